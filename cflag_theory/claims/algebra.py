@@ -1,0 +1,188 @@
+"""The exact engines: certificates checked by sympy, and the same inferences put to z3.
+
+Terms that are not polynomial (members of a sequence, powers with symbolic exponents, values of exp) become atoms:
+fresh variables that keep only their sign. An inference that holds for the atoms holds for what they stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sympy as sp
+import z3
+from sympy.core.function import AppliedUndef
+
+from cflag_theory.claims.claim import Relation
+
+#: A square of anything, for certificates.
+square = sp.Function("square", nonnegative=True)
+
+# Resource units and not seconds, so that z3's answer is the same on a slow machine.
+_Z3_UNITS = 3_000_000
+
+
+def slack(name: str) -> sp.Symbol:
+    """The slack right - left >= 0 of the given inequality `name`."""
+    return sp.Symbol(f"slack[{name}]", nonnegative=True)
+
+
+def residual(name: str) -> sp.Symbol:
+    """The residual left - right = 0 of the given equation `name`."""
+    return sp.Symbol(f"residual[{name}]", real=True)
+
+
+class _Atoms:
+    """Replaces what is not polynomial by variables, the same variable for the same term."""
+
+    def __init__(self) -> None:
+        self.of: dict[sp.Expr, sp.Symbol] = {}
+
+    def __call__(self, expr: sp.Expr) -> sp.Expr:
+        # (1 + u)^(k + 1) must become (1 + u) (1 + u)^k before (1 + u)^k becomes an atom.
+        opened = sp.expand_power_exp(sp.sympify(expr))
+        found = [
+            term
+            for term in sp.preorder_traversal(opened)
+            if (isinstance(term, AppliedUndef) and term.func != square)
+            or isinstance(term, sp.exp)
+            or (isinstance(term, sp.Pow) and not term.exp.is_Integer)
+        ]
+        for term in found:
+            if term not in self.of:
+                self.of[term] = sp.Symbol(
+                    f"atom{len(self.of)}",
+                    real=True,
+                    positive=True if term.is_positive else None,
+                    nonnegative=True if term.is_nonnegative else None,
+                )
+        return opened.xreplace(self.of)
+
+
+def _expanded(certificate: sp.Expr, given: Mapping[str, Relation]) -> sp.Expr:
+    """The certificate with slacks, residuals and squares replaced by what they mean."""
+    values = {slack(name): relation.slack for name, relation in given.items()}
+    values |= {residual(name): -relation.slack for name, relation in given.items()}
+    return certificate.replace(square, lambda inner: inner**2).subs(values, simultaneous=True)
+
+
+def _signs(certificate: sp.Expr, given: Mapping[str, Relation]) -> sp.Expr:
+    """The certificate as an expression in non-negative symbols: residuals vanish, squares become symbols."""
+    bare = certificate.subs({residual(name): 0 for name in given})
+    squares = {term: sp.Symbol(f"square{i}", nonnegative=True) for i, term in enumerate(bare.atoms(square))}
+    strict = {
+        slack(name): sp.Symbol(f"strict[{name}]", positive=True)
+        for name, relation in given.items()
+        if relation.op == "<"
+    }
+    return bare.xreplace(squares).xreplace(strict)
+
+
+def _one_sign(expr: sp.Expr, *, strictly: bool) -> bool:
+    """Whether a polynomial has non-negative coefficients in non-negative symbols.
+
+    If `strictly`, a term made of positive symbols alone must be among them.
+    """
+    symbols = sorted(expr.free_symbols, key=str)
+    if not symbols:
+        return bool(expr > 0 if strictly else expr >= 0)
+    if not all(symbol.is_nonnegative for symbol in symbols):
+        return False
+    try:
+        terms = sp.Poly(expr, *symbols).terms()
+    except sp.PolynomialError:
+        return False
+    signed = all(coefficient.is_number and coefficient.is_nonnegative for _, coefficient in terms)
+    return signed and (not strictly or any(_positive_term(powers, symbols) for powers, _ in terms))
+
+
+def _positive_term(powers: tuple[int, ...], symbols: list[sp.Symbol]) -> bool:
+    return all(symbol.is_positive for power, symbol in zip(powers, symbols, strict=True) if power)
+
+
+def manifestly_nonnegative(expr: sp.Expr) -> bool:
+    """Whether an expression is a quotient of polynomials with non-negative coefficients in non-negative symbols."""
+    above, under = sp.fraction(sp.together(sp.expand(expr)))
+    above, under = sp.expand(above), sp.expand(under)
+    if _one_sign(-under, strictly=True):
+        above, under = sp.expand(-above), sp.expand(-under)
+    return _one_sign(above, strictly=False) and _one_sign(under, strictly=True)
+
+
+def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> str | None:
+    """None if the certificate shows the goal from what is given, else what is wrong with it."""
+    atoms = _Atoms()
+    certificate = sp.sympify(certificate)
+    named = {s for s in certificate.free_symbols if str(s).startswith(("slack[", "residual["))}
+    for name, relation in given.items():
+        # The slack of an equation is zero, not free: only its residual may carry a multiplier.
+        if relation.op == "==" and slack(name) in named:
+            return f"the equation {name!r} is used as an inequality"
+        if relation.op != "==" and residual(name) in named:
+            return f"the inequality {name!r} is used as an equation"
+        named -= {slack(name), residual(name)}
+    if named:
+        return f"the certificate uses {', '.join(sorted(map(str, named)))}, which is not given"
+    difference = atoms(goal.slack) - atoms(_expanded(certificate, given))
+    if sp.cancel(sp.together(sp.expand(difference))) != 0:
+        return "the certificate is not right minus left of the goal"
+    signs = atoms(_signs(certificate, given))
+    if goal.op == "==":
+        return None if sp.cancel(sp.together(signs)) == 0 else "an equation needs a certificate of residuals alone"
+    if not manifestly_nonnegative(signs):
+        return "a multiplier in the certificate is not manifestly non-negative"
+    if goal.op == "<" and not _one_sign(sp.expand(sp.fraction(sp.together(signs))[0]), strictly=True):
+        return "a strict inequality needs a positive certificate"
+    return None
+
+
+def _to_z3(expr: sp.Expr, variables: dict[sp.Symbol, z3.ArithRef]) -> Any:
+    if expr.is_Rational:
+        return z3.Q(int(expr.p), int(expr.q))
+    if expr.is_Symbol:
+        return variables.setdefault(expr, z3.Real(str(expr)))
+    parts = [_to_z3(argument, variables) for argument in expr.args if not isinstance(expr, sp.Pow)]
+    if isinstance(expr, sp.Add):
+        return z3.Sum(parts)
+    if isinstance(expr, sp.Mul):
+        return z3.Product(parts)
+    if isinstance(expr, sp.Pow) and expr.exp.is_Integer:
+        base = _to_z3(expr.base, variables)
+        power = z3.Product([base] * abs(int(expr.exp)))
+        return power if expr.exp > 0 else 1 / power
+    raise TypeError(f"z3 has no word for {expr!r}")
+
+
+def _unsatisfiable(assumed: list[tuple[sp.Expr, str]], left: sp.Expr, op: str) -> str:
+    """z3's word on: all of `assumed` (expr, op) hold and `left op 0` fails. Returns unsat, sat or unknown."""
+    solver = z3.Solver()
+    solver.set("rlimit", _Z3_UNITS)
+    variables: dict[sp.Symbol, z3.ArithRef] = {}
+    truth = {"==": lambda e: e == 0, "<=": lambda e: e >= 0, "<": lambda e: e > 0}
+    for expr, kind in assumed:
+        solver.add(truth[kind](_to_z3(expr, variables)))
+    solver.add(z3.Not(truth[op](_to_z3(left, variables))))
+    for symbol, variable in variables.items():
+        if symbol.is_positive:
+            solver.add(variable > 0)
+        elif symbol.is_nonnegative:
+            solver.add(variable >= 0)
+    return str(solver.check())
+
+
+def ask_z3(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> str:
+    """Put the inference to z3: "proved", "refuted" (a model contradicts it) or "unknown".
+
+    First directly (given and not goal is unsatisfiable); then in pieces: the certificate equals the goal's slack,
+    and cannot be negative.
+    """
+    atoms = _Atoms()
+    target = atoms(goal.slack)
+    assumed = [(atoms(relation.slack), relation.op) for relation in given.values()]
+    direct = _unsatisfiable(assumed, target, goal.op)
+    if direct != "unknown":
+        return "proved" if direct == "unsat" else "refuted"
+    strict = [(atoms(relation.slack), "<") for relation in given.values() if relation.op == "<"]
+    same = _unsatisfiable(strict, target - atoms(_expanded(sp.sympify(certificate), given)), "==")
+    sign = _unsatisfiable([], atoms(_signs(sp.sympify(certificate), given)), goal.op)
+    return "proved" if same == sign == "unsat" else "unknown"

@@ -1,0 +1,1 @@
+"""The claims of the C-FLAG paper, in paper order."""

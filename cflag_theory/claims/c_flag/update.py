@@ -1,0 +1,174 @@
+"""Server updates: (7) in the main text, (17)-(25) in the supplement.
+
+The statements are linear in the vectors, so they are stated for one coordinate; every coordinate is alike.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from cflag_theory.claims import rules
+from cflag_theory.claims.algebra import residual
+from cflag_theory.claims.claim import Claim, Fact, Part, Relation, Repair, Statement, equal
+from cflag_theory.claims.proof import Induction, Instance, Obligation, Proof
+from cflag_theory.claims.symbols import E, alpha, beta, k
+
+x = sp.Symbol("x_t", real=True)
+x_next = sp.Symbol("x_next", real=True)
+x_mean = sp.Symbol("x_mean", real=True)  # sum_i p_i x_{t,E}^i
+S = sp.Symbol("S", real=True)
+grad_f_memory = sp.Symbol("grad_f_memory", real=True)
+memory_mean = sp.Symbol("sum_p_grad_f_memory", real=True)  # sum_i p_i grad f_i_memory(x_t)
+grad_g = sp.Symbol("grad_g", real=True)
+grad_g_i = sp.Symbol("grad_g_i", real=True)
+grad_g_mean = sp.Symbol("sum_p_grad_g", real=True)  # sum_i p_i grad g_i(x_t)
+total_weight = sp.Symbol("sum_p", real=True)
+x_local = sp.Function("x_local", real=True)  # x_{t,k}^i
+delayed = sp.Function("delayed", real=True)  # grad g_i'(x_{t,k}^i)
+a = sp.Function("a", real=True)  # sum_{l<k} grad g_i'(x_{t,l}^i)
+
+WEIGHTS = Fact("weights", equal(total_weight, 1), "The client weights sum to one.")
+MEAN_DRIFT = Fact("(22)", equal(x_mean - x, -beta * S), "The weighted mean drift (22), a claim of its own.")
+
+
+def eq7() -> Claim:
+    """The server update of the main text against the update that the supplement analyses."""
+    update = x - alpha * grad_f_memory - beta * S
+    printed = Statement(
+        "The server update (7), x_{t+1} = x_t - alpha grad_f_memory - beta sum_i p_i x_{t,E}^i with local iterates "
+        "(4), "
+        "is the round update (24) that the analysis uses.",
+        equal(x - alpha * grad_f_memory - beta * x_mean, update),
+        (MEAN_DRIFT,),
+    )
+    mended = equal(x - alpha * grad_f_memory - (x - x_mean), update)
+    repaired = Statement(
+        "x_{t+1} = x_t - alpha grad_f_memory - sum_i p_i (x_t - x_{t,E}^i) is the round update (24).",
+        mended,
+        (MEAN_DRIFT,),
+        Proof((Obligation("the statement follows", mended, ("(22)",), -residual("(22)")),)),
+    )
+    repair = Repair("typo", "replace beta_t x_{t,E}^i in the last sum by x_t - x_{t,E}^i", repaired)
+    return Claim("cflag.eq7", "C-FLAG", "(7)", "Server update of the main text", (Part("1", printed, repair),))
+
+
+def _drift_relation(index: sp.Expr) -> Relation:
+    return equal(x_local(index) - x, -beta * index * (grad_g - grad_g_i) - beta * a(index))
+
+
+def eq22() -> Claim:
+    """The weighted mean drift is -beta times the sum of delayed gradients."""
+    definitions = (
+        Fact("start", equal(x_local(0), x), "x_{t,0}^i = x_t."),
+        Fact(
+            "(4)",
+            equal(x_local(k + 1), x_local(k) - beta * (grad_g - grad_g_i + delayed(k))),
+            "The local step (4).",
+        ),
+        Fact("empty sum", equal(a(0), 0), "a(k) is the sum of the first k delayed gradients."),
+        Fact("next term", equal(a(k + 1), a(k) + delayed(k)), "a(k) is the sum of the first k delayed gradients."),
+        Fact("g", equal(grad_g_mean, grad_g), "grad g = sum_i p_i grad g_i."),
+    )
+    goal = equal(x_mean - x, -beta * S)
+    hypothesis = "one client's drift (hypothesis)"
+    proof = Proof(
+        (
+            Induction(
+                "one client's drift",
+                k,
+                _drift_relation(k),
+                base=Obligation(
+                    "(20) at k = 0",
+                    _drift_relation(sp.S.Zero),
+                    ("start", "empty sum"),
+                    -residual("start") - beta * residual("empty sum"),
+                ),
+                step=(
+                    Obligation(
+                        "(20) from k to k + 1",
+                        _drift_relation(k + 1),
+                        (hypothesis, "(4)", "next term"),
+                        -residual(hypothesis) - residual("(4)") - beta * residual("next term"),
+                    ),
+                ),
+            ),
+            Instance("(20)", "one client's drift", k, E),
+            rules.weighted_sum(
+                "(21)",
+                equal(x_mean - total_weight * x, -beta * E * (total_weight * grad_g - grad_g_mean) - beta * S),
+                "(20) weighted with p_i, with S = sum_i p_i a_i(E) and x_mean = sum_i p_i x_{t,E}^i.",
+                ("(20)",),
+            ),
+            Obligation(
+                "the statement follows",
+                goal,
+                ("(21)", "weights", "g"),
+                -residual("(21)") - (x - beta * E * grad_g) * residual("weights") - beta * E * residual("g"),
+            ),
+        )
+    )
+    words = "sum_i p_i (x_{t,E}^i - x_t) = -beta S, with S = sum_i p_i sum_{k<E} grad g_i'(x_{t,k}^i)."
+    printed = Statement(words, goal, (WEIGHTS,), proof, definitions)
+    return Claim("cflag.eq22", "C-FLAG", "(17)-(22)", "Weighted mean drift of a round", (Part("1", printed),))
+
+
+def eq25() -> Claim:
+    """(23) gives (24), and (24) is (25)."""
+    averaged = Fact(
+        "(23)",
+        equal(x_next, x_mean - alpha * total_weight * grad_f_memory),
+        "The server averages x_{t,E}^i - alpha grad_f_memory(x_t) with weights p_i.",
+    )
+    update = equal(x_next, x - alpha * grad_f_memory - beta * S)
+    proof = Proof(
+        (
+            Obligation(
+                "the statement follows",
+                update,
+                ("(23)", "(22)", "weights"),
+                -residual("(23)") - residual("(22)") + alpha * grad_f_memory * residual("weights"),
+            ),
+        )
+    )
+    first = Statement(
+        "x_{t+1} = sum_i p_i (x_{t,E}^i - alpha grad_f_memory(x_t)) is x_t - alpha grad_f_memory(x_t) - beta S, that "
+        "is (23) = (24).",
+        update,
+        (averaged, MEAN_DRIFT, WEIGHTS),
+        proof,
+    )
+    definition = Fact(
+        "(6)", equal(memory_mean, grad_f_memory), "grad_f_memory = sum_i p_i grad f_i_memory, the average of (6)."
+    )
+    expanded = equal(x_next, x - alpha * memory_mean - beta * S)
+    round_update = Fact("(24)", update, "The round update (24), the first part of this claim.")
+    second = Statement(
+        "The round update with grad_f_memory written as sum_i p_i grad f_i_memory, that is (24) = (25).",
+        expanded,
+        (round_update, definition),
+        Proof(
+            (
+                Obligation(
+                    "the statement follows",
+                    expanded,
+                    ("(24)", "(6)"),
+                    -residual("(24)") - alpha * residual("(6)"),
+                ),
+            )
+        ),
+    )
+    return Claim(
+        "cflag.eq25",
+        "C-FLAG",
+        "(23)-(25)",
+        "Server update of the supplement",
+        (Part("1", first), Part("2", second)),
+        (
+            "(23) evaluates the memory gradient at x_t^i, a symbol that the paper never defines. It is read as x_t, "
+            "where "
+            "line 2 of Algorithm 1 evaluates it; at the clients' last iterates x_{t,E}^i the equality fails.",
+        ),
+    )
+
+
+__all__ = ["eq7", "eq22", "eq25"]

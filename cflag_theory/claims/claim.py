@@ -1,0 +1,188 @@
+"""A Claim: one numbered statement of a paper, what it assumes, and why it should be believed.
+
+A claim is data. Nothing here says whether it is true: the proofs are checked by `proof.examine`, the
+counterexamples are replayed by the check in `verify`, and the verdict follows from both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+if TYPE_CHECKING:
+    from cflag_theory.claims.proof import Proof
+
+_SYMBOLS = {"==": "=", "<=": "\\le", "<": "<"}
+
+
+@dataclass(frozen=True)
+class Relation:
+    """`left op right` between scalar sympy expressions, op one of "==", "<=", "<".
+
+    sympy's own relations simplify themselves to True or False when they can; a statement must stay what was printed.
+    """
+
+    left: sp.Expr
+    op: str
+    right: sp.Expr
+
+    @property
+    def slack(self) -> sp.Expr:
+        """right - left: not negative (or zero, for "==") where the relation holds."""
+        return self.right - self.left
+
+    def subs(self, values: Mapping[Any, Any]) -> Relation:
+        """The relation with symbols or sequence terms replaced, all at once."""
+        return Relation(self.left.subs(values, simultaneous=True), self.op, self.right.subs(values, simultaneous=True))
+
+    def at(self, values: Mapping[sp.Expr, Any]) -> tuple[sp.Expr, sp.Expr]:
+        """Both sides at a point; values of symbols and of sequence terms, exact if they are.
+
+        Raises
+        ------
+        KeyError
+            If a symbol of the relation has no value.
+        """
+        exact = {key: sp.sympify(value) for key, value in values.items()}
+        left, right = self.left.xreplace(exact), self.right.xreplace(exact)
+        missing = (left.free_symbols | right.free_symbols) - set(exact)
+        if missing:
+            raise KeyError(f"no value for {', '.join(sorted(map(str, missing)))} in {self}")
+        return left, right
+
+    def holds_at(self, values: Mapping[sp.Expr, Any]) -> bool:
+        """Whether the relation holds at an exact point."""
+        left, right = self.at(values)
+        gap = sp.nsimplify(right - left)
+        if self.op == "==":
+            return bool(gap == 0)
+        return bool(gap > 0 if self.op == "<" else gap >= 0)
+
+    @property
+    def latex(self) -> str:
+        """The relation in LaTeX."""
+        return f"{sp.latex(self.left)} {_SYMBOLS[self.op]} {sp.latex(self.right)}"
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.op} {self.right}"
+
+
+def equal(left: Any, right: Any) -> Relation:
+    """left == right."""
+    return Relation(sp.sympify(left), "==", sp.sympify(right))
+
+
+def at_most(left: Any, right: Any) -> Relation:
+    """left <= right."""
+    return Relation(sp.sympify(left), "<=", sp.sympify(right))
+
+
+def below(left: Any, right: Any) -> Relation:
+    """left < right."""
+    return Relation(sp.sympify(left), "<", sp.sympify(right))
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A named relation: a hypothesis of a statement or a definition that it uses."""
+
+    name: str
+    relation: Relation
+    words: str
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What is said, under which hypotheses, and a proof where there is one.
+
+    Attributes
+    ----------
+    words : str
+        The statement in words, with the reading of anything that the paper leaves open.
+    relation : Relation
+        The statement between scalars: coordinates for linear vector identities, Gram entries for norms.
+    hypotheses : tuple of Fact
+        Ranges and assumptions, each by name; a point counts against the statement only if it satisfies them.
+    definitions : tuple of Fact
+        What the quantities in the statement and its proof stand for; they restrict nothing.
+    proof : Proof or None
+        None where the statement is not expected to be provable.
+    """
+
+    words: str
+    relation: Relation
+    hypotheses: tuple[Fact, ...]
+    proof: Proof | None = None
+    definitions: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True)
+class Repair:
+    """The nearest true statement: `kind` is "typo" or "needs-hypothesis", `words` name the change."""
+
+    kind: str
+    words: str
+    statement: Statement
+
+
+@dataclass(frozen=True)
+class Sharp:
+    """The best constant that is proved: its value, the printed one, their ratio and the statement with it."""
+
+    words: str
+    printed: sp.Expr
+    value: sp.Expr
+    statement: Statement
+
+    @property
+    def factor(self) -> float:
+        """Printed constant over the sharp one."""
+        return float(self.printed / self.value)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of the statements of a claim: as printed, and what replaces it if that fails."""
+
+    key: str
+    printed: Statement
+    repair: Repair | None = None
+    sharp: Sharp | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One row of the ledger.
+
+    Attributes
+    ----------
+    id : str
+        Stable name, such as "cflag.lemma13".
+    paper, where : str
+        "C-FLAG" or "CFL", and the place in it.
+    title : str
+        The claim in a few words.
+    parts : tuple of Part
+        One, or several where the row makes several statements.
+    notes : tuple of str
+        Readings, remarks and ranges that a co-author would ask for.
+    """
+
+    id: str
+    paper: str
+    where: str
+    title: str
+    parts: tuple[Part, ...]
+    notes: tuple[str, ...] = ()
+
+    def with_printed(self, relation: Relation, key: str | None = None) -> Claim:
+        """The claim with another printed relation in one part: how the tests plant a wrong constant."""
+        chosen = self.parts[0].key if key is None else key
+        parts = tuple(
+            replace(part, printed=replace(part.printed, relation=relation)) if part.key == chosen else part
+            for part in self.parts
+        )
+        return replace(self, parts=parts)

@@ -1,0 +1,109 @@
+"""Named rules: how statements about vectors and limits become relations between scalars.
+
+A rule is a theorem that everybody grants. Its instances enter a proof as steps, by name, and the report lists
+them: what a proof rests on besides algebra is then in plain sight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sympy as sp
+
+from cflag_theory.claims.claim import Relation, at_most, equal
+from cflag_theory.claims.proof import RuleUse
+
+RULES: dict[str, str] = {
+    "bilinearity": "<u, v> and ||u||^2 of linear combinations expand into the Gram entries of the basis vectors.",
+    "smoothness": "An L-smooth f has f(y) <= f(x) + <grad f(x), y - x> + (L/2) ||y - x||^2.",
+    "triangle inequality": "||u_1 + ... + u_n|| <= ||u_1|| + ... + ||u_n||.",
+    "component smoothness": "||grad g_ij(x) - grad g_ij(y)|| <= L ||x - y|| for every component.",
+    "mean of bounds": "A mean of numbers, each at most the corresponding bound, is at most the mean of the bounds.",
+    "maximum": "max(a, b) <= c when a <= c and b <= c.",
+    "monotone sum": "A sum of k terms of a non-decreasing sequence, none past its k-th, is at most k times that.",
+    "monotone refresh": "tau_{k,j} never decreases in k and is at most k, and d(k) is non-decreasing; hence so is "
+    "the mean over j of d(tau_{k,j}).",
+    "weighted sum": "If u_i = v_i for every client, then sum_i p_i u_i = sum_i p_i v_i, and sums expand linearly.",
+    "tangent of exp": "(1 + u)^k <= exp(k u) for u >= 0, since 1 + u <= exp(u).",
+    "chord of exp": "exp(y) - 1 <= (exp(a) - 1) y / a for 0 <= y <= a, since exp is convex.",
+    "value of exp": "exp(1/4) <= 9/7: the remainder of its series after 1 + 1/4 is below (1/32) / (1 - 1/12) < 1/28.",
+    "induction": "A relation that holds at 0 and passes from k to k + 1 holds for every k.",
+}
+
+#: A vector as a linear combination of named basis vectors.
+Combination = Mapping[str, sp.Expr]
+#: Gram entries by sorted pair of names.
+Gram = Mapping[tuple[str, str], sp.Expr]
+
+
+def _use(name: str, rule: str, conclusion: Relation, words: str, premises: tuple[str, ...] = ()) -> RuleUse:
+    return RuleUse(name, rule, conclusion, f"{RULES[rule]} Here: {words}", premises)
+
+
+def inner_product(u: Combination, v: Combination, gram: Gram) -> sp.Expr:
+    """<u, v> in Gram entries."""
+    terms = [a * b * gram[(min(i, j), max(i, j))] for i, a in u.items() for j, b in v.items()]
+    return sp.expand(sp.Add(*terms))
+
+
+def bilinearity(name: str, symbol: sp.Expr, u: Combination, v: Combination, gram: Gram, words: str) -> RuleUse:
+    """symbol = <u, v>, expanded by this function and not by hand."""
+    return _use(name, "bilinearity", equal(symbol, inner_product(u, v, gram)), words)
+
+
+def smoothness(
+    name: str, after: sp.Expr, before: sp.Expr, inner: sp.Expr, distance2: sp.Expr, L: sp.Expr, words: str
+) -> RuleUse:
+    """f(y) <= f(x) + <grad f(x), y - x> + (L/2) ||y - x||^2."""
+    return _use(name, "smoothness", at_most(after, before + inner + L * distance2 / 2), words)
+
+
+def triangle(name: str, whole: sp.Expr, parts: tuple[sp.Expr, ...], words: str) -> RuleUse:
+    """||sum of vectors|| <= sum of norms."""
+    return _use(name, "triangle inequality", at_most(whole, sp.Add(*parts)), words)
+
+
+def component_smoothness(name: str, difference: sp.Expr, distance: sp.Expr, L: sp.Expr, words: str) -> RuleUse:
+    """A (mean) difference of component gradients is at most L times the (mean) distance."""
+    return _use(name, "component smoothness", at_most(difference, L * distance), words)
+
+
+def mean_of_bounds(name: str, mean: sp.Expr, bound: sp.Expr, words: str, premises: tuple[str, ...]) -> RuleUse:
+    """mean <= bound, each member being at most its bound by the premises."""
+    return _use(name, "mean of bounds", at_most(mean, bound), words, premises)
+
+
+def maximum(name: str, largest: sp.Expr, bound: sp.Expr, words: str, premises: tuple[str, ...]) -> RuleUse:
+    """max(...) <= bound, each member being at most the bound by the premises."""
+    return _use(name, "maximum", at_most(largest, bound), words, premises)
+
+
+def monotone_sum(name: str, total: sp.Expr, count: sp.Expr, last: sp.Expr, premises: tuple[str, ...]) -> RuleUse:
+    """total <= count * last for a non-decreasing sequence."""
+    return _use(name, "monotone sum", at_most(total, count * last), f"{total} <= {count} * {last}", premises)
+
+
+def monotone_refresh(name: str, before: sp.Expr, after: sp.Expr, words: str) -> RuleUse:
+    """The mean of d over the table's indices does not decrease with k."""
+    return _use(name, "monotone refresh", at_most(before, after), words)
+
+
+def weighted_sum(name: str, conclusion: Relation, words: str, premises: tuple[str, ...]) -> RuleUse:
+    """The p-weighted sum over clients of an identity that holds for each."""
+    return _use(name, "weighted sum", conclusion, words, premises)
+
+
+def tangent_of_exp(name: str, u: sp.Expr, k: sp.Expr) -> RuleUse:
+    """(1 + u)^k <= exp(k u)."""
+    return _use(name, "tangent of exp", at_most((1 + u) ** k, sp.exp(k * u)), f"u = {u}")
+
+
+def chord_of_exp(name: str, y: sp.Expr, end: sp.Expr, premises: tuple[str, ...]) -> RuleUse:
+    """exp(y) - 1 <= (exp(end) - 1) y / end for 0 <= y <= end."""
+    conclusion = at_most(sp.exp(y) - 1, (sp.exp(end) - 1) / end * y)
+    return _use(name, "chord of exp", conclusion, f"y = {y}, a = {end}", premises)
+
+
+def exp_quarter(name: str) -> RuleUse:
+    """exp(1/4) <= 9/7."""
+    return _use(name, "value of exp", at_most(sp.exp(sp.Rational(1, 4)), sp.Rational(9, 7)), "exp(1/4) = 1.28402...")
