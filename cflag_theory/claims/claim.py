@@ -56,7 +56,7 @@ class Relation:
     def holds_at(self, values: Mapping[sp.Expr, Any]) -> bool:
         """Whether the relation holds at an exact point."""
         left, right = self.at(values)
-        gap = sp.nsimplify(right - left)
+        gap = sp.expand(right - left)
         if self.op == "==":
             return bool(gap == 0)
         return bool(gap > 0 if self.op == "<" else gap >= 0)

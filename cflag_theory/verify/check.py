@@ -1,0 +1,89 @@
+"""A Check: what ties a claim to proofs, exact instances and runs; and the functions that run the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from cflag_theory.claims.claim import Claim
+from cflag_theory.claims.ledger import LEDGER, claim
+from cflag_theory.errors import InvalidInput
+from cflag_theory.verify.search import Point, Sample, along_runs, prove, replay
+from cflag_theory.verify.verdict import Evidence, Verdict, decide
+
+#: Simulated problems per claim and level.
+LEVELS = {"quick": 24, "full": 400}
+
+
+@dataclass(frozen=True)
+class Check:
+    """How one claim is put to the test.
+
+    Attributes
+    ----------
+    points : callable
+        The exact instances to replay.
+    samples : callable or None
+        (seed, count) to values along `count` random runs; None where a statement says nothing about runs.
+    """
+
+    points: Callable[[], Iterable[Point]]
+    samples: Callable[[int, int], Iterable[Sample]] | None = None
+
+
+def run_check(subject: Claim, check: Check, *, seed: int = 0, level: str = "quick") -> Verdict:
+    """Collect the evidence on a claim and decide it.
+
+    Raises
+    ------
+    InvalidInput
+        Unknown level.
+    InconsistentEvidence
+        If the claim is both proved and refuted.
+    """
+    if level not in LEVELS:
+        raise InvalidInput(f"level is {level!r}: use one of {', '.join(LEVELS)}")
+    evidence: list[Evidence] = []
+    points = list(check.points())
+    samples = list(check.samples(seed, LEVELS[level])) if check.samples else []
+    for part in subject.parts:
+        evidence += prove(part)
+        evidence += replay(part, points)
+        evidence += along_runs(part, samples, seed)
+    return decide(subject, evidence)
+
+
+def verify(
+    ids: Sequence[str] = (),
+    *,
+    seed: int = 0,
+    level: str = "quick",
+    progress: Callable[[str], None] | None = None,
+) -> list[Verdict]:
+    """Decide the named claims, or the whole ledger, in ledger order.
+
+    Parameters
+    ----------
+    ids : sequence of str
+        Claim ids; empty for all.
+    seed : int
+        Of the random runs; the same seed gives the same verdicts and figures.
+    level : str
+        "quick" or "full": how many random runs.
+    progress : callable, optional
+        Called with each id when its claim is decided.
+
+    Raises
+    ------
+    UnknownName
+        An id that the ledger does not have.
+    """
+    from cflag_theory.verify.checks import CHECKS
+
+    wanted = [claim(id) for id in (ids or LEDGER)]
+    verdicts = []
+    for subject in wanted:
+        verdicts.append(run_check(subject, CHECKS[subject.id], seed=seed, level=level))
+        if progress:
+            progress(subject.id)
+    return verdicts

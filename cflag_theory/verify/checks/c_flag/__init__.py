@@ -1,0 +1,1 @@
+"""Checks of the C-FLAG claims, in paper order."""

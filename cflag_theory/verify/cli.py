@@ -1,0 +1,331 @@
+"""The command line: thin shells over documented functions that return data."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cflag_theory import __version__
+from cflag_theory.errors import CflagError
+
+app = typer.Typer(
+    name="cflag",
+    help="Decide what the C-FLAG and CFL papers claim, run their algorithms, and draw what happens.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+class Format(str, Enum):
+    """How results are printed."""
+
+    table = "table"
+    json = "json"
+
+
+FormatOption = Annotated[Format, typer.Option("--format", help="A table for people, or JSON on standard output.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
+ProblemOption = Annotated[str, typer.Option(help="A synthetic problem: default, glm, separable or quadratic.")]
+DialOption = Annotated[list[str] | None, typer.Option("--dial", help="A dial of the problem, KEY=VALUE; repeatable.")]
+DataOption = Annotated[str | None, typer.Option(help="Real data: digits, or a .npz or .csv file with labels.")]
+ClientsOption = Annotated[int, typer.Option(help="Clients that share real data.")]
+ZetaOption = Annotated[float, typer.Option(help="Dirichlet parameter of the split of real data.")]
+PastOption = Annotated[str, typer.Option(help="Classes of the past task, such as 0-4.")]
+CurrentOption = Annotated[str, typer.Option(help="Classes of the current task, such as 5-9.")]
+MemoryOption = Annotated[str | None, typer.Option(help="all, uniform, balanced, sign or rotation.")]
+MemorySizeOption = Annotated[int | None, typer.Option(help="Past components that each client keeps.")]
+BiasOption = Annotated[float | None, typer.Option("--m", help="m of the sign and rotation memories.")]
+RedrawOption = Annotated[bool, typer.Option(help="Draw the memory anew every round.")]
+StepsOption = Annotated[int, typer.Option("--E", help="Local steps a round.")]
+
+
+def main() -> None:
+    """Run the command line; errors that a user can mend are one sentence and exit code 2."""
+    try:
+        app()
+    except CflagError as error:
+        typer.echo(f"cflag: {error}", err=True)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        typer.echo("cflag: interrupted; nothing was written", err=True)
+        raise SystemExit(130) from None
+    except BrokenPipeError:
+        # The reader, such as head, has seen enough.
+        sys.stderr.close()
+        raise SystemExit(0) from None
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"cflag-theory {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    pass
+
+
+@app.command("verify")
+def verify_command(
+    claims: Annotated[list[str] | None, typer.Argument(help="Claim ids; all of the ledger without any.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Also run the rate experiment and write a report here.")] = None,
+    level: Annotated[str, typer.Option(help="quick or full: how many random runs.")] = "quick",
+    seed: SeedOption = 0,
+    format: FormatOption = Format.table,
+) -> None:
+    """Decide the claims of the ledger, and write the report."""
+    from cflag_theory.claims.ledger import LEDGER
+    from cflag_theory.verify.check import verify
+    from cflag_theory.verify.rates import HORIZONS, rate
+    from cflag_theory.verify.report import check_writable, write_report
+
+    if out is not None:
+        check_writable(out)
+    with _progress("claims", len(claims or LEDGER)) as advance:
+        verdicts = verify(claims or (), seed=seed, level=level, progress=lambda id: advance(1, id))
+    page = None
+    if out is not None:
+        studies, notes = _default_studies(seed)
+        with _progress("rate", len(studies) * sum(HORIZONS)) as advance:
+            rates = [
+                rate(problem, memory, seed=seed, progress=lambda T: advance(T, f"T = {T}")).to_json()
+                for problem, memory in studies
+            ]
+        page = write_report(out, verdicts, rates=rates, notes=notes)
+    if format is Format.json:
+        _print_json([verdict.to_json() for verdict in verdicts])
+        return
+    from cflag_theory.verify import tables
+
+    tables.ledger(verdicts)
+    if page is not None:
+        typer.echo(f"report: {page}")
+
+
+@app.command()
+def show(
+    claim: Annotated[str, typer.Argument(help="A claim id, such as cflag.lemma13.")],
+    replay: Annotated[bool, typer.Option("--replay", help="Only replay the counterexample, in exact arithmetic.")] = False,
+    level: Annotated[str, typer.Option(help="quick or full: how many random runs.")] = "quick",
+    seed: SeedOption = 0,
+    format: FormatOption = Format.table,
+) -> None:
+    """One claim: source, statement, hypotheses, evidence, counterexample and its replay."""
+    from cflag_theory.verify.check import verify
+
+    (verdict,) = verify([claim], seed=seed, level=level)
+    if format is Format.json:
+        _print_json(verdict.to_json())
+        return
+    from cflag_theory.verify import tables
+
+    if replay:
+        tables.replay(verdict)
+    else:
+        tables.claim(verdict)
+
+
+@app.command("rate")
+def rate_command(
+    problem: Annotated[str | None, typer.Option(help="default, glm, separable or quadratic.")] = None,
+    dial: DialOption = None,
+    data: DataOption = None,
+    clients: ClientsOption = 5,
+    zeta: ZetaOption = 1.0,
+    past_classes: PastOption = "0-4",
+    current_classes: CurrentOption = "5-9",
+    memory: MemoryOption = None,
+    memory_size: MemorySizeOption = None,
+    m: BiasOption = None,
+    redraw: RedrawOption = False,
+    local_steps: StepsOption = 10,
+    c: Annotated[float | None, typer.Option(help="beta = c / sqrt(T); 1 / (3 L E) without it.")] = None,
+    horizons: Annotated[str | None, typer.Option(help="Values of T, such as 16,32,64; 2^4 to 2^12 without it.")] = None,
+    replicas: Annotated[int, typer.Option(help="Independent runs.")] = 32,
+    seed: SeedOption = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder for rate.json, rate.png and rate.svg.")] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """min over t of the mean of ||grad f(x_t)||^2 against T, with the bound of Theorem 2 and the fitted slope.
+
+    Without --problem and --data: the default problem, and beside it the handwritten digits.
+    """
+    from cflag_theory.verify.inputs import integers, read_memory, read_problem
+    from cflag_theory.verify.rates import HORIZONS, rate
+    from cflag_theory.verify.report import check_writable
+
+    if out is not None:
+        check_writable(out)
+    lengths = HORIZONS if horizons is None else integers(horizons, "horizons")
+    notes: list[str] = []
+    if problem is None and data is None and memory is None and not dial:
+        studies, notes = _default_studies(seed)
+    else:
+        chosen = read_problem(
+            problem=problem or "default",
+            dials=dial or (),
+            data=data,
+            clients=clients,
+            zeta=zeta,
+            past_classes=past_classes,
+            current_classes=current_classes,
+            seed=seed,
+        )
+        studies = [(chosen, read_memory(memory, size=memory_size, m=m, redraw=redraw, data=data is not None))]
+    with _progress("rate", len(studies) * sum(lengths)) as advance:
+        found = [
+            rate(
+                one,
+                kept,
+                horizons=lengths,
+                replicas=replicas,
+                local_steps=local_steps,
+                c=c,
+                seed=seed,
+                progress=lambda T: advance(T, f"T = {T}"),
+            )
+            for one, kept in studies
+        ]
+    results = [study.to_json() for study in found]
+    if out is not None:
+        from cflag_theory.figures import rate_figure, save
+        from cflag_theory.verify.report import write_text
+
+        save(rate_figure(results), out, "rate")
+        write_text(out / "rate.json", json.dumps(results, indent=1))
+    if format is Format.json:
+        _print_json(results)
+        return
+    from cflag_theory.verify import tables
+
+    for study in found:
+        tables.rate(study)
+    for note in notes:
+        typer.echo(note)
+    if out is not None:
+        typer.echo(f"figures: {out / 'rate.png'}, {out / 'rate.svg'}")
+
+
+@app.command()
+def stepsize(
+    L: Annotated[float, typer.Option("--L", help="Smoothness constant.")],
+    m: Annotated[float, typer.Option("--m", help="Bias constant of (27).")],
+    local_steps: Annotated[int, typer.Option("--E", help="Local steps a round.")],
+    alpha: Annotated[float, typer.Option(help="Step size on memory.")],
+    beta: Annotated[float, typer.Option(help="Step size on the current data.")],
+    rounds: Annotated[int, typer.Option("--T", help="Rounds.")],
+    format: FormatOption = Format.table,
+) -> None:
+    """Which step-size conditions of the paper hold, by what factor, and what each unlocks."""
+    from cflag_theory.verify.step_sizes import step_sizes
+
+    found = step_sizes(L=L, m=m, E=local_steps, alpha=alpha, beta=beta, T=rounds)
+    if format is Format.json:
+        _print_json(found.to_json())
+        return
+    from cflag_theory.verify import tables
+
+    tables.step_sizes(found)
+
+
+@app.command("simulate")
+def simulate_command(
+    beta: Annotated[float, typer.Option(help="Step size on the current data.")],
+    alpha: Annotated[float, typer.Option(help="Step size on memory, for algorithms with a memory step.")] = 0.0,
+    algorithm: Annotated[str, typer.Option(help="c_flag, fedtrack, fedavg, fedprox, scaffold or local_gd.")] = "c_flag",
+    problem: ProblemOption = "default",
+    dial: DialOption = None,
+    data: DataOption = None,
+    clients: ClientsOption = 5,
+    zeta: ZetaOption = 1.0,
+    past_classes: PastOption = "0-4",
+    current_classes: CurrentOption = "5-9",
+    memory: MemoryOption = None,
+    memory_size: MemorySizeOption = None,
+    m: BiasOption = None,
+    redraw: RedrawOption = False,
+    local_steps: StepsOption = 10,
+    rounds: Annotated[int, typer.Option("--T", help="Rounds.")] = 100,
+    replicas: Annotated[int, typer.Option(help="Independent runs.")] = 1,
+    diagnostics: Annotated[str, typer.Option(help="none, cheap or all.")] = "cheap",
+    seed: SeedOption = 0,
+    out: Annotated[Path | None, typer.Option(help="File for the Trace, .npz.")] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Run one algorithm on one problem, and write its Trace."""
+    from cflag_theory.kernels import simulate, write_trace
+    from cflag_theory.verify import tables
+    from cflag_theory.verify.inputs import read_memory, read_problem
+
+    chosen = read_problem(
+        problem=problem,
+        dials=dial or (),
+        data=data,
+        clients=clients,
+        zeta=zeta,
+        past_classes=past_classes,
+        current_classes=current_classes,
+        seed=seed,
+    )
+    trace = simulate(
+        chosen,
+        algorithm,
+        alpha=alpha,
+        beta=beta,
+        local_steps=local_steps,
+        rounds=rounds,
+        memory=read_memory(memory, size=memory_size, m=m, redraw=redraw, data=data is not None),
+        replicas=replicas,
+        seed=seed,
+        diagnostics=diagnostics,
+    )
+    if out is not None:
+        write_trace(out, trace)
+    summary = tables.trace_summary(chosen, trace)
+    if format is Format.json:
+        _print_json(summary)
+        return
+    tables.trace(summary)
+    if out is not None:
+        typer.echo(f"trace: {out}")
+
+
+def _default_studies(seed: int) -> tuple[list[tuple[Any, Any]], list[str]]:
+    """The default problem and, where scikit-learn is at hand, the digits; with a note where it is not."""
+    from cflag_theory.errors import MissingExtra
+    from cflag_theory.kernels import default_memory, default_problem, load_data, uniform
+    from cflag_theory.verify.inputs import DATA_MEMORY
+
+    studies: list[tuple[Any, Any]] = [(default_problem(seed=seed), default_memory())]
+    try:
+        studies.append((load_data("digits", seed=seed), uniform(DATA_MEMORY)))
+    except MissingExtra as error:
+        return studies, [f"Without real data: {error}"]
+    return studies, []
+
+
+@contextmanager
+def _progress(words: str, total: float) -> Iterator[Callable[[float, str], None]]:
+    """A progress bar on standard error, so that standard output stays clean for results."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[now]}"), TimeElapsedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(words, total=total, now="")
+        yield lambda amount, now: progress.update(task, advance=amount, now=now)
+
+
+def _print_json(value: Any) -> None:
+    typer.echo(json.dumps(value, indent=1, allow_nan=False))

@@ -1,0 +1,137 @@
+"""The report: one self-contained page that works offline, and its figures beside it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cflag_theory import __version__
+from cflag_theory.claims.ledger import PREAMBLE
+from cflag_theory.errors import OutputError
+from cflag_theory.verify.verdict import GRAVITY, MEANINGS, Verdict
+
+
+def check_writable(folder: Path | str) -> Path:
+    """Return the folder as an absolute path, made if it does not exist.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be made or written, or is a file; asked before long work, so that nothing is lost after it.
+    """
+    path = Path(folder).absolute()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        raise OutputError(
+            f"cannot write to the folder {str(folder)!r} ({error.strerror}): choose another with --out"
+        ) from error
+    return path
+
+
+def write_report(
+    folder: Path | str, verdicts: Sequence[Verdict], *, rates: Sequence[Mapping[str, Any]] = (), notes: Sequence[str] = ()
+) -> Path:
+    """Write index.html, ledger.json, rates.json and the figures; return the page.
+
+    Everything is made in a draft folder first and then moved file by file, so that an interrupted run leaves an
+    older report as it was.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it does not exist; other files in it are left alone.
+    verdicts : sequence of Verdict
+        The ledger part.
+    rates : sequence of mappings
+        `Rate.to_json()` of each study.
+    notes : sequence of str
+        What the reader should know about this run, such as a data set that was not at hand.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written.
+    """
+    from cflag_theory.figures import drift_figure, rate_figure, save
+    from cflag_theory.verify.checks.c_flag.drift import constants_along_range
+
+    target = check_writable(folder)
+    draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=target))
+    try:
+        figures: list[tuple[str, str, str]] = []
+        if rates:
+            save(rate_figure(rates), draft, "rate")
+            figures.append(("rate", "The rate", "min over t of the mean squared gradient of the past objective against T"))
+        save(drift_figure(constants_along_range()), draft, "drift")
+        figures.append(("drift", "Drift and error constants", "printed constants, proved ones, and exact instances"))
+        (draft / "ledger.json").write_text(json.dumps([v.to_json() for v in verdicts], indent=1), encoding="utf-8")
+        (draft / "rates.json").write_text(json.dumps(list(rates), indent=1), encoding="utf-8")
+        page = _page(verdicts, rates, notes, [(name, title, text, draft / f"{name}.png") for name, title, text in figures])
+        (draft / "index.html").write_text(page, encoding="utf-8")
+        # The page goes last: whoever finds it finds its figures too.
+        for file in sorted(draft.iterdir(), key=lambda path: path.name == "index.html"):
+            os.replace(file, target / file.name)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(
+            f"cannot write the report to {str(folder)!r} ({error.strerror}): choose another with --out"
+        ) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return target / "index.html"
+
+
+def _page(
+    verdicts: Sequence[Verdict],
+    rates: Sequence[Mapping[str, Any]],
+    notes: Sequence[str],
+    figures: Sequence[tuple[str, str, str, Path]],
+) -> str:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from latex2mathml.converter import convert
+
+    environment = Environment(
+        loader=PackageLoader("cflag_theory.verify"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.filters["mathml"] = lambda relation: convert(relation.latex, display="block")
+    counts = {name: sum(v.verdict == name for v in verdicts) for name in GRAVITY}
+    pictures = [
+        (title, text, "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode("ascii"))
+        for _, title, text, path in figures
+    ]
+    return environment.get_template("report.html").render(
+        verdicts=verdicts,
+        counts=counts,
+        meanings=MEANINGS,
+        preamble=PREAMBLE,
+        rates=rates,
+        notes=notes,
+        figures=pictures,
+        version=__version__,
+    )
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        os.replace(draft, path)
+    except OSError as error:
+        raise OutputError(f"cannot write {str(path)!r} ({error.strerror}): choose another place with --out") from error

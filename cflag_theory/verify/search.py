@@ -1,0 +1,169 @@
+"""How evidence is made: proofs examined, exact instances replayed, relations evaluated along runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from cflag_theory.claims.claim import Part, Relation, Statement
+from cflag_theory.claims.proof import examine
+from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence
+
+# A float run contradicts a relation only beyond this part of the sum of the absolute terms.
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Point:
+    """An exact instance: a value for every symbol of the statements, and the story that anybody can replay.
+
+    `part` restricts it to one part of the claim.
+    """
+
+    values: Mapping[sp.Expr, Any]
+    story: tuple[str, ...]
+    part: str | None = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Float values along runs: arrays that broadcast together, one entry a case."""
+
+    values: Mapping[sp.Expr, Any]
+    part: str | None = None
+
+
+def statements(part: Part) -> dict[str, Statement]:
+    """The statements of a part by role."""
+    found = {"printed": part.printed}
+    if part.repair:
+        found["repair"] = part.repair.statement
+    if part.sharp:
+        found["sharp"] = part.sharp.statement
+    return found
+
+
+def prove(part: Part) -> list[Evidence]:
+    """Examine every proof that a part offers."""
+    found = []
+    for on, statement in statements(part).items():
+        if statement.proof is None:
+            continue
+        result = examine(statement)
+        obligations = f"{result.obligations} obligation{'s' if result.obligations != 1 else ''}"
+        data = {
+            "engines": list(result.engines),
+            "obligations": result.obligations,
+            "rules": list(result.rules),
+            "undecided": list(result.undecided),
+            "faults": list(result.faults),
+        }
+        if result.accepted:
+            summary = f"{obligations} discharged by {' and '.join(result.engines)}"
+            if result.undecided:
+                summary += f"; z3 answers unknown on {', '.join(result.undecided)}"
+            found.append(Evidence("proof", part.key, on, SUPPORTS, summary + ".", data))
+        else:
+            summary = f"The proof is not accepted: {result.faults[0]}."
+            found.append(Evidence("proof", part.key, on, UNDECIDED, summary, data))
+    return found
+
+
+def applies(statement: Statement, point: Point) -> bool:
+    """Whether a point satisfies the hypotheses of a statement."""
+    return all(fact.relation.holds_at(point.values) for fact in statement.hypotheses)
+
+
+def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
+    """Evaluate the statements of a part at exact points, each where its hypotheses hold."""
+    cases = [point for point in points if point.part in (None, part.key)]
+    found = []
+    for on, statement in statements(part).items():
+        valid = [point for point in cases if applies(statement, point)]
+        broken = next((point for point in valid if not statement.relation.holds_at(point.values)), None)
+        if broken is not None:
+            left, right = statement.relation.at(broken.values)
+            summary = f"An exact instance has {_number(left)} on the left and {_number(right)} on the right."
+            data = {
+                "instance": list(broken.story),
+                "values": {str(key): str(value) for key, value in broken.values.items()},
+                "left": _number(left),
+                "right": _number(right),
+            }
+            found.append(Evidence("counterexample", part.key, on, REFUTES, summary, data))
+        elif valid:
+            ratios = [ratio for point in valid if (ratio := _ratio(statement.relation, point)) is not None]
+            data = {"cases": len(valid), "exact": True}
+            summary = f"{len(valid)} exact instances agree."
+            if ratios:
+                closest = max(ratios)
+                data["largest_ratio"] = closest
+                summary = f"{len(valid)} exact instances agree; the largest left/right is {closest:.6g}."
+            found.append(Evidence("property", part.key, on, SUPPORTS, summary, data))
+    return found
+
+
+def along_runs(part: Part, samples: Iterable[Sample], seed: int) -> list[Evidence]:
+    """Evaluate the statements of a part along float runs; beyond the tolerance a case contradicts."""
+    cases = [sample for sample in samples if sample.part in (None, part.key)]
+    found = []
+    for on, statement in statements(part).items():
+        total, bad, worst = 0, 0, -np.inf
+        for sample in cases:
+            if not _covers(statement.relation, sample):
+                continue
+            gap, terms, ratio = evaluate(statement.relation, sample.values)
+            total += gap.size
+            bad += int(np.sum(gap < -TOLERANCE * terms))
+            worst = max(worst, float(np.max(ratio, initial=-np.inf)))
+        if not total:
+            continue
+        data: dict[str, Any] = {"cases": total, "violations": bad, "seed": seed, "exact": False}
+        summary = f"{bad} of {total} cases along simulated runs contradict (seed {seed})"
+        if np.isfinite(worst):
+            data["worst_ratio"] = worst
+            summary += f"; worst left/right {worst:.4g}"
+        found.append(Evidence("property", part.key, on, REFUTES if bad else SUPPORTS, summary + ".", data))
+    return found
+
+
+def evaluate(relation: Relation, values: Mapping[sp.Expr, Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """A relation at float arrays: signed gap (not negative where it holds), sum of absolute terms, left/right.
+
+    Terms are those of the expanded difference, so that a value which cancels is judged by what it cancels from.
+    Ratios are -inf where the right side is within the tolerance of zero, and for equations.
+    """
+    names = {key: sp.Symbol(f"v{i}") for i, key in enumerate(values)}
+    left, right = relation.left.xreplace(names), relation.right.xreplace(names)
+    pieces = sp.Add.make_args(sp.expand(right - left))
+    function = sp.lambdify(list(names.values()), [left, right, *pieces], "numpy")
+    arrays = np.broadcast_arrays(*[np.asarray(v, dtype=float) for v in values.values()])
+    a, b, *terms = [np.broadcast_to(np.asarray(v, dtype=float), arrays[0].shape) for v in function(*arrays)]
+    absolute = np.sum([np.abs(term) for term in terms], axis=0)
+    gap = np.sum(terms, axis=0)
+    if relation.op == "==":
+        return -np.abs(gap), absolute, np.full(gap.shape, -np.inf)
+    usable = b > TOLERANCE * absolute
+    ratio = np.where(usable, a / np.where(usable, b, 1.0), -np.inf)
+    return gap, absolute, ratio
+
+
+def _covers(relation: Relation, sample: Sample) -> bool:
+    """Whether a run measures every quantity of a relation; what it does not measure is left to exact instances."""
+    names = {key: sp.Symbol(f"v{i}") for i, key in enumerate(sample.values)}
+    left = (relation.left - relation.right).xreplace(names)
+    return left.free_symbols <= set(names.values())
+
+
+def _ratio(relation: Relation, point: Point) -> float | None:
+    left, right = relation.at(point.values)
+    return float(left / right) if relation.op != "==" and right.is_positive else None
+
+
+def _number(value: sp.Expr) -> str:
+    return str(value) if value.is_Rational and len(str(value)) <= 24 else f"{float(value):.10g}"

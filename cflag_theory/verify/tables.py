@@ -1,0 +1,186 @@
+"""Results as tables for people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cflag_theory.kernels import Problem, Trace
+from cflag_theory.verify.rates import Rate
+from cflag_theory.verify.step_sizes import StepSizes
+from cflag_theory.verify.verdict import MEANINGS, Evidence, Verdict
+
+_COLOURS = {
+    "holds": "green",
+    "loose": "cyan",
+    "open": "white",
+    "typo": "yellow",
+    "needs-hypothesis": "yellow",
+    "false": "red",
+}
+
+
+def _console() -> Console:
+    return Console(highlight=False)
+
+
+def _plain(columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+    return table
+
+
+def ledger(verdicts: Sequence[Verdict]) -> None:
+    """The verdict table."""
+    rows = []
+    for verdict in verdicts:
+        follows = [f"repair: {words}" for words in verdict.repairs]
+        follows += [
+            f"sharp: {s['constant']}: {s['value']} instead of {s['printed']} (factor {s['factor']:.3g})"
+            for s in verdict.sharp
+            if s["factor"] > 1
+        ]
+        word = Text(verdict.verdict, style=_COLOURS[verdict.verdict])
+        rows.append((verdict.claim.id, verdict.claim.where, word, "\n".join(follows)))
+    _console().print(_plain(("claim", "where", "verdict", "what follows"), rows))
+
+
+def claim(verdict: Verdict) -> None:
+    """Everything about one claim."""
+    console = _console()
+    subject = verdict.claim
+    console.print(Text(f"{subject.id}  {subject.paper}, {subject.where}: {subject.title}", style="bold"))
+    word = Text(verdict.verdict, style=_COLOURS[verdict.verdict])
+    console.print(Text("verdict: ") + word + Text(f", {MEANINGS[verdict.verdict]}"))
+    for part, found in zip(subject.parts, verdict.parts, strict=True):
+        label = f"part {part.key} ({found.verdict}), as printed" if len(subject.parts) > 1 else "as printed"
+        _section(console, label, [part.printed.words, str(part.printed.relation)])
+        _section(console, "under", [fact.words for fact in part.printed.hypotheses])
+        if part.repair:
+            repaired = part.repair.statement
+            _section(console, f"repair ({part.repair.kind})", [part.repair.words, repaired.words, str(repaired.relation)])
+            _section(console, "under", [fact.words for fact in repaired.hypotheses])
+        if part.sharp:
+            _section(console, "sharp", [part.sharp.statement.words, str(part.sharp.statement.relation)])
+    rows = [(f"{e.part} {e.on}", e.kind, e.finding, _evidence(e)) for e in verdict.evidence]
+    console.print()
+    console.print(_plain(("on", "evidence", "finding", "summary"), rows))
+    if verdict.counterexample:
+        console.print()
+        console.print(Text(f"replay: cflag show {subject.id} --replay"))
+    _section(console, "notes", subject.notes)
+
+
+def replay(verdict: Verdict) -> None:
+    """The counterexample alone, as it was just replayed."""
+    console = _console()
+    found = verdict.counterexample
+    if found is None:
+        console.print(Text(f"{verdict.claim.id} is {verdict.verdict}: there is no counterexample to replay"))
+        return
+    statement = next(part.printed for part in verdict.claim.parts if part.key == found.part)
+    _section(console, f"{verdict.claim.id}, part {found.part}, as printed", [statement.words, str(statement.relation)])
+    _section(console, "instance", found.data["instance"])
+    _section(console, "values", [f"{name} = {value}" for name, value in found.data["values"].items()])
+    _section(console, "result", [f"left {found.data['left']}, right {found.data['right']}: the relation fails"])
+
+
+def _section(console: Console, title: str, lines: Sequence[str]) -> None:
+    if lines:
+        console.print()
+        console.print(Text(title, style="bold"))
+        for line in lines:
+            console.print(Text("  " + line))
+
+
+def _evidence(item: Evidence) -> str:
+    rules = item.data.get("rules")
+    return item.summary + (f" Rules: {', '.join(rules)}." if rules else "")
+
+
+def rate(study: Rate) -> None:
+    """One rate study."""
+    console = _console()
+    console.print(Text(study.title, style="bold"))
+    for note in study.notes:
+        console.print(Text("  " + note))
+    console.print(
+        Text(
+            f"  N = {study.clients}, d = {study.dimension}, E = {study.E}, {study.replicas} replicas, seed {study.seed}; "
+            f"L = {study.L:.4g}, m = {study.m:.4g} ({study.m_kind})\n"
+            f"  met along the runs: m {study.m_met:.4g}, r {study.r_met:.4g}; alpha = {study.alpha:.4g}, c = {study.c:.4g}"
+        )
+    )
+    rows = [
+        (str(T), f"{value:.4e}", f"[{low:.3e}, {high:.3e}]", f"{minima:.4e}", f"{bound:.4e}", f"{bound / value:.3g}")
+        for T, value, (low, high), minima, bound in zip(
+            study.horizons, study.min_mean, study.band, study.mean_min, study.theorem2, strict=True
+        )
+    ]
+    header = ("T", "min mean |grad f|^2", "95% band", "mean of minima", "Theorem 2", "bound/measured")
+    console.print(_plain(header, rows))
+    low, high = study.slope_interval
+    console.print(Text(f"  fitted slope for T >= {study.fit_from}: {study.slope:.3f} [{low:.3f}, {high:.3f}]\n"))
+
+
+def step_sizes(found: StepSizes) -> None:
+    """Every condition, met or not."""
+    rows = [
+        (
+            row.condition,
+            Text("yes", style="green") if row.holds else Text("no", style="red"),
+            "" if row.factor is None else f"{row.factor:.4g}",
+            row.where,
+            row.unlocks,
+        )
+        for row in found.conditions
+    ]
+    console = _console()
+    console.print(_plain(("condition", "holds", "left/right", "where", "unlocks"), rows))
+    console.print(Text(f"beta = c/sqrt(T) of Lemma 4 and Theorem 5: c = {found.c:.6g} at T = {found.T}"))
+
+
+def trace_summary(problem: Problem, trace: Trace) -> dict[str, Any]:
+    """A Trace in a few plain numbers: means over replicas, at the start and at the end."""
+    summary: dict[str, Any] = {
+        "problem": problem.name,
+        "notes": list(problem.notes),
+        "constants": {name: str(constant) for name, constant in problem.constants.items()},
+        "replicas": trace.replicas,
+        "rounds": trace.rounds,
+        "end": {name: float(values.mean()) for name, values in trace.end.items()},
+    }
+    if "f" in trace.columns:
+        summary["start"] = {name: float(trace.columns[name][:, 0].mean()) for name in trace.end}
+    if "Gamma" in trace.columns:
+        summary["mean_Gamma"] = float(trace.column("Gamma").mean())
+        summary["m_met"] = _finite(float(trace.m_met))
+        summary["r_met"] = _finite(trace.r_met)
+    return summary
+
+
+def _finite(value: float) -> float | str:
+    return value if math.isfinite(value) else "inf"
+
+
+def trace(summary: Mapping[str, Any]) -> None:
+    """The summary of a run."""
+    console = _console()
+    console.print(Text(f"{summary['problem']}: {summary['rounds']} rounds, {summary['replicas']} replicas", style="bold"))
+    for note in summary["notes"]:
+        console.print(Text("  " + note))
+    start = summary.get("start", {})
+    rows = [(name, f"{start[name]:.6g}" if name in start else "", f"{value:.6g}") for name, value in summary["end"].items()]
+    console.print(_plain(("mean over replicas", "at x_0", "at x_T"), rows))
+    for name in ("mean_Gamma", "m_met", "r_met"):
+        if name in summary:
+            value = summary[name]
+            console.print(Text(f"  {name}: {value if isinstance(value, str) else format(value, '.6g')}"))

@@ -1,0 +1,184 @@
+"""What a verdict is, and how it follows from evidence.
+
+Nobody writes a verdict down: `decide` derives it from what was proved, refuted and searched, each time it is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cflag_theory.claims.claim import Claim, Part
+from cflag_theory.errors import InconsistentEvidence
+
+MEANINGS = {
+    "holds": "true as printed, over its whole stated hypothesis range",
+    "loose": "true as printed, and a sharper constant is proved",
+    "open": "not decided",
+    "typo": "false as printed; an evident local repair is named and proved",
+    "needs-hypothesis": "false as printed; true under one named extra hypothesis",
+    "false": "false as printed, and no such repair is proved",
+}
+#: From mildest to gravest; a row takes the gravest verdict of its parts. A part that is false as printed makes the
+#: row false as printed whatever another part still leaves open.
+GRAVITY = tuple(MEANINGS)
+PROVING = frozenset({"proof", "enumeration", "recomputation"})
+REFUTING = frozenset({"counterexample", "enumeration", "recomputation"})
+SUPPORTS, REFUTES, UNDECIDED = "supports", "refutes", "undecided"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One finding about one statement.
+
+    Attributes
+    ----------
+    kind : str
+        "proof", "counterexample", "enumeration", "recomputation", "worst-case", "property" or "monte-carlo".
+    part, on : str
+        Which part of the claim, and which of its statements: "printed", "repair" or "sharp".
+    finding : str
+        "supports", "refutes" or "undecided".
+    summary : str
+        One sentence for people.
+    data : dict
+        Engines, rules, cases, worst ratio, seed, the lines of a replay: plain JSON values.
+    """
+
+    kind: str
+    part: str
+    on: str
+    finding: str
+    summary: str
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values only."""
+        return {
+            "kind": self.kind,
+            "part": self.part,
+            "on": self.on,
+            "finding": self.finding,
+            "summary": self.summary,
+            **self.data,
+        }
+
+
+@dataclass(frozen=True)
+class PartVerdict:
+    """The verdict on one part, with whether its sharper constant is proved."""
+
+    key: str
+    verdict: str
+    sharp_proved: bool
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim with its verdict and everything that led to it; shows itself as a table row, text or JSON."""
+
+    claim: Claim
+    verdict: str
+    parts: tuple[PartVerdict, ...]
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def counterexample(self) -> Evidence | None:
+        """The first refutation of a printed statement."""
+        for item in self.evidence:
+            if item.on == "printed" and item.finding == REFUTES:
+                return item
+        return None
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """The named repairs of the parts that are false as printed, where the repair is proved."""
+        mended = {part.key for part in self.parts if part.verdict in ("typo", "needs-hypothesis")}
+        return tuple(part.repair.words for part in self.claim.parts if part.repair and part.key in mended)
+
+    @property
+    def sharp(self) -> tuple[dict[str, Any], ...]:
+        """Proved sharper constants: what, printed, value, factor, and how near an instance comes."""
+        proved = {part.key for part in self.parts if part.sharp_proved}
+        found = []
+        for part in self.claim.parts:
+            if part.sharp and part.key in proved:
+                reached = [
+                    e.data["largest_ratio"]
+                    for e in self.evidence
+                    if e.part == part.key and e.on == "sharp" and "largest_ratio" in e.data
+                ]
+                found.append(
+                    {
+                        "constant": part.sharp.words,
+                        "printed": str(part.sharp.printed),
+                        "value": str(part.sharp.value),
+                        "factor": part.sharp.factor,
+                        "reached": max(reached) if reached else None,
+                    }
+                )
+        return tuple(found)
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable interface of ``cflag verify --format json``."""
+        found = self.counterexample
+        return {
+            "id": self.claim.id,
+            "paper": self.claim.paper,
+            "where": self.claim.where,
+            "title": self.claim.title,
+            "statement": [
+                {
+                    "part": part.key,
+                    "words": part.printed.words,
+                    "latex": part.printed.relation.latex,
+                    "hypotheses": [fact.words for fact in part.printed.hypotheses],
+                }
+                for part in self.claim.parts
+            ],
+            "verdict": self.verdict,
+            "parts": {part.key: part.verdict for part in self.parts},
+            "evidence": [item.to_json() for item in self.evidence],
+            "sharp": list(self.sharp),
+            "repair": list(self.repairs),
+            "counterexample": None if found is None else found.to_json(),
+            "notes": list(self.claim.notes),
+        }
+
+
+def decide(claim: Claim, evidence: Sequence[Evidence]) -> Verdict:
+    """The verdict that the evidence supports.
+
+    Raises
+    ------
+    InconsistentEvidence
+        If a statement was both proved and refuted, by an exact instance or along a run.
+    """
+    parts = tuple(_decide_part(claim, part, evidence) for part in claim.parts)
+    gravest = max((part.verdict for part in parts), key=GRAVITY.index)
+    return Verdict(claim, gravest, parts, tuple(evidence))
+
+
+def _decide_part(claim: Claim, part: Part, evidence: Sequence[Evidence]) -> PartVerdict:
+    def proved(on: str) -> bool:
+        found = [e for e in evidence if e.part == part.key and e.on == on]
+        supported = any(e.finding == SUPPORTS and e.kind in PROVING for e in found)
+        contradicted = [e for e in found if e.finding == REFUTES]
+        if supported and contradicted:
+            raise InconsistentEvidence(
+                f"{claim.id}.{part.key} ({on}) is proved, and yet {contradicted[0].summary} "
+                "Either a rule was applied where it does not apply, or the instance is wrong: read both."
+            )
+        return supported
+
+    holds, sharp, mended = proved("printed"), proved("sharp"), proved("repair")
+    refuted = any(
+        e.part == part.key and e.on == "printed" and e.finding == REFUTES and e.kind in REFUTING for e in evidence
+    )
+    if holds:
+        tighter = sharp and part.sharp is not None and part.sharp.factor > 1
+        return PartVerdict(part.key, "loose" if tighter else "holds", sharp)
+    if refuted:
+        return PartVerdict(part.key, part.repair.kind if part.repair and mended else "false", sharp)
+    return PartVerdict(part.key, "open", sharp)
