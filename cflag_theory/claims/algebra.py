@@ -66,9 +66,14 @@ def _expanded(certificate: sp.Expr, given: Mapping[str, Relation]) -> sp.Expr:
     return certificate.replace(square, lambda inner: inner**2).subs(values, simultaneous=True)
 
 
-def _signs(certificate: sp.Expr, given: Mapping[str, Relation]) -> sp.Expr:
+def _denominator(expr: sp.Expr) -> sp.Expr:
+    """The product of the denominators of an expression's terms, nothing cancelled against a numerator."""
+    return sp.Mul(*[sp.fraction(term)[1] for term in sp.Add.make_args(expr)])
+
+
+def _signs(certificate: sp.Expr, given: Mapping[str, Relation], *, keep_residuals: bool = False) -> sp.Expr:
     """The certificate as an expression in non-negative symbols: residuals vanish, squares become symbols."""
-    bare = certificate.subs({residual(name): 0 for name in given})
+    bare = certificate if keep_residuals else certificate.subs({residual(name): 0 for name in given})
     squares = {term: sp.Symbol(f"square{i}", nonnegative=True) for i, term in enumerate(bare.atoms(square))}
     strict = {
         slack(name): sp.Symbol(f"strict[{name}]", positive=True)
@@ -123,15 +128,18 @@ def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate
         named -= {slack(name), residual(name)}
     if named:
         return f"the certificate uses {', '.join(sorted(map(str, named)))}, which is not given"
+    # A multiplier with a denominator that could vanish would prove anything.
+    signs = sp.together(atoms(_signs(certificate, given)))
+    if not _one_sign(sp.expand(_denominator(atoms(_signs(certificate, given, keep_residuals=True)))), strictly=True):
+        return "a denominator in the certificate is not manifestly positive"
     difference = atoms(goal.slack) - atoms(_expanded(certificate, given))
     if sp.cancel(sp.together(sp.expand(difference))) != 0:
         return "the certificate is not right minus left of the goal"
-    signs = atoms(_signs(certificate, given))
     if goal.op == "==":
-        return None if sp.cancel(sp.together(signs)) == 0 else "an equation needs a certificate of residuals alone"
+        return None if sp.cancel(signs) == 0 else "an equation needs a certificate of residuals alone"
     if not manifestly_nonnegative(signs):
         return "a multiplier in the certificate is not manifestly non-negative"
-    if goal.op == "<" and not _one_sign(sp.expand(sp.fraction(sp.together(signs))[0]), strictly=True):
+    if goal.op == "<" and not _one_sign(sp.expand(sp.fraction(signs)[0]), strictly=True):
         return "a strict inequality needs a positive certificate"
     return None
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from cflag_theory.claims.symbols import to_latex
+
 if TYPE_CHECKING:
     from cflag_theory.claims.proof import Proof
 
@@ -63,8 +65,8 @@ class Relation:
 
     @property
     def latex(self) -> str:
-        """The relation in LaTeX."""
-        return f"{sp.latex(self.left)} {_SYMBOLS[self.op]} {sp.latex(self.right)}"
+        """The relation in LaTeX, in the papers' notation."""
+        return f"{to_latex(self.left)} {_SYMBOLS[self.op]} {to_latex(self.right)}"
 
     def __str__(self) -> str:
         return f"{self.left} {self.op} {self.right}"

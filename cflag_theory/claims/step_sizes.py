@@ -41,7 +41,9 @@ CONDITIONS: tuple[Condition, ...] = (
         "text after (15), used in (152)-(156)",
         "1 - L alpha >= 0, so that (154), (156), (177) and (178) have the sign that their proofs use",
     ),
-    Condition("beta <= 1/(4LE)", at_most(beta, 1 / (4 * L * E)), "Lemma 13, (71)", "client drift (110), Lemma 15, (71)"),
+    Condition(
+        "beta <= 1/(4LE)", at_most(beta, 1 / (4 * L * E)), "Lemma 13, (71)", "client drift (110), Lemma 15, (71)"
+    ),
     Condition(
         "beta <= 1/(12LE)", at_most(beta, 1 / (12 * L * E)), "Corollary 14", "delayed-gradient error (127), Lemma 16"
     ),
@@ -59,6 +61,9 @@ CONDITIONS: tuple[Condition, ...] = (
     ),
     Condition("beta <= 1/(2LE)", at_most(beta, 1 / (2 * L * E)), "before (177)", "an assumption of (177) and (178)"),
     Condition(
-        "beta = 1/(60LE)", equal(beta, 1 / (60 * L * E)), "Lemma 18, (177)-(178)", "the constants 16, 22, 11/60 and 2/15"
+        "beta = 1/(60LE)",
+        equal(beta, 1 / (60 * L * E)),
+        "Lemma 18, (177)-(178)",
+        "the constants 16, 22, 11/60 and 2/15",
     ),
 )

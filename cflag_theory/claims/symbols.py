@@ -1,26 +1,60 @@
-"""The papers' notation, each symbol once."""
+"""The papers' notation: each symbol once, with the LaTeX that the papers print."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
-L = sp.Symbol("L", positive=True)
-alpha = sp.Symbol("alpha", positive=True)
-beta = sp.Symbol("beta", positive=True)
-E = sp.Symbol("E", positive=True, integer=True)
-k = sp.Symbol("k", nonnegative=True, integer=True)
-m = sp.Symbol("m", nonnegative=True)
-r = sp.Symbol("r", nonnegative=True)
+_LATEX: dict[sp.Symbol, str] = {}
+_SEQUENCES: dict[str, str] = {}
 
-#: ||grad g(x_t)||
-grad_g = sp.Symbol("grad_g", nonnegative=True)
 
-# Gram entries of grad f, the bias b and a sum S of delayed gradients, and the values of f at both ends of a round.
-grad_f2 = sp.Symbol("grad_f2", nonnegative=True)
-bias2 = sp.Symbol("bias2", nonnegative=True)
-sum2 = sp.Symbol("sum2", nonnegative=True)
-grad_dot_bias = sp.Symbol("grad_dot_bias", real=True)
-grad_dot_sum = sp.Symbol("grad_dot_sum", real=True)
-bias_dot_sum = sp.Symbol("bias_dot_sum", real=True)
-f_before = sp.Symbol("f_before", real=True)
-f_after = sp.Symbol("f_after", real=True)
+def symbol(name: str, latex: str, **assumptions: bool) -> sp.Symbol:
+    """A scalar that prints as `latex`."""
+    found = sp.Symbol(name, **assumptions)
+    _LATEX[found] = latex
+    return found
+
+
+def sequence(name: str, latex: str, **assumptions: bool) -> Any:
+    """A sequence; its term at index k prints as `latex` with k in place of every "@"."""
+    _SEQUENCES[name] = latex
+    return sp.Function(name, **assumptions)
+
+
+def to_latex(expr: sp.Expr) -> str:
+    """An expression in the papers' notation."""
+    terms = {
+        term: sp.Symbol(f"term{i}")
+        for i, term in enumerate(sorted(expr.atoms(AppliedUndef), key=str))
+        if str(term.func) in _SEQUENCES
+    }
+    printed = {
+        placeholder: _SEQUENCES[str(term.func)].replace("@", to_latex(term.args[0]))
+        for term, placeholder in terms.items()
+    }
+    text: str = sp.latex(expr.xreplace(terms), symbol_names={**_LATEX, **printed}, order="none")
+    return text
+
+
+L = symbol("L", "L", positive=True)
+alpha = symbol("alpha", r"\alpha", positive=True)
+beta = symbol("beta", r"\beta", positive=True)
+E = symbol("E", "E", positive=True, integer=True)
+k = symbol("k", "k", nonnegative=True, integer=True)
+m = symbol("m", "m", nonnegative=True)
+r = symbol("r", "r", nonnegative=True)
+
+grad_g = symbol("grad_g", r"{\|\nabla g(x_t)\|}", nonnegative=True)
+
+# Gram entries of grad f, the bias b and the sum S of delayed gradients, and the values of f at both ends of a round.
+grad_f2 = symbol("grad_f2", r"{\|\nabla f(x_t)\|^2}", nonnegative=True)
+bias2 = symbol("bias2", r"{\|b\|^2}", nonnegative=True)
+sum2 = symbol("sum2", r"{\|S\|^2}", nonnegative=True)
+grad_dot_bias = symbol("grad_dot_bias", r"\langle\nabla f,b\rangle", real=True)
+grad_dot_sum = symbol("grad_dot_sum", r"\langle\nabla f,S\rangle", real=True)
+bias_dot_sum = symbol("bias_dot_sum", r"\langle b,S\rangle", real=True)
+f_before = symbol("f_before", "f(x_t)", real=True)
+f_after = symbol("f_after", "f(x_{t+1})", real=True)

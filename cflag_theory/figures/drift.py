@@ -27,8 +27,10 @@ def drift_figure(data: Mapping[str, Any]) -> Figure:
             axes.plot(panel["u"], panel["proved"], color=MEASURED, label="proved here")
             for marker, (E, ratios) in zip("ox^", panel["instances"].items(), strict=False):
                 axes.plot(panel["u"], ratios, marker, color=SECOND, markersize=3.5, label=f"exact instance, E = {E}")
-            axes.axvline(panel["range"], color=REFERENCE, linestyle=":", label=f"printed range ends, {panel['range_words']}")
+            axes.axvline(
+                panel["range"], color=REFERENCE, linestyle=":", label=f"printed range ends, {panel['range_words']}"
+            )
             axes.set(title=panel["title"], xlabel=r"$u = \beta L E$", ylabel=panel["ylabel"])
             axes.set_ylim(0, panel["printed"] * 1.15)
-            axes.legend(loc="center right")
+            axes.legend(loc="upper right", bbox_to_anchor=(1, 0.86))
     return figure

@@ -38,7 +38,9 @@ def _rates(axes: Axes, study: Mapping[str, Any]) -> None:
     axes.plot(T, measured, "o-", color=MEASURED, markersize=4, label=r"$\min_t$ mean $\|\nabla f(x_t)\|^2$, 95% band")
     axes.plot(T, study["mean_min"], ":", color=SECOND, label=r"mean of the minima of $\|\nabla f(x_t)\|^2$")
     positive = bound > 0
-    axes.plot(T[positive], bound[positive], "s-", color=BOUND, markersize=3.5, label="bound of Theorem 2, measured terms")
+    axes.plot(
+        T[positive], bound[positive], "s-", color=BOUND, markersize=3.5, label="bound of Theorem 2, measured terms"
+    )
     # Both slopes pass through the measurement where the fit begins.
     anchor = list(study["horizons"]).index(study["fit_from"])
     for power, style in ((-0.5, "--"), (-1.0, "-.")):

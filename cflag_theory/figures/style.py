@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -15,7 +16,7 @@ from cflag_theory.errors import OutputError
 # Okabe and Ito's palette, which stays apart for colour-blind readers.
 MEASURED, BOUND, SECOND, REFERENCE = "#0072B2", "#D55E00", "#009E73", "#7F7F7F"
 
-_STYLE = {
+_STYLE: Any = {
     "figure.dpi": 100,
     "savefig.dpi": 160,
     "font.size": 10,

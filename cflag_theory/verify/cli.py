@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,7 +24,7 @@ app = typer.Typer(
 )
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """How results are printed."""
 
     table = "table"
@@ -71,7 +71,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     pass
 
@@ -116,7 +118,9 @@ def verify_command(
 @app.command()
 def show(
     claim: Annotated[str, typer.Argument(help="A claim id, such as cflag.lemma13.")],
-    replay: Annotated[bool, typer.Option("--replay", help="Only replay the counterexample, in exact arithmetic.")] = False,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Only replay the counterexample, in exact arithmetic.")
+    ] = False,
     level: Annotated[str, typer.Option(help="quick or full: how many random runs.")] = "quick",
     seed: SeedOption = 0,
     format: FormatOption = Format.table,

@@ -21,6 +21,7 @@ from cflag_theory.kernels import (
     simulate,
     uniform,
 )
+from cflag_theory.kernels.problem import Array
 from cflag_theory.kernels.problems import quadratic
 
 #: A component a x^2 / 2 - b x on the line, as (a, b).
@@ -37,12 +38,20 @@ def on_the_line(
 ) -> Problem:
     """An exact problem on R^1: for each client its past and current components a x^2 / 2 - b x."""
 
-    def arrays(clients: Sequence[Sequence[Component]]) -> tuple[list[list[list[Fraction]]], list[list[Fraction]], list[int]]:
+    def arrays(clients: Sequence[Sequence[Component]]) -> tuple[Array, Array, Array]:
         flat = [(i, Fraction(a), Fraction(b)) for i, components in enumerate(clients) for a, b in components]
-        return [[[a]] for _, a, _ in flat], [[b] for _, _, b in flat], [i for i, _, _ in flat]
+        curvatures = np.array([a for _, a, _ in flat], dtype=object).reshape(-1, 1, 1)
+        slopes = np.array([b for _, _, b in flat], dtype=object).reshape(-1, 1)
+        return curvatures, slopes, np.array([i for i, _, _ in flat])
 
     weights = [Fraction(1, len(past))] * len(past) if p is None else list(p)
-    return quadratic(*arrays(past), *arrays(current), L=Fraction(L), p=weights, start=[Fraction(start)])
+    return quadratic(
+        *arrays(past),
+        *arrays(current),
+        L=Fraction(L),
+        p=np.array(weights, dtype=object),
+        start=np.array([Fraction(start)], dtype=object),
+    )
 
 
 def rationals(rng: np.random.Generator, size: int, *, span: int = 6, denominator: int = 4) -> list[Fraction]:
@@ -52,9 +61,7 @@ def rationals(rng: np.random.Generator, size: int, *, span: int = 6, denominator
 
 _POTENTIALS = ("cauchy", "geman_mcclure", "cosine")
 _FAMILIES: tuple[Callable[[int, int, int, int], Problem], ...] = (
-    lambda N, n, d, seed: random_glm(
-        clients=N, components=n, dimension=d, potential=_POTENTIALS[seed % 3], seed=seed
-    ),
+    lambda N, n, d, seed: random_glm(clients=N, components=n, dimension=d, potential=_POTENTIALS[seed % 3], seed=seed),
     lambda N, n, d, seed: random_quadratic(clients=N, components=n, dimension=d, seed=seed),
     lambda N, n, d, seed: random_separable(
         clients=N, past=n, current=n, dimension=d, potential=_POTENTIALS[seed % 3], conflict=0.5, seed=seed

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -111,8 +112,10 @@ def rate(
         If a run leaves the finite numbers.
     """
     horizons = tuple(int(T) for T in horizons)
-    if len(horizons) < 2 or any(b <= a for a, b in zip(horizons, horizons[1:], strict=False)) or horizons[0] < 1:
-        raise InvalidInput(f"horizons {list(horizons)} do not increase from 1 on: give at least two increasing integers")
+    if len(horizons) < 2 or any(b <= a for a, b in pairwise(horizons)) or horizons[0] < 1:
+        raise InvalidInput(
+            f"horizons {list(horizons)} do not increase from 1 on: give at least two increasing integers"
+        )
     if replicas < 2:
         raise InvalidInput(f"replicas = {replicas} leave nothing to resample: use at least 2")
     L = float(problem.constants["L"].value)

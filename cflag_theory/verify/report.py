@@ -38,7 +38,11 @@ def check_writable(folder: Path | str) -> Path:
 
 
 def write_report(
-    folder: Path | str, verdicts: Sequence[Verdict], *, rates: Sequence[Mapping[str, Any]] = (), notes: Sequence[str] = ()
+    folder: Path | str,
+    verdicts: Sequence[Verdict],
+    *,
+    rates: Sequence[Mapping[str, Any]] = (),
+    notes: Sequence[str] = (),
 ) -> Path:
     """Write index.html, ledger.json, rates.json and the figures; return the page.
 
@@ -70,12 +74,16 @@ def write_report(
         figures: list[tuple[str, str, str]] = []
         if rates:
             save(rate_figure(rates), draft, "rate")
-            figures.append(("rate", "The rate", "min over t of the mean squared gradient of the past objective against T"))
+            figures.append(
+                ("rate", "The rate", "min over t of the mean squared gradient of the past objective against T")
+            )
         save(drift_figure(constants_along_range()), draft, "drift")
         figures.append(("drift", "Drift and error constants", "printed constants, proved ones, and exact instances"))
         (draft / "ledger.json").write_text(json.dumps([v.to_json() for v in verdicts], indent=1), encoding="utf-8")
         (draft / "rates.json").write_text(json.dumps(list(rates), indent=1), encoding="utf-8")
-        page = _page(verdicts, rates, notes, [(name, title, text, draft / f"{name}.png") for name, title, text in figures])
+        page = _page(
+            verdicts, rates, notes, [(name, title, text, draft / f"{name}.png") for name, title, text in figures]
+        )
         (draft / "index.html").write_text(page, encoding="utf-8")
         # The page goes last: whoever finds it finds its figures too.
         for file in sorted(draft.iterdir(), key=lambda path: path.name == "index.html"):

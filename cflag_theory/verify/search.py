@@ -89,16 +89,16 @@ def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
         if broken is not None:
             left, right = statement.relation.at(broken.values)
             summary = f"An exact instance has {_number(left)} on the left and {_number(right)} on the right."
-            data = {
+            instance = {
                 "instance": list(broken.story),
                 "values": {str(key): str(value) for key, value in broken.values.items()},
                 "left": _number(left),
                 "right": _number(right),
             }
-            found.append(Evidence("counterexample", part.key, on, REFUTES, summary, data))
+            found.append(Evidence("counterexample", part.key, on, REFUTES, summary, instance))
         elif valid:
             ratios = [ratio for point in valid if (ratio := _ratio(statement.relation, point)) is not None]
-            data = {"cases": len(valid), "exact": True}
+            data: dict[str, Any] = {"cases": len(valid), "exact": True}
             summary = f"{len(valid)} exact instances agree."
             if ratios:
                 closest = max(ratios)
@@ -157,7 +157,7 @@ def _covers(relation: Relation, sample: Sample) -> bool:
     """Whether a run measures every quantity of a relation; what it does not measure is left to exact instances."""
     names = {key: sp.Symbol(f"v{i}") for i, key in enumerate(sample.values)}
     left = (relation.left - relation.right).xreplace(names)
-    return left.free_symbols <= set(names.values())
+    return bool(left.free_symbols <= set(names.values()))
 
 
 def _ratio(relation: Relation, point: Point) -> float | None:

@@ -66,7 +66,9 @@ def claim(verdict: Verdict) -> None:
         _section(console, "under", [fact.words for fact in part.printed.hypotheses])
         if part.repair:
             repaired = part.repair.statement
-            _section(console, f"repair ({part.repair.kind})", [part.repair.words, repaired.words, str(repaired.relation)])
+            _section(
+                console, f"repair ({part.repair.kind})", [part.repair.words, repaired.words, str(repaired.relation)]
+            )
             _section(console, "under", [fact.words for fact in repaired.hypotheses])
         if part.sharp:
             _section(console, "sharp", [part.sharp.statement.words, str(part.sharp.statement.relation)])
@@ -114,9 +116,11 @@ def rate(study: Rate) -> None:
         console.print(Text("  " + note))
     console.print(
         Text(
-            f"  N = {study.clients}, d = {study.dimension}, E = {study.E}, {study.replicas} replicas, seed {study.seed}; "
+            f"  N = {study.clients}, d = {study.dimension}, E = {study.E}, {study.replicas} replicas, seed "
+            f"{study.seed}; "
             f"L = {study.L:.4g}, m = {study.m:.4g} ({study.m_kind})\n"
-            f"  met along the runs: m {study.m_met:.4g}, r {study.r_met:.4g}; alpha = {study.alpha:.4g}, c = {study.c:.4g}"
+            f"  alpha = 1/(L(1+m)) = {study.alpha:.4g}, beta = c/sqrt(T), c = {study.c:.4g}; "
+            f"met along the runs: m {study.m_met:.4g}, r {study.r_met:.4g}"
         )
     )
     rows = [
@@ -174,11 +178,15 @@ def _finite(value: float) -> float | str:
 def trace(summary: Mapping[str, Any]) -> None:
     """The summary of a run."""
     console = _console()
-    console.print(Text(f"{summary['problem']}: {summary['rounds']} rounds, {summary['replicas']} replicas", style="bold"))
+    console.print(
+        Text(f"{summary['problem']}: {summary['rounds']} rounds, {summary['replicas']} replicas", style="bold")
+    )
     for note in summary["notes"]:
         console.print(Text("  " + note))
     start = summary.get("start", {})
-    rows = [(name, f"{start[name]:.6g}" if name in start else "", f"{value:.6g}") for name, value in summary["end"].items()]
+    rows = [
+        (name, f"{start[name]:.6g}" if name in start else "", f"{value:.6g}") for name, value in summary["end"].items()
+    ]
     console.print(_plain(("mean over replicas", "at x_0", "at x_T"), rows))
     for name in ("mean_Gamma", "m_met", "r_met"):
         if name in summary:

@@ -23,14 +23,15 @@ from cflag_theory.claims.symbols import (
     grad_f2,
     m,
     sum2,
+    symbol,
 )
 
 # The same Gram entries for the sum that starts at k = 1, as (9) and (10) print it.
-late_sum2 = sp.Symbol("late_sum2", nonnegative=True)
-late_bias_dot_sum = sp.Symbol("late_bias_dot_sum", real=True)
-late_grad_dot_sum = sp.Symbol("late_grad_dot_sum", real=True)
-inner = sp.Symbol("grad_dot_step", real=True)  # <grad f(x_t), x_{t+1} - x_t>
-step2 = sp.Symbol("step2", nonnegative=True)  # ||x_{t+1} - x_t||^2
+late_sum2 = symbol("late_sum2", r"{\|S_1\|^2}", nonnegative=True)
+late_bias_dot_sum = symbol("late_bias_dot_sum", r"\langle b,S_1\rangle", real=True)
+late_grad_dot_sum = symbol("late_grad_dot_sum", r"\langle\nabla f,S_1\rangle", real=True)
+inner = symbol("grad_dot_step", r"\langle\nabla f(x_t),x_{t+1}-x_t\rangle", real=True)
+step2 = symbol("step2", r"{\|x_{t+1}-x_t\|^2}", nonnegative=True)
 
 GRAM = {
     ("grad_f", "grad_f"): grad_f2,
@@ -140,9 +141,22 @@ def lemma1() -> Claim:
 
 def eq65(constant: Any = 2) -> Claim:
     """The factor of Theorem 2: Lemma 1's at alpha = 1 / (L (1 + m))."""
-    at = Fact("alpha", equal(alpha, 1 / (L * (1 + m))), "alpha = 1 / (L (1 + m)).")
-    relation = equal(factor(1 / (L * (1 + m))), constant * L * (1 + m))
-    proof = Proof((Obligation("the statement follows", relation, (), sp.S.Zero),))
+    step = 1 / (L * (1 + m))
+    at = Fact("alpha", equal(alpha, step), "alpha = 1 / (L (1 + m)).")
+    relation = equal(factor(), constant * L * (1 + m))
+    # 2 / step - factor = -2 (alpha / step - 1) (alpha - step) / (alpha (2 step - alpha)).
+    multiplier = -2 * (alpha / step - 1) / (alpha * slack("range"))
+    proof = Proof(
+        (
+            Obligation("range", below(alpha, 2 * step), ("alpha",), step - residual("alpha")),
+            Obligation(
+                "the statement follows",
+                relation,
+                ("alpha", "range"),
+                (constant - 2) / step + multiplier * residual("alpha"),
+            ),
+        )
+    )
     printed = Statement(
         "1 / (alpha [1 - (L/2) alpha (1 + m)]) = 2 L (1 + m) at alpha = 1 / (L (1 + m)).", relation, (at,), proof
     )

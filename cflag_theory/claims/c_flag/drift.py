@@ -15,19 +15,19 @@ from cflag_theory.claims import rules
 from cflag_theory.claims.algebra import residual, slack
 from cflag_theory.claims.claim import Claim, Fact, Part, Relation, Sharp, Statement, at_most, equal
 from cflag_theory.claims.proof import Induction, Obligation, Proof, RuleUse, Step
-from cflag_theory.claims.symbols import E, L, beta, grad_g, k
+from cflag_theory.claims.symbols import E, L, beta, grad_g, k, sequence
 
-drift = sp.Function("drift", nonnegative=True)  # ||x_{t,k}^i - x_t||
-largest = sp.Function("max_drift", nonnegative=True)  # max_{b<=k} ||x_{t,b}^i - x_t||
-change = sp.Function("change", nonnegative=True)  # ||grad g_i'(x_{t,k}^i) - grad g_i(x_t)||
-error = sp.Function("e", nonnegative=True)  # ||e_{t,k}^i||
+drift = sequence("drift", r"{\|x_{t,@}^i-x_t\|}", nonnegative=True)
+largest = sequence("max_drift", r"\max_{b\le @}\|x_{t,b}^i-x_t\|", nonnegative=True)
+change = sequence("change", r"{\|\nabla g_i'(x_{t,@}^i)-\nabla g_i(x_t)\|}", nonnegative=True)
+error = sequence("e", r"{\|e_{t,@}^i\|}", nonnegative=True)
 # Majorants of the path and of the table: d(k) bounds the drift, table(k) the mean drift of the table's points.
-d = sp.Function("d", nonnegative=True)
-table = sp.Function("table", nonnegative=True)
-table_sum = sp.Function("table_sum", nonnegative=True)  # sum_{l<k} table(l)
-step_length = sp.Function("step", nonnegative=True)  # ||x_{t,k+1}^i - x_{t,k}^i||
-table_mean = sp.Function("mean_drift", nonnegative=True)  # mean over j of ||x_{t,tau_{k,j}}^i - x_t||
-gap_mean = sp.Function("mean_gap", nonnegative=True)  # mean over j of ||x_{t,k}^i - x_{t,tau_{k,j}}^i||
+d = sequence("d", r"d_{@}", nonnegative=True)
+table = sequence("table", r"\bar{d}_{@}", nonnegative=True)
+table_sum = sequence("table_sum", r"\sum_{l<@}\bar{d}_l", nonnegative=True)
+step_length = sequence("step", r"{\|x_{t,@+1}^i-x_{t,@}^i\|}", nonnegative=True)
+table_mean = sequence("mean_drift", r"\mathrm{mean}_j\|x_{t,\tau_{@,j}}^i-x_t\|", nonnegative=True)
+gap_mean = sequence("mean_gap", r"\mathrm{mean}_j\|x_{t,@}^i-x_{t,\tau_{@,j}}^i\|", nonnegative=True)
 
 STEPS = Fact("k", at_most(k + 1, E), "k is one of 0, ..., E - 1.")
 START = Fact("start", equal(largest(0), 0), "x_{t,0}^i = x_t.")

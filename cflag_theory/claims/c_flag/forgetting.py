@@ -6,50 +6,67 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.algebra import slack
-from cflag_theory.claims.claim import Claim, Fact, Part, Repair, Sharp, Statement, at_most, below
+from cflag_theory.claims.algebra import residual, slack
+from cflag_theory.claims.claim import Claim, Fact, Part, Repair, Sharp, Statement, at_most, below, equal
 from cflag_theory.claims.proof import Obligation, Proof
 from cflag_theory.claims.symbols import E, L, alpha, beta, m, r
 
 
-def Q(step: sp.Expr = beta) -> sp.Expr:
+def Q() -> sp.Expr:
     """Q = 72 beta^4 L^3 E^4 + 4 beta^2 L E^2 + 2 r beta E (1 - L alpha)(6 beta L E + 1), after (161)."""
-    u = step * L * E
-    return 72 * step * u**3 * E + 4 * step * u * E + 2 * r * step * E * (1 - L * alpha) * (6 * u + 1)
+    lead = 72 * beta**4 * L**3 * E**4 + 4 * beta**2 * L * E**2
+    return lead + 2 * r * beta * E * (1 - L * alpha) * (6 * beta * L * E + 1)
 
 
-def Z(step: sp.Expr = beta) -> sp.Expr:
+def Z() -> sp.Expr:
     """Z = beta E (1 - 80 beta^3 L^3 E^3 - 10 beta L E), after (161)."""
-    u = step * L * E
-    return step * E * (1 - 80 * u**3 - 10 * u)
+    return beta * E * (1 - 80 * beta**3 * L**3 * E**3 - 10 * beta * L * E)
 
 
+u = sp.Symbol("u", positive=True)
+CONSTANT_STEP = Fact("beta", equal(beta, 1 / (60 * L * E)), "beta = 1/(60 L E).")
 STEP_SIZE = Fact("alpha", below(alpha, 2 / (L * (1 + m))), "alpha < 2 / (L (1 + m)), as Lemma 18 allows.")
 SMALL_STEP = Fact("small alpha", at_most(L * alpha, 1), "alpha <= 1/L.")
 
 
 def eq177(slope: Any = 16, constant: Any = 22) -> Claim:
     """(177) with the printed constants, or others in their place."""
-    ratio = sp.cancel(sp.together((Q() / Z()).subs(beta, 1 / (60 * L * E))))
-    q = sp.Symbol("q", real=True)
-    # The ratio is affine in r (1 - L alpha); with q in its place the two coefficients can be read off.
-    affine = sp.expand(ratio.subs(alpha, (1 - q) / L))
-    exact_slope, exact_constant = sp.cancel(sp.diff(affine, q) / r), affine.subs(q, 0)
+    q = 1 - L * alpha
+    # Q = (E beta) above and Z = (E beta) under, in u = beta L E; at u = 1/60 both are numbers but for r q.
+    above, under = 72 * u**3 + 4 * u + 2 * r * q * (6 * u + 1), 1 - 80 * u**3 - 10 * u
+    at = {u: sp.Rational(1, 60)}
+    under_at = under.subs(at)
+    exact_slope, exact_constant = 2 * (6 * u + 1).subs(at) / under_at, (72 * u**3 + 4 * u).subs(at) / under_at
+    # above/under at 1/60 minus above/under is (u - 1/60) quotient / (under_at under), and u - 1/60 = L E (beta - ...).
+    gap = above.subs(at) * under - above * under_at
+    quotient = sp.div(gap, u - at[u], u)[0] / under_at * L * E
+    under_quotient = sp.div(under - under_at, u - at[u], u)[0] * L * E
+    product = {u: beta * L * E}
+    positive = Obligation(
+        "Z > 0",
+        below(0, under.subs(product)),
+        ("beta",),
+        under_at + under_quotient.subs(product) * residual("beta"),
+    )
 
     def statement(a: sp.Expr, b: sp.Expr, words: str, hypotheses: tuple[Fact, ...]) -> Statement:
-        goal = at_most(ratio, a * r * (1 - L * alpha) + b)
-        certificate = (a - exact_slope) * r * slack("small alpha") + b - exact_constant
-        proof = Proof((Obligation("the statement follows", goal, ("small alpha",), certificate),))
-        return Statement(words, goal, hypotheses, proof if SMALL_STEP in hypotheses else None)
+        goal = at_most(Q() / Z(), a * r * q + b)
+        certificate = (
+            (a - exact_slope) * r * slack("small alpha")
+            + (b - exact_constant)
+            + quotient.subs(product) / slack("Z > 0") * residual("beta")
+        )
+        follows = Obligation("the statement follows", goal, ("small alpha", "beta", "Z > 0"), certificate)
+        return Statement(words, goal, hypotheses, Proof((positive, follows)) if SMALL_STEP in hypotheses else None)
 
     words = f"Q/Z <= {slope} r (1 - L alpha) + {constant} at beta = 1/(60 L E)"
-    printed = statement(slope, constant, words + ", for every alpha < 2/(L(1 + m)).", (STEP_SIZE,))
-    mended = statement(slope, constant, words + ", for alpha <= 1/L.", (STEP_SIZE, SMALL_STEP))
+    printed = statement(slope, constant, words + ", for every alpha < 2/(L(1 + m)).", (CONSTANT_STEP, STEP_SIZE))
+    mended = statement(slope, constant, words + ", for alpha <= 1/L.", (CONSTANT_STEP, STEP_SIZE, SMALL_STEP))
     sharpened = statement(
         exact_slope,
         exact_constant,
         f"Q/Z = {exact_slope} r (1 - L alpha) + {exact_constant} at beta = 1/(60 L E).",
-        (STEP_SIZE, SMALL_STEP),
+        (CONSTANT_STEP, STEP_SIZE, SMALL_STEP),
     )
     repair = Repair(
         "needs-hypothesis",

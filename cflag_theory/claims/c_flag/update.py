@@ -11,21 +11,21 @@ from cflag_theory.claims import rules
 from cflag_theory.claims.algebra import residual
 from cflag_theory.claims.claim import Claim, Fact, Part, Relation, Repair, Statement, equal
 from cflag_theory.claims.proof import Induction, Instance, Obligation, Proof
-from cflag_theory.claims.symbols import E, alpha, beta, k
+from cflag_theory.claims.symbols import E, alpha, beta, k, sequence, symbol
 
-x = sp.Symbol("x_t", real=True)
-x_next = sp.Symbol("x_next", real=True)
-x_mean = sp.Symbol("x_mean", real=True)  # sum_i p_i x_{t,E}^i
-S = sp.Symbol("S", real=True)
-grad_f_memory = sp.Symbol("grad_f_memory", real=True)
-memory_mean = sp.Symbol("sum_p_grad_f_memory", real=True)  # sum_i p_i grad f_i_memory(x_t)
-grad_g = sp.Symbol("grad_g", real=True)
-grad_g_i = sp.Symbol("grad_g_i", real=True)
-grad_g_mean = sp.Symbol("sum_p_grad_g", real=True)  # sum_i p_i grad g_i(x_t)
-total_weight = sp.Symbol("sum_p", real=True)
-x_local = sp.Function("x_local", real=True)  # x_{t,k}^i
-delayed = sp.Function("delayed", real=True)  # grad g_i'(x_{t,k}^i)
-a = sp.Function("a", real=True)  # sum_{l<k} grad g_i'(x_{t,l}^i)
+x = symbol("x_t", r"x_t", real=True)
+x_next = symbol("x_next", r"x_{t+1}", real=True)
+x_mean = symbol("x_mean", r"\sum_i p_i x_{t,E}^i", real=True)
+S = symbol("S", r"S", real=True)
+grad_f_memory = symbol("grad_f_memory", r"\nabla f^\dagger(x_t)", real=True)
+memory_mean = symbol("sum_p_grad_f_memory", r"\sum_i p_i\nabla f_i^\dagger(x_t)", real=True)
+grad_g = symbol("grad_g", r"\nabla g(x_t)", real=True)
+grad_g_i = symbol("grad_g_i", r"\nabla g_i(x_t)", real=True)
+grad_g_mean = symbol("sum_p_grad_g", r"\sum_i p_i\nabla g_i(x_t)", real=True)
+total_weight = symbol("sum_p", r"\sum_i p_i", real=True)
+x_local = sequence("x_local", r"x_{t,@}^i", real=True)
+delayed = sequence("delayed", r"\nabla g_i'(x_{t,@}^i)", real=True)
+a = sequence("a", r"\sum_{l<@}\nabla g_i'(x_{t,l}^i)", real=True)
 
 WEIGHTS = Fact("weights", equal(total_weight, 1), "The client weights sum to one.")
 MEAN_DRIFT = Fact("(22)", equal(x_mean - x, -beta * S), "The weighted mean drift (22), a claim of its own.")

@@ -126,11 +126,14 @@ def lemma1_points() -> Iterator[Point]:
         words = f"N = 1, f = x^2, g the mean of -x^2/2 - x and x^2/2 - 3x, b = +-{scale} grad f."
         yield _round(problem, sign_bias(scale=scale), step, quarter, steps, bias, words, part="1")
     # Gradients of the clients cancel in grad f, their biases do not: Assumption 2 holds and (27) fails for every m.
-    cancelling = on_the_line([[(0, -half * 3), (0, -half)], [(0, half * 3), (0, half)]], [[(half, 1)]] * 2, start=0, L=1)
+    cancelling = on_the_line(
+        [[(0, -half * 3), (0, -half)], [(0, half * 3), (0, half)]], [[(half, 1)]] * 2, start=0, L=1
+    )
     for seed, bias in product(range(6), (Fraction(0), Fraction(3))):
         step = 1 / (1 + bias)
         words = (
-            "N = 2, p = 1/2; f_1 is the mean of 3x/2 and x/2, f_2 of -3x/2 and -x/2, so f = 0; each memory keeps one of the two "
+            "N = 2, p = 1/2; f_1 is the mean of 3x/2 and x/2, f_2 of -3x/2 and -x/2, so f = 0; each memory keeps one "
+            "of the two "
             f"(seed {seed}), so ||b_i||^2 = (1/4) ||grad f_i||^2; g_i = x^2/4 - x, x_t = 0."
         )
         yield _round(cancelling, uniform(1), step, step / 4, 1, bias, words, part="2", seed=seed)
@@ -173,7 +176,9 @@ def lemma1_samples(seed: int, count: int) -> Iterator[Sample]:
 
 def eq65_points() -> Iterator[Point]:
     """The factor at rational L and m."""
-    for smoothness, bias in product((Fraction(1, 3), Fraction(1), Fraction(7)), (Fraction(0), Fraction(1, 5), Fraction(4))):
+    for smoothness, bias in product(
+        (Fraction(1, 3), Fraction(1), Fraction(7)), (Fraction(0), Fraction(1, 5), Fraction(4))
+    ):
         step = 1 / (smoothness * (1 + bias))
         yield Point({L: smoothness, m: bias, alpha: step}, (f"L = {smoothness}, m = {bias}, alpha = {step}.",))
 

@@ -58,7 +58,9 @@ def _story(steps: int, n: int, u: Fraction, reached: str) -> tuple[str, ...]:
     )
 
 
-def _points(symbol: Any, sizes: tuple[tuple[int, int], ...], limit: Fraction, which: int, words: str) -> Iterator[Point]:
+def _points(
+    symbol: Any, sizes: tuple[tuple[int, int], ...], limit: Fraction, which: int, words: str
+) -> Iterator[Point]:
     for steps, n in sizes:
         for u in (limit, limit / 4):
             value = concave(steps, n, u)[which]
@@ -118,7 +120,8 @@ def constants_along_range() -> dict[str, Any]:
             "u": u,
             "proved": np.expm1(u) / u,
             "instances": {
-                steps: [float(concave(steps, 1, v)[0] * steps / (v * (steps - 1))) for v in grid] for steps in (2, 8, 40)
+                steps: [float(concave(steps, 1, v)[0] * steps / (v * (steps - 1))) for v in grid]
+                for steps in (2, 8, 40)
             },
         },
         "error": {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
-from cflag_theory.claims.symbols import E, L, alpha, m, r
+from cflag_theory.claims.symbols import E, L, alpha, beta, m, r
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.search import Point
 
@@ -18,14 +18,15 @@ _SHARE = (Fraction(1, 1000), Fraction(1, 2), Fraction(19, 20), Fraction(999, 100
 
 
 def points() -> Iterator[Point]:
-    """A grid over L, m, r and alpha; E drops out at beta = 1/(60 L E)."""
+    """A grid over L, m, r and alpha."""
     for smoothness, bias, ratio, share in product(_SMOOTHNESS, _BIAS, _RATIO, _SHARE):
         step = share * 2 / (smoothness * (1 + bias))
         yield Point(
-            {L: smoothness, m: bias, r: ratio, alpha: step, E: 5},
+            {L: smoothness, m: bias, r: ratio, alpha: step, E: 5, beta: 1 / (300 * smoothness)},
             (
-                f"L = {smoothness}, m = {bias}, r = {ratio}, E = 5, beta = 1/(60 L E), "
-                f"alpha = {step} < 2/(L(1 + m)) = {2 / (smoothness * (1 + bias))}, so 1 - L alpha = {1 - smoothness * step}.",
+                f"L = {smoothness}, m = {bias}, r = {ratio}, E = 5, beta = 1/(60 L E) = {1 / (300 * smoothness)}, "
+                f"alpha = {step}.",
+                f"alpha < 2/(L(1 + m)) = {2 / (smoothness * (1 + bias))}, and 1 - L alpha = {1 - smoothness * step}.",
             ),
         )
 

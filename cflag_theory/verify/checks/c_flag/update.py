@@ -10,6 +10,7 @@ import numpy as np
 from cflag_theory.claims.c_flag import update as claim
 from cflag_theory.claims.symbols import alpha, beta
 from cflag_theory.kernels import Problem, everything, simulate
+from cflag_theory.kernels.draws import COMPONENT, below, lane, words
 from cflag_theory.kernels.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.instances import on_the_line, rationals
@@ -33,9 +34,13 @@ def _problems() -> Iterator[tuple[Problem, Fraction, Fraction, int, str]]:
         p = [v / sum(raw) for v in raw]
         start = rationals(rng, 1)[0]
         problem = on_the_line(tasks[0], tasks[1], start=start, L=2, p=p)
-        step, local, E = Fraction(int(rng.integers(1, 5)), 4), Fraction(int(rng.integers(1, 5)), 8), int(rng.integers(1, 5))
-        words = f"N = {clients}, p = {', '.join(map(str, p))}, past {_show(tasks[0])}, current {_show(tasks[1])}, x_0 = {start}"
-        yield problem, step, local, E, words
+        step, local, E = (
+            Fraction(int(rng.integers(1, 5)), 4),
+            Fraction(int(rng.integers(1, 5)), 8),
+            int(rng.integers(1, 5)),
+        )
+        shown = f"N = {clients}, p = {', '.join(map(str, p))}, past {_show(tasks[0])}, current {_show(tasks[1])}"
+        yield problem, step, local, E, f"{shown}, x_0 = {start}"
 
 
 def _show(task: list[list[tuple[Fraction, Fraction]]]) -> str:
@@ -45,7 +50,7 @@ def _show(task: list[list[tuple[Fraction, Fraction]]]) -> str:
 
 def points() -> Iterator[Point]:
     """One exact round of Algorithm 1 on each problem, E and the step sizes chosen with it."""
-    for problem, step, local, E, words in _problems():
+    for problem, step, local, E, shown in _problems():
         # Rounds alike but for alpha give S and the mean of the local iterates apart from each other.
         whole = _round(problem, step, local, E)
         without_memory = _round(problem, Fraction(0), local, E)
@@ -53,6 +58,7 @@ def points() -> Iterator[Point]:
         memory_gradient = (problem.p @ gradients(problem.potential, problem.past, problem.start))[0]
         grad_g = (problem.p @ gradients(problem.potential, problem.current, problem.start))[0]
         S = _delayed_sum(problem, local, E)
+        rest = x - step * memory_gradient
         yield Point(
             {
                 claim.x: x,
@@ -67,9 +73,9 @@ def points() -> Iterator[Point]:
                 beta: local,
             },
             (
-                f"{words}; memory keeps everything; E = {E}, alpha = {step}, beta = {local}, seed {_SEED}.",
-                f"One round of Algorithm 1: sum_i p_i x_E^i = {without_memory}, S = {S}, grad_f_memory = {memory_gradient}.",
-                f"(7) gives {x - step * memory_gradient - local * without_memory}, (24) gives {x - step * memory_gradient - local * S}.",
+                f"{shown}; memory keeps everything; E = {E}, alpha = {step}, beta = {local}, seed {_SEED}.",
+                f"One round: sum_i p_i x_E^i = {without_memory}, S = {S}, grad_f_memory = {memory_gradient}.",
+                f"(7) gives {rest - local * without_memory}, (24) gives {rest - local * S}.",
             ),
         )
 
@@ -94,13 +100,15 @@ def _round(problem: Problem, step: Fraction, local: Fraction, E: int) -> Fractio
 
 def _delayed_sum(problem: Problem, local: Fraction, E: int) -> Fraction:
     """S by (5) and (4), written out here once more: a witness that shares no line with the simulation."""
-    from cflag_theory.kernels.draws import COMPONENT, below, lane, words
-
     x, part = problem.start[0], problem.current
-    gradient = lambda j, at: sum(  # noqa: E731
-        part.weights[c] * part.rows[c, 0] * (part.rows[c, 0] * at - part.shifts[c])
-        for c in range(part.row_start[j], part.row_start[j + 1])
-    ) + (part.offsets[j, 0] if len(part.offsets) else 0)
+
+    def gradient(j: int, at: Fraction) -> Fraction:
+        rows = range(part.row_start[j], part.row_start[j + 1])
+        curved: Fraction = sum(
+            part.weights[c] * part.rows[c, 0] * (part.rows[c, 0] * at - part.shifts[c]) for c in rows
+        )
+        return curved + (part.offsets[j, 0] if len(part.offsets) else 0)
+
     means = []
     for i in range(problem.clients):
         members = range(part.client_start[i], part.client_start[i + 1])
