@@ -104,8 +104,9 @@ class Statement:
     ----------
     words : str
         The statement in words, with the reading of anything that the paper leaves open.
-    relation : Relation
-        The statement between scalars: coordinates for linear vector identities, Gram entries for norms.
+    relation : Relation or None
+        The statement between scalars: coordinates for linear vector identities, Gram entries for norms. None where the
+        statement is about a table, a count or a limit; the check then brings evidence of its own.
     hypotheses : tuple of Fact
         Ranges and assumptions, each by name; a point counts against the statement only if it satisfies them.
     definitions : tuple of Fact
@@ -115,8 +116,8 @@ class Statement:
     """
 
     words: str
-    relation: Relation
-    hypotheses: tuple[Fact, ...]
+    relation: Relation | None
+    hypotheses: tuple[Fact, ...] = ()
     proof: Proof | None = None
     definitions: tuple[Fact, ...] = ()
 
@@ -147,12 +148,17 @@ class Sharp:
 
 @dataclass(frozen=True)
 class Part:
-    """One of the statements of a claim: as printed, and what replaces it if that fails."""
+    """One of the statements of a claim: as printed, and what replaces it if that fails.
+
+    `refutation` is a proved statement about an explicit instance that contradicts the printed one, such as a closed
+    form of the iterates for a statement about a limit; its words say why it does.
+    """
 
     key: str
     printed: Statement
     repair: Repair | None = None
     sharp: Sharp | None = None
+    refutation: Statement | None = None
 
 
 @dataclass(frozen=True)

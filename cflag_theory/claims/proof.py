@@ -101,7 +101,7 @@ def examine(statement: Statement) -> Examination:
     certificate first and with its pieces if need be: a model that contradicts an obligation makes the proof fail,
     an `unknown` is listed in `undecided`.
     """
-    if statement.proof is None:
+    if statement.proof is None or statement.relation is None:
         return Examination(False, 0, (), (), (), ("no proof is offered",))
     examiner = _Examiner({fact.name: fact.relation for fact in (*statement.hypotheses, *statement.definitions)})
     conclusion: Relation | None = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from cflag_theory.claims.claim import Claim
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.errors import InvalidInput
-from cflag_theory.verify.search import Point, Sample, along_runs, prove, replay
+from cflag_theory.verify.search import Point, Sample, along_runs, prove, refute, replay
 from cflag_theory.verify.verdict import Evidence, Verdict, decide
 
 #: Simulated problems per claim and level.
@@ -21,14 +21,17 @@ class Check:
 
     Attributes
     ----------
-    points : callable
+    points : callable or None
         The exact instances to replay.
     samples : callable or None
         (seed, count) to values along `count` random runs; None where a statement says nothing about runs.
+    further : callable or None
+        (claim, seed, count) to evidence that is neither: enumerations, recomputed tables, Monte Carlo.
     """
 
-    points: Callable[[], Iterable[Point]]
+    points: Callable[[], Iterable[Point]] | None = None
     samples: Callable[[int, int], Iterable[Sample]] | None = None
+    further: Callable[[Claim, int, int], Iterable[Evidence]] | None = None
 
 
 def run_check(subject: Claim, check: Check, *, seed: int = 0, level: str = "quick") -> Verdict:
@@ -44,12 +47,16 @@ def run_check(subject: Claim, check: Check, *, seed: int = 0, level: str = "quic
     if level not in LEVELS:
         raise InvalidInput(f"level is {level!r}: use one of {', '.join(LEVELS)}")
     evidence: list[Evidence] = []
-    points = list(check.points())
-    samples = list(check.samples(seed, LEVELS[level])) if check.samples else []
+    count = LEVELS[level]
+    points = list(check.points()) if check.points else []
+    samples = list(check.samples(seed, count)) if check.samples else []
     for part in subject.parts:
         evidence += prove(part)
+        evidence += refute(part)
         evidence += replay(part, points)
         evidence += along_runs(part, samples, seed)
+    if check.further:
+        evidence += check.further(subject, seed, count)
     return decide(subject, evidence)
 
 

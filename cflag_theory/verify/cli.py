@@ -326,7 +326,9 @@ def _progress(words: str, total: float) -> Iterator[Callable[[float, str], None]
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[now]}"), TimeElapsedColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    bar = Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal)
+    with bar as progress:
         task = progress.add_task(words, total=total, now="")
         yield lambda amount, now: progress.update(task, advance=amount, now=now)
 

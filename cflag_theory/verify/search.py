@@ -39,7 +39,7 @@ class Sample:
 
 
 def statements(part: Part) -> dict[str, Statement]:
-    """The statements of a part by role."""
+    """The statements of a part by role; a refutation is evidence on the printed one and has no role here."""
     found = {"printed": part.printed}
     if part.repair:
         found["repair"] = part.repair.statement
@@ -74,6 +74,19 @@ def prove(part: Part) -> list[Evidence]:
     return found
 
 
+def refute(part: Part) -> list[Evidence]:
+    """Examine the proof of an explicit contradiction to the printed statement."""
+    if part.refutation is None:
+        return []
+    result = examine(part.refutation)
+    data = {"engines": list(result.engines), "rules": list(result.rules), "faults": list(result.faults)}
+    if not result.accepted:
+        return [Evidence("counterexample", part.key, "printed", UNDECIDED, f"Not accepted: {result.faults[0]}.", data)]
+    data["instance"] = [part.refutation.words, *(fact.words for fact in part.refutation.hypotheses)]
+    summary = f"A family with a proved closed form contradicts it; checked by {' and '.join(result.engines)}."
+    return [Evidence("counterexample", part.key, "printed", REFUTES, summary, data)]
+
+
 def applies(statement: Statement, point: Point) -> bool:
     """Whether a point satisfies the hypotheses of a statement."""
     return all(fact.relation.holds_at(point.values) for fact in statement.hypotheses)
@@ -84,6 +97,8 @@ def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
     cases = [point for point in points if point.part in (None, part.key)]
     found = []
     for on, statement in statements(part).items():
+        if statement.relation is None:
+            continue
         valid = [point for point in cases if applies(statement, point)]
         broken = next((point for point in valid if not statement.relation.holds_at(point.values)), None)
         if broken is not None:
@@ -113,6 +128,8 @@ def along_runs(part: Part, samples: Iterable[Sample], seed: int) -> list[Evidenc
     cases = [sample for sample in samples if sample.part in (None, part.key)]
     found = []
     for on, statement in statements(part).items():
+        if statement.relation is None:
+            continue
         total, bad, worst = 0, 0, -np.inf
         for sample in cases:
             if not _covers(statement.relation, sample):

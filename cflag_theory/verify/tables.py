@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cflag_theory.claims.claim import Statement
 from cflag_theory.kernels import Problem, Trace
 from cflag_theory.verify.rates import Rate
 from cflag_theory.verify.step_sizes import StepSizes
@@ -62,16 +63,14 @@ def claim(verdict: Verdict) -> None:
     console.print(Text("verdict: ") + word + Text(f", {MEANINGS[verdict.verdict]}"))
     for part, found in zip(subject.parts, verdict.parts, strict=True):
         label = f"part {part.key} ({found.verdict}), as printed" if len(subject.parts) > 1 else "as printed"
-        _section(console, label, [part.printed.words, str(part.printed.relation)])
+        _section(console, label, _statement(part.printed))
         _section(console, "under", [fact.words for fact in part.printed.hypotheses])
         if part.repair:
             repaired = part.repair.statement
-            _section(
-                console, f"repair ({part.repair.kind})", [part.repair.words, repaired.words, str(repaired.relation)]
-            )
+            _section(console, f"repair ({part.repair.kind})", [part.repair.words, *_statement(repaired)])
             _section(console, "under", [fact.words for fact in repaired.hypotheses])
         if part.sharp:
-            _section(console, "sharp", [part.sharp.statement.words, str(part.sharp.statement.relation)])
+            _section(console, "sharp", _statement(part.sharp.statement))
     rows = [(f"{e.part} {e.on}", e.kind, e.finding, _evidence(e)) for e in verdict.evidence]
     console.print()
     console.print(_plain(("on", "evidence", "finding", "summary"), rows))
@@ -89,10 +88,14 @@ def replay(verdict: Verdict) -> None:
         console.print(Text(f"{verdict.claim.id} is {verdict.verdict}: there is no counterexample to replay"))
         return
     statement = next(part.printed for part in verdict.claim.parts if part.key == found.part)
-    _section(console, f"{verdict.claim.id}, part {found.part}, as printed", [statement.words, str(statement.relation)])
-    _section(console, "instance", found.data["instance"])
-    _section(console, "values", [f"{name} = {value}" for name, value in found.data["values"].items()])
-    _section(console, "result", [f"left {found.data['left']}, right {found.data['right']}: the relation fails"])
+    _section(console, f"{verdict.claim.id}, part {found.part}, as printed", _statement(statement))
+    _section(console, "instance", found.data.get("instance", ()))
+    _section(console, "values", [f"{name} = {value}" for name, value in found.data.get("values", {}).items()])
+    _section(console, "result", [found.summary])
+
+
+def _statement(statement: Statement) -> list[str]:
+    return [statement.words] if statement.relation is None else [statement.words, str(statement.relation)]
 
 
 def _section(console: Console, title: str, lines: Sequence[str]) -> None:

@@ -132,7 +132,7 @@ class Verdict:
                 {
                     "part": part.key,
                     "words": part.printed.words,
-                    "latex": part.printed.relation.latex,
+                    "latex": part.printed.relation.latex if part.printed.relation else None,
                     "hypotheses": [fact.words for fact in part.printed.hypotheses],
                 }
                 for part in self.claim.parts

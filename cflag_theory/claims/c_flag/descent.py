@@ -173,3 +173,6 @@ def eq65(constant: Any = 2) -> Claim:
             "Step (a) of (64), E B(t) = 0, is a claim of its own and is not used here.",
         ),
     )
+
+
+CLAIMS = {"cflag.lemma1": lemma1, "cflag.eq65": eq65}

@@ -35,7 +35,7 @@ START = Fact("start", equal(largest(0), 0), "x_{t,0}^i = x_t.")
 
 def step_range(limit: sp.Expr) -> Fact:
     """beta L E <= limit."""
-    return Fact("beta", at_most(beta * L * E, limit), f"beta <= {limit} / (L E).")
+    return Fact("beta", at_most(beta * L * E, limit), f"beta <= 1/({1 / limit} L E).")
 
 
 def _exact_drift(index: sp.Expr) -> Relation:
@@ -306,3 +306,6 @@ def cor14(constant: Any = 2) -> Claim:
             "k = E - 1 is G (n - 1) ((1 + beta L / n)^{E-1} - 1), which tends to beta L (E - 1) G as n grows.",
         ),
     )
+
+
+CLAIMS = {"cflag.lemma13": lemma13, "cflag.cor14": cor14}

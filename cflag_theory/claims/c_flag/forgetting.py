@@ -93,3 +93,6 @@ def eq177(slope: Any = 16, constant: Any = 22) -> Claim:
             f"{float(slope / exact_slope):.2f} and {float(constant / exact_constant):.0f} to spare.",
         ),
     )
+
+
+CLAIMS = {"cflag.eq177": eq177}

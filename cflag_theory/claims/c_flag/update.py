@@ -171,4 +171,4 @@ def eq25() -> Claim:
     )
 
 
-__all__ = ["eq7", "eq22", "eq25"]
+CLAIMS = {"cflag.eq7": eq7, "cflag.eq22": eq22, "cflag.eq25": eq25}

@@ -137,5 +137,7 @@ def constants_along_range() -> dict[str, Any]:
     }
 
 
-LEMMA13 = Check(drift_points, drift_samples)
-COR14 = Check(error_points, error_samples)
+CHECKS = {
+    "cflag.lemma13": Check(drift_points, drift_samples),
+    "cflag.cor14": Check(error_points, error_samples),
+}

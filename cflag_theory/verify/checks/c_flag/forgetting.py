@@ -31,4 +31,4 @@ def points() -> Iterator[Point]:
         )
 
 
-EQ177 = Check(points)
+CHECKS = {"cflag.eq177": Check(points)}

@@ -129,4 +129,4 @@ def _delayed_sum(problem: Problem, local: Fraction, E: int) -> Fraction:
     return S
 
 
-EQ7 = EQ22 = EQ25 = Check(points)
+CHECKS = dict.fromkeys(("cflag.eq7", "cflag.eq22", "cflag.eq25"), Check(points))

@@ -1,0 +1,124 @@
+"""Algorithms as rows of data over one loop.
+
+A local step of client i in round t moves against three terms,
+
+    x_{k+1} = x_k - beta * (estimate_i(x_k) + u_i + W (x_k - x_t)),
+
+and the server then sets x_{t+1} = x_t + server_rate * sum_i p_i (x_E^i - x_t) - alpha * grad_f_memory(x_t), the last
+term only for rows with a memory step. A new algorithm is a new row; a new kind of estimate or of u_i is a new code
+here and one branch in `reference` and in `cpu`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, fields, replace
+from fractions import Fraction
+from numbers import Real
+from typing import Any
+
+from cflag_theory.errors import InvalidInput, UnknownName
+
+# How estimate_i(x_k) arises from the components of g_i.
+FULL, STOCHASTIC, DELAYED = ESTIMATORS = ("full", "stochastic", "delayed")
+# What u_i is: nothing, grad g(x_t) - grad g_i(x_t), or the control variates c - c_i of SCAFFOLD.
+NONE, TRACKING, CONTROL = CORRECTIONS = ("none", "tracking", "control")
+
+
+def is_finite_real(value: Any) -> bool:
+    """Whether `value` is a real number (no truth value) other than an infinity or NaN."""
+    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One row: what the loop reads.
+
+    Attributes
+    ----------
+    name : str
+        For records; nothing depends on it.
+    estimator : str
+        "full": grad g_i(x_k). "stochastic": the gradient of one sampled component. "delayed": the delayed gradient
+        (5), full at k = 0 and with one sampled component refreshed at each k >= 1.
+    correction : str
+        "none", "tracking": grad g(x_t) - grad g_i(x_t), or "control": c - c_i with option II of SCAFFOLD,
+        c_i <- c_i - c + (x_t - x_E^i) / (beta E) and c = sum_i p_i c_i, kept over the rounds.
+    proximal : number
+        W.
+    memory : bool
+        Whether the server steps against grad_f_memory.
+    server_rate : number
+        Factor of the averaged displacement.
+    """
+
+    name: str
+    estimator: str
+    correction: str = NONE
+    proximal: Any = 0
+    memory: bool = False
+    server_rate: Any = 1
+
+    def __post_init__(self) -> None:
+        if self.estimator not in ESTIMATORS:
+            raise UnknownName(f"estimator {self.estimator!r} is unknown: use one of {', '.join(ESTIMATORS)}")
+        if self.correction not in CORRECTIONS:
+            raise UnknownName(f"correction {self.correction!r} is unknown: use one of {', '.join(CORRECTIONS)}")
+        if not isinstance(self.memory, bool):
+            raise InvalidInput(f"row.memory is {self.memory!r}: use True or False, and pass the Memory to simulate")
+        if not (is_finite_real(self.proximal) and self.proximal >= 0):
+            raise InvalidInput(f"proximal weight is {self.proximal!r}: use a finite number that is not negative")
+        if not (is_finite_real(self.server_rate) and self.server_rate > 0):
+            raise InvalidInput(f"server_rate is {self.server_rate!r}: use a finite positive number")
+
+
+ALGORITHMS = {
+    row.name: row
+    for row in (
+        Algorithm("c_flag", DELAYED, TRACKING, memory=True),
+        Algorithm("fedtrack", DELAYED, TRACKING),
+        Algorithm("fedavg", STOCHASTIC),
+        Algorithm("fedprox", STOCHASTIC, proximal=Fraction(1, 10)),
+        Algorithm("scaffold", STOCHASTIC, CONTROL),
+        Algorithm("local_gd", FULL),
+    )
+}
+
+
+def algorithm(name: str, **overrides: Any) -> Algorithm:
+    """Return the row of this name, with fields of `Algorithm` replaced by `overrides`.
+
+    Raises
+    ------
+    UnknownName
+        No such row, or no such field.
+    InvalidInput
+        A field outside its range.
+    """
+    if name not in ALGORITHMS:
+        raise UnknownName(f"algorithm {name!r} is unknown: use one of {', '.join(ALGORITHMS)}")
+    known = [field.name for field in fields(Algorithm)]
+    for field in overrides:
+        if field not in known:
+            raise UnknownName(f"an algorithm has no field {field!r}: override one of {', '.join(known)}")
+    return replace(ALGORITHMS[name], **overrides)
+
+
+def row_as_dict(row: Algorithm) -> dict[str, Any]:
+    """The row with its numbers as strings, for records."""
+    return {key: str(value) if key in ("proximal", "server_rate") else value for key, value in asdict(row).items()}
+
+
+def over_sqrt(c: float, rounds: int) -> float:
+    """The constant step size c / sqrt(T) of a run over `rounds` = T rounds.
+
+    Raises
+    ------
+    InvalidInput
+        c is not finite and positive, or there is no round.
+    """
+    if not (is_finite_real(c) and c > 0):
+        raise InvalidInput(f"c is {c!r}: use a finite positive number")
+    if rounds < 1:
+        raise InvalidInput(f"rounds is {rounds}: run at least one")
+    return float(c) / math.sqrt(rounds)

@@ -1,0 +1,72 @@
+"""Compilation with a cache on disk that never serves yesterday's formula.
+
+Numba stamps a cached kernel with its own source file alone, so that after an edit of a formula in another module the
+old kernel would be served. Here the cache folder carries a hash of all sources of this package folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+import platformdirs
+from numba.extending import register_jitable
+
+# Numba fills this module from the environment, so that its attributes have no types.
+config: Any = numba.config
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: Reordering of sums is allowed, so that they vectorise; nnan and ninf are not, because divergence must be seen.
+FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
+
+
+def source_hash() -> str:
+    """A hash over the names and texts of all modules of this folder."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def cache_folder() -> Path | None:
+    """The folder for today's sources, made if need be; None where it cannot be written.
+
+    It lies in ``NUMBA_CACHE_DIR`` if that is set, else in the user's cache folder.
+    """
+    root = config.CACHE_DIR or platformdirs.user_cache_dir("cflag-theory", appauthor=False)
+    folder = Path(root) / source_hash()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return None
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function of plain arrays and numbers; it releases the interpreter lock while it runs."""
+    folder = cache_folder()
+    usual = config.CACHE_DIR
+    # Numba reads its cache folder while it decorates and at no other time.
+    config.CACHE_DIR = str(folder or usual)
+    try:
+        decorate = numba.njit(cache=folder is not None, nogil=True, fastmath=FASTMATH)
+        return cast(Function, decorate(function))
+    finally:
+        config.CACHE_DIR = usual
+
+
+def default_threads() -> int:
+    """As many threads as there are cores for this process, or ``NUMBA_NUM_THREADS``."""
+    return int(config.NUMBA_NUM_THREADS)
+
+
+def callable_from_compiled(*functions: Callable[..., Any]) -> None:
+    """Let compiled functions call these plain ones, which stay plain Python for everyone else."""
+    for function in functions:
+        register_jitable(fastmath=FASTMATH)(function)

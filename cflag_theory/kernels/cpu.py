@@ -1,0 +1,331 @@
+"""The loop as compiled code: float64, each replica runs all its rounds, threads share the replicas.
+
+A replica touches nothing that another one writes, and sums in an order of its own: results do not depend on threads.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from . import draws, formulas
+from . import memory as memories
+from .cache import compiled, default_threads
+from .passes import (
+    CONTROL,
+    FULL,
+    NO_MEMORY,
+    ROTATED,
+    SCALED,
+    STOCHASTIC,
+    SUBSET,
+    TRACKING,
+    Numbers,
+    Sum,
+    add,
+    as_numbers,
+    as_sum,
+    client_gradient,
+    dot,
+    draw_memory,
+    floats,
+    past_pass,
+    sample,
+)
+from .plan import LIMIT, Outputs, Plan
+from .problem import Array, Ints
+from .trace import ROUND, STATE, Status
+
+OK, DIVERGED = int(Status.OK), int(Status.DIVERGED)
+COMPONENT_DRAW, STOCHASTIC_DRAW = draws.COMPONENT, draws.STOCHASTIC
+STATES, ROUNDS = len(STATE), len(ROUND)
+
+
+class Work(NamedTuple):
+    """What one replica writes on: vectors (d,), per client (N, d), factors and table one number a row."""
+
+    x: Array
+    local: Array
+    grad_f: Array
+    grad_memory: Array
+    b: Array
+    grad_g: Array
+    grad_clients: Array
+    estimate: Array
+    u: Array
+    a: Array
+    S: Array
+    displacement: Array
+    rho: Array
+    rho_sum: Array
+    error_sum: Array
+    control: Array
+    control_mean: Array
+    control_change: Array
+    memory_offset: Array
+    memory_factors: Array
+    table: Array
+
+
+def run(plan: Plan, out: Outputs, *, threads: int | None = None) -> None:
+    """Run all replicas into `out`, on as many threads as Numba would use unless told otherwise."""
+    threads = min(threads or default_threads(), plan.replicas)
+    problem = plan.problem
+    labels = np.ascontiguousarray(problem.labels, dtype=np.int64)
+    read = (as_numbers(plan), floats(problem.p), floats(problem.start), as_sum(problem.past), as_sum(problem.current))
+    written = (out.state, out.per_round, out.Lambda, out.iterates, out.status, out.rounds_done)
+    # A few blocks a thread even out replicas that stop early.
+    blocks = min(plan.replicas, 4 * threads)
+    edges = [plan.replicas * block // blocks for block in range(blocks + 1)]
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(_run_block, edges[k], edges[k + 1], *read, labels, *written) for k in range(blocks)]
+        for future in futures:
+            future.result()
+
+
+@compiled
+def _finite(values: Array) -> bool:
+    finite = True
+    for value in values:
+        finite = finite and math.isfinite(value)
+    return finite
+
+
+@compiled
+def _work(start: Array, N: int, past_rows: int, current_rows: int) -> Work:
+    d = len(start)
+    return Work(
+        start.copy(),
+        np.empty(d),
+        np.empty(d),
+        np.empty(d),
+        np.empty(d),
+        np.empty(d),
+        np.empty((N, d)),
+        np.empty(d),
+        np.empty(d),
+        np.empty(d),
+        np.empty(d),
+        np.empty(d),
+        np.empty(d),
+        np.empty(d),
+        np.empty(d),
+        np.zeros((N, d)),
+        np.zeros(d),
+        np.empty(d),
+        np.zeros(d),
+        np.zeros(past_rows),
+        np.empty(current_rows),
+    )
+
+
+@compiled
+def _bias(n: Numbers, sign: int, f: float, f_memory: float, w: Work) -> float:
+    """Complete b and grad_f_memory = grad f + b of (6); returns f_memory, 0 where there is none."""
+    if n.memory == SUBSET:
+        for c in range(len(w.b)):
+            w.b[c] = w.grad_memory[c] - w.grad_f[c]
+        return f_memory
+    if n.memory == NO_MEMORY:
+        w.b[:] = 0.0
+        return 0.0
+    if n.memory == ROTATED:
+        memories.rotate(w.grad_f, n.angle, w.b)
+    else:
+        w.b[:] = w.grad_f
+    for c in range(len(w.b)):
+        w.b[c] *= sign * n.scale
+        w.grad_memory[c] = w.grad_f[c] + w.b[c]
+    return (1.0 + sign * n.scale) * f if n.memory == SCALED else 0.0
+
+
+@compiled
+def _measure_state(n: Numbers, f: float, g: float, f_memory: float, w: Work, out: Array) -> bool:
+    """The columns of STATE into out (8,); False if one is not finite, and then `out` is left alone."""
+    share, rest = n.memory_share, 1.0 - n.memory_share
+    grad_h2 = 0.0
+    for c in range(len(w.x)):
+        component = share * w.grad_memory[c] + rest * w.grad_g[c]
+        grad_h2 += component * component
+    now = np.empty(STATES)
+    now[0], now[1], now[2] = f, g, share * f_memory + rest * g
+    now[3], now[4], now[5] = dot(w.grad_f, w.grad_f), dot(w.grad_g, w.grad_g), grad_h2
+    now[6], now[7] = dot(w.grad_memory, w.grad_memory), dot(w.b, w.b)
+    if not _finite(now):
+        return False
+    out[:] = now
+    return True
+
+
+@compiled
+def _local_steps(replica: int, t: int, i: int, n: Numbers, p: Array, current: Sum, w: Work) -> tuple[float, float]:
+    """Client i's local steps from w.x to w.local, their sum in w.a; returns drift2_max and error2_max."""
+    first = current.client_start[i]
+    count = current.client_start[i + 1] - first
+    purpose = STOCHASTIC_DRAW if n.estimator == STOCHASTIC else COMPONENT_DRAW
+    for c in range(len(w.x)):
+        w.u[c] = 0.0
+        if n.correction == TRACKING:
+            w.u[c] = w.grad_g[c] - w.grad_clients[i, c]
+        elif n.correction == CONTROL:
+            w.u[c] = w.control_mean[c] - w.control[i, c]
+    w.local[:] = w.x
+    w.a[:] = 0.0
+    w.estimate[:] = w.grad_clients[i]
+    drift2_max, error2_max = 0.0, 0.0
+    four = (0, 0, 0, 0)
+    for k in range(n.local_steps):
+        if n.estimator == FULL:
+            client_gradient(n, current, i, w.local, w.estimate, w.table, False)
+        else:
+            if k % 4 == 0:
+                four = draws.words(n.seed, purpose, replica, i, t, k >> 2)
+            if n.estimator == STOCHASTIC or k > 0:
+                j = first + draws.below(draws.lane(four, k), count)
+                sample(n, current, i, j, w.local, w.estimate, w.table)
+
+        if n.diagnostics > 1:
+            client_gradient(n, current, i, w.local, w.rho, w.table, False)
+            error2 = 0.0
+            for c in range(len(w.x)):
+                error = w.estimate[c] - w.rho[c]
+                error2 += error * error
+                w.rho_sum[c] += p[i] * w.rho[c]
+                w.error_sum[c] += p[i] * error
+            error2_max = max(error2_max, error2)
+
+        drift2 = 0.0
+        for c in range(len(w.x)):
+            moved = w.local[c] - w.x[c]
+            drift2 += moved * moved
+            step = w.estimate[c] + n.proximal * moved
+            w.a[c] += step
+            w.local[c] -= n.beta * (step + w.u[c])
+        drift2_max = max(drift2_max, drift2)
+    return drift2_max, error2_max
+
+
+@compiled
+def _collect(i: int, n: Numbers, p: Array, w: Work) -> None:
+    """Client i's share of S and of the displacement, and its new control variate."""
+    for c in range(len(w.x)):
+        w.a[c] *= n.server_rate
+        w.S[c] += p[i] * w.a[c]
+        w.displacement[c] += p[i] * (w.local[c] - w.x[c])
+        if n.correction == CONTROL:
+            change = (w.x[c] - w.local[c]) / (n.beta * n.local_steps) - w.control_mean[c]
+            w.control[i, c] += change
+            w.control_change[c] += p[i] * change
+
+
+@compiled
+def _run_replica(
+    replica: int,
+    n: Numbers,
+    p: Array,
+    start: Array,
+    past: Sum,
+    current: Sum,
+    labels: Ints,
+    state: Array,
+    per_round: Array,
+    Lambda: Array,
+    iterates: Array,
+) -> tuple[int, int]:
+    """All rounds of one replica; state (T + 1 or 1, 8), per_round (T, 7), Lambda (T, N), iterates (T + 1 or 0, d)."""
+    N = len(p)
+    w = _work(start, N, len(past.shifts), len(current.shifts))
+    measured, products = np.empty(ROUNDS), np.empty(N)
+    sign = 1 if n.memory == ROTATED else 0
+
+    for t in range(n.rounds + 1):
+        measure = n.diagnostics > 0 or t == n.rounds
+        if t == 0 or n.redraw:
+            if n.memory == SUBSET:
+                draw_memory(n, replica, t, p, past, labels, w.memory_factors, w.memory_offset)
+            elif n.signed:
+                sign = memories.draw_sign(n.seed, replica, t)
+
+        whole = measure or n.memory == SCALED or n.memory == ROTATED
+        f, f_memory = past_pass(n, p, past, w.memory_factors, w.memory_offset, whole, w.x, w.grad_f, w.grad_memory)
+        f_memory = _bias(n, sign, f, f_memory, w)
+        g = 0.0
+        w.grad_g[:] = 0.0
+        for i in range(N):
+            g += p[i] * client_gradient(n, current, i, w.x, w.grad_clients[i], w.table, True)
+            add(w.grad_g, p[i], w.grad_clients[i])
+
+        if measure and not _measure_state(n, f, g, f_memory, w, state[t if n.diagnostics > 0 else 0]):
+            return DIVERGED, t - 1
+        if len(iterates) > 0:
+            iterates[t] = w.x
+        if t == n.rounds:
+            break
+
+        w.displacement[:] = 0.0
+        w.S[:] = 0.0
+        w.rho_sum[:] = 0.0
+        w.error_sum[:] = 0.0
+        w.control_change[:] = 0.0
+        drift2_max, error2_max = 0.0, 0.0
+        for i in range(N):
+            drift2, error2 = _local_steps(replica, t, i, n, p, current, w)
+            drift2_max, error2_max = max(drift2_max, drift2), max(error2_max, error2)
+            _collect(i, n, p, w)
+            products[i] = dot(w.grad_memory, w.a)
+        add(w.control_mean, 1.0, w.control_change)
+        add(w.x, n.server_rate, w.displacement)
+        add(w.x, -n.alpha, w.grad_memory)
+
+        # A NaN met in a local step reaches x by way of the displacement, though a maximum may hide it.
+        norm2 = dot(w.x, w.x)
+        if not (math.isfinite(norm2) and norm2 <= LIMIT):
+            return DIVERGED, t
+        if n.diagnostics > 0:
+            S2 = dot(w.S, w.S)
+            measured[0] = formulas.forgetting(n.L, n.alpha, n.beta, S2, dot(w.grad_memory, w.S))
+            measured[1] = formulas.overfitting(n.L, n.alpha, n.beta, dot(w.grad_f, w.b), dot(w.b, w.S))
+            measured[2], measured[3], measured[4] = S2, drift2_max, error2_max
+            measured[5], measured[6] = dot(w.rho_sum, w.rho_sum), dot(w.error_sum, w.error_sum)
+            if not (_finite(measured) and _finite(products)):
+                return DIVERGED, t
+            per_round[t] = measured
+            Lambda[t] = products
+    return OK, n.rounds
+
+
+@compiled
+def _run_block(
+    first: int,
+    stop: int,
+    n: Numbers,
+    p: Array,
+    start: Array,
+    past: Sum,
+    current: Sum,
+    labels: Ints,
+    state: Array,
+    per_round: Array,
+    Lambda: Array,
+    iterates: Array,
+    status: Ints,
+    rounds_done: Ints,
+) -> None:
+    """Replicas first, ..., stop - 1; every output has the replica as its first axis."""
+    for replica in range(first, stop):
+        status[replica], rounds_done[replica] = _run_replica(
+            replica,
+            n,
+            p,
+            start,
+            past,
+            current,
+            labels,
+            state[replica],
+            per_round[replica],
+            Lambda[replica],
+            iterates[replica],
+        )

@@ -1,0 +1,78 @@
+"""Every scalar formula of the papers, each once.
+
+Plain functions of plain numbers: the compiled loop inlines them, the NumPy reference calls them, they run on
+``Fraction`` wherever the formula is rational, and ``sympy`` traces through them when a test compares them with
+the claim that they implement.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+# Potentials are scaled so that sup |phi''| = 1: the curvature bound of a component is then its row norm alone.
+CAUCHY, COSINE, GEMAN_MCCLURE, QUADRATIC = 0, 1, 2, 3
+POTENTIALS = {"cauchy": CAUCHY, "cosine": COSINE, "geman_mcclure": GEMAN_MCCLURE, "quadratic": QUADRATIC}
+#: Potentials with bounded values: only these may carry negative weights, or the objective has no infimum.
+BOUNDED = frozenset({COSINE, GEMAN_MCCLURE})
+#: Potentials whose value and derivatives are rational functions: only these run on ``Fraction``.
+RATIONAL = frozenset({GEMAN_MCCLURE, QUADRATIC})
+
+
+def potential(kind: int, z: Any) -> Any:
+    """phi(z): log(1 + z^2/2), 1 - cos z, z^2 / (2 (1 + z^2)) or z^2 / 2."""
+    if kind == CAUCHY:
+        return math.log1p(z * z / 2)
+    if kind == COSINE:
+        # 2 sin^2 keeps the relative accuracy that 1 - cos loses near zero.
+        return 2 * math.sin(z / 2) * math.sin(z / 2)
+    if kind == GEMAN_MCCLURE:
+        return z * z / (2 * (1 + z * z))
+    return z * z / 2
+
+
+def slope(kind: int, z: Any) -> Any:
+    """phi'(z)."""
+    if kind == CAUCHY:
+        return z / (1 + z * z / 2)
+    if kind == COSINE:
+        return math.sin(z)
+    if kind == GEMAN_MCCLURE:
+        return z / ((1 + z * z) * (1 + z * z))
+    return z
+
+
+def curvature(kind: int, z: Any) -> Any:
+    """phi''(z), between -1 and 1."""
+    if kind == CAUCHY:
+        return (1 - z * z / 2) / ((1 + z * z / 2) * (1 + z * z / 2))
+    if kind == COSINE:
+        return math.cos(z)
+    if kind == GEMAN_MCCLURE:
+        return (1 - 3 * z * z) / ((1 + z * z) * (1 + z * z) * (1 + z * z))
+    return z * 0 + 1
+
+
+def refreshed_mean(mean: Any, new: Any, old: Any, count: Any) -> Any:
+    """The delayed gradient (5) after one of its `count` components went from `old` to `new`."""
+    return mean + (new - old) / count
+
+
+def round_update(x: Any, grad_f_memory: Any, delayed_sum: Any, alpha: Any, beta: Any) -> Any:
+    """Round update (24): x - alpha grad_f_memory - beta S, S the weighted sum of the delayed gradients."""
+    return x - alpha * grad_f_memory - beta * delayed_sum
+
+
+def forgetting(L: Any, alpha: Any, beta: Any, sum_norm2: Any, memory_dot_sum: Any) -> Any:
+    """Gamma(t) of (15): (L beta^2 / 2) ||S||^2 - beta (1 - L alpha) <grad_f_memory, S>."""
+    return L * beta * beta * sum_norm2 / 2 - beta * (1 - L * alpha) * memory_dot_sum
+
+
+def overfitting(L: Any, alpha: Any, beta: Any, grad_dot_bias: Any, bias_dot_sum: Any) -> Any:
+    """B(t) of (34) with its sum from k = 0: (L alpha^2 - alpha) <grad_f, b> + beta <b, S>."""
+    return (L * alpha * alpha - alpha) * grad_dot_bias + beta * bias_dot_sum
+
+
+def descent_factor(L: Any, m: Any, alpha: Any) -> Any:
+    """The factor 1 / (alpha [1 - (L/2) alpha (1 + m)]) of Lemma 1."""
+    return 1 / (alpha * (1 - L * alpha * (1 + m) / 2))

@@ -1,0 +1,249 @@
+"""Compiled pieces of the loop: full passes over the rows, one sampled component, the drawing of a memory.
+
+The table of delayed gradients is one number per row, weight * phi'(row . x - shift), so that a local step costs O(d)
+for components of one row.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import algorithms, draws, formulas
+from . import memory as memories
+from .cache import callable_from_compiled, compiled
+from .plan import Plan
+from .problem import Array, Components, Ints
+
+callable_from_compiled(
+    draws.philox,
+    draws.words,
+    draws.below,
+    draws.lane,
+    formulas.potential,
+    formulas.slope,
+    formulas.refreshed_mean,
+    formulas.forgetting,
+    formulas.overfitting,
+    memories.draw_subset,
+    memories.draw_sign,
+    memories.rotate,
+)
+
+# Codes are positions in `algorithms.ESTIMATORS` and `algorithms.CORRECTIONS`.
+FULL, STOCHASTIC, DELAYED = range(3)
+TRACKING, CONTROL = 1, 2
+# No memory; b a multiple of grad f; a subset of the components; b a rotated multiple of grad f.
+NO_MEMORY, SCALED, SUBSET, ROTATED = range(4)
+MEMORY_CODES = {
+    memories.ALL: SCALED,
+    memories.SIGN_BIAS: SCALED,
+    memories.SUBSET: SUBSET,
+    memories.BALANCED: SUBSET,
+    memories.ROTATION: ROTATED,
+}
+
+
+class Sum(NamedTuple):
+    """A `Components` as the loop reads it; `mean_offsets` (N, d) is zero where there are no offsets."""
+
+    rows: Array
+    shifts: Array
+    weights: Array
+    offsets: Array
+    mean_offsets: Array
+    row_start: Ints
+    client_start: Ints
+
+
+class Numbers(NamedTuple):
+    """A `Plan` as the loop reads it: codes for names."""
+
+    seed: int
+    potential: int
+    estimator: int
+    correction: int
+    memory: int
+    size: int
+    balanced: bool
+    signed: bool
+    redraw: bool
+    angle: float
+    scale: float
+    memory_share: float
+    proximal: float
+    server_rate: float
+    alpha: float
+    beta: float
+    L: float
+    local_steps: int
+    rounds: int
+    diagnostics: int
+
+
+def floats(array: Array) -> Array:
+    """A contiguous float64 array: one type, one compilation."""
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def as_sum(components: Components) -> Sum:
+    """The components as contiguous arrays of fixed types."""
+    dimension = components.rows.shape[1]
+    mean_offsets = np.zeros((len(components.counts), dimension))
+    if len(components.offsets):
+        mean_offsets += np.add.reduceat(components.offsets, components.client_start[:-1], axis=0)
+        mean_offsets /= components.counts[:, None]
+    return Sum(
+        rows=floats(components.rows),
+        shifts=floats(components.shifts),
+        weights=floats(components.weights),
+        offsets=floats(components.offsets),
+        mean_offsets=mean_offsets,
+        row_start=np.ascontiguousarray(components.row_start, dtype=np.int64),
+        client_start=np.ascontiguousarray(components.client_start, dtype=np.int64),
+    )
+
+
+def as_numbers(plan: Plan) -> Numbers:
+    """The plan as numbers of fixed types."""
+    memory = plan.memory
+    return Numbers(
+        seed=plan.seed,
+        potential=plan.problem.potential,
+        estimator=algorithms.ESTIMATORS.index(plan.row.estimator),
+        correction=algorithms.CORRECTIONS.index(plan.row.correction),
+        memory=NO_MEMORY if memory is None else MEMORY_CODES[memory.kind],
+        size=0 if memory is None else memory.size,
+        balanced=memory is not None and memory.kind == memories.BALANCED,
+        signed=memory is not None and memory.kind == memories.SIGN_BIAS,
+        redraw=memory is not None and memory.redraw,
+        angle=0.0 if memory is None else float(memory.angle),
+        scale=plan.scale,
+        memory_share=plan.memory_share,
+        proximal=plan.proximal,
+        server_rate=plan.server_rate,
+        alpha=plan.alpha,
+        beta=plan.beta,
+        L=plan.L,
+        local_steps=plan.local_steps,
+        rounds=plan.rounds,
+        diagnostics=plan.diagnostics,
+    )
+
+
+@compiled
+def dot(a: Array, b: Array) -> float:
+    """<a, b>."""
+    total = 0.0
+    for c in range(len(a)):
+        total += a[c] * b[c]
+    return total
+
+
+@compiled
+def add(out: Array, factor: float, vector: Array) -> None:
+    """out += factor * vector, without a temporary."""
+    for c in range(len(out)):
+        out[c] += factor * vector[c]
+
+
+@compiled
+def draw_memory(
+    n: Numbers, replica: int, round_: int, p: Array, past: Sum, labels: Ints, factors: Array, offset: Array
+) -> None:
+    """Fill the weight of every past row in f_memory, factors (rows,), and its linear term, offset (d,)."""
+    factors[:] = 0.0
+    offset[:] = 0.0
+    for i in range(len(p)):
+        first = past.client_start[i]
+        count = past.client_start[i + 1] - first
+        order = np.empty(count, np.int64)
+        kept = memories.draw_subset(n.seed, replica, i, round_, labels, first, count, n.size, n.balanced, order)
+        for j in order[:kept]:
+            factors[past.row_start[j] : past.row_start[j + 1]] = p[i] / kept
+            if len(past.offsets) > 0:
+                add(offset, p[i] / kept, past.offsets[j])
+
+
+@compiled
+def past_pass(
+    n: Numbers,
+    p: Array,
+    past: Sum,
+    factors: Array,
+    offset: Array,
+    whole: bool,
+    x: Array,
+    grad_f: Array,
+    grad_memory: Array,
+) -> tuple[float, float]:
+    """f and f_memory of a subset with their gradients in one pass over the rows; only the memory's unless `whole`."""
+    f, f_memory = 0.0, 0.0
+    grad_f[:] = 0.0
+    grad_memory[:] = 0.0
+    subset = n.memory == SUBSET
+    for i in range(len(p)):
+        first, end = past.client_start[i], past.client_start[i + 1]
+        share = p[i] / (end - first)
+        for q in range(past.row_start[first], past.row_start[end]):
+            kept = subset and factors[q] != 0.0
+            if whole or kept:
+                row = past.rows[q]
+                z = dot(row, x) - past.shifts[q]
+                value = past.weights[q] * formulas.potential(n.potential, z)
+                slope = past.weights[q] * formulas.slope(n.potential, z)
+                if whole:
+                    f += share * value
+                    add(grad_f, share * slope, row)
+                if kept:
+                    f_memory += factors[q] * value
+                    add(grad_memory, factors[q] * slope, row)
+        if whole:
+            f += p[i] * dot(past.mean_offsets[i], x)
+            add(grad_f, p[i], past.mean_offsets[i])
+    if subset:
+        f_memory += dot(offset, x)
+        add(grad_memory, 1.0, offset)
+    return f, f_memory
+
+
+@compiled
+def client_gradient(n: Numbers, current: Sum, i: int, x: Array, grad: Array, table: Array, keep: bool) -> float:
+    """grad g_i(x) into grad (d,); with `keep` also the rows' slopes into the table, and g_i(x) is returned."""
+    first, end = current.client_start[i], current.client_start[i + 1]
+    value: float = 0.0
+    grad[:] = 0.0
+    for q in range(current.row_start[first], current.row_start[end]):
+        row = current.rows[q]
+        z = dot(row, x) - current.shifts[q]
+        slope = current.weights[q] * formulas.slope(n.potential, z)
+        add(grad, slope, row)
+        if keep:
+            table[q] = slope
+            value += current.weights[q] * formulas.potential(n.potential, z)
+    for c in range(len(grad)):
+        grad[c] = grad[c] / (end - first) + current.mean_offsets[i, c]
+    value = value / (end - first) + dot(current.mean_offsets[i], x)
+    return value
+
+
+@compiled
+def sample(n: Numbers, current: Sum, i: int, j: int, x: Array, estimate: Array, table: Array) -> None:
+    """Component j at x: refreshed in the delayed gradient (5), or its gradient alone as the estimate."""
+    delayed = n.estimator == DELAYED
+    count = current.client_start[i + 1] - current.client_start[i]
+    if not delayed:
+        estimate[:] = 0.0
+        if len(current.offsets) > 0:
+            add(estimate, 1.0, current.offsets[j])
+    for q in range(current.row_start[j], current.row_start[j + 1]):
+        row = current.rows[q]
+        new = current.weights[q] * formulas.slope(n.potential, dot(row, x) - current.shifts[q])
+        if delayed:
+            old = table[q]
+            for c in range(len(x)):
+                estimate[c] = formulas.refreshed_mean(estimate[c], new * row[c], old * row[c], count)
+            table[q] = new
+        else:
+            add(estimate, new, row)

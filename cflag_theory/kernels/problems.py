@@ -1,0 +1,151 @@
+"""All problems by name, the toolkit's default experiment, and the passage to exact arithmetic."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from cflag_theory.errors import InvalidInput, UnknownName
+
+from . import formulas
+from .glm import glm, random_glm
+from .memory import Memory, uniform
+from .problem import Array, Components, Constant, Problem
+from .quadratic import gradient_descent, quadratic, quadratic_smoothness, random_quadratic
+from .separable import random_separable, separable
+from .smoothness import ridge_smoothness
+from .validation import validate
+
+__all__ = [
+    "PROBLEMS",
+    "default_memory",
+    "default_problem",
+    "glm",
+    "gradient_descent",
+    "make_problem",
+    "quadratic",
+    "random_glm",
+    "random_quadratic",
+    "random_separable",
+    "separable",
+    "to_exact",
+    "validate",
+]
+
+
+def default_problem(*, seed: int = 0) -> Problem:
+    """The toolkit's default experiment: two tasks that interfere, and a constant for everything.
+
+    Separable with the Geman-McClure potential: N = 5 clients with 20 past and 20 current components each, d = 10, and
+    stationary points that differ between the tasks in every coordinate, so that r is infinite (reported in the
+    notes) and progress on g costs f. Its memory is `default_memory`, with m < 1 for every draw.
+    """
+    return replace(random_separable(heterogeneity=0.9, seed=seed), name="default")
+
+
+def default_memory() -> Memory:
+    """The memory of the default experiment: 5 past components per client, chosen uniformly."""
+    return uniform(5)
+
+
+#: Name -> constructor, whose keyword arguments are the problem's dials.
+PROBLEMS: Mapping[str, Callable[..., Problem]] = MappingProxyType(
+    {
+        "default": default_problem,
+        "glm": random_glm,
+        "separable": random_separable,
+        "quadratic": random_quadratic,
+    }
+)
+
+
+def make_problem(name: str, **dials: Any) -> Problem:
+    """The problem of this name, with its dials as keywords.
+
+    Raises
+    ------
+    UnknownName
+        No such problem, or it has no such dial.
+    InvalidInput
+        A dial outside its range.
+    """
+    if name not in PROBLEMS:
+        raise UnknownName(f"problem {name!r} is unknown: use one of {', '.join(PROBLEMS)}")
+    known = inspect.signature(PROBLEMS[name]).parameters
+    for dial in dials:
+        if dial not in known:
+            raise UnknownName(f"problem {name!r} has no dial {dial!r}: use one of {', '.join(known)}")
+    return PROBLEMS[name](**dials)
+
+
+def to_exact(problem: Problem) -> Problem:
+    """The same problem on `Fraction`, with its constants certified anew.
+
+    Every number becomes the fraction that the float is. Only p may move, by less than rounding, to sum to one exactly:
+    to the simple fractions nearby (1/5 for 0.2) if these do.
+
+    Raises
+    ------
+    InvalidInput
+        The potential is not rational, or the rows of a separable problem are orthonormal only up to rounding.
+    """
+    if problem.exact:
+        return problem
+    if problem.potential not in formulas.RATIONAL:
+        names = [name for name, code in formulas.POTENTIALS.items() if code in formulas.RATIONAL]
+        raise InvalidInput(f"the potential of {problem.name!r} is not rational: use one of {', '.join(names)}")
+    past, current = _exact_components(problem.past), _exact_components(problem.current)
+    start, p = _fractions(problem.start), _exact_weights(problem.p)
+    if problem.family == "separable":
+        d = problem.dimension
+        rebuilt = separable(
+            past.weights.reshape(-1, d),
+            np.repeat(np.arange(problem.clients), past.counts),
+            current.weights.reshape(-1, d),
+            np.repeat(np.arange(problem.clients), current.counts),
+            potential=next(name for name, code in formulas.POTENTIALS.items() if code == problem.potential),
+            rotation=past.rows[:d],
+            past_shift=past.shifts[:d],
+            current_shift=current.shifts[:d],
+            labels=problem.labels,
+            p=p,
+            start=start,
+            name=problem.name,
+        )
+        return replace(rebuilt, notes=problem.notes)
+    constants: dict[str, Constant] = (
+        quadratic_smoothness(past, current)
+        if problem.family == "quadratic"
+        else ridge_smoothness(problem.potential, past, current)
+    )
+    return validate(replace(problem, p=p, past=past, current=current, start=start, constants=constants))
+
+
+def _exact_components(part: Components) -> Components:
+    return replace(
+        part,
+        rows=_fractions(part.rows),
+        shifts=_fractions(part.shifts),
+        weights=_fractions(part.weights),
+        offsets=_fractions(part.offsets),
+    )
+
+
+def _fractions(array: Array) -> Array:
+    out = np.empty(array.size, dtype=object)
+    out[:] = [Fraction(value) for value in array.ravel().tolist()]
+    return out.reshape(array.shape)
+
+
+def _exact_weights(p: Array) -> Array:
+    simple = [Fraction(value).limit_denominator(10**6) for value in p.tolist()]
+    if sum(simple) == 1 and [float(value) for value in simple] == p.tolist():
+        return np.array(simple)
+    exact = _fractions(p)
+    return np.asarray(exact / exact.sum())

@@ -1,0 +1,169 @@
+"""The loop in plain NumPy, line by line as in Algorithm 1; the same lines run on floats and on `Fraction`.
+
+It is the text that the compiled loop is held against, and the engine of exact replays.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from . import draws
+from .algorithms import CONTROL, DELAYED, FULL, STOCHASTIC, TRACKING
+from .formulas import forgetting, overfitting, refreshed_mean
+from .memory import BALANCED, ROTATION, SIGN_BIAS, SUBSET, draw_sign, draw_subset, rotate
+from .objective import component_gradient, gradients, mean_gradient, mean_value, values
+from .plan import LIMIT, Outputs, Plan
+from .problem import Array, Ints
+from .trace import Status
+
+
+def run(plan: Plan, out: Outputs, orders: Ints | None = None) -> None:
+    """Run all replicas into `out`.
+
+    `orders`, shape (rounds, N, E), replaces the drawn component indices, counted within each client; the entry at
+    k = 0 of a delayed gradient is not read.
+    """
+    # Overflow is not an accident here: it is seen by the checks below and becomes a status.
+    with np.errstate(over="ignore", invalid="ignore"):
+        for replica in range(plan.replicas):
+            out.status[replica], out.rounds_done[replica] = _run_replica(plan, replica, out, orders)
+
+
+def _run_replica(plan: Plan, replica: int, out: Outputs, orders: Ints | None) -> tuple[int, int]:
+    problem, row, kind, p = plan.problem, plan.row, plan.problem.potential, plan.problem.p
+    x = problem.start.copy()
+    control = np.stack([x * 0] * problem.clients)
+
+    for t in range(plan.rounds + 1):
+        grad_g_clients = gradients(kind, problem.current, x)
+        grad_g = p @ grad_g_clients
+        grad_f = p @ gradients(kind, problem.past, x)
+        f_memory, grad_f_memory, b = _memory(plan, replica, t, x, grad_f)
+
+        if plan.diagnostics > 0 or t == plan.rounds:
+            f = p @ values(kind, problem.past, x)
+            g = p @ values(kind, problem.current, x)
+            share = plan.memory_share
+            h = share * f_memory + (1 - share) * g
+            grad_h = share * grad_f_memory + (1 - share) * grad_g
+            state = [f, g, h, *map(_norm2, (grad_f, grad_g, grad_h, grad_f_memory, b))]
+            if not _finite(state):
+                return Status.DIVERGED, t - 1
+            out.state[replica, t if plan.diagnostics > 0 else 0] = state
+        if out.iterates.size:
+            out.iterates[replica, t] = x
+        if t == plan.rounds:
+            break
+
+        displacement, S, rho_sum, error_sum = x * 0, x * 0, x * 0, x * 0
+        Lambda, controls = [], []
+        drift2_max = error2_max = x[0] * 0
+        for i in range(problem.clients):
+            u = x * 0
+            if row.correction == TRACKING:
+                u = grad_g - grad_g_clients[i]
+            elif row.correction == CONTROL:
+                u = p @ control - control[i]
+
+            first, n = int(problem.current.client_start[i]), int(problem.current.counts[i])
+            everything = np.arange(first, first + n)
+            table: dict[int, Array] = {}
+            estimate = grad_g_clients[i]
+            a = x * 0
+            local = x
+            for k in range(plan.local_steps):
+                if row.estimator == FULL:
+                    estimate = mean_gradient(kind, problem.current, everything, local)
+                elif row.estimator == STOCHASTIC or (row.estimator == DELAYED and k > 0):
+                    j = first + _draw(plan, replica, i, t, k, n, orders)
+                    new = component_gradient(kind, problem.current, j, local)
+                    if row.estimator == STOCHASTIC:
+                        estimate = new
+                    else:
+                        # A component that was not refreshed yet still has its gradient at x_t, as of k = 0.
+                        old = table[j] if j in table else component_gradient(kind, problem.current, j, x)
+                        estimate = refreshed_mean(estimate, new, old, n)
+                        table[j] = new
+
+                drift2_max = max(drift2_max, _norm2(local - x))
+                if plan.diagnostics > 1:
+                    rho = mean_gradient(kind, problem.current, everything, local)
+                    error2_max = max(error2_max, _norm2(estimate - rho))
+                    rho_sum = rho_sum + p[i] * rho
+                    error_sum = error_sum + p[i] * (estimate - rho)
+
+                step = estimate + plan.proximal * (local - x)
+                a = a + step
+                local = local - plan.beta * (step + u)
+                if not _finite([_norm2(local)]):
+                    return Status.DIVERGED, t
+
+            displacement = displacement + p[i] * (local - x)
+            a = plan.server_rate * a
+            S = S + p[i] * a
+            Lambda.append(grad_f_memory @ a)
+            if row.correction == CONTROL:
+                controls.append(control[i] - p @ control + (x - local) / (plan.beta * plan.local_steps))
+
+        if row.correction == CONTROL:
+            control = np.stack(controls)
+        # By (22) the averaged displacement is -beta S, so that this is round update (24).
+        x = x + plan.server_rate * displacement - plan.alpha * grad_f_memory
+
+        Gamma = forgetting(plan.L, plan.alpha, plan.beta, _norm2(S), grad_f_memory @ S)
+        B = overfitting(plan.L, plan.alpha, plan.beta, grad_f @ b, b @ S)
+        measured = [Gamma, B, _norm2(S), drift2_max, error2_max, _norm2(rho_sum), _norm2(error_sum)]
+        if not (_finite(measured) and _finite(Lambda) and _norm2(x) <= LIMIT):
+            return Status.DIVERGED, t
+        if plan.diagnostics > 0:
+            out.per_round[replica, t] = measured
+            out.Lambda[replica, t] = Lambda
+    return Status.OK, plan.rounds
+
+
+def _memory(plan: Plan, replica: int, t: int, x: Array, grad_f: Array) -> tuple[Any, Array, Array]:
+    """f_memory (0 where there is none), grad_f_memory and b = grad_f_memory - grad f at x_t."""
+    problem, memory, zero = plan.problem, plan.memory, x * 0
+    if memory is None:
+        return zero[0], zero, zero
+    round_ = t if memory.redraw else 0
+    if memory.kind == ROTATION:
+        turned = np.empty_like(x)
+        rotate(grad_f, memory.angle, turned)
+        b = plan.scale * turned
+        return zero[0], grad_f + b, b
+    if memory.kind in (SUBSET, BALANCED):
+        f_memory, grad_f_memory = zero[0], zero
+        for i in range(problem.clients):
+            first, count = int(problem.past.client_start[i]), int(problem.past.counts[i])
+            order = np.empty(count, dtype=np.int64)
+            balanced = memory.kind == BALANCED
+            kept = draw_subset(
+                plan.seed, replica, i, round_, problem.labels, first, count, memory.size, balanced, order
+            )
+            chosen = order[:kept]
+            f_memory = f_memory + problem.p[i] * mean_value(problem.potential, problem.past, chosen, x)
+            grad_f_memory = grad_f_memory + problem.p[i] * mean_gradient(problem.potential, problem.past, chosen, x)
+        return f_memory, grad_f_memory, grad_f_memory - grad_f
+    bias = plan.scale * draw_sign(plan.seed, replica, round_) if memory.kind == SIGN_BIAS else zero[0]
+    f = problem.p @ values(problem.potential, problem.past, x)
+    return (1 + bias) * f, grad_f + bias * grad_f, bias * grad_f
+
+
+def _draw(plan: Plan, replica: int, client: int, t: int, k: int, n: int, orders: Ints | None) -> int:
+    """The component sampled by `client` at local step k, in [0, n)."""
+    if orders is not None:
+        return int(orders[t, client, k])
+    purpose = draws.STOCHASTIC if plan.row.estimator == STOCHASTIC else draws.COMPONENT
+    return draws.below(draws.lane(draws.words(plan.seed, purpose, replica, client, t, k >> 2), k), n)
+
+
+def _norm2(vector: Array) -> Any:
+    return vector @ vector
+
+
+def _finite(numbers: list[Any]) -> bool:
+    return all(math.isfinite(number) for number in numbers if isinstance(number, float))
