@@ -5,20 +5,97 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from cflag_theory.claims.c_flag import descent, drift, forgetting, update
+from cflag_theory.claims import ours
+from cflag_theory.claims.c_flag import (
+    adaptive,
+    algorithm3,
+    descent,
+    drift,
+    forgetting,
+    limits,
+    memory,
+    problem,
+    published,
+    sums,
+    union,
+    update,
+)
 from cflag_theory.claims.claim import Claim
 from cflag_theory.errors import UnknownName
 
 #: Paper order; a test holds it against the modules.
 ORDER: tuple[str, ...] = (
+    "cflag.eq3",
+    "cflag.eq5",
+    "cflag.iag_cost",
+    "cflag.assumption2",
+    "cflag.assumption3",
     "cflag.eq7",
+    "cflag.alg1",
     "cflag.eq22",
     "cflag.eq25",
     "cflag.lemma1",
+    "cflag.lemma1_supp",
+    "cflag.eq15",
+    "cflag.eq56",
+    "cflag.lemma8",
+    "cflag.lemma9",
+    "cflag.lemma10",
+    "cflag.overfitting_mean",
+    "cflag.thm2",
     "cflag.eq65",
+    "cflag.eq68",
+    "cflag.eq69",
+    "cflag.eq71",
+    "cflag.eq73",
+    "cflag.eq74",
+    "cflag.lemma3",
+    "cflag.lemma3_surrogate",
+    "cflag.lemma3_remark",
+    "cflag.lemma11",
+    "cflag.eq90",
+    "cflag.lemma12",
+    "cflag.eq105",
+    "cflag.eq117",
+    "cflag.eq126",
     "cflag.lemma13",
     "cflag.cor14",
+    "cflag.eq129",
+    "cflag.lemma15_1",
+    "cflag.lemma15_2",
+    "cflag.lemma16",
+    "cflag.eq151",
+    "cflag.eq156",
+    "cflag.eq158",
+    "cflag.eq160",
+    "cflag.eq161",
+    "cflag.eq163",
+    "cflag.eq164",
+    "cflag.lemma4",
+    "cflag.thm5",
+    "cflag.cor17",
+    "cflag.lemma18",
     "cflag.eq177",
+    "cflag.eq178",
+    "cflag.eq14",
+    "cflag.sec5_guarantee",
+    "cflag.sec5_sign",
+    "cflag.eq16",
+    "cflag.eq184",
+    "cflag.eq188",
+    "cflag.table1_interference",
+    "cflag.table1_transference",
+    "cflag.lemma6",
+    "cflag.lemma7_average",
+    "cflag.lemma7_worst",
+    "cflag.alg3_line2",
+    "cflag.alg3_line4",
+    "cflag.alg3_line8",
+    "cflag.alg3_line10",
+    "cflag.alg3_line14",
+    "cflag.tables_text",
+    "cflag.supplement_tables_text",
+    "cflag.tables_consistent",
 )
 
 #: Hypotheses that the field always makes, or that a paper states in passing; no verdict counts them as missing.
@@ -30,11 +107,28 @@ PREAMBLE: tuple[str, ...] = (
     "Every component g_{i,j} is L-smooth, as the supplement says after Assumption 6.",
 )
 
-_MODULES = (update, descent, drift, forgetting)
+_MODULES = (
+    problem,
+    update,
+    memory,
+    descent,
+    union,
+    drift,
+    sums,
+    forgetting,
+    limits,
+    adaptive,
+    algorithm3,
+    published,
+    ours,
+)
 _BUILDERS: dict[str, Callable[[], Claim]] = {id: build for module in _MODULES for id, build in module.CLAIMS.items()}
 
-#: Builders by id, in paper order.
-LEDGER: dict[str, Callable[[], Claim]] = {id: _BUILDERS[id] for id in ORDER}
+#: Builders by id: the paper's in paper order, then our own.
+LEDGER: dict[str, Callable[[], Claim]] = {
+    **{id: _BUILDERS[id] for id in ORDER if id in _BUILDERS},
+    **ours.CLAIMS,
+}
 
 
 @cache

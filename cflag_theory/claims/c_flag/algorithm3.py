@@ -1,0 +1,9 @@
+"""Algorithm 3, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cflag_theory.claims.claim import Claim
+
+CLAIMS: dict[str, Callable[[], Claim]] = {}

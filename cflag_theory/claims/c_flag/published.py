@@ -1,0 +1,9 @@
+"""The published tables and the sentences about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cflag_theory.claims.claim import Claim
+
+CLAIMS: dict[str, Callable[[], Claim]] = {}
