@@ -7,12 +7,13 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from cflag_theory import __version__
 from cflag_theory.claims.ledger import PREAMBLE
+from cflag_theory.claims.proof import Instance, Obligation, Proof, RuleUse, Step
 from cflag_theory.errors import OutputError
 from cflag_theory.verify.verdict import GRAVITY, MEANINGS, Verdict
 
@@ -99,6 +100,32 @@ def write_report(
     return target / "index.html"
 
 
+def derivation(proof: Proof | None) -> list[dict[str, Any]]:
+    """The steps of a proof for a reader: name, what kind of step, its conclusion, its words, and how deep it lies."""
+    return [] if proof is None else [entry for step in proof.steps for entry in _entries(step, 0)]
+
+
+def _entries(step: Step, depth: int) -> Iterator[dict[str, Any]]:
+    if isinstance(step, RuleUse):
+        yield {"name": step.name, "kind": step.rule, "relation": step.conclusion, "words": step.words, "depth": depth}
+    elif isinstance(step, Obligation):
+        words = f"From {', '.join(step.given)}." if step.given else "Plain algebra."
+        yield {"name": step.name, "kind": "algebra", "relation": step.goal, "words": words, "depth": depth}
+    elif isinstance(step, Instance):
+        words = f"{step.of}, at {step.index} = {step.value}."
+        yield {"name": step.name, "kind": "instance", "relation": None, "words": words, "depth": depth}
+    else:
+        yield {
+            "name": step.name,
+            "kind": "induction",
+            "relation": step.relation,
+            "words": f"By induction on {step.index}:",
+            "depth": depth,
+        }
+        for inner in (step.base, *step.step):
+            yield from _entries(inner, depth + 1)
+
+
 def _page(
     verdicts: Sequence[Verdict],
     rates: Sequence[Mapping[str, Any]],
@@ -112,6 +139,7 @@ def _page(
         loader=PackageLoader("cflag_theory.verify"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     environment.filters["mathml"] = lambda relation: convert(relation.latex, display="block")
+    environment.filters["derivation"] = derivation
     counts = {name: sum(v.verdict == name for v in verdicts) for name in GRAVITY}
     pictures = [
         (title, text, "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode("ascii"))
@@ -122,6 +150,8 @@ def _page(
         counts=counts,
         meanings=MEANINGS,
         preamble=PREAMBLE,
+        papers=sorted({v.claim.paper for v in verdicts}),
+        kinds=sorted({e.kind for v in verdicts for e in v.evidence}),
         rates=rates,
         notes=notes,
         figures=pictures,
