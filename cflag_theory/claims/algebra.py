@@ -36,27 +36,38 @@ class _Atoms:
     """Replaces what is not polynomial by variables, the same variable for the same term."""
 
     def __init__(self) -> None:
-        self.of: dict[sp.Expr, sp.Symbol] = {}
+        self.of: dict[sp.Expr, sp.Dummy] = {}
 
     def __call__(self, expr: sp.Expr) -> sp.Expr:
         # (1 + u)^(k + 1) must become (1 + u) (1 + u)^k before (1 + u)^k becomes an atom.
         opened = sp.expand_power_exp(sp.sympify(expr))
-        found = [
-            term
-            for term in sp.preorder_traversal(opened)
-            if (isinstance(term, AppliedUndef) and term.func != square)
-            or isinstance(term, sp.exp)
-            or (isinstance(term, sp.Pow) and not term.exp.is_Integer)
-        ]
-        for term in found:
-            if term not in self.of:
-                self.of[term] = sp.Symbol(
-                    f"atom{len(self.of)}",
-                    real=True,
-                    positive=True if term.is_positive else None,
-                    nonnegative=True if term.is_nonnegative else None,
-                )
+        for term in sp.preorder_traversal(opened):
+            if term not in self.of and _is_atom(term):
+                self.of[term] = _unknown("atom", term)
         return opened.xreplace(self.of)
+
+
+def _is_atom(term: sp.Expr) -> bool:
+    if isinstance(term, AppliedUndef):
+        return bool(term.func != square)
+    return isinstance(term, sp.exp | sp.NumberSymbol) or (isinstance(term, sp.Pow) and not term.exp.is_Integer)
+
+
+def _unknown(name: str, like: sp.Expr) -> sp.Dummy:
+    """A fresh variable, never equal to another of the same name, with the sign of `like`."""
+    if like.is_positive:
+        return sp.Dummy(name, positive=True)
+    return sp.Dummy(name, nonnegative=True) if like.is_nonnegative else sp.Dummy(name, real=True)
+
+
+def _not_real(expr: sp.Expr) -> sp.Expr | None:
+    """A part of the expression that need not be a real number: a square of it could be negative."""
+    for term in sp.preorder_traversal(sp.sympify(expr)):
+        if isinstance(term, sp.Symbol | AppliedUndef | sp.Number) and not term.is_real:
+            return term
+        if term is sp.I or (isinstance(term, sp.Pow) and not term.exp.is_integer and not term.base.is_nonnegative):
+            return term
+    return None
 
 
 def _expanded(certificate: sp.Expr, given: Mapping[str, Relation]) -> sp.Expr:
@@ -66,21 +77,20 @@ def _expanded(certificate: sp.Expr, given: Mapping[str, Relation]) -> sp.Expr:
     return certificate.replace(square, lambda inner: inner**2).subs(values, simultaneous=True)
 
 
-def _denominator(expr: sp.Expr) -> sp.Expr:
-    """The product of the denominators of an expression's terms, nothing cancelled against a numerator."""
-    return sp.Mul(*[sp.fraction(term)[1] for term in sp.Add.make_args(expr)])
+def _signs(certificate: sp.Expr, given: Mapping[str, Relation]) -> sp.Expr:
+    """The certificate in symbols of known sign: slacks of strict inequalities are positive, squares non-negative."""
+    squares = {term: sp.Dummy("square", nonnegative=True) for term in certificate.atoms(square)}
+    strict = {slack(name): sp.Dummy("strict", positive=True) for name, relation in given.items() if relation.op == "<"}
+    return certificate.xreplace(squares).xreplace(strict)
 
 
-def _signs(certificate: sp.Expr, given: Mapping[str, Relation], *, keep_residuals: bool = False) -> sp.Expr:
-    """The certificate as an expression in non-negative symbols: residuals vanish, squares become symbols."""
-    bare = certificate if keep_residuals else certificate.subs({residual(name): 0 for name in given})
-    squares = {term: sp.Symbol(f"square{i}", nonnegative=True) for i, term in enumerate(bare.atoms(square))}
-    strict = {
-        slack(name): sp.Symbol(f"strict[{name}]", positive=True)
-        for name, relation in given.items()
-        if relation.op == "<"
-    }
-    return bare.xreplace(squares).xreplace(strict)
+def _vanishing_denominator(expr: sp.Expr) -> bool:
+    """Whether some denominator, however deep, is not manifestly positive."""
+    return any(
+        not _one_sign(sp.expand(term.base), strictly=True)
+        for term in sp.preorder_traversal(expr)
+        if isinstance(term, sp.Pow) and term.exp.could_extract_minus_sign()
+    )
 
 
 def _one_sign(expr: sp.Expr, *, strictly: bool) -> bool:
@@ -114,6 +124,11 @@ def manifestly_nonnegative(expr: sp.Expr) -> bool:
     return _one_sign(above, strictly=False) and _one_sign(under, strictly=True)
 
 
+def _all_terms(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> list[sp.Expr]:
+    relations = (goal, *given.values())
+    return [*(relation.left for relation in relations), *(relation.right for relation in relations), certificate]
+
+
 def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> str | None:
     """None if the certificate shows the goal from what is given, else what is wrong with it."""
     atoms = _Atoms()
@@ -128,10 +143,15 @@ def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate
         named -= {slack(name), residual(name)}
     if named:
         return f"the certificate uses {', '.join(sorted(map(str, named)))}, which is not given"
-    # A multiplier with a denominator that could vanish would prove anything.
-    signs = sp.together(atoms(_signs(certificate, given)))
-    if not _one_sign(sp.expand(_denominator(atoms(_signs(certificate, given, keep_residuals=True)))), strictly=True):
+    strange = next((term for term in map(_not_real, _all_terms(goal, given, certificate)) if term is not None), None)
+    if strange is not None:
+        return f"{strange} is not declared real"
+    # A multiplier with a denominator that could vanish would prove anything, also inside a square.
+    everything = atoms(_signs(certificate, given))
+    inside = [atoms(_signs(term.args[0], given)) for term in certificate.atoms(square)]
+    if any(map(_vanishing_denominator, (everything, *inside))):
         return "a denominator in the certificate is not manifestly positive"
+    signs = sp.together(everything.subs({residual(name): 0 for name in given}))
     difference = atoms(goal.slack) - atoms(_expanded(certificate, given))
     if sp.cancel(sp.together(sp.expand(difference))) != 0:
         return "the certificate is not right minus left of the goal"
@@ -148,7 +168,8 @@ def _to_z3(expr: sp.Expr, variables: dict[sp.Symbol, z3.ArithRef]) -> Any:
     if expr.is_Rational:
         return z3.Q(int(expr.p), int(expr.q))
     if expr.is_Symbol:
-        return variables.setdefault(expr, z3.Real(str(expr)))
+        # Numbered, because two symbols may share a name.
+        return variables.setdefault(expr, z3.Real(f"{expr.name}#{len(variables)}"))
     parts = [_to_z3(argument, variables) for argument in expr.args if not isinstance(expr, sp.Pow)]
     if isinstance(expr, sp.Add):
         return z3.Sum(parts)
@@ -179,10 +200,11 @@ def _unsatisfiable(assumed: list[tuple[sp.Expr, str]], left: sp.Expr, op: str) -
 
 
 def ask_z3(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> str:
-    """Put the inference to z3: "proved", "refuted" (a model contradicts it) or "unknown".
+    """Put the inference to z3: "proved", "pieces", "refuted" (a model contradicts it) or "unknown".
 
-    First directly (given and not goal is unsatisfiable); then in pieces: the certificate equals the goal's slack,
-    and cannot be negative.
+    First directly: what is given and the negated goal have no common model. Where z3 gives up on that, in pieces:
+    the certificate equals the goal's slack, and cannot be negative. The pieces follow sympy's argument, so they are a
+    weaker witness, and are reported as such.
     """
     atoms = _Atoms()
     target = atoms(goal.slack)
@@ -192,5 +214,6 @@ def ask_z3(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) 
         return "proved" if direct == "unsat" else "refuted"
     strict = [(atoms(relation.slack), "<") for relation in given.values() if relation.op == "<"]
     same = _unsatisfiable(strict, target - atoms(_expanded(sp.sympify(certificate), given)), "==")
-    sign = _unsatisfiable([], atoms(_signs(sp.sympify(certificate), given)), goal.op)
-    return "proved" if same == sign == "unsat" else "unknown"
+    bare = _signs(sp.sympify(certificate), given).subs({residual(name): 0 for name in given})
+    sign = _unsatisfiable([], atoms(bare), goal.op)
+    return "pieces" if same == sign == "unsat" else "unknown"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.symbols import to_latex
 
@@ -41,26 +42,41 @@ class Relation:
         return Relation(self.left.subs(values, simultaneous=True), self.op, self.right.subs(values, simultaneous=True))
 
     def at(self, values: Mapping[sp.Expr, Any]) -> tuple[sp.Expr, sp.Expr]:
-        """Both sides at a point; values of symbols and of sequence terms, exact if they are.
+        """Both sides at an exact point: a value for every symbol and sequence term, in the range of its sign.
 
         Raises
         ------
         KeyError
-            If a symbol of the relation has no value.
+            If a symbol or a term of a sequence has no value.
+        ValueError
+            If a value is a float, or contradicts what the symbol is declared to be.
         """
         exact = {key: sp.sympify(value) for key, value in values.items()}
+        for key, value in exact.items():
+            if value.atoms(sp.Float):
+                raise ValueError(f"{key} = {value} is no exact number: use integers and fractions")
+            for sign in ("positive", "nonnegative", "integer", "real"):
+                if getattr(key, f"is_{sign}") and getattr(value, f"is_{sign}") is False:
+                    raise ValueError(f"{key} = {value} contradicts that {key} is {sign}")
         left, right = self.left.xreplace(exact), self.right.xreplace(exact)
-        missing = (left.free_symbols | right.free_symbols) - set(exact)
+        missing = (left.free_symbols | right.free_symbols | left.atoms(AppliedUndef) | right.atoms(AppliedUndef)) - {
+            *exact
+        }
         if missing:
             raise KeyError(f"no value for {', '.join(sorted(map(str, missing)))} in {self}")
         return left, right
+
+    def covered_by(self, values: Mapping[sp.Expr, Any]) -> bool:
+        """Whether every symbol and every term of a sequence in the relation has a value."""
+        return not (self.slack.xreplace(dict.fromkeys(values, sp.S.One)).atoms(sp.Symbol, AppliedUndef))
 
     def holds_at(self, values: Mapping[sp.Expr, Any]) -> bool:
         """Whether the relation holds at an exact point."""
         left, right = self.at(values)
         gap = sp.expand(right - left)
         if self.op == "==":
-            return bool(gap == 0)
+            # Roots and exponentials can be equal without looking it.
+            return bool(gap == 0 if gap.is_rational else sp.simplify(gap) == 0)
         return bool(gap > 0 if self.op == "<" else gap >= 0)
 
     @property

@@ -49,10 +49,18 @@ class RuleUse:
 
 @dataclass(frozen=True)
 class Induction:
-    """`relation` for every index value from 0 on, within the hypotheses.
+    """`relation` for every value of the index from 0 on.
 
-    The base must conclude the relation at 0, the step the relation at index + 1; the step's own steps may use the
-    relation at index under the induction's name followed by " (hypothesis)".
+    The base must conclude the relation at 0, the step the relation at index + 1. The step's own steps may use the
+    relation at index, and rules may use it at every smaller value too, under the induction's name followed by
+    " (hypothesis)". They may use nothing that was established for the outer value of the index: only definitions and
+    finished inductions hold for every value.
+
+    Attributes
+    ----------
+    within : str
+        For a relation that needs index < end: the name of a hypothesis index + 1 <= end (or index <= end). The step
+        may then use index + 1 <= end under the induction's name followed by " (range)".
     """
 
     name: str
@@ -60,16 +68,21 @@ class Induction:
     relation: Relation
     base: Obligation
     step: tuple[Obligation | RuleUse, ...]
+    within: str = ""
 
 
 @dataclass(frozen=True)
 class Instance:
-    """A relation shown for every index, at one value of it: `of` names the induction."""
+    """A relation shown for every value of the index, at one value: `of` names the induction.
+
+    `within` names a fact value <= end, for an induction that ends.
+    """
 
     name: str
     of: str
     index: sp.Symbol
     value: sp.Expr
+    within: str = ""
 
 
 Step = Obligation | RuleUse | Induction | Instance
@@ -84,11 +97,15 @@ class Proof:
 
 @dataclass(frozen=True)
 class Examination:
-    """The examiner's finding: whether every step was accepted, by which engines, through which rules."""
+    """The examiner's finding: whether every step was accepted, by which engines, through which rules.
+
+    `pieces` names the obligations that z3 confirmed only along the certificate, `undecided` those on which it gave up.
+    """
 
     accepted: bool
     obligations: int
     engines: tuple[str, ...]
+    pieces: tuple[str, ...]
     undecided: tuple[str, ...]
     rules: tuple[str, ...]
     faults: tuple[str, ...]
@@ -102,18 +119,21 @@ def examine(statement: Statement) -> Examination:
     an `unknown` is listed in `undecided`.
     """
     if statement.proof is None or statement.relation is None:
-        return Examination(False, 0, (), (), (), ("no proof is offered",))
-    examiner = _Examiner({fact.name: fact.relation for fact in (*statement.hypotheses, *statement.definitions)})
+        return Examination(False, 0, (), (), (), (), ("no proof is offered",))
+    examiner = _Examiner(statement)
     conclusion: Relation | None = None
     for step in statement.proof.steps:
         conclusion = examiner.take(step)
     if conclusion != statement.relation:
         examiner.faults.append(f"the last step shows {conclusion}, the statement is {statement.relation}")
+    if not examiner.obligations:
+        examiner.faults.append("a proof by rules alone leaves nothing to examine")
     engines = ("sympy",) if examiner.undecided else ("sympy", "z3")
     return Examination(
         accepted=not examiner.faults,
         obligations=examiner.obligations,
         engines=() if examiner.faults else engines,
+        pieces=tuple(examiner.pieces),
         undecided=tuple(examiner.undecided),
         rules=tuple(dict.fromkeys(examiner.rules)),
         faults=tuple(examiner.faults),
@@ -123,13 +143,28 @@ def examine(statement: Statement) -> Examination:
 class _Examiner:
     """Walks through the steps and remembers what has been established."""
 
-    def __init__(self, known: dict[str, Relation]) -> None:
-        self.known = known
-        self.universal: dict[str, sp.Symbol] = {}
+    def __init__(self, statement: Statement) -> None:
+        self.known: dict[str, Relation] = {}
+        #: What holds for every value of every index: definitions, and inductions without an end.
+        self.lasting: set[str] = {fact.name for fact in statement.definitions}
+        self.universal: dict[str, tuple[sp.Symbol, sp.Expr | None]] = {}
         self.obligations = 0
+        self.pieces: list[str] = []
         self.undecided: list[str] = []
         self.rules: list[str] = []
         self.faults: list[str] = []
+        self.names: dict[str, sp.Symbol] = {}
+        for fact in (*statement.hypotheses, *statement.definitions):
+            if fact.name in self.known:
+                self.faults.append(f"two facts are named {fact.name!r}")
+            self.known[fact.name] = fact.relation
+            self._watch(fact.relation)
+
+    def _watch(self, relation: Relation) -> None:
+        """Two symbols that print alike would let a reader see one where there are two."""
+        for symbol in relation.slack.free_symbols:
+            if self.names.setdefault(str(symbol), symbol) != symbol:
+                self.faults.append(f"two different symbols are printed as {symbol}")
 
     def take(self, step: Step) -> Relation:
         if isinstance(step, Obligation):
@@ -143,6 +178,7 @@ class _Examiner:
         if step.name in self.known:
             self.faults.append(f"two steps are named {step.name!r}")
         self.known[step.name] = conclusion
+        self._watch(conclusion)
         return conclusion
 
     def _missing(self, step: str, names: tuple[str, ...]) -> bool:
@@ -162,33 +198,68 @@ class _Examiner:
                 answer = algebra.ask_z3(step.goal, given, step.certificate)
                 if answer == "refuted":
                     self.faults.append(f"{step.name!r}: z3 contradicts it")
+                elif answer == "pieces":
+                    self.pieces.append(step.name)
                 elif answer == "unknown":
                     self.undecided.append(step.name)
         return step.goal
 
     def _rule(self, step: RuleUse) -> Relation:
-        self._missing(step.name, step.premises)
+        from cflag_theory.claims import rules
+
+        if not self._missing(step.name, step.premises):
+            wrong = rules.fault(step, [self.known[name] for name in step.premises])
+            if wrong is not None:
+                self.faults.append(f"{step.name!r}: {wrong}")
         self.rules.append(step.rule)
         return step.conclusion
 
     def _instance(self, step: Instance) -> Relation:
-        if self.universal.get(step.of) != step.index:
-            self.faults.append(f"{step.name!r} takes an instance of {step.of!r}, which is no induction on {step.index}")
+        index, end = self.universal.get(step.of, (None, None))
+        if index is None or index != step.index:
+            self.faults.append(f"{step.name!r} takes an instance of {step.of!r}, no induction on {step.index}")
             return Relation(sp.S.Zero, "==", sp.S.Zero)
+        if not (step.value.is_integer and step.value.is_nonnegative):
+            self.faults.append(f"{step.name!r} takes an instance at {step.value}, which need not be 0, 1, 2, ...")
+        if end is not None and self.known.get(step.within) != Relation(step.value, "<=", end):
+            self.faults.append(f"{step.name!r}: {step.value} <= {end} is not established")
         return self.known[step.of].subs({step.index: step.value})
 
     def _induction(self, step: Induction) -> Relation:
         self.rules.append("induction")
-        outer = dict(self.known)
-        if self.take(step.base) != step.relation.subs({step.index: 0}):
+        outer, index = dict(self.known), step.index
+        if not (index.is_integer and index.is_nonnegative):
+            self.faults.append(f"{step.name!r} is an induction on {index}, which need not be 0, 1, 2, ...")
+        # What holds for the outer value of the index says nothing about the others.
+        self.known = {
+            name: relation
+            for name, relation in outer.items()
+            if name in self.lasting or index not in relation.slack.free_symbols
+        }
+        end = self._end(step, outer)
+        if self.take(step.base) != step.relation.subs({index: 0}):
             self.faults.append(f"{step.name!r}: the base does not show the relation at 0")
         self.known[f"{step.name} (hypothesis)"] = step.relation
+        if end is not None:
+            self.known[f"{step.name} (range)"] = Relation(index + 1, "<=", end)
         last: Relation | None = None
         for inner in step.step:
             last = self.take(inner)
-        if last != step.relation.subs({step.index: step.index + 1}):
-            self.faults.append(f"{step.name!r}: the step does not show the relation at {step.index} + 1")
+        if last != step.relation.subs({index: index + 1}):
+            self.faults.append(f"{step.name!r}: the step does not show the relation at {index} + 1")
         # What was shown under the induction hypothesis does not outlive it.
         self.known = outer
-        self.universal[step.name] = step.index
+        self.universal[step.name] = (index, end)
+        if end is None:
+            self.lasting.add(step.name)
         return step.relation
+
+    def _end(self, step: Induction, outer: dict[str, Relation]) -> sp.Expr | None:
+        """The end of the induction's range, from the hypothesis that the index lies within it."""
+        if not step.within:
+            return None
+        relation = outer.get(step.within)
+        if relation is None or relation.op != "<=" or relation.left not in (step.index, step.index + 1):
+            self.faults.append(f"{step.name!r}: {step.within!r} does not bound {step.index}")
+            return None
+        return relation.right

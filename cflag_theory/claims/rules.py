@@ -6,7 +6,7 @@ them: what a proof rests on besides algebra is then in plain sight.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import sympy as sp
 
@@ -27,7 +27,14 @@ RULES: dict[str, str] = {
     "tangent of exp": "(1 + u)^k <= exp(k u) for u >= 0, since 1 + u <= exp(u).",
     "chord of exp": "exp(y) - 1 <= (exp(a) - 1) y / a for 0 <= y <= a, since exp is convex.",
     "value of exp": "exp(1/4) <= 9/7: the remainder of its series after 1 + 1/4 is below (1/32) / (1 - 1/12) < 1/28.",
-    "induction": "A relation that holds at 0 and passes from k to k + 1 holds for every k.",
+    "operator norm": "||K v + w|| <= ||K|| ||v|| + ||w||, with ||K|| the largest singular value of K.",
+    "Lipschitz gradient": "||grad u(x)|| <= ||grad u(y)|| + L ||x - y|| for an L-smooth u.",
+    "Jensen": "||sum_i p_i u_i||^2 <= sum_i p_i ||u_i||^2.",
+    "variance": "sum_i p_i ||u_i||^2 = ||u||^2 + sum_i p_i ||u_i - u||^2 with u = sum_i p_i u_i.",
+    "linear expectation": "The expectation of a sum with fixed coefficients is the sum of the expectations.",
+    "tower": "E[U] = E[E[U | V]], and a factor that V determines may be taken out of the inner expectation.",
+    "multiple": "A number that is at most c v in absolute value, with c fixed and v >= 0, is theta v for some theta.",
+    "induction": "A relation that holds at 0, and at k + 1 whenever it holds at every b <= k, holds for every k.",
 }
 
 #: A vector as a linear combination of named basis vectors.
@@ -100,10 +107,85 @@ def tangent_of_exp(name: str, u: sp.Expr, k: sp.Expr) -> RuleUse:
 
 def chord_of_exp(name: str, y: sp.Expr, end: sp.Expr, premises: tuple[str, ...]) -> RuleUse:
     """exp(y) - 1 <= (exp(end) - 1) y / end for 0 <= y <= end."""
-    conclusion = at_most(sp.exp(y) - 1, (sp.exp(end) - 1) / end * y)
-    return _use(name, "chord of exp", conclusion, f"y = {y}, a = {end}", premises)
+    return _use(name, "chord of exp", chord(y, end), f"y = {y}, a = {end}", premises)
+
+
+def chord(y: sp.Expr, end: sp.Expr) -> Relation:
+    """exp(y) - 1 <= (exp(end) - 1) y / end."""
+    return at_most(sp.exp(y) - 1, (sp.exp(end) - 1) / end * y)
 
 
 def exp_quarter(name: str) -> RuleUse:
     """exp(1/4) <= 9/7."""
-    return _use(name, "value of exp", at_most(sp.exp(sp.Rational(1, 4)), sp.Rational(9, 7)), "exp(1/4) = 1.28402...")
+    return _use(name, "value of exp", QUARTER, "exp(1/4) = 1.28402...")
+
+
+QUARTER = at_most(sp.exp(sp.Rational(1, 4)), sp.Rational(9, 7))
+_EQUATIONS = frozenset({"bilinearity", "weighted sum"})
+
+
+def fault(step: RuleUse, premises: Sequence[Relation]) -> str | None:
+    """What is wrong with an instance of a rule, as far as scalars can tell; None if nothing is.
+
+    Rules about vectors cannot be derived again from scalars: what they are applied to is for the reader, and is
+    printed with every instance.
+    """
+    if step.rule not in RULES:
+        return f"{step.rule!r} is no rule"
+    conclusion = step.conclusion
+    if conclusion.op != ("==" if step.rule in _EQUATIONS else "<="):
+        return f"the rule {step.rule!r} concludes no {conclusion.op!r}"
+    left, right = conclusion.left, conclusion.right
+    if step.rule == "maximum":
+        wrong = len(premises) < 2 or any(premise.op == "==" or premise.right != right for premise in premises)
+        return "a member of the maximum is not bounded by its bound" if wrong else None
+    if step.rule == "mean of bounds":
+        return None if premises else "a mean of bounds needs the bounds as premises"
+    if step.rule == "tangent of exp":
+        base, power = left.as_base_exp()
+        sound = (base - 1).is_nonnegative and power.is_nonnegative and power.is_integer
+        return None if sound and right == sp.exp(power * (base - 1)) else "this is no tangent of exp for u >= 0"
+    if step.rule == "chord of exp":
+        y, end = (premises[0].left, premises[0].right) if premises else (sp.S.Zero, sp.S.Zero)
+        sound = y.is_nonnegative and end.is_positive and conclusion == chord(y, end)
+        return None if sound else "this is no chord of exp between 0 and the end that the premise gives"
+    if step.rule == "value of exp":
+        return None if conclusion == QUARTER else "this is not the value that the rule states"
+    return None
+
+
+def operator_norm(name: str, whole: sp.Expr, K: sp.Expr, v: sp.Expr, w: sp.Expr, words: str) -> RuleUse:
+    """||K v + w|| <= ||K|| ||v|| + ||w||."""
+    return _use(name, "operator norm", at_most(whole, K * v + w), words)
+
+
+def lipschitz_gradient(
+    name: str, here: sp.Expr, there: sp.Expr, distance: sp.Expr, L: sp.Expr, words: str
+) -> RuleUse:
+    """||grad u(x)|| <= ||grad u(y)|| + L ||x - y||."""
+    return _use(name, "Lipschitz gradient", at_most(here, there + L * distance), words)
+
+
+def jensen(name: str, whole2: sp.Expr, mean2: sp.Expr, words: str) -> RuleUse:
+    """||sum_i p_i u_i||^2 <= sum_i p_i ||u_i||^2."""
+    return _use(name, "Jensen", at_most(whole2, mean2), words)
+
+
+def variance(name: str, mean2: sp.Expr, whole2: sp.Expr, spread2: sp.Expr, words: str) -> RuleUse:
+    """sum_i p_i ||u_i||^2 = ||u||^2 + sum_i p_i ||u_i - u||^2."""
+    return _use(name, "variance", equal(mean2, whole2 + spread2), words)
+
+
+def linear_expectation(name: str, conclusion: Relation, words: str) -> RuleUse:
+    """An expectation taken term by term."""
+    return _use(name, "linear expectation", conclusion, words)
+
+
+def tower(name: str, conclusion: Relation, words: str) -> RuleUse:
+    """An expectation taken in two stages."""
+    return _use(name, "tower", conclusion, words)
+
+
+def multiple(name: str, value: sp.Expr, theta: sp.Expr, bound: sp.Expr, words: str) -> RuleUse:
+    """value = theta * bound, value being at most a constant times the bound."""
+    return _use(name, "multiple", equal(value, theta * bound), words)

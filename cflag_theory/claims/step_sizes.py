@@ -38,7 +38,7 @@ CONDITIONS: tuple[Condition, ...] = (
     Condition(
         "alpha <= 1/L",
         at_most(alpha, 1 / L),
-        "text after (15), used in (152)-(156)",
+        "implied by the signs in (152)-(156); the text after (15) grants it for m > 1",
         "1 - L alpha >= 0, so that (154), (156), (177) and (178) have the sign that their proofs use",
     ),
     Condition(

@@ -58,9 +58,12 @@ def save(figure: Figure, folder: Path | str, name: str, formats: Sequence[str] =
             draft = folder / f".{name}.{os.getpid()}.{extension}"
             # Without a date the same results give the same bytes.
             metadata = {"Date": None} if extension == "svg" else None
-            with house_style():
-                figure.savefig(draft, format=extension, metadata=metadata, bbox_inches="tight")
-            os.replace(draft, target)
+            try:
+                with house_style():
+                    figure.savefig(draft, format=extension, metadata=metadata, bbox_inches="tight")
+                os.replace(draft, target)
+            finally:
+                draft.unlink(missing_ok=True)
             written.append(target)
     except OSError as error:
         raise OutputError(

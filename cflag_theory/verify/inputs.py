@@ -35,6 +35,8 @@ def integers(words: str, what: str) -> tuple[int, ...]:
     try:
         for piece in words.split(","):
             first, dash, last = piece.strip().partition("-")
+            if dash and int(last) < int(first):
+                raise ValueError
             found += range(int(first), int(last) + 1) if dash else [int(first)]
     except ValueError:
         raise InvalidInput(f"{what} {words!r} is not understood: write 0-4 or 16,32,64") from None

@@ -74,12 +74,37 @@ class Run:
     """A simulated run with the numbers it was started from."""
 
     problem: Problem
+    memory: Memory
     trace: Trace
     alpha: float
     beta: float
     local_steps: int
+    seed: int
     L: float
     L_component: float
+
+    def first_round(self, local_steps: int) -> Trace:
+        """The first round again, with another number of local steps."""
+        return _simulate(self.problem, self.memory, self.alpha, self.beta, local_steps, 1, self.seed)
+
+
+def _simulate(
+    problem: Problem, memory: Memory, alpha: float, beta: float, local_steps: int, rounds: int, seed: int
+) -> Trace:
+    return simulate(
+        problem,
+        "c_flag",
+        alpha=alpha,
+        beta=beta,
+        local_steps=local_steps,
+        rounds=rounds,
+        memory=memory,
+        replicas=3,
+        seed=seed,
+        diagnostics="all",
+        threads=1,
+        throw=False,
+    )
 
 
 def random_runs(seed: int, count: int, *, beta_limit: float, alpha_limit: float = 2.0) -> Iterator[Run]:
@@ -103,18 +128,6 @@ def random_runs(seed: int, count: int, *, beta_limit: float, alpha_limit: float 
         scale = max(L, L_component)
         beta = (1.0 if case % 4 == 0 else rng.uniform(0.05, 1)) * beta_limit / (scale * local_steps)
         alpha = float(rng.uniform(0.05, 1)) * alpha_limit / scale
-        trace = simulate(
-            problem,
-            "c_flag",
-            alpha=alpha,
-            beta=beta,
-            local_steps=local_steps,
-            rounds=5,
-            memory=memory,
-            replicas=3,
-            seed=int(rng.integers(1 << 31)),
-            diagnostics="all",
-            threads=1,
-            throw=False,
-        )
-        yield Run(problem, trace, alpha, beta, local_steps, L, L_component)
+        draws = int(rng.integers(1 << 31))
+        trace = _simulate(problem, memory, alpha, beta, local_steps, 5, draws)
+        yield Run(problem, memory, trace, alpha, beta, local_steps, draws, L, L_component)

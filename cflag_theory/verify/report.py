@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -173,3 +174,6 @@ def write_text(path: Path, text: str) -> None:
         os.replace(draft, path)
     except OSError as error:
         raise OutputError(f"cannot write {str(path)!r} ({error.strerror}): choose another place with --out") from error
+    finally:
+        with suppress(OSError):
+            draft.unlink()

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from cflag_theory.claims.claim import Part, Relation, Statement
 from cflag_theory.claims.proof import examine
-from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence
+from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence, statements
 
 # A float run contradicts a relation only beyond this part of the sum of the absolute terms.
-TOLERANCE = 1e-9
+TOLERANCE = 1e-11
 
 
 @dataclass(frozen=True)
@@ -38,16 +38,6 @@ class Sample:
     part: str | None = None
 
 
-def statements(part: Part) -> dict[str, Statement]:
-    """The statements of a part by role; a refutation is evidence on the printed one and has no role here."""
-    found = {"printed": part.printed}
-    if part.repair:
-        found["repair"] = part.repair.statement
-    if part.sharp:
-        found["sharp"] = part.sharp.statement
-    return found
-
-
 def prove(part: Part) -> list[Evidence]:
     """Examine every proof that a part offers."""
     found = []
@@ -60,11 +50,14 @@ def prove(part: Part) -> list[Evidence]:
             "engines": list(result.engines),
             "obligations": result.obligations,
             "rules": list(result.rules),
+            "pieces": list(result.pieces),
             "undecided": list(result.undecided),
             "faults": list(result.faults),
         }
         if result.accepted:
             summary = f"{obligations} discharged by {' and '.join(result.engines)}"
+            if result.pieces:
+                summary += f"; z3 along the certificate only on {', '.join(result.pieces)}"
             if result.undecided:
                 summary += f"; z3 answers unknown on {', '.join(result.undecided)}"
             found.append(Evidence("proof", part.key, on, SUPPORTS, summary + ".", data))
@@ -88,7 +81,18 @@ def refute(part: Part) -> list[Evidence]:
 
 
 def applies(statement: Statement, point: Point) -> bool:
-    """Whether a point satisfies the hypotheses of a statement."""
+    """Whether a point satisfies the hypotheses of a statement.
+
+    Raises
+    ------
+    ValueError
+        If it contradicts a definition: then it is no instance of anything.
+    """
+    for fact in statement.definitions:
+        if fact.relation.covered_by(point.values) and not fact.relation.holds_at(point.values):
+            raise ValueError(
+                f"the instance {point.story[0]!r} contradicts the definition {fact.name!r}: {fact.relation}"
+            )
     return all(fact.relation.holds_at(point.values) for fact in statement.hypotheses)
 
 
@@ -130,23 +134,41 @@ def along_runs(part: Part, samples: Iterable[Sample], seed: int) -> list[Evidenc
     for on, statement in statements(part).items():
         if statement.relation is None:
             continue
-        total, bad, worst = 0, 0, -np.inf
+        total, bad, strange, worst = 0, 0, 0, -np.inf
         for sample in cases:
-            if not _covers(statement.relation, sample):
+            if not statement.relation.covered_by(sample.values):
                 continue
             gap, terms, ratio = evaluate(statement.relation, sample.values)
-            total += gap.size
-            bad += int(np.sum(gap < -TOLERANCE * terms))
-            worst = max(worst, float(np.max(ratio, initial=-np.inf)))
-        if not total:
+            within = _within(statement, sample, gap.shape)
+            finite = np.isfinite(gap) & np.isfinite(terms)
+            strange += int(np.sum(within & ~finite))
+            counted = within & finite
+            total += int(np.sum(counted))
+            bad += int(np.sum(gap[counted] < -TOLERANCE * terms[counted]))
+            worst = max(worst, float(np.max(ratio[counted], initial=-np.inf)))
+        if not total + strange:
             continue
         data: dict[str, Any] = {"cases": total, "violations": bad, "seed": seed, "exact": False}
         summary = f"{bad} of {total} cases along simulated runs contradict (seed {seed})"
+        if strange:
+            data["not_finite"] = strange
+            summary += f"; {strange} more are not finite and say nothing"
         if np.isfinite(worst):
             data["worst_ratio"] = worst
             summary += f"; worst left/right {worst:.4g}"
-        found.append(Evidence("property", part.key, on, REFUTES if bad else SUPPORTS, summary + ".", data))
+        finding = REFUTES if bad else SUPPORTS if total else UNDECIDED
+        found.append(Evidence("property", part.key, on, finding, summary + ".", data))
     return found
+
+
+def _within(statement: Statement, sample: Sample, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Where the hypotheses that the sample can speak of hold, up to the tolerance."""
+    inside = np.ones(shape, dtype=bool)
+    for fact in statement.hypotheses:
+        if fact.relation.covered_by(sample.values):
+            gap, terms, _ = evaluate(fact.relation, sample.values)
+            inside &= ~(gap < -TOLERANCE * terms)
+    return inside
 
 
 def evaluate(relation: Relation, values: Mapping[sp.Expr, Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -168,13 +190,6 @@ def evaluate(relation: Relation, values: Mapping[sp.Expr, Any]) -> tuple[NDArray
     usable = b > TOLERANCE * absolute
     ratio = np.where(usable, a / np.where(usable, b, 1.0), -np.inf)
     return gap, absolute, ratio
-
-
-def _covers(relation: Relation, sample: Sample) -> bool:
-    """Whether a run measures every quantity of a relation; what it does not measure is left to exact instances."""
-    names = {key: sp.Symbol(f"v{i}") for i, key in enumerate(sample.values)}
-    left = (relation.left - relation.right).xreplace(names)
-    return bool(left.free_symbols <= set(names.values()))
 
 
 def _ratio(relation: Relation, point: Point) -> float | None:

@@ -84,7 +84,7 @@ def step_sizes(*, L: float, m: float, E: int, alpha: float, beta: float, T: int)
     if not (math.isfinite(m) and m >= 0):
         raise InvalidInput(f"m = {m} is not allowed: give a finite number that is at least 0")
     for name, count in (("E", E), ("T", T)):
-        if count < 1 or int(count) != count:
+        if not (math.isfinite(count) and count >= 1 and int(count) == count):
             raise InvalidInput(f"{name} = {count} is not allowed: give an integer that is at least 1")
     values = {L_symbol: L, m_symbol: m, E_symbol: E, alpha_symbol: alpha, beta_symbol: beta}
     found = []

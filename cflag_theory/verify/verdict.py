@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cflag_theory.claims.claim import Claim, Part
+from cflag_theory.claims.claim import Claim, Part, Statement
 from cflag_theory.errors import InconsistentEvidence
 
 MEANINGS = {
@@ -147,6 +147,16 @@ class Verdict:
         }
 
 
+def statements(part: Part) -> dict[str, Statement]:
+    """The statements of a part by role; a refutation is evidence on the printed one and has no role here."""
+    found = {"printed": part.printed}
+    if part.repair:
+        found["repair"] = part.repair.statement
+    if part.sharp:
+        found["sharp"] = part.sharp.statement
+    return found
+
+
 def decide(claim: Claim, evidence: Sequence[Evidence]) -> Verdict:
     """The verdict that the evidence supports.
 
@@ -164,6 +174,11 @@ def _decide_part(claim: Claim, part: Part, evidence: Sequence[Evidence]) -> Part
     def proved(on: str) -> bool:
         found = [e for e in evidence if e.part == part.key and e.on == on]
         supported = any(e.finding == SUPPORTS and e.kind in PROVING for e in found)
+        if (statement := statements(part).get(on)) is not None and statement.relation is not None:
+            # Hypotheses that nothing satisfies would prove anything: some exact instance must meet them.
+            supported &= any(e.data.get("exact") and e.data.get("cases") for e in found) or REFUTES in (
+                e.finding for e in found
+            )
         contradicted = [e for e in found if e.finding == REFUTES]
         if supported and contradicted:
             raise InconsistentEvidence(

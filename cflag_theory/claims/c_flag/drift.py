@@ -142,6 +142,7 @@ def lemma13(constant: Any = 4) -> Claim:
             "The components g_{i,j} are L-smooth, as the supplement says after Assumption 6; with g_i alone smooth "
             "the table's "
             "difference has no bound.",
+            "The second inequality of (110), 4 beta k <= 4 beta E, is k < E.",
             "For each k the exact worst case is ||grad g(x_t)|| ((1 + beta L)^k - 1) / L, attained by one client "
             "with the one "
             "component -(L/2) x^2 + G x. Its ratio to beta k ||grad g|| grows to 4 (exp(1/4) - 1) as E grows with "

@@ -62,17 +62,23 @@ def eq177(slope: Any = 16, constant: Any = 22) -> Claim:
     words = f"Q/Z <= {slope} r (1 - L alpha) + {constant} at beta = 1/(60 L E)"
     printed = statement(slope, constant, words + ", for every alpha < 2/(L(1 + m)).", (CONSTANT_STEP, STEP_SIZE))
     mended = statement(slope, constant, words + ", for alpha <= 1/L.", (CONSTANT_STEP, STEP_SIZE, SMALL_STEP))
-    sharpened = statement(
-        exact_slope,
-        exact_constant,
+    identity = equal(Q() / Z(), exact_slope * r * q + exact_constant)
+    at_step = Obligation(
+        "the statement follows",
+        identity,
+        ("beta", "Z > 0"),
+        quotient.subs(product) / slack("Z > 0") * residual("beta"),
+    )
+    sharpened = Statement(
         f"Q/Z = {exact_slope} r (1 - L alpha) + {exact_constant} at beta = 1/(60 L E).",
-        (CONSTANT_STEP, STEP_SIZE, SMALL_STEP),
+        identity,
+        (CONSTANT_STEP, STEP_SIZE),
+        Proof((positive, at_step)),
     )
     repair = Repair(
         "needs-hypothesis",
         "alpha <= 1/L: for 1/L < alpha < 2/(L(1 + m)), possible when m < 1, the factor 1 - L alpha is negative and a "
-        "large r makes the "
-        "right side fall faster than the left",
+        "large r makes the right side fall faster than the left; m >= 1 implies alpha <= 1/L and is enough",
         mended,
     )
     return Claim(

@@ -140,7 +140,7 @@ def lemma1_points() -> Iterator[Point]:
 
 def lemma1_samples(seed: int, count: int) -> Iterator[Sample]:
     """Every round of random runs, with m the ratio met in that round and alpha within 2/(L(1 + m))."""
-    for run in random_runs(seed, count, beta_limit=1.0, alpha_limit=1.0):
+    for run in random_runs(seed, count, beta_limit=1.0):
         trace = run.trace
         squares = {name: trace.column(name) for name in ("grad_f2", "b2", "grad_memory2", "delayed_sum2", "B", "Gamma")}
         bias = trace.column("m_met")
@@ -169,7 +169,8 @@ def lemma1_samples(seed: int, count: int) -> Iterator[Sample]:
                     (grad_dot_sum, memory_sum - bias_sum),
                     (bias_dot_sum, bias_sum),
                 )
-            }
+            },
+            part="1",
         )
 
 

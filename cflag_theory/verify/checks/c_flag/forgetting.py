@@ -12,7 +12,8 @@ from cflag_theory.verify.search import Point
 
 _SMOOTHNESS = (Fraction(1), Fraction(7, 3))
 _BIAS = (Fraction(0), Fraction(1, 4), Fraction(1), Fraction(3))
-_RATIO = (Fraction(0), Fraction(1), Fraction(2), Fraction(10))
+# The last is large enough that the constant term cannot hide a slope which is too small.
+_RATIO = (Fraction(0), Fraction(1), Fraction(2), Fraction(10), Fraction(10**6))
 # Shares of the open range (0, 2/(L(1+m))), near both ends.
 _SHARE = (Fraction(1, 1000), Fraction(1, 2), Fraction(19, 20), Fraction(999, 1000))
 
