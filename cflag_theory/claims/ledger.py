@@ -128,6 +128,7 @@ _BUILDERS: dict[str, Callable[[], Claim]] = {id: build for module in _MODULES fo
 LEDGER: dict[str, Callable[[], Claim]] = {
     **{id: _BUILDERS[id] for id in ORDER if id in _BUILDERS},
     **ours.CLAIMS,
+    **published.OURS,
 }
 
 

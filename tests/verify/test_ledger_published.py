@@ -1,0 +1,60 @@
+"""The published tables: verdicts, and a planted number that changes each of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cflag_theory.claims.c_flag import published
+from cflag_theory.claims.ledger import claim
+from cflag_theory.verify.check import run_check
+from cflag_theory.verify.checks import CHECKS
+from cflag_theory.verify.checks.c_flag import published as check
+
+ROWS = {
+    "cflag.tables_text": ("false", {"1": "false", "2": "false"}),
+    "cflag.supplement_tables_text": ("false", {"1": "false", "2": "false"}),
+    "cflag.tables_consistent": ("false", {"1": "holds", "2": "false", "3": "false"}),
+    "ours.tables_iid": ("holds", {"1": "holds"}),
+}
+
+
+def decided(id: str) -> tuple[str, dict[str, str]]:
+    verdict = run_check(claim(id), CHECKS[id])
+    return verdict.verdict, {part.key: part.verdict for part in verdict.parts}
+
+
+@pytest.mark.parametrize("id", ROWS)
+def test_verdicts(id):
+    assert decided(id) == ROWS[id]
+
+
+def planted(monkeypatch, change):
+    monkeypatch.setattr(check, "TABLES", tuple(map(change, published.TABLES)))
+
+
+def test_without_the_better_baseline_the_sentence_would_hold(monkeypatch):
+    planted(monkeypatch, lambda e: replace(e, accuracy="60") if e.method == "Erg-FL" and e.setting == "non-IID" else e)
+    assert decided("cflag.tables_text")[1]["1"] == "holds"
+    assert decided("cflag.supplement_tables_text")[1]["1"] == "holds"
+
+
+def test_one_wrong_entry_breaks_each_agreement(monkeypatch):
+    planted(monkeypatch, lambda e: replace(e, accuracy="1") if e.table == "3" and e.method == "C-FLAG" else e)
+    assert decided("cflag.tables_consistent")[1]["1"] == "false"
+    assert decided("ours.tables_iid")[0] == "false"
+
+
+def test_agreeing_numbers_would_be_seen(monkeypatch):
+    means = {("IID", "CIFAR10"): ("89.28", "7.23"), ("non-IID", "CIFAR100"): ("43.47", "16.76")}
+
+    def mend(entry):
+        if entry.table == "8":
+            accuracy, forgetting = means[entry.setting, entry.data]
+            return replace(entry, accuracy=accuracy, forgetting=forgetting)
+        twin = entry.method == "Erg-FL" and entry.data == "TinyImageNet" and entry.setting == "IID"
+        return replace(entry, accuracy_deviation="1.06") if twin and entry.table == "6" else entry
+
+    planted(monkeypatch, mend)
+    assert decided("cflag.tables_consistent") == ("holds", {"1": "holds", "2": "holds", "3": "holds"})
