@@ -5,8 +5,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-_HOME = {"rate_figure": "rate", "drift_figure": "drift", "save": "style"}
-__all__ = ["drift_figure", "rate_figure", "save"]
+_HOME = {
+    "rate_figure": "rate",
+    "drift_figure": "drift",
+    "floors_figure": "floors",
+    "expectation_figure": "floors",
+    "save": "style",
+}
+__all__ = ["drift_figure", "expectation_figure", "floors_figure", "rate_figure", "save"]
 
 
 def __getattr__(name: str) -> Any:

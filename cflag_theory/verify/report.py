@@ -67,25 +67,13 @@ def write_report(
     OutputError
         If the folder cannot be written.
     """
-    from cflag_theory.figures import drift_figure, rate_figure, save
-    from cflag_theory.verify.checks.c_flag.drift import constants_along_range
-
     target = check_writable(folder)
     draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=target))
     try:
-        figures: list[tuple[str, str, str]] = []
-        if rates:
-            save(rate_figure(rates), draft, "rate")
-            figures.append(
-                ("rate", "The rate", "min over t of the mean squared gradient of the past objective against T")
-            )
-        save(drift_figure(constants_along_range()), draft, "drift")
-        figures.append(("drift", "Drift and error constants", "printed constants, proved ones, and exact instances"))
+        figures = _figures(draft, rates)
         (draft / "ledger.json").write_text(json.dumps([v.to_json() for v in verdicts], indent=1), encoding="utf-8")
         (draft / "rates.json").write_text(json.dumps(list(rates), indent=1), encoding="utf-8")
-        page = _page(
-            verdicts, rates, notes, [(name, title, text, draft / f"{name}.png") for name, title, text in figures]
-        )
+        page = _page(verdicts, rates, notes, figures)
         (draft / "index.html").write_text(page, encoding="utf-8")
         # The page goes last: whoever finds it finds its figures too.
         for file in sorted(draft.iterdir(), key=lambda path: path.name == "index.html"):
@@ -99,6 +87,42 @@ def write_report(
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return target / "index.html"
+
+
+def _figures(draft: Path, rates: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, Path]]:
+    """Draw every figure into the draft: title, caption and picture of each."""
+    from cflag_theory.figures import drift_figure, expectation_figure, floors_figure, rate_figure, save
+    from cflag_theory.verify.checks.c_flag.drift import constants_along_range
+    from cflag_theory.verify.checks.c_flag.overfitting import expected_overfitting
+    from cflag_theory.verify.floors import floors
+
+    series = floors()
+    drawn = [
+        (
+            "drift",
+            "Drift and error constants",
+            "printed ones, proved ones, and exact instances",
+            drift_figure(constants_along_range()),
+        ),
+        (
+            "floors",
+            "Floors that printed bounds predict to vanish",
+            "; ".join(one["words"] for one in series),
+            floors_figure(series),
+        ),
+        (
+            "expectation",
+            "The overfitting term",
+            "its expectation by enumeration over all memory draws",
+            expectation_figure(expected_overfitting()),
+        ),
+    ]
+    if rates:
+        text = "min over t of the mean squared gradient of the past objective against T"
+        drawn.insert(0, ("rate", "The rate", text, rate_figure(rates)))
+    for name, _, _, figure in drawn:
+        save(figure, draft, name)
+    return [(title, text, draft / f"{name}.png") for name, title, text, _ in drawn]
 
 
 def derivation(proof: Proof | None) -> list[dict[str, Any]]:
@@ -131,7 +155,7 @@ def _page(
     verdicts: Sequence[Verdict],
     rates: Sequence[Mapping[str, Any]],
     notes: Sequence[str],
-    figures: Sequence[tuple[str, str, str, Path]],
+    figures: Sequence[tuple[str, str, Path]],
 ) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from latex2mathml.converter import convert
@@ -144,7 +168,7 @@ def _page(
     counts = {name: sum(v.verdict == name for v in verdicts) for name in GRAVITY}
     pictures = [
         (title, text, "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode("ascii"))
-        for _, title, text, path in figures
+        for title, text, path in figures
     ]
     return environment.get_template("report.html").render(
         verdicts=verdicts,
