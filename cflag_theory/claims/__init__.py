@@ -14,9 +14,8 @@ _HOME = {
     "Obligation": "proof",
     "examine": "proof",
     "LEDGER": "ledger",
-    "claim": "ledger",
 }
-__all__ = ["LEDGER", "Claim", "Obligation", "Part", "Proof", "Relation", "Statement", "claim", "examine"]
+__all__ = ["LEDGER", "Claim", "Obligation", "Part", "Proof", "Relation", "Statement", "examine"]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from cflag_theory.claims import ours
+from cflag_theory.claims import ours, ours_adaptive, ours_forgetting, ours_memory, ours_union
 from cflag_theory.claims.c_flag import (
     adaptive,
+    adaptive_clients,
+    adaptive_lemmas,
     algorithm3,
+    assumptions,
     descent,
     drift,
     forgetting,
+    iag,
     limits,
     memory,
+    overfitting,
     problem,
     published,
     sums,
+    surrogate,
+    terms,
+    theorem2,
     union,
     update,
 )
@@ -104,31 +112,46 @@ PREAMBLE: tuple[str, ...] = (
     "grad f_memory, grad f, grad g, b are the p-weighted means of the clients' (Sec. 2, (6)).",
     "S = sum_i p_i sum_{k=0}^{E-1} of the delayed gradients, and a round is (24): x_{t+1} = x_t - alpha "
     "grad_f_memory - beta S.",
-    "Every component g_{i,j} is L-smooth, as the supplement says after Assumption 6.",
+    "Every component g_{i,j} is L-smooth, as the supplement says after Assumption 6, and so is every past component "
+    "that is kept in memory where (67)-(68) run on it.",
 )
 
 _MODULES = (
     problem,
+    assumptions,
     update,
     memory,
+    overfitting,
     descent,
+    theorem2,
     union,
+    surrogate,
     drift,
+    iag,
     sums,
     forgetting,
+    terms,
     limits,
     adaptive,
+    adaptive_clients,
+    adaptive_lemmas,
     algorithm3,
     published,
-    ours,
+)
+_OURS = (
+    ours.CLAIMS,
+    ours_memory.CLAIMS,
+    ours_union.CLAIMS,
+    ours_forgetting.CLAIMS,
+    ours_adaptive.CLAIMS,
+    published.OURS,
 )
 _BUILDERS: dict[str, Callable[[], Claim]] = {id: build for module in _MODULES for id, build in module.CLAIMS.items()}
 
 #: Builders by id: the paper's in paper order, then our own.
 LEDGER: dict[str, Callable[[], Claim]] = {
     **{id: _BUILDERS[id] for id in ORDER if id in _BUILDERS},
-    **ours.CLAIMS,
-    **published.OURS,
+    **{id: build for claims in _OURS for id, build in claims.items()},
 }
 
 

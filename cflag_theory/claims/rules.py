@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.claim import Relation, at_most, equal
 from cflag_theory.claims.proof import RuleUse
@@ -34,6 +35,15 @@ RULES: dict[str, str] = {
     "linear expectation": "The expectation of a sum with fixed coefficients is the sum of the expectations.",
     "tower": "E[U] = E[E[U | V]], and a factor that V determines may be taken out of the inner expectation.",
     "multiple": "A number that is at most c v in absolute value, with c fixed and v >= 0, is theta v for some theta.",
+    "Cauchy-Schwarz": "|<u, v>| <= ||u|| ||v||.",
+    "telescoping": "If a_t <= c (v_t - v_{t+1}) + w_t for every t < T, with a fixed c, then T min_t a_t <= "
+    "c (v_0 - v_T) + sum_t w_t.",
+    "largest member": "A member of a set, a mean of members, or the maximum over a part, is at most the maximum.",
+    "parabola over exp": "exp(y) - 1 - y <= (exp(a) - 1 - a) y^2 / a^2 for 0 <= y <= a: every further term of the "
+    "series grows at least as fast as y^2.",
+    "least member": "The least of finitely many numbers is at most their mean.",
+    "bounded bias": "Where (27) is assumed, ||b(x)||^2 <= m ||grad f(x)||^2 holds at every x, hence in sums over x_t.",
+    "lower bound": "Where f is assumed to be bounded below, f(x) >= inf f at every x.",
     "induction": "A relation that holds at 0, and at k + 1 whenever it holds at every b <= k, holds for every k.",
 }
 
@@ -121,7 +131,7 @@ def exp_quarter(name: str) -> RuleUse:
 
 
 QUARTER = at_most(sp.exp(sp.Rational(1, 4)), sp.Rational(9, 7))
-_EQUATIONS = frozenset({"bilinearity", "weighted sum"})
+_EQUATIONS = frozenset({"bilinearity", "linear expectation", "multiple", "tower", "variance", "weighted sum"})
 
 
 def fault(step: RuleUse, premises: Sequence[Relation]) -> str | None:
@@ -149,6 +159,12 @@ def fault(step: RuleUse, premises: Sequence[Relation]) -> str | None:
         y, end = (premises[0].left, premises[0].right) if premises else (sp.S.Zero, sp.S.Zero)
         sound = y.is_nonnegative and end.is_positive and conclusion == chord(y, end)
         return None if sound else "this is no chord of exp between 0 and the end that the premise gives"
+    if step.rule == "parabola over exp":
+        y, end = (premises[0].left, premises[0].right) if premises else (sp.S.Zero, sp.S.Zero)
+        sound = y.is_nonnegative and end.is_positive and conclusion == parabola(y, end)
+        return None if sound else "this is no parabola over exp between 0 and the end that the premise gives"
+    if step.rule == "telescoping":
+        return _telescoping_fault(conclusion, premises)
     if step.rule == "value of exp":
         return None if conclusion == QUARTER else "this is not the value that the rule states"
     return None
@@ -159,9 +175,7 @@ def operator_norm(name: str, whole: sp.Expr, K: sp.Expr, v: sp.Expr, w: sp.Expr,
     return _use(name, "operator norm", at_most(whole, K * v + w), words)
 
 
-def lipschitz_gradient(
-    name: str, here: sp.Expr, there: sp.Expr, distance: sp.Expr, L: sp.Expr, words: str
-) -> RuleUse:
+def lipschitz_gradient(name: str, here: sp.Expr, there: sp.Expr, distance: sp.Expr, L: sp.Expr, words: str) -> RuleUse:
     """||grad u(x)|| <= ||grad u(y)|| + L ||x - y||."""
     return _use(name, "Lipschitz gradient", at_most(here, there + L * distance), words)
 
@@ -189,3 +203,72 @@ def tower(name: str, conclusion: Relation, words: str) -> RuleUse:
 def multiple(name: str, value: sp.Expr, theta: sp.Expr, bound: sp.Expr, words: str) -> RuleUse:
     """value = theta * bound, value being at most a constant times the bound."""
     return _use(name, "multiple", equal(value, theta * bound), words)
+
+
+def cauchy_schwarz(name: str, inner: sp.Expr, u: sp.Expr, v: sp.Expr, words: str) -> RuleUse:
+    """inner <= ||u|| ||v||, for inner = <u, v> or its negative."""
+    return _use(name, "Cauchy-Schwarz", at_most(inner, u * v), words)
+
+
+def telescoping(
+    name: str, count: sp.Expr, least: sp.Expr, drop: sp.Expr, rest: sp.Expr, words: str, premise: str
+) -> RuleUse:
+    """count * least <= drop + rest: drop is c (v(0) - v(T)), rest the sum of the w_t of the premise."""
+    return _use(name, "telescoping", at_most(count * least, drop + rest), words, (premise,))
+
+
+def _telescoping_fault(conclusion: Relation, premises: Sequence[Relation]) -> str | None:
+    """The premise's c (v(t) - v(t + 1)) must have become c (v(0) - v(T)) in the conclusion, with the same c."""
+    wrong = "this does not telescope its premise"
+    if len(premises) != 1 or premises[0].op != "<=":
+        return "telescoping needs the relation of one round as its premise"
+    right = sp.expand(premises[0].right)
+    for now in sorted(right.atoms(AppliedUndef), key=str):
+        (index, *others) = now.args
+        after = now.func(index + 1) if not others else None
+        if after is None or not right.has(after):
+            continue
+        c = right.coeff(now)
+        closed = sp.expand(c * (now.func(0) - now.func(_count(conclusion))))
+        unchanged = c.free_symbols.isdisjoint(index.free_symbols) and sp.expand(right.coeff(after) + c) == 0
+        rest = sp.expand(sp.expand(conclusion.right) - closed)
+        alone = sp.expand(right - c * (now - after)) == 0
+        if unchanged and not rest.has(now.func) and (rest == 0) == alone:
+            return None
+    return wrong
+
+
+def _count(conclusion: Relation) -> sp.Expr:
+    """The number of rounds in count * least."""
+    found = [factor for factor in sp.Mul.make_args(conclusion.left) if factor.is_integer and factor.is_positive]
+    return found[0] if found else sp.S.Zero
+
+
+def largest_member(name: str, member: sp.Expr, largest: sp.Expr, words: str) -> RuleUse:
+    """member <= max, for a member of the set, a mean of members or the maximum over a part."""
+    return _use(name, "largest member", at_most(member, largest), words)
+
+
+def parabola_over_exp(name: str, y: sp.Expr, end: sp.Expr, premises: tuple[str, ...]) -> RuleUse:
+    """exp(y) - 1 - y <= (exp(end) - 1 - end) y^2 / end^2 for 0 <= y <= end."""
+    return _use(name, "parabola over exp", parabola(y, end), f"y = {y}, a = {end}", premises)
+
+
+def parabola(y: sp.Expr, end: sp.Expr) -> Relation:
+    """exp(y) - 1 - y <= (exp(end) - 1 - end) y^2 / end^2."""
+    return at_most(sp.exp(y) - 1 - y, (sp.exp(end) - 1 - end) / end**2 * y**2)
+
+
+def least_member(name: str, least: sp.Expr, mean: sp.Expr, words: str) -> RuleUse:
+    """min <= mean."""
+    return _use(name, "least member", at_most(least, mean), words)
+
+
+def bounded_bias(name: str, bias2: sp.Expr, bound: sp.Expr, words: str) -> RuleUse:
+    """||b(x)||^2 <= m ||grad f(x)||^2, at one x or summed."""
+    return _use(name, "bounded bias", at_most(bias2, bound), words)
+
+
+def lower_bound(name: str, drop: sp.Expr, most: sp.Expr, words: str) -> RuleUse:
+    """f(x_0) - f(x) <= f(x_0) - inf f."""
+    return _use(name, "lower bound", at_most(drop, most), words)

@@ -12,15 +12,29 @@ _SEQUENCES: dict[str, str] = {}
 
 
 def symbol(name: str, latex: str, **assumptions: bool) -> sp.Symbol:
-    """A scalar that prints as `latex`."""
+    """A scalar that prints as `latex`.
+
+    Raises
+    ------
+    ValueError
+        If the same symbol is already printed otherwise: one of the two would be misprinted.
+    """
     found = sp.Symbol(name, **assumptions)
-    _LATEX[found] = latex
+    if _LATEX.setdefault(found, latex) != latex:
+        raise ValueError(f"the symbol {name} prints as {_LATEX[found]} and as {latex}: give one of them another name")
     return found
 
 
 def sequence(name: str, latex: str, **assumptions: bool) -> Any:
-    """A sequence; its term at index k prints as `latex` with k in place of every "@"."""
-    _SEQUENCES[name] = latex
+    """A sequence; its term at index k prints as `latex` with k in place of every "@".
+
+    Raises
+    ------
+    ValueError
+        If a sequence of this name is already printed otherwise.
+    """
+    if _SEQUENCES.setdefault(name, latex) != latex:
+        raise ValueError(f"the sequence {name} prints as {_SEQUENCES[name]} and as {latex}: rename one of them")
     return sp.Function(name, **assumptions)
 
 

@@ -5,7 +5,8 @@ A local step of client i in round t moves against three terms,
     x_{k+1} = x_k - beta * (estimate_i(x_k) + u_i + W (x_k - x_t)),
 
 and the server then sets x_{t+1} = x_t + server_rate * sum_i p_i (x_E^i - x_t) - alpha * grad_f_memory(x_t), the last
-term only for rows with a memory step. A new algorithm is a new row; a new kind of estimate or of u_i is a new code
+term only for rows with a memory step. What the paper prints instead, and rates that are adapted to the round, are
+switches of a row (`server`, `adaptive`). A new algorithm is a new row; a new kind of estimate or of u_i is a new code
 here and one branch in `reference` and in `cpu`.
 """
 
@@ -23,6 +24,19 @@ from cflag_theory.errors import InvalidInput, UnknownName
 FULL, STOCHASTIC, DELAYED = ESTIMATORS = ("full", "stochastic", "delayed")
 # What u_i is: nothing, grad g(x_t) - grad g_i(x_t), or the control variates c - c_i of SCAFFOLD.
 NONE, TRACKING, CONTROL = CORRECTIONS = ("none", "tracking", "control")
+
+# What the server does: round update (24), or line 12 of Algorithm 1 with what line 2 of Algorithm 3 returns.
+ROUND_UPDATE, PRINTED = SERVERS = ("round update", "printed")
+# Rates after the local steps: constant; Table 1 in its two cases; Algorithm 3 line by line; one rate for all; one for
+# each client that reckons with the others.
+CONSTANT, AVERAGE, WORST, LITERAL, COMMON, INTERACTING = ADAPTIONS = (
+    "none",
+    "average",
+    "worst",
+    "printed",
+    "server",
+    "clients",
+)
 
 
 def is_finite_real(value: Any) -> bool:
@@ -50,6 +64,16 @@ class Algorithm:
         Whether the server steps against grad_f_memory.
     server_rate : number
         Factor of the averaged displacement.
+    server : str
+        "round update": (24), as the analysis has it. "printed": line 12 of Algorithm 1 with line 2 of Algorithm 3,
+        x_{t+1} = x_t - sum_i p_i (alpha grad_f_memory + x_E^i).
+    adaptive : str
+        Rates chosen after the local steps from a_i = sum_k delayed_{i,k} and Lambda_i = <grad_f_memory, a_i>; then
+        x_{t+1} = x_t - sum_i p_i alpha_i grad_f_memory - sum_i p_i beta_i a_i. "none": alpha and beta. "average",
+        "worst": Table 1, with beta_i = beta under interference; "worst" is Algorithm 3 repaired. "printed": Algorithm
+        3 line by line, where line 4 gives beta a_i and line 14 adds E beta_i (grad g - grad g_i) to the step.
+        "server": alpha, and for all clients the beta_i >= 0 that minimises Gamma for the given S. "clients": alpha,
+        and beta_i of `formulas.interaction_rate`. The last two never raise Gamma of a round's step.
     """
 
     name: str
@@ -58,6 +82,8 @@ class Algorithm:
     proximal: Any = 0
     memory: bool = False
     server_rate: Any = 1
+    server: str = ROUND_UPDATE
+    adaptive: str = CONSTANT
 
     def __post_init__(self) -> None:
         if self.estimator not in ESTIMATORS:
@@ -70,6 +96,16 @@ class Algorithm:
             raise InvalidInput(f"proximal weight is {self.proximal!r}: use a finite number that is not negative")
         if not (is_finite_real(self.server_rate) and self.server_rate > 0):
             raise InvalidInput(f"server_rate is {self.server_rate!r}: use a finite positive number")
+        if self.server not in SERVERS:
+            raise UnknownName(f"server {self.server!r} is unknown: use one of {', '.join(SERVERS)}")
+        if self.adaptive not in ADAPTIONS:
+            raise UnknownName(f"adaptive {self.adaptive!r} is unknown: use one of {', '.join(ADAPTIONS)}")
+        if self.server == PRINTED and self.adaptive != CONSTANT:
+            raise InvalidInput("the printed server update is that of constant rates: leave out server or adaptive")
+        if (self.server == PRINTED or self.adaptive != CONSTANT) and (not self.memory or self.server_rate != 1):
+            raise InvalidInput(
+                "Algorithm 3 needs memory=True and server_rate=1: set them, or leave out server and adaptive"
+            )
 
 
 ALGORITHMS = {
@@ -81,6 +117,9 @@ ALGORITHMS = {
         Algorithm("fedprox", STOCHASTIC, proximal=Fraction(1, 10)),
         Algorithm("scaffold", STOCHASTIC, CONTROL),
         Algorithm("local_gd", FULL),
+        Algorithm("c_flag_printed", DELAYED, TRACKING, memory=True, server=PRINTED),
+        Algorithm("c_flag_adaptive", DELAYED, TRACKING, memory=True, adaptive=WORST),
+        Algorithm("c_flag_adaptive_printed", DELAYED, TRACKING, memory=True, adaptive=LITERAL),
     )
 }
 

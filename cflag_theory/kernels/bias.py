@@ -64,9 +64,7 @@ def bias_bound(
     worst = _largest_ratio(deviation, share @ mean)
     if worst == inf:
         return Constant(inf, INFINITE, "a coordinate of grad f is zero for all x and that of the memory is not")
-    return Constant(
-        worst**2, kind, f"largest over coordinates of (memory coefficient / coefficient - 1)^2, {why}"
-    )
+    return Constant(worst**2, kind, f"largest over coordinates of (memory coefficient / coefficient - 1)^2, {why}")
 
 
 def ratio_bound(
@@ -165,9 +163,7 @@ def _share(problem: Problem, client: int | None) -> Array:
     return share
 
 
-def _memory_means(
-    problem: Problem, memory: Memory, kept: list[Ints] | None
-) -> tuple[Array, Array, str, str]:
+def _memory_means(problem: Problem, memory: Memory, kept: list[Ints] | None) -> tuple[Array, Array, str, str]:
     """(N, d) smallest and largest coefficients that memories give, what that makes of a bound, and why."""
     d = problem.dimension
     values = problem.past.weights.reshape(-1, d)

@@ -13,11 +13,14 @@ import numpy as np
 
 from . import draws, formulas
 from . import memory as memories
+from .adaptive import adapted_step
 from .cache import compiled, default_threads
 from .passes import (
+    CONSTANT,
     CONTROL,
     FULL,
     NO_MEMORY,
+    PRINTED,
     ROTATED,
     SCALED,
     STOCHASTIC,
@@ -29,6 +32,7 @@ from .passes import (
     as_numbers,
     as_sum,
     client_gradient,
+    copy,
     dot,
     draw_memory,
     floats,
@@ -58,6 +62,7 @@ class Work(NamedTuple):
     u: Array
     a: Array
     S: Array
+    step: Array
     displacement: Array
     rho: Array
     rho_sum: Array
@@ -106,7 +111,8 @@ def _work(start: Array, N: int, past_rows: int, current_rows: int) -> Work:
         np.empty(d),
         np.empty((N, d)),
         np.empty(d),
-        np.empty(d),
+        np.empty((N, d)),
+        np.empty((N, d)),
         np.empty(d),
         np.empty(d),
         np.empty(d),
@@ -135,7 +141,7 @@ def _bias(n: Numbers, sign: int, f: float, f_memory: float, w: Work) -> float:
     if n.memory == ROTATED:
         memories.rotate(w.grad_f, n.angle, w.b)
     else:
-        w.b[:] = w.grad_f
+        copy(w.b, w.grad_f)
     for c in range(len(w.b)):
         w.b[c] *= sign * n.scale
         w.grad_memory[c] = w.grad_f[c] + w.b[c]
@@ -156,25 +162,26 @@ def _measure_state(n: Numbers, f: float, g: float, f_memory: float, w: Work, out
     now[6], now[7] = dot(w.grad_memory, w.grad_memory), dot(w.b, w.b)
     if not _finite(now):
         return False
-    out[:] = now
+    copy(out, now)
     return True
 
 
 @compiled
 def _local_steps(replica: int, t: int, i: int, n: Numbers, p: Array, current: Sum, w: Work) -> tuple[float, float]:
-    """Client i's local steps from w.x to w.local, their sum in w.a; returns drift2_max and error2_max."""
+    """Client i's local steps from w.x to w.local, their sum in w.a[i]; returns drift2_max and error2_max."""
     first = current.client_start[i]
     count = current.client_start[i + 1] - first
     purpose = STOCHASTIC_DRAW if n.estimator == STOCHASTIC else COMPONENT_DRAW
+    a, u = w.a[i], w.u[i]
     for c in range(len(w.x)):
-        w.u[c] = 0.0
+        u[c] = 0.0
         if n.correction == TRACKING:
-            w.u[c] = w.grad_g[c] - w.grad_clients[i, c]
+            u[c] = w.grad_g[c] - w.grad_clients[i, c]
         elif n.correction == CONTROL:
-            w.u[c] = w.control_mean[c] - w.control[i, c]
-    w.local[:] = w.x
-    w.a[:] = 0.0
-    w.estimate[:] = w.grad_clients[i]
+            u[c] = w.control_mean[c] - w.control[i, c]
+    copy(w.local, w.x)
+    a[:] = 0.0
+    copy(w.estimate, w.grad_clients[i])
     drift2_max, error2_max = 0.0, 0.0
     four = (0, 0, 0, 0)
     for k in range(n.local_steps):
@@ -202,8 +209,8 @@ def _local_steps(replica: int, t: int, i: int, n: Numbers, p: Array, current: Su
             moved = w.local[c] - w.x[c]
             drift2 += moved * moved
             step = w.estimate[c] + n.proximal * moved
-            w.a[c] += step
-            w.local[c] -= n.beta * (step + w.u[c])
+            a[c] += step
+            w.local[c] -= n.beta * (step + u[c])
         drift2_max = max(drift2_max, drift2)
     return drift2_max, error2_max
 
@@ -212,13 +219,33 @@ def _local_steps(replica: int, t: int, i: int, n: Numbers, p: Array, current: Su
 def _collect(i: int, n: Numbers, p: Array, w: Work) -> None:
     """Client i's share of S and of the displacement, and its new control variate."""
     for c in range(len(w.x)):
-        w.a[c] *= n.server_rate
-        w.S[c] += p[i] * w.a[c]
+        w.a[i, c] *= n.server_rate
+        w.S[c] += p[i] * w.a[i, c]
         w.displacement[c] += p[i] * (w.local[c] - w.x[c])
         if n.correction == CONTROL:
             change = (w.x[c] - w.local[c]) / (n.beta * n.local_steps) - w.control_mean[c]
             w.control[i, c] += change
             w.control_change[c] += p[i] * change
+
+
+@compiled
+def _server_step(n: Numbers, p: Array, w: Work) -> float:
+    """Move w.x; leave in w.S the S of the step taken, and return the alpha of the step taken."""
+    alpha = n.alpha
+    if n.server == PRINTED:
+        # sum_i p_i x_E^i is x_t and the averaged displacement.
+        copy(w.step, w.x)
+        add(w.step, 1.0, w.displacement)
+    elif n.adaptive != CONSTANT:
+        alpha = adapted_step(n, p, w.grad_memory, w.a, w.u, w.S, w.step)
+    if n.server == PRINTED or n.adaptive != CONSTANT:
+        add(w.x, -1.0, w.step)
+        for c in range(len(w.x)):
+            w.S[c] = w.step[c] / n.beta
+    else:
+        add(w.x, n.server_rate, w.displacement)
+    add(w.x, -alpha, w.grad_memory)
+    return alpha
 
 
 @compiled
@@ -261,7 +288,7 @@ def _run_replica(
         if measure and not _measure_state(n, f, g, f_memory, w, state[t if n.diagnostics > 0 else 0]):
             return DIVERGED, t - 1
         if len(iterates) > 0:
-            iterates[t] = w.x
+            copy(iterates[t], w.x)
         if t == n.rounds:
             break
 
@@ -275,10 +302,9 @@ def _run_replica(
             drift2, error2 = _local_steps(replica, t, i, n, p, current, w)
             drift2_max, error2_max = max(drift2_max, drift2), max(error2_max, error2)
             _collect(i, n, p, w)
-            products[i] = dot(w.grad_memory, w.a)
+            products[i] = dot(w.grad_memory, w.a[i])
         add(w.control_mean, 1.0, w.control_change)
-        add(w.x, n.server_rate, w.displacement)
-        add(w.x, -n.alpha, w.grad_memory)
+        alpha = _server_step(n, p, w)
 
         # A NaN met in a local step reaches x by way of the displacement, though a maximum may hide it.
         norm2 = dot(w.x, w.x)
@@ -286,14 +312,14 @@ def _run_replica(
             return DIVERGED, t
         if n.diagnostics > 0:
             S2 = dot(w.S, w.S)
-            measured[0] = formulas.forgetting(n.L, n.alpha, n.beta, S2, dot(w.grad_memory, w.S))
-            measured[1] = formulas.overfitting(n.L, n.alpha, n.beta, dot(w.grad_f, w.b), dot(w.b, w.S))
+            measured[0] = formulas.forgetting(n.L, alpha, n.beta, S2, dot(w.grad_memory, w.S))
+            measured[1] = formulas.overfitting(n.L, alpha, n.beta, dot(w.grad_f, w.b), dot(w.b, w.S))
             measured[2], measured[3], measured[4] = S2, drift2_max, error2_max
             measured[5], measured[6] = dot(w.rho_sum, w.rho_sum), dot(w.error_sum, w.error_sum)
             if not (_finite(measured) and _finite(products)):
                 return DIVERGED, t
-            per_round[t] = measured
-            Lambda[t] = products
+            copy(per_round[t], measured)
+            copy(Lambda[t], products)
     return OK, n.rounds
 
 

@@ -68,6 +68,48 @@ def forgetting(L: Any, alpha: Any, beta: Any, sum_norm2: Any, memory_dot_sum: An
     return L * beta * beta * sum_norm2 / 2 - beta * (1 - L * alpha) * memory_dot_sum
 
 
+def transference_rate(L: Any, alpha: Any, product: Any, weighted_norm2: Any) -> Any:
+    """(1 - L alpha) Lambda / (L w ||a||^2): beta of (16) with w = 1 and a = S, and beta_{t,i} of Table 1.
+
+    w = p_i gives its average case, w = N p_i its worst case.
+    """
+    return (1 - L * alpha) * product / (L * weighted_norm2)
+
+
+def interference_rate(alpha: Any, product: Any, memory_norm2: Any) -> Any:
+    """alpha_{t,i} of Table 1: alpha (1 - Lambda_{t,i} / ||grad_f_memory||^2)."""
+    return alpha * (1 - product / memory_norm2)
+
+
+def table1_rates(L: Any, alpha: Any, beta: Any, product: Any, memory_norm2: Any, weighted_norm2: Any) -> Any:
+    """(alpha_{t,i}, beta_{t,i}) by the sign of Lambda_{t,i}; interference keeps beta, as in Algorithm 3.
+
+    Where Table 1 divides by zero nothing moves along the vector in question, and the rates stay as they are.
+    """
+    if product > 0 and weighted_norm2 > 0:
+        return alpha, transference_rate(L, alpha, product, weighted_norm2)
+    if memory_norm2 > 0:
+        return interference_rate(alpha, product, memory_norm2), beta
+    return alpha, beta
+
+
+def common_rate(L: Any, alpha: Any, product: Any, sum_norm2: Any) -> Any:
+    """The beta >= 0 with the least Gamma for a given S: (16) where (1 - L alpha) Lambda is positive, else 0."""
+    if (1 - L * alpha) * product > 0 and sum_norm2 > 0:
+        return transference_rate(L, alpha, product, sum_norm2)
+    return product * 0
+
+
+def interaction_rate(L: Any, alpha: Any, beta: Any, product: Any, interaction: Any, norm2: Any) -> Any:
+    """max(0, beta + ((1 - L alpha) Lambda_{t,i} - L beta <a_i, S>) / (L ||a_i||^2)), or beta where a_i = 0.
+
+    Every client at this rate lowers Gamma of the step really taken.
+    """
+    if norm2 > 0:
+        return max(beta * 0, beta + ((1 - L * alpha) * product - L * beta * interaction) / (L * norm2))
+    return beta
+
+
 def overfitting(L: Any, alpha: Any, beta: Any, grad_dot_bias: Any, bias_dot_sum: Any) -> Any:
     """B(t) of (34) with its sum from k = 0: (L alpha^2 - alpha) <grad_f, b> + beta <b, S>."""
     return (L * alpha * alpha - alpha) * grad_dot_bias + beta * bias_dot_sum

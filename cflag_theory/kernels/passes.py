@@ -26,14 +26,21 @@ callable_from_compiled(
     formulas.refreshed_mean,
     formulas.forgetting,
     formulas.overfitting,
+    formulas.transference_rate,
+    formulas.interference_rate,
+    formulas.table1_rates,
+    formulas.common_rate,
+    formulas.interaction_rate,
     memories.draw_subset,
     memories.draw_sign,
     memories.rotate,
 )
 
-# Codes are positions in `algorithms.ESTIMATORS` and `algorithms.CORRECTIONS`.
+# Codes are positions in `algorithms.ESTIMATORS`, `CORRECTIONS`, `SERVERS` and `ADAPTIONS`.
 FULL, STOCHASTIC, DELAYED = range(3)
 TRACKING, CONTROL = 1, 2
+PRINTED = 1
+CONSTANT, AVERAGE, WORST, LITERAL, COMMON, INTERACTING = range(6)
 # No memory; b a multiple of grad f; a subset of the components; b a rotated multiple of grad f.
 NO_MEMORY, SCALED, SUBSET, ROTATED = range(4)
 MEMORY_CODES = {
@@ -64,6 +71,8 @@ class Numbers(NamedTuple):
     potential: int
     estimator: int
     correction: int
+    server: int
+    adaptive: int
     memory: int
     size: int
     balanced: bool
@@ -113,6 +122,8 @@ def as_numbers(plan: Plan) -> Numbers:
         potential=plan.problem.potential,
         estimator=algorithms.ESTIMATORS.index(plan.row.estimator),
         correction=algorithms.CORRECTIONS.index(plan.row.correction),
+        server=algorithms.SERVERS.index(plan.row.server),
+        adaptive=algorithms.ADAPTIONS.index(plan.row.adaptive),
         memory=NO_MEMORY if memory is None else MEMORY_CODES[memory.kind],
         size=0 if memory is None else memory.size,
         balanced=memory is not None and memory.kind == memories.BALANCED,
@@ -139,6 +150,13 @@ def dot(a: Array, b: Array) -> float:
     for c in range(len(a)):
         total += a[c] * b[c]
     return total
+
+
+@compiled
+def copy(out: Array, vector: Array) -> None:
+    """out = vector; a slice assignment would compile its error message too, for two seconds."""
+    for c in range(len(out)):
+        out[c] = vector[c]
 
 
 @compiled

@@ -116,9 +116,7 @@ def quadratic_smoothness(past: Components, current: Components, *, L: Any = None
     attained = certify("L", bound, matrices)
     why = "L I - A and L I + A are positive semidefinite for the clients' matrices A, in exact arithmetic"
     return {
-        "L": Constant(bound, EXACT, f"{why}, and one is singular")
-        if attained
-        else Constant(bound, UPPER_BOUND, why)
+        "L": Constant(bound, EXACT, f"{why}, and one is singular") if attained else Constant(bound, UPPER_BOUND, why)
     } | constants
 
 
@@ -200,9 +198,7 @@ def random_quadratic(
     return quadratic(*tasks, start=as_numbers("start", start, (d,), exact=exact), name="random quadratic")
 
 
-def _task(
-    task: str, matrices: Array, vectors: ArrayLike, clients: Any, count: int
-) -> tuple[Components, Any]:
+def _task(task: str, matrices: Array, vectors: ArrayLike, clients: Any, count: int) -> tuple[Components, Any]:
     n, d, _ = matrices.shape
     exact = matrices.dtype == object
     offsets = -as_numbers(f"{task}_vectors", vectors, (n, d), exact=exact)

@@ -11,8 +11,20 @@ from typing import Any
 import numpy as np
 
 from . import draws
-from .algorithms import CONTROL, DELAYED, FULL, STOCHASTIC, TRACKING
-from .formulas import forgetting, overfitting, refreshed_mean
+from .algorithms import (
+    AVERAGE,
+    COMMON,
+    CONSTANT,
+    CONTROL,
+    DELAYED,
+    FULL,
+    INTERACTING,
+    LITERAL,
+    PRINTED,
+    STOCHASTIC,
+    TRACKING,
+)
+from .formulas import common_rate, forgetting, interaction_rate, overfitting, refreshed_mean, table1_rates
 from .memory import BALANCED, ROTATION, SIGN_BIAS, SUBSET, draw_sign, draw_subset, rotate
 from .objective import component_gradient, gradients, mean_gradient, mean_value, values
 from .plan import LIMIT, Outputs, Plan
@@ -59,7 +71,7 @@ def _run_replica(plan: Plan, replica: int, out: Outputs, orders: Ints | None) ->
             break
 
         displacement, S, rho_sum, error_sum = x * 0, x * 0, x * 0, x * 0
-        Lambda, controls = [], []
+        Lambda, controls, sums, corrections = [], [], [], []
         drift2_max = error2_max = x[0] * 0
         for i in range(problem.clients):
             u = x * 0
@@ -105,16 +117,25 @@ def _run_replica(plan: Plan, replica: int, out: Outputs, orders: Ints | None) ->
             a = plan.server_rate * a
             S = S + p[i] * a
             Lambda.append(grad_f_memory @ a)
+            sums.append(a)
+            corrections.append(u)
             if row.correction == CONTROL:
                 controls.append(control[i] - p @ control + (x - local) / (plan.beta * plan.local_steps))
 
         if row.correction == CONTROL:
             control = np.stack(controls)
-        # By (22) the averaged displacement is -beta S, so that this is round update (24).
-        x = x + plan.server_rate * displacement - plan.alpha * grad_f_memory
+        alpha, step = plan.alpha, x + displacement
+        if row.adaptive != CONSTANT:
+            alpha, step = _adapted(plan, grad_f_memory, sums, corrections, S)
+        if row.adaptive != CONSTANT or row.server == PRINTED:
+            S = step / plan.beta
+            x = x - step - alpha * grad_f_memory
+        else:
+            # By (22) the averaged displacement is -beta S, so that this is round update (24).
+            x = x + plan.server_rate * displacement - alpha * grad_f_memory
 
-        Gamma = forgetting(plan.L, plan.alpha, plan.beta, _norm2(S), grad_f_memory @ S)
-        B = overfitting(plan.L, plan.alpha, plan.beta, grad_f @ b, b @ S)
+        Gamma = forgetting(plan.L, alpha, plan.beta, _norm2(S), grad_f_memory @ S)
+        B = overfitting(plan.L, alpha, plan.beta, grad_f @ b, b @ S)
         measured = [Gamma, B, _norm2(S), drift2_max, error2_max, _norm2(rho_sum), _norm2(error_sum)]
         if not (_finite(measured) and _finite(Lambda) and _norm2(x) <= LIMIT):
             return Status.DIVERGED, t
@@ -122,6 +143,28 @@ def _run_replica(plan: Plan, replica: int, out: Outputs, orders: Ints | None) ->
             out.per_round[replica, t] = measured
             out.Lambda[replica, t] = Lambda
     return Status.OK, plan.rounds
+
+
+def _adapted(plan: Plan, grad_f_memory: Array, sums: list[Array], u: list[Array], S: Array) -> tuple[Any, Array]:
+    """sum_i p_i alpha_i, and the part of the step that is not along grad_f_memory, for rates chosen after the steps."""
+    L, alpha, beta, how = plan.L, plan.alpha, plan.beta, plan.row.adaptive
+    if how == COMMON:
+        return alpha, common_rate(L, alpha, grad_f_memory @ S, _norm2(S)) * S
+    alpha_mean, step, memory_norm2 = S[0] * 0, S * 0, _norm2(grad_f_memory)
+    for p, a, correction in zip(plan.problem.p, sums, u, strict=True):
+        alpha_i = alpha
+        if how == INTERACTING:
+            beta_i = interaction_rate(L, alpha, beta, grad_f_memory @ a, a @ S, _norm2(a))
+        else:
+            # Line 4 of Algorithm 3 gives beta a_i; its lines 5, 8 and 10 take that for a_i.
+            seen = beta * a if how == LITERAL else a
+            weight = p if how == AVERAGE else plan.problem.clients * p
+            alpha_i, beta_i = table1_rates(L, alpha, beta, grad_f_memory @ seen, memory_norm2, weight * _norm2(seen))
+        if how == LITERAL:
+            step = step + p * plan.local_steps * beta_i * correction
+        step = step + p * beta_i * a
+        alpha_mean = alpha_mean + p * alpha_i
+    return alpha_mean, step
 
 
 def _memory(plan: Plan, replica: int, t: int, x: Array, grad_f: Array) -> tuple[Any, Array, Array]:

@@ -88,9 +88,7 @@ def ridge_smoothness(potential: int, past: Components, current: Components) -> d
 
     L is the largest eigenvalue of (1/n_i) A_i^T |W_i| A_i over clients and tasks.
     """
-    norms = [
-        max((abs(part.weights) * (part.rows * part.rows).sum(axis=1)).tolist()) for part in (past, current)
-    ]
+    norms = [max((abs(part.weights) * (part.rows * part.rows).sum(axis=1)).tolist()) for part in (past, current)]
     matrices = [*curvature_matrices(past, signed=False), *curvature_matrices(current, signed=False)]
     L, computed = largest_norm("L", matrices)
     sharp = [

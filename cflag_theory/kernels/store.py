@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
+import secrets
 import zipfile
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -37,21 +38,17 @@ def write_trace(path: str | os.PathLike[str], trace: Trace) -> Path:
         arrays["iterates"] = trace.iterates
     header = {"format": FORMAT, "config": dict(trace.config), "absent": dict(trace.absent)}
     encoded: dict[str, Any] = {name: _encode(array) for name, array in arrays.items()}
-    temporary = None
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".trace-", delete=False) as file:
-            temporary = file.name
+        with open(temporary, "xb") as file:
             np.savez_compressed(file, header=np.array(json.dumps(header)), **encoded)
-        # The temporary file is private to its owner; a result is readable like any new file.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
         os.replace(temporary, target)
     except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
         reason = error.strerror or error
         raise OutputError(f"cannot write {target}: {reason}; choose another folder or mend its permissions") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
     return target
 
 
@@ -64,7 +61,7 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
         The file is missing, is no trace, or its arrays do not fit together.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header = json.loads(str(arrays.pop("header")))
         if header["format"] != FORMAT:

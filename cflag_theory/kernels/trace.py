@@ -25,7 +25,9 @@ STATE = {
     "grad_memory2": "||grad_f_memory(x_t)||^2, grad_f_memory = grad f + b of (6)",
     "b2": "||b(x_t)||^2, b = sum_i p_i b_i of (6)",
 }
-# Measured over a round. S below is the sum for which x_{t+1} = x_t - alpha grad_f_memory - beta S, as in (24).
+# Measured over a round. S below is the sum for which x_{t+1} = x_t - alpha grad_f_memory - beta S, as in (24). With
+# adapted rates alpha is their mean sum_i p_i alpha_i and beta S the rest of the step, sum_i p_i beta_i a_i in Table 1:
+# so Gamma and B are those of the step really taken, for which Lemma 1's inequality holds. Likewise the printed update.
 ROUND = {
     "Gamma": "forgetting term (15): (L beta^2 / 2) ||S||^2 - beta (1 - L alpha) <grad_f_memory, S>",
     "B": "overfitting term (34), its sum from k = 0: (L alpha^2 - alpha) <grad f, b> + beta <b, S>",
@@ -41,7 +43,8 @@ DERIVED = {
     "r2_met": "||grad_f_memory||^2 / ||grad g||^2 at x_t, the r^2 that (30) needs there; 0/0 and x/0 as in m_met",
 }
 PER_CLIENT = {
-    "Lambda": "Lambda_{t,i} = <grad_f_memory(x_t), sum_k delayed_{i,k}> of every client, S split by client as in (24)",
+    "Lambda": "Lambda_{t,i} = <grad_f_memory(x_t), sum_k delayed_{i,k}> of every client, S split by client as in "
+    "(24); with adapted rates a_i before it is rescaled, so that the sign tells interference from transference",
 }
 #: Every column, with what it holds; shape (replicas, rounds), and (replicas, rounds, N) for `Lambda`.
 COLUMNS = STATE | ROUND | DERIVED | PER_CLIENT

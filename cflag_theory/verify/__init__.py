@@ -11,7 +11,7 @@ _HOME = {
     "Evidence": "verdict",
     "rate": "rates",
     "Rate": "rates",
-    "step_sizes": "step_sizes",
+    "step_sizes": "conditions",
     "write_report": "report",
 }
 __all__ = ["Evidence", "Rate", "Verdict", "rate", "step_sizes", "verify", "write_report"]

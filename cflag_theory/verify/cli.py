@@ -232,7 +232,7 @@ def stepsize(
     format: FormatOption = Format.table,
 ) -> None:
     """Which step-size conditions of the paper hold, by what factor, and what each unlocks."""
-    from cflag_theory.verify.step_sizes import step_sizes
+    from cflag_theory.verify.conditions import step_sizes
 
     found = step_sizes(L=L, m=m, E=local_steps, alpha=alpha, beta=beta, T=rounds)
     if format is Format.json:

@@ -107,7 +107,7 @@ def rate(
     Raises
     ------
     InvalidInput
-        Fewer than two replicas or horizons, or horizons that do not increase.
+        Fewer than two replicas or horizons, horizons that do not increase, or a value that `simulate` refuses.
     Diverged
         If a run leaves the finite numbers.
     """
@@ -118,6 +118,10 @@ def rate(
         )
     if replicas < 2:
         raise InvalidInput(f"replicas = {replicas} leave nothing to resample: use at least 2")
+    if local_steps < 1:
+        raise InvalidInput(f"local_steps is {local_steps}: use an integer of at least 1")
+    if seed < 0:
+        raise InvalidInput(f"seed is {seed}: use an integer of at least 0")
     L = float(problem.constants["L"].value)
     m, m_kind = _bias_constant(problem, memory, L=L, local_steps=local_steps, seed=seed)
     alpha = 1 / (L * (1 + m))

@@ -32,10 +32,15 @@ class Point:
 
 @dataclass(frozen=True)
 class Sample:
-    """Float values along runs: arrays that broadcast together, one entry a case."""
+    """Float values along runs: arrays that broadcast together, one entry a case.
+
+    `part` and `on` restrict it to one part and to its "printed", "repair" or "sharp" statement, where the values were
+    chosen to satisfy hypotheses that only that statement has.
+    """
 
     values: Mapping[sp.Expr, Any]
     part: str | None = None
+    on: str | None = None
 
 
 def prove(part: Part) -> list[Evidence]:
@@ -136,7 +141,7 @@ def along_runs(part: Part, samples: Iterable[Sample], seed: int) -> list[Evidenc
             continue
         total, bad, strange, worst = 0, 0, 0, -np.inf
         for sample in cases:
-            if not statement.relation.covered_by(sample.values):
+            if sample.on not in (None, on) or not statement.relation.covered_by(sample.values):
                 continue
             gap, terms, ratio = evaluate(statement.relation, sample.values)
             within = _within(statement, sample, gap.shape)

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from cflag_theory.claims.claim import Statement
 from cflag_theory.kernels import Problem, Trace
+from cflag_theory.verify.conditions import StepSizes
 from cflag_theory.verify.rates import Rate
-from cflag_theory.verify.step_sizes import StepSizes
 from cflag_theory.verify.verdict import MEANINGS, Evidence, Verdict
 
 _COLOURS = {

@@ -23,7 +23,9 @@ def rejected(statement: Statement) -> bool:
 
 def test_an_induction_step_cannot_use_a_hypothesis_about_its_own_index():
     goal = at_most(k, 0)
-    step = Obligation("s", at_most(k + 1, 0), ("k >= 1", "P (hypothesis)"), 2 * slack("P (hypothesis)") + slack("k >= 1"))
+    step = Obligation(
+        "s", at_most(k + 1, 0), ("k >= 1", "P (hypothesis)"), 2 * slack("P (hypothesis)") + slack("k >= 1")
+    )
     induction = Induction("P", k, goal, Obligation("b", at_most(0, 0), (), sp.S.Zero), (step,))
     assert rejected(Statement("", goal, (Fact("k >= 1", at_most(1, k), ""),), Proof((induction,))))
 
@@ -45,7 +47,9 @@ def test_an_induction_that_ends_says_nothing_beyond_its_end():
     within = Fact("in range", at_most(k + 1, end), "")
     inside = Induction("P", k, goal, base, (step,), within="in range")
     assert examine(Statement("", goal, (within,), Proof((inside,)))).accepted
-    beyond = Proof((inside, Instance("i", "P", k, end + 3, within="in range"), Obligation("e", FALSE, ("i",), slack("i") - 0)))
+    beyond = Proof(
+        (inside, Instance("i", "P", k, end + 3, within="in range"), Obligation("e", FALSE, ("i",), slack("i") - 0))
+    )
     assert rejected(Statement("", FALSE, (within,), beyond))
     without = Induction("P", k, goal, base, (step,))
     assert rejected(Statement("", goal, (within,), Proof((without,))))
@@ -55,7 +59,9 @@ def test_an_induction_runs_over_the_natural_numbers():
     x = sp.Symbol("x", real=True)
     f = sp.Function("f", real=True)
     goal = equal(f(x), 0)
-    step = Obligation("s", equal(f(x + 1), 0), ("step", "P (hypothesis)"), -residual("step") - residual("P (hypothesis)"))
+    step = Obligation(
+        "s", equal(f(x + 1), 0), ("step", "P (hypothesis)"), -residual("step") - residual("P (hypothesis)")
+    )
     facts = (Fact("start", equal(f(0), 0), ""), Fact("step", equal(f(x + 1), f(x)), ""))
     induction = Induction("P", x, goal, Obligation("b", equal(f(0), 0), ("start",), -residual("start")), (step,))
     assert rejected(Statement("", goal, (), Proof((induction,)), facts))

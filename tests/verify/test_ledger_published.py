@@ -14,9 +14,10 @@ from cflag_theory.verify.checks.c_flag import published as check
 
 ROWS = {
     "cflag.tables_text": ("false", {"1": "false", "2": "false"}),
-    "cflag.supplement_tables_text": ("false", {"1": "false", "2": "false"}),
-    "cflag.tables_consistent": ("false", {"1": "holds", "2": "false", "3": "false"}),
+    "cflag.supplement_tables_text": ("false", {"1": "false", "2": "holds"}),
+    "cflag.tables_consistent": ("false", {"1": "holds", "2": "false"}),
     "ours.tables_iid": ("holds", {"1": "holds"}),
+    "ours.tables_twins": ("holds", {"1": "holds"}),
 }
 
 
@@ -47,6 +48,11 @@ def test_one_wrong_entry_breaks_each_agreement(monkeypatch):
     assert decided("ours.tables_iid")[0] == "false"
 
 
+def test_more_forgetting_than_fine_tuning_would_be_seen(monkeypatch):
+    planted(monkeypatch, lambda e: replace(e, forgetting="90") if e.method == "C-FLAG" else e)
+    assert decided("cflag.supplement_tables_text")[1]["2"] == "false"
+
+
 def test_agreeing_numbers_would_be_seen(monkeypatch):
     means = {("IID", "CIFAR10"): ("89.28", "7.23"), ("non-IID", "CIFAR100"): ("43.47", "16.76")}
 
@@ -58,4 +64,5 @@ def test_agreeing_numbers_would_be_seen(monkeypatch):
         return replace(entry, accuracy_deviation="1.06") if twin and entry.table == "6" else entry
 
     planted(monkeypatch, mend)
-    assert decided("cflag.tables_consistent") == ("holds", {"1": "holds", "2": "holds", "3": "holds"})
+    assert decided("cflag.tables_consistent") == ("holds", {"1": "holds", "2": "holds"})
+    assert decided("ours.tables_twins")[0] == "false"

@@ -151,12 +151,17 @@ def tables_text() -> Claim:
             Part(
                 "1", Statement("In Tables 2 and 3 no baseline has a higher accuracy than C-FLAG on any data set.", None)
             ),
-            Part("2", Statement("In Tables 2 and 3 no baseline forgets less than C-FLAG on any data set.", None)),
+            Part(
+                "2",
+                Statement(
+                    "No baseline in Tables 2 and 3 forgets less than C-FLAG on any data set, as Sec. 1 says: it "
+                    "'consistently outperforms baseline methods in terms of both average accuracy and forgetting'.",
+                    None,
+                ),
+            ),
         ),
         (
-            "The sentence on forgetting says 'a very low value'; it is read as: no printed baseline is lower. Other "
-            "readings "
-            "are not statements about the tables.",
+            "Sec. 7 itself only says 'a very low value of forgetting', which no number can contradict.",
             "Table 2 has no row for FedTrk, which the text lists among the baselines.",
             "What the tables do say: ours.tables_iid.",
         ),
@@ -169,12 +174,16 @@ def supplement_tables_text() -> Claim:
         "cflag.supplement_tables_text",
         "C-FLAG",
         "text after Table 7",
-        "C-FLAG consistently mitigates forgetting and has higher accuracy, task-incremental",
+        "C-FLAG mitigates forgetting and has higher accuracy, task-incremental",
         (
             Part("1", Statement("In Table 6 no baseline has a higher accuracy than C-FLAG on any data set.", None)),
-            Part("2", Statement("In Table 6 no baseline forgets less than C-FLAG on any data set.", None)),
+            Part("2", Statement("In Table 6 C-FLAG forgets less than Fine-FL on every data set.", None)),
         ),
-        ("'Consistently' is read as: in both settings and on every data set of Table 6.",),
+        (
+            "'Consistently' is read as: in both settings and on every data set of Table 6; 'mitigates' as: less than "
+            "plain "
+            "fine-tuning. EWC-FL on CIFAR10 and NCCL-FL on TinyImageNet (non-IID) forget less than C-FLAG.",
+        ),
     )
 
 
@@ -188,11 +197,11 @@ def tables_consistent() -> Claim:
         (
             Part("1", Statement("Tables 2 and 3 are the means of Table 6, entry by entry.", None)),
             Part("2", Statement("The column of 5 clients in Table 8 agrees with Tables 2 and 3.", None)),
-            Part("3", Statement("No two different runs have the same mean and deviation in both metrics.", None)),
         ),
         (
             "Tables are said to be averages over three seeds, and Table 8 names no other number of seeds, so that its "
             "column of 5 clients describes the runs of Tables 2 and 3.",
+            "Two different runs of Table 6 share all four of their numbers: ours.tables_twins.",
         ),
     )
 
@@ -221,9 +230,31 @@ def tables_iid() -> Claim:
     )
 
 
+def tables_twins() -> Claim:
+    """An oddity that no statement of the paper covers."""
+    return Claim(
+        "ours.tables_twins",
+        "ours",
+        "Tables 6 and 7",
+        "Two runs with the same four numbers",
+        (
+            Part(
+                "1",
+                Statement(
+                    "Of all pairs of runs in Tables 6 and 7, one shares mean and deviation in both metrics: Erg-FL "
+                    "on non-IID "
+                    "CIFAR100 and Erg-FL on IID TinyImageNet.",
+                    None,
+                ),
+            ),
+        ),
+        ("Equal numbers of different runs are no contradiction, but one of the two may be a copy.",),
+    )
+
+
 CLAIMS: dict[str, Callable[[], Claim]] = {
     "cflag.tables_text": tables_text,
     "cflag.supplement_tables_text": supplement_tables_text,
     "cflag.tables_consistent": tables_consistent,
 }
-OURS: dict[str, Callable[[], Claim]] = {"ours.tables_iid": tables_iid}
+OURS: dict[str, Callable[[], Claim]] = {"ours.tables_iid": tables_iid, "ours.tables_twins": tables_twins}

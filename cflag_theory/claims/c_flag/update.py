@@ -52,6 +52,39 @@ def eq7() -> Claim:
     return Claim("cflag.eq7", "C-FLAG", "(7)", "Server update of the main text", (Part("1", printed, repair),))
 
 
+def alg1() -> Claim:
+    """Line 12 of Algorithm 1 with the transmitted quantity of Sec. 3, against the update that is analysed."""
+    update = x - alpha * grad_f_memory - beta * S
+    transmitted = x_mean - alpha * grad_f_memory
+    printed = Statement(
+        "Line 12, x_{t+1} = x_t - sum_i p_i Delta_i, with Delta_i = x_{t,E}^i - alpha grad_f_memory as Sec. 3 "
+        "transmits it, is the round update (24) that the analysis uses.",
+        equal(x - transmitted, update),
+        (MEAN_DRIFT,),
+    )
+    mended = equal(x - (x - x_mean + alpha * grad_f_memory), update)
+    repaired = Statement(
+        "Line 12 with Delta_i = x_t - x_{t,E}^i + alpha grad_f_memory is the round update (24).",
+        mended,
+        (MEAN_DRIFT,),
+        Proof((Obligation("the statement follows", mended, ("(22)",), -residual("(22)")),)),
+    )
+    repair = Repair("typo", "transmit Delta_i = x_t - (x_{t,E}^i - alpha grad_f_memory)", repaired)
+    return Claim(
+        "cflag.alg1",
+        "C-FLAG",
+        "Algorithm 1, line 12, and Sec. 3",
+        "Server update of Algorithm 1",
+        (Part("1", printed, repair),),
+        (
+            "The printed pair gives x_t - sum_i p_i x_{t,E}^i + alpha grad_f_memory = alpha grad_f_memory + beta S: "
+            "the model itself is lost and the memory step climbs.",
+            "Keeping what Sec. 3 transmits and writing line 12 as x_{t+1} = sum_i p_i Delta_i mends it as well; that "
+            "is (23).",
+        ),
+    )
+
+
 def _drift_relation(index: sp.Expr) -> Relation:
     return equal(x_local(index) - x, -beta * index * (grad_g - grad_g_i) - beta * a(index))
 
@@ -171,4 +204,4 @@ def eq25() -> Claim:
     )
 
 
-CLAIMS = {"cflag.eq7": eq7, "cflag.eq22": eq22, "cflag.eq25": eq25}
+CLAIMS = {"cflag.eq7": eq7, "cflag.alg1": alg1, "cflag.eq22": eq22, "cflag.eq25": eq25}

@@ -27,7 +27,7 @@ from cflag_theory.claims.symbols import (
 from cflag_theory.kernels import Memory, Problem, everything, sign_bias, simulate, uniform
 from cflag_theory.kernels.objective import gradients
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.instances import on_the_line, random_runs
+from cflag_theory.verify.instances import Component, on_the_line, random_runs
 from cflag_theory.verify.search import Point, Sample
 
 
@@ -81,6 +81,11 @@ def _round(
         claim.late_sum2: late**2,
         claim.late_grad_dot_sum: grad_f * late,
         claim.late_bias_dot_sum: b * late,
+        claim.inner: grad_f * (after - before),
+        claim.step2: (after - before) ** 2,
+        # Of the simulation itself, which adds up the clients' inner products.
+        claim.Lambda: trace.column("Lambda")[0, 0] @ problem.p,
+        claim.memory_dot_sum: (grad_f + b) * S,
     }
     story = (
         f"{words} L = {values[L]}, m = {bias}, alpha = {step}, beta = {local}, E = {steps}.",
@@ -174,6 +179,51 @@ def lemma1_samples(seed: int, count: int) -> Iterator[Sample]:
         )
 
 
+def algebra_points() -> Iterator[Point]:
+    """Exact rounds of two and three clients with biased memories, and rounds that attain (56)."""
+    half, third = Fraction(1, 2), Fraction(1, 3)
+    past: list[list[Component]] = [[(1, 2), (half, -1)], [(-half, 1), (1, 0)], [(half, half), (0, 3)]]
+    current: list[list[Component]] = [[(1, -1)], [(-1, 2), (half, 0)], [(0, 1), (1, 1)]]
+    for clients, seed, steps in product((2, 3), range(3), (1, 3)):
+        problem = on_the_line(past[:clients], current[:clients], start=2, L=1)
+        words = (
+            f"N = {clients}, past {past[:clients]} and current {current[:clients]} as pairs (a, b) of components "
+            f"a x^2/2 - b x, each memory keeps one past component (seed {seed})."
+        )
+        grad_f, b = _bias(problem, uniform(1), seed)
+        yield _round(problem, uniform(1), half, third, steps, b**2 / grad_f**2, words, seed=seed)
+    for scale, step in product((Fraction(0), half, Fraction(2)), (third, Fraction(3))):
+        problem = on_the_line([[(2, 0)]], [[(-1, 1), (1, 3)]], start=3, L=2)
+        words = f"N = 1, f = x^2, g the mean of -x^2/2 - x and x^2/2 - 3x, b = +-{scale} grad f."
+        yield _round(problem, sign_bias(scale=scale), step, half, 3, scale**2, words)
+
+
+def _bias(problem: Problem, memory: Memory, seed: int) -> tuple[Fraction, Fraction]:
+    """grad f and b at the start, on the line."""
+    trace = simulate(
+        problem,
+        "c_flag",
+        alpha=1,
+        beta=1,
+        local_steps=1,
+        rounds=1,
+        memory=memory,
+        seed=seed,
+        engine="reference",
+        iterates=True,
+    )
+    assert trace.iterates is not None
+    grad_f = (problem.p @ gradients(problem.potential, problem.past, problem.start))[0]
+    grad_g = (problem.p @ gradients(problem.potential, problem.current, problem.start))[0]
+    return grad_f, trace.iterates[0, 0, 0] - trace.iterates[0, 1, 0] - grad_g - grad_f
+
+
+def algebra_samples(seed: int, count: int) -> Iterator[Sample]:
+    """Every round of random runs, with m the ratio met in that round."""
+    for sample in lemma1_samples(seed, count):
+        yield Sample(sample.values)
+
+
 def eq65_points() -> Iterator[Point]:
     """The factor at rational L and m."""
     for smoothness, bias in product(
@@ -183,4 +233,10 @@ def eq65_points() -> Iterator[Point]:
         yield Point({L: smoothness, m: bias, alpha: step}, (f"L = {smoothness}, m = {bias}, alpha = {step}.",))
 
 
-CHECKS = {"cflag.lemma1": Check(lemma1_points, lemma1_samples), "cflag.eq65": Check(eq65_points)}
+CHECKS = {
+    "cflag.lemma1": Check(lemma1_points, lemma1_samples),
+    "cflag.lemma1_supp": Check(lemma1_points, lemma1_samples),
+    "cflag.eq15": Check(algebra_points),
+    "cflag.eq56": Check(algebra_points, algebra_samples),
+    "cflag.eq65": Check(eq65_points),
+}

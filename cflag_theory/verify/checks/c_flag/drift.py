@@ -41,10 +41,10 @@ def concave(steps: int, n: int, u: Fraction) -> tuple[Fraction, Fraction]:
         diagnostics="all",
         orders=np.zeros((1, 1, steps), dtype=np.int64),
     )
-    return _root(trace.column("drift2_max")[0, 0]), _root(trace.column("iag_error2_max")[0, 0])
+    return root(trace.column("drift2_max")[0, 0]), root(trace.column("iag_error2_max")[0, 0])
 
 
-def _root(square: Fraction) -> Fraction:
+def root(square: Fraction) -> Fraction:
     """The root of a rational square; on the line every norm is rational."""
     root = sp.sqrt(sp.Rational(square.numerator, square.denominator))
     return Fraction(int(root.p), int(root.q))

@@ -1,7 +1,86 @@
-"""Checks of `claims.c_flag.sums`."""
+"""Lemmas 15 and 16: the concave quadratic, within the step sizes of the proofs and far beyond them, and random runs."""
 
 from __future__ import annotations
 
-from cflag_theory.verify.check import Check
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
 
-CHECKS: dict[str, Check] = {}
+import numpy as np
+
+from cflag_theory.claims.c_flag.sums import error_sum, rho_sum
+from cflag_theory.claims.symbols import E, L, beta, grad_g, k
+from cflag_theory.kernels import everything, simulate
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.c_flag.drift import root
+from cflag_theory.verify.instances import on_the_line, random_runs
+from cflag_theory.verify.search import Point, Sample
+
+# (E, components, beta): where the lemmas fail, boundaries, and where the sharper bounds are nearly attained.
+_FAR = ((4, 1, Fraction(8)), (3, 1, Fraction(50)), (4, 2, Fraction(12)), (3, 2, Fraction(68)))
+_WITHIN = tuple(
+    (steps, n, share / steps)
+    for steps, n in ((1, 1), (1, 2), (2, 1), (2, 2), (3, 2), (40, 1), (32, 64))
+    for share in (Fraction(1, 4), Fraction(1, 12), Fraction(1, 100))
+)
+
+
+@cache
+def concave_sums(steps: int, n: int, step: Fraction) -> tuple[Fraction, Fraction]:
+    """||sum_k rho_k|| and ||sum_k e_k|| of n components -x^2/2 + x, of which the first is refreshed at every step."""
+    problem = on_the_line([[(-1, -1)]], [[(-1, -1)] * n], start=0, L=1)
+    trace = simulate(
+        problem,
+        "c_flag",
+        alpha=Fraction(1, 2),
+        beta=step,
+        local_steps=steps,
+        rounds=1,
+        memory=everything(),
+        engine="reference",
+        diagnostics="all",
+        orders=np.zeros((1, 1, steps), dtype=np.int64),
+    )
+    return root(trace.column("rho_sum2")[0, 0]), root(trace.column("error_sum2")[0, 0])
+
+
+def points() -> Iterator[Point]:
+    """One exact round each."""
+    for steps, n, step in (*_FAR, *_WITHIN):
+        rho, error = concave_sums(steps, n, step)
+        yield Point(
+            {rho_sum: rho, error_sum: error, beta: step, L: 1, E: steps, k: steps - 1, grad_g: 1},
+            (
+                f"N = 1, {n} component{'s' if n > 1 else ''} -x^2/2 + x (L = 1), x_t = 0, ||grad g(x_t)|| = 1; "
+                f"E = {steps}, beta = {step}, so beta L E = {step * steps}; the first component is refreshed at every "
+                "step.",
+                f"||sum_k rho_k|| = {float(rho):.8g} and ||sum_k e_k|| = {float(error):.8g}.",
+            ),
+        )
+
+
+def samples(seed: int, count: int, limit: float) -> Iterator[Sample]:
+    """Every round of random runs."""
+    for run in random_runs(seed, count, beta_limit=limit):
+        yield Sample(
+            {
+                rho_sum: run.trace.root("rho_sum2"),
+                error_sum: run.trace.root("error_sum2"),
+                beta: run.beta,
+                L: max(run.L, run.L_component),
+                E: run.local_steps,
+                k: run.local_steps - 1,
+                grad_g: run.trace.root("grad_g2"),
+            }
+        )
+
+
+def _within(limit: float) -> Check:
+    return Check(points, lambda seed, count: samples(seed, count, limit))
+
+
+CHECKS = {
+    "cflag.lemma15_1": _within(1 / 4),
+    "cflag.lemma15_2": _within(1 / 4),
+    "cflag.lemma16": _within(1 / 12),
+}

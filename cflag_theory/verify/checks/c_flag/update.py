@@ -1,4 +1,4 @@
-"""(7), (17)-(22) and (23)-(25): exact rounds of Algorithm 1, one coordinate at a time."""
+"""(7), line 12, (17)-(22) and (23)-(25): exact rounds of Algorithm 1, one coordinate at a time."""
 
 from __future__ import annotations
 
@@ -75,7 +75,8 @@ def points() -> Iterator[Point]:
             (
                 f"{shown}; memory keeps everything; E = {E}, alpha = {step}, beta = {local}, seed {_SEED}.",
                 f"One round: sum_i p_i x_E^i = {without_memory}, S = {S}, grad_f_memory = {memory_gradient}.",
-                f"(7) gives {rest - local * without_memory}, (24) gives {rest - local * S}.",
+                f"(7) gives {rest - local * without_memory}, line 12 of Algorithm 1 gives "
+                f"{x - without_memory + step * memory_gradient}, (24) gives {rest - local * S}.",
             ),
         )
 
@@ -129,4 +130,4 @@ def _delayed_sum(problem: Problem, local: Fraction, E: int) -> Fraction:
     return S
 
 
-CHECKS = dict.fromkeys(("cflag.eq7", "cflag.eq22", "cflag.eq25"), Check(points))
+CHECKS = dict.fromkeys(("cflag.eq7", "cflag.alg1", "cflag.eq22", "cflag.eq25"), Check(points))

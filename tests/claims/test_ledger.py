@@ -1,0 +1,153 @@
+"""The ledger as data: what a claim carries, how it prints, and how relations are evaluated."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from importlib import import_module
+from pkgutil import walk_packages
+
+import pytest
+import sympy as sp
+
+import cflag_theory.claims as package
+from cflag_theory.claims.claim import Relation, at_most, below, equal
+from cflag_theory.claims.ledger import LEDGER, ORDER, PREAMBLE, claim
+from cflag_theory.claims.step_sizes import CONDITIONS
+from cflag_theory.claims.symbols import to_latex
+from cflag_theory.errors import UnknownName
+
+x, y = sp.symbols("x y", real=True)
+
+
+def statements(part):
+    yield part.printed
+    if part.repair:
+        yield part.repair.statement
+    if part.sharp:
+        yield part.sharp.statement
+    if part.refutation:
+        yield part.refutation
+
+
+def test_the_ledger_is_in_paper_order_and_leaves_no_claim_of_a_module_out():
+    built = []
+    for module in walk_packages(package.__path__, f"{package.__name__}."):
+        found = import_module(module.name)
+        built += [*getattr(found, "CLAIMS", ()), *getattr(found, "OURS", ())]
+    assert sorted(built) == sorted(LEDGER)
+    assert len(set(ORDER)) == len(ORDER)
+    of_the_papers = [id for id in LEDGER if not id.startswith("ours.")]
+    assert of_the_papers == [id for id in ORDER if id in LEDGER]
+    assert list(LEDGER)[: len(of_the_papers)] == of_the_papers
+
+
+def test_the_first_eight_claims_are_there():
+    first = ("eq7", "eq22", "eq25", "lemma1", "eq65", "lemma13", "cor14", "eq177")
+    assert {f"cflag.{name}" for name in first} <= set(LEDGER)
+
+
+@pytest.mark.parametrize("id", LEDGER)
+def test_a_claim_is_complete(id):
+    subject = claim(id)
+    assert subject.id == id
+    assert re.fullmatch(r"(cflag|cfl|ours)\.[a-z0-9_]+", id)
+    assert subject.paper == {"cflag": "C-FLAG", "cfl": "CFL", "ours": "ours"}[id.partition(".")[0]]
+    assert subject.where
+    assert subject.title
+    keys = [part.key for part in subject.parts]
+    assert len(set(keys)) == len(keys) > 0
+    for part in subject.parts:
+        if part.repair:
+            assert part.repair.kind in ("typo", "needs-hypothesis")
+            assert part.repair.words
+        if part.sharp:
+            assert part.sharp.factor >= 1
+        for statement in statements(part):
+            assert statement.words.strip()
+            assert all(fact.words.strip() for fact in (*statement.hypotheses, *statement.definitions))
+            names = [fact.name for fact in (*statement.hypotheses, *statement.definitions)]
+            assert len(names) == len(set(names))
+    assert claim(id) is subject
+
+
+@pytest.mark.parametrize("id", LEDGER)
+def test_a_claim_prints_in_the_notation_of_the_papers(id):
+    """No name of a variable of ours reaches the reader: every symbol has its LaTeX."""
+    for part in claim(id).parts:
+        for statement in statements(part):
+            if statement.relation is None:
+                continue
+            # Words that are set as words are meant to be read.
+            formula = re.sub(r"\\(mathrm|text|operatorname)\{[^}]*\}", " ", statement.relation.latex)
+            bare = re.sub(r"\\[a-zA-Z]+", " ", formula)
+            assert not re.search(r"[a-zA-Z]{4,}", bare), statement.relation.latex
+
+
+def test_an_unknown_claim_names_those_that_exist():
+    with pytest.raises(UnknownName, match=r"'cflag\.nosuch'.*cflag\.eq7.*cflag\.eq22"):
+        claim("cflag.nosuch")
+
+
+def test_the_preamble_says_what_is_granted():
+    assert len(PREAMBLE) == len(set(PREAMBLE)) > 0
+
+
+def test_another_printed_relation_in_one_part_only():
+    subject = claim("cflag.eq25")
+    planted = subject.with_printed(equal(x, y), "2")
+    assert planted.parts[0] == subject.parts[0]
+    assert planted.parts[1].printed.relation == equal(x, y)
+    assert planted.parts[1].printed.proof is subject.parts[1].printed.proof
+    assert subject.with_printed(equal(x, y)).parts[0].printed.relation == equal(x, y)
+
+
+def test_the_package_is_lazy_and_complete():
+    assert all(getattr(package, name) is not None for name in package.__all__)
+    with pytest.raises(AttributeError, match="nosuch"):
+        package.nosuch  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("relation", "value", "holds"),
+    [
+        (equal(x, 1), 1, True),
+        (equal(x, 1), Fraction(999, 1000), False),
+        (at_most(x, 1), 1, True),
+        (at_most(x, 1), Fraction(1001, 1000), False),
+        (below(x, 1), 1, False),
+        (below(x, 1), Fraction(999, 1000), True),
+        (at_most(sp.exp(x), sp.exp(sp.Rational(1, 4))), Fraction(1, 4), True),
+        (below(1, sp.exp(x)), Fraction(1, 10**6), True),
+    ],
+)
+def test_a_relation_at_an_exact_point(relation, value, holds):
+    assert relation.holds_at({x: value}) is holds
+
+
+def test_a_relation_stays_what_was_printed():
+    assert str(at_most(x, x)) == "x <= x"
+    assert at_most(x, x) != at_most(y, y)
+    assert at_most(x, y) != below(x, y)
+    assert at_most(x, y).slack == y - x
+
+
+def test_a_point_must_cover_the_relation():
+    with pytest.raises(KeyError, match="no value for y"):
+        at_most(x, y).at({x: 1})
+
+
+def test_replacement_is_simultaneous():
+    assert at_most(x, y).subs({x: y, y: x}) == at_most(y, x)
+
+
+def test_relations_print_in_latex():
+    assert [Relation(x, op, y).latex for op in ("==", "<=", "<")] == ["x = y", r"x \le y", "x < y"]
+    drift = next(iter(claim("cflag.lemma13").parts)).printed.relation.left
+    assert to_latex(drift) == r"{\|x_{t,k}^i-x_t\|}"
+
+
+def test_step_size_conditions_are_distinct_and_explained():
+    names = [condition.name for condition in CONDITIONS]
+    assert len(names) == len(set(names))
+    assert all(condition.where and condition.unlocks for condition in CONDITIONS)

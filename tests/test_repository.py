@@ -1,0 +1,200 @@
+"""The repository itself: its shape, its links, and commands that are printed in one place only."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from fnmatch import fnmatch
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+
+import pytest
+
+import cflag_theory
+from cflag_theory import claims
+from cflag_theory.claims.ledger import LEDGER
+from cflag_theory.verify.checks import CHECKS
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "cflag_theory"
+FOLDERS = ("claims", "kernels", "figures", "verify")
+SOURCES = sorted([*PACKAGE.rglob("*.py"), *(ROOT / "tests").rglob("*.py")])
+TEST_COMMAND = "pip install -c constraints.txt -e '.[test]' && pytest"
+
+
+@pytest.fixture(scope="module")
+def setup():
+    parser = configparser.ConfigParser()
+    parser.read(ROOT / "setup.cfg", encoding="utf-8")
+    return parser
+
+
+def lines(words):
+    return [line.strip() for line in words.split("\n") if line.strip()]
+
+
+def test_the_tests_run_on_this_repository():
+    assert Path(cflag_theory.__file__).parent == PACKAGE
+
+
+def test_every_claim_has_exactly_one_check():
+    assert list(CHECKS) == list(dict.fromkeys(CHECKS))
+    assert set(CHECKS) == set(LEDGER)
+
+
+def test_checks_mirror_claims():
+    """A claim stands in one module, and its check in the module of the same name under `verify.checks`."""
+    homes = {}
+    for module in walk_packages(claims.__path__, f"{claims.__name__}."):
+        found = import_module(module.name)
+        ids = [*getattr(found, "CLAIMS", ()), *getattr(found, "OURS", ())]
+        if ids:
+            checks = import_module(module.name.replace(claims.__name__, "cflag_theory.verify.checks"))
+            assert set(checks.CHECKS) == set(ids), module.name
+        for id in ids:
+            assert homes.setdefault(id, module.name) == module.name
+    assert set(homes) == set(LEDGER)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_module_is_longer_than_400_lines(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+@pytest.mark.parametrize("name", ["kernels", "verify", "figures"])
+def test_folders_at_the_top_are_links_into_the_package(name):
+    link = ROOT / name
+    assert link.is_symlink()
+    assert link.readlink() == Path("cflag_theory") / name
+    assert link.resolve() == PACKAGE / name
+
+
+def candidates(root):
+    """Every folder that setuptools could take for a package, as it names them."""
+    for marker in sorted(root.glob("*/__init__.py")):
+        yield marker.parent.name
+        for inner in sorted(marker.parent.rglob("__init__.py")):
+            if inner != marker:
+                yield ".".join(inner.parent.relative_to(root).parts)
+
+
+def test_only_the_package_is_installed(setup):
+    """Names such as `kernels` belong to others."""
+    assert setup["options"]["packages"] == "find:"
+    include = lines(setup["options.packages.find"]["include"])
+    found = {name for name in candidates(ROOT) if any(fnmatch(name, pattern) for pattern in include)}
+    assert "kernels" in set(candidates(ROOT)) - found
+    folders = {path.parent for path in PACKAGE.rglob("*.py")}
+    assert found == {".".join(folder.relative_to(ROOT).parts) for folder in folders}
+
+
+def test_setuptools_finds_the_same():
+    """Its own word, where it is installed."""
+    code = (
+        "import setuptools.config.setupcfg as c, json;"
+        "print(json.dumps(c.read_configuration('setup.cfg')['options']['packages']))"
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, cwd=ROOT)
+    if "No module named 'setuptools'" in done.stderr:
+        pytest.skip("setuptools is not installed here")
+    found = re.findall(r"[\w.]+", done.stdout)
+    assert {"cflag_theory", "cflag_theory.verify.checks.c_flag"} <= set(found)
+    assert all(name.partition(".")[0] == "cflag_theory" for name in found)
+
+
+def test_data_files_exist(setup):
+    for package, patterns in setup["options.package_data"].items():
+        for pattern in lines(patterns):
+            assert list(ROOT.joinpath(*package.split(".")).glob(pattern)), f"{package}: {pattern}"
+    for name in (setup["metadata"]["license_files"], setup["metadata"]["long_description"].removeprefix("file: ")):
+        assert (ROOT / name).is_file()
+
+
+def test_the_entry_point_and_the_version(setup):
+    name, _, target = setup["options.entry_points"]["console_scripts"].strip().partition(" = ")
+    module, _, function = target.partition(":")
+    assert name == "cflag"
+    assert callable(getattr(import_module(module), function))
+    assert setup["metadata"]["version"] == cflag_theory.__version__
+
+
+def test_every_requirement_is_pinned(setup):
+    pinned = dict(
+        line.split("==")
+        for line in lines((ROOT / "constraints.txt").read_text(encoding="utf-8"))
+        if not line.startswith("#")
+    )
+    wanted = lines(setup["options"]["install_requires"])
+    wanted += [line for words in setup["options.extras_require"].values() for line in lines(words)]
+    for line in wanted:
+        name, _, lowest = line.partition(">=")
+        assert name in pinned, name
+
+        def number(version):
+            return tuple(int(part) for part in re.findall(r"\d+", version))
+
+        assert number(pinned[name]) >= number(lowest), line
+
+
+def test_the_test_command_is_printed_once_and_ci_runs_it():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert readme.count(TEST_COMMAND) == 1
+    assert sum("&& pytest" in line for line in readme) == 1
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    # Taken from the README and not written out once more, so that the two cannot differ.
+    assert "README.md" in script
+    assert "constraints.txt" not in script
+    assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
+    # What the script looks for there finds this line and no other.
+    pattern = re.search(r'grep -E "([^"]+)" README\.md', script).group(1)
+    assert [line for line in readme if re.search(pattern, line)] == [TEST_COMMAND]
+    for tool in ("ruff check", "ruff format --check", "mypy"):
+        assert tool in script
+
+
+def test_linters_see_every_file():
+    """An exclusion by a bare name such as `kernels` would hide the real folder along with its link."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        tools = tomllib.load(file)["tool"]
+    assert tools["mypy"]["strict"] is True
+    assert tools["pytest"]["ini_options"]["filterwarnings"] == ["error"]
+    beside = Path(sys.executable).with_name("ruff")
+    ruff = str(beside) if beside.exists() else shutil.which("ruff")
+    if ruff is None:
+        pytest.skip("ruff is not installed here")
+    command = [ruff, "check", "--show-files", "--no-cache", "."]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
+    shown = {Path(line) for line in done.stdout.splitlines()}
+    assert set(SOURCES) <= shown
+    assert not any(path.is_relative_to(ROOT / name) for path in shown for name in ("kernels", "verify", "figures"))
+
+
+def test_tests_mirror_the_folders():
+    inside = {
+        path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and not path.name.startswith((".", "_"))
+    }
+    assert inside == set(FOLDERS)
+    # Without packages in tests/, pytest needs names that occur once.
+    names = [path.name for path in SOURCES if path.is_relative_to(ROOT / "tests") and path.name != "conftest.py"]
+    assert len(names) == len(set(names))
+
+
+def test_the_package_says_nothing_unfinished():
+    # In pieces, so that this file does not find itself.
+    words = "|".join(("TO" + "DO", "FIX" + "ME", "X" + "XX", "/wo" + "rk/", "NotImplemented" + "Error"))
+    for path in SOURCES:
+        found = re.search(rf"\b({words})\b|/wo" + "rk/", path.read_text(encoding="utf-8"))
+        assert found is None, f"{path}: {found}"
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/architecture.md"])
+def test_documents_name_files_that_exist(name):
+    """Every link of a document leads to a file of the repository."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
+        assert (ROOT / name).parent.joinpath(target).exists(), target

@@ -1,0 +1,68 @@
+"""What replaces Lemma 3 and the text around it: verdicts, and that the constants cannot be moved."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+import sympy as sp
+
+from cflag_theory.claims import ours_union
+from cflag_theory.claims.c_flag.union import S
+from cflag_theory.claims.claim import equal
+from cflag_theory.verify.check import Check, run_check
+from cflag_theory.verify.checks.ours_union import CHECKS
+
+MORE, LESS = sp.Rational(1001, 1000), sp.Rational(999, 1000)
+
+
+@cache
+def check_of(id):
+    """The claim's check with its instances and samples drawn once for all tests here."""
+    original = CHECKS[id]
+    points = tuple(original.points())
+    samples = tuple(original.samples(0, 12)) if original.samples else ()
+    return Check(lambda: points, lambda seed, count: samples)
+
+
+def decide(subject):
+    return run_check(subject, check_of(subject.id))
+
+
+@pytest.mark.parametrize("id", ours_union.CLAIMS)
+def test_verdicts(id):
+    verdict = decide(ours_union.CLAIMS[id]())
+    assert {part.verdict for part in verdict.parts} == {"holds"}
+    assert not any(e.finding == "refutes" for e in verdict.evidence)
+    for evidence in verdict.evidence:
+        if evidence.kind == "proof":
+            assert evidence.data["engines"] == ["sympy", "z3"]
+
+
+def test_the_decrease_is_attained():
+    assert decide(ours_union.union_descent(scale=MORE)).verdict == "false"
+
+
+def test_the_last_term_of_algorithm_1_is_attained():
+    """Held at rest by a linear memory loss, Algorithm 1 keeps ||grad h^|| at the bound."""
+    verdict = decide(ours_union.algorithm1_descent(residue=LESS))
+    assert verdict.parts[0].verdict == "false"
+    verdict = decide(ours_union.algorithm1_descent(residue=0))
+    assert [part.verdict for part in verdict.parts] == ["false", "false"]
+    reached = {
+        e.part: e.data["largest_ratio"]
+        for e in decide(ours_union.algorithm1_descent()).evidence
+        if "largest_ratio" in e.data
+    }
+    assert reached["1"] == 1
+    assert reached["2"] > 0.97
+
+
+def test_the_factors_from_the_union_to_the_current_task_are_attained():
+    verdict = decide(ours_union.current_from_union(scale=LESS))
+    assert [part.verdict for part in verdict.parts] == ["false", "false"]
+
+
+def test_rounds_are_compared_with_what_was_run():
+    subject = ours_union.union_round().with_printed(equal(S, 2 * S), "2")
+    assert decide(subject).parts[1].verdict == "false"

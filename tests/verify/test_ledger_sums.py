@@ -1,0 +1,99 @@
+"""Lemmas 15 and 16 and our exact sums: verdicts, and what a wrong constant changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import pytest
+import sympy as sp
+
+from cflag_theory.claims import ours_forgetting
+from cflag_theory.claims.c_flag import sums
+from cflag_theory.verify.check import Check, run_check
+from cflag_theory.verify.checks import ours_forgetting as our_checks
+from cflag_theory.verify.checks.c_flag import sums as checks
+
+ROWS = ("cflag.lemma15_1", "cflag.lemma15_2", "cflag.lemma16")
+QUARTER = sp.exp(sp.Rational(1, 4))
+
+
+@cache
+def check_of(id):
+    original = (checks.CHECKS | our_checks.CHECKS)[id]
+    points, samples = tuple(original.points()), tuple(original.samples(0, 12))
+    return Check(lambda: points, lambda seed, count: samples)
+
+
+@cache
+def decided(id):
+    return run_check((sums.CLAIMS | ours_forgetting.CLAIMS)[id](), check_of(id))
+
+
+@pytest.mark.parametrize("id", ROWS)
+def test_without_a_step_size_the_lemmas_fail_and_with_it_they_hold(id):
+    verdict = decided(id)
+    assert [part.verdict for part in verdict.parts] == ["needs-hypothesis"]
+    for item in verdict.evidence:
+        if item.on != "printed":
+            assert item.finding == "supports"
+        if item.kind == "proof":
+            assert item.data["engines"] == ["sympy", "z3"]
+
+
+@pytest.mark.parametrize(
+    ("id", "factor", "nearest"),
+    [
+        ("cflag.lemma15_1", 4 / (16 * QUARTER - 20), 0.99),
+        ("cflag.lemma15_2", 4 / (4 * QUARTER - 4) ** 2, 0.99),
+        ("cflag.lemma16", 4, 0.95),
+    ],
+)
+def test_sharp_constants(id, factor, nearest):
+    (found,) = decided(id).sharp
+    assert found["factor"] == pytest.approx(float(factor))
+    assert nearest <= found["reached"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("id", "wrong"),
+    [
+        ("cflag.lemma15_1", lambda: sums.lemma15_1(sp.Rational(1, 2))),
+        ("cflag.lemma15_2", lambda: sums.lemma15_2(0, sp.Rational(127, 100))),
+        ("cflag.lemma16", lambda: sums.lemma16(sp.Rational(47, 100))),
+    ],
+)
+def test_past_its_sharp_value_the_repair_is_refuted(id, wrong):
+    verdict = run_check(wrong(), check_of(id))
+    assert [part.verdict for part in verdict.parts] == ["false"]
+    assert any(e.on == "repair" and e.kind == "counterexample" and e.finding == "refutes" for e in verdict.evidence)
+
+
+def test_constants_between_the_sharp_and_the_printed_ones_pass():
+    assert run_check(sums.lemma15_1(1), check_of("cflag.lemma15_1")).verdict == "needs-hypothesis"
+    assert run_check(sums.lemma15_2(0, 2), check_of("cflag.lemma15_2")).verdict == "needs-hypothesis"
+    assert run_check(sums.lemma16(1), check_of("cflag.lemma16")).verdict == "needs-hypothesis"
+
+
+def test_the_closed_forms_of_the_instances():
+    # One component: sum rho = ((1 + w)^E - 1) / w. Two, one of them old: sum e = sum ((1 + w/2)^k - 1).
+    assert checks.concave_sums(4, 1, Fraction(8)) == ((9**4 - 1) // 8, 0)
+    assert checks.concave_sums(4, 2, Fraction(12))[1] == sum(7**k - 1 for k in range(4))
+
+
+def test_our_sums_are_exact():
+    verdict = decided("ours.local_sums")
+    assert [part.verdict for part in verdict.parts] == ["holds", "holds", "holds"]
+    reached = {e.part: e.data["largest_ratio"] for e in verdict.evidence if "largest_ratio" in e.data}
+    assert reached["1"] == reached["2"] == 1
+    assert reached["3"] > 0.95
+
+
+@pytest.mark.parametrize(("key", "factor"), [("1", 0.999), ("2", 0.999), ("3", 0.95)])
+def test_less_than_our_sums_is_refuted(key, factor):
+    subject = ours_forgetting.local_sums()
+    chosen = next(part for part in subject.parts if part.key == key)
+    relation = replace(chosen.printed.relation, right=sp.Rational(str(factor)) * chosen.printed.relation.right)
+    verdict = run_check(subject.with_printed(relation, key), check_of("ours.local_sums"))
+    assert verdict.verdict == "false"

@@ -1,0 +1,165 @@
+"""(69)-(74) and (66) along (67)-(68): verdicts, and what a wrong constant does to them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import pytest
+import sympy as sp
+
+from cflag_theory.claims import rules
+from cflag_theory.claims.c_flag import surrogate
+from cflag_theory.claims.claim import at_most, equal
+from cflag_theory.claims.proof import examine
+from cflag_theory.claims.symbols import L
+from cflag_theory.kernels import everything, simulate
+from cflag_theory.verify.check import Check, run_check
+from cflag_theory.verify.checks.c_flag.surrogate import CHECKS, random_unions, run_union
+from cflag_theory.verify.instances import on_the_line
+
+
+@cache
+def check_of(id):
+    """The claim's check with its instances and samples drawn once for all tests here."""
+    original = CHECKS[id]
+    points = tuple(original.points())
+    samples = tuple(original.samples(0, 12)) if original.samples else ()
+    return Check(lambda: points, lambda seed, count: samples)
+
+
+def decide(subject):
+    return run_check(subject, check_of(subject.id))
+
+
+def refuted(verdict, on="printed", key="1"):
+    return any((e.kind, e.on, e.part, e.finding) == ("counterexample", on, key, "refutes") for e in verdict.evidence)
+
+
+@pytest.mark.parametrize(
+    ("id", "row", "parts"),
+    [
+        ("cflag.eq69", "typo", ["typo"]),
+        ("cflag.eq71", "holds", ["holds"]),
+        ("cflag.eq73", "holds", ["holds"]),
+        ("cflag.eq74", "typo", ["holds", "typo"]),
+        ("cflag.lemma3_surrogate", "loose", ["loose"]),
+    ],
+)
+def test_verdicts(id, row, parts):
+    verdict = decide(surrogate.CLAIMS[id]())
+    assert verdict.verdict == row
+    assert [part.verdict for part in verdict.parts] == parts
+    for evidence in verdict.evidence:
+        assert not (evidence.kind == "property" and evidence.finding == "refutes")
+        if evidence.kind == "proof":
+            assert evidence.data["engines"] == ["sympy", "z3"]
+            assert evidence.data["undecided"] == []
+
+
+def test_sharp_constants():
+    (descent,) = decide(surrogate.eq69()).sharp
+    assert (descent["printed"], descent["value"]) == ("10", "2")
+    (rate,) = decide(surrogate.lemma3_surrogate()).sharp
+    assert (rate["printed"], rate["value"]) == ("60", "3103/100")
+    assert rate["reached"] > 0.99
+
+
+def test_the_descent_needs_the_constant_two():
+    """At E = 1 the quadratic decreases by exactly 2 beta - 2 beta^2 L, in units of ||grad||^2."""
+    verdict = decide(surrogate.eq69(square=sp.Rational(199, 100), fourth=0))
+    assert verdict.verdict == "false"
+    assert refuted(verdict, "repair")
+
+
+def test_the_number_fifteen_and_its_range_cannot_be_moved():
+    assert decide(surrogate.eq71(lead=sp.Rational(1499, 100))).verdict == "false"
+    assert decide(surrogate.eq71(inverse_limit=3)).verdict == "false"
+
+
+def test_the_factor_is_sixty():
+    assert decide(surrogate.eq73(constant=59)).verdict == "false"
+    assert decide(surrogate.eq73(constant=61)).verdict == "false"
+
+
+def test_the_telescoped_sum():
+    subject = surrogate.eq74()
+    smaller = at_most(surrogate.least, 15 * L / surrogate.T * surrogate.printed_sum)
+    assert decide(subject.with_printed(smaller, "1")).parts[0].verdict == "false"
+    repaired = subject.parts[1].repair.statement.relation
+    assert decide(subject.with_printed(repaired, "2")).parts[1].verdict == "open"
+    # Without the terms of one round the repaired sum is not proved.
+    short = replace(subject.parts[1].repair.statement, definitions=subject.parts[1].repair.statement.definitions[:1])
+    assert not examine(short).accepted
+
+
+def test_the_rate_needs_nearly_its_constant():
+    """31.0256 is where the certificate ends; E = 150 alone needs more than 30.79."""
+    assert decide(surrogate.lemma3_surrogate(constant=sp.Rational(3079, 100))).verdict == "false"
+    beyond = surrogate.lemma3_surrogate(constant=sp.Rational(3102, 100)).parts[0].printed
+    assert not examine(beyond).accepted
+    assert examine(surrogate.lemma3_surrogate(constant=sp.Rational(31026, 1000)).parts[0].printed).accepted
+
+
+def test_the_replay_of_67_and_68_is_the_delayed_method_and_one_full_step():
+    """A second witness of how (67)-(68) are run: FedTrack on the union, less beta grad h~."""
+    step, steps = Fraction(1, 90), 3
+    (union, _) = next(random_unions(1))
+    x = run_union(union, step, steps, 1).iterates[0, :, 0]
+    alone = simulate(
+        union.problem(),
+        "fedtrack",
+        beta=step,
+        local_steps=steps,
+        rounds=1,
+        seed=68,
+        engine="reference",
+        iterates=True,
+    )
+    both = [[*kept, *new] for kept, new in zip(union.memory, union.current, strict=True)]
+    at = [sum(a * union.start - b for a, b in client) / Fraction(len(client)) for client in both]
+    assert x[1] == alone.iterates[0, 1, 0] - step * sum(p * g for p, g in zip(union.p, at, strict=True))
+
+
+def test_smooth_means_do_not_make_smooth_memories():
+    """The mean of 1000 x^2/2 and -1000 x^2/2 is 0; a memory that keeps the first makes (67)-(68) diverge."""
+    kept = [(1000, 0), (1, 0)]
+    problem = on_the_line([kept], [kept], start=1, L=501)
+    step = Fraction(1, 30)
+    trace = simulate(
+        problem,
+        "c_flag",
+        alpha=step,
+        beta=step,
+        local_steps=1,
+        rounds=1,
+        memory=everything(),
+        engine="reference",
+    )
+    assert trace.at_end("f")[0] > trace.column("f")[0, 0]
+
+
+v = surrogate.h
+T, t = surrogate.T, surrogate.t
+G2 = surrogate.grad_h(t) ** 2
+
+
+@pytest.mark.parametrize(
+    ("premise", "drop", "rest", "sound"),
+    [
+        (at_most(G2, 3 * v(t) - 3 * v(t + 1)), 3 * (v(0) - v(T)), 0, True),
+        (at_most(G2, L * (v(t) - v(t + 1)) + surrogate.step2), L * (v(0) - v(T)), T, True),
+        (at_most(G2, 3 * v(t) - 3 * v(t + 1)), 2 * (v(0) - v(T)), 0, False),
+        (at_most(G2, 3 * v(t) - 3 * v(t + 1)), 3 * (v(T) - v(0)), 0, False),
+        (at_most(G2, 3 * v(t) - 2 * v(t + 1)), 3 * (v(0) - v(T)), 0, False),
+        (at_most(G2, t * (v(t) - v(t + 1))), t * (v(0) - v(T)), 0, False),
+        (at_most(G2, 3 * v(t) - 3 * v(t + 1) + 1), 3 * (v(0) - v(T)), 0, False),
+        (at_most(G2, 3 * v(t) - 3 * v(t + 1)), 3 * (v(0) - v(T)), -T, False),
+        (at_most(G2, surrogate.step2), v(0) - v(T), 0, False),
+        (equal(G2, v(t) - v(t + 1)), v(0) - v(T), 0, False),
+    ],
+)
+def test_telescoping_is_checked_against_its_premise(premise, drop, rest, sound):
+    use = rules.telescoping("sum", T, surrogate.least, drop, sp.sympify(rest), "here.", "round")
+    assert (rules.fault(use, [premise]) is None) == sound

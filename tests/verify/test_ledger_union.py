@@ -1,0 +1,102 @@
+"""Algorithm 1 against (67)-(68), Lemma 3 along it, its remark and Lemma 11: verdicts, and planted errors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+import sympy as sp
+
+from cflag_theory.claims.c_flag import union
+from cflag_theory.claims.claim import at_most, equal
+from cflag_theory.claims.proof import examine
+from cflag_theory.verify.check import Check, run_check
+from cflag_theory.verify.checks.c_flag.union import CHECKS, at_rest, lemma3_points, lemma11_points
+
+
+@cache
+def check_of(id):
+    """The claim's check with its instances drawn once for all tests here."""
+    points = tuple(CHECKS[id].points())
+    return Check(lambda: points)
+
+
+def decide(subject):
+    return run_check(subject, check_of(subject.id))
+
+
+@pytest.mark.parametrize(
+    ("id", "row", "parts"),
+    [
+        ("cflag.eq68", "false", ["false", "false"]),
+        ("cflag.lemma3", "false", ["false"]),
+        ("cflag.lemma3_remark", "false", ["false"]),
+        ("cflag.lemma11", "needs-hypothesis", ["holds", "needs-hypothesis"]),
+    ],
+)
+def test_verdicts(id, row, parts):
+    verdict = decide(union.CLAIMS[id]())
+    assert verdict.verdict == row
+    assert [part.verdict for part in verdict.parts] == parts
+    assert all(e.data["undecided"] == [] for e in verdict.evidence if e.kind == "proof")
+
+
+def test_rows_are_false_because_of_what_they_say():
+    """Statements that the same instances satisfy are not refuted by them."""
+    harmless = {
+        "cflag.eq68": equal(union.alpha * union.grad_g, union.beta * union.grad_g),
+        "cflag.lemma3_remark": equal(union.grad_g2, sp.Rational(1, 4)),
+    }
+    for id, relation in harmless.items():
+        subject = union.CLAIMS[id]()
+        for part in subject.parts:
+            subject = subject.with_printed(relation, part.key)
+        assert decide(subject).verdict == "open"
+
+
+def test_lemma3_fails_with_any_constant():
+    """The right side is zero where Algorithm 1 rests, so that no constant mends it."""
+    assert decide(union.lemma3(constant=10**9)).verdict == "false"
+    for point in lemma3_points():
+        assert point.values[union.h(0)] == point.values[union.h(union.T)]
+        assert point.values[union.least] > 0
+
+
+def test_the_family_that_refutes_lemma3_rests_where_it_says():
+    family = union.lemma3().parts[0].refutation
+    assert examine(family).accepted
+    start = family.hypotheses[0]
+    moved = replace(start, relation=equal(start.relation.left, sp.Rational(2, 3)))
+    assert not examine(replace(family, hypotheses=(moved,))).accepted
+    # The closed form is the one of the simulated round.
+    assert at_rest([(1, 0)], [(1, 1)], 2).start == start.relation.right
+
+
+def test_weights_of_first_order_do_not_save_lemma3():
+    """|C| = E |M| makes both algorithms agree to first order in beta; the distance that remains is beta / 2 of it."""
+    step = sp.Rational(1, 60)
+    rest = at_rest([(1, 0)], [(1, 1)] * 2, 2).start
+    assert rest == (2 - step / 2) / (3 - step / 2)
+    assert rest != sp.Rational(2, 3)
+
+
+def test_lemma11_needs_both_factors():
+    verdict = decide(union.lemma11(constant=sp.Rational(199, 100)))
+    assert [part.verdict for part in verdict.parts] == ["false", "false"]
+    ratio = [e.data["largest_ratio"] for e in decide(union.lemma11()).evidence if "largest_ratio" in e.data]
+    assert ratio == [1.0, 1.0]
+
+
+def test_lemma11_with_equal_shares_uses_them():
+    """Without the hypothesis the two h~ differ on the instances, and the repair's proof does not go through."""
+    mended = union.lemma11().parts[1].repair.statement
+    assert not examine(replace(mended, hypotheses=())).accepted
+    whole = [point for point in lemma11_points() if point.part == "2"]
+    assert any(point.values[union.share_spread] > 0 for point in whole)
+    assert any(point.values[union.share_spread] == 0 for point in whole)
+
+
+def test_a_planted_bound_without_omega_is_refuted():
+    subject = union.lemma11().with_printed(at_most(union.grad_g2, 2 * union.grad_h2), "1")
+    assert decide(subject).parts[0].verdict == "false"

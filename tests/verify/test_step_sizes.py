@@ -1,0 +1,122 @@
+"""Every step-size condition at its edge, just inside and just outside."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from cflag_theory.claims.step_sizes import CONDITIONS
+from cflag_theory.errors import InvalidInput
+from cflag_theory.verify import step_sizes
+from cflag_theory.verify.conditions import StepSizes
+
+NEAR = 1e-9
+SETTINGS = [(1.0, 0.0, 1), (2.5, 0.75, 10), (0.003, 7.0, 4)]
+# The root of 10 u + 80 u^3 = 1.
+ROOT = 0.09346759389767632
+
+
+def at(name, *, L, m, E, alpha=None, beta=None):
+    found = step_sizes(L=L, m=m, E=E, alpha=alpha or 0.5 / L, beta=beta or 0.01 / (L * E), T=100)
+    return next(row for row in found.conditions if row.condition == name)
+
+
+#: name -> (which step size, its edge, whether the edge itself is allowed)
+UPPER = {
+    "alpha < 2/(L(1+m))": ("alpha", lambda L, m, E: 2 / (L * (1 + m)), False),
+    "alpha <= 1/L": ("alpha", lambda L, m, E: 1 / L, True),
+    "beta <= 1/(4LE)": ("beta", lambda L, m, E: 1 / (4 * L * E), True),
+    "beta <= 1/(12LE)": ("beta", lambda L, m, E: 1 / (12 * L * E), True),
+    "beta <= 1/(2LE)": ("beta", lambda L, m, E: 1 / (2 * L * E), True),
+}
+EQUATIONS = {
+    "alpha = 1/(L(1+m))": ("alpha", lambda L, m, E: 1 / (L * (1 + m))),
+    "beta = 1/(60LE)": ("beta", lambda L, m, E: 1 / (60 * L * E)),
+}
+BOTH, CUBIC = "alpha = beta = 1/(30LE)", "10u + 80u^3 < 1, u = beta L E"
+
+
+def test_every_condition_is_tested_here():
+    assert {*UPPER, *EQUATIONS, BOTH, CUBIC} == {condition.name for condition in CONDITIONS}
+
+
+@pytest.mark.parametrize(("L", "m", "E"), SETTINGS)
+@pytest.mark.parametrize("name", UPPER)
+def test_upper_bound(name, L, m, E):
+    which, edge, closed = UPPER[name]
+    value = edge(L, m, E)
+    inside, outside = (at(name, L=L, m=m, E=E, **{which: value * (1 + off)}) for off in (-NEAR, NEAR))
+    assert inside.holds
+    assert not outside.holds
+    assert at(name, L=L, m=m, E=E, **{which: value / 3}).factor == pytest.approx(1 / 3)
+    if closed:
+        assert at(name, L=L, m=m, E=E, **{which: value}).holds
+
+
+def test_the_open_edge_itself_is_outside():
+    # Powers of two: no rounding can carry the edge inside.
+    assert not at("alpha < 2/(L(1+m))", L=2.0, m=1.0, E=1, alpha=0.5).holds
+
+
+@pytest.mark.parametrize(("L", "m", "E"), SETTINGS)
+@pytest.mark.parametrize("name", EQUATIONS)
+def test_equation(name, L, m, E):
+    which, edge = EQUATIONS[name]
+    value = edge(L, m, E)
+    assert at(name, L=L, m=m, E=E, **{which: value}).holds
+    for off in (-NEAR, NEAR, 1.0):
+        row = at(name, L=L, m=m, E=E, **{which: value * (1 + off)})
+        assert not row.holds
+        assert row.factor == pytest.approx(1 + off)
+
+
+@pytest.mark.parametrize(("L", "m", "E"), SETTINGS)
+def test_equation_in_both_step_sizes(L, m, E):
+    edge = 1 / (30 * L * E)
+    assert at(BOTH, L=L, m=m, E=E, alpha=edge, beta=edge).holds
+    for alpha, beta in ((1, 1 + NEAR), (1 - NEAR, 1), (1, 2), (2, 1)):
+        row = at(BOTH, L=L, m=m, E=E, alpha=alpha * edge, beta=beta * edge)
+        assert not row.holds
+        assert row.factor is None
+
+
+@pytest.mark.parametrize(("L", "m", "E"), SETTINGS)
+def test_cubic(L, m, E):
+    assert math.isclose(10 * ROOT + 80 * ROOT**3, 1, rel_tol=1e-12)
+    inside = at(CUBIC, L=L, m=m, E=E, beta=ROOT / (L * E) * (1 - NEAR))
+    assert inside.holds
+    assert inside.factor == pytest.approx(1)
+    assert not at(CUBIC, L=L, m=m, E=E, beta=ROOT / (L * E) * (1 + NEAR)).holds
+    assert at(CUBIC, L=L, m=m, E=E, beta=0.05 / (L * E)).factor == pytest.approx(0.5 + 80 * 0.05**3)
+
+
+def test_the_result_is_data():
+    found = step_sizes(L=2, m=0.5, E=10, alpha=0.3, beta=0.004, T=400)
+    assert isinstance(found, StepSizes)
+    assert [row.condition for row in found.conditions] == [condition.name for condition in CONDITIONS]
+    assert found.c == pytest.approx(0.004 * 20)
+    shown = found.to_json()
+    assert json.loads(json.dumps(shown, allow_nan=False))["c"] == found.c
+    assert {"condition", "holds", "factor", "where", "unlocks"} == set(shown["conditions"][0])
+
+
+GOOD = {"L": 1.0, "m": 0.5, "E": 2, "alpha": 0.1, "beta": 0.1, "T": 10}
+NOT_A_NUMBER = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [(name, value) for name in ("L", "alpha", "beta") for value in (0.0, -1.0, NOT_A_NUMBER, math.inf)]
+    + [("m", value) for value in (-1e-9, -1.0, NOT_A_NUMBER, math.inf)]
+    + [(name, value) for name in ("E", "T") for value in (0, -3, 2.5, NOT_A_NUMBER, math.inf)],
+)
+def test_bad_input_names_the_value_and_the_remedy(name, value):
+    with pytest.raises(InvalidInput, match=rf"^{name} = {value} is not allowed: give a[n ]".replace("-", r"\-")):
+        step_sizes(**{**GOOD, name: value})
+
+
+def test_edges_of_the_allowed_input():
+    step_sizes(**{**GOOD, "m": 0.0, "E": 1, "T": 1})
+    assert step_sizes(**{**GOOD, "E": 2.0}).E == 2
