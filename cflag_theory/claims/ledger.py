@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from cflag_theory.claims import ours, ours_adaptive, ours_forgetting, ours_memory, ours_union
+from cflag_theory.claims import (
+    ours,
+    ours_adaptive,
+    ours_bounded,
+    ours_first_rounds,
+    ours_forgetting,
+    ours_memory,
+    ours_union,
+)
 from cflag_theory.claims.c_flag import (
     adaptive,
     adaptive_clients,
     adaptive_lemmas,
     algorithm3,
     assumptions,
+    average_forgetting,
     descent,
     drift,
     forgetting,
@@ -112,8 +121,7 @@ PREAMBLE: tuple[str, ...] = (
     "grad f_memory, grad f, grad g, b are the p-weighted means of the clients' (Sec. 2, (6)).",
     "S = sum_i p_i sum_{k=0}^{E-1} of the delayed gradients, and a round is (24): x_{t+1} = x_t - alpha "
     "grad_f_memory - beta S.",
-    "Every component g_{i,j} is L-smooth, as the supplement says after Assumption 6, and so is every past component "
-    "that is kept in memory where (67)-(68) run on it.",
+    "Every component g_{i,j} is L-smooth, as the supplement says after Assumption 6.",
 )
 
 _MODULES = (
@@ -131,6 +139,7 @@ _MODULES = (
     sums,
     forgetting,
     terms,
+    average_forgetting,
     limits,
     adaptive,
     adaptive_clients,
@@ -140,6 +149,8 @@ _MODULES = (
 )
 _OURS = (
     ours.CLAIMS,
+    ours_first_rounds.CLAIMS,
+    ours_bounded.CLAIMS,
     ours_memory.CLAIMS,
     ours_union.CLAIMS,
     ours_forgetting.CLAIMS,

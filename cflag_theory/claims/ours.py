@@ -56,8 +56,7 @@ pushed = symbol("pushed", r"\sum_t\mathbf{E}\|\nabla f+\tfrac{\beta}{\alpha}S\|^
 
 _READING = (
     "((1 + beta L)^E - 1)/L <= beta E exp(beta L E): with beta = c / sqrt(T) and a bounded mean of ||grad g(x_t)||^2 "
-    "the "
-    "bound is O(1/T), for every T.",
+    "the bound is O(1/T), for every T.",
     "E is the mean over the draws of the memory.",
 )
 
@@ -100,10 +99,9 @@ def drawn_once(first: Any = 2, second: Any = 1) -> Claim:
     """A memory with m < 1, drawn once: no expectation is needed, and no Assumption 3."""
     goal = once_bound(first, second)
     statement = Statement(
-        "(1/T) sum_t ||grad f(x_t)||^2 <= 2 (f(x_0) - f(x_T)) / (alpha (1 - sqrt(m)) T) + "
-        "[((1 + beta L)^E - 1) / (L alpha (1 - sqrt(m)))]^2 (1/T) sum_t ||grad g(x_t)||^2, along every run whose "
-        "memory "
-        "has m < 1, drawn once or not.",
+        "(1/T) sum_t ||grad f(x_t)||^2 <= 2 (f(x_0) - f(x_T)) / (alpha (1 - sqrt(m)) T) + [((1 + beta L)^E - 1) / (L "
+        "alpha (1 - sqrt(m)))]^2 (1/T) sum_t ||grad g(x_t)||^2, along every run whose memory has m < 1, drawn once or "
+        "not.",
         goal,
         (SMALL_STEP, BELOW_ONE, UNIT_BIAS),
         _once_proof(goal),
@@ -117,11 +115,9 @@ def drawn_once(first: Any = 2, second: Any = 1) -> Claim:
         (Part("1", statement),),
         (
             *_READING,
-            "The second constant is attained for every T, E and m < 1: f = x^2/2, b = -sqrt(m) grad f and g = -x^2/2 "
-            "- x "
-            "rest where alpha (1 - sqrt(m)) x = ((1 + beta L)^E - 1)(x + 1); the first cannot be below 2 either, for "
-            "m = 0, "
-            "T = 1, alpha = 1/L, f = x^2/2.",
+            "The second constant is attained for every T, E and m < 1: f = x^2/2, b = -sqrt(m) grad f and g = -x^2/2 - "
+            "x rest where alpha (1 - sqrt(m)) x = ((1 + beta L)^E - 1)(x + 1); the first cannot be below 2 either, for "
+            "m = 0, T = 1, alpha = 1/L, f = x^2/2.",
             "Neither Assumption 3 nor an expectation is used, and g may be unbounded below.",
         ),
     )
@@ -177,11 +173,10 @@ def redrawn(constant: Any = 1) -> Claim:
         (
             *_READING,
             "Any m >= 0 is allowed: alpha = 1/(L (1 + m)) gives (1/T) sum E||grad f||^2 <= 2 L (1 + m)^2 F/T + ((1 + "
-            "m)^{3/2} "
-            "((1 + beta L)^E - 1))^2 (1/T) sum E||grad g||^2.",
-            "Attained for m = 0 where f = x^2/2 and g = -x rest at x = beta E/alpha. For m > 0, f = x^2/2 with "
-            "b = +-sqrt(m) grad f reaches (2 - L alpha)(1 - L alpha m) / (2 - L alpha (1 + m)) of it as T grows: 3/4 "
-            "for m = 1 at alpha = 1/(2L), 1 as alpha tends to 0.",
+            "m)^{3/2} ((1 + beta L)^E - 1))^2 (1/T) sum E||grad g||^2.",
+            "Attained for m = 0 by f = x^2/2 and g = -x^2/2 - x at rest. For m > 0, f = x^2/2 with g = -x and b = "
+            "+-sqrt(m) grad f reaches (2 - L alpha)(1 - L alpha m) / (2 - L alpha (1 + m)) of it as T grows: 3/4 for m "
+            "= 1 at alpha = 1/(2L), 1 as alpha tends to 0.",
         ),
     )
 
@@ -245,8 +240,7 @@ def rate(constant: Any = 1) -> Claim:
         (Part("1", statement),),
         (
             "Here ||grad g|| = 1, and ours.drawn_once gives 2 F/(alpha T) + (c E/alpha)^2/T for E = 1: the same but "
-            "for F. "
-            "The paper claims 1/sqrt(T) for the same step sizes.",
+            "for F. The paper claims 1/sqrt(T) for the same step sizes.",
             "x_t = beta E/alpha + (1 - alpha)^t (x_0 - beta E/alpha): from below the rest point is approached too.",
         ),
     )

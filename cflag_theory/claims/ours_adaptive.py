@@ -162,7 +162,7 @@ def clients() -> Claim:
 
 
 def condition() -> Claim:
-    """Exactly when Table 1 lowers Gamma of the step really taken."""
+    """Exactly when Table 1 does not raise Gamma of the step really taken."""
 
     def part(key: str, c: sp.Expr) -> Part:
         definitions, steps = lemmas.rates(c)
@@ -182,12 +182,12 @@ def condition() -> Claim:
         "ours.adaptive_condition",
         "ours",
         "instead of Lemma 7",
-        "When Table 1 lowers forgetting",
+        "When Table 1 does not raise forgetting",
         (part("average", sp.S.One), part("worst", N)),
         (
-            "So Table 1 lowers Gamma if and only if the gain (second term) is at least what follows it. No assumption "
-            "on C_ij.",
-            "The term with alpha is harmful as soon as some client interferes while sum_i p_i beta_i Lambda_i > 0.",
+            "So Table 1 does not raise Gamma if and only if the gain (second term) is at least what follows it. No "
+            "assumption on C_ij.",
+            "The term with alpha is harmful as soon as some client has Lambda_i < 0 while sum_i p_i beta_i Lambda_i > 0.",
         ),
     )
 
@@ -207,8 +207,7 @@ def descent() -> Claim:
         "What adapted rates guarantee for the past task",
         (Part("round", _one_round(round_words)), Part("run", _whole_run())),
         (
-            "For m = 0 the rule is 0 <= beta_t <= 2 beta' with beta' of ours.adaptive_server: a guarantee without "
-            "knowing f.",
+            "For m = 0 beta'' is beta' of ours.adaptive_server: a guarantee without knowing f.",
             "The server knows all that the rule asks for but m. Nothing of the kind holds for g: see "
             "cflag.sec5_guarantee.",
             "O(1/T) for a fixed alpha <= 1/L, where the paper has O(1/sqrt(T)) with beta_t below c / sqrt(T).",
@@ -216,10 +215,12 @@ def descent() -> Claim:
     )
 
 
+_RANGES = (Fact("alpha", at_most(L * alpha, 1), "alpha <= 1/L."), Fact("m", below(mu, 1), "m < 1."))
+
+
 def _one_round(words: str) -> Statement:
     known = (
-        Fact("alpha", at_most(L * alpha, 1), "alpha <= 1/L."),
-        Fact("m", below(mu, 1), "m < 1."),
+        *_RANGES,
         Fact("(27)", at_most(bias, mu * grad), "||b(x_t)|| <= sqrt(m) ||grad f(x_t)||, (27)."),
         Fact(
             "rate",
@@ -231,7 +232,7 @@ def _one_round(words: str) -> Statement:
                 ),
                 0,
             ),
-            "0 <= beta_t <= 2 beta', L ||S||^2 beta' = max(0, (1 - L alpha) Lambda - sqrt(m)/(1 - sqrt(m)) "
+            "0 <= beta_t <= 2 beta'', L ||S||^2 beta'' = max(0, (1 - L alpha) Lambda - sqrt(m)/(1 - sqrt(m)) "
             "||grad_f_memory|| ||S||).",
         ),
     )
@@ -284,7 +285,12 @@ def _whole_run() -> Statement:
     rounds = (
         Fact("start", equal(squares(0), 0), "An empty sum."),
         Fact("sum", equal(squares(k + 1), squares(k) + gradient2(k)), "The next term."),
-        Fact("round", at_most(f(k + 1), f(k) - decrease() * gradient2(k)), "The first part, for every round."),
+        Fact(
+            "round",
+            at_most(f(k + 1), f(k) - decrease() * gradient2(k)),
+            "The run: every round chooses beta_t by the rule of part round, and (27) holds at every x_t; so that part's "
+            "inequality holds in every round.",
+        ),
     )
     sofar = at_most(decrease() * squares(k), f(0) - f(k))
     hypothesis = "so far (hypothesis)"
@@ -309,10 +315,11 @@ def _whole_run() -> Statement:
     )
     end = Fact("end", at_most(f_least, f(T)), "inf f <= f(x_T).")
     return Statement(
-        "(1/T) sum_{t<T} ||grad f(x_t)||^2 <= (f(x_0) - inf f) / (alpha (1 - sqrt(m)) (1 - L alpha (1 - sqrt(m)) / 2) "
-        "T), for every T.",
+        "The run in which every round has one rate for all clients, chosen by the rule of part round, with a memory of "
+        "(27), m < 1 and alpha <= 1/L: (1/T) sum_{t<T} ||grad f(x_t)||^2 <= (f(x_0) - inf f) / (alpha (1 - sqrt(m)) "
+        "(1 - L alpha (1 - sqrt(m)) / 2) T), for every T.",
         goal,
-        (end,),
+        (*_RANGES, end),
         Proof(steps),
         rounds,
     )

@@ -105,8 +105,8 @@ def bounded_gradients(first: Any = 2, second: Any = 1) -> Claim:
         )
     )
     statement = Statement(
-        "(1/T) sum_t E||grad g(x_t)||^2 <= 2 E(g(x_0) - g(x_T)) / (alpha (1 - q) T) + (omega/(1 - q))^2 with q = "
-        "((1 + beta L)^E - 1)/(L alpha) < 1 and ||grad f_memory(x_t) - grad g(x_t)|| <= omega in every round.",
+        "(1/T) sum_t E||grad g(x_t)||^2 <= 2 E(g(x_0) - g(x_T)) / (alpha (1 - q) T) + (omega/(1 - q))^2 with q = ((1 + "
+        "beta L)^E - 1)/(L alpha) < 1 and ||grad f_memory(x_t) - grad g(x_t)|| <= omega in every round.",
         goal,
         (
             Fact("alpha", at_most(L * alpha, 1), "alpha <= 1/L."),
@@ -123,12 +123,11 @@ def bounded_gradients(first: Any = 2, second: Any = 1) -> Claim:
         "Bounded mean of ||grad g||^2",
         (Part("1", statement),),
         (
-            "The omega of Lemma 11 bounds (|M| / (|M| + |C|)) ||grad f_memory - grad g||; so where it is finite and "
-            "g is bounded "
-            "below, Lemmas 4 and 18 hold for alpha <= 1/L, and Assumption 3 gives way to "
-            "||grad f_memory|| <= ||grad g|| + omega.",
-            "As beta tends to 0 the constants 2 and 1 are attained: g = x^2/2 - omega x with f_memory = x^2/2 rests "
-            "at 0.",
+            "The omega of Lemma 11 bounds (|M| / (|M| + |C|)) ||grad f_memory - grad g||; so where it is finite and g "
+            "is bounded below, Lemmas 4 and 18 hold for alpha <= 1/L, and Assumption 3 gives way to ||grad f_memory|| "
+            "<= ||grad g|| + omega.",
+            "As beta tends to 0 the constants 2 and 1 are attained: g = x^2/2 - omega x with f_memory = x^2/2 rests at "
+            "0.",
         ),
     )
 

@@ -59,6 +59,9 @@ G_SUMS = (
     Fact("no round: g", equal(g2(0), 0), "An empty sum."),
     Fact("one more: g", equal(g2(t + 1), g2(t) + size_g(t) ** 2), "A sum over the first rounds."),
 )
+UNIT_BIAS = Fact(
+    "(27)", at_most(u2(W), f2(W)), "b(x_t) = sqrt(m) u with ||u|| <= ||grad f(x_t)|| at every x_t, which is (27)."
+)
 FIRST = Fact("t", at_most(t, W), "t is one of the first W rounds.")
 #: (4 L W sqrt(1 + m) reach)^2 <= (1 - sqrt(m))^2.
 RANGE = at_most(16 * L**2 * W**2 * (1 + root_m**2) * reach() ** 2, (1 - root_m) ** 2)
@@ -105,7 +108,7 @@ def _descent(at: sp.Expr, prefix: str) -> tuple[Obligation | RuleUse, ...]:
         rules.bilinearity(prefix + "gap", gap(at), left, left, gram, words),
         rules.bilinearity(prefix + "across", across(at), aslant, aslant, gram, words),
         rules.bilinearity(prefix + "spread", spread(at), apart, apart, gram, words),
-        rules.bounded_bias(prefix + "(27)", u2(at), f2(at), "b = sqrt(m) u."),
+        rules.bounded_bias(prefix + "(27)", u2(at), f2(at), "b = sqrt(m) u.", "(27)"),
         rules.mean_of_bounds(
             prefix + "rounds", beta**2 * S2(at), reach() ** 2 * g2(at), "over rounds and draws.", ("one round",)
         ),
@@ -217,7 +220,7 @@ def bound(first: Any = 4, second: Any = 4) -> Relation:
 
 
 def steps() -> tuple[Step, ...]:
-    """The bound as "first rounds", from the facts "alpha", "m", "t" and "range"."""
+    """The bound as "first rounds", from the facts "alpha", "m", "(27)", "t" and "range"."""
     rho, r2 = slack("m"), square(reach())
     certificate = (
         slack("W: descent") / W
@@ -251,7 +254,7 @@ def first_rounds(first: Any = 4, second: Any = 4) -> Claim:
         "||grad g(x_0)|| / (L alpha (1 - sqrt(m)))]^2 for the first W rounds of every run whose memory satisfies (27) "
         "with m < 1, b = sqrt(m) u with ||u|| <= ||grad f||.",
         goal,
-        (SMALL_STEP, BELOW_ONE, FIRST, small),
+        (SMALL_STEP, BELOW_ONE, UNIT_BIAS, FIRST, small),
         Proof((*before, ending)),
         (START, *SUMS, *G_SUMS),
     )
@@ -263,8 +266,7 @@ def first_rounds(first: Any = 4, second: Any = 4) -> Claim:
         (Part("1", statement),),
         (
             "With beta = c/sqrt(T) the range allows W of the order sqrt(T), so min_t E||grad f(x_t)||^2 = "
-            "O(1/sqrt(T)): the "
-            "rate of Theorem 5, for m < 1, without Assumption 3 and for a memory that is drawn once.",
+            "O(1/sqrt(T)): the rate of Theorem 5, for m < 1, without Assumption 3 and for a memory that is drawn once.",
             "f is bounded below; g need not be, and ||grad g(x_t)|| may grow without bound after the first W rounds.",
         ),
     )

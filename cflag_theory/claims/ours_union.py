@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -16,20 +17,31 @@ from cflag_theory.claims.c_flag.surrogate import (
     h,
     round_steps,
     shorten,
+    small_steps,
     t,
     union,
 )
-from cflag_theory.claims.c_flag.union import S, S_union, grad_f_memory, grad_g, grad_g2, grad_h, grad_h2, x
+from cflag_theory.claims.c_flag.union import (
+    NO_CONFLICT,
+    S,
+    S_union,
+    grad_f_memory,
+    grad_g,
+    grad_g2,
+    grad_h,
+    grad_h2,
+    grad_memory2,
+    memory_dot,
+    share,
+    x,
+)
 from cflag_theory.claims.claim import Claim, Fact, Part, Statement, at_most, below, equal
-from cflag_theory.claims.proof import Obligation, Proof, Step
+from cflag_theory.claims.proof import Obligation, Proof, RuleUse, Step
 from cflag_theory.claims.symbols import E, L, alpha, beta, r, sequence, symbol
-from cflag_theory.claims.tracking import WITHIN, deviation, ratio, second_order, tracked
+from cflag_theory.claims.tracking import KEPT, WITHIN, deviation, ratio, second_order, tracked
 
 x_mean = symbol("x_mean", r"\sum_i p_i x_{t,E}^i", real=True)
 x_next = symbol("x_next", r"x_{t+1}", real=True)
-share = symbol("share", "s", nonnegative=True)
-grad_memory2 = symbol("grad_memory2", r"{\|\nabla f^\dagger(x_t)\|^2}", nonnegative=True)
-memory_dot = symbol("memory_dot_g", r"\langle\nabla f^\dagger(x_t),\nabla g(x_t)\rangle", real=True)
 size_g = symbol("size_g", r"{\|\nabla g(x_t)\|}", nonnegative=True)
 size_h = symbol("size_h", r"{\|\nabla\tilde h(x_t)\|}", nonnegative=True)
 size_memory = symbol("size_memory", r"{\|\nabla f^\dagger(x_t)\|}", nonnegative=True)
@@ -45,7 +57,23 @@ target_step2 = symbol("step2", r"{\|x_{t+1}-x_t\|^2}", nonnegative=True)
 target_cross = symbol("target_dot_deviation", r"\langle\nabla\hat h(x_t),e_t\rangle", real=True)
 current = tracked("current", "g", sizes_g(t))
 
+L_f_memory = symbol("L_f_memory", r"L_{f^\dagger}", nonnegative=True)
+
 SMALL = Fact("small", at_most(beta * L * (1 + E), 1), "beta L (1 + E) <= 1.")
+SMOOTH_MEMORY = Fact(
+    "f_memory",
+    at_most(L_f_memory, L),
+    "f_memory is L-smooth: its constant is at most L. So are g and every g_{i,j}, by Assumption 1 and the text after "
+    "Assumption 6.",
+)
+SMOOTH_WORDS = "with f_memory, g and every g_{i,j} L-smooth"
+
+
+def _smooth_target() -> RuleUse:
+    """h^ between x_t and x_{t+1}."""
+    words = "h^ is a mean of f_memory and g, and L-smooth as both are."
+    use = rules.smoothness("smooth", target(t + 1), target(t), target_inner, target_step2, L, words)
+    return replace(use, premises=("f_memory",))
 
 
 def union_round() -> Claim:
@@ -96,9 +124,9 @@ def union_descent(scale: Any = 1) -> Claim:
     follows = Obligation("the statement follows", goal, ("one round", "small", "deviation"), shorten("deviation"))
     statement = Statement(
         "h~(x_{t+1}) <= h~(x_t) - (1 - q^2) / (2 L) ||grad h~(x_t)||^2 in one round of (67)-(68), with q = "
-        "(1 + beta L)^E - beta L - 2 beta L E, if beta L (1 + E) <= 1.",
+        "(1 + beta L)^E - beta L - 2 beta L E, if beta L (1 + E) <= 1 and the components kept in memory are L-smooth.",
         goal,
-        (SMALL,),
+        (SMALL, KEPT),
         Proof((*deviation(union), *round_steps(), follows)),
         union.start,
     )
@@ -113,7 +141,7 @@ def union_descent(scale: Any = 1) -> Claim:
             "For E = 1 it is attained by h~ = (L/2) ||x||^2. For larger E, with full local gradients, that loss "
             "decreases by (1 - q'^2) / (2 L) ||grad h~||^2 with q' = (1 - beta L)^E - beta L, and q - q' is less than "
             "(beta L E)^3.",
-            "h~ = sum_i p_i h~_i; every component of h~_i is L-smooth.",
+            "h~ = sum_i p_i h~_i, with h~_i the mean over the client's memory and current data.",
         ),
     )
 
@@ -127,12 +155,11 @@ def algorithm1_descent(residue: Any = 1) -> Claim:
     move = {"grad": -total, "dev": -beta}
     moved = "x_{t+1} - x_t = -(alpha + beta E) grad h^(x_t) - beta e_t by (24), with e_t = S - E grad g(x_t)."
     smooth = Fact("step", at_most(L * total, 1), "L (alpha + beta E) <= 1.")
-    sized = "L bounds the smoothness of f_memory, of g and of every g_{i,j}."
     share_of_error = sp.sympify(residue) * (beta * ratio() / total) ** 2
 
     drop = target(t) - target(t + 1)
     one_round: tuple[Step, ...] = (
-        rules.smoothness("smooth", target(t + 1), target(t), target_inner, target_step2, L, sized),
+        _smooth_target(),
         rules.bilinearity("inner", target_inner, {"grad": one}, move, gram, moved),
         rules.bilinearity("length", target_step2, move, move, gram, moved),
         Obligation(
@@ -160,9 +187,10 @@ def algorithm1_descent(residue: Any = 1) -> Claim:
     first = Statement(
         "min_{t<T} ||grad h^(x_t)||^2 <= 2 (h^(x_0) - h^(x_T)) / ((alpha + beta E) T) + (beta rho / (alpha + beta "
         "E))^2 mean_t ||grad g(x_t)||^2 for the iterates of Algorithm 1, with h^ = (alpha f_memory + beta E g) / "
-        "(alpha + beta E) and rho = ((1 + beta L)^E - 1) / (beta L) - E, if L (alpha + beta E) <= 1.",
+        "(alpha + beta E) and rho = ((1 + beta L)^E - 1) / (beta L) - E, if L (alpha + beta E) <= 1, "
+        f"{SMOOTH_WORDS}.",
         goal,
-        (smooth, ROUNDS),
+        (smooth, ROUNDS, SMOOTH_MEMORY),
         Proof(
             (
                 *deviation(current),
@@ -191,9 +219,10 @@ def algorithm1_descent(residue: Any = 1) -> Claim:
             "The second term cannot be dropped or made smaller: g = -(L/2) x^2 + G x with f_memory linear and "
             "grad f_memory chosen so that alpha grad f_memory + beta S = 0 stays at x_0 and makes the bound an "
             "equality for every T.",
-            f"{sized} Memory is drawn once and any: no bias assumption is used.",
+            "The memory may be any fixed part of the past data for which f_memory is L-smooth: no bias assumption is "
+            "used.",
             "For |C| / |M| = beta E / alpha, h^ is the h~ of (3). For E = 1 the second term vanishes: then Lemma 3 "
-            "holds for |M| = |C|, with 30 L in place of 60 L.",
+            "holds for |M| = |C|, with 30 L in place of 60 L, under the same smoothness.",
         ),
     )
 
@@ -213,13 +242,8 @@ def _common_step(residue: Any) -> Statement:
         Obligation("range", at_most(beta * L * E, u), ("beta",), -L * E * residual("beta")),
         *deviation(current),
         *second_order(current, u),
-        Obligation(
-            "small",
-            at_most(beta * L * (1 + E), 1),
-            ("range", "E"),
-            2 * slack("range") + 1 - 2 * u + beta * L * slack("E"),
-        ),
-        rules.smoothness("smooth", target(t + 1), target(t), target_inner, target_step2, L, "h^ is L-smooth."),
+        small_steps(u),
+        _smooth_target(),
         rules.bilinearity("inner", target_inner, {"grad": one}, move, gram, moved),
         rules.bilinearity("length", target_step2, move, move, gram, moved),
         Obligation(
@@ -267,9 +291,10 @@ def _common_step(residue: Any) -> Statement:
     )
     return Statement(
         "At alpha = beta = 1/(30 L E), with h^ = (f_memory + E g) / (1 + E): min_{t<T} ||grad h^(x_t)||^2 <= "
-        "60 L E / ((1 + E) T) (h^(x_0) - h^(x_T)) + ((E - 1) / (59 (E + 1)))^2 mean_t ||grad g(x_t)||^2.",
+        "60 L E / ((1 + E) T) (h^(x_0) - h^(x_T)) + ((E - 1) / (59 (E + 1)))^2 mean_t ||grad g(x_t)||^2, "
+        f"{SMOOTH_WORDS}.",
         goal,
-        (STEP, LOCAL_STEPS, ROUNDS, WITHIN),
+        (STEP, LOCAL_STEPS, ROUNDS, WITHIN, SMOOTH_MEMORY),
         Proof(steps),
         current.start,
     )
@@ -313,7 +338,7 @@ def current_from_union(scale: Any = 1) -> Claim:
         ">= 0.",
         kept,
         (
-            Fact("no conflict", at_most(0, memory_dot), "<grad f_memory(x_t), grad g(x_t)> >= 0."),
+            NO_CONFLICT,
             Fact("s", at_most(share, 1), "s is at most 1."),
         ),
         Proof(
@@ -338,8 +363,9 @@ def current_from_union(scale: Any = 1) -> Claim:
         "When convergence on the union is convergence on the current task",
         (Part("1", first), Part("2", second)),
         (
-            "Part 1 is attained by grad f_memory = -r grad g. With cflag.lemma3_surrogate it gives min_t "
-            "||grad g(x_t)||^2 <= 31.03 L (h~(x_0) - h~(x_T)) / ((1 - s - r s)^2 T) for (67)-(68).",
+            "Part 1 is attained by grad f_memory = -r grad g. For equal shares, and where its ratio bound holds along "
+            "the run, cflag.lemma3_surrogate then gives min_t ||grad g(x_t)||^2 <= 31.03 L (h~(x_0) - h~(x_T)) / "
+            "((1 - s - r s)^2 T) for (67)-(68), with L-smooth components in memory.",
             "h~ = s f_memory + (1 - s) g, which is (3) on memory and current data.",
         ),
     )

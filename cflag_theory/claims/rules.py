@@ -259,14 +259,14 @@ def parabola(y: sp.Expr, end: sp.Expr) -> Relation:
     return at_most(sp.exp(y) - 1 - y, (sp.exp(end) - 1 - end) / end**2 * y**2)
 
 
-def least_member(name: str, least: sp.Expr, mean: sp.Expr, words: str) -> RuleUse:
-    """min <= mean."""
-    return _use(name, "least member", at_most(least, mean), words)
+def least_member(name: str, least: sp.Expr, mean: sp.Expr, words: str, premises: tuple[str, ...] = ()) -> RuleUse:
+    """min <= mean; of a part of the numbers, if the premises say that it is one."""
+    return _use(name, "least member", at_most(least, mean), words, premises)
 
 
-def bounded_bias(name: str, bias2: sp.Expr, bound: sp.Expr, words: str) -> RuleUse:
-    """||b(x)||^2 <= m ||grad f(x)||^2, at one x or summed."""
-    return _use(name, "bounded bias", at_most(bias2, bound), words)
+def bounded_bias(name: str, bias2: sp.Expr, bound: sp.Expr, words: str, premise: str) -> RuleUse:
+    """||b(x)||^2 <= m ||grad f(x)||^2, at one x or summed; the premise is the hypothesis that says so."""
+    return _use(name, "bounded bias", at_most(bias2, bound), words, (premise,))
 
 
 def lower_bound(name: str, drop: sp.Expr, most: sp.Expr, words: str) -> RuleUse:

@@ -7,7 +7,7 @@ factor 1 + beta L a step, and the changes add up.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
@@ -15,15 +15,25 @@ import sympy as sp
 from cflag_theory.claims import rules
 from cflag_theory.claims.algebra import residual, slack
 from cflag_theory.claims.claim import Fact, Relation, at_most, equal
-from cflag_theory.claims.proof import Induction, Instance, Obligation, Step
-from cflag_theory.claims.symbols import E, L, beta, k, sequence
+from cflag_theory.claims.proof import Induction, Instance, Obligation, RuleUse, Step
+from cflag_theory.claims.symbols import E, L, beta, k, sequence, symbol
+
+L_memory = symbol("L_memory", r"L_{\mathcal{M}}", nonnegative=True)
 
 WITHIN = Fact("k", at_most(k + 1, E), "The local steps are k = 0, ..., E - 1.")
+KEPT = Fact(
+    "kept",
+    at_most(L_memory, L),
+    "Every past component that is kept in memory is L-smooth: the largest of their constants, L_M, is at most L.",
+)
 
 
 @dataclass(frozen=True)
 class Tracked:
-    """Local steps with tracking towards one gradient, that of h~ in (67) or of g in (4); round t is understood."""
+    """Local steps with tracking towards one gradient, that of h~ in (67) or of g in (4); round t is understood.
+
+    `smooth` names the hypotheses, besides the ledger's preamble, that make every component L-smooth.
+    """
 
     gradient: sp.Expr
     drift: Any
@@ -31,6 +41,7 @@ class Tracked:
     change: Any
     mean_change: Any
     total: Any
+    smooth: tuple[str, ...] = ()
 
     @property
     def start(self) -> tuple[Fact, Fact]:
@@ -41,7 +52,7 @@ class Tracked:
         )
 
 
-def tracked(function: str, latex: str, gradient: sp.Expr) -> Tracked:
+def tracked(function: str, latex: str, gradient: sp.Expr, smooth: tuple[str, ...] = ()) -> Tracked:
     """The sequences of a round whose local steps track the gradient of `function`, printed as `latex`."""
     delayed = rf"\nabla {latex}_i'(x_{{t,@}}^i)-\nabla {latex}_i(x_t)"
     late = rf"\nabla {latex}_i'(x_{{t,l}}^i)-\nabla {latex}_i(x_t)"
@@ -52,6 +63,7 @@ def tracked(function: str, latex: str, gradient: sp.Expr) -> Tracked:
         sequence(f"change_{function}", rf"{{\|{delayed}\|}}", nonnegative=True),
         sequence(f"mean_change_{function}", rf"\sum_i p_i\|{delayed}\|", nonnegative=True),
         sequence(f"deviation_{function}", rf"{{\|\sum_{{l<@}}\sum_i p_i({late})\|}}", nonnegative=True),
+        smooth,
     )
 
 
@@ -72,6 +84,10 @@ def deviation(of: Tracked) -> tuple[Step, ...]:
     further = (1 + beta * L) * of.largest(k) + beta * of.gradient
     powers = of.gradient * ((1 + beta * L) ** k - 1)
     table = "a mean over components of differences between points tau_{k,j} <= k and x_t."
+
+    def delayed(name: str) -> RuleUse:
+        return replace(rules.component_smoothness(name, of.change(k), of.largest(k), L, table), premises=of.smooth)
+
     return (
         Induction(
             "growth",
@@ -86,7 +102,7 @@ def deviation(of: Tracked) -> tuple[Step, ...]:
                     "x_{t,k+1} - x_t is x_{t,k} - x_t, less beta times the gradient at x_t, less beta times the "
                     "change of the delayed gradient.",
                 ),
-                rules.component_smoothness("table", of.change(k), of.largest(k), L, table),
+                delayed("table"),
                 Obligation(
                     "the new point",
                     at_most(of.drift(k + 1), further),
@@ -116,7 +132,7 @@ def deviation(of: Tracked) -> tuple[Step, ...]:
             total(k),
             base=Obligation("no change yet", total(sp.S.Zero), ("empty sum",), -residual("empty sum")),
             step=(
-                rules.component_smoothness("one table", of.change(k), of.largest(k), L, table),
+                delayed("one table"),
                 Obligation(
                     "one client",
                     at_most(of.change(k), powers),

@@ -14,6 +14,7 @@ import numpy as np
 from cflag_theory.errors import InvalidInput, UnknownName
 
 from . import formulas
+from .algorithms import is_finite_real
 from .glm import glm, random_glm
 from .memory import Memory, uniform
 from .problem import Array, Components, Constant, Problem
@@ -81,7 +82,24 @@ def make_problem(name: str, **dials: Any) -> Problem:
     for dial in dials:
         if dial not in known:
             raise UnknownName(f"problem {name!r} has no dial {dial!r}: use one of {', '.join(known)}")
+        _check_kind(dial, dials[dial], known[dial].default)
     return PROBLEMS[name](**dials)
+
+
+def _check_kind(dial: str, value: Any, default: Any) -> None:
+    """Refuse a value of another kind than the dial's default."""
+    if isinstance(default, bool | str):
+        wanted, fits = (
+            ("True or False", isinstance(value, bool))
+            if isinstance(default, bool)
+            else ("a word", isinstance(value, str))
+        )
+    elif isinstance(default, int):
+        wanted, fits = "an integer", isinstance(value, int) and not isinstance(value, bool)
+    else:
+        wanted, fits = "a finite number", is_finite_real(value)
+    if not fits:
+        raise InvalidInput(f"dial {dial} is {value!r}: give {wanted}")
 
 
 def to_exact(problem: Problem) -> Problem:

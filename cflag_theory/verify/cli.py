@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -54,13 +53,12 @@ def main() -> None:
     except CflagError as error:
         typer.echo(f"cflag: {error}", err=True)
         raise SystemExit(2) from None
+    except MemoryError:
+        typer.echo("cflag: not enough memory: use fewer rounds (--T) or replicas", err=True)
+        raise SystemExit(2) from None
     except KeyboardInterrupt:
         typer.echo("cflag: interrupted; nothing was written", err=True)
         raise SystemExit(130) from None
-    except BrokenPipeError:
-        # The reader, such as head, has seen enough.
-        sys.stderr.close()
-        raise SystemExit(0) from None
 
 
 def _version(wanted: bool) -> None:
@@ -83,6 +81,7 @@ def verify_command(
     claims: Annotated[list[str] | None, typer.Argument(help="Claim ids; all of the ledger without any.")] = None,
     out: Annotated[Path | None, typer.Option(help="Also run the rate experiment and write a report here.")] = None,
     level: Annotated[str, typer.Option(help="quick or full: how many random runs.")] = "quick",
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; all usable cores without it.")] = None,
     seed: SeedOption = 0,
     format: FormatOption = Format.table,
 ) -> None:
@@ -95,7 +94,7 @@ def verify_command(
     if out is not None:
         check_writable(out)
     with _progress("claims", len(claims or LEDGER)) as advance:
-        verdicts = verify(claims or (), seed=seed, level=level, progress=lambda id: advance(1, id))
+        verdicts = verify(claims or (), seed=seed, level=level, jobs=jobs, progress=lambda id: advance(1, id))
     page = None
     if out is not None:
         studies, notes = _default_studies(seed)
@@ -247,7 +246,9 @@ def stepsize(
 def simulate_command(
     beta: Annotated[float, typer.Option(help="Step size on the current data.")],
     alpha: Annotated[float, typer.Option(help="Step size on memory, for algorithms with a memory step.")] = 0.0,
-    algorithm: Annotated[str, typer.Option(help="c_flag, fedtrack, fedavg, fedprox, scaffold or local_gd.")] = "c_flag",
+    algorithm: Annotated[
+        str, typer.Option(help="A row of the table, such as c_flag or fedavg; a wrong name lists them.")
+    ] = "c_flag",
     problem: ProblemOption = "default",
     dial: DialOption = None,
     data: DataOption = None,
@@ -271,7 +272,10 @@ def simulate_command(
     from cflag_theory.kernels import simulate, write_trace
     from cflag_theory.verify import tables
     from cflag_theory.verify.inputs import read_memory, read_problem
+    from cflag_theory.verify.report import check_writable
 
+    if out is not None:
+        check_writable(out.absolute().parent)
     chosen = read_problem(
         problem=problem,
         dials=dial or (),

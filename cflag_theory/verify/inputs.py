@@ -62,6 +62,8 @@ def read_problem(
         A dial that is not KEY=VALUE, or a value that the family or the data refuse.
     """
     if data is not None:
+        if dials:
+            raise InvalidInput(f"dial {dials[0]!r} belongs to a synthetic problem: leave out --dial or --data")
         return load_data(
             data,
             past_classes=integers(past_classes, "past classes"),

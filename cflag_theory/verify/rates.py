@@ -111,6 +111,8 @@ def rate(
     Diverged
         If a run leaves the finite numbers.
     """
+    if any(int(T) != T for T in horizons):
+        raise InvalidInput(f"horizons {list(horizons)} are not whole: give integers")
     horizons = tuple(int(T) for T in horizons)
     if len(horizons) < 2 or any(b <= a for a, b in pairwise(horizons)) or horizons[0] < 1:
         raise InvalidInput(

@@ -64,11 +64,11 @@ def claim(verdict: Verdict) -> None:
     for part, found in zip(subject.parts, verdict.parts, strict=True):
         label = f"part {part.key} ({found.verdict}), as printed" if len(subject.parts) > 1 else "as printed"
         _section(console, label, _statement(part.printed))
-        _section(console, "under", [fact.words for fact in part.printed.hypotheses])
+        _hypotheses(console, part.printed)
         if part.repair:
             repaired = part.repair.statement
             _section(console, f"repair ({part.repair.kind})", [part.repair.words, *_statement(repaired)])
-            _section(console, "under", [fact.words for fact in repaired.hypotheses])
+            _hypotheses(console, repaired)
         if part.sharp:
             _section(console, "sharp", _statement(part.sharp.statement))
     rows = [(f"{e.part} {e.on}", e.kind, e.finding, _evidence(e)) for e in verdict.evidence]
@@ -92,6 +92,11 @@ def replay(verdict: Verdict) -> None:
     _section(console, "instance", found.data.get("instance", ()))
     _section(console, "values", [f"{name} = {value}" for name, value in found.data.get("values", {}).items()])
     _section(console, "result", [found.summary])
+
+
+def _hypotheses(console: Console, statement: Statement) -> None:
+    _section(console, "under", [fact.words for fact in statement.hypotheses])
+    _section(console, "where", [f"{fact.words}  [{fact.relation}]" for fact in statement.definitions])
 
 
 def _statement(statement: Statement) -> list[str]:

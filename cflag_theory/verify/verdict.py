@@ -134,6 +134,7 @@ class Verdict:
                     "words": part.printed.words,
                     "latex": part.printed.relation.latex if part.printed.relation else None,
                     "hypotheses": [fact.words for fact in part.printed.hypotheses],
+                    "definitions": [fact.words for fact in part.printed.definitions],
                 }
                 for part in self.claim.parts
             ],

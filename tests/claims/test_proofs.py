@@ -296,14 +296,15 @@ def test_certificates_are_identities_at_random_rational_points(name, seed):
         slacks = {slack(given): numbers.value(known[given].slack) for given in step.given}
         residuals = {residual(given): -numbers.value(known[given].slack) for given in step.given}
         certificate = sp.sympify(step.certificate).replace(square, lambda inner: inner**2).xreplace(slacks | residuals)
-        assert sp.simplify(numbers.value(certificate) - numbers.value(step.goal.slack)) == 0, step.name
+        difference = numbers.value(certificate) - numbers.value(step.goal.slack)
+        assert difference == 0 or sp.simplify(difference) == 0, step.name
 
 
 @pytest.mark.parametrize("name", PROVED)
 def test_multipliers_are_not_negative_at_random_rational_points(name):
     """With any non-negative slacks, and residuals zero, a certificate is not negative, and zero for an equation."""
     for step, known in obligations_of(PROVED[name]):
-        for seed in range(5):
+        for seed in range(3):
             numbers = Numbers([seed, len(step.name), 1])
             bare = sp.sympify(step.certificate).xreplace({residual(given): sp.S.Zero for given in step.given})
             value = numbers.value(bare.replace(square, lambda inner: inner**2))

@@ -23,9 +23,7 @@ def client_gradient(problem, part, i, x, kept=None):
 def gradient(problem, part, x, kept=None):
     """Of f or g; with `kept`, one list of components per client, of f_memory."""
     clients = range(problem.clients)
-    return sum(
-        problem.p[i] * client_gradient(problem, part, i, x, None if kept is None else kept[i]) for i in clients
-    )
+    return sum(problem.p[i] * client_gradient(problem, part, i, x, None if kept is None else kept[i]) for i in clients)
 
 
 def norm2(vector):

@@ -62,16 +62,12 @@ def test_balanced_draws_are_uniform_within_classes_and_in_the_remainder():
     labels = [2, 0, 0, 1, 0, 1, 0, 1]
     draws = 6000
     five = Counter(tuple(sorted(draw(labels, 0, 8, 5, True, replica=k))) for k in range(draws))
-    expected = {
-        tuple(sorted((0, *a, *b))) for a in combinations((1, 2, 4, 6), 2) for b in combinations((3, 5, 7), 2)
-    }
+    expected = {tuple(sorted((0, *a, *b))) for a in combinations((1, 2, 4, 6), 2) for b in combinations((3, 5, 7), 2)}
     assert set(five) == expected
     fair = draws / len(expected)
     assert all(abs(count - fair) < 5 * math.sqrt(fair) for count in five.values())
     # Four kept: the one left over goes to either of the two larger classes with equal chance.
-    extra = Counter(
-        Counter(labels[j] for j in draw(labels, 0, 8, 4, True, replica=k))[0] for k in range(draws)
-    )
+    extra = Counter(Counter(labels[j] for j in draw(labels, 0, 8, 4, True, replica=k))[0] for k in range(draws))
     assert set(extra) == {1, 2}
     assert abs(extra[1] - draws / 2) < 5 * math.sqrt(draws / 4)
     # One kept: every class is as likely, whatever its size.

@@ -50,7 +50,7 @@ def test_verdict(id):
 
 
 @pytest.mark.parametrize("id", BUILDERS)
-@pytest.mark.parametrize("constant", [1 - TINY, sp.Rational(1, 2)])
+@pytest.mark.parametrize("constant", [1 - TINY])
 def test_a_smaller_constant_has_no_proof(id, constant):
     """The constants are explicit and not sharp: no instance attains them, but the proof must notice."""
     (part,) = BUILDERS[id](constant).parts

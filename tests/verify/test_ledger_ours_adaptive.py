@@ -60,6 +60,12 @@ def test_descent_uses_its_hypotheses(left_out):
     assert decided(weaker, Check(checks.CHECKS[subject.id].points))["round"] in ("open", "false")
 
 
+def test_a_run_of_the_descent_rule_names_its_ranges():
+    run = claims.descent().parts[1].printed
+    assert [fact.name for fact in run.hypotheses] == ["alpha", "m", "end"]
+    assert "rule of part round" in run.words
+
+
 def test_a_run_that_raised_gamma_would_be_seen():
     # The worst case of Table 1 does raise Gamma in some random rounds: the same search must say so.
     found = list(checks.lowers_gamma("worst", "1")(claims.clients(), 0, 60))

@@ -37,9 +37,14 @@ def decide(subject):
     return run_check(subject, check_of(subject.id))
 
 
+@cache
+def decided(id):
+    return decide(BUILDERS[id]())
+
+
 @pytest.mark.parametrize("id", BUILDERS)
 def test_proved_by_both_engines(id):
-    verdict = decide(BUILDERS[id]())
+    verdict = decided(id)
     assert verdict.verdict == "holds"
     (proof,) = [e for e in verdict.evidence if e.kind == "proof"]
     assert proof.data["engines"] == ["sympy", "z3"]
@@ -57,7 +62,7 @@ def test_proved_by_both_engines(id):
     ],
 )
 def test_how_near_an_instance_comes(id, reached):
-    verdict = decide(BUILDERS[id]())
+    verdict = decided(id)
     assert max(e.data["largest_ratio"] for e in verdict.evidence if "largest_ratio" in e.data) >= reached
 
 

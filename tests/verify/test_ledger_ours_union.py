@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -9,9 +10,11 @@ import sympy as sp
 
 from cflag_theory.claims import ours_union
 from cflag_theory.claims.c_flag.union import S
-from cflag_theory.claims.claim import equal
+from cflag_theory.claims.claim import Part, equal
+from cflag_theory.claims.proof import examine
 from cflag_theory.verify.check import Check, run_check
 from cflag_theory.verify.checks.ours_union import CHECKS
+from cflag_theory.verify.search import replay
 
 MORE, LESS = sp.Rational(1001, 1000), sp.Rational(999, 1000)
 
@@ -66,3 +69,18 @@ def test_the_factors_from_the_union_to_the_current_task_are_attained():
 def test_rounds_are_compared_with_what_was_run():
     subject = ours_union.union_round().with_printed(equal(S, 2 * S), "2")
     assert decide(subject).parts[1].verdict == "false"
+
+
+def test_the_descent_of_algorithm_1_needs_a_smooth_memory_loss():
+    for part in ours_union.algorithm1_descent().parts:
+        kept = tuple(fact for fact in part.printed.hypotheses if fact != ours_union.SMOOTH_MEMORY)
+        weaker = replace(part.printed, hypotheses=kept)
+        assert not examine(weaker).accepted
+        # 89 x^2/2 in memory sends x from 1 to -2.
+        (evidence,) = replay(Part(part.key, weaker), check_of("ours.algorithm1_descent").points())
+        assert evidence.finding == "refutes"
+
+
+def test_the_descent_on_the_union_needs_smooth_components_in_memory():
+    printed = ours_union.union_descent().parts[0].printed
+    assert not examine(replace(printed, hypotheses=printed.hypotheses[:1])).accepted

@@ -11,13 +11,14 @@ import sympy as sp
 
 from cflag_theory.claims import rules
 from cflag_theory.claims.c_flag import surrogate
-from cflag_theory.claims.claim import at_most, equal
+from cflag_theory.claims.claim import Part, at_most, equal
 from cflag_theory.claims.proof import examine
 from cflag_theory.claims.symbols import L
-from cflag_theory.kernels import everything, simulate
+from cflag_theory.kernels import simulate
 from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks.c_flag.surrogate import CHECKS, random_unions, run_union
-from cflag_theory.verify.instances import on_the_line
+from cflag_theory.verify.checks.c_flag.surrogate import CHECKS
+from cflag_theory.verify.checks.c_flag.union_data import random_unions, run_union
+from cflag_theory.verify.search import replay
 
 
 @cache
@@ -44,7 +45,7 @@ def refuted(verdict, on="printed", key="1"):
         ("cflag.eq71", "holds", ["holds"]),
         ("cflag.eq73", "holds", ["holds"]),
         ("cflag.eq74", "typo", ["holds", "typo"]),
-        ("cflag.lemma3_surrogate", "loose", ["loose"]),
+        ("cflag.lemma3_surrogate", "needs-hypothesis", ["needs-hypothesis", "needs-hypothesis"]),
     ],
 )
 def test_verdicts(id, row, parts):
@@ -97,9 +98,9 @@ def test_the_telescoped_sum():
 def test_the_rate_needs_nearly_its_constant():
     """31.0256 is where the certificate ends; E = 150 alone needs more than 30.79."""
     assert decide(surrogate.lemma3_surrogate(constant=sp.Rational(3079, 100))).verdict == "false"
-    beyond = surrogate.lemma3_surrogate(constant=sp.Rational(3102, 100)).parts[0].printed
+    beyond = surrogate.lemma3_surrogate(constant=sp.Rational(3102, 100)).parts[0].repair.statement
     assert not examine(beyond).accepted
-    assert examine(surrogate.lemma3_surrogate(constant=sp.Rational(31026, 1000)).parts[0].printed).accepted
+    assert examine(surrogate.lemma3_surrogate(constant=sp.Rational(31026, 1000)).parts[0].repair.statement).accepted
 
 
 def test_the_replay_of_67_and_68_is_the_delayed_method_and_one_full_step():
@@ -122,22 +123,59 @@ def test_the_replay_of_67_and_68_is_the_delayed_method_and_one_full_step():
     assert x[1] == alone.iterates[0, 1, 0] - step * sum(p * g for p, g in zip(union.p, at, strict=True))
 
 
-def test_smooth_means_do_not_make_smooth_memories():
-    """The mean of 1000 x^2/2 and -1000 x^2/2 is 0; a memory that keeps the first makes (67)-(68) diverge."""
-    kept = [(1000, 0), (1, 0)]
-    problem = on_the_line([kept], [kept], start=1, L=501)
-    step = Fraction(1, 30)
-    trace = simulate(
-        problem,
-        "c_flag",
-        alpha=step,
-        beta=step,
-        local_steps=1,
-        rounds=1,
-        memory=everything(),
-        engine="reference",
+def without(statement, name):
+    """The statement with one hypothesis fewer; its name must exist."""
+    kept = tuple(fact for fact in statement.hypotheses if fact.name != name)
+    assert len(kept) == len(statement.hypotheses) - 1
+    return replace(statement, hypotheses=kept)
+
+
+@pytest.mark.parametrize(
+    ("id", "key", "name"),
+    [
+        ("cflag.eq69", "1", "kept"),
+        ("cflag.lemma3_surrogate", "1", "kept"),
+        ("cflag.lemma3_surrogate", "2", "kept"),
+        ("cflag.lemma3_surrogate", "2", "equal shares"),
+    ],
+)
+def test_repairs_need_their_hypotheses(id, key, name):
+    """Without smooth components in memory, or equal shares, an instance breaks the repair and its proof ends."""
+    (part,) = [part for part in surrogate.CLAIMS[id]().parts if part.key == key]
+    weaker = without(part.repair.statement, name)
+    assert not examine(weaker).accepted
+    (evidence,) = replay(Part(key, weaker), check_of(id).points())
+    assert (evidence.kind, evidence.finding) == ("counterexample", "refutes")
+
+
+def test_the_two_unions_are_one_function_for_equal_shares():
+    """h~ by total sizes is that of the replayed runs exactly where the shares are equal."""
+    runs = [point for point in check_of("cflag.lemma3_surrogate").points() if point.part == "2"]
+    even = [point.values for point in runs if point.values[surrogate.share_spread] == 0]
+    assert len(even) == len(runs) - 1
+    for values in even:
+        assert values[surrogate.h_sizes(0)] == values[surrogate.h(0)]
+        assert values[surrogate.h_sizes(surrogate.T)] == values[surrogate.h(surrogate.T)]
+        assert values[surrogate.least_sizes] == values[surrogate.least]
+
+
+def test_instances_against_the_hypotheses():
+    """By hand: x goes from 1 to -2 on 45 x^2/2, and from 0 to -1/50 on x^2/2."""
+    first, second = (
+        next(p for p in check_of("cflag.lemma3_surrogate").points() if p.part == part).values for part in "12"
     )
-    assert trace.at_end("f")[0] > trace.column("f")[0, 0]
+    assert (first[surrogate.h(0)], first[surrogate.h(surrogate.T)], first[surrogate.least]) == (
+        Fraction(45, 2),
+        90,
+        2025,
+    )
+    assert (second[surrogate.h_sizes(0)], second[surrogate.h_sizes(surrogate.T)]) == (0, Fraction(1, 5000))
+
+
+def test_the_best_constant_is_within_a_thousandth():
+    lower = 2 / (1 - sp.exp(-sp.Rational(1, 15)))
+    assert sp.Rational(31011, 1000) < lower < sp.Rational(31012, 1000)
+    assert surrogate.lemma3_surrogate().parts[0].sharp.value / lower < sp.Rational(1001, 1000)
 
 
 v = surrogate.h

@@ -8,11 +8,12 @@ from functools import cache
 import pytest
 import sympy as sp
 
-from cflag_theory.claims.c_flag import union
-from cflag_theory.claims.claim import at_most, equal
+from cflag_theory.claims.c_flag import surrogate, union
+from cflag_theory.claims.claim import Part, at_most, equal
 from cflag_theory.claims.proof import examine
 from cflag_theory.verify.check import Check, run_check
 from cflag_theory.verify.checks.c_flag.union import CHECKS, at_rest, lemma3_points, lemma11_points
+from cflag_theory.verify.search import replay
 
 
 @cache
@@ -31,7 +32,7 @@ def decide(subject):
     [
         ("cflag.eq68", "false", ["false", "false"]),
         ("cflag.lemma3", "false", ["false"]),
-        ("cflag.lemma3_remark", "false", ["false"]),
+        ("cflag.lemma3_remark", "needs-hypothesis", ["needs-hypothesis"]),
         ("cflag.lemma11", "needs-hypothesis", ["holds", "needs-hypothesis"]),
     ],
 )
@@ -46,7 +47,7 @@ def test_rows_are_false_because_of_what_they_say():
     """Statements that the same instances satisfy are not refuted by them."""
     harmless = {
         "cflag.eq68": equal(union.alpha * union.grad_g, union.beta * union.grad_g),
-        "cflag.lemma3_remark": equal(union.grad_g2, sp.Rational(1, 4)),
+        "cflag.lemma3_remark": at_most(union.grad_g2, sp.Rational(1, 4)),
     }
     for id, relation in harmless.items():
         subject = union.CLAIMS[id]()
@@ -81,6 +82,18 @@ def test_weights_of_first_order_do_not_save_lemma3():
     assert rest != sp.Rational(2, 3)
 
 
+def test_the_remark_needs_gradients_that_do_not_conflict():
+    mended = union.lemma3_remark().parts[0].repair.statement
+    conflicting = tuple(fact for fact in mended.hypotheses if fact != union.NO_CONFLICT)
+    assert len(conflicting) == len(mended.hypotheses) - 1
+    weaker = replace(mended, hypotheses=conflicting)
+    assert not examine(weaker).accepted
+    (evidence,) = replay(Part("1", weaker), check_of("cflag.lemma3_remark").points())
+    assert evidence.finding == "refutes"
+    # Without current data nothing can be said about them.
+    assert not examine(replace(mended, hypotheses=mended.hypotheses[:2])).accepted
+
+
 def test_lemma11_needs_both_factors():
     verdict = decide(union.lemma11(constant=sp.Rational(199, 100)))
     assert [part.verdict for part in verdict.parts] == ["false", "false"]
@@ -93,8 +106,8 @@ def test_lemma11_with_equal_shares_uses_them():
     mended = union.lemma11().parts[1].repair.statement
     assert not examine(replace(mended, hypotheses=())).accepted
     whole = [point for point in lemma11_points() if point.part == "2"]
-    assert any(point.values[union.share_spread] > 0 for point in whole)
-    assert any(point.values[union.share_spread] == 0 for point in whole)
+    assert any(point.values[surrogate.share_spread] > 0 for point in whole)
+    assert any(point.values[surrogate.share_spread] == 0 for point in whole)
 
 
 def test_a_planted_bound_without_omega_is_refuted():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import re
+from functools import cache
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -14,8 +15,9 @@ import cflag_theory.figures as figures
 from cflag_theory.claims.ledger import PREAMBLE
 from cflag_theory.errors import OutputError
 from cflag_theory.kernels import random_separable, uniform
-from cflag_theory.verify import rate, write_report
+from cflag_theory.verify import floors, rate, write_report
 from cflag_theory.verify import report as module
+from cflag_theory.verify.checks.c_flag import overfitting
 from cflag_theory.verify.report import check_writable, write_text
 
 
@@ -135,15 +137,20 @@ def test_data_beside_the_page(folder, verdicts, rates):
     assert strict((folder / "rates.json").read_text(encoding="utf-8")) == json.loads(json.dumps(rates))
 
 
+FLOORS, EXPECTED = cache(floors.floors), cache(overfitting.expected_overfitting)
+
+
 @pytest.fixture
 def light(monkeypatch):
-    """Figures that cost nothing to write."""
+    """Figures that cost nothing to write, of results that are computed once."""
 
     def save(figure, folder, name):
         for extension in ("png", "svg"):
             (folder / f"{name}.{extension}").write_bytes(extension.encode())
 
     monkeypatch.setattr(figures, "save", save, raising=False)
+    monkeypatch.setattr(floors, "floors", FLOORS)
+    monkeypatch.setattr(overfitting, "expected_overfitting", EXPECTED)
 
 
 @pytest.mark.usefixtures("light")

@@ -48,6 +48,7 @@ def eq14() -> Claim:
             Obligation("range", below(L * alpha, 2), ("alpha",), L * slack("alpha") + 2 * m / (1 + m)),
             Obligation("positive", below(0, better), ("range",), alpha * slack("range") / 2),
             Obligation("feasible", below(better, alpha), (), L * alpha**2 / 2),
+            Obligation("beta' is positive", below(0, best), (), (1 + square(1 - L * alpha)) / (2 * L)),
             Obligation(
                 "the statement follows",
                 below(there, here),
@@ -105,8 +106,10 @@ def sec5_guarantee() -> Claim:
         (
             "No theorem of the paper speaks of grad g, and Theorem 5 has beta below c / sqrt(T) and one alpha and beta "
             "for all clients, so that nothing covers adapted rates.",
-            "With the rates of ours.adaptive_server the guarantee on f is true: ours.adaptive_descent. On g there is "
-            "none: where tasks conflict, forgetting is least when the current task is not learnt at all.",
+            "With the rates of ours.adaptive_server the guarantee on f is true for m = 0 and alpha <= 1/L; "
+            "ours.adaptive_descent says what a biased memory needs. On g there is none: where tasks conflict, "
+            "forgetting is least when the current task is not learnt at all.",
+            "The worst case's rates, which Algorithm 3 has, are N times smaller and do not diverge in part f's family.",
             "On the line with N = 1 and beta = alpha, the rates of Table 1 under interference cancel the current task "
             "exactly: x_{t+1} = x_t - alpha grad_f_memory(x_t).",
         ),
@@ -114,14 +117,16 @@ def sec5_guarantee() -> Claim:
 
 
 def _divergence() -> Statement:
-    """Three clients with the same task: the average case's rates overshoot."""
+    """Three clients against one, so that all products cancel: the average case's rates overshoot."""
     half = Fact("alpha", at_most(alpha, sp.Rational(1, 2)), "0 < alpha <= 1/2; the constraint is alpha < 2.")
     definitions = (
         Fact("start", equal(x(0), x_0), "x_0 > 0."),
+        Fact("rate", equal(beta_at(k), 4 * (1 - alpha)), "i <= 3: (1 - alpha) Lambda_i / (p_i ||a_i||^2), a_i = x_t."),
         Fact(
-            "rate", equal(beta_at(k), 3 * (1 - alpha)), "(1 - alpha) Lambda_i / (p_i ||a_i||^2), Lambda_i = ||a_i||^2."
+            "step",
+            equal(x(k + 1), x(k) - (3 * alpha + 2 * alpha) * x(k) / 4 - (3 * beta_at(k) - alpha) * x(k) / 4),
+            "The adapted step; a_4 = -x_t interferes: alpha_4 = 2 alpha, beta_4 = alpha.",
         ),
-        Fact("step", equal(x(k + 1), x(k) - alpha * x(k) - beta_at(k) * x(k)), "The adapted step; a_i = x_t."),
     )
     grown = at_most(x_0**2, x(k) ** 2)
     hypothesis = "growth (hypothesis)"
@@ -138,7 +143,7 @@ def _divergence() -> Statement:
                         "x_{t+1} = -2 (1 - alpha) x_t",
                         equal(x(k + 1), factor * x(k)),
                         ("rate", "step"),
-                        -residual("step") + x(k) * residual("rate"),
+                        -residual("step") + 3 * x(k) / 4 * residual("rate"),
                     ),
                     Obligation(
                         "from k to k + 1",
@@ -154,9 +159,9 @@ def _divergence() -> Statement:
         )
     )
     return Statement(
-        "N = 3, p_i = 1/3, E = 1, L = 1, f = g_i = x^2/2, a memory of everything (m = 0): all tasks agree, every "
-        "client sees transference, and with the average case's rates ||grad f(x_t)|| = |x_t| never falls below x_0; it "
-        "grows by the factor 2 (1 - alpha) in each round.",
+        "N = 4, p_i = 1/4, E = 1, L = 1, f_i = g_1 = g_2 = g_3 = x^2/2, g_4 = -x^2/2, a memory of everything (m = 0), "
+        "alpha_t = beta_t = alpha; Assumption 3 with r_i = 2. In every round sum_{i != j} p_i p_j C_ij = 0, the average "
+        "case, and with its rates ||grad f(x_t)|| = |x_t| never falls below x_0; it grows by the factor 2 (1 - alpha) in each round.",
         grown,
         (half,),
         proof,
@@ -266,10 +271,9 @@ def eq16() -> Claim:
         "Optimal beta and optimal Gamma",
         (_quadratic(), minimiser, _positive_rate(star, moving), _optimal_value(star, moving)),
         (
-            "Parts: Gamma is a quadratic polynomial in beta; beta* minimises it; beta* is a step size; the value at "
-            "beta*.",
-            "Rescaling the averaged displacement after the local steps, as the text proposes, keeps S fixed; taking "
-            "the local steps with beta* does not.",
+            'The paper prints "(for m > 1)" just before (16): for such m, alpha < 1/L and part step size is true.',
+            "Rescaling a fixed displacement after the local steps, as the paper's next sentence proposes, keeps S "
+            "fixed, and part quadratic is true for it; taking the local steps with beta* does not.",
             "For (1 - L alpha) Lambda <= 0 the least Gamma over beta >= 0 is 0, at beta = 0: ours.adaptive_server.",
         ),
     )
@@ -304,7 +308,7 @@ def _quadratic() -> Part:
     )
     return Part(
         "quadratic",
-        Statement(f"Gamma(t) is a quadratic polynomial in beta_t: {words}.", goal),
+        Statement(f"Gamma(t) is a quadratic polynomial in beta_t, read as the rate of the local steps: {words}.", goal),
         Repair(
             "needs-hypothesis",
             "S must not depend on beta: one local step (E = 1), or local steps at a rate of their own and beta as the "
@@ -316,32 +320,28 @@ def _quadratic() -> Part:
 
 def _positive_rate(star: Fact, moving: Fact) -> Part:
     goal = below(0, beta_star)
-    helps = Fact("transference", below(0, (1 - L * alpha) * Lambda), "(1 - L alpha) Lambda > 0.")
+    transfer = Fact("transference", below(0, Lambda), "Lambda > 0, the case in which the paper uses beta*.")
+    small = Fact("small alpha", below(L * alpha, 1), "alpha < 1/L.")
+    known = (STEP_SIZE, moving, transfer)
     follows = Obligation(
         "the statement follows",
         goal,
-        ("(16)", "transference", "S"),
-        (slack("transference") + residual("(16)")) / (L * slack("S")),
+        ("(16)", "transference", "small alpha", "S"),
+        (slack("small alpha") * slack("transference") + residual("(16)")) / (L * slack("S")),
     )
     return Part(
         "step size",
         Statement(
-            "beta* of (16) is a step size: it is positive, for every alpha < 2/(L(1 + m)).",
+            "Under transference beta* of (16) is a step size: positive, for every alpha < 2/(L(1 + m)).",
             goal,
-            (STEP_SIZE, moving),
+            known,
             None,
             (star,),
         ),
         Repair(
             "needs-hypothesis",
-            "(1 - L alpha) Lambda > 0: transference with alpha < 1/L",
-            Statement(
-                "beta* > 0 where (1 - L alpha) Lambda > 0.",
-                goal,
-                (STEP_SIZE, moving, helps),
-                Proof((follows,)),
-                (star,),
-            ),
+            "alpha < 1/L, which m >= 1 would imply",
+            Statement("The same for alpha < 1/L.", goal, (*known, small), Proof((follows,)), (star,)),
         ),
     )
 

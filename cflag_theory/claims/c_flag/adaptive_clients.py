@@ -225,6 +225,8 @@ def table1_interference(reach: Any = 2) -> Claim:
         (
             "Exactly: alpha_{t,i} is feasible if and only if -Lambda_i < (2 / (L alpha (1 + m)) - 1) "
             "||grad_f_memory||^2.",
+            "Part lowers reads beta_{t,i} = alpha with alpha_t = beta_t = alpha, as Sec. 5 fixes them. Lemma 6 prints the "
+            "same sentence; cflag.lemma6 reads it for two rates, as Algorithm 3 has them, where it fails.",
             "The client's term falls by alpha beta L Lambda_i^2 / ||grad_f_memory||^2. For the term of the step really "
             "taken see Lemma 7: a larger alpha also lowers what the other clients' transference brings.",
             "Where grad_f_memory = 0 the rate is 0/0; the simulation then keeps alpha.",
@@ -277,6 +279,7 @@ def table1_transference() -> Claim:
         "Rates under transference",
         (_least("average", p_i, "average case"), _least("worst", N * p_i, "worst case"), size),
         (
+            'The paper prints "(for m > 1)" just before (16): for such m, alpha < 1/L and part step size is true.',
             "Minimal for the given a_i, that is when the client's displacement is rescaled after its local steps.",
             "The client's term is not its share of Gamma: cross terms are left out (average) or bounded (worst); see "
             "Lemma 7.",

@@ -50,6 +50,11 @@ SEEN_PRODUCT = Fact("line 5", equal(line_Lambda, beta * Lambda_i), "Line 5 takes
 TRANSFERENCE = Fact("transference", below(0, Lambda_i), "Lambda_{t,i} > 0, where the line applies.")
 INTERFERENCE = Fact("interference", at_most(Lambda_i, 0), "Lambda_{t,i} <= 0, where the line applies.")
 q = 1 - L * alpha
+#: Which repairs of Algorithm 3 belong together.
+_SETS = (
+    "The repairs come in two sets: keep line 4 and repair lines 8 and 10; or divide line 4 by beta, have beta_{t,i} a_i "
+    "in line 13, and leave lines 8 and 10 as printed."
+)
 
 
 def _one(id: str, where: str, title: str, part: Part, *notes: str) -> Claim:
@@ -95,7 +100,8 @@ def line4() -> Claim:
     mended = equal(computed / beta, a_sum)
     repair = Repair(
         "typo",
-        "divide by beta: the line computes beta a_i, and lines 5, 8 and 10 take it for a_i",
+        "divide by beta: the line computes beta a_i, and lines 5, 8 and 10 take it for a_i; then line 13 must read "
+        "beta_{t,i} a_i",
         Statement(
             "Line 4 divided by beta is a_i.",
             mended,
@@ -111,7 +117,8 @@ def line4() -> Claim:
         "line 4",
         "a_i of the algorithm and of Sec. 5",
         Part("1", printed, repair),
-        "Line 13 does want beta a_i: (beta_{t,i}/beta) beta a_i = beta_{t,i} a_i.",
+        "Line 13 as printed wants beta a_i: (beta_{t,i}/beta) beta a_i = beta_{t,i} a_i.",
+        f"{_SETS} With either set line 14 is repaired too: cflag.alg3_line14.",
     )
 
 
@@ -126,7 +133,7 @@ def line8() -> Claim:
     known = (SEEN_NORM, SEEN_PRODUCT)
     repair = Repair(
         "typo",
-        "multiply by beta",
+        "multiply by beta; not in addition to line 4's repair",
         Statement(
             "beta times line 8 is beta_{t,i} of Table 1.",
             goal,
@@ -157,7 +164,7 @@ def line10() -> Claim:
     goal = equal(alpha * (1 - line_Lambda / beta / memory2), table)
     repair = Repair(
         "typo",
-        "divide Lambda_{t,i} of line 5 by beta",
+        "divide Lambda_{t,i} of line 5 by beta; not in addition to line 4's repair",
         Statement(
             "The same with Lambda_{t,i} / beta.",
             goal,
@@ -181,7 +188,8 @@ def line10() -> Claim:
         "alpha_i of the algorithm and of Table 1",
         Part("1", printed, repair),
         "The rate that makes up exactly for what beta a_i takes along grad_f_memory is alpha - beta Lambda_i / "
-        "||grad_f_memory||^2: Table 1's for beta = alpha, and neither the table's nor the line's otherwise.",
+        "||grad_f_memory||^2: with Lambda_i < 0 this is Table 1's only for beta = alpha, and the line's only for alpha = "
+        "1.",
     )
 
 
@@ -195,6 +203,7 @@ def line14() -> Claim:
         (_consistent(), _bounded()),
         (
             "With equal rates beta_{t,i} the extra term vanishes, and the step is (24).",
+            f"{_SETS} Both sets make the same step.",
             "The simulation has both: the rows c_flag_adaptive and c_flag_adaptive_printed.",
         ),
     )
@@ -250,7 +259,11 @@ def _bounded() -> Part:
             "the round's gradients.",
             None,
         ),
-        Repair("typo", "the repairs of lines 4, 8, 10 and of this line's middle term", _step_bound()),
+        Repair(
+            "typo",
+            "keep line 4, which computes beta a_i, and repair line 8, line 10 and the middle term of line 14",
+            _step_bound(),
+        ),
         refutation=refutation,
     )
 

@@ -214,10 +214,9 @@ def diverging(step: Fact | None = None) -> Statement:
     end = Obligation("the statement follows", goal, ("at T",), slack("at T") / T)
     words = (
         "N = 1, E = 1, L = 1, x_0 = 1, f = g = x^2/2; the past components are (3/2) x^2/2 and (1/2) x^2/2, of which "
-        "the memory "
-        "keeps one, so b = +-grad f/2, m = 1/4 and r = 3/2 hold everywhere, and all functions are convex. At alpha = "
-        "3/2 the draw with b = "
-        "grad f/2 oscillates and diverges: (1/T) sum_t E Gamma(t) >= beta T^2/128 for every T and beta."
+        "the memory keeps one, so b = +-grad f/2, m = 1/4 and r = 3/2 hold everywhere, and all functions are convex. "
+        "At alpha = 3/2 the draw with b = grad f/2 oscillates and diverges: (1/T) sum_t E Gamma(t) >= beta T^2/128 for "
+        "every T and beta."
     )
     hypotheses = (_THREE_HALVES,) if step is None else (_THREE_HALVES, step)
     return Statement(words, goal, hypotheses, Proof((far, summed, Instance("at T", "sum", t, T), end)), DIVERGING)
@@ -239,17 +238,13 @@ def _bounded(id: str, where: str, title: str, printed: Statement, mended: Statem
         (
             '"< O(.)" is read as at most C times that, C independent of T.',
             "alpha < 2/(L(1 + m)) does not make one draw of the memory descend: with b = sqrt(m) grad f a step is "
-            "stable "
-            "only for alpha < 2/(L(1 + sqrt(m))), which is smaller for m < 1.",
+            "stable only for alpha < 2/(L(1 + sqrt(m))), which is smaller for m < 1.",
             "With alpha <= 1/L it fails as well where g is unbounded below: f = 0 and g = -x^2/2 give x_t = (1 + "
-            "beta)^{E t} x_0 "
-            "and Gamma(t) = (x_{t+1} - x_t)^2/2, and Assumption 3 holds with any r.",
-            "The printed proof also hides omega^2 of Lemma 11 in O(.), which no hypothesis bounds; on the family "
-            "above it is "
-            "infinite. Where omega is finite, g bounded below and alpha <= 1/L, ours.bounded_gradients gives G.",
-            "The repaired bound holds over the whole range of alpha, since |1 - L alpha| < 1 there, and needs "
-            "neither Lemma 11 nor "
-            "beta L E <= 1/12.",
+            "beta)^{E t} x_0 and Gamma(t) = (x_{t+1} - x_t)^2/2, and Assumption 3 holds with any r.",
+            "The printed proof also hides omega^2 of Lemma 11 in O(.), which no hypothesis bounds; on the family above "
+            "it is infinite. Where omega is finite, g bounded below and alpha <= 1/L, ours.bounded_gradients gives G.",
+            "The repaired bound holds over the whole range of alpha, since |1 - L alpha| < 1 there, and needs neither "
+            "Lemma 11 nor beta L E <= 1/12.",
         ),
     )
 

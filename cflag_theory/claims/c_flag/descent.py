@@ -120,8 +120,7 @@ def _lemma(id: str, where: str, title: str, lead: sp.Expr, notes: tuple[str, ...
         Repair(
             "needs-hypothesis",
             "m must satisfy (27), ||b(x)||^2 <= m ||grad f(x)||^2; Assumption 2 bounds each client's bias by its own "
-            "gradient, "
-            "and these can cancel in grad f",
+            "gradient, and these can cancel in grad f",
             mended,
         ),
     )
@@ -129,8 +128,7 @@ def _lemma(id: str, where: str, title: str, lead: sp.Expr, notes: tuple[str, ...
 
 
 _ATTAINED = (
-    "With L/2 the bound is attained: f = (L/2) ||x||^2 and ||b||^2 = m ||grad f||^2 make every step of the "
-    "proof an "
+    "With L/2 the bound is attained: f = (L/2) ||x||^2 and ||b||^2 = m ||grad f||^2 make every step of the proof an "
     "equality."
 )
 
@@ -147,10 +145,10 @@ def lemma1() -> Claim:
 def lemma1_supp(lead: Any = L / 2) -> Claim:
     """Lemma 1 as the supplement prints it: (L/2) beta^2 is right there, sums still start at k = 1."""
     notes = (
-        "(57)-(58) in the proof define B(t) and Gamma(t) with the same sums; the algebra before them has sums from "
-        "k = 0.",
-        "Without the step k = 0 the printed sums are empty for E = 1, while the model still moves by "
-        "-beta grad g(x_t).",
+        "(57)-(58) in the proof define B(t) and Gamma(t) with the same sums; the algebra before them has sums from k = "
+        "0.",
+        "Without the step k = 0 the printed sums are empty for E = 1, while the model still moves by -beta grad "
+        "g(x_t).",
         _ATTAINED,
     )
     return _lemma("cflag.lemma1_supp", "(33)-(35)", "Lemma 1 of the supplement", lead, notes)
@@ -195,8 +193,8 @@ def eq15(lead: Any = L / 2) -> Claim:
     )
     printed = Statement(
         "Gamma(t) of (15), (L/2) beta^2 ||S||^2 - beta (1 - L alpha) Lambda_t with sums from k = 0, is the forgetting "
-        "term of the descent of f: <grad f, x_{t+1} - x_t> + (L/2) ||x_{t+1} - x_t||^2 = -alpha (1 - L alpha/2) "
-        "||grad f||^2 + (L/2) alpha^2 ||b||^2 + B(t) + Gamma(t).",
+        "term of the descent of f: <grad f, x_{t+1} - x_t> + (L/2) ||x_{t+1} - x_t||^2 = -alpha (1 - L alpha/2) ||grad "
+        "f||^2 + (L/2) alpha^2 ||b||^2 + B(t) + Gamma(t).",
         relation,
         (),
         proof,
@@ -268,10 +266,9 @@ def eq56(constant: Any = 1) -> Claim:
         (Part("1", first), Part("2", second)),
         (
             "B(t) and Gamma(t) are read as what (55) collects. (57)-(58), after these lines, define them with sums "
-            "from "
-            "k = 1 and repeat (34)-(35), where the fault is counted; with those, (55) and (56) fail.",
-            "(55) uses (27) of Lemma 9, a claim of its own. (56) is an equality for f = (L/2) ||x||^2 and "
-            "||b||^2 = m ||grad f||^2.",
+            "from k = 1 and repeat (34)-(35), where the fault is counted; with those, (55) and (56) fail.",
+            "(55) uses (27) of Lemma 9, a claim of its own. (56) is an equality for f = (L/2) ||x||^2 and ||b||^2 = m "
+            "||grad f||^2.",
             "f is used as L-smooth between x_t and x_{t+1}; no range of alpha is needed before (59) divides.",
         ),
     )
@@ -305,9 +302,8 @@ def eq65(constant: Any = 2) -> Claim:
         "The factor 2 L (1 + m) of Theorem 2",
         (Part("1", printed),),
         (
-            "The factor is smallest at this alpha over the whole range of Lemma 1, since alpha (1 - c alpha / 2) <= "
-            "1 / (2 c) "
-            "with c = L (1 + m).",
+            "The factor is smallest at this alpha over the whole range of Lemma 1, since alpha (1 - c alpha / 2) <= 1 "
+            "/ (2 c) with c = L (1 + m).",
             "Step (a) of (64), E B(t) = 0, is a claim of its own and is not used here.",
         ),
     )

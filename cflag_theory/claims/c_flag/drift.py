@@ -29,7 +29,7 @@ step_length = sequence("step", r"{\|x_{t,@+1}^i-x_{t,@}^i\|}", nonnegative=True)
 table_mean = sequence("mean_drift", r"\mathrm{mean}_j\|x_{t,\tau_{@,j}}^i-x_t\|", nonnegative=True)
 gap_mean = sequence("mean_gap", r"\mathrm{mean}_j\|x_{t,@}^i-x_{t,\tau_{@,j}}^i\|", nonnegative=True)
 
-STEPS = Fact("k", at_most(k + 1, E), "k is one of 0, ..., E - 1.")
+STEPS = Fact("k", at_most(k + 1, E), "k stands for any of 0, ..., E - 1.")
 START = Fact("start", equal(largest(0), 0), "x_{t,0}^i = x_t.")
 MAJORANTS = (
     Fact("d at 0", equal(d(0), 0), "d(0) = 0."),

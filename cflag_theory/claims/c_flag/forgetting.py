@@ -35,7 +35,7 @@ def Z() -> sp.Expr:
 
 u = sp.Symbol("u", positive=True)
 CONSTANT_STEP = Fact("beta", equal(beta, 1 / (60 * L * E)), "beta = 1/(60 L E).")
-STEP_SIZE = Fact("alpha", below(alpha, 2 / (L * (1 + m))), "alpha < 2 / (L (1 + m)), as Lemma 18 allows.")
+STEP_SIZE = Fact("alpha", below(alpha, 2 / (L * (1 + m))), "alpha < 2 / (L (1 + m)), as Lemmas 4 and 18 allow.")
 SMALL_STEP = Fact("small alpha", at_most(L * alpha, 1), "alpha <= 1/L.")
 
 
@@ -157,7 +157,8 @@ def eq178(constant: Any = _CONSTANT178, slope: Any = _SLOPE178) -> Claim:
         (Part("1", Statement(words + ", for every alpha < 2/(L(1 + m)).", goal, hypotheses), repair, best),),
         (
             f"Q is exactly {exact_constant} / L + {exact_slope} (r/L) (1 - L alpha); the printed pair bounds it with "
-            f"factors {float(slope / exact_slope):.2f} and {float(constant / exact_constant):.0f} to spare.",
+            f"factors {float(slope / exact_slope):.2f} in r (1 - L alpha) and "
+            f"{float(constant / exact_constant):.0f} in the constant to spare.",
         ),
     )
 

@@ -77,14 +77,11 @@ def floor() -> Statement:
         residual("mean") + others(t) / 4 + (x_first(t) + 1) / 36 * residual("still"),
     )
     words = (
-        "N = 2, p = 1/2, E = 1, L = 1, x_0 = (1, 0); f_1 = (x_1^2 + x_2^2)/2, f_2 = -x_1^2/6 + x_2^2/2, so f = "
-        "x_1^2/6 + x_2^2/2; "
-        "client i's past components are (3/2) f_i and (1/2) f_i and its memory keeps one: ||b_i||^2 = (1/4) ||grad "
-        "f_i||^2 and "
-        "||b||^2 <= ||grad f||^2 everywhere, so m = 1 and alpha = 1/2; g_i = (x_2 - 2)^2/2. For beta <= 1/4 all runs "
-        "stay "
-        "in [0, 1]^2, where ||grad g|| >= 1: Assumption 3 holds with r_i = 3. One memory in four has grad f_memory = "
-        "(0, x_2), so that E||grad f(x_t)||^2 >= 1/36 for all t, T and beta."
+        "N = 2, p = 1/2, E = 1, L = 1, x_0 = (1, 0); f_1 = (x_1^2 + x_2^2)/2, f_2 = -x_1^2/6 + x_2^2/2, so f = x_1^2/6 "
+        "+ x_2^2/2; client i's past components are (3/2) f_i and (1/2) f_i and its memory keeps one: ||b_i||^2 = (1/4) "
+        "||grad f_i||^2 and ||b||^2 <= ||grad f||^2 everywhere, so m = 1 and alpha = 1/2; g_i = (x_2 - 2)^2/2. For "
+        "beta <= 1/4 all runs stay in [0, 1]^2, where ||grad g|| >= 1: Assumption 3 holds with r_i = 3. One memory in "
+        "four has grad f_memory = (0, x_2), so that E||grad f(x_t)||^2 >= 1/36 for all t, T and beta."
     )
     return Statement(words, goal, (), Proof((still, follows)), definitions)
 
@@ -105,7 +102,7 @@ LONG_ENOUGH = (
 )
 LESS_BIAS = Fact("m", below(root_m, 1), "m < 1 in (27).")
 UNIT_BIAS = Fact(
-    "(27)", at_most(u2(T), f2(T)), "b(x_t) = sqrt(m) u with ||u|| <= ||grad f(x_t)|| in every round, which is (27)."
+    "(27)", at_most(u2(T), f2(T)), "b(x_t) = sqrt(m) u with ||u|| <= ||grad f(x_t)|| at every x_t, which is (27)."
 )
 
 
@@ -155,7 +152,9 @@ def _rate(constant: Any) -> tuple[Statement, Statement]:
             short,
             range_,
             *first_rounds.steps(),
-            rules.least_member("least", least, f2(W) / W, "the least of T numbers, and the mean of the first W <= T."),
+            rules.least_member(
+                "least", least, f2(W) / W, "the least of T numbers, and the mean of the first W.", ("W <= T",)
+            ),
             follows,
         )
     )
@@ -194,11 +193,10 @@ def thm5(constant: Any = 1) -> Claim:
         "Rate O(1/sqrt(T)) on the past task",
         (Part("1", printed, repair, refutation=floor()),),
         (
-            "The family leaves x_1 where it is, so only the derivatives at x_1 = 1 count: the quadratics in x_1 may "
-            "be replaced by "
-            "functions with bounded gradients.",
-            "f bounded below is taken for granted; without it f = g = -x, with m = 0 and r = 1, has ||grad f|| = 1 "
-            "for ever.",
+            "The family leaves x_1 where it is, so only the derivatives at x_1 = 1 count: the quadratics in x_1 may be "
+            "replaced by functions with bounded gradients.",
+            "f bounded below is taken for granted; without it f = g = -x, with m = 0 and r = 1, has ||grad f|| = 1 for "
+            "ever.",
             "The printed proof puts Theorem 2 and Lemma 4 together, both of which need more; the repair uses neither.",
             "With a bounded mean of ||grad g||^2 the rate is O(1/T): ours.drawn_once; and exactly that: "
             "ours.drawn_once_rate. For memories drawn anew any m will do: ours.redrawn.",
@@ -259,8 +257,7 @@ def cor17(constant: Any = 1) -> Claim:
         (
             "On the family that refutes it no epsilon < 1/36 is ever reached.",
             "The proof counts one IFO call a step. A round takes n_i + (E - 1) component gradients of g_i at every "
-            "client, and "
-            "m_i^0 on its memory: a factor that O(.) hides, not one call.",
+            "client, and m_i^0 on its memory: a factor that O(.) hides, not one call.",
             "With a bounded mean of ||grad g||^2 the count is O(1/epsilon), by ours.drawn_once.",
         ),
     )

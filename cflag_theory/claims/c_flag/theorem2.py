@@ -35,8 +35,8 @@ FORGETTING = L * beta**2 / 2 * S2_sum - beta * (1 - L * alpha) * (grad_dot_S_sum
 REDRAWN = Fact(
     "redrawn",
     equal(OVERFITTING, 0),
-    "The memory of every round is a fresh uniform draw, independent of the past: then x_t and S do not depend on it, "
-    "E B(t) = 0 for every t.",
+    "The memory of every round is a fresh uniform draw, independent of the past: then x_t and S do not depend on it, E "
+    "B(t) = 0 for every t.",
 )
 
 
@@ -92,8 +92,8 @@ def thm2(constant: Any = 2) -> Claim:
         ),
         Repair(
             "needs-hypothesis",
-            "m must satisfy (27), and the memory be drawn anew every round: the clients' gradients can cancel in "
-            "grad f where their biases do not",
+            "m must satisfy (27), and the memory be drawn anew every round: the clients' gradients can cancel in grad "
+            "f where their biases do not",
             mended,
         ),
     )
@@ -108,8 +108,8 @@ def thm2(constant: Any = 2) -> Claim:
             "mean.",
             "With (27) the bound holds for T = 1 with a memory drawn once too: x_0 and the S of round 0 do not depend "
             "on it.",
-            "With the sums from k = 1 that (10) and (35) print the bound fails already without memory bias: see "
-            "Lemma 1.",
+            "With the sums from k = 1 that (10) and (35) print the bound fails already without memory bias: see Lemma "
+            "1.",
         ),
     )
 

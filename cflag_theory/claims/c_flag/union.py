@@ -8,7 +8,7 @@ import sympy as sp
 
 from cflag_theory.claims import rules
 from cflag_theory.claims.algebra import residual, slack
-from cflag_theory.claims.c_flag.surrogate import LOCAL_STEPS, ROUNDS, STEP, T, h, least, t
+from cflag_theory.claims.c_flag.surrogate import EQUAL_SHARES, LOCAL_STEPS, ROUNDS, STEP, T, h, least, t
 from cflag_theory.claims.claim import Claim, Fact, Part, Relation, Repair, Statement, at_most, below, equal
 from cflag_theory.claims.proof import Induction, Instance, Obligation, Proof
 from cflag_theory.claims.symbols import L, alpha, beta, k, sequence, symbol
@@ -32,7 +32,10 @@ mean_gap2 = symbol(
     "mean_gap2", r"{\left[\sum_i p_i\|\nabla g_i(x_t)-\nabla\tilde h_i(x_t)\|^2\right]}", nonnegative=True
 )
 omega2 = symbol("omega2", r"\omega^2", nonnegative=True)
-share_spread = symbol("share_spread", r"{\left[\sum_i p_i(s_i-s)^2\right]}", nonnegative=True)
+share = symbol("share", "s", nonnegative=True)
+grad_memory2 = symbol("grad_memory2", r"{\|\nabla f^\dagger(x_t)\|^2}", nonnegative=True)
+memory_dot = symbol("memory_dot_g", r"\langle\nabla f^\dagger(x_t),\nabla g(x_t)\rangle", real=True)
+NO_CONFLICT = Fact("no conflict", at_most(0, memory_dot), "<grad f_memory(x_t), grad g(x_t)> >= 0.")
 
 #: Iterates of the one-dimensional family that refutes Lemma 3.
 line = sequence("x_line", r"x_{@}", real=True)
@@ -148,7 +151,7 @@ def lemma3(constant: Any = 60) -> Claim:
             "E |M|, where both agree to first order in beta, a distance of the order of beta remains for E >= 2.",
             "What it does descend is the mean of f_memory and g with weights alpha and beta E, up to a term in "
             "||grad g(x_t)||^2 that is attained: ours.algorithm1_descent. For E = 1 that term vanishes, and Lemma 3 "
-            "holds for |M| = |C|, with 30 L.",
+            "holds for |M| = |C|, with 30 L, if f_memory is L-smooth too, which Assumption 1 says of f, g and h only.",
             "h~ = (|M| f_memory + |C| g) / (|M| + |C|), which is (3) on memory and current data.",
         ),
     )
@@ -156,23 +159,52 @@ def lemma3(constant: Any = 60) -> Claim:
 
 def lemma3_remark() -> Claim:
     """Convergence on the current task from convergence on the union."""
-    printed = Statement(
-        "Where grad h~(x_t) = 0, the point that Lemma 3 promises in the limit, also grad g(x_t) = 0, because C is a "
-        "subset of M u C.",
-        equal(grad_g2, 0),
-        (Fact("stationary", equal(grad_h2, 0), "grad h~(x_t) = 0."),),
+    goal = at_most(grad_g2, 0)
+    stationary = Fact("stationary", equal(grad_h2, 0), "grad h~(x_t) = 0.")
+    words = "Where grad h~(x_t) = 0, the point that Lemma 3 promises in the limit, also grad g(x_t) = 0"
+    mixed = {"f": share, "g": 1 - share}
+    gram = {("f", "f"): grad_memory2, ("f", "g"): memory_dot, ("g", "g"): grad_g2}
+    certificate = residual("mixture") - residual("stationary") + share**2 * grad_memory2
+    certificate += 2 * share * slack("s") * slack("no conflict")
+    repaired = Statement(
+        f"{words}, if memory and current data do not conflict there, with h~ = s f_memory + (1 - s) g and s < 1.",
+        goal,
+        (stationary, NO_CONFLICT, Fact("s", below(share, 1), "s = |M| / (|M| + |C|) < 1: there are current data.")),
+        Proof(
+            (
+                rules.bilinearity("mixture", grad_h2, mixed, mixed, gram, "h~ = s f_memory + (1 - s) g."),
+                Obligation(
+                    "the statement follows",
+                    goal,
+                    ("mixture", "stationary", "no conflict", "s"),
+                    certificate / slack("s") ** 2,
+                ),
+            )
+        ),
+    )
+    part = Part(
+        "1",
+        Statement(f"{words}, because C is a subset of M u C.", goal, (stationary,)),
+        Repair(
+            "needs-hypothesis",
+            "memory and current gradients do not conflict, <grad f_memory(x_t), grad g(x_t)> >= 0; being a subset is "
+            "not enough",
+            repaired,
+        ),
     )
     return Claim(
         "cflag.lemma3_remark",
         "C-FLAG",
         "text after Lemma 3",
         "Convergence on the current task as a part of the union",
-        (Part("1", printed),),
+        (part,),
         (
-            "Read as: ||grad h~(x_t)|| -> 0 gives ||grad g(x_t)|| -> 0. The instance stays at a minimiser of h~, so "
-            "grad h~ is 0 in every round and ||grad g||^2 is 1/4 in every round.",
-            "A mean of gradients can vanish while its parts do not: that is interference. It is true where memory and "
-            "current data do not conflict, or where the memory gradient is small enough: ours.current_from_union.",
+            "Read as: ||grad h~(x_t)|| -> 0 gives ||grad g(x_t)|| -> 0; being a norm, ||grad g||^2 <= 0 says that it "
+            "is 0. The instance stays at a minimiser of h~, so grad h~ is 0 in every round and ||grad g||^2 is 1/4 in "
+            "every round.",
+            "A mean of gradients can vanish while its parts do not: that is interference, which the hypothesis rules "
+            "out. ours.current_from_union gives the rate, and the other case, a memory gradient that is small enough.",
+            "h~ = (|M| f_memory + |C| g) / (|M| + |C|), which is (3) on memory and current data.",
         ),
     )
 
@@ -217,14 +249,9 @@ def _lemma11_statement(constant: Any, hypotheses: tuple[Fact, ...], words: str) 
 def lemma11(constant: Any = 2) -> Claim:
     """Lemma 11 with h~ as a mean over clients, as its proof has it, and with h~ by total sizes, as in (3)."""
     words = f"||grad g(x_t)||^2 <= {constant} ||grad h~(x_t)||^2 + {constant} omega^2"
-    equal_shares = Fact(
-        "equal shares",
-        equal(share_spread, 0),
-        "Every client's share s_i = |M^i| / (|M^i| + |C^i|) is the total share s = |M| / (|M| + |C|).",
-    )
     first = _lemma11_statement(constant, (), f"{words}, with h~ = sum_i p_i h~_i as in (77).")
     whole = f"{words}, with h~ = (|M| f_memory + |C| g) / (|M| + |C|), that is (3) on memory and current data."
-    mended = _lemma11_statement(constant, (equal_shares,), whole)
+    mended = _lemma11_statement(constant, (EQUAL_SHARES,), whole)
     second = Part(
         "2",
         Statement(whole, mended.relation, ()),
@@ -244,8 +271,10 @@ def lemma11(constant: Any = 2) -> Claim:
             "h~ is h restricted to M u C. Restricting (2) client by client gives sum_i p_i h~_i, which the proof uses "
             "in (77); (3) weighs f_memory and g by total sizes instead, and that h~ is another function unless all "
             "shares are equal. The two readings are decided apart.",
-            "omega^2 may be infinite, for instance whenever f_i and g_i are quadratics of different curvature; the "
-            "bound then says nothing. The subset signs are read as allowing equality: D^i = C^i is needed.",
+            "omega^2 may be infinite, and the bound then says nothing. It depends on the data that are kept, not on "
+            "f_i: for quadratics it is finite only if every kept component has the Hessian of g_i. With D^i = C^i "
+            "alone, a memory whose mean Hessian is that of g_i is enough.",
+            "The subset signs are read as allowing equality: D^i = C^i is needed.",
             "Both factors 2 are attained together, where grad f_memory = 0 and |M| = |C|: then grad h~ = grad g / 2. "
             "The supremum over D^i is not needed, D^i = C^i is all that the proof uses.",
         ),

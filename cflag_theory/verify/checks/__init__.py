@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks import ours, ours_adaptive, ours_forgetting, ours_memory, ours_union
+from cflag_theory.verify.checks import (
+    ours,
+    ours_adaptive,
+    ours_bounded,
+    ours_first_rounds,
+    ours_forgetting,
+    ours_memory,
+    ours_union,
+)
 from cflag_theory.verify.checks.c_flag import (
     adaptive,
     adaptive_clients,
     adaptive_lemmas,
     algorithm3,
     assumptions,
+    average_forgetting,
     descent,
     drift,
     forgetting,
@@ -42,6 +51,7 @@ _MODULES = (
     sums,
     forgetting,
     terms,
+    average_forgetting,
     limits,
     adaptive,
     adaptive_clients,
@@ -49,6 +59,8 @@ _MODULES = (
     algorithm3,
     published,
     ours,
+    ours_first_rounds,
+    ours_bounded,
     ours_memory,
     ours_union,
     ours_forgetting,

@@ -129,8 +129,8 @@ def rate_points() -> Iterator[Point]:
                     **later,
                 }
                 story = (
-                    f"N = 1, f = x^2/2, g = -x, x_0 = {start}, alpha = {step}, beta = {local}, E = {steps}, "
-                    f"T = {rounds}: x_{index} = {found[index]}.",
+                    f"N = 1, f = x^2/2, g = -x, x_0 = {start}, alpha = {step}, beta = {local}, E = {steps}, T = "
+                    f"{rounds}: x_{index} = {found[index]}.",
                 )
                 yield Point(values, story)
 

@@ -39,6 +39,7 @@ def _point(run: Exact, scale: Fraction, words: str) -> Point:
     entries = run.sums().entries
     values = {
         claim.f2(claim.W): entries["grad_f2"],
+        claim.u2(claim.W): entries["bias2"] / scale**2 if scale else 0,
         claim.F: run.f(problem.start),
         claim.size_g(0): abs(grad_g),
         claim.W: run.rounds,

@@ -14,18 +14,9 @@ from cflag_theory.claims.c_flag import surrogate
 from cflag_theory.claims.c_flag import union as printed
 from cflag_theory.claims.symbols import E, L, alpha, beta, k, r
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.c_flag.surrogate import (
-    CONVEX,
-    Union,
-    eq69_samples,
-    float_runs,
-    random_unions,
-    root,
-    round_values,
-    run_union,
-    single,
-)
+from cflag_theory.verify.checks.c_flag.surrogate import eq69_samples, float_runs, root, round_values
 from cflag_theory.verify.checks.c_flag.union import algorithm1, eq68_values, separate, slopes
+from cflag_theory.verify.checks.c_flag.union_data import CONVEX, STEEP, Union, random_unions, run_union, single
 from cflag_theory.verify.instances import Component
 from cflag_theory.verify.search import Point, Sample
 
@@ -72,6 +63,12 @@ def _concave(step: Fraction, local: Fraction, steps: int) -> Union:
     return single([(0, local * S / step)], [(-1, -1)], 0)
 
 
+def _mean_curvature(union: Union) -> Fraction:
+    """The curvature of f_memory."""
+    pairs = zip(union.p, union.memory, strict=True)
+    return sum((p * sum(Fraction(a) for a, _ in kept) / len(kept) for p, kept in pairs), Fraction(0))
+
+
 def _run_values(union: Union, step: Fraction, local: Fraction, steps: int, rounds: int) -> Point:
     trace = algorithm1(union, step, local, steps, rounds)
     assert trace.iterates is not None
@@ -100,6 +97,7 @@ def _run_values(union: Union, step: Fraction, local: Fraction, steps: int, round
         claim.target(surrogate.T): last,
         claim.least_target: min(sizes2),
         claim.mean_g2: mean,
+        claim.L_f_memory: abs(_mean_curvature(union)),
     }
     story = (
         f"{union.words} Algorithm 1 with E = {steps}, alpha = {step}, beta = {local}, {rounds} rounds.",
@@ -110,7 +108,8 @@ def _run_values(union: Union, step: Fraction, local: Fraction, steps: int, round
 
 
 def algorithm1_points() -> Iterator[Point]:
-    """Algorithm 1 held at rest by a linear memory loss, which attains the bound, and random runs."""
+    """Algorithm 1 held at rest by a linear memory loss, which attains the bound, steep memory, and random runs."""
+    yield _run_values(STEEP, Fraction(1, 30), Fraction(1, 30), 1, 1)
     for steps in (1, 2, 6):
         small = Fraction(1, 30 * steps)
         for step, local in ((Fraction(1, 5), Fraction(4, 5) / steps), (small, small)):
@@ -168,15 +167,15 @@ def current_points() -> Iterator[Point]:
         kept, new = (sum(map(len, task)) for task in (union.memory, union.current))
         h2 = trace.column("grad_h2")[0, 0]
         values: Values = {
-            claim.share: Fraction(kept, kept + new),
+            printed.share: Fraction(kept, kept + new),
             r: abs(f_memory / g) if g else Fraction(0),
             claim.size_g: abs(g),
             claim.size_h: root(h2),
             claim.size_memory: abs(f_memory),
             printed.grad_g2: g**2,
             printed.grad_h2: h2,
-            claim.grad_memory2: f_memory**2,
-            claim.memory_dot: f_memory * g,
+            printed.grad_memory2: f_memory**2,
+            printed.memory_dot: f_memory * g,
         }
         story = (
             f"{union.words} |M| = {kept}, |C| = {new}.",
@@ -195,7 +194,7 @@ def current_samples(seed: int, count: int) -> Iterator[Sample]:
         if fits.any():
             yield Sample(
                 {
-                    claim.share: s,
+                    printed.share: s,
                     r: met[fits],
                     claim.size_g: np.sqrt(columns["grad_g2"][fits]),
                     claim.size_h: np.sqrt(columns["grad_h2"][fits]),
@@ -205,7 +204,7 @@ def current_samples(seed: int, count: int) -> Iterator[Sample]:
         fits = _dot(run.problem, run.trace) >= 0
         if fits.any():
             chosen = {getattr(printed, name): columns[name][fits] for name in ("grad_g2", "grad_h2")}
-            yield Sample({claim.share: s, **chosen}, "2")
+            yield Sample({printed.share: s, **chosen}, "2")
 
 
 CHECKS = {

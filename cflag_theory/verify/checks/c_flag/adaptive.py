@@ -8,11 +8,12 @@ from itertools import product
 from typing import Any
 
 from cflag_theory.claims.c_flag import adaptive as claim
+from cflag_theory.claims.c_flag.adaptive_clients import cross
 from cflag_theory.claims.claim import Claim
 from cflag_theory.claims.symbols import L, alpha, beta, m, sum2
 from cflag_theory.kernels import Problem, algorithm, everything, simulate
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.c_flag.adapted import Round, in_space, random_rounds, with_gradients
+from cflag_theory.verify.checks.c_flag.adapted import Component, Round, in_space, random_rounds, with_gradients
 from cflag_theory.verify.search import Point
 from cflag_theory.verify.verdict import REFUTES, UNDECIDED, Evidence
 
@@ -47,7 +48,7 @@ def _run(problem: Problem, adaptive: str, step: Fraction) -> list[Fraction]:
         problem,
         algorithm("c_flag", adaptive=adaptive),
         alpha=step,
-        beta=Fraction(1, 2),
+        beta=step,
         local_steps=1,
         rounds=_ROUNDS,
         memory=everything(),
@@ -58,12 +59,28 @@ def _run(problem: Problem, adaptive: str, step: Fraction) -> list[Fraction]:
     return [x[0] for x in trace.iterates[0]]
 
 
+def _average_case(past: list[Component], current: list[Component], step: Fraction, x: Fraction) -> bool:
+    """Whether a round from x is one of part f: no cross term, rates within the constraint (L = 1), Assumption 3."""
+    case = Round(in_space(past, current, start=[x]), step, step)
+    grad_g = case.problem.p @ case.grad_g_clients
+    bounded = all(abs(a * x) <= 2 * abs(grad_g[0]) for a, _ in past)
+    return bounded and case.values()[cross] == 0 and all(rate < 2 for rate, _ in case.rates("average"))
+
+
 def guarantee_replay(claim_: Claim, seed: int, count: int) -> Iterator[Evidence]:
     """The exact simulation follows the closed forms of both refutations."""
-    same = in_space([(1, [0])] * 3, [(1, [0])] * 3, start=[1])
+    past: list[Component] = [(1, [0])] * 4
+    current: list[Component] = [*[(1, [0])] * 3, (-1, [0])]
+    against = in_space(past, current, start=[1])
     away = in_space([(1, [0])], [(2, [-2])], start=[1], L=2)
     plans: tuple[tuple[str, Problem, tuple[str, ...], Any, str], ...] = (
-        ("f", same, ("average",), lambda step: -2 * (1 - step), "x_t = (-2 (1 - alpha))^t"),
+        (
+            "f",
+            against,
+            ("average",),
+            lambda step: -2 * (1 - step),
+            "x_t = (-2 (1 - alpha))^t, with alpha_{t,i} < 2, no cross term and ||grad f_i|| <= 2 ||grad g|| in every round",
+        ),
         (
             "g",
             away,
@@ -78,6 +95,10 @@ def guarantee_replay(claim_: Claim, seed: int, count: int) -> Iterator[Evidence]
             _run(problem, row, step) == [factor(step) ** t for t in range(_ROUNDS + 1)]
             for row, step in product(rows, steps)
         )
+        if part == "f":
+            right &= all(
+                _average_case(past, current, step, factor(step) ** t) for step in steps for t in range(_ROUNDS)
+            )
         yield Evidence(
             "counterexample",
             part,

@@ -70,8 +70,8 @@ def _forgetting(diminishing: bool) -> Iterator[Point]:
         yield Point(
             values,
             (
-                f"N = 1, f = g = x^2/2, b = +-{scale} grad f drawn once, x_0 = 1, alpha = {step}, beta = {local}, "
-                f"E = {steps}, T = {rounds}.",
+                f"N = 1, f = g = x^2/2, b = +-{scale} grad f drawn once, x_0 = 1, alpha = {step}, beta = {local}, E = "
+                f"{steps}, T = {rounds}.",
                 f"sum_t E Gamma(t) = {Gamma}, ||grad g(x_t)|| <= G = 1.",
             ),
         )

@@ -89,8 +89,8 @@ def _round(
     }
     story = (
         f"{words} L = {values[L]}, m = {bias}, alpha = {step}, beta = {local}, E = {steps}.",
-        f"One round of Algorithm 1: x_t = {before}, x_(t+1) = {after}; grad f = {grad_f}, b = {b}, "
-        f"S = {S} from k = 0 and {late} from k = 1; f goes from {f0} to {f1}.",
+        f"One round of Algorithm 1: x_t = {before}, x_(t+1) = {after}; grad f = {grad_f}, b = {b}, S = {S} from k = 0 "
+        f"and {late} from k = 1; f goes from {f0} to {f1}.",
     )
     return Point(values, story, part)
 
@@ -187,8 +187,8 @@ def algebra_points() -> Iterator[Point]:
     for clients, seed, steps in product((2, 3), range(3), (1, 3)):
         problem = on_the_line(past[:clients], current[:clients], start=2, L=1)
         words = (
-            f"N = {clients}, past {past[:clients]} and current {current[:clients]} as pairs (a, b) of components "
-            f"a x^2/2 - b x, each memory keeps one past component (seed {seed})."
+            f"N = {clients}, past {past[:clients]} and current {current[:clients]} as pairs (a, b) of components a "
+            f"x^2/2 - b x, each memory keeps one past component (seed {seed})."
         )
         grad_f, b = _bias(problem, uniform(1), seed)
         yield _round(problem, uniform(1), half, third, steps, b**2 / grad_f**2, words, seed=seed)

@@ -85,8 +85,7 @@ def rate_points() -> Iterator[Point]:
             values,
             (
                 f"N = 1, f = x^2/2, g = {words}, b = +-{scale} grad f drawn once, x_0 = 2, alpha = {step}, beta = "
-                f"{local}, "
-                f"E = 1, T = {rounds}, W = {W}.",
+                f"{local}, E = 1, T = {rounds}, W = {W}.",
                 f"min_t E||grad f(x_t)||^2 = {min(sums.squares)}.",
             ),
         )
@@ -151,8 +150,7 @@ def _cancelling_evidence(subject: Claim, seed: int, count: int) -> Iterator[Evid
         words = "satisfy" if holds else "do not satisfy"
         summary = (
             f"Exact runs of the family with T = {rounds}, all four memories, {words} the closed form, Assumptions 2 "
-            f"and 3 "
-            f"and (27) with m = 1; min_t E||grad f||^2 = {float(least):.4g} >= 1/36."
+            f"and 3 and (27) with m = 1; min_t E||grad f||^2 = {float(least):.4g} >= 1/36."
         )
         yield Evidence("property", "1", "printed", UNDECIDED, summary, {"least": str(least), "T": rounds})
 

@@ -6,7 +6,7 @@ memory and current data: its memory gradient is then grad h~, and its trace reco
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -16,6 +16,7 @@ import numpy as np
 
 from cflag_theory.claims.c_flag import surrogate as claim
 from cflag_theory.claims.symbols import E, L, beta, k
+from cflag_theory.claims.tracking import L_memory
 from cflag_theory.kernels import (
     Problem,
     Trace,
@@ -26,73 +27,21 @@ from cflag_theory.kernels import (
     simulate,
 )
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.instances import Component, on_the_line, rationals
+from cflag_theory.verify.checks.c_flag.union_data import (
+    AT_REST,
+    CONVEX,
+    LINEAR,
+    SEED,
+    STEEP,
+    UNEVEN,
+    Union,
+    by_sizes,
+    kept_smoothness,
+    random_unions,
+    run_union,
+    shares,
+)
 from cflag_theory.verify.search import Point, Sample
-
-Clients = Sequence[Sequence[Component]]
-_SEED = 68
-
-
-@dataclass(frozen=True)
-class Union:
-    """Memory and current components of clients on the line, and where a run starts."""
-
-    memory: Clients
-    current: Clients
-    start: Fraction
-    p: tuple[Fraction, ...]
-    words: str
-
-    def problem(self) -> Problem:
-        """Past data M u C and current data M u C."""
-        both = [[*kept, *new] for kept, new in zip(self.memory, self.current, strict=True)]
-        return on_the_line(both, both, start=self.start, L=1, p=self.p)
-
-
-def show(clients: Clients) -> str:
-    """The components of every client."""
-    return "; ".join(", ".join(f"({a}) x^2/2 - ({b}) x" for a, b in components) for components in clients)
-
-
-def single(memory: Sequence[Component], current: Sequence[Component], start: Fraction | int) -> Union:
-    """One client."""
-    words = f"N = 1, memory {show([memory])}, current data {show([current])}, x_0 = {start}, L = 1."
-    return Union([memory], [current], Fraction(start), (Fraction(1),), words)
-
-
-def random_unions(count: int, seed: int = _SEED) -> Iterator[tuple[Union, int]]:
-    """Unions with up to three clients and up to two components a task, and E up to 4."""
-    rng = np.random.default_rng(seed)
-    for _ in range(count):
-        clients = int(rng.integers(1, 4))
-        tasks: list[list[list[Component]]] = [
-            [
-                list(zip(rationals(rng, n, span=4), rationals(rng, n), strict=True))
-                for n in rng.integers(1, 3, clients).tolist()
-            ]
-            for _ in range(2)
-        ]
-        raw = [int(v) for v in rng.integers(1, 4, clients)]
-        p = tuple(Fraction(v, sum(raw)) for v in raw)
-        start = rationals(rng, 1)[0]
-        words = f"N = {clients}, p = {', '.join(map(str, p))}, memory {show(tasks[0])}, current data {show(tasks[1])}"
-        yield Union(tasks[0], tasks[1], start, p, f"{words}, x_0 = {start}, L = 1."), int(rng.integers(1, 5))
-
-
-def run_union(union: Union, step: Fraction, steps: int, rounds: int) -> Trace:
-    """(67)-(68) in exact arithmetic."""
-    return simulate(
-        union.problem(),
-        "c_flag",
-        alpha=step,
-        beta=step,
-        local_steps=steps,
-        rounds=rounds,
-        memory=everything(),
-        seed=_SEED,
-        engine="reference",
-        iterates=True,
-    )
 
 
 def losses(trace: Trace) -> list[Fraction]:
@@ -108,13 +57,7 @@ def root(square: Fraction) -> Fraction:
 
 
 def _replay(step: Fraction, steps: int, rounds: int) -> str:
-    return f"(67)-(68) with beta = {step}, E = {steps}, {rounds} round{'s' if rounds > 1 else ''}, seed {_SEED}."
-
-
-# h~ = x^2/4 + (x^2/2 - x)/2 is -1/8 at its minimiser 1/2, where nothing moves.
-AT_REST = single([(1, 0)], [(1, 1)], Fraction(1, 2))
-CONVEX = single([(1, 0)], [(1, 0)], 1)
-LINEAR = single([(1, 1)], [(-1, 1)], 0)
+    return f"(67)-(68) with beta = {step}, E = {steps}, {rounds} round{'s' if rounds > 1 else ''}, seed {SEED}."
 
 
 def round_values(union: Union, step: Fraction, steps: int) -> Point:
@@ -130,6 +73,7 @@ def round_values(union: Union, step: Fraction, steps: int) -> Point:
         claim.h(claim.t): before,
         claim.h(claim.t + 1): after,
         claim.grad_h(claim.t): size,
+        L_memory: kept_smoothness(union),
     }
     story = (union.words, _replay(step, steps, 1), f"h~ goes from {before} to {after}; ||grad h~(x_t)|| = {size}.")
     return Point(values, story)
@@ -140,6 +84,7 @@ def eq69_points() -> Iterator[Point]:
     for share, steps in product((Fraction(1, 4), Fraction(1, 30)), (1, 2, 5)):
         for union in (AT_REST, CONVEX, LINEAR):
             yield round_values(union, share / steps, steps)
+    yield round_values(STEEP, Fraction(1, 30), 1)
     for number, (union, steps) in enumerate(random_unions(12)):
         yield round_values(union, Fraction(1, 4 << (number % 2)) / steps, steps)
 
@@ -164,11 +109,17 @@ def eq73_points() -> Iterator[Point]:
 
 
 def run_values(union: Union, steps: int, rounds: int) -> Point:
-    """A run with beta = 1/(30 L E) as values of (66)'s and (74)'s symbols, (73) being checked in every round."""
+    """A run with beta = 1/(30 L E) as values of (66)'s and (74)'s symbols.
+
+    (73) is checked in every round; it holds wherever the kept components are 1-smooth.
+    """
     step = Fraction(1, 30 * steps)
     trace = run_union(union, step, steps, rounds)
     path, sizes2 = losses(trace), trace.column("grad_f2")[0].tolist()
-    assert all(size2 <= 60 * (path[i] - path[i + 1]) for i, size2 in enumerate(sizes2))
+    met = all(size2 <= 60 * (path[i] - path[i + 1]) for i, size2 in enumerate(sizes2))
+    assert met == (kept_smoothness(union) <= 1)
+    assert trace.iterates is not None
+    points = trace.iterates[0, :, 0]
     drop, least = path[0] - path[-1], min(sizes2)
     values: dict[Any, Any] = {
         L: 1,
@@ -184,12 +135,19 @@ def run_values(union: Union, steps: int, rounds: int) -> Point:
         claim.least: least,
         claim.printed_sum: rounds * drop,
         claim.round_sum(claim.T): sum(path[i] - path[i + 1] for i in range(rounds)),
+        L_memory: kept_smoothness(union),
+        claim.share_spread: shares(union)[2],
     }
+    if values[claim.share_spread] == 0:
+        # Otherwise (67)-(68) with the h~ of (3) would take other steps.
+        values[claim.h_sizes(0)] = by_sizes(union, points[0])[0]
+        values[claim.h_sizes(claim.T)] = by_sizes(union, points[-1])[0]
+        values[claim.least_sizes] = min(by_sizes(union, at)[1] ** 2 for at in points[:-1])
     story = (
         union.words,
         _replay(step, steps, rounds),
-        f"h~(x_0) - h~(x_T) = {float(drop):.10g}, min_t ||grad h~(x_t)||^2 = {float(least):.10g}; (73) holds in every "
-        "round.",
+        f"h~(x_0) - h~(x_T) = {float(drop):.10g}, min_t ||grad h~(x_t)||^2 = {float(least):.10g}; (73) "
+        + ("holds in every round." if met else "fails."),
     )
     return Point(values, story)
 
@@ -204,10 +162,44 @@ def run_points() -> Iterator[Point]:
 
 
 def lemma3_points() -> Iterator[Point]:
-    """The same, and a long round of the quadratic."""
-    yield from run_points()
-    for steps in (8, 150):
-        yield run_values(CONVEX, steps, 1)
+    """A memory of steep components, unequal shares, the runs of (74), and long rounds of the quadratic."""
+    yield uneven_round()
+    runs = (run_values(STEEP, 1, 1), *run_points(), *(run_values(CONVEX, steps, 1) for steps in (8, 150)))
+    for point in runs:
+        yield replace(point, part="1")
+        if point.values[claim.share_spread] == 0:
+            yield replace(point, part="2")
+
+
+def uneven_round() -> Point:
+    """A round of (67)-(68) with the h~ of (3) for E = 1, where it needs no table of delayed gradients."""
+    step, start = Fraction(1, 30), UNEVEN.start
+    before, slope = by_sizes(UNEVEN, start)
+    data = zip(UNEVEN.p, UNEVEN.memory, UNEVEN.current, strict=True)
+    both = [(p, [*kept, *new]) for p, kept, new in data]
+    local = sum(p * sum((a * start - b for a, b in client), Fraction(0)) / len(client) for p, client in both)
+    moved = start - step * slope - step * local
+    after, _ = by_sizes(UNEVEN, moved)
+    own, total, spread = shares(UNEVEN)
+    values: dict[Any, Any] = {
+        L: 1,
+        E: 1,
+        k: 0,
+        beta: step,
+        claim.T: 1,
+        claim.h_sizes(0): before,
+        claim.h_sizes(claim.T): after,
+        claim.least_sizes: slope**2,
+        L_memory: kept_smoothness(UNEVEN),
+        claim.share_spread: spread,
+    }
+    story = (
+        UNEVEN.words,
+        f"Shares of memory {', '.join(map(str, own))}, in total {total}; every component is 1-smooth, L = 1.",
+        f"(67)-(68) with h~ by (3), beta = {step}, E = 1, one round: grad h~(x_0) = {slope}, sum_i p_i grad h~_i(x_0) "
+        f"= {local}; x goes from {start} to {moved}, h~ from {before} to {after}.",
+    )
+    return Point(values, story, "2")
 
 
 @dataclass(frozen=True)
@@ -252,7 +244,7 @@ def random_problem(case: int, rng: np.random.Generator) -> Problem:
 
 def float_runs(seed: int, count: int, limit: float, *, union: bool) -> Iterator[FloatRun]:
     """Runs with alpha = beta and beta L E up to `limit`; with `union`, both tasks are the current data."""
-    rng = np.random.default_rng([seed, _SEED])
+    rng = np.random.default_rng([seed, SEED])
     for case in range(count):
         problem = random_problem(case, rng)
         if union:
@@ -288,6 +280,7 @@ def eq69_samples(seed: int, count: int) -> Iterator[Sample]:
                 claim.h(claim.t): path[:, :-1],
                 claim.h(claim.t + 1): path[:, 1:],
                 claim.grad_h(claim.t): run.trace.root("grad_f2"),
+                L_memory: run.L,
             }
         )
 
@@ -304,6 +297,7 @@ def lemma3_samples(seed: int, count: int) -> Iterator[Sample]:
                 claim.h(0): path[:, 0],
                 claim.h(claim.T): path[:, -1],
                 claim.least: run.trace.column("grad_f2").min(axis=1),
+                L_memory: run.L,
             }
         )
 

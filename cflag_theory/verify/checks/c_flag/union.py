@@ -15,19 +15,21 @@ from cflag_theory.claims.symbols import E, L, alpha, beta
 from cflag_theory.kernels import Problem, Trace, everything, simulate
 from cflag_theory.kernels.objective import gradients
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.c_flag.surrogate import (
+from cflag_theory.verify.checks.c_flag.surrogate import losses
+from cflag_theory.verify.checks.c_flag.union_data import (
     AT_REST,
+    SEED,
+    UNEVEN,
     Union,
-    losses,
+    kept_smoothness,
     random_unions,
     run_union,
+    shares,
     show,
     single,
 )
 from cflag_theory.verify.instances import Component, on_the_line
 from cflag_theory.verify.search import Point
-
-_SEED = 68
 
 
 def algorithm1(union: Union, step: Fraction, local: Fraction, steps: int, rounds: int) -> Trace:
@@ -40,7 +42,7 @@ def algorithm1(union: Union, step: Fraction, local: Fraction, steps: int, rounds
         local_steps=steps,
         rounds=rounds,
         memory=everything(),
-        seed=_SEED,
+        seed=SEED,
         engine="reference",
         iterates=True,
     )
@@ -48,7 +50,9 @@ def algorithm1(union: Union, step: Fraction, local: Fraction, steps: int, rounds
 
 def separate(union: Union) -> Problem:
     """Past data M, current data C."""
-    return on_the_line(union.memory, union.current, start=union.start, L=1, p=union.p)
+    return on_the_line(
+        union.memory, union.current, start=union.start, L=max(Fraction(1), kept_smoothness(union)), p=union.p
+    )
 
 
 def slopes(problem: Problem, at: Any) -> tuple[Fraction, Fraction]:
@@ -96,7 +100,7 @@ def eq68_points() -> Iterator[Point]:
         yield Point(
             values,
             (
-                f"{union.words} E = {steps}, alpha = beta = 1/{30 * steps}, seed {_SEED}.",
+                f"{union.words} E = {steps}, alpha = beta = 1/{30 * steps}, seed {SEED}.",
                 f"Algorithm 1 moves by -beta ({moved[0]}), (67)-(68) by -beta ({moved[1]}).",
             ),
         )
@@ -141,25 +145,35 @@ def lemma3_points() -> Iterator[Point]:
             },
             (
                 f"{union.words} {words}. Algorithm 1, E = {steps}, alpha = beta = 1/(30 L E) = {step}, {rounds} "
-                f"round{'s' if rounds > 1 else ''}, seed {_SEED}.",
+                f"round{'s' if rounds > 1 else ''}, seed {SEED}.",
                 f"It stays at x_0: h~(x_0) = {first}, h~(x_T) = {last}, min_t ||grad h~(x_t)||^2 = {least}.",
             ),
         )
 
 
 def remark_points() -> Iterator[Point]:
-    """(67)-(68) at a minimiser of h~ for three rounds."""
-    trace = run_union(AT_REST, Fraction(1, 60), 2, 3)
-    assert trace.iterates is not None
-    for t, at in enumerate(trace.iterates[0, :-1, 0]):
-        _, g = slopes(separate(AT_REST), at)
-        yield Point(
-            {claim.grad_h2: trace.column("grad_f2")[0, t], claim.grad_g2: g**2},
-            (
-                f"{AT_REST.words} (67)-(68) with beta = 1/60 = 1/(30 L E), E = 2, seed {_SEED}.",
-                f"Round {t}: x_t = {at}, h~(x_t) = {losses(trace)[t]}, grad h~(x_t) = 0, grad g(x_t) = {g}.",
-            ),
-        )
+    """(67)-(68) at a minimiser of h~ for three rounds: memory and current data conflict there, or do not."""
+    agree = (single([(1, 1)], [(1, 1)], 1), single([(0, 0)], [(1, 1)] * 2, 1))
+    for union in (AT_REST, *agree):
+        trace = run_union(union, Fraction(1, 60), 2, 3)
+        assert trace.iterates is not None
+        _, share, _ = shares(union)
+        for t, at in enumerate(trace.iterates[0, :-1, 0]):
+            f_memory, g = slopes(separate(union), at)
+            yield Point(
+                {
+                    claim.grad_h2: trace.column("grad_f2")[0, t],
+                    claim.grad_g2: g**2,
+                    claim.grad_memory2: f_memory**2,
+                    claim.memory_dot: f_memory * g,
+                    claim.share: share,
+                },
+                (
+                    f"{union.words} (67)-(68) with beta = 1/60 = 1/(30 L E), E = 2, seed {SEED}.",
+                    f"Round {t}: x_t = {at}, h~(x_t) = {losses(trace)[t]}, grad h~(x_t)^2 = "
+                    f"{trace.column('grad_f2')[0, t]}, grad g(x_t) = {g}, grad f_memory(x_t) = {f_memory}.",
+                ),
+            )
 
 
 def omega2(union: Union) -> Fraction:
@@ -190,39 +204,24 @@ def _flat(union: Union) -> Union:
     return Union(tasks[0], tasks[1], union.start, union.p, words + ", ".join(map(str, union.p)) + ".")
 
 
-def _uneven() -> Union:
-    """Two clients whose shares of memory are 1/5 and 4/5: h~ by (3) vanishes, and omega is small."""
-    memory: list[list[Component]] = [[(1, 0)], [(1, 2)] * 4]
-    current: list[list[Component]] = [[(1, -4)] * 4, [(1, 2)]]
-    half = Fraction(1, 2)
-    words = (
-        "N = 2, p = 1/2; client 1 keeps one past component x^2/2 and has four current ones x^2/2 + 4 x, client 2 "
-        "keeps four x^2/2 - 2 x and has one x^2/2 - 2 x; x_0 = 0."
-    )
-    return Union(memory, current, Fraction(0), (half, half), words)
-
-
 def lemma11_points() -> Iterator[Point]:
     """Rounds of Algorithm 1 on data that attain the bound, that break it for h~ by (3), and at random."""
     attained = single([(1, 0)], [(1, -1)], 0)
-    for union in (attained, _uneven(), *(_flat(union) for union, _ in random_unions(10))):
+    for union in (attained, UNEVEN, *(_flat(union) for union, _ in random_unions(10))):
         trace = algorithm1(union, Fraction(1, 60), Fraction(1, 60), 2, 2)
         assert trace.iterates is not None
         bound = omega2(union)
-        kept, new = (np.array([len(c) for c in task]) for task in (union.memory, union.current))
-        total = Fraction(int(kept.sum()), int(kept.sum() + new.sum()))
-        shares = [Fraction(int(a), int(a + b)) for a, b in zip(kept, new, strict=True)]
-        spread = sum(p * (s - total) ** 2 for p, s in zip(union.p, shares, strict=True))
+        own, total, spread = shares(union)
         for t, at in enumerate(trace.iterates[0, :-1, 0]):
             by_client, _ = slopes(union.problem(), at)
             for part, h2 in (("1", by_client**2), ("2", trace.column("grad_h2")[0, t])):
                 g2 = trace.column("grad_g2")[0, t]
                 yield Point(
-                    {claim.grad_g2: g2, claim.grad_h2: h2, claim.omega2: bound, claim.share_spread: spread},
+                    {claim.grad_g2: g2, claim.grad_h2: h2, claim.omega2: bound, surrogate.share_spread: spread},
                     (
-                        f"{union.words} Algorithm 1 with E = 2, alpha = beta = 1/60, seed {_SEED}, round {t}: x_t = "
+                        f"{union.words} Algorithm 1 with E = 2, alpha = beta = 1/60, seed {SEED}, round {t}: x_t = "
                         f"{at}.",
-                        f"Shares of memory {', '.join(map(str, shares))}, in total {total}; ||grad g||^2 = {g2}, "
+                        f"Shares of memory {', '.join(map(str, own))}, in total {total}; ||grad g||^2 = {g2}, "
                         f"||grad h~||^2 = {h2}, omega^2 = {bound}.",
                     ),
                     part,
