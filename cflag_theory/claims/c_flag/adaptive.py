@@ -160,8 +160,9 @@ def _divergence() -> Statement:
     )
     return Statement(
         "N = 4, p_i = 1/4, E = 1, L = 1, f_i = g_1 = g_2 = g_3 = x^2/2, g_4 = -x^2/2, a memory of everything (m = 0), "
-        "alpha_t = beta_t = alpha; Assumption 3 with r_i = 2. In every round sum_{i != j} p_i p_j C_ij = 0, the average "
-        "case, and with its rates ||grad f(x_t)|| = |x_t| never falls below x_0; it grows by the factor 2 (1 - alpha) in each round.",
+        "alpha_t = beta_t = alpha; Assumption 3 with r_i = 2. In every round sum_{i != j} p_i p_j C_ij = 0, the "
+        "average case, and with its rates ||grad f(x_t)|| = |x_t| never falls below x_0; it grows by the factor "
+        "2 (1 - alpha) in each round.",
         grown,
         (half,),
         proof,

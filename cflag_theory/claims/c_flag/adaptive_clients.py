@@ -225,8 +225,8 @@ def table1_interference(reach: Any = 2) -> Claim:
         (
             "Exactly: alpha_{t,i} is feasible if and only if -Lambda_i < (2 / (L alpha (1 + m)) - 1) "
             "||grad_f_memory||^2.",
-            "Part lowers reads beta_{t,i} = alpha with alpha_t = beta_t = alpha, as Sec. 5 fixes them. Lemma 6 prints the "
-            "same sentence; cflag.lemma6 reads it for two rates, as Algorithm 3 has them, where it fails.",
+            "Part lowers reads beta_{t,i} = alpha with alpha_t = beta_t = alpha, as Sec. 5 fixes them. Lemma 6 prints "
+            "the same sentence; cflag.lemma6 reads it for two rates, as Algorithm 3 has them, where it fails.",
             "The client's term falls by alpha beta L Lambda_i^2 / ||grad_f_memory||^2. For the term of the step really "
             "taken see Lemma 7: a larger alpha also lowers what the other clients' transference brings.",
             "Where grad_f_memory = 0 the rate is 0/0; the simulation then keeps alpha.",

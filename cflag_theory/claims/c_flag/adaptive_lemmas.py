@@ -176,9 +176,9 @@ def lemma7_average() -> Claim:
         "Adapted rates improve forgetting, average case",
         (Part("1", printed, repair),),
         (
-            "Either condition alone is not enough: the raised alpha takes from what the transferring clients bring, and "
-            "products that cancel at equal rates need not cancel after rescaling. Both hold where all clients transfer "
-            "and the a_i are orthogonal in pairs.",
+            "Either condition alone is not enough: the raised alpha takes from what the transferring clients bring, "
+            "and products that cancel at equal rates need not cancel after rescaling. Both hold where all clients "
+            "transfer and the a_i are orthogonal in pairs.",
             "Exactly, without conditions: ours.adaptive_condition.",
             "If Gamma_ad only stands for sum_i p_i Gamma_{i,ad}, as (195) writes it, the lemma is true in the average "
             "case with alpha_t = beta_t = alpha: cflag.table1_interference and cflag.table1_transference, client by "
@@ -201,8 +201,8 @@ def lemma7_worst() -> Claim:
             "never raise Gamma: ours.adaptive_server and ours.adaptive_clients.",
             "(195) and (200) are equalities in the proof, where (190) gives Gamma <= sum_i p_i Gamma_i,w only: for "
             "(200) that is the wrong direction.",
-            "The instance with a_1 = (2, 1), a_2 = (1, 2) refutes the reading Gamma_ad = sum_i p_i Gamma_{i,ad} of (195) "
-            "as well: that sum is -81/250, above Gamma = -9/25.",
+            "The instance with a_1 = (2, 1), a_2 = (1, 2) refutes the reading Gamma_ad = sum_i p_i Gamma_{i,ad} of "
+            "(195) as well: that sum is -81/250, above Gamma = -9/25.",
         ),
     )
 

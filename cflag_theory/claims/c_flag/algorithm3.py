@@ -52,8 +52,8 @@ INTERFERENCE = Fact("interference", at_most(Lambda_i, 0), "Lambda_{t,i} <= 0, wh
 q = 1 - L * alpha
 #: Which repairs of Algorithm 3 belong together.
 _SETS = (
-    "The repairs come in two sets: keep line 4 and repair lines 8 and 10; or divide line 4 by beta, have beta_{t,i} a_i "
-    "in line 13, and leave lines 8 and 10 as printed."
+    "The repairs come in two sets: keep line 4 and repair lines 8 and 10; or divide line 4 by beta, have beta_{t,i} "
+    "a_i in line 13, and leave lines 8 and 10 as printed."
 )
 
 
@@ -188,8 +188,8 @@ def line10() -> Claim:
         "alpha_i of the algorithm and of Table 1",
         Part("1", printed, repair),
         "The rate that makes up exactly for what beta a_i takes along grad_f_memory is alpha - beta Lambda_i / "
-        "||grad_f_memory||^2: with Lambda_i < 0 this is Table 1's only for beta = alpha, and the line's only for alpha = "
-        "1.",
+        "||grad_f_memory||^2: with Lambda_i < 0 this is Table 1's only for beta = alpha, and the line's only for "
+        "alpha = 1.",
     )
 
 

@@ -79,7 +79,8 @@ def guarantee_replay(claim_: Claim, seed: int, count: int) -> Iterator[Evidence]
             against,
             ("average",),
             lambda step: -2 * (1 - step),
-            "x_t = (-2 (1 - alpha))^t, with alpha_{t,i} < 2, no cross term and ||grad f_i|| <= 2 ||grad g|| in every round",
+            "x_t = (-2 (1 - alpha))^t, with alpha_{t,i} < 2, no cross term and ||grad f_i|| <= 2 ||grad g|| in every "
+            "round",
         ),
         (
             "g",
