@@ -124,7 +124,8 @@ PREAMBLE: tuple[str, ...] = (
     "Every component g_{i,j} is L-smooth, as the supplement says after Assumption 6.",
 )
 
-_MODULES = (
+#: The papers' sections in order, then our own; `verify.checks` has a module of the same name for each.
+MODULES = (
     problem,
     assumptions,
     update,
@@ -146,23 +147,22 @@ _MODULES = (
     adaptive_lemmas,
     algorithm3,
     published,
+    ours,
+    ours_first_rounds,
+    ours_bounded,
+    ours_memory,
+    ours_union,
+    ours_forgetting,
+    ours_adaptive,
 )
-_OURS = (
-    ours.CLAIMS,
-    ours_first_rounds.CLAIMS,
-    ours_bounded.CLAIMS,
-    ours_memory.CLAIMS,
-    ours_union.CLAIMS,
-    ours_forgetting.CLAIMS,
-    ours_adaptive.CLAIMS,
-    published.OURS,
-)
-_BUILDERS: dict[str, Callable[[], Claim]] = {id: build for module in _MODULES for id, build in module.CLAIMS.items()}
+_BUILDERS: dict[str, Callable[[], Claim]] = {
+    id: build for module in MODULES for id, build in (module.CLAIMS | getattr(module, "OURS", {})).items()
+}
 
 #: Builders by id: the paper's in paper order, then our own.
 LEDGER: dict[str, Callable[[], Claim]] = {
-    **{id: _BUILDERS[id] for id in ORDER if id in _BUILDERS},
-    **{id: build for claims in _OURS for id, build in claims.items()},
+    **{id: _BUILDERS[id] for id in ORDER},
+    **{id: build for id, build in _BUILDERS.items() if id.startswith("ours.")},
 }
 
 
