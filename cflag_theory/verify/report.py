@@ -165,7 +165,11 @@ def _page(
     )
     environment.filters["mathml"] = lambda relation: convert(relation.latex, display="block")
     environment.filters["derivation"] = derivation
-    counts = {name: sum(v.verdict == name for v in verdicts) for name in GRAVITY}
+    papers = list(dict.fromkeys(v.claim.paper for v in verdicts))
+    counts = {
+        paper: {name: sum(v.claim.paper == paper and v.verdict == name for v in verdicts) for name in GRAVITY}
+        for paper in papers
+    }
     pictures = [
         (title, text, "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode("ascii"))
         for title, text, path in figures
@@ -175,7 +179,7 @@ def _page(
         counts=counts,
         meanings=MEANINGS,
         preamble=PREAMBLE,
-        papers=sorted({v.claim.paper for v in verdicts}),
+        papers=papers,
         kinds=sorted({e.kind for v in verdicts for e in v.evidence}),
         rates=rates,
         notes=notes,

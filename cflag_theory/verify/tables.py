@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -32,8 +33,9 @@ def _console() -> Console:
 
 def _plain(columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
+    for place, column in enumerate(columns):
+        # The first column holds names to be copied; they must not be broken.
+        table.add_column(column, overflow="fold", no_wrap=place == 0)
     for row in rows:
         table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
     return table
@@ -51,7 +53,12 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
         ]
         word = Text(verdict.verdict, style=_COLOURS[verdict.verdict])
         rows.append((verdict.claim.id, verdict.claim.where, word, "\n".join(follows)))
-    _console().print(_plain(("claim", "where", "verdict", "what follows"), rows))
+    console = _console()
+    console.print(_plain(("claim", "where", "verdict", "what follows"), rows))
+    for paper in dict.fromkeys(verdict.claim.paper for verdict in verdicts):
+        counts = Counter(verdict.verdict for verdict in verdicts if verdict.claim.paper == paper)
+        words = ", ".join(f"{counts[name]} {name}" for name in MEANINGS if counts[name])
+        console.print(Text(f"{paper}: {words}"))
 
 
 def claim(verdict: Verdict) -> None:

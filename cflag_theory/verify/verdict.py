@@ -95,7 +95,9 @@ class Verdict:
     def repairs(self) -> tuple[str, ...]:
         """The named repairs of the parts that are false as printed, where the repair is proved."""
         mended = {part.key for part in self.parts if part.verdict in ("typo", "needs-hypothesis")}
-        return tuple(part.repair.words for part in self.claim.parts if part.repair and part.key in mended)
+        words = (part.repair.words for part in self.claim.parts if part.repair and part.key in mended)
+        # Parts may share a repair; it is named once.
+        return tuple(dict.fromkeys(words))
 
     @property
     def sharp(self) -> tuple[dict[str, Any], ...]:
