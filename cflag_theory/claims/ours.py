@@ -55,8 +55,8 @@ gap2 = symbol("gap2", r"\sum_t\mathbf{E}\|(1-\sqrt{m})u-\tfrac{\beta}{\alpha}S\|
 pushed = symbol("pushed", r"\sum_t\mathbf{E}\|\nabla f+\tfrac{\beta}{\alpha}S\|^2", nonnegative=True)
 
 _READING = (
-    "((1 + beta L)^E - 1)/L <= beta E exp(beta L E): with beta = c / sqrt(T) and a bounded mean of ||grad g(x_t)||^2 "
-    "the bound is O(1/T), for every T.",
+    "((1 + beta L)^E - 1)/L <= beta E exp(beta L E): with f bounded below, beta = c / sqrt(T) and a bounded mean of "
+    "||grad g(x_t)||^2 the bound is O(1/T), for every T.",
     "E is the mean over the draws of the memory.",
 )
 
@@ -115,8 +115,9 @@ def drawn_once(first: Any = 2, second: Any = 1) -> Claim:
         (Part("1", statement),),
         (
             *_READING,
-            "The second constant is attained for every T, E and m < 1: f = x^2/2, b = -sqrt(m) grad f and g = -x^2/2 - "
-            "x rest where alpha (1 - sqrt(m)) x = ((1 + beta L)^E - 1)(x + 1); the first cannot be below 2 either, for "
+            "The second constant is attained for every T, E and m < 1: with L = 1, f = x^2/2, b = -sqrt(m) grad f and "
+            "g = -x^2/2 - x rest where alpha (1 - sqrt(m)) x = ((1 + beta)^E - 1)(x + 1), if that has a solution; "
+            "the first cannot be below 2 either, for "
             "m = 0, T = 1, alpha = 1/L, f = x^2/2.",
             "Neither Assumption 3 nor an expectation is used, and g may be unbounded below.",
         ),
@@ -175,8 +176,9 @@ def redrawn(constant: Any = 1) -> Claim:
             "Any m >= 0 is allowed: alpha = 1/(L (1 + m)) gives (1/T) sum E||grad f||^2 <= 2 L (1 + m)^2 F/T + ((1 + "
             "m)^{3/2} ((1 + beta L)^E - 1))^2 (1/T) sum E||grad g||^2.",
             "Attained for m = 0 by f = x^2/2 and g = -x^2/2 - x at rest. For m > 0, f = x^2/2 with g = -x and b = "
-            "+-sqrt(m) grad f reaches (2 - L alpha)(1 - L alpha m) / (2 - L alpha (1 + m)) of it as T grows: 3/4 for m "
-            "= 1 at alpha = 1/(2L), 1 as alpha tends to 0.",
+            "+-sqrt(m) grad f reaches (2 - alpha)(1 - alpha m) / (2 - alpha (1 + m)) of it as T grows, for L = 1 and "
+            "E = "
+            "1: 3/4 for m = 1 at alpha = 1/2, 1 as alpha tends to 0.",
         ),
     )
 

@@ -123,11 +123,16 @@ def bounded_gradients(first: Any = 2, second: Any = 1) -> Claim:
         "Bounded mean of ||grad g||^2",
         (Part("1", statement),),
         (
-            "The omega of Lemma 11 bounds (|M| / (|M| + |C|)) ||grad f_memory - grad g||; so where it is finite and g "
-            "is bounded below, Lemmas 4 and 18 hold for alpha <= 1/L, and Assumption 3 gives way to ||grad f_memory|| "
-            "<= ||grad g|| + omega.",
-            "As beta tends to 0 the constants 2 and 1 are attained: g = x^2/2 - omega x with f_memory = x^2/2 rests at "
-            "0.",
+            "With equal shares |M^i| / |C^i| the omega of Lemma 11 bounds (|M| / (|M| + |C|)) ||grad f_memory - grad "
+            "g||; "
+            "in general it bounds the difference with other factors, where every client keeps some memory.",
+            "So where omega is finite and g is bounded below, Lemma 4 holds for alpha <= 1/L and T large, and Lemma 18 "
+            "for exp(1/60) - 1 < L alpha <= 1, the range in which q < 1; Assumption 3 gives way to ||grad f_memory|| "
+            "<= "
+            "||grad g|| + omega.",
+            "As beta tends to 0 both constants are attained: 1 by g = x^2/2 - omega x and f_memory = x^2/2 at rest "
+            "at 0; 2 "
+            "by g = f_memory = x^2/2 with x_0 = 1, alpha = 1, T = E = 1.",
         ),
     )
 

@@ -51,6 +51,7 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
             for s in verdict.sharp
             if s["factor"] > 1
         ]
+        follows += [f"see {', '.join(verdict.instead)}"] if verdict.instead else []
         word = Text(verdict.verdict, style=_COLOURS[verdict.verdict])
         rows.append((verdict.claim.id, verdict.claim.where, word, "\n".join(follows)))
     console = _console()

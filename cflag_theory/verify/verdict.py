@@ -5,6 +5,7 @@ Nobody writes a verdict down: `decide` derives it from what was proved, refuted 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -100,6 +101,11 @@ class Verdict:
         return tuple(dict.fromkeys(words))
 
     @property
+    def instead(self) -> tuple[str, ...]:
+        """Claims of our own that the notes point to."""
+        return tuple(dict.fromkeys(re.findall(r"ours\.\w+", " ".join(self.claim.notes))))
+
+    @property
     def sharp(self) -> tuple[dict[str, Any], ...]:
         """Proved sharper constants: what, printed, value, factor, and how near an instance comes."""
         proved = {part.key for part in self.parts if part.sharp_proved}
@@ -145,6 +151,7 @@ class Verdict:
             "evidence": [item.to_json() for item in self.evidence],
             "sharp": list(self.sharp),
             "repair": list(self.repairs),
+            "instead": list(self.instead),
             "counterexample": None if found is None else found.to_json(),
             "notes": list(self.claim.notes),
         }

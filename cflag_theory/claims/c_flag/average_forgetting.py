@@ -242,7 +242,8 @@ def _bounded(id: str, where: str, title: str, printed: Statement, mended: Statem
             "With alpha <= 1/L it fails as well where g is unbounded below: f = 0 and g = -x^2/2 give x_t = (1 + "
             "beta)^{E t} x_0 and Gamma(t) = (x_{t+1} - x_t)^2/2, and Assumption 3 holds with any r.",
             "The printed proof also hides omega^2 of Lemma 11 in O(.), which no hypothesis bounds; on the family above "
-            "it is infinite. Where omega is finite, g bounded below and alpha <= 1/L, ours.bounded_gradients gives G.",
+            "it is infinite. Where omega is finite, g bounded below and alpha <= 1/L (and T large, or for Lemma 18 "
+            "L alpha > exp(1/60) - 1), ours.bounded_gradients gives G.",
             "The repaired bound holds over the whole range of alpha, since |1 - L alpha| < 1 there, and needs neither "
             "Lemma 11 nor beta L E <= 1/12.",
         ),

@@ -266,7 +266,9 @@ def eq56(constant: Any = 1) -> Claim:
         (Part("1", first), Part("2", second)),
         (
             "B(t) and Gamma(t) are read as what (55) collects. (57)-(58), after these lines, define them with sums "
-            "from k = 1 and repeat (34)-(35), where the fault is counted; with those, (55) and (56) fail.",
+            "from k = 1 and repeat (34)-(35), where the fault is counted; with those, (55) and (56) fail. Who counts "
+            "it "
+            "here as well would call part 2 a typo.",
             "(55) uses (27) of Lemma 9, a claim of its own. (56) is an equality for f = (L/2) ||x||^2 and ||b||^2 = m "
             "||grad f||^2.",
             "f is used as L-smooth between x_t and x_{t+1}; no range of alpha is needed before (59) divides.",

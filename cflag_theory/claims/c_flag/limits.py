@@ -195,6 +195,11 @@ def thm5(constant: Any = 1) -> Claim:
         (
             "The family leaves x_1 where it is, so only the derivatives at x_1 = 1 count: the quadratics in x_1 may be "
             "replaced by functions with bounded gradients.",
+            "The floor stays for m = 9/4 too, which (28) asks of the family, and for any alpha: grad f_memory vanishes "
+            "along the draw that keeps it.",
+            "T large in the repair costs nothing: for the T < T_0 before it, min_t E||grad f(x_t)||^2 <= ||grad "
+            "f(x_0)||^2 "
+            "<= sqrt(T_0) ||grad f(x_0)||^2 / sqrt(T), so max(C, sqrt(T_0) ||grad f(x_0)||^2) serves every T.",
             "f bounded below is taken for granted; without it f = g = -x, with m = 0 and r = 1, has ||grad f|| = 1 for "
             "ever.",
             "The printed proof puts Theorem 2 and Lemma 4 together, both of which need more; the repair uses neither.",
@@ -258,6 +263,7 @@ def cor17(constant: Any = 1) -> Claim:
             "On the family that refutes it no epsilon < 1/36 is ever reached.",
             "The proof counts one IFO call a step. A round takes n_i + (E - 1) component gradients of g_i at every "
             "client, and m_i^0 on its memory: a factor that O(.) hides, not one call.",
+            "The C of Theorem 5 is the one that serves every T: see the notes there.",
             "With a bounded mean of ||grad g||^2 the count is O(1/epsilon), by ours.drawn_once.",
         ),
     )

@@ -18,7 +18,7 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.instances import on_the_line
 from cflag_theory.verify.runs import Exact, Kept
 from cflag_theory.verify.search import Point
-from cflag_theory.verify.verdict import UNDECIDED, Evidence
+from cflag_theory.verify.verdict import REFUTES, Evidence
 
 _HALF = Fraction(1, 2)
 #: T with a rational root.
@@ -118,7 +118,7 @@ def _diverging_evidence(subject: Claim, seed: int, count: int) -> Iterator[Evide
             f"Assumptions 2 and 3; mean of E Gamma(t): {float(mean):.4g}, at least beta T^2/128 = "
             f"{rounds**2 / 7680:.4g}."
         )
-        yield Evidence("property", "1", "printed", UNDECIDED, summary, {"mean_Gamma": str(mean), "T": rounds})
+        yield Evidence("property", "1", "printed", REFUTES, summary, {"mean_Gamma": str(mean), "T": rounds})
 
 
 CHECKS: dict[str, Check] = {

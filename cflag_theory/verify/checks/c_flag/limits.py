@@ -23,7 +23,7 @@ from cflag_theory.verify.checks.c_flag.average_forgetting import ROUNDS, past, p
 from cflag_theory.verify.instances import on_the_line
 from cflag_theory.verify.runs import Exact
 from cflag_theory.verify.search import Point
-from cflag_theory.verify.verdict import UNDECIDED, Evidence
+from cflag_theory.verify.verdict import REFUTES, Evidence
 
 _HALF = Fraction(1, 2)
 
@@ -152,7 +152,7 @@ def _cancelling_evidence(subject: Claim, seed: int, count: int) -> Iterator[Evid
             f"Exact runs of the family with T = {rounds}, all four memories, {words} the closed form, Assumptions 2 "
             f"and 3 and (27) with m = 1; min_t E||grad f||^2 = {float(least):.4g} >= 1/36."
         )
-        yield Evidence("property", "1", "printed", UNDECIDED, summary, {"least": str(least), "T": rounds})
+        yield Evidence("property", "1", "printed", REFUTES, summary, {"least": str(least), "T": rounds})
 
 
 CHECKS: dict[str, Check] = {
