@@ -164,19 +164,19 @@ def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate
     return None
 
 
-def _to_z3(expr: sp.Expr, variables: dict[sp.Symbol, z3.ArithRef]) -> Any:
+def _to_z3(expr: sp.Expr, variables: dict[sp.Symbol, z3.ArithRef], context: z3.Context) -> Any:
     if expr.is_Rational:
-        return z3.Q(int(expr.p), int(expr.q))
+        return z3.RatVal(int(expr.p), int(expr.q), context)
     if expr.is_Symbol:
         # Numbered, because two symbols may share a name.
-        return variables.setdefault(expr, z3.Real(f"{expr.name}#{len(variables)}"))
-    parts = [_to_z3(argument, variables) for argument in expr.args if not isinstance(expr, sp.Pow)]
+        return variables.setdefault(expr, z3.Real(f"{expr.name}#{len(variables)}", context))
+    parts = [_to_z3(argument, variables, context) for argument in expr.args if not isinstance(expr, sp.Pow)]
     if isinstance(expr, sp.Add):
         return z3.Sum(parts)
     if isinstance(expr, sp.Mul):
         return z3.Product(parts)
     if isinstance(expr, sp.Pow) and expr.exp.is_Integer:
-        base = _to_z3(expr.base, variables)
+        base = _to_z3(expr.base, variables, context)
         power = z3.Product([base] * abs(int(expr.exp)))
         return power if expr.exp > 0 else 1 / power
     raise TypeError(f"z3 has no word for {expr!r}")
@@ -184,13 +184,15 @@ def _to_z3(expr: sp.Expr, variables: dict[sp.Symbol, z3.ArithRef]) -> Any:
 
 def _unsatisfiable(assumed: list[tuple[sp.Expr, str]], left: sp.Expr, op: str) -> str:
     """z3's word on: all of `assumed` (expr, op) hold and `left op 0` fails. Returns unsat, sat or unknown."""
-    solver = z3.Solver()
+    # A context of its own: in a shared one the answer would depend on the questions asked before.
+    context = z3.Context()
+    solver = z3.Solver(ctx=context)
     solver.set("rlimit", _Z3_UNITS)
     variables: dict[sp.Symbol, z3.ArithRef] = {}
     truth = {"==": lambda e: e == 0, "<=": lambda e: e >= 0, "<": lambda e: e > 0}
     for expr, kind in assumed:
-        solver.add(truth[kind](_to_z3(expr, variables)))
-    solver.add(z3.Not(truth[op](_to_z3(left, variables))))
+        solver.add(truth[kind](_to_z3(expr, variables, context)))
+    solver.add(z3.Not(truth[op](_to_z3(left, variables, context))))
     for symbol, variable in variables.items():
         if symbol.is_positive:
             solver.add(variable > 0)

@@ -30,6 +30,7 @@ def test_every_proof_is_accepted_by_both_engines(ledger):
             if item.kind == "proof" and item.finding == "supports":
                 assert item.data["engines"] == ["sympy", "z3"], id
                 assert item.data["undecided"] == [], id
+                assert item.data["pieces"] == [], id
 
 
 def test_every_printed_statement_that_fails_is_refuted_exactly(ledger):
