@@ -54,6 +54,31 @@ def on_the_line(
     )
 
 
+def exact_run(
+    problem: Problem,
+    *,
+    alpha: int | Fraction,
+    beta: int | Fraction,
+    local_steps: int,
+    rounds: int = 1,
+    memory: Memory | None = None,
+    seed: int = 0,
+) -> Trace:
+    """Algorithm 1 in exact arithmetic, with its iterates; without a memory, all of the past is kept."""
+    return simulate(
+        problem,
+        "c_flag",
+        alpha=alpha,
+        beta=beta,
+        local_steps=local_steps,
+        rounds=rounds,
+        memory=everything() if memory is None else memory,
+        seed=seed,
+        engine="reference",
+        iterates=True,
+    )
+
+
 def rationals(rng: np.random.Generator, size: int, *, span: int = 6, denominator: int = 4) -> list[Fraction]:
     """Small fractions in [-span/denominator, span/denominator]."""
     return [Fraction(int(v), denominator) for v in rng.integers(-span, span + 1, size)]

@@ -12,9 +12,9 @@ import numpy as np
 from cflag_theory.claims import ours as claim
 from cflag_theory.claims import runs as symbols
 from cflag_theory.claims.symbols import E, L, alpha, beta, m
-from cflag_theory.kernels import Problem, everything, simulate
+from cflag_theory.kernels import Problem
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.instances import Component, on_the_line, random_runs
+from cflag_theory.verify.instances import Component, exact_run, on_the_line, random_runs
 from cflag_theory.verify.runs import Exact
 from cflag_theory.verify.search import Point, Sample
 
@@ -103,17 +103,7 @@ def rate_points() -> Iterator[Point]:
         rest = local * steps / step
         for start in (rest, rest + 1):
             problem = on_the_line([[(1, 0)]], [[(0, 1)]], start=start, L=1)
-            trace = simulate(
-                problem,
-                "c_flag",
-                alpha=step,
-                beta=local,
-                local_steps=steps,
-                rounds=rounds,
-                memory=everything(),
-                engine="reference",
-                iterates=True,
-            )
+            trace = exact_run(problem, alpha=step, beta=local, local_steps=steps, rounds=rounds)
             assert trace.iterates is not None
             found = trace.iterates[0, :, 0]
             for index in range(rounds + 1):

@@ -12,10 +12,10 @@ import numpy as np
 from cflag_theory.claims.c_flag import assumptions as claim
 from cflag_theory.claims.claim import Claim
 from cflag_theory.claims.symbols import L, grad_g
-from cflag_theory.kernels import Problem, everything, simulate
+from cflag_theory.kernels import Problem
 from cflag_theory.kernels.objective import gradients, mean_gradient
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.instances import Component, on_the_line
+from cflag_theory.verify.instances import Component, exact_run, on_the_line
 from cflag_theory.verify.search import Point
 from cflag_theory.verify.verdict import REFUTES, UNDECIDED, Evidence
 
@@ -128,17 +128,7 @@ def assumption3_points() -> Iterator[Point]:
 
 
 def _iterates(problem: Problem, alpha: Fraction, beta: Fraction) -> list[Fraction]:
-    trace = simulate(
-        problem,
-        "c_flag",
-        alpha=alpha,
-        beta=beta,
-        local_steps=1,
-        rounds=3,
-        memory=everything(),
-        engine="reference",
-        iterates=True,
-    )
+    trace = exact_run(problem, alpha=alpha, beta=beta, local_steps=1, rounds=3)
     assert trace.iterates is not None
     return list(trace.iterates[0, :, 0])
 

@@ -24,10 +24,10 @@ from cflag_theory.claims.symbols import (
     m,
     sum2,
 )
-from cflag_theory.kernels import Memory, Problem, everything, sign_bias, simulate, uniform
+from cflag_theory.kernels import Memory, Problem, everything, sign_bias, uniform
 from cflag_theory.kernels.objective import gradients
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.instances import Component, on_the_line, random_runs
+from cflag_theory.verify.instances import Component, exact_run, on_the_line, random_runs
 from cflag_theory.verify.search import Point, Sample
 
 
@@ -44,18 +44,7 @@ def _round(
     seed: int = 0,
 ) -> Point:
     """One exact round on the line as values of Lemma 1's symbols."""
-    trace = simulate(
-        problem,
-        "c_flag",
-        alpha=step,
-        beta=local,
-        local_steps=steps,
-        rounds=1,
-        memory=memory,
-        seed=seed,
-        engine="reference",
-        iterates=True,
-    )
+    trace = exact_run(problem, alpha=step, beta=local, local_steps=steps, memory=memory, seed=seed)
     assert trace.iterates is not None
     before, after = trace.iterates[0, 0, 0], trace.iterates[0, 1, 0]
     grad_f = (problem.p @ gradients(problem.potential, problem.past, problem.start))[0]
@@ -97,18 +86,7 @@ def _round(
 
 def _sum(problem: Problem, memory: Memory, local: Fraction, steps: int, seed: int) -> Fraction:
     """S as the displacement of a round without a memory step, by (22)."""
-    trace = simulate(
-        problem,
-        "c_flag",
-        alpha=0,
-        beta=local,
-        local_steps=steps,
-        rounds=1,
-        memory=memory,
-        seed=seed,
-        engine="reference",
-        iterates=True,
-    )
+    trace = exact_run(problem, alpha=0, beta=local, local_steps=steps, memory=memory, seed=seed)
     assert trace.iterates is not None
     found: Fraction = (trace.iterates[0, 0, 0] - trace.iterates[0, 1, 0]) / local
     return found
@@ -200,18 +178,7 @@ def algebra_points() -> Iterator[Point]:
 
 def _bias(problem: Problem, memory: Memory, seed: int) -> tuple[Fraction, Fraction]:
     """grad f and b at the start, on the line."""
-    trace = simulate(
-        problem,
-        "c_flag",
-        alpha=1,
-        beta=1,
-        local_steps=1,
-        rounds=1,
-        memory=memory,
-        seed=seed,
-        engine="reference",
-        iterates=True,
-    )
+    trace = exact_run(problem, alpha=1, beta=1, local_steps=1, memory=memory, seed=seed)
     assert trace.iterates is not None
     grad_f = (problem.p @ gradients(problem.potential, problem.past, problem.start))[0]
     grad_g = (problem.p @ gradients(problem.potential, problem.current, problem.start))[0]

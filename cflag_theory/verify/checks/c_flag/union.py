@@ -12,7 +12,7 @@ import numpy as np
 from cflag_theory.claims.c_flag import surrogate
 from cflag_theory.claims.c_flag import union as claim
 from cflag_theory.claims.symbols import E, L, alpha, beta
-from cflag_theory.kernels import Problem, Trace, everything, simulate
+from cflag_theory.kernels import Problem, Trace
 from cflag_theory.kernels.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.surrogate import losses
@@ -28,24 +28,13 @@ from cflag_theory.verify.checks.c_flag.union_data import (
     show,
     single,
 )
-from cflag_theory.verify.instances import Component, on_the_line
+from cflag_theory.verify.instances import Component, exact_run, on_the_line
 from cflag_theory.verify.search import Point
 
 
 def algorithm1(union: Union, step: Fraction, local: Fraction, steps: int, rounds: int) -> Trace:
     """Algorithm 1 in exact arithmetic, with the memory components as all of the past."""
-    return simulate(
-        separate(union),
-        "c_flag",
-        alpha=step,
-        beta=local,
-        local_steps=steps,
-        rounds=rounds,
-        memory=everything(),
-        seed=SEED,
-        engine="reference",
-        iterates=True,
-    )
+    return exact_run(separate(union), alpha=step, beta=local, local_steps=steps, rounds=rounds, seed=SEED)
 
 
 def separate(union: Union) -> Problem:

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from cflag_theory.kernels import Problem, Trace, everything, simulate
-from cflag_theory.verify.instances import Component, on_the_line, rationals
+from cflag_theory.kernels import Problem, Trace
+from cflag_theory.verify.instances import Component, exact_run, on_the_line, rationals
 
 Clients = Sequence[Sequence[Component]]
 #: Of every replay of a round.
@@ -64,18 +64,7 @@ def random_unions(count: int, seed: int = SEED) -> Iterator[tuple[Union, int]]:
 
 def run_union(union: Union, step: Fraction, steps: int, rounds: int) -> Trace:
     """(67)-(68) in exact arithmetic."""
-    return simulate(
-        union.problem(),
-        "c_flag",
-        alpha=step,
-        beta=step,
-        local_steps=steps,
-        rounds=rounds,
-        memory=everything(),
-        seed=SEED,
-        engine="reference",
-        iterates=True,
-    )
+    return exact_run(union.problem(), alpha=step, beta=step, local_steps=steps, rounds=rounds, seed=SEED)
 
 
 def by_sizes(union: Union, at: Fraction) -> tuple[Fraction, Fraction]:

@@ -9,11 +9,11 @@ import numpy as np
 
 from cflag_theory.claims.c_flag import update as claim
 from cflag_theory.claims.symbols import alpha, beta
-from cflag_theory.kernels import Problem, everything, simulate
+from cflag_theory.kernels import Problem
 from cflag_theory.kernels.draws import COMPONENT, below, lane, words
 from cflag_theory.kernels.objective import gradients
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.instances import on_the_line, rationals
+from cflag_theory.verify.instances import exact_run, on_the_line, rationals
 from cflag_theory.verify.search import Point
 
 # Exact rounds on random small problems, besides the ones chosen to break a statement.
@@ -82,18 +82,7 @@ def points() -> Iterator[Point]:
 
 
 def _round(problem: Problem, step: Fraction, local: Fraction, E: int) -> Fraction:
-    trace = simulate(
-        problem,
-        "c_flag",
-        alpha=step,
-        beta=local,
-        local_steps=E,
-        rounds=1,
-        memory=everything(),
-        seed=_SEED,
-        engine="reference",
-        iterates=True,
-    )
+    trace = exact_run(problem, alpha=step, beta=local, local_steps=E, seed=_SEED)
     assert trace.iterates is not None
     found: Fraction = trace.iterates[0, 1, 0]
     return found
