@@ -1,0 +1,1 @@
+"""The claims of the CFL paper, in paper order."""

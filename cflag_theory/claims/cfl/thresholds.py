@@ -1,0 +1,9 @@
+"""App. B.4.2 after (21): the step-size threshold, the constants c_1, c_2, c_3 and phi."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cflag_theory.claims.claim import Claim
+
+CLAIMS: dict[str, Callable[[], Claim]] = {}

@@ -1,0 +1,9 @@
+"""Lemmas B.4 and B.9, (33), Theorem 4.9, Table 2 and Example 1: the weights of the rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cflag_theory.claims.claim import Claim
+
+CLAIMS: dict[str, Callable[[], Claim]] = {}

@@ -1,0 +1,1 @@
+"""Checks of the CFL claims, in paper order."""
