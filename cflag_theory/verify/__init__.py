@@ -11,10 +11,11 @@ _HOME = {
     "Evidence": "verdict",
     "rate": "rates",
     "Rate": "rates",
+    "cfl_step_sizes": "conditions",
     "step_sizes": "conditions",
     "write_report": "report",
 }
-__all__ = ["Evidence", "Rate", "Verdict", "rate", "step_sizes", "verify", "write_report"]
+__all__ = ["Evidence", "Rate", "Verdict", "cfl_step_sizes", "rate", "step_sizes", "verify", "write_report"]
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from cflag_theory.claims.claim import Statement
 from cflag_theory.kernels import Problem, Trace
-from cflag_theory.verify.conditions import StepSizes
+from cflag_theory.verify.conditions import CFLStepSizes, StepSizes
 from cflag_theory.verify.rates import Rate
 from cflag_theory.verify.verdict import MEANINGS, Evidence, Verdict
 
@@ -151,7 +151,7 @@ def rate(study: Rate) -> None:
     console.print(Text(f"  fitted slope for T >= {study.fit_from}: {study.slope:.3f} [{low:.3f}, {high:.3f}]\n"))
 
 
-def step_sizes(found: StepSizes) -> None:
+def step_sizes(found: StepSizes | CFLStepSizes) -> None:
     """Every condition, met or not."""
     rows = [
         (
@@ -165,7 +165,12 @@ def step_sizes(found: StepSizes) -> None:
     ]
     console = _console()
     console.print(_plain(("condition", "holds", "left/right", "where", "unlocks"), rows))
-    console.print(Text(f"beta = c/sqrt(T) of Lemma 4 and Theorem 5: c = {found.c:.6g} at T = {found.T}"))
+    if isinstance(found, StepSizes):
+        console.print(Text(f"beta = c/sqrt(T) of Lemma 4 and Theorem 5: c = {found.c:.6g} at T = {found.T}"))
+    else:
+        console.print(Text(f"eta = K eta_l eta_g = {found.eta:.6g}, c = 1 + A^2 + B^2 = {found.c_O:.6g}"))
+        console.print(Text("s = (sqrt(3 eta_g^2 + 4 c eta_g^4) - sqrt(4 c eta_g^4)) / sqrt(c) = " + f"{found.s:.6g}"))
+        console.print(Text(f"p_t = {found.p_t:.6g}, the weight of the current round (1 for FedAvg)"))
 
 
 def trace_summary(problem: Problem, trace: Trace) -> dict[str, Any]:

@@ -7,9 +7,10 @@ import math
 
 import pytest
 
+from cflag_theory.claims.cfl.step_sizes import CONDITIONS as CFL_CONDITIONS
 from cflag_theory.claims.step_sizes import CONDITIONS
 from cflag_theory.errors import InvalidInput
-from cflag_theory.verify import step_sizes
+from cflag_theory.verify import cfl_step_sizes, step_sizes
 from cflag_theory.verify.conditions import StepSizes
 
 NEAR = 1e-9
@@ -120,3 +121,91 @@ def test_bad_input_names_the_value_and_the_remedy(name, value):
 def test_edges_of_the_allowed_input():
     step_sizes(**{**GOOD, "m": 0.0, "E": 1, "T": 1})
     assert step_sizes(**{**GOOD, "E": 2.0}).E == 2
+
+
+# CFL
+
+
+def threshold(L, c, eta_g):
+    return (math.sqrt(3 * eta_g**2 + 4 * c * eta_g**4) - math.sqrt(4 * c * eta_g**4)) / (L * math.sqrt(c))
+
+
+#: name -> the edge of eta = K eta_l eta_g
+OF_ETA = {
+    "eta <= s/(6L)": lambda L, c, eta_g: threshold(L, c, eta_g) / 6,
+    "eta <= s/(12L)": lambda L, c, eta_g: threshold(L, c, eta_g) / 12,
+    "4 K^2 eta_l^2 L^2 c < 1": lambda L, c, eta_g: eta_g / (2 * L * math.sqrt(c)),
+    "eta <= 1/(2L)": lambda L, c, eta_g: 1 / (2 * L),
+    "8 K^2 eta_l^2 c <= 1": lambda L, c, eta_g: eta_g / math.sqrt(8 * c),
+}
+OTHERS = {"eta_g = 1", "(L^2 + 1) c < 1 + p_t/2", "T >= 1/(2 eta mu)"}
+
+
+def cfl(name, **values):
+    found = cfl_step_sizes(**{"L": 1.0, "K": 1, "eta_l": 0.1, "T": 10, **values})
+    return next(row for row in found.conditions if row.condition == name)
+
+
+def test_every_cfl_condition_is_tested_here():
+    assert {*OF_ETA, *OTHERS} == {condition.name for condition in CFL_CONDITIONS}
+
+
+@pytest.mark.parametrize(("L", "A", "B", "eta_g", "K"), [(1.0, 0.0, 0.0, 1.0, 1), (5.0, 0.5, 2.0, 0.25, 10)])
+@pytest.mark.parametrize("name", OF_ETA)
+def test_upper_bounds_on_eta(name, L, A, B, eta_g, K):
+    edge = OF_ETA[name]
+    for off, holds in ((-NEAR, True), (NEAR, False)):
+        eta_l = edge(L, 1 + A * A + B * B, eta_g) * (1 + off) / (K * eta_g)
+        assert cfl(name, L=L, A=A, B=B, eta_g=eta_g, K=K, eta_l=eta_l).holds is holds
+
+
+def test_the_paper_states_its_rates_for_a_global_step_size_of_one():
+    assert cfl("eta_g = 1").holds
+    assert not cfl("eta_g = 1", eta_g=1 + NEAR).holds
+
+
+def test_the_nonconvex_statement_speaks_only_of_flat_functions():
+    name = "(L^2 + 1) c < 1 + p_t/2"
+    # FedAvg without relative drifts: L^2 < 1/2.
+    assert cfl(name, L=0.7).holds
+    assert not cfl(name, L=0.71).holds
+    # Weights 1/2 and 1/2 at t = 2: L^2 < 1/4.
+    assert cfl(name, L=0.49, T=2, D=1.0, R=0.0).holds
+    assert not cfl(name, L=0.51, T=2, D=1.0, R=0.0).holds
+    assert not cfl(name, L=0.7, A=0.5).holds
+
+
+def test_rounds_for_the_linear_rate():
+    name = "T >= 1/(2 eta mu)"
+    assert cfl(name, mu=0.5, eta_l=0.1, T=10).holds
+    assert not cfl(name, mu=0.5, eta_l=0.1, T=9).holds
+    assert not cfl(name, mu=0.0, T=10**6).holds
+
+
+def test_the_weight_of_the_current_round():
+    given = {"L": 1.0, "K": 1, "eta_l": 0.1}
+    assert cfl_step_sizes(**given, T=4).p_t == 1
+    assert cfl_step_sizes(**given, T=4, D=2.0, R=1.0).p_t == pytest.approx(7 / 19)
+    assert cfl_step_sizes(**given, T=1, D=2.0, R=1.0).p_t == 1
+    assert json.loads(json.dumps(cfl_step_sizes(**given, T=4).to_json(), allow_nan=False))["eta"] == 0.1
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"L": 0.0}, "L = 0.0 is not allowed"),
+        ({"eta_l": NOT_A_NUMBER}, "eta_l = nan is not allowed"),
+        ({"eta_g": -1.0}, "eta_g = -1.0 is not allowed"),
+        ({"mu": -0.5}, "mu = -0.5 is not allowed"),
+        ({"mu": 2.0}, "mu = 2.0 is above L = 1.0"),
+        ({"A": math.inf}, "A = inf is not allowed"),
+        ({"K": 0}, "K = 0 is not allowed"),
+        ({"T": 2.5}, "T = 2.5 is not allowed"),
+        ({"D": 1.0}, "only one of D and R is given"),
+        ({"D": 0.0, "R": 0.0}, "D = 0 and R = 0"),
+        ({"D": -1.0, "R": 0.0}, "D = -1.0 is not allowed"),
+    ],
+)
+def test_bad_input_of_the_cfl_conditions(values, message):
+    with pytest.raises(InvalidInput, match=message.replace("-", r"\-")):
+        cfl_step_sizes(**{"L": 1.0, "K": 1, "eta_l": 0.1, "T": 10, **values})
