@@ -7,6 +7,7 @@ them: what a proof rests on besides algebra is then in plain sight.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -25,7 +26,7 @@ RULES: dict[str, str] = {
     "monotone refresh": "tau_{k,j} never decreases in k and is at most k, and d(k) is non-decreasing; hence so is "
     "the mean over j of d(tau_{k,j}).",
     "weighted sum": "If u_i = v_i for every client, then sum_i p_i u_i = sum_i p_i v_i, and sums expand linearly.",
-    "tangent of exp": "(1 + u)^k <= exp(k u) for u >= 0, since 1 + u <= exp(u).",
+    "tangent of exp": "(1 + u)^k <= exp(k u) for u >= 0, and for every u if k = 1, since 1 + u <= exp(u).",
     "chord of exp": "exp(y) - 1 <= (exp(a) - 1) y / a for 0 <= y <= a, since exp is convex.",
     "value of exp": "exp(1/4) <= 9/7: the remainder of its series after 1 + 1/4 is below (1/32) / (1 - 1/12) < 1/28.",
     "operator norm": "||K v + w|| <= ||K|| ||v|| + ||w||, with ||K|| the largest singular value of K.",
@@ -44,6 +45,19 @@ RULES: dict[str, str] = {
     "least member": "The least of finitely many numbers is at most their mean.",
     "bounded bias": "Where (27) is assumed, ||b(x)||^2 <= m ||grad f(x)||^2 holds at every x, hence in sums over x_t.",
     "lower bound": "Where f is assumed to be bounded below, f(x) >= inf f at every x.",
+    "tangent of ln": "ln(b) - ln(a) >= 1 - a/b for a, b > 0, since ln(x) <= x - 1.",
+    "convexity": "A mu-convex f has f(y) >= f(x) + <grad f(x), y - x> + (mu/2) ||y - x||^2.",
+    "mean value": "||grad u(y) - grad u(x) - H (y - x)|| <= s ||y - x|| if ||Hessian of u - H|| <= s on the segment: "
+    "grad u(y) - grad u(x) is the mean of the Hessian along it, times y - x.",
+    "nonexpansive steps": "If the maps after a step do not increase distances, moving the step's end by v moves the "
+    "last point by no more than ||v||; so E<last point, v> >= -E||v||^2 for a v of mean zero given what came before.",
+    "weighted mean": "If weights do not decrease and a_t does not increase with t, the weighted mean of the a_t is at "
+    "most their plain mean (Chebyshev).",
+    "harmonic sum": "ln T <= 1 + 1/2 + ... + 1/T, and 1 + 1/2 + ... + 1/(T-1) <= 1 + ln T.",
+    "decay": "(1 - u)^k <= exp(-k u) for 0 <= u <= 1, since 1 - u <= exp(-u).",
+    "co-coercivity": "A mu-convex, L-smooth f with grad f(y) = 0 has (mu + L) <grad f(x), x - y> >= mu L ||x - y||^2 + "
+    "||grad f(x)||^2.",
+    "square root": "u <= v where u^2 <= v^2 and neither is negative.",
     "induction": "A relation that holds at 0, and at k + 1 whenever it holds at every b <= k, holds for every k.",
 }
 
@@ -153,8 +167,9 @@ def fault(step: RuleUse, premises: Sequence[Relation]) -> str | None:
         return None if premises else "a mean of bounds needs the bounds as premises"
     if step.rule == "tangent of exp":
         base, power = left.as_base_exp()
-        sound = (base - 1).is_nonnegative and power.is_nonnegative and power.is_integer
-        return None if sound and right == sp.exp(power * (base - 1)) else "this is no tangent of exp for u >= 0"
+        above = (base - 1).is_nonnegative and power.is_nonnegative and power.is_integer
+        sound = above or (power == 1 and base.is_real)
+        return None if sound and right == sp.exp(power * (base - 1)) else "this is no tangent of exp"
     if step.rule == "chord of exp":
         y, end = (premises[0].left, premises[0].right) if premises else (sp.S.Zero, sp.S.Zero)
         sound = y.is_nonnegative and end.is_positive and conclusion == chord(y, end)
@@ -163,8 +178,24 @@ def fault(step: RuleUse, premises: Sequence[Relation]) -> str | None:
         y, end = (premises[0].left, premises[0].right) if premises else (sp.S.Zero, sp.S.Zero)
         sound = y.is_nonnegative and end.is_positive and conclusion == parabola(y, end)
         return None if sound else "this is no parabola over exp between 0 and the end that the premise gives"
+    if step.rule == "nonexpansive steps":
+        sound = len(premises) == 1 and premises[0].op == "<=" and premises[0].right == 1
+        return None if sound else "nothing says that a step does not increase distances"
+    if step.rule == "tangent of ln":
+        return _tangent_fault(conclusion)
     if step.rule == "telescoping":
         return _telescoping_fault(conclusion, premises)
+    if step.rule == "decay":
+        u = premises[0].left if premises else sp.S.Zero
+        power = left.as_base_exp()[1]
+        small = premises and premises[0] == at_most(u, 1) and u.is_nonnegative
+        sound = small and power.is_nonnegative and power.is_integer and conclusion == decayed(u, power)
+        return None if sound else "this is no decay for 0 <= u <= 1"
+    if step.rule == "square root":
+        sound = left.is_nonnegative and right.is_nonnegative and [*premises] == [at_most(left**2, right**2)]
+        return None if sound else "the premise does not compare the squares of two numbers that are not negative"
+    if step.rule == "weighted mean":
+        return None if len(premises) == 2 else "a weighted mean needs how the weights and the members change with t"
     if step.rule == "value of exp":
         return None if conclusion == QUARTER else "this is not the value that the rule states"
     return None
@@ -272,3 +303,72 @@ def bounded_bias(name: str, bias2: sp.Expr, bound: sp.Expr, words: str, premise:
 def lower_bound(name: str, drop: sp.Expr, most: sp.Expr, words: str) -> RuleUse:
     """f(x_0) - f(x) <= f(x_0) - inf f."""
     return _use(name, "lower bound", at_most(drop, most), words)
+
+
+def convexity(
+    name: str, before: sp.Expr, inner: sp.Expr, distance2: sp.Expr, after: sp.Expr, mu: sp.Expr, words: str
+) -> RuleUse:
+    """f(x) + <grad f(x), y - x> + (mu/2) ||y - x||^2 <= f(y)."""
+    return _use(name, "convexity", at_most(before + inner + mu * distance2 / 2, after), words)
+
+
+def mean_value(name: str, error: sp.Expr, spread: sp.Expr, distance: sp.Expr, words: str) -> RuleUse:
+    """||grad u(y) - grad u(x) - H (y - x)|| <= spread * ||y - x||."""
+    return _use(name, "mean value", at_most(error, spread * distance), words)
+
+
+def nonexpansive_steps(name: str, product: sp.Expr, size2: sp.Expr, words: str, premise: str) -> RuleUse:
+    """-E<last point, v> <= E||v||^2; the premise bounds the Lipschitz constant of a step by 1."""
+    return _use(name, "nonexpansive steps", at_most(-product, size2), words, (premise,))
+
+
+def weighted_mean(name: str, weighted: sp.Expr, plain: sp.Expr, words: str, premises: tuple[str, str]) -> RuleUse:
+    """The mean with non-decreasing weights of a non-increasing sequence is at most the plain mean."""
+    return _use(name, "weighted mean", at_most(weighted, plain), words, premises)
+
+
+def harmonic_above(name: str, fewer: sp.Expr, logarithm: sp.Expr) -> RuleUse:
+    """1 + 1/2 + ... + 1/(T-1) <= 1 + ln T."""
+    return _use(name, "harmonic sum", at_most(fewer, 1 + logarithm), f"{fewer} has T - 1 terms")
+
+
+def harmonic_below(name: str, logarithm: sp.Expr, total: sp.Expr) -> RuleUse:
+    """ln T <= 1 + 1/2 + ... + 1/T."""
+    return _use(name, "harmonic sum", at_most(logarithm, total), f"{total} has T terms")
+
+
+def decay(name: str, u: sp.Expr, k: sp.Expr, premise: str) -> RuleUse:
+    """(1 - u)^k <= exp(-k u); the premise is u <= 1."""
+    return _use(name, "decay", decayed(u, k), f"u = {u}", (premise,))
+
+
+def decayed(u: sp.Expr, k: sp.Expr) -> Relation:
+    """(1 - u)^k <= exp(-k u)."""
+    return at_most((1 - u) ** k, sp.exp(-k * u))
+
+
+def cocoercivity(
+    name: str, inner: sp.Expr, distance2: sp.Expr, grad2: sp.Expr, mu: sp.Expr, L: sp.Expr, words: str
+) -> RuleUse:
+    """mu L ||x - y||^2 + ||grad f(x)||^2 <= (mu + L) <grad f(x), x - y>, with grad f(y) = 0."""
+    return _use(name, "co-coercivity", at_most(mu * L * distance2 + grad2, (mu + L) * inner), words)
+
+
+def tangent_of_ln(name: str, ln: Any, a: sp.Expr, b: sp.Expr) -> RuleUse:
+    """1 - a/b <= ln(b) - ln(a), for a sequence `ln` of that name."""
+    return _use(name, "tangent of ln", at_most(1 - sp.sympify(a) / b, ln(b) - ln(a)), f"a = {a}, b = {b}")
+
+
+def _tangent_fault(conclusion: Relation) -> str | None:
+    """The conclusion must be 1 - a/b <= ln(b) - ln(a), with positive a and b."""
+    terms = sorted(conclusion.right.atoms(AppliedUndef), key=str)
+    for first, second in ((x, y) for x in terms for y in terms if x.func == y.func and str(x.func) == "ln"):
+        (a,), (b,) = first.args, second.args
+        if a.is_positive and b.is_positive and conclusion == at_most(1 - a / b, second - first):
+            return None
+    return "this is no tangent of ln at positive arguments"
+
+
+def square_root(name: str, u: sp.Expr, v: sp.Expr, premise: str) -> RuleUse:
+    """u <= v; the premise is u^2 <= v^2."""
+    return _use(name, "square root", at_most(u, v), f"u = {u}, v = {v}", (premise,))

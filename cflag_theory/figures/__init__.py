@@ -7,12 +7,22 @@ from typing import Any
 
 _HOME = {
     "rate_figure": "rate",
+    "cfl_rate_figure": "cfl_rate",
     "drift_figure": "drift",
     "floors_figure": "floors",
+    "nqm_figure": "nqm",
     "expectation_figure": "floors",
     "save": "style",
 }
-__all__ = ["drift_figure", "expectation_figure", "floors_figure", "rate_figure", "save"]
+__all__ = [
+    "cfl_rate_figure",
+    "drift_figure",
+    "expectation_figure",
+    "floors_figure",
+    "nqm_figure",
+    "rate_figure",
+    "save",
+]
 
 
 def __getattr__(name: str) -> Any:

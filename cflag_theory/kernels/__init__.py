@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from .algorithms import ALGORITHMS, Algorithm, algorithm, over_sqrt
     from .bias import bias_bound, ratio_bound
     from .data import load_data
+    from .drift_models import evolving, noisy_quadratic, random_evolving
+    from .drifts import Drift
     from .memory import Memory, class_balanced, everything, rotation_bias, sign_bias, uniform
     from .problem import Components, Constant, Problem
     from .problems import (
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
         random_separable,
         to_exact,
     )
+    from .round_weights import RoundWeights
     from .simulation import simulate
     from .store import read_trace, write_trace
     from .trace import COLUMNS, Status, Trace
+    from .windows import Windows, fresh, pointer, subsets
 
 __all__ = [
     "ALGORITHMS",
@@ -35,19 +39,27 @@ __all__ = [
     "Algorithm",
     "Components",
     "Constant",
+    "Drift",
     "Memory",
     "Problem",
+    "RoundWeights",
     "Status",
     "Trace",
+    "Windows",
     "algorithm",
     "bias_bound",
     "class_balanced",
     "default_memory",
     "default_problem",
     "everything",
+    "evolving",
+    "fresh",
     "load_data",
     "make_problem",
+    "noisy_quadratic",
     "over_sqrt",
+    "pointer",
+    "random_evolving",
     "random_glm",
     "random_quadratic",
     "random_separable",
@@ -56,6 +68,7 @@ __all__ = [
     "rotation_bias",
     "sign_bias",
     "simulate",
+    "subsets",
     "to_exact",
     "uniform",
     "write_trace",
@@ -65,6 +78,8 @@ _HOMES = {
     "algorithms": ("ALGORITHMS", "Algorithm", "algorithm", "over_sqrt"),
     "bias": ("bias_bound", "ratio_bound"),
     "data": ("load_data",),
+    "drift_models": ("evolving", "noisy_quadratic", "random_evolving"),
+    "drifts": ("Drift",),
     "memory": ("Memory", "class_balanced", "everything", "rotation_bias", "sign_bias", "uniform"),
     "problem": ("Components", "Constant", "Problem"),
     "problems": (
@@ -77,9 +92,11 @@ _HOMES = {
         "random_separable",
         "to_exact",
     ),
+    "round_weights": ("RoundWeights",),
     "simulation": ("simulate",),
     "store": ("read_trace", "write_trace"),
     "trace": ("COLUMNS", "Status", "Trace"),
+    "windows": ("Windows", "fresh", "pointer", "subsets"),
 }
 
 

@@ -8,6 +8,9 @@ and the server then sets x_{t+1} = x_t + server_rate * sum_i p_i (x_E^i - x_t) -
 term only for rows with a memory step. What the paper prints instead, and rates that are adapted to the round, are
 switches of a row (`server`, `adaptive`). A new algorithm is a new row; a new kind of estimate or of u_i is a new code
 here and one branch in `reference` and in `cpu`.
+
+Algorithms of the CFL framework fill the same three terms: past rounds as they are remembered add to the component
+weights that the estimate draws from, to u_i or to W. `past` and `weights` of a row say how.
 """
 
 from __future__ import annotations
@@ -15,10 +18,12 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from cflag_theory.errors import InvalidInput, UnknownName
+
+from .round_weights import RoundWeights
 
 # How estimate_i(x_k) arises from the components of g_i.
 FULL, STOCHASTIC, DELAYED = ESTIMATORS = ("full", "stochastic", "delayed")
@@ -27,6 +32,20 @@ NONE, TRACKING, CONTROL = CORRECTIONS = ("none", "tracking", "control")
 
 # What the server does: round update (24), or line 12 of Algorithm 1 with what line 2 of Algorithm 3 returns.
 ROUND_UPDATE, PRINTED = SERVERS = ("round update", "printed")
+# What a client keeps of a past local objective: nothing; all of it; its Taylor expansion with the full Hessian, the
+# diagonal of the Hessian, or the diagonal of the empirical Fisher matrix; some components, by chance or by Algorithm 3.
+NO_PAST, EXACT, TAYLOR, DIAGONAL, FISHER, CORE_SET, HERDING = PASTS = (
+    "none",
+    "exact",
+    "taylor",
+    "diagonal",
+    "fisher",
+    "core set",
+    "herding",
+)
+# Where a Taylor expansion is taken: at the client's last local iterate (proof of Lemma B.3), or at x_t.
+EXPANSIONS = ("client", "server")
+
 # Rates after the local steps: constant; Table 1 in its two cases; Algorithm 3 line by line; one rate for all; one for
 # each client that reckons with the others.
 CONSTANT, AVERAGE, WORST, LITERAL, COMMON, INTERACTING = ADAPTIONS = (
@@ -44,6 +63,14 @@ def is_finite_real(value: Any) -> bool:
     return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
 
 
+def is_integer(value: Any) -> bool:
+    """Whether `value` is an integer and no truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+UNIFORM = RoundWeights("uniform")
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """One row: what the loop reads.
@@ -57,7 +84,8 @@ class Algorithm:
         (5), full at k = 0 and with one sampled component refreshed at each k >= 1.
     correction : str
         "none", "tracking": grad g(x_t) - grad g_i(x_t), or "control": c - c_i with option II of SCAFFOLD,
-        c_i <- c_i - c + (x_t - x_E^i) / (beta E) and c = sum_i p_i c_i, kept over the rounds.
+        c_i <- c_i - c + (x_t - x_E^i) / (beta E) and c = sum_i p_i c_i, kept over the rounds; where S of N clients
+        take part only their c_i change, which moves c by S / N of their mean change if all p_i are equal.
     proximal : number
         W.
     memory : bool
@@ -74,6 +102,25 @@ class Algorithm:
         3 line by line, where line 4 gives beta a_i and line 14 adds E beta_i (grad g - grad g_i) to the step.
         "server": alpha, and for all clients the beta_i >= 0 that minimises Gamma for the given S. "clients": alpha,
         and beta_i of `formulas.interaction_rate`. The last two never raise Gamma of a round's step.
+    past : str
+        What a client keeps of its objectives in the earlier rounds in which it took part: "none"; "exact"; "taylor",
+        "diagonal" or "fisher", quadratic models of App. C.1.2; "core set" or "herding", `core_set` components of that
+        round's data, drawn uniformly or by Algorithm 3, in equal weights.
+    weights : RoundWeights
+        p_1, ..., p_t of (3), counted in rounds in which the client took part, the current one last.
+    window : int, optional
+        Only the latest so many past rounds are kept (40 in App. C.1.2), with weights as `RoundWeights` has them for
+        this window; without it the window of `weights` counts.
+    core_set : int
+        Components kept of a past round, for "core set" and "herding".
+    expansion : str
+        Where the quadratic models are taken: "client", its last local iterate (proof of Lemma B.3), or "server", x_t.
+    information_loss : number
+        I: every remembered gradient is off by one draw, fixed for the run, of mean I and variance I / 1000 in every
+        coordinate (Sec. 5.1.1); by exactly I in exact runs and for drifts of the sign law.
+    momentum : number
+        gamma of MimeLite: a local step moves against (1 - gamma) times what it would otherwise plus gamma s; s is
+        fixed in a round, and then (1 - gamma) times the mean over the clients of grad f_{t,i}(x_t) plus gamma s.
     """
 
     name: str
@@ -84,6 +131,23 @@ class Algorithm:
     server_rate: Any = 1
     server: str = ROUND_UPDATE
     adaptive: str = CONSTANT
+    past: str = NO_PAST
+    weights: RoundWeights = UNIFORM
+    window: int | None = None
+    core_set: int = 0
+    expansion: str = "client"
+    information_loss: Any = 0
+    momentum: Any = 0
+
+    @property
+    def classic(self) -> bool:
+        """Whether the row neither remembers past rounds nor has momentum."""
+        return self.past == NO_PAST and self.momentum == 0
+
+    @property
+    def tracks(self) -> bool:
+        """Whether the row needs the gradients of all clients on fixed local data."""
+        return self.memory or self.estimator == DELAYED or self.correction == TRACKING
 
     def __post_init__(self) -> None:
         if self.estimator not in ESTIMATORS:
@@ -106,6 +170,36 @@ class Algorithm:
             raise InvalidInput(
                 "Algorithm 3 needs memory=True and server_rate=1: set them, or leave out server and adaptive"
             )
+        self._check_past()
+
+    def _check_past(self) -> None:
+        if self.past not in PASTS:
+            raise UnknownName(f"past {self.past!r} is unknown: use one of {', '.join(map(repr, PASTS))}")
+        if self.expansion not in EXPANSIONS:
+            raise UnknownName(f"expansion {self.expansion!r} is unknown: use one of {', '.join(EXPANSIONS)}")
+        if not isinstance(self.weights, RoundWeights):
+            raise InvalidInput(f"weights are {self.weights!r}: pass RoundWeights")
+        if self.window is not None and not (is_integer(self.window) and self.window >= 1):
+            raise InvalidInput(f"window is {self.window!r}: use an integer of at least 1, or None to keep all rounds")
+        if not (is_integer(self.core_set) and self.core_set >= 0):
+            raise InvalidInput(f"core_set is {self.core_set!r}: use an integer of at least 0")
+        if (self.core_set > 0) != (self.past in (CORE_SET, HERDING)):
+            raise InvalidInput(
+                f"core_set is {self.core_set} and past is {self.past!r}: a core set of at least 1 component goes with "
+                "past='core set' or 'herding'"
+            )
+        if not (is_finite_real(self.information_loss) and self.information_loss >= 0):
+            raise InvalidInput(
+                f"information_loss is {self.information_loss!r}: use a finite number that is not negative"
+            )
+        if self.information_loss != 0 and self.past == NO_PAST:
+            raise InvalidInput(f"information_loss is {self.information_loss} and nothing is remembered: set past")
+        if not (is_finite_real(self.momentum) and 0 <= self.momentum < 1):
+            raise InvalidInput(f"momentum is {self.momentum!r}: use a number from 0 to below 1")
+        if not self.classic and self.tracks:
+            raise InvalidInput(
+                "past rounds and momentum go with no memory step, no tracking and no delayed gradients: leave out one"
+            )
 
 
 ALGORITHMS = {
@@ -120,6 +214,13 @@ ALGORITHMS = {
         Algorithm("c_flag_printed", DELAYED, TRACKING, memory=True, server=PRINTED),
         Algorithm("c_flag_adaptive", DELAYED, TRACKING, memory=True, adaptive=WORST),
         Algorithm("c_flag_adaptive_printed", DELAYED, TRACKING, memory=True, adaptive=LITERAL),
+        Algorithm("cfl", STOCHASTIC, past=EXACT),
+        Algorithm("cfl_taylor", STOCHASTIC, past=TAYLOR),
+        Algorithm("cfl_diagonal", STOCHASTIC, past=DIAGONAL),
+        Algorithm("cfl_fisher", STOCHASTIC, past=FISHER),
+        Algorithm("cfl_core_set", STOCHASTIC, past=CORE_SET, core_set=2),
+        Algorithm("cfl_herding", STOCHASTIC, past=HERDING, core_set=2),
+        Algorithm("mimelite", STOCHASTIC, momentum=Fraction(1, 10)),
     )
 }
 
@@ -145,7 +246,13 @@ def algorithm(name: str, **overrides: Any) -> Algorithm:
 
 def row_as_dict(row: Algorithm) -> dict[str, Any]:
     """The row with its numbers as strings, for records."""
-    return {key: str(value) if key in ("proximal", "server_rate") else value for key, value in asdict(row).items()}
+    numbers = ("proximal", "server_rate", "information_loss", "momentum")
+    record: dict[str, Any] = {key: str(value) if key in numbers else value for key, value in asdict(row).items()}
+    weights = record["weights"]
+    record["weights"] = weights | {key: str(weights[key]) for key in ("D2", "R2", "F2", "alpha")}
+    if weights["given"] is not None:
+        record["weights"]["given"] = [[str(value) for value in given] for given in weights["given"]]
+    return record
 
 
 def over_sqrt(c: float, rounds: int) -> float:

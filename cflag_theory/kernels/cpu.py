@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,15 @@ from . import draws, formulas
 from . import memory as memories
 from .adaptive import adapted_step
 from .cache import compiled, default_threads
+from .local_passes import (
+    Rules,
+    as_rules,
+    begin_round,
+    complete_step,
+    local_work,
+    weighted_gradient,
+    weighted_sample,
+)
 from .passes import (
     CONSTANT,
     CONTROL,
@@ -39,6 +48,7 @@ from .passes import (
     past_pass,
     sample,
 )
+from .past_passes import information_loss, open_objective, remember
 from .plan import LIMIT, Outputs, Plan
 from .problem import Array, Ints
 from .trace import ROUND, STATE, Status
@@ -80,15 +90,17 @@ def run(plan: Plan, out: Outputs, *, threads: int | None = None) -> None:
     threads = min(threads or default_threads(), plan.replicas)
     problem = plan.problem
     labels = np.ascontiguousarray(problem.labels, dtype=np.int64)
-    read = (as_numbers(plan), floats(problem.p), floats(problem.start), as_sum(problem.past), as_sum(problem.current))
-    written = (out.state, out.per_round, out.Lambda, out.iterates, out.status, out.rounds_done)
-    # A few blocks a thread even out replicas that stop early.
-    blocks = min(plan.replicas, 4 * threads)
-    edges = [plan.replicas * block // blocks for block in range(blocks + 1)]
+    rules = None if plan.framework is None else as_rules(plan, plan.framework)
+    read = (as_numbers(plan), rules, floats(problem.p), floats(problem.start))
+    sums = (as_sum(problem.past), as_sum(problem.current), labels)
+    written = (out.state, out.per_round, out.Lambda, out.iterates)
+
+    def one(replica: int) -> None:
+        mine = (array[replica] for array in written)
+        out.status[replica], out.rounds_done[replica] = _run_replica(replica, *read, *sums, *mine)
+
     with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(_run_block, edges[k], edges[k + 1], *read, labels, *written) for k in range(blocks)]
-        for future in futures:
-            future.result()
+        list(pool.map(one, range(plan.replicas)))
 
 
 @compiled
@@ -167,8 +179,13 @@ def _measure_state(n: Numbers, f: float, g: float, f_memory: float, w: Work, out
 
 
 @compiled
-def _local_steps(replica: int, t: int, i: int, n: Numbers, p: Array, current: Sum, w: Work) -> tuple[float, float]:
-    """Client i's local steps from w.x to w.local, their sum in w.a[i]; returns drift2_max and error2_max."""
+def _local_steps(
+    replica: int, t: int, i: int, n: Numbers, r: Rules | None, share: float, current: Sum, w: Work, h: Any
+) -> tuple[float, float]:
+    """Client i's local steps from w.x to w.local, their sum in w.a[i]; returns drift2_max and error2_max.
+
+    In plain runs r and h are None, and branches that read them are not compiled.
+    """
     first = current.client_start[i]
     count = current.client_start[i + 1] - first
     purpose = STOCHASTIC_DRAW if n.estimator == STOCHASTIC else COMPONENT_DRAW
@@ -179,6 +196,8 @@ def _local_steps(replica: int, t: int, i: int, n: Numbers, p: Array, current: Su
             u[c] = w.grad_g[c] - w.grad_clients[i, c]
         elif n.correction == CONTROL:
             u[c] = w.control_mean[c] - w.control[i, c]
+    if r is not None:
+        open_objective(r, n, current, i, w.x, u, h)
     copy(w.local, w.x)
     a[:] = 0.0
     copy(w.estimate, w.grad_clients[i])
@@ -186,23 +205,33 @@ def _local_steps(replica: int, t: int, i: int, n: Numbers, p: Array, current: Su
     four = (0, 0, 0, 0)
     for k in range(n.local_steps):
         if n.estimator == FULL:
-            client_gradient(n, current, i, w.local, w.estimate, w.table, False)
+            if r is not None:
+                weighted_gradient(r, n, current, i, h, w.local, w.estimate)
+            else:
+                client_gradient(n, current, i, w.local, w.estimate, w.table, False)
         else:
             if k % 4 == 0:
                 four = draws.words(n.seed, purpose, replica, i, t, k >> 2)
-            if n.estimator == STOCHASTIC or k > 0:
+            if r is not None:
+                weighted_sample(r, n, current, i, draws.lane(four, k), h, w.local, w.estimate)
+            elif n.estimator == STOCHASTIC or k > 0:
                 j = first + draws.below(draws.lane(four, k), count)
                 sample(n, current, i, j, w.local, w.estimate, w.table)
 
         if n.diagnostics > 1:
-            client_gradient(n, current, i, w.local, w.rho, w.table, False)
+            if r is not None:
+                weighted_gradient(r, n, current, i, h, w.local, w.rho)
+            else:
+                client_gradient(n, current, i, w.local, w.rho, w.table, False)
             error2 = 0.0
             for c in range(len(w.x)):
                 error = w.estimate[c] - w.rho[c]
                 error2 += error * error
-                w.rho_sum[c] += p[i] * w.rho[c]
-                w.error_sum[c] += p[i] * error
+                w.rho_sum[c] += share * w.rho[c]
+                w.error_sum[c] += share * error
             error2_max = max(error2_max, error2)
+        if r is not None:
+            complete_step(r, n, replica, i, t, k, w.x, h, w.local, w.estimate)
 
         drift2 = 0.0
         for c in range(len(w.x)):
@@ -216,12 +245,12 @@ def _local_steps(replica: int, t: int, i: int, n: Numbers, p: Array, current: Su
 
 
 @compiled
-def _collect(i: int, n: Numbers, p: Array, w: Work) -> None:
+def _collect(i: int, n: Numbers, p: Array, share: float, w: Work) -> None:
     """Client i's share of S and of the displacement, and its new control variate."""
     for c in range(len(w.x)):
         w.a[i, c] *= n.server_rate
-        w.S[c] += p[i] * w.a[i, c]
-        w.displacement[c] += p[i] * (w.local[c] - w.x[c])
+        w.S[c] += share * w.a[i, c]
+        w.displacement[c] += share * (w.local[c] - w.x[c])
         if n.correction == CONTROL:
             change = (w.x[c] - w.local[c]) / (n.beta * n.local_steps) - w.control_mean[c]
             w.control[i, c] += change
@@ -252,6 +281,7 @@ def _server_step(n: Numbers, p: Array, w: Work) -> float:
 def _run_replica(
     replica: int,
     n: Numbers,
+    r: Rules | None,
     p: Array,
     start: Array,
     past: Sum,
@@ -262,10 +292,11 @@ def _run_replica(
     Lambda: Array,
     iterates: Array,
 ) -> tuple[int, int]:
-    """All rounds of one replica; state (T + 1 or 1, 8), per_round (T, 7), Lambda (T, N), iterates (T + 1 or 0, d)."""
+    """All rounds of one replica; state (T + 1 or 1, 8), per_round (T, 8), Lambda (T, N), iterates (T + 1 or 0, d)."""
     N = len(p)
     w = _work(start, N, len(past.shifts), len(current.shifts))
-    measured, products = np.empty(ROUNDS), np.empty(N)
+    h: Any = local_work(r, n, N, len(start), len(current.row_start) - 1) if r is not None else None
+    measured, products = np.zeros(ROUNDS), np.empty(N)
     sign = 1 if n.memory == ROTATED else 0
 
     for t in range(n.rounds + 1):
@@ -281,9 +312,10 @@ def _run_replica(
         f_memory = _bias(n, sign, f, f_memory, w)
         g = 0.0
         w.grad_g[:] = 0.0
-        for i in range(N):
-            g += p[i] * client_gradient(n, current, i, w.x, w.grad_clients[i], w.table, True)
-            add(w.grad_g, p[i], w.grad_clients[i])
+        if measure or r is None:
+            for i in range(N):
+                g += p[i] * client_gradient(n, current, i, w.x, w.grad_clients[i], w.table, True)
+                add(w.grad_g, p[i], w.grad_clients[i])
 
         if measure and not _measure_state(n, f, g, f_memory, w, state[t if n.diagnostics > 0 else 0]):
             return DIVERGED, t - 1
@@ -298,11 +330,25 @@ def _run_replica(
         w.error_sum[:] = 0.0
         w.control_change[:] = 0.0
         drift2_max, error2_max = 0.0, 0.0
+        if r is not None:
+            begin_round(r, n, replica, t, p, current, w.x, h)
+            if n.diagnostics > 1:
+                measured[7] = information_loss(r, n, current, w.x, h)
         for i in range(N):
-            drift2, error2 = _local_steps(replica, t, i, n, p, current, w)
+            share = p[i]
+            if r is not None:
+                share = h.shares[i]
+                if share == 0.0:
+                    products[i] = 0.0
+                    continue
+            drift2, error2 = _local_steps(replica, t, i, n, r, share, current, w, h)
             drift2_max, error2_max = max(drift2_max, drift2), max(error2_max, error2)
-            _collect(i, n, p, w)
+            _collect(i, n, p, share, w)
             products[i] = dot(w.grad_memory, w.a[i])
+            if r is not None:
+                remember(r, n, current, replica, i, t, w.x, w.local, h)
+        if r is not None:
+            copy(h.momentum, h.momentum_next)
         add(w.control_mean, 1.0, w.control_change)
         alpha = _server_step(n, p, w)
 
@@ -321,37 +367,3 @@ def _run_replica(
             copy(per_round[t], measured)
             copy(Lambda[t], products)
     return OK, n.rounds
-
-
-@compiled
-def _run_block(
-    first: int,
-    stop: int,
-    n: Numbers,
-    p: Array,
-    start: Array,
-    past: Sum,
-    current: Sum,
-    labels: Ints,
-    state: Array,
-    per_round: Array,
-    Lambda: Array,
-    iterates: Array,
-    status: Ints,
-    rounds_done: Ints,
-) -> None:
-    """Replicas first, ..., stop - 1; every output has the replica as its first axis."""
-    for replica in range(first, stop):
-        status[replica], rounds_done[replica] = _run_replica(
-            replica,
-            n,
-            p,
-            start,
-            past,
-            current,
-            labels,
-            state[replica],
-            per_round[replica],
-            Lambda[replica],
-            iterates[replica],
-        )

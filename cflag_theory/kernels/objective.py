@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .formulas import potential, slope
+from .formulas import curvature, potential, slope
 from .problem import Array, Components, Ints
 
 
@@ -50,6 +50,23 @@ def mean_gradient(kind: int, components: Components, chosen: Ints, x: Array) -> 
 def component_gradient(kind: int, components: Components, component: int, x: Array) -> Array:
     """The gradient of one component, shape (d,)."""
     return mean_gradient(kind, components, np.array([component]), x)
+
+
+def combined_gradient(kind: int, components: Components, coefficients: Array, x: Array) -> Array:
+    """sum_j coefficients[j] grad q_j(x) over all components, shape (d,)."""
+    total: Array = x * 0
+    for j in np.flatnonzero(coefficients):
+        total = total + coefficients[j] * component_gradient(kind, components, int(j), x)
+    return total
+
+
+def mean_hessian(kind: int, components: Components, chosen: Ints, x: Array) -> Array:
+    """The Hessian of the mean of the components with the indices `chosen`, shape (d, d)."""
+    rows = _rows(components, chosen)
+    residuals = components.rows[rows] @ x - components.shifts[rows]
+    curvatures = np.array([curvature(kind, z) for z in residuals], dtype=x.dtype)
+    weighted = (components.weights[rows] * curvatures)[:, None] * components.rows[rows]
+    return np.asarray((components.rows[rows].T @ weighted) / len(chosen))
 
 
 def _clients(components: Components) -> list[Ints]:

@@ -132,7 +132,8 @@ def as_numbers(plan: Plan) -> Numbers:
         angle=0.0 if memory is None else float(memory.angle),
         scale=plan.scale,
         memory_share=plan.memory_share,
-        proximal=plan.proximal,
+        # Where there is momentum, all that a local step moves against is scaled by 1 - gamma.
+        proximal=plan.proximal if plan.framework is None else (1 - plan.framework.momentum) * plan.proximal,
         server_rate=plan.server_rate,
         alpha=plan.alpha,
         beta=plan.beta,

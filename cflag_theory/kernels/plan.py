@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .algorithms import Algorithm
+from .framework import Framework
 from .memory import Memory
 from .problem import Array, Ints, Problem
 from .trace import ROUND, STATE
@@ -24,6 +25,7 @@ class Plan:
     """A run whose arguments have been checked; all numbers are floats, or all are `Fraction`.
 
     alpha is 0 for rows without a memory step. `memory_share` is |M| / (|M| + |C|), the weight of f_memory in h~.
+    `framework` is None for plain runs: fixed local data, all clients, nothing remembered.
     """
 
     problem: Problem
@@ -41,6 +43,7 @@ class Plan:
     replicas: int
     seed: int
     diagnostics: int
+    framework: Framework | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +53,7 @@ class Outputs:
     Attributes
     ----------
     state : (replicas, rounds + 1, 8), or (replicas, 1, 8) where only the end is measured
-    per_round : (replicas, rounds, 7)
+    per_round : (replicas, rounds, 8)
     Lambda : (replicas, rounds, N)
     iterates : (replicas, rounds + 1, d) or (replicas, 0, d)
     status, rounds_done : (replicas,)

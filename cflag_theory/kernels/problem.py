@@ -12,10 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .drifts import Drift
+    from .windows import Windows
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
@@ -87,6 +91,10 @@ class Problem:
         them without a run, "r" and others; each a `Constant`.
     notes : tuple of str
         What a reader must know: dropped clients, violated assumptions.
+    drift : Drift, optional
+        Client and time drifts and noise of steps on top of the current components; f and g are without them.
+    windows : Windows, optional
+        Which current components are a client's local data in a round; all without it.
     """
 
     name: str
@@ -99,6 +107,13 @@ class Problem:
     labels: Ints
     constants: Mapping[str, Constant]
     notes: tuple[str, ...] = ()
+    drift: Drift | None = None
+    windows: Windows | None = None
+
+    @property
+    def evolving(self) -> bool:
+        """Whether the local data change from round to round."""
+        return self.drift is not None or self.windows is not None
 
     @property
     def dimension(self) -> int:

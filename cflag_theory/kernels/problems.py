@@ -15,6 +15,8 @@ from cflag_theory.errors import InvalidInput, UnknownName
 
 from . import formulas
 from .algorithms import is_finite_real
+from .drift_models import evolving, noisy_quadratic, random_evolving
+from .drifts import NUMBERS
 from .glm import glm, random_glm
 from .memory import Memory, uniform
 from .problem import Array, Components, Constant, Problem
@@ -27,10 +29,13 @@ __all__ = [
     "PROBLEMS",
     "default_memory",
     "default_problem",
+    "evolving",
     "glm",
     "gradient_descent",
     "make_problem",
+    "noisy_quadratic",
     "quadratic",
+    "random_evolving",
     "random_glm",
     "random_quadratic",
     "random_separable",
@@ -62,6 +67,8 @@ PROBLEMS: Mapping[str, Callable[..., Problem]] = MappingProxyType(
         "glm": random_glm,
         "separable": random_separable,
         "quadratic": random_quadratic,
+        "noisy_quadratic": noisy_quadratic,
+        "evolving": random_evolving,
     }
 )
 
@@ -111,7 +118,8 @@ def to_exact(problem: Problem) -> Problem:
     Raises
     ------
     InvalidInput
-        The potential is not rational, or the rows of a separable problem are orthonormal only up to rounding.
+        The potential is not rational, the drifts are normal, or the rows of a separable problem are orthonormal only up
+        to rounding.
     """
     if problem.exact:
         return problem
@@ -119,7 +127,10 @@ def to_exact(problem: Problem) -> Problem:
         names = [name for name, code in formulas.POTENTIALS.items() if code in formulas.RATIONAL]
         raise InvalidInput(f"the potential of {problem.name!r} is not rational: use one of {', '.join(names)}")
     past, current = _exact_components(problem.past), _exact_components(problem.current)
-    start, p = _fractions(problem.start), _exact_weights(problem.p)
+    start, p, drift = _fractions(problem.start), _exact_weights(problem.p), problem.drift
+    if drift is not None:
+        numbers: dict[str, Any] = {name: Fraction(getattr(drift, name)) for name in NUMBERS}
+        drift = replace(drift, **numbers)
     if problem.family == "separable":
         d = problem.dimension
         rebuilt = separable(
@@ -136,13 +147,13 @@ def to_exact(problem: Problem) -> Problem:
             start=start,
             name=problem.name,
         )
-        return replace(rebuilt, notes=problem.notes)
+        return validate(replace(rebuilt, notes=problem.notes, drift=drift, windows=problem.windows))
     constants: dict[str, Constant] = (
         quadratic_smoothness(past, current)
         if problem.family == "quadratic"
         else ridge_smoothness(problem.potential, past, current)
     )
-    return validate(replace(problem, p=p, past=past, current=current, start=start, constants=constants))
+    return validate(replace(problem, p=p, past=past, current=current, start=start, constants=constants, drift=drift))
 
 
 def _exact_components(part: Components) -> Components:

@@ -20,10 +20,12 @@ from .algorithms import (
     FULL,
     INTERACTING,
     LITERAL,
+    NO_PAST,
     PRINTED,
     STOCHASTIC,
     TRACKING,
 )
+from .evolution import Evolution
 from .formulas import common_rate, forgetting, interaction_rate, overfitting, refreshed_mean, table1_rates
 from .memory import BALANCED, ROTATION, SIGN_BIAS, SUBSET, draw_sign, draw_subset, rotate
 from .objective import component_gradient, gradients, mean_gradient, mean_value, values
@@ -48,6 +50,7 @@ def _run_replica(plan: Plan, replica: int, out: Outputs, orders: Ints | None) ->
     problem, row, kind, p = plan.problem, plan.row, plan.problem.potential, plan.problem.p
     x = problem.start.copy()
     control = np.stack([x * 0] * problem.clients)
+    evolution = None if plan.framework is None else Evolution(plan, plan.framework, replica)
 
     for t in range(plan.rounds + 1):
         grad_g_clients = gradients(kind, problem.current, x)
@@ -73,7 +76,16 @@ def _run_replica(plan: Plan, replica: int, out: Outputs, orders: Ints | None) ->
         displacement, S, rho_sum, error_sum = x * 0, x * 0, x * 0, x * 0
         Lambda, controls, sums, corrections = [], [], [], []
         drift2_max = error2_max = x[0] * 0
+        shares, loss, objective = p, x[0] * 0, None
+        if evolution is not None:
+            shares = evolution.begin(t, x)
+            if plan.diagnostics > 1 and row.past != NO_PAST and not problem.exact:
+                loss = evolution.information_loss(shares, x)
         for i in range(problem.clients):
+            if evolution is not None and shares[i] == 0:
+                Lambda.append(x[0] * 0)
+                controls.append(control[i])
+                continue
             u = x * 0
             if row.correction == TRACKING:
                 u = grad_g - grad_g_clients[i]
@@ -86,8 +98,12 @@ def _run_replica(plan: Plan, replica: int, out: Outputs, orders: Ints | None) ->
             estimate = grad_g_clients[i]
             a = x * 0
             local = x
+            if evolution is not None:
+                objective = evolution.objective(i, x, u)
             for k in range(plan.local_steps):
-                if row.estimator == FULL:
+                if objective is not None:
+                    estimate = objective.estimate(t, k, local)
+                elif row.estimator == FULL:
                     estimate = mean_gradient(kind, problem.current, everything, local)
                 elif row.estimator == STOCHASTIC or (row.estimator == DELAYED and k > 0):
                     j = first + _draw(plan, replica, i, t, k, n, orders)
@@ -102,26 +118,35 @@ def _run_replica(plan: Plan, replica: int, out: Outputs, orders: Ints | None) ->
 
                 drift2_max = max(drift2_max, _norm2(local - x))
                 if plan.diagnostics > 1:
-                    rho = mean_gradient(kind, problem.current, everything, local)
+                    if objective is not None:
+                        rho = objective.component_term(local)
+                    else:
+                        rho = mean_gradient(kind, problem.current, everything, local)
                     error2_max = max(error2_max, _norm2(estimate - rho))
-                    rho_sum = rho_sum + p[i] * rho
-                    error_sum = error_sum + p[i] * (estimate - rho)
+                    rho_sum = rho_sum + shares[i] * rho
+                    error_sum = error_sum + shares[i] * (estimate - rho)
 
                 step = estimate + plan.proximal * (local - x)
+                if objective is not None:
+                    step, u = objective.complete(step, t, k, local - x), x * 0
                 a = a + step
                 local = local - plan.beta * (step + u)
                 if not _finite([_norm2(local)]):
                     return Status.DIVERGED, t
 
-            displacement = displacement + p[i] * (local - x)
+            displacement = displacement + shares[i] * (local - x)
             a = plan.server_rate * a
-            S = S + p[i] * a
+            S = S + shares[i] * a
             Lambda.append(grad_f_memory @ a)
             sums.append(a)
             corrections.append(u)
             if row.correction == CONTROL:
                 controls.append(control[i] - p @ control + (x - local) / (plan.beta * plan.local_steps))
+            if evolution is not None:
+                evolution.remember(i, t, x, local)
 
+        if evolution is not None:
+            evolution.end()
         if row.correction == CONTROL:
             control = np.stack(controls)
         alpha, step = plan.alpha, x + displacement
@@ -136,7 +161,7 @@ def _run_replica(plan: Plan, replica: int, out: Outputs, orders: Ints | None) ->
 
         Gamma = forgetting(plan.L, alpha, plan.beta, _norm2(S), grad_f_memory @ S)
         B = overfitting(plan.L, alpha, plan.beta, grad_f @ b, b @ S)
-        measured = [Gamma, B, _norm2(S), drift2_max, error2_max, _norm2(rho_sum), _norm2(error_sum)]
+        measured = [Gamma, B, _norm2(S), drift2_max, error2_max, _norm2(rho_sum), _norm2(error_sum), loss]
         if not (_finite(measured) and _finite(Lambda) and _norm2(x) <= LIMIT):
             return Status.DIVERGED, t
         if plan.diagnostics > 0:

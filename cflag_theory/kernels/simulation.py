@@ -16,18 +16,19 @@ import cflag_theory
 from cflag_theory.errors import InvalidInput, UnknownName
 
 from . import algorithms, reference
-from .algorithms import Algorithm, is_finite_real, row_as_dict
+from .algorithms import NO_PAST, Algorithm, is_finite_real, row_as_dict
 from .draws import MAX_CLIENTS
+from .framework import framework
 from .memory import BALANCED, ROTATION, SUBSET, Memory
 from .plan import DIAGNOSTICS, Outputs, Plan, empty_outputs
 from .problem import Ints, Problem
 from .trace import COLUMNS, PER_CLIENT, ROUND, STATE, Trace, ratio
-from .validation import validate
+from .validation import run_number, validate
 
 ENGINES = ("compiled", "reference")
 OF_MEMORY = ("h", "grad_h2", "grad_memory2", "b2", "Gamma", "B", "m_met", "r2_met", "Lambda")
 OF_FUNCTION = ("h", "grad_h2")
-OF_FULL_GRADIENTS = ("iag_error2_max", "rho_sum2", "error_sum2")
+OF_FULL_GRADIENTS = ("iag_error2_max", "rho_sum2", "error_sum2", "information_loss")
 
 
 def simulate(
@@ -39,6 +40,7 @@ def simulate(
     local_steps: int,
     rounds: int,
     memory: Memory | None = None,
+    participants: int | None = None,
     replicas: int = 1,
     seed: int = 0,
     engine: str = "compiled",
@@ -49,6 +51,9 @@ def simulate(
     throw: bool = True,
 ) -> Trace:
     """Run an algorithm on a problem: the loop of `algorithms`, for C-FLAG Algorithm 1 with round update (24).
+
+    On problems with drifts or windows, and for rows that remember past rounds, Algorithm 2 of the CFL paper: beta is
+    its local rate, the row's server_rate its global one, local_steps its K.
 
     Parameters
     ----------
@@ -64,6 +69,9 @@ def simulate(
     memory : Memory, optional
         Required by algorithms with a memory step. For the others it is only measured: b, Gamma and the like are then
         those of alpha = 0.
+    participants : int, optional
+        S clients drawn without replacement every round; the server's mean is over them, with weights p_i / their sum.
+        A client's past are the rounds in which it took part. All clients by default.
     replicas : int
         Independent runs of the same start; they differ in their draws.
     seed : int
@@ -76,7 +84,7 @@ def simulate(
         Keep x_0, ..., x_T.
     orders : (rounds, N, E) int array, optional
         Component indices, counted within each client, instead of drawn ones, in every replica; reference engine
-        only. The entry at k = 0 is not read by delayed gradients.
+        only, and only for plain runs. The entry at k = 0 is not read by delayed gradients.
     threads : int, optional
         Of the compiled engine; default all usable cores.
     throw : bool
@@ -110,28 +118,40 @@ def simulate(
         raise InvalidInput(f"problem {problem.name!r} has {problem.clients} clients: use fewer than {MAX_CLIENTS}")
     _check_memory(problem, row, memory)
 
-    exact = problem.exact
+    exact, clients = problem.exact, problem.clients
+    rounds, replicas = _at_least("rounds", rounds, 1), _at_least("replicas", replicas, 1)
+    chosen = clients if participants is None else _at_least("participants", participants, 1)
+    if chosen > clients:
+        raise InvalidInput(
+            f"participants is {participants} and problem {problem.name!r} has {clients} clients: use fewer"
+        )
     plan = Plan(
         problem=problem,
         row=row,
         memory=memory,
         alpha=_step_size("alpha", alpha, exact, zero=True),
         beta=_step_size("beta", beta, exact, zero=False),
-        proximal=_number("proximal weight", row.proximal, exact),
-        server_rate=_number("server_rate", row.server_rate, exact),
-        scale=_number("memory scale", memory.scale if memory is not None else 0, exact),
-        L=_number("L", problem.constants["L"].value, exact),
+        proximal=run_number("proximal weight", row.proximal, exact),
+        server_rate=run_number("server_rate", row.server_rate, exact),
+        scale=run_number("memory scale", memory.scale if memory is not None else 0, exact),
+        L=run_number("L", problem.constants["L"].value, exact),
         memory_share=_memory_share(problem, memory),
         local_steps=_at_least("local_steps", local_steps, 1),
-        rounds=_at_least("rounds", rounds, 1),
-        replicas=_at_least("replicas", replicas, 1),
+        rounds=rounds,
+        replicas=replicas,
         seed=_at_least("seed", seed, 0),
         diagnostics=DIAGNOSTICS.index(diagnostics),
+        framework=framework(
+            problem, row, rounds=rounds, participants=chosen, replicas=replicas, meter=diagnostics == DIAGNOSTICS[2]
+        ),
     )
     if plan.alpha != 0 and not row.memory:
         raise InvalidInput(f"alpha is {alpha} and algorithm {row.name!r} has no memory step: leave alpha out")
     if plan.seed >= 1 << 63:
         raise InvalidInput(f"seed is {seed}: use an integer below 2^63")
+
+    if plan.framework is not None and orders is not None:
+        raise InvalidInput("orders belong to fixed local data and clients that remember nothing: leave them out")
 
     out = empty_outputs(plan, iterates=iterates)
     if engine == "reference":
@@ -186,6 +206,10 @@ def _absent(plan: Plan) -> dict[str, str]:
     absent = _absent_with_memory(plan.memory)
     if plan.diagnostics == 1:
         absent |= dict.fromkeys(OF_FULL_GRADIENTS, "it needs full gradients at local steps, use diagnostics='all'")
+    if plan.row.past == NO_PAST:
+        absent["information_loss"] = f"algorithm {plan.row.name!r} remembers no past rounds"
+    elif plan.problem.exact:
+        absent["information_loss"] = "norms are not rational, run it on floats"
     return absent
 
 
@@ -227,19 +251,11 @@ def _memory_share(problem: Problem, memory: Memory | None) -> Any:
     return share if problem.exact else float(share)
 
 
-def _number(name: str, value: Any, exact: bool) -> Any:
-    if not exact:
-        return float(value)
-    if isinstance(value, float):
-        raise InvalidInput(f"{name} is the float {value} in an exact run: pass an integer or a Fraction")
-    return Fraction(value)
-
-
 def _step_size(name: str, value: Any, exact: bool, *, zero: bool) -> Any:
     if not (is_finite_real(value) and (value > 0 or (zero and value == 0))):
         wanted = "not negative" if zero else "positive"
         raise InvalidInput(f"{name} is {value!r}: use a finite number that is {wanted}")
-    return _number(name, value, exact)
+    return run_number(name, value, exact)
 
 
 def _at_least(name: str, value: Any, smallest: int) -> int:
@@ -275,6 +291,7 @@ def _config(plan: Plan) -> dict[str, Any]:
         "beta": str(plan.beta),
         "local_steps": plan.local_steps,
         "rounds": plan.rounds,
+        "participants": plan.problem.clients if plan.framework is None else plan.framework.participants,
         "replicas": plan.replicas,
         "seed": plan.seed,
         "L": str(plan.L),
@@ -296,4 +313,6 @@ def digest(problem: Problem) -> str:
     for array in arrays:
         # The bytes of an object array are addresses, not values.
         hashed.update(repr(array.tolist()).encode() if array.dtype == object else array.tobytes())
+    if problem.evolving:
+        hashed.update(repr((problem.drift, problem.windows)).encode())
     return hashed.hexdigest()[:16]

@@ -28,6 +28,8 @@ STATE = {
 # Measured over a round. S below is the sum for which x_{t+1} = x_t - alpha grad_f_memory - beta S, as in (24). With
 # adapted rates alpha is their mean sum_i p_i alpha_i and beta S the rest of the step, sum_i p_i beta_i a_i in Table 1:
 # so Gamma and B are those of the step really taken, for which Lemma 1's inequality holds. Likewise the printed update.
+# In runs of the CFL framework p_i is the share among the clients that take part, S also holds u_i and momentum, and
+# sum_j c_j q_j of the round stands for g_i where local gradients are compared.
 ROUND = {
     "Gamma": "forgetting term (15): (L beta^2 / 2) ||S||^2 - beta (1 - L alpha) <grad_f_memory, S>",
     "B": "overfitting term (34), its sum from k = 0: (L alpha^2 - alpha) <grad f, b> + beta <b, S>",
@@ -37,6 +39,8 @@ ROUND = {
     "iag_error2_max": "max over i and k <= E - 1 of ||e_{t,k}^i||^2, e = estimate - grad g_i(x_{t,k}^i) (Corollary 14)",
     "rho_sum2": "||sum_k sum_i p_i grad g_i(x_{t,k}^i)||^2 (Lemma 15)",
     "error_sum2": "||sum_k sum_i p_i e_{t,k}^i||^2 (Lemma 16)",
+    "information_loss": "mean over the clients that take part of (1 / t) sum_tau ||grad f_{tau,i}(x_t) - gradient of "
+    "its model||, over the t rounds that the client keeps; the current one has no loss (CFL, footnote 6)",
 }
 DERIVED = {
     "m_met": "||b||^2 / ||grad f||^2 at x_t, the m that (27) needs there; 0 for 0/0 and infinite for a positive over 0",

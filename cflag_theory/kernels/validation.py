@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 from cflag_theory.errors import InvalidInput, UnknownName
 
 from . import formulas
+from .drifts import NORMAL, Drift
 from .problem import Array, Components, Constant, Ints, Problem
+from .windows import Windows, longest
 
 
 def potential_code(name: str) -> int:
@@ -51,6 +53,15 @@ def as_numbers(name: str, values: ArrayLike, shape: tuple[int | None, ...], *, e
     out = np.empty(array.size, dtype=object)
     out[:] = [Fraction(value) for value in flat]
     return out.reshape(array.shape)
+
+
+def run_number(name: str, value: Any, exact: bool) -> Any:
+    """A number of a run's arguments as a float, or as a `Fraction` in exact runs, which take no floats."""
+    if not exact:
+        return float(value)
+    if isinstance(value, float):
+        raise InvalidInput(f"{name} is the float {value} in an exact run: pass an integer or a Fraction")
+    return Fraction(value)
 
 
 def as_integers(name: str, values: ArrayLike, count: int) -> Ints:
@@ -160,8 +171,8 @@ def validate(problem: Problem) -> Problem:
     InvalidInput
         Shapes or number types that disagree, values that are not finite, p negative or not of sum 1 (within 1e-12;
         exactly for `Fraction`), a client without past or current components, a negative weight under an unbounded
-        potential (except in the quadratic family), a `Fraction` problem whose potential is not rational, or an L
-        that is not positive.
+        potential (except in the quadratic family), a `Fraction` problem whose potential is not rational, an L that is
+        not positive, windows that a client cannot fill, or normal drifts of fractions.
     """
     N, d = problem.clients, problem.dimension
     if problem.potential not in formulas.POTENTIALS.values():
@@ -196,6 +207,7 @@ def validate(problem: Problem) -> Problem:
             "give each component one class 0, 1, ..."
         )
     _validate_constants(problem.constants)
+    _validate_evolution(problem)
     return problem
 
 
@@ -234,6 +246,19 @@ def _require_like(name: str, exact: bool, *arrays: Array) -> None:
             raise InvalidInput(f"{name} and start mix Fraction and float: use to_exact, or one type throughout")
         if not exact and not np.isfinite(array).all():
             raise InvalidInput(f"{name} hold NaN or an infinite value: remove or replace it")
+
+
+def _validate_evolution(problem: Problem) -> None:
+    if problem.windows is not None:
+        if not isinstance(problem.windows, Windows):
+            raise InvalidInput(f"windows are {problem.windows!r}: pass pointer(...), subsets(...) or fresh(...)")
+        longest(problem.windows, problem.current)
+    if problem.drift is None:
+        return
+    if not isinstance(problem.drift, Drift):
+        raise InvalidInput(f"drift is {problem.drift!r}: pass a Drift")
+    if problem.exact and problem.drift.law == NORMAL:
+        raise InvalidInput("normal drifts are not rational: exact runs need Drift(law='sign')")
 
 
 def _validate_constants(constants: Mapping[str, Constant]) -> None:

@@ -12,10 +12,11 @@ _HOME = {
     "rate": "rates",
     "Rate": "rates",
     "cfl_step_sizes": "conditions",
+    "nqm_study": "nqm_runs",
     "step_sizes": "conditions",
     "write_report": "report",
 }
-__all__ = ["Evidence", "Rate", "Verdict", "cfl_step_sizes", "rate", "step_sizes", "verify", "write_report"]
+__all__ = ["Evidence", "Rate", "Verdict", "cfl_step_sizes", "nqm_study", "rate", "step_sizes", "verify", "write_report"]
 
 
 def __getattr__(name: str) -> Any:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +10,16 @@ import typer
 
 from cflag_theory import __version__
 from cflag_theory.errors import CflagError
+from cflag_theory.verify.cli_cfl import nqm_command
+from cflag_theory.verify.shell import (
+    Format,
+    FormatOption,
+    Paper,
+    PaperOption,
+    SeedOption,
+    print_json,
+    progress_bar,
+)
 
 app = typer.Typer(
     name="cflag",
@@ -21,18 +28,12 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command("nqm")(nqm_command)
 
 
-class Format(StrEnum):
-    """How results are printed."""
-
-    table = "table"
-    json = "json"
-
-
-FormatOption = Annotated[Format, typer.Option("--format", help="A table for people, or JSON on standard output.")]
-SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
-ProblemOption = Annotated[str, typer.Option(help="A synthetic problem: default, glm, separable or quadratic.")]
+ProblemOption = Annotated[
+    str, typer.Option(help="A synthetic problem, such as default or noisy_quadratic; a wrong name lists them.")
+]
 DialOption = Annotated[list[str] | None, typer.Option("--dial", help="A dial of the problem, KEY=VALUE; repeatable.")]
 DataOption = Annotated[str | None, typer.Option(help="Real data: digits, or a .npz or .csv file with labels.")]
 ClientsOption = Annotated[int, typer.Option(help="Clients that share real data.")]
@@ -93,19 +94,19 @@ def verify_command(
 
     if out is not None:
         check_writable(out)
-    with _progress("claims", len(claims or LEDGER)) as advance:
+    with progress_bar("claims", len(claims or LEDGER)) as advance:
         verdicts = verify(claims or (), seed=seed, level=level, jobs=jobs, progress=lambda id: advance(1, id))
     page = None
     if out is not None:
         studies, notes = _default_studies(seed)
-        with _progress("rate", len(studies) * sum(HORIZONS)) as advance:
+        with progress_bar("rate", len(studies) * sum(HORIZONS)) as advance:
             rates = [
                 rate(problem, memory, seed=seed, progress=lambda T: advance(T, f"T = {T}")).to_json()
                 for problem, memory in studies
             ]
         page = write_report(out, verdicts, rates=rates, notes=notes)
     if format is Format.json:
-        _print_json([verdict.to_json() for verdict in verdicts])
+        print_json([verdict.to_json() for verdict in verdicts])
         return
     from cflag_theory.verify import tables
 
@@ -129,7 +130,7 @@ def show(
 
     (verdict,) = verify([claim], seed=seed, level=level)
     if format is Format.json:
-        _print_json(verdict.to_json())
+        print_json(verdict.to_json())
         return
     from cflag_theory.verify import tables
 
@@ -141,6 +142,7 @@ def show(
 
 @app.command("rate")
 def rate_command(
+    paper: PaperOption = Paper.c_flag,
     problem: Annotated[str | None, typer.Option(help="default, glm, separable or quadratic.")] = None,
     dial: DialOption = None,
     data: DataOption = None,
@@ -152,7 +154,7 @@ def rate_command(
     memory_size: MemorySizeOption = None,
     m: BiasOption = None,
     redraw: RedrawOption = False,
-    local_steps: StepsOption = 10,
+    local_steps: Annotated[int | None, typer.Option("--E", help="Local steps a round; 10, for cfl 1.")] = None,
     c: Annotated[float | None, typer.Option(help="beta = c / sqrt(T); 1 / (3 L E) without it.")] = None,
     horizons: Annotated[str | None, typer.Option(help="Values of T, such as 16,32,64; 2^4 to 2^12 without it.")] = None,
     replicas: Annotated[int, typer.Option(help="Independent runs.")] = 32,
@@ -162,7 +164,9 @@ def rate_command(
 ) -> None:
     """min over t of the mean of ||grad f(x_t)||^2 against T, with the bound of Theorem 2 and the fitted slope.
 
-    Without --problem and --data: the default problem, and beside it the handwritten digits.
+    Without --problem and --data: the default problem, and beside it the handwritten digits. With --paper cfl:
+    E f(w_T) - f* of FedAvg and CFL on the noisy quadratic model, whose numbers are dials (--dial D=10), for clients that
+    stay and for clients that are new in every round.
     """
     from cflag_theory.verify.inputs import integers, read_memory, read_problem
     from cflag_theory.verify.rates import HORIZONS, rate
@@ -170,6 +174,15 @@ def rate_command(
 
     if out is not None:
         check_writable(out)
+    if paper is Paper.cfl:
+        from cflag_theory.verify.cli_cfl import cfl_rate_studies
+
+        if problem is not None or data is not None or memory is not None or c is not None:
+            raise typer.BadParameter(
+                "--paper cfl runs the noisy quadratic model: leave out --problem, --data, --memory, --c"
+            )
+        cfl_rate_studies(dial or (), horizons, K=local_steps, replicas=replicas, seed=seed, out=out, format=format)
+        return
     lengths = HORIZONS if horizons is None else integers(horizons, "horizons")
     notes: list[str] = []
     if problem is None and data is None and memory is None and not dial:
@@ -186,14 +199,14 @@ def rate_command(
             seed=seed,
         )
         studies = [(chosen, read_memory(memory, size=memory_size, m=m, redraw=redraw, data=data is not None))]
-    with _progress("rate", len(studies) * sum(lengths)) as advance:
+    with progress_bar("rate", len(studies) * sum(lengths)) as advance:
         found = [
             rate(
                 one,
                 kept,
                 horizons=lengths,
                 replicas=replicas,
-                local_steps=local_steps,
+                local_steps=10 if local_steps is None else local_steps,
                 c=c,
                 seed=seed,
                 progress=lambda T: advance(T, f"T = {T}"),
@@ -208,7 +221,7 @@ def rate_command(
         save(rate_figure(results), out, "rate")
         write_text(out / "rate.json", json.dumps(results, indent=1))
     if format is Format.json:
-        _print_json(results)
+        print_json(results)
         return
     from cflag_theory.verify import tables
 
@@ -220,18 +233,11 @@ def rate_command(
         typer.echo(f"figures: {out / 'rate.png'}, {out / 'rate.svg'}")
 
 
-class Paper(StrEnum):
-    """Whose step sizes are meant."""
-
-    c_flag = "c-flag"
-    cfl = "cfl"
-
-
 @app.command()
 def stepsize(
     L: Annotated[float, typer.Option("--L", help="Smoothness constant.")],
     rounds: Annotated[int, typer.Option("--T", help="Rounds.")],
-    paper: Annotated[Paper, typer.Option(help="Whose conditions.")] = Paper.c_flag,
+    paper: PaperOption = Paper.c_flag,
     m: Annotated[float | None, typer.Option("--m", help="c-flag: bias constant of (27).")] = None,
     local_steps: Annotated[int | None, typer.Option("--E", help="c-flag: local steps a round.")] = None,
     alpha: Annotated[float | None, typer.Option(help="c-flag: step size on memory.")] = None,
@@ -272,7 +278,7 @@ def stepsize(
     else:
         found = step_sizes(L=L, T=rounds, **{option[2:]: value for option, value in of_c_flag.items()})
     if format is Format.json:
-        _print_json(found.to_json())
+        print_json(found.to_json())
         return
     tables.step_sizes(found)
 
@@ -282,8 +288,12 @@ def simulate_command(
     beta: Annotated[float, typer.Option(help="Step size on the current data.")],
     alpha: Annotated[float, typer.Option(help="Step size on memory, for algorithms with a memory step.")] = 0.0,
     algorithm: Annotated[
-        str, typer.Option(help="A row of the table, such as c_flag or fedavg; a wrong name lists them.")
+        str, typer.Option(help="A row of the table, such as c_flag, fedavg or cfl; a wrong name lists them.")
     ] = "c_flag",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A field of the row, KEY=VALUE, such as past=taylor; repeatable."),
+    ] = None,
     problem: ProblemOption = "default",
     dial: DialOption = None,
     data: DataOption = None,
@@ -297,6 +307,7 @@ def simulate_command(
     redraw: RedrawOption = False,
     local_steps: StepsOption = 10,
     rounds: Annotated[int, typer.Option("--T", help="Rounds.")] = 100,
+    participants: Annotated[int | None, typer.Option(help="Clients drawn every round; all without it.")] = None,
     replicas: Annotated[int, typer.Option(help="Independent runs.")] = 1,
     diagnostics: Annotated[str, typer.Option(help="none, cheap or all.")] = "cheap",
     seed: SeedOption = 0,
@@ -306,7 +317,7 @@ def simulate_command(
     """Run one algorithm on one problem, and write its Trace."""
     from cflag_theory.kernels import simulate, write_trace
     from cflag_theory.verify import tables
-    from cflag_theory.verify.inputs import read_memory, read_problem
+    from cflag_theory.verify.inputs import read_algorithm, read_memory, read_problem
     from cflag_theory.verify.report import check_writable
 
     if out is not None:
@@ -321,14 +332,20 @@ def simulate_command(
         current_classes=current_classes,
         seed=seed,
     )
+    row = read_algorithm(algorithm, set_ or ())
+    # Where f is g, a memory of f says nothing unless it is asked for.
+    asked = row.memory or memory is not None or memory_size is not None or m is not None or redraw
     trace = simulate(
         chosen,
-        algorithm,
+        row,
         alpha=alpha,
         beta=beta,
         local_steps=local_steps,
         rounds=rounds,
-        memory=read_memory(memory, size=memory_size, m=m, redraw=redraw, data=data is not None),
+        memory=read_memory(memory, size=memory_size, m=m, redraw=redraw, data=data is not None)
+        if asked or not chosen.evolving
+        else None,
+        participants=participants,
         replicas=replicas,
         seed=seed,
         diagnostics=diagnostics,
@@ -337,7 +354,7 @@ def simulate_command(
         write_trace(out, trace)
     summary = tables.trace_summary(chosen, trace)
     if format is Format.json:
-        _print_json(summary)
+        print_json(summary)
         return
     tables.trace(summary)
     if out is not None:
@@ -356,21 +373,3 @@ def _default_studies(seed: int) -> tuple[list[tuple[Any, Any]], list[str]]:
     except MissingExtra as error:
         return studies, [f"Without real data: {error}"]
     return studies, []
-
-
-@contextmanager
-def _progress(words: str, total: float) -> Iterator[Callable[[float, str], None]]:
-    """A progress bar on standard error, so that standard output stays clean for results."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[now]}"), TimeElapsedColumn())
-    console = Console(stderr=True)
-    bar = Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal)
-    with bar as progress:
-        task = progress.add_task(words, total=total, now="")
-        yield lambda amount, now: progress.update(task, advance=amount, now=now)
-
-
-def _print_json(value: Any) -> None:
-    typer.echo(json.dumps(value, indent=1, allow_nan=False))

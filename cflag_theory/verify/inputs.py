@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import (
+    Algorithm,
     Memory,
     Problem,
+    RoundWeights,
+    algorithm,
     class_balanced,
     default_memory,
     everything,
@@ -18,6 +23,7 @@ from cflag_theory.kernels import (
     sign_bias,
     uniform,
 )
+from cflag_theory.verify.cfl_rates import Model
 
 #: Past components per client that a memory of real data keeps unless told otherwise.
 DATA_MEMORY = 20
@@ -72,16 +78,55 @@ def read_problem(
             zeta=zeta,
             seed=seed,
         )
-    chosen: dict[str, object] = {}
-    for dial in dials:
-        key, equals, value = dial.partition("=")
-        if not (key and equals and value):
-            raise InvalidInput(f"dial {dial!r} is not understood: write KEY=VALUE, such as conflict=0.5")
-        try:
-            chosen[key] = ast.literal_eval(value)
-        except (SyntaxError, ValueError):
-            chosen[key] = value
+    chosen = dict(_setting("dial", dial, "conflict=0.5") for dial in dials)
     return make_problem(problem, **{"seed": seed, **chosen})
+
+
+def read_algorithm(name: str, settings: Sequence[str] = ()) -> Algorithm:
+    """The row of this name with fields set: KEY=VALUE, and weights=SCHEME or weights=SCHEME:D2=1,R2=0.25.
+
+    Raises
+    ------
+    InvalidInput
+        A setting that is not KEY=VALUE, or a value that the row or the round weights refuse.
+    """
+    fields = dict(_setting("setting", setting, "past=taylor") for setting in settings)
+    if isinstance(fields.get("weights"), str):
+        scheme, colon, words = str(fields["weights"]).partition(":")
+        dials = dict(_setting("weight dial", dial, "D2=1") for dial in words.split(",")) if colon else {}
+        known = ("D2", "R2", "F2", "alpha", "window")
+        for dial in dials:
+            if dial not in known:
+                raise InvalidInput(f"round weights have no dial {dial!r} here: use one of {', '.join(known)}")
+        fields["weights"] = RoundWeights(scheme, **dials)
+    return algorithm(name, **fields)
+
+
+def read_model(dials: Sequence[str], *, K: int, stateless: bool) -> Model:
+    """The noisy quadratic model with its dials set: KEY=VALUE.
+
+    Raises
+    ------
+    InvalidInput
+        A dial that is not KEY=VALUE, that the model does not have, or whose value it refuses.
+    """
+    known = [field.name for field in fields(Model) if field.name not in ("K", "stateless")]
+    chosen = dict(_setting("dial", dial, "D=10") for dial in dials)
+    for dial in chosen:
+        if dial not in known:
+            raise InvalidInput(f"the noisy quadratic model has no dial {dial!r} here: use one of {', '.join(known)}")
+    return Model(**chosen, K=K, stateless=stateless)
+
+
+def _setting(what: str, words: str, example: str) -> tuple[str, Any]:
+    """KEY=VALUE as a key and a number, truth value or word."""
+    key, equals, value = words.partition("=")
+    if not (key and equals and value):
+        raise InvalidInput(f"{what} {words!r} is not understood: write KEY=VALUE, such as {example}")
+    try:
+        return key, ast.literal_eval(value)
+    except (SyntaxError, ValueError):
+        return key, value
 
 
 def read_memory(kind: str | None, *, size: int | None, m: float | None, redraw: bool, data: bool) -> Memory:

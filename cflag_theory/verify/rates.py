@@ -111,13 +111,7 @@ def rate(
     Diverged
         If a run leaves the finite numbers.
     """
-    if any(int(T) != T for T in horizons):
-        raise InvalidInput(f"horizons {list(horizons)} are not whole: give integers")
-    horizons = tuple(int(T) for T in horizons)
-    if len(horizons) < 2 or any(b <= a for a, b in pairwise(horizons)) or horizons[0] < 1:
-        raise InvalidInput(
-            f"horizons {list(horizons)} do not increase from 1 on: give at least two increasing integers"
-        )
+    horizons = increasing(horizons)
     if replicas < 2:
         raise InvalidInput(f"replicas = {replicas} leave nothing to resample: use at least 2")
     if local_steps < 1:
@@ -158,10 +152,9 @@ def rate(
         if progress:
             progress(T)
 
-    # Stated rule: fit over the larger half of the horizons, and over no fewer than two.
-    first = min(len(horizons) // 2, len(horizons) - 2)
+    first = fit_start(horizons)
     tail = ((1 - LEVEL) / 2 * 100, (1 + LEVEL) / 2 * 100)
-    slopes = _slopes(horizons[first:], np.array(boot)[first:])
+    slopes = fitted_slopes(horizons[first:], np.array(boot)[first:])
     return Rate(
         title=problem.name,
         notes=problem.notes,
@@ -171,7 +164,7 @@ def rate(
         mean_min=tuple(mean_min),
         theorem2=tuple(theorem2),
         mean_gamma=tuple(mean_gamma),
-        slope=float(_slopes(horizons[first:], np.array(min_mean)[first:, None])[0]),
+        slope=float(fitted_slopes(horizons[first:], np.array(min_mean)[first:, None])[0]),
         slope_interval=(float(np.percentile(slopes, tail[0])), float(np.percentile(slopes, tail[1]))),
         fit_from=horizons[first],
         L=L,
@@ -189,7 +182,30 @@ def rate(
     )
 
 
-def _slopes(horizons: Sequence[int], values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def increasing(horizons: Sequence[int]) -> tuple[int, ...]:
+    """The horizons of a study as integers.
+
+    Raises
+    ------
+    InvalidInput
+        Fewer than two, not whole, not increasing or below 1.
+    """
+    if any(int(T) != T for T in horizons):
+        raise InvalidInput(f"horizons {list(horizons)} are not whole: give integers")
+    whole = tuple(int(T) for T in horizons)
+    if len(whole) < 2 or any(b <= a for a, b in pairwise(whole)) or whole[0] < 1:
+        raise InvalidInput(
+            f"horizons {list(horizons)} do not increase from 1 on: give at least two increasing integers"
+        )
+    return whole
+
+
+def fit_start(horizons: Sequence[int]) -> int:
+    """Where the fit begins: it takes the larger half of the horizons, and no fewer than two."""
+    return min(len(horizons) // 2, len(horizons) - 2)
+
+
+def fitted_slopes(horizons: Sequence[int], values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Least-squares slopes of log values on log T, one a column; values (horizons, columns)."""
     t = np.log(horizons)
     t = t - t.mean()

@@ -51,7 +51,7 @@ def test_the_first_eight_claims_are_there():
 def test_a_claim_is_complete(id):
     subject = claim(id)
     assert subject.id == id
-    assert re.fullmatch(r"(cflag|cfl|ours)\.[a-z0-9_]+", id)
+    assert re.fullmatch(r"(cflag|cfl|ours)\.[A-Za-z0-9_]+", id)
     assert subject.paper == {"cflag": "C-FLAG", "cfl": "CFL", "ours": "ours"}[id.partition(".")[0]]
     assert subject.where
     assert subject.title

@@ -108,6 +108,7 @@ def test_compiled_agrees_with_reference(data):
     sizes |= {"iag_error2_max": (8 * A) ** 2, "rho_sum2": S**2, "error_sum2": (2 * S) ** 2}
     sizes["Gamma"] = L * beta**2 * S**2 + beta * (1 + L * alpha) * M * S
     sizes["B"] = (L * alpha**2 + alpha) * A * (M + A) + beta * (M + A) * S
+    sizes["information_loss"] = 16 * A + 2 * L * np.abs(plain.iterates).max() * d
     assert np.array_equal(fast.status, plain.status)
     reach = max(1.0, np.abs(plain.iterates).max())
     assert np.abs(fast.iterates - plain.iterates).max() <= 1e-12 * (reach + beta * S + alpha * M)
@@ -174,7 +175,12 @@ def test_columns_mean_what_they_say():
             assert problem.p @ trace.column("Lambda")[r, t] == pytest.approx(memory @ S, rel=1e-9)
     assert trace.m_met == pytest.approx(0.25, rel=1e-12)
     assert trace.r_met == pytest.approx(math.sqrt(trace.column("r2_met").max()))
-    assert set(trace.columns) == set(COLUMNS) - {"iag_error2_max", "rho_sum2", "error_sum2"}
+    assert set(trace.columns) == set(COLUMNS) - {
+        "iag_error2_max",
+        "rho_sum2",
+        "error_sum2",
+        "information_loss",
+    }
 
 
 def test_objective_gradients_are_derivatives():

@@ -40,20 +40,6 @@ def run(*arguments, program=PROGRAM, **options):
     return subprocess.run(command, text=True, env=environment, check=False, **streams)
 
 
-@pytest.fixture
-def cflag(monkeypatch, capsys):
-    """Calls `main` as the entry point does; returns exit code, standard output and standard error."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["cflag", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        printed = capsys.readouterr()
-        return ended.value.code or 0, printed.out, printed.err
-
-    return call
-
-
 # The same sentence whichever way it is started.
 
 
@@ -235,29 +221,6 @@ def test_stepsize(cflag):
     found = json.loads(out)
     assert {row["condition"]: row["holds"] for row in found["conditions"]}["beta <= 1/(4LE)"] is True
     assert found["L"] == 2
-
-
-def test_stepsize_of_cfl(cflag):
-    command = ("stepsize", "--paper", "cfl", "--L", 5, "--K", 10, "--eta-l", 0.002, "--T", 100, "--A", 0.5)
-    code, out, _ = cflag(*command, "--D", 1, "--R", 0.5)
-    assert code == 0
-    assert "eta <= s/(12L)" in out
-    _, out, _ = cflag(*command, "--format", "json")
-    found = json.loads(out)
-    assert (found["c_O"], found["p_t"]) == (1.25, 1)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--K", "1", "--eta-l", "1", "--m", "0"), "--m is not an option of --paper cfl"),
-        (("--K", "1"), "--paper cfl needs --eta-l"),
-    ],
-)
-def test_options_of_the_other_paper(cflag, arguments, words):
-    code, out, err = cflag("stepsize", "--paper", "cfl", "--L", "1", "--T", "3", *arguments)
-    assert (code, out) == (2, "")
-    assert words in " ".join(err.replace("│", " ").split())
 
 
 def test_simulate(cflag, tmp_path):

@@ -209,3 +209,26 @@ def test_the_weight_of_the_current_round():
 def test_bad_input_of_the_cfl_conditions(values, message):
     with pytest.raises(InvalidInput, match=message.replace("-", r"\-")):
         cfl_step_sizes(**{"L": 1.0, "K": 1, "eta_l": 0.1, "T": 10, **values})
+
+
+def test_stepsize_of_cfl(cflag):
+    command = ("stepsize", "--paper", "cfl", "--L", 5, "--K", 10, "--eta-l", 0.002, "--T", 100, "--A", 0.5)
+    code, out, _ = cflag(*command, "--D", 1, "--R", 0.5)
+    assert code == 0
+    assert "eta <= s/(12L)" in out
+    _, out, _ = cflag(*command, "--format", "json")
+    found = json.loads(out)
+    assert (found["c_O"], found["p_t"]) == (1.25, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--K", "1", "--eta-l", "1", "--m", "0"), "--m is not an option of --paper cfl"),
+        (("--K", "1"), "--paper cfl needs --eta-l"),
+    ],
+)
+def test_options_of_the_other_paper(cflag, arguments, words):
+    code, out, err = cflag("stepsize", "--paper", "cfl", "--L", "1", "--T", "3", *arguments)
+    assert (code, out) == (2, "")
+    assert words in " ".join(err.replace("│", " ").split())

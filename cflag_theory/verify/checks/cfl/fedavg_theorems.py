@@ -1,0 +1,106 @@
+"""The convex rates of FedAvg: clients that stay, over every draw, and fresh drifts in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.cfl import fedavg_theorems as claim
+from cflag_theory.claims.cfl import floors
+from cflag_theory.claims.cfl import rate_theorems as shared
+from cflag_theory.claims.cfl.rates import C, drift2
+from cflag_theory.claims.cfl.symbols import A2, B2, G2, K, N, T, c_O, eta, sigma2
+from cflag_theory.claims.claim import Claim
+from cflag_theory.claims.symbols import L
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.cfl.rate_theorems import current, fixed_clients
+from cflag_theory.verify.drift_rounds import DriftRounds
+from cflag_theory.verify.search import Point
+from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
+
+_ZERO = Fraction(0)
+
+
+def _floors(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
+    for part in ("strongly", "generally"):
+        for rounds, local_steps in ((1, 1), (5, 1), (5, 2)):
+            least, floor = fixed_clients(current, rounds, local_steps)
+            summary = (
+                f"f = w^2/2, G = D = 1, N = 1, K = {local_steps}, p_t = 1, eta_l = 1/2, w_0 = 1, T = {rounds}: over "
+                f"all draws the least E f(w_t) - f* is {least}, the floor {floor}."
+            )
+            finding = REFUTES if least >= floor else SUPPORTS
+            yield Evidence("property", part, "printed", finding, summary, {"least": str(least), "floor": str(floor)})
+
+
+def fresh(start2: Fraction, step: Fraction, drift: Fraction, rounds: int) -> list[Fraction]:
+    """E||w_t - w*||^2 of FedAvg on w^2/2 with N = K = 1 and fresh drifts of second moment `drift`."""
+    path = [start2]
+    for _ in range(rounds):
+        path.append((1 - step) ** 2 * path[-1] + step**2 * drift)
+    return path
+
+
+def fresh_as_enumerated() -> bool:
+    """The closed form against every draw of three rounds, with client drifts drawn anew and time drifts."""
+    world = DriftRounds(
+        weights=tuple((_ZERO,) * t + (Fraction(1),) for t in range(3)),
+        start=Fraction(2),
+        eta_l=Fraction(1, 3),
+        G=Fraction(1),
+        D=Fraction(1, 2),
+        stateless=True,
+    )
+    found = [world.expectation(lambda run, t=t: run.w[t] ** 2) for t in range(1, 5)]  # type: ignore[misc]
+    return found == fresh(Fraction(4), Fraction(1, 3), Fraction(5, 4), 3)
+
+
+def rate_points() -> Iterator[Point]:
+    """G^2, D^2 and epsilon chosen so that the root is rational: c/epsilon = 40 L (G^2 + D^2)/(3 epsilon)."""
+    if not fresh_as_enumerated():
+        raise AssertionError("the closed form of fresh drifts disagrees with the enumeration")
+    for G, D, eps, root in (
+        (Fraction(0), Fraction(3, 40), Fraction(1), 1),
+        (Fraction(1, 5), Fraction(1, 10), Fraction(1), 2),
+        (Fraction(3, 5), Fraction(3, 5), Fraction(4), 2),
+    ):
+        drift, start2 = G + D, Fraction(4)
+        assert root**2 * eps == Fraction(40, 3) * drift
+        step = 1 / (10 + 16 * drift / eps + root)
+        rounds = int(2 * start2 / (step * eps)) + 1
+        path = fresh(start2, step, drift, rounds)
+        noise = 4 * step * drift + Fraction(10, 3) * step**2 * drift
+        assert all(after <= now - step * now / 2 + step * noise for now, after in pairwise(path))
+        values: dict[Any, Any] = {
+            L: 1,
+            N: 1,
+            K: 1,
+            sigma2: 0,
+            A2: 0,
+            B2: 0,
+            c_O: 1,
+            G2: G,
+            drift2: D,
+            eta: step,
+            T: rounds,
+            C: 1,
+            shared.eps: eps,
+            floors.start2: start2,
+            shared.least: min(path[:-1]) / 2,
+            shared.total(T): sum(path[:-1], _ZERO) / 2,
+            shared.apart2(T): path[-1],
+            shared.apart2(0): start2,
+            claim.root: root,
+            claim.bias: 0,
+        }
+        story = f"f = w^2/2, N = K = 1, w_0 = 2, fresh drifts G^2 = {G}, D^2 = {D}, epsilon = {eps}, T = {rounds}."
+        yield Point(values, (story, f"min_t E f(w_t) - f* = {float(min(path[:-1]) / 2):.6g}."), "generally")
+    for z in (0, 1, Fraction(7, 2)):
+        yield Point({claim.z: z, claim.factor: sp.exp(-sp.Rational(z))}, (f"mu T/(L c_O) = {z}.",), "sign")
+
+
+CHECKS: dict[str, Check] = {"cfl.fedavg_rates": Check(rate_points, further=_floors)}

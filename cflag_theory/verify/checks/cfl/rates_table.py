@@ -1,0 +1,115 @@
+"""Table 1: our entries against the theorems, and the units of every term."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import sympy as sp
+
+from cflag_theory.claims.cfl.rates_table import (
+    GENERAL,
+    STRONG,
+    TABLE_1,
+    A,
+    B,
+    D,
+    G,
+    H,
+    K,
+    L,
+    N,
+    R,
+    Rate,
+    eps,
+    mu,
+    sigma,
+    theorem,
+)
+from cflag_theory.claims.claim import Claim
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
+
+#: Powers of J and m.
+Unit = tuple[sp.Rational, sp.Rational]
+_ZERO = sp.S.Zero
+UNITS: dict[sp.Symbol, Unit] = {
+    **dict.fromkeys((A, B, N, K), (_ZERO, _ZERO)),
+    **dict.fromkeys((G, D, R, sigma), (sp.S.One, -sp.S.One)),
+    **dict.fromkeys((L, mu), (sp.S.One, sp.Integer(-2))),
+    H: (_ZERO, sp.Integer(2)),
+    eps: (sp.S.One, _ZERO),
+}
+
+
+def unit(expr: sp.Expr) -> Unit:
+    """The unit of an expression.
+
+    Raises
+    ------
+    ArithmeticError
+        If terms of different units are added.
+    """
+    if expr.is_number:
+        return _ZERO, _ZERO
+    if expr.is_Symbol:
+        return UNITS[expr]
+    if isinstance(expr, sp.Pow):
+        joules, metres = unit(expr.base)
+        return joules * expr.exp, metres * expr.exp
+    parts = [unit(part) for part in expr.args]
+    if isinstance(expr, sp.Mul):
+        return sp.Add(*(joules for joules, _ in parts)), sp.Add(*(metres for _, metres in parts))
+    if len(set(parts)) > 1:
+        raise ArithmeticError(f"{expr} adds terms of different units")
+    return parts[0]
+
+
+def fault(term: sp.Expr, functions: str) -> str | None:
+    """What is wrong with a term of a number of rounds, if anything."""
+    if functions == GENERAL and term.has(mu):
+        return "divides by mu"
+    joules, metres = unit(term)
+    # L^a H^b times the term must be a number: J^a m^(2b - 2a).
+    a, b = -joules, -joules - metres / 2
+    if a < 0:
+        return f"needs the factor L^({a})"
+    if b < 0 or (b and functions == STRONG):
+        return f"needs the factor ||w_0 - w*||^({2 * b})"
+    return None
+
+
+def _units(part: str, rates: list[Rate]) -> Evidence:
+    terms = [(rate, term) for rate in rates for term in rate.terms]
+    faults = [f"{rate.name}: {term} {wrong}" for rate, term in terms if (wrong := fault(term, rate.functions))]
+    summary = f"{len(faults)} of {len(terms)} terms are no numbers for any such factors."
+    finding = REFUTES if faults else SUPPORTS
+    return Evidence("recomputation", part, "printed", finding, summary, {"instance": faults, "terms": len(terms)})
+
+
+def differences(rates: list[Rate], *, alone: bool) -> list[str]:
+    """Entries that are not the theorem's with L = H = 1; with G = B = 0 for CL if `alone`."""
+    found = []
+    for rate in rates:
+        put = {L: 1, H: 1} | ({G: 0, B: 0} if alone and rate.algorithm == "CL" else {})
+        stated = sp.Add(*theorem(rate.algorithm, rate.functions)).subs(put)
+        printed = sp.Add(*rate.terms).subs(put)
+        if sp.simplify(stated - printed) != 0:
+            found.append(f"{rate.name}: the theorem has {sp.simplify(stated - printed)} more than the table")
+    return found
+
+
+def _evidence(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
+    ours = [rate for rate in TABLE_1 if rate.source == "ours"]
+    for on, alone in (("printed", False), ("repair", True)):
+        wrong = differences(ours, alone=alone)
+        summary = f"{len(wrong)} of {len(ours)} entries differ from the theorems."
+        yield Evidence("recomputation", "1", on, REFUTES if wrong else SUPPORTS, summary, {"instance": wrong})
+    yield _units("2", ours)
+    yield _units("4", [rate for rate in TABLE_1 if rate.source != "ours"])
+    yin = [rate.functions for rate in TABLE_1 if rate.source.startswith("Yin")]
+    summary = f"Their rate stands under {' and '.join(yin)}; the other column has a dash."
+    finding = SUPPORTS if yin == [GENERAL] else REFUTES
+    yield Evidence("recomputation", "5", "printed", finding, summary, {"instance": [f"Yin et al.: {yin}"]})
+
+
+CHECKS: dict[str, Check] = {"cfl.table1": Check(further=_evidence)}

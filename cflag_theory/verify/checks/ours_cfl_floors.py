@@ -1,0 +1,196 @@
+"""Checks of `claims.ours_cfl_floors`: second moments over every draw against the closed forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from cflag_theory.claims import ours_cfl_floors as claim
+from cflag_theory.claims.cfl import floors
+from cflag_theory.claims.cfl.rate_theorems import apart2, mu
+from cflag_theory.claims.cfl.symbols import D2, G2, N, T
+from cflag_theory.claims.ours_cfl_rates import g2, g_dot_x, v, x2
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.cfl.rate_theorems import current, even, gaps
+from cflag_theory.verify.checks.cfl.rates import loss
+from cflag_theory.verify.drift_rounds import DriftRounds
+from cflag_theory.verify.search import Point
+
+_ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
+
+
+def _worlds() -> Iterator[tuple[DriftRounds, str]]:
+    for words, sizes in (
+        ("p_tau = 1/t, T = 3, eta = 1/2, w_0 = 1", {"weights": even(3)}),
+        ("p_tau = 1/t, T = 4, eta = 3/4, w_0 = 1/2", {"weights": even(4), "eta_l": Fraction(3, 4), "start": _HALF}),
+        ("p_t = 1, T = 3, eta = 1/3, w_0 = 2", {"weights": current(3), "eta_l": Fraction(1, 3), "start": Fraction(2)}),
+        ("p_t = 1, T = 1, eta = 1/2, w_0 = 1", {"weights": current(1)}),
+        ("p_tau = 1/t, N = 2, T = 2, eta = 1/2, w_0 = 1", {"weights": even(2), "clients": 2}),
+    ):
+        yield DriftRounds(**{"start": _ONE, "eta_l": _HALF, "D": _ONE, "G": _ONE, **sizes}), words  # type: ignore[arg-type]
+
+
+def _shares(world: DriftRounds) -> list[Fraction]:
+    """What w_T holds of each round's drifts."""
+    shares = [_ZERO] * world.rounds
+    for row in world.weights:
+        taken = [*row, *([_ZERO] * (world.rounds - len(row)))]
+        shares = [(1 - world.eta) * held + world.eta * p for held, p in zip(shares, taken, strict=True)]
+    return shares
+
+
+def floor_points() -> Iterator[Point]:
+    """Worlds with both drifts, and the start at which each floor is nearest."""
+    for world, words in _worlds():
+        last = gaps(world)[-1]
+        keep = (1 - world.eta) ** world.rounds
+        shares = _shares(world)
+        assert sum(shares) == 1 - keep
+        squares = sum((share**2 for share in shares), _ZERO)
+        for part, reach, own in (
+            ("clients", world.G**2 / world.clients, (1 - keep) ** 2 * world.G**2 / world.clients),
+            (
+                "time",
+                world.D**2 / (world.clients * world.rounds),
+                squares * world.D**2 / world.clients,
+            ),
+        ):
+            values: dict[Any, Any] = {
+                floors.curvature: 1,
+                floors.start2: world.start**2,
+                claim.reach2: reach,
+                G2: world.G**2,
+                D2: world.D**2,
+                N: world.clients,
+                T: world.rounds,
+                floors.gap(T): last,
+                floors.keep(T): keep,
+                floors.along(T): 1 - keep,
+                floors.squares(T): squares,
+                floors.others(T): 2 * last - keep**2 * world.start**2 - own,
+            }
+            yield Point(values, (f"f = w^2/2, K = 1, G = D = 1, {words}.", f"E f(w_T) = {last} over all draws."), part)
+    yield from _attained()
+    yield from _loss_points()
+
+
+def _attained() -> Iterator[Point]:
+    """One round with the step (h + g - g)/(h + g) attains both floors: with h = g = 1 it is 1/2."""
+    for part, sizes in (("clients", {"G": _ONE}), ("time", {"D": _ONE})):
+        world = DriftRounds(weights=current(1), start=_ONE, eta_l=_HALF, **sizes)  # type: ignore[arg-type]
+        last = gaps(world)[-1]
+        values: dict[Any, Any] = {
+            floors.curvature: 1,
+            floors.start2: 1,
+            claim.reach2: 1,
+            G2: world.G**2,
+            D2: world.D**2,
+            N: 1,
+            T: 1,
+            floors.gap(T): last,
+            floors.keep(T): _HALF,
+            floors.along(T): _HALF,
+            floors.squares(T): Fraction(1, 4),
+            floors.others(T): 0,
+        }
+        yield Point(values, (f"f = w^2/2, one round of FedAvg, w_0 = 1, eta = 1/2; E f(w_1) = {last}.",), part)
+
+
+def _loss_points() -> Iterator[Point]:
+    """The weights of Lemma B.4 for D = R = 1 from the second round on, mean of the runs; and the fixed point."""
+    least = loss(2, _ONE, _ONE)
+    for start, rounds, pulls in (
+        (Fraction(2), 5, [loss(t, _ONE, _ONE) for t in range(2, 7)]),
+        (least, 3, [least] * 3),
+    ):
+        w = start
+        for pulled in pulls:
+            w = (1 - _HALF) * w + _HALF * pulled
+        values: dict[Any, Any] = {
+            floors.curvature: 1,
+            T: rounds,
+            claim.shift: least,
+            claim.mean_at(0): start,
+            claim.mean_at(T): w,
+            claim.spread2(T): 0,
+            floors.gap(T): w**2 / 2,
+        }
+        yield Point(values, (f"f = w^2/2, R = 1, 1 - p_t >= {least}, eta = 1/2, w_0 = {start}; E w_T = {w}.",), "loss")
+
+
+def decaying_points() -> Iterator[Point]:
+    """f = w^2/2: the recursion of the second moment, and drifts enumerated."""
+    for delay, start2, noise, rounds in ((2, 1, 1, 1), (2, 4, _HALF, 6), (3, _ZERO, 2, 9), (5, 10, _ZERO, 4)):
+        path = [Fraction(start2)]
+        for t in range(rounds):
+            step = Fraction(2, t + delay)
+            path.append((1 - step) ** 2 * path[-1] + step**2 * noise)
+        values: dict[Any, Any] = {
+            mu: 1,
+            T: rounds,
+            v: noise,
+            claim.s: delay,
+            claim.M: max(delay * path[0], Fraction(4 * noise)),
+            apart2(0): path[0],
+            apart2(T): path[-1],
+        }
+        yield Point(
+            values, (f"f = w^2/2, s = {delay}, v = {noise}, E(w_0 - w_delta)^2 = {start2}, T = {rounds}.",), "rate"
+        )
+    for curvature, low, clients in ((_ONE, _ONE, 1), (Fraction(2), _ONE, 2), (Fraction(3), Fraction(3), 3)):
+        yield _moved(curvature, low, clients)
+    for clients, rounds in ((1, 1), (1, 4), (2, 2)):
+        yield _averaged(clients, rounds)
+
+
+def _moved(curvature: Fraction, low: Fraction, clients: int) -> Point:
+    """All signs of N drifts of size 1."""
+    means = [sum(signs, _ZERO) / clients for signs in product((_ONE, -_ONE), repeat=clients)]
+    g = sum((m * m for m in means), _ZERO) / len(means)
+    values: dict[Any, Any] = {
+        mu: low,
+        N: clients,
+        G2: 1,
+        g2: g,
+        x2: g / curvature**2,
+        g_dot_x: g / curvature,
+        claim.f_star: 0,
+        claim.f_moved: g / (2 * curvature),
+        claim.gap_vector2: g * (1 - low / curvature) ** 2,
+    }
+    story = f"f = {curvature} w^2/2, mu = {low}, N = {clients}, delta_i = +-1: E w_delta^2 = {g / curvature**2}."
+    return Point(values, (story,), "clients")
+
+
+def _averaged(clients: int, rounds: int) -> Point:
+    """All signs of the drifts G = 1, D = 1/2 on f = 2 w^2/2 from w_0 = 3, each round replaying its share 1/(t + 1)."""
+    curvature, D = Fraction(2), _HALF
+    ends, sums = [], []
+    for delta in product((_ONE, -_ONE), repeat=clients):
+        for xi in product((D, -D), repeat=clients * rounds):
+            x, taken = Fraction(3), _ZERO
+            for t in range(rounds):
+                c = (sum(delta, _ZERO) + sum(xi[t * clients : (t + 1) * clients], _ZERO)) / clients
+                share = Fraction(1, t + 1)
+                x, taken = (1 - share) * x + share * c / curvature, taken + c
+            ends.append(x * x)
+            sums.append(taken * taken)
+    values: dict[Any, Any] = {
+        floors.curvature: curvature,
+        N: clients,
+        T: rounds,
+        G2: 1,
+        D2: D**2,
+        claim.mean_square(T): sum(ends, _ZERO) / len(ends),
+        claim.sum_square(T): sum(sums, _ZERO) / len(sums),
+    }
+    story = f"f = w^2, G = 1, D = 1/2, N = {clients}, w_0 = 3, T = {rounds}: {len(ends)} draws."
+    return Point(values, (story, f"E w_T^2 = {values[claim.mean_square(T)]}."), "exact")
+
+
+CHECKS: dict[str, Check] = {
+    "ours.cfl_lower_bounds": Check(floor_points),
+    "ours.cfl_decaying_fedavg": Check(decaying_points),
+}

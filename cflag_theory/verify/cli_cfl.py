@@ -1,0 +1,112 @@
+"""What the command line does on the noisy quadratic model of the CFL paper."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cflag_theory.verify.shell import Format, FormatOption, SeedOption, print_json, progress_bar
+
+
+def nqm_command(
+    dimension: Annotated[int, typer.Option("--n", help="Dimension of w.")] = 50,
+    clients: Annotated[int, typer.Option("--N", help="Clients, all of whom take part.")] = 7,
+    local_steps: Annotated[int, typer.Option("--K", help="Local steps a round.")] = 3,
+    rounds: Annotated[int, typer.Option("--T", help="Rounds.")] = 20,
+    spectrum: Annotated[str, typer.Option(help="Eigenvalues of A from mu to L: linear or log.")] = "linear",
+    start: Annotated[str, typer.Option(help="What --distance measures: w (w_0 - w*) or gradient (A w_0 + B).")] = "w",
+    distance: Annotated[float, typer.Option(help="Size of every coordinate at the start.")] = 1.0,
+    per: Annotated[str, typer.Option(help="E||xi||^2 and the like are per vector or per coordinate.")] = "vector",
+    criterion: Annotated[
+        str, typer.Option(help="The best rate minimises E||A w + B|| at the end (final), over the last tenth, or all.")
+    ] = "final",
+    weights: Annotated[str, typer.Option(help="Weights of rounds: lemma B.4 or uniform.")] = "lemma B.4",
+    proximal: Annotated[float, typer.Option(help="Proximal weight of FedProx.")] = 0.1,
+    grid: Annotated[float, typer.Option(help="Step of the grid of learning rates.")] = 0.0025,
+    replicas: Annotated[int, typer.Option(help="Simulated runs beside the exact moments; 0 for none.")] = 64,
+    search: Annotated[bool, typer.Option(help="Also search over what the paper leaves unsaid.")] = True,
+    seed: SeedOption = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder for nqm.json, nqm.png and nqm.svg.")] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Table 3 and Figure 2 of the CFL paper, recomputed: best learning rates on the noisy quadratic model."""
+    from cflag_theory.verify import tables_nqm
+    from cflag_theory.verify.nqm_runs import nqm_study, pieces
+    from cflag_theory.verify.nqm_setting import Setting
+    from cflag_theory.verify.report import check_writable, write_text
+
+    setting = Setting(
+        dimension=dimension,
+        clients=clients,
+        local_steps=local_steps,
+        rounds=rounds,
+        spectrum=spectrum,
+        start=start,
+        distance=distance,
+        per=per,
+        criterion=criterion,
+        weights=weights,
+        proximal=proximal,
+        grid=grid,
+    )
+    if out is not None:
+        check_writable(out)
+    with progress_bar("noisy quadratic model", pieces(replicas=replicas, searched=search)) as advance:
+        found = nqm_study(
+            setting, replicas=replicas, seed=seed, searched=search, progress=lambda words: advance(1, words)
+        )
+    panels = found.pop("panels")
+    if out is not None:
+        from cflag_theory.figures import nqm_figure, save
+
+        save(nqm_figure(panels), out, "nqm")
+        write_text(out / "nqm.json", json.dumps(found, indent=1))
+    if format is Format.json:
+        print_json(found)
+        return
+    tables_nqm.nqm(found)
+    if out is not None:
+        typer.echo(f"figures: {out / 'nqm.png'}, {out / 'nqm.svg'}")
+
+
+def cfl_rate_studies(
+    dials: Sequence[str],
+    horizons: str | None,
+    *,
+    K: int | None,
+    replicas: int,
+    seed: int,
+    out: Path | None,
+    format: Format,
+) -> None:
+    """`cflag rate --paper cfl`: clients that stay, and clients that are new in every round."""
+    from cflag_theory.verify import tables_nqm
+    from cflag_theory.verify.cfl_rates import cfl_rate
+    from cflag_theory.verify.inputs import integers, read_model
+    from cflag_theory.verify.rates import HORIZONS
+    from cflag_theory.verify.report import write_text
+
+    lengths = HORIZONS if horizons is None else integers(horizons, "horizons")
+    models = [read_model(dials, K=1 if K is None else K, stateless=stateless) for stateless in (False, True)]
+    with progress_bar("rate", len(models) * sum(lengths)) as advance:
+        found = [
+            cfl_rate(model, horizons=lengths, replicas=replicas, seed=seed, progress=lambda T: advance(T, f"T = {T}"))
+            for model in models
+        ]
+    results = [study.to_json() for study in found]
+    if out is not None:
+        from cflag_theory.figures import cfl_rate_figure, save
+
+        save(cfl_rate_figure(results), out, "cfl_rate")
+        write_text(out / "cfl_rate.json", json.dumps(results, indent=1))
+    if format is Format.json:
+        print_json(results)
+        return
+    for study in found:
+        tables_nqm.cfl_rate(study)
+    if out is not None:
+        typer.echo(f"figures: {out / 'cfl_rate.png'}, {out / 'cfl_rate.svg'}")

@@ -1,0 +1,49 @@
+"""What the commands share: the choice of output, a progress bar, JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+
+class Format(StrEnum):
+    """How results are printed."""
+
+    table = "table"
+    json = "json"
+
+
+class Paper(StrEnum):
+    """Whose statements are meant."""
+
+    c_flag = "c-flag"
+    cfl = "cfl"
+
+
+PaperOption = Annotated[Paper, typer.Option(help="Whose statements: c-flag or cfl.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="A table for people, or JSON on standard output.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
+
+
+@contextmanager
+def progress_bar(words: str, total: float) -> Iterator[Callable[[float, str], None]]:
+    """A progress bar on standard error, so that standard output stays clean for results."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[now]}"), TimeElapsedColumn())
+    console = Console(stderr=True)
+    bar = Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal)
+    with bar as progress:
+        task = progress.add_task(words, total=total, now="")
+        yield lambda amount, now: progress.update(task, advance=amount, now=now)
+
+
+def print_json(value: Any) -> None:
+    """JSON on standard output; a value that is not finite is an error."""
+    typer.echo(json.dumps(value, indent=1, allow_nan=False))

@@ -1,0 +1,188 @@
+"""App. B.4.4 and Theorems 4.1, 4.4, B.5 and B.6: verdicts, and what a wrong constant does to them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import pytest
+import sympy as sp
+
+from cflag_theory.claims.cfl import fedavg_theorems, floors, rate_theorems, rates
+from cflag_theory.claims.cfl.symbols import D2, R2, T, t
+from cflag_theory.claims.claim import at_most, equal
+from cflag_theory.claims.proof import examine
+from cflag_theory.verify.check import Check, run_check
+from cflag_theory.verify.checks.cfl import fedavg_theorems as fedavg_checks
+from cflag_theory.verify.checks.cfl import rate_theorems as theorem_checks
+from cflag_theory.verify.checks.cfl import rates as rate_checks
+from cflag_theory.verify.drift_rounds import DriftRounds
+from cflag_theory.verify.search import Point, applies
+
+CHECKS = {**rate_checks.CHECKS, **theorem_checks.CHECKS, **fedavg_checks.CHECKS}
+TINY = sp.Rational(1, 10**6)
+
+
+@cache
+def check_of(id):
+    points = tuple(CHECKS[id].points())
+    return Check(lambda: points)
+
+
+def decide(subject):
+    return run_check(subject, check_of(subject.id))
+
+
+def parts(verdict):
+    return {part.key: part.verdict for part in verdict.parts}
+
+
+def findings(verdict, on, kind, key="1"):
+    return [e.finding for e in verdict.evidence if (e.on, e.kind, e.part) == (on, kind, key)]
+
+
+@pytest.mark.parametrize(
+    ("build", "expected"),
+    [
+        (rates.partial_fraction, {"1": "holds"}),
+        (rates.lnT, {"1": "holds", "2": "needs-hypothesis"}),
+        (rates.phi_rate, {"1": "holds", "2": "needs-hypothesis"}),
+        (rate_theorems.sc_rate, {"clients": "false", "time": "false", "log": "typo"}),
+        (rate_theorems.gc_rate, {"clients": "false", "time": "false", "units": "typo"}),
+        (fedavg_theorems.fedavg_rates, {"strongly": "false", "sign": "typo", "generally": "needs-hypothesis"}),
+    ],
+)
+def test_verdict(build, expected):
+    verdict = decide(build())
+    assert parts(verdict) == expected
+    for item in verdict.evidence:
+        if item.kind == "proof":
+            assert item.data["engines"] == ["sympy", "z3"]
+            assert item.data["undecided"] == item.data["pieces"] == []
+
+
+@pytest.mark.parametrize("sign", [-1, 0, 1 + TINY])
+def test_partial_fraction_with_another_last_term(sign):
+    verdict = decide(rates.partial_fraction(sign))
+    assert verdict.verdict == "false"
+    assert findings(verdict, "printed", "proof") == ["undecided"]
+
+
+def test_partial_fraction_with_t_for_its_pole():
+    printed = rates.partial_fraction().parts[0].printed.relation
+    share = R2 / (R2 + D2)
+    wrong = equal(printed.left, share + D2**2 / (R2 + D2) ** 2 / t)
+    assert decide(rates.partial_fraction().with_printed(wrong)).verdict == "false"
+
+
+@pytest.mark.parametrize("constant", [1, 2, sp.Rational(43, 20)])
+def test_lnT_below_its_sharp_constant_is_refuted(constant):
+    """3/(2 ln 2) = 2.164 is met at T = 2 without loss."""
+    verdict = decide(rates.lnT(constant))
+    assert parts(verdict)["1"] == "false"
+    assert findings(verdict, "printed", "counterexample") == ["refutes"]
+
+
+def test_lnT_between_its_sharp_constant_and_ours_is_not_proved():
+    assert parts(decide(rates.lnT(3)))["1"] == "open"
+
+
+def test_lnT_alone_with_one_constant_is_refuted_by_a_small_drift():
+    """C = 10 serves no D^2 = 1/100 with R = 1."""
+    subject = rates.lnT()
+    low = next(p for p in check_of(subject.id).points() if p.values[rates.rho] == 100)
+    printed = subject.parts[1].printed
+    point = Point({**low.values, rates.C: 10}, low.story)
+    assert applies(printed, point)
+    assert not printed.relation.holds_at(point.values)
+
+
+def test_lnT_alone_without_its_hypothesis_has_no_proof():
+    (_, part) = rates.lnT().parts
+    held = part.repair.statement
+    bare = replace(held, hypotheses=tuple(fact for fact in held.hypotheses if fact.name != "R^2"))
+    assert not examine(bare).accepted
+
+
+@pytest.mark.parametrize("constant", [1, 2, sp.Rational(23, 10)])
+def test_phi_rate_with_a_constant_that_is_too_small(constant):
+    verdict = decide(rates.phi_rate(constant))
+    assert parts(verdict)["1"] == "false"
+    assert findings(verdict, "printed", "counterexample") == ["refutes"]
+
+
+def test_phi_rate_is_refuted_within_the_printed_step_size():
+    """mu eta = 1/10 with mu = L: the last rounds weigh more, and the ln T/T is not theirs."""
+    relation = rates.phi_rate().parts[1].printed.relation
+    broken = [p for p in check_of("cfl.phi_rate").points() if not relation.holds_at(p.values)]
+    assert any(p.values[rates.x] == Fraction(1, 20) and p.values[T] == 100 for p in broken)
+    assert all(p.values[rates.x] > 0 for p in broken)
+
+
+@pytest.mark.parametrize(
+    "family", [floors.fixed_clients, floors.time_drifts, floors.geometric, floors.flat], ids=lambda f: f.__name__
+)
+def test_a_higher_floor_is_not_proved(family):
+    statement = family("")
+    goal = statement.relation
+    higher = at_most(goal.left * (1 + TINY), goal.right)
+    last = replace(statement.proof.steps[-1], goal=higher)
+    wrong = replace(
+        statement, relation=higher, proof=replace(statement.proof, steps=(*statement.proof.steps[:-1], last))
+    )
+    assert examine(statement).accepted
+    assert not examine(wrong).accepted
+
+
+def test_the_floor_of_fixed_clients_is_attained():
+    """One round with the step 1/2 from ||w_0 - w*||^2 = G^2 has E f = G^2/4."""
+    world = DriftRounds(weights=theorem_checks.current(1), start=Fraction(1), eta_l=Fraction(1, 2), G=Fraction(1))
+    assert theorem_checks.gaps(world)[-1] == Fraction(1, 4)
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 4])
+def test_no_step_goes_below_the_floor_of_time_drifts(rounds):
+    for eta_l in (Fraction(1, 10), Fraction(1, 2), Fraction(4, 5)):
+        least, floor = theorem_checks.time_drifts(rounds, eta_l)
+        assert least >= Fraction(1, 8) * Fraction(1, rounds + 1)
+        assert rounds != 4 or least >= floor
+
+
+def test_sc_rate_without_the_logarithm_in_its_repair():
+    """T >= (2/(mu eta)) L h/(2 epsilon) in place of its logarithm's bound: exp(-x) <= 1/x is not what is needed."""
+    part = rate_theorems.sc_rate().parts[2]
+    held = part.repair.statement
+    kept = tuple(fact for fact in held.hypotheses if fact.name != "T")
+    assert not examine(replace(held, hypotheses=kept)).accepted
+
+
+def test_gc_rate_with_too_few_rounds_in_its_repair():
+    part = rate_theorems.gc_rate().parts[2]
+    held = part.repair.statement
+    fewer = tuple(
+        replace(fact, relation=at_most(fact.relation.left / 2, fact.relation.right)) if fact.name == "T" else fact
+        for fact in held.hypotheses
+    )
+    assert not examine(replace(held, hypotheses=fewer)).accepted
+
+
+@pytest.mark.parametrize("constant", [sp.Rational(1, 2), 1 - TINY])
+def test_fedavg_with_fewer_rounds_in_its_repair(constant):
+    verdict = decide(fedavg_theorems.fedavg_rates(constant))
+    assert parts(verdict)["generally"] == "false"
+    assert findings(verdict, "repair", "proof", "generally") == ["undecided"]
+
+
+def test_fedavg_without_fresh_drifts_has_no_proof():
+    part = fedavg_theorems.fedavg_rates().parts[2]
+    held = part.repair.statement
+    kept = tuple(fact for fact in held.hypotheses if fact.name != "fresh")
+    assert not examine(replace(held, hypotheses=kept)).accepted
+
+
+def test_floors_replayed_over_all_draws_refute():
+    for id in ("cfl.sc_rate", "cfl.gc_rate", "cfl.fedavg_rates"):
+        found = list(CHECKS[id].further(None, 0, 0))
+        assert len(found) >= 4
+        assert {item.finding for item in found} == {"refutes"}

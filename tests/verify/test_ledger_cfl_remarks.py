@@ -1,0 +1,196 @@
+"""Proposition 4.3, Remarks 4.2, 4.5, 4.8, Theorem 4.7 and Table 1: verdicts, and what a planted error does to them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+import sympy as sp
+
+from cflag_theory.claims import ours_cfl_variance
+from cflag_theory.claims.cfl import correlated_rates, rates_table, remarks
+from cflag_theory.claims.claim import Relation
+from cflag_theory.claims.proof import examine
+from cflag_theory.verify.check import Check, run_check
+from cflag_theory.verify.checks import ours_cfl_variance as variance_checks
+from cflag_theory.verify.checks.cfl import correlated_rates as correlated_checks
+from cflag_theory.verify.checks.cfl import rates_table as table_checks
+from cflag_theory.verify.checks.cfl import remarks as remark_checks
+
+CHECKS = {
+    **remark_checks.CHECKS,
+    **correlated_checks.CHECKS,
+    **table_checks.CHECKS,
+    **variance_checks.CHECKS,
+}
+TINY = sp.Rational(1, 10**6)
+
+
+@cache
+def check_of(id):
+    original = CHECKS[id]
+    points = tuple(original.points()) if original.points else ()
+    return Check(lambda: points, None, original.further)
+
+
+def decide(subject):
+    return run_check(subject, check_of(subject.id))
+
+
+def parts(subject):
+    return {part.key: part.verdict for part in decide(subject).parts}
+
+
+def findings(verdict, on, kind, key="1"):
+    return [e.finding for e in verdict.evidence if (e.on, e.kind, e.part) == (on, kind, key)]
+
+
+@pytest.mark.parametrize(
+    ("build", "expected"),
+    [
+        (remarks.prop4_3, {"1": "holds", "2": "holds"}),
+        (remarks.rem4_2, {"1": "needs-hypothesis", "2": "needs-hypothesis"}),
+        (remarks.rem4_5, {"1": "holds", "2": "holds", "3": "holds"}),
+        (remarks.rem4_8, {"1": "false", "2": "holds"}),
+        (correlated_rates.thm4_7, {"1": "typo", "2": "false"}),
+        (correlated_rates.thm4_7_cO, {"1": "typo"}),
+        (rates_table.table1, {"1": "needs-hypothesis", "2": "holds", "3": "false", "4": "false", "5": "false"}),
+        (ours_cfl_variance.correlated_minimum, {"1": "holds"}),
+        (ours_cfl_variance.largest_constant, {"1": "holds"}),
+        (ours_cfl_variance.correlated_floor, {"1": "holds"}),
+        (ours_cfl_variance.correlated_bias, {"1": "holds"}),
+    ],
+)
+def test_verdict(build, expected):
+    verdict = decide(build())
+    assert {part.key: part.verdict for part in verdict.parts} == expected
+    for item in verdict.evidence:
+        if item.kind == "proof":
+            assert item.data["engines"] == ["sympy", "z3"]
+            assert item.data["undecided"] == []
+
+
+@pytest.mark.parametrize(
+    ("subject", "key"),
+    [
+        (remarks.prop4_3(1 - TINY), "1"),
+        (correlated_rates.thm4_7_cO(1 - TINY), "1"),
+        (correlated_rates.thm4_7(1 - TINY), "1"),
+        (ours_cfl_variance.correlated_minimum(1 + TINY), "1"),
+        (ours_cfl_variance.largest_constant(1 - TINY), "1"),
+        (ours_cfl_variance.correlated_floor(1 + TINY), "1"),
+        (ours_cfl_variance.correlated_bias(1 - TINY), "1"),
+    ],
+    ids=lambda value: getattr(value, "id", value),
+)
+def test_a_constant_past_its_sharp_value_is_refuted(subject, key):
+    verdict = decide(subject)
+    assert {part.key: part.verdict for part in verdict.parts}[key] == "false"
+    on = "repair" if subject.parts[0].repair else "printed"
+    assert findings(verdict, on, "proof", key) == ["undecided"]
+    assert findings(verdict, on, "counterexample", key) == ["refutes"]
+
+
+@pytest.mark.parametrize(("build", "key"), [(remarks.prop4_3, "2"), (remarks.rem4_8, "2"), (remarks.rem4_5, "1")])
+def test_a_printed_side_that_is_scaled(build, key):
+    subject = build()
+    relation = next(part.printed.relation for part in subject.parts if part.key == key)
+    wrong = Relation(relation.left * (1 + TINY), relation.op, relation.right)
+    verdict = decide(subject.with_printed(wrong, key))
+    assert {part.key: part.verdict for part in verdict.parts}[key] == "false"
+
+
+def test_remark_4_5_rate_with_a_smaller_square():
+    relation = remarks.rem4_5().parts[1].printed.relation
+    wrong = Relation(relation.left, "<=", relation.right * sp.Rational(999, 1000))
+    assert parts(remarks.rem4_5().with_printed(wrong, "2"))["2"] == "false"
+    third = remarks.rem4_5().parts[2].printed.relation
+    assert parts(remarks.rem4_5().with_printed(replace(third, right=third.right + 1), "3"))["3"] == "false"
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_remark_4_2_needs_one_client(place):
+    subject = remarks.rem4_2()
+    held = subject.parts[place]
+    bare = replace(held.repair, statement=replace(held.repair.statement, hypotheses=()))
+    changed = tuple(replace(part, repair=bare) if part is held else part for part in subject.parts)
+    verdict = decide(replace(subject, parts=changed))
+    assert verdict.verdict == "false"
+    assert findings(verdict, "repair", "counterexample", held.key) == ["refutes"]
+
+
+def test_remark_4_8_turned_round_meets_no_counterexample():
+    subject = remarks.rem4_8()
+    relation = subject.parts[0].printed.relation
+    turned = Relation(relation.right, "<=", relation.left)
+    assert parts(subject.with_printed(turned))["1"] == "open"
+    assert findings(decide(subject.with_printed(turned)), "printed", "property") == ["supports"]
+
+
+@pytest.mark.parametrize("share", [1 + TINY, 2])
+def test_the_family_of_theorem_4_7_leaves_no_more_than_that(share):
+    assert examine(correlated_rates.floor()).accepted
+    assert not examine(correlated_rates.floor(share)).accepted
+
+
+def test_theorem_4_7_with_a_second_moment_above_its_bound():
+    assert correlated_checks.second_moment() == 3
+
+
+def test_table_1_units():
+    term = rates_table.sigma**2 / (rates_table.mu * rates_table.eps)
+    assert table_checks.unit(term) == (0, 0)
+    assert table_checks.fault(term, rates_table.STRONG) is None
+    assert "mu" in table_checks.fault(term, rates_table.GENERAL)
+    assert "L^(-1)" in table_checks.fault(rates_table.G**2 / rates_table.eps, rates_table.GENERAL)
+    with pytest.raises(ArithmeticError, match="different units"):
+        table_checks.unit(rates_table.G + rates_table.A)
+
+
+def _replaced(change):
+    return tuple(map(change, rates_table.TABLE_1))
+
+
+def test_table_1_with_a_mended_row(monkeypatch):
+    def mend(rate):
+        if (rate.algorithm, rate.source) != ("CL", "ours"):
+            return rate
+        terms = rates_table.theorem("CL", rate.functions)
+        return replace(rate, terms=tuple(term.subs({rates_table.L: 1, rates_table.H: 1}) for term in terms))
+
+    monkeypatch.setattr(table_checks, "TABLE_1", _replaced(mend))
+    assert parts(rates_table.table1())["1"] == "holds"
+
+
+def test_table_1_with_a_wrong_entry_of_ours(monkeypatch):
+    def spoil(rate):
+        changed = (rates_table.sigma**3 / rates_table.eps**2, *rate.terms[1:])
+        return (
+            replace(rate, terms=changed) if (rate.algorithm, rate.functions) == ("CFL", rates_table.GENERAL) else rate
+        )
+
+    monkeypatch.setattr(table_checks, "TABLE_1", _replaced(spoil))
+    found = parts(rates_table.table1())
+    assert (found["1"], found["2"]) == ("false", "false")
+
+
+def test_table_1_without_the_impossible_entries(monkeypatch):
+    def drop(rate):
+        kept = [term for term in rate.terms if table_checks.fault(term, rate.functions) is None]
+        return replace(rate, terms=tuple(kept))
+
+    monkeypatch.setattr(table_checks, "TABLE_1", _replaced(drop))
+    assert parts(rates_table.table1())["4"] == "holds"
+
+
+def test_table_1_with_yin_in_the_other_column(monkeypatch):
+    def move(rate):
+        return replace(rate, functions=rates_table.GENERAL) if rate.source.startswith("Yin") else rate
+
+    monkeypatch.setattr(table_checks, "TABLE_1", _replaced(move))
+    assert parts(rates_table.table1())["5"] == "holds"
+
+
+def test_a_family_that_does_not_pass_twice_the_constant_proves_nothing():
+    assert parts(rates_table.table1(-1))["3"] == "open"
