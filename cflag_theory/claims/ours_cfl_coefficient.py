@@ -84,8 +84,8 @@ def coefficients() -> Claim:
         (
             "Part 2 is about L^2, A^2 and B^2 in the units at hand, as (32) is.",
             "Part 1 depends on the 8: with x = 4 K^2 eta_l^2 L^2 c_pB the coefficient is c_pB x/(1 - x) + c_pB - 1 - "
-            "p_t/2, at A = B = 0 and p_t = 1 the numbers 1/2, 0, -1/6 and -3/10 for 8, 12, 16 and 24 in the place of 8. "
-            "Part 3 is the exact condition; it can be met whenever c_pB < 1 + p_t/2.",
+            "p_t/2, at A = B = 0 and p_t = 1 the numbers 1/2, 0, -1/6 and -3/10 for 8, 12, 16 and 24 in the place of "
+            "8. Part 3 is the exact condition; it can be met whenever c_pB < 1 + p_t/2.",
         ),
     )
 
@@ -103,8 +103,8 @@ def _shorter_steps() -> Part:
     return Part(
         "3",
         Statement(
-            "With x = 4 K^2 eta_l^2 L^2 c_pB < 1 - c_pB/(1 + p_t/2), and all else as printed, the coefficient is c_pB x/(1 "
-            "- x) + c_pB - 1 - p_t/2 < 0: a shorter step makes (32) a descent when c_pB < 1 + p_t/2.",
+            "With x = 4 K^2 eta_l^2 L^2 c_pB < 1 - c_pB/(1 + p_t/2), and all else as printed, the coefficient is c_pB "
+            "x/(1 - x) + c_pB - 1 - p_t/2 < 0: a shorter step makes (32) a descent when c_pB < 1 + p_t/2.",
             goal,
             known,
             Proof((Obligation("the statement follows", goal, ("p", "short"), certificate),)),

@@ -1,7 +1,7 @@
 """Non-convex FedAvg whose clients are new in every round: the rate of the CFL paper, with constants.
 
-Local gradients are grad f - e, e = delta_i + xi_{t,i} with A = B = 0. A new client's e is drawn when the round begins, so
-that it has mean zero given w_t; it stays the same over the local steps, whose iterates depend on it.
+Local gradients are grad f - e, e = delta_i + xi_{t,i} with A = B = 0. A new client's e is drawn when the round begins,
+so that it has mean zero given w_t; it stays the same over the local steps, whose iterates depend on it.
 """
 
 from __future__ import annotations
@@ -117,9 +117,9 @@ def bound(constant: Any = 1) -> Statement:
     """The mean over T rounds for any step size."""
     local, mean = _variances(constant)
     return Statement(
-        "FedAvg, any K, drifts drawn anew in every round that do not grow with the gradient (A = B = 0), eta <= 1/(2L) "
-        "and 20 K^2 eta_l^2 L^2 <= 1: the mean over T rounds of E||grad f(w_t)||^2 is at most 8 (f_0 - f_*)/(3 eta T) + "
-        "(8/3) L eta ((G^2 + D^2)/N + sigma^2/(N K)) + (20/3) K^2 eta_l^2 L^2 (G^2 + D^2 + sigma^2/K).",
+        "FedAvg, any K, drifts drawn anew in every round that do not grow with the gradient (A = B = 0), eta <= "
+        "1/(2L) and 20 K^2 eta_l^2 L^2 <= 1: the mean over T rounds of E||grad f(w_t)||^2 is at most 8 (f_0 - f_*)/(3 "
+        "eta T) + (8/3) L eta ((G^2 + D^2)/N + sigma^2/(N K)) + (20/3) K^2 eta_l^2 L^2 (G^2 + D^2 + sigma^2/K).",
         mean_bound(_LEAD / eta, 0, _FAR * K**2 * eta_l**2 * L**2 * local + _LEAD * L * eta * mean),
         (*LOCAL, *FRESH),
         Proof(_steps(constant)),
@@ -147,10 +147,10 @@ def reached(constant: Any = 1) -> Repair:
         "needs-hypothesis",
         "clients whose drifts are drawn anew in every round (and do not grow with the gradient)",
         Statement(
-            "FedAvg with fresh additive drifts (A = B = 0), any K, eta_g = 1, eta = sqrt(K N)/(sqrt(T) L) and T >= 20 K N "
-            "(the theorems ask for more): the mean over T rounds of E||grad f(w_t)||^2 is at most epsilon once T >= "
-            "(2a/epsilon)^2 and T >= 40 K N (G^2 + D^2 + sigma^2/K)/(3 epsilon), where a = (8/3) (L (f_0 - f_*)/sqrt(K N) + "
-            "sqrt(K/N) (G^2 + D^2) + sigma^2/sqrt(N K)).",
+            "FedAvg with fresh additive drifts (A = B = 0), any K, eta_g = 1, eta = sqrt(K N)/(sqrt(T) L) and T >= 20 "
+            "K N (the theorems ask for more): the mean over T rounds of E||grad f(w_t)||^2 is at most epsilon once T "
+            ">= (2a/epsilon)^2 and T >= 40 K N (G^2 + D^2 + sigma^2/K)/(3 epsilon), where a = (8/3) (L (f_0 - "
+            "f_*)/sqrt(K N) + sqrt(K/N) (G^2 + D^2) + sigma^2/sqrt(N K)).",
             goal,
             (
                 *LOCAL,

@@ -18,7 +18,7 @@ from cflag_theory.claims.cfl.nonconvex import NOISE, noise2, parallelogram, past
 from cflag_theory.claims.cfl.nonconvex_floor import floor
 from cflag_theory.claims.cfl.symbols import D2, G2, R2, K, N, eta, eta_l, sigma2
 from cflag_theory.claims.claim import Claim, Fact, Part, Relation, Statement, at_most, equal
-from cflag_theory.claims.proof import Induction, Instance, Obligation, Proof, Step
+from cflag_theory.claims.proof import Induction, Instance, Obligation, Proof, RuleUse, Step
 from cflag_theory.claims.runs import T, f_mean, t
 from cflag_theory.claims.symbols import L, sequence, symbol
 
@@ -60,6 +60,8 @@ drift_dot_loss = symbol("nc_drift_dot_loss", r"\mathbf{E}\langle\bar\delta+\bar\
 client2 = symbol("nc_client2", r"\mathbf{E}\|\delta_i\|^2", nonnegative=True)
 time2 = symbol("nc_time2", r"\mathbf{E}\|\xi_{\tau,i}\|^2", nonnegative=True)
 
+#: A step inside of a round.
+Inner = Obligation | RuleUse
 SMOOTH_WORDS = "f between w_t and w_{t+1}, in the mean over all draws."
 
 
@@ -77,7 +79,7 @@ ERROR_SUMS = (
 
 
 def whole_run(
-    round_steps: tuple[Step, ...], one_round: Obligation, lead: sp.Expr, errors: Any, rest: sp.Expr, constant: Any
+    round_steps: tuple[Inner, ...], one_round: Obligation, lead: sp.Expr, errors: Any, rest: sp.Expr, constant: Any
 ) -> tuple[Step, ...]:
     """From grad2_t <= lead (f_t - f_{t+1}) + errors error2_t + rest to the mean; `constant` is before its errors."""
     relation = at_most(total(t), lead * (f_mean(0) - f_mean(t)) + errors * error2_total(t) + t * rest)
@@ -128,7 +130,7 @@ def mean_bound(lead: sp.Expr, constant: Any, rest: sp.Expr) -> Relation:
     return at_most(mean_grad2, lead * fall / T + constant * error2_mean + rest)
 
 
-def _expansion(steps_of_noise: sp.Expr) -> tuple[Step, ...]:
+def _expansion(steps_of_noise: sp.Expr) -> tuple[Inner, ...]:
     """Smoothness, the step, and ||grad f - u||^2, with u and v the means of the gradients and of the noise."""
     one = sp.S.One
     gram = {("G", "G"): grad2_t(t), ("G", "u"): cross_t(t), ("u", "u"): mean2_t(t)}
@@ -169,8 +171,8 @@ def one_step(constant: Any = 1) -> Statement:
     given = ("(25)", "inner", "step", "off", "noise", "Assumption 2", "eta", "error")
     one_round = Obligation("one round", round_goal, given, certificate)
     return Statement(
-        "K = 1 and eta <= 1/L: the mean over T rounds of E||grad f(w_t)||^2 is at most 2 (f_0 - f_*)/(eta T) + the mean "
-        "over t of E||e_t||^2 + L eta sigma^2/N, e_t being the mean error of the clients.",
+        "K = 1 and eta <= 1/L: the mean over T rounds of E||grad f(w_t)||^2 is at most 2 (f_0 - f_*)/(eta T) + the "
+        "mean over t of E||e_t||^2 + L eta sigma^2/N, e_t being the mean error of the clients.",
         mean_bound(2 / eta, constant, rest),
         (Fact("eta", at_most(eta, 1 / L), "eta <= 1/L."), NOISE),
         Proof(whole_run(steps_of_round, one_round, 2 / eta, 1, rest, constant)),
@@ -186,7 +188,7 @@ def one_step(constant: Any = 1) -> Statement:
     )
 
 
-def local_drift(error: sp.Expr = error2) -> tuple[Step, ...]:
+def local_drift(error: sp.Expr = error2) -> tuple[Inner, ...]:
     """L^2 times the largest squared distance of a local iterate, for 20 K^2 eta_l^2 L^2 <= 1.
 
     `error` bounds E||e||^2 of one client at one step.
@@ -279,10 +281,10 @@ def local_steps(constant: Any = 4) -> Statement:
         certificate,
     )
     return Statement(
-        "Any K, eta <= 1/(2L) and 20 K^2 eta_l^2 L^2 <= 1: the mean over T rounds of E||grad f(w_t)||^2 is at most 4 (f_0 "
-        "- f_*)/(eta T) + 4 times the mean over t of E||e_t||^2 + 20 K^2 eta_l^2 L^2 (e^2 + sigma^2/K) + 4 L eta "
-        "sigma^2/(N K), e_t the error averaged over clients and steps, e^2 the largest E||e||^2 of one client at one step "
-        "of any round.",
+        "Any K, eta <= 1/(2L) and 20 K^2 eta_l^2 L^2 <= 1: the mean over T rounds of E||grad f(w_t)||^2 is at most 4 "
+        "(f_0 - f_*)/(eta T) + 4 times the mean over t of E||e_t||^2 + 20 K^2 eta_l^2 L^2 (e^2 + sigma^2/K) + 4 L eta "
+        "sigma^2/(N K), e_t the error averaged over clients and steps, e^2 the largest E||e||^2 of one client at one "
+        "step of any round.",
         mean_bound(4 / eta, constant, rest),
         LOCAL,
         Proof(whole_run(steps_of_round, one_round, 4 / eta, 4, rest, constant)),

@@ -165,8 +165,8 @@ def rate_command(
     """min over t of the mean of ||grad f(x_t)||^2 against T, with the bound of Theorem 2 and the fitted slope.
 
     Without --problem and --data: the default problem, and beside it the handwritten digits. With --paper cfl:
-    E f(w_T) - f* of FedAvg and CFL on the noisy quadratic model, whose numbers are dials (--dial D=10), for clients that
-    stay and for clients that are new in every round.
+    E f(w_T) - f* of FedAvg and CFL on the noisy quadratic model, whose numbers are dials (--dial D=10), for clients
+    that stay and for clients that are new in every round.
     """
     from cflag_theory.verify.inputs import integers, read_memory, read_problem
     from cflag_theory.verify.rates import HORIZONS, rate

@@ -234,12 +234,12 @@ def nc_eq26(first: Any = 4, second: Any = 2, limit: Any = 2) -> Claim:
             "Nothing in (26) takes an expectation over drifts: it is algebra along the run, so that w_t may depend on "
             "them.",
             "(27) goes through Lemma A.4, which needs the noise to be uncorrelated with the later gradients; from the "
-            "second local step on the gradients are taken where the noise has led. The factors 4 and 2 of the repair are "
-            "those of the lemma's form for martingale differences. cfl.eq14 keeps the printed factors for local steps "
-            "that do not increase distances, which a non-convex f does not grant. For K = 1 (27) is right, and so is part "
-            "1 of ours.cfl_nonconvex.",
-            "Part 3: the text has 'less than 0'; at eta = 1/(2L) the coefficient is 0, which is enough. With the repaired "
-            "(27) the step size becomes eta <= 1/(4L).",
+            "second local step on the gradients are taken where the noise has led. The factors 4 and 2 of the repair "
+            "are those of the lemma's form for martingale differences. cfl.eq14 keeps the printed factors for local "
+            "steps that do not increase distances, which a non-convex f does not grant. For K = 1 (27) is right, and "
+            "so is part 1 of ours.cfl_nonconvex.",
+            "Part 3: the text has 'less than 0'; at eta = 1/(2L) the coefficient is 0, which is enough. With the "
+            "repaired (27) the step size becomes eta <= 1/(4L).",
             "The concave f of the instances is used near its maximum only; further out it may be continued so that it "
             "is bounded below.",
         ),
@@ -322,8 +322,8 @@ def nc_eq28(drift: Any = 2) -> Claim:
             "From the second to the third line the factor 2 of 2E||grad f(w_k) - sum p grad f_tau||^2 is lost. It is "
             "needed: w_{t,i,k} depends on delta_i and xi, and grad f(w_t) - grad f(w_{t,i,k}) is correlated with them.",
             "That the drifts at w_{t,i,k} obey Lemma B.2 is a hypothesis here; whether they do is cfl.lemB2_use.",
-            "With it, (29) has 2 c_pB - 1 in place of c_pB before the distance, 2 (c_pB - 1) in place of c_pB - 1 before "
-            "||grad f(w_t)||^2, and 2 c_pG.",
+            "With it, (29) has 2 c_pB - 1 in place of c_pB before the distance, 2 (c_pB - 1) in place of c_pB - 1 "
+            "before ||grad f(w_t)||^2, and 2 c_pG.",
         ),
     )
 

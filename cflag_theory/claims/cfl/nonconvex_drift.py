@@ -146,8 +146,8 @@ def nc_eq31(factor: Any = 2, share: Any = 16) -> Claim:
         definitions=(value,),
     )
     repair3 = Statement(
-        "For 16 K^2 eta_l^2 L^2 c_pB <= 1 and one client, c_pB times the largest E||w_{t,i,k} - w_t||^2, k <= K, is at most "
-        "the third line of (31), divided by L^2.",
+        "For 16 K^2 eta_l^2 L^2 c_pB <= 1 and one client, c_pB times the largest E||w_{t,i,k} - w_t||^2, k <= K, is "
+        "at most the third line of (31), divided by L^2.",
         last,
         (consistent, farthest),
         Proof(
@@ -181,11 +181,12 @@ def nc_eq31(factor: Any = 2, share: Any = 16) -> Claim:
             ),
         ),
         (
-            "(30) fails for the reason of (27): the noise of a step is correlated with the gradients after it. The repair "
-            "doubles its terms and takes the largest of the earlier distances, since (17) and (18) bound by their mean; "
-            "that the last distance would not do with the doubled terms is not shown, as for (19) in cfl.eq20.",
-            "The repair of part 3 starts from that of part 2 and contains the iteration from (30) to the second line of "
-            "(31): the largest distance is on both sides. From (30) as printed, 8 in place of 16 is enough.",
+            "(30) fails for the reason of (27): the noise of a step is correlated with the gradients after it. The "
+            "repair doubles its terms and takes the largest of the earlier distances, since (17) and (18) bound by "
+            "their mean; that the last distance would not do with the doubled terms is not shown, as for (19) in "
+            "cfl.eq20.",
+            "The repair of part 3 starts from that of part 2 and contains the iteration from (30) to the second line "
+            "of (31): the largest distance is on both sides. From (30) as printed, 8 in place of 16 is enough.",
             "8 K^2 eta_l^2 c_pB <= 1 compares a squared step size with a pure number. Part 3 as printed is right for L "
             "<= 1 alone, and for L^2 >= 2 the denominator can vanish.",
             "With 8 K^2 eta_l^2 L^2 c_pB <= 1 and all else as printed, (32) has 2 c_pB - 1 - p_t/2 before eta ||grad "

@@ -35,12 +35,12 @@ def floor() -> Statement:
     )
     goal = at_most(G**2 / 2, family_grad2)
     return Statement(
-        "FedAvg, and CFL with D = 0 < R, whose weights are then p_t = 1. Omega = {+G, -G}: two clients with f_{t,i} = (L/2) "
-        "w^2 - delta_i w, delta_i = +-G, and f = (L/2) w^2 their mean. S = 1, and S_t = S_1 in every round, drawn once "
-        "with equal chances: (3) asks the clients of S_t for their f of all earlier rounds. K = 1, no other noise, w_1 = "
-        "G/L. Then E||grad f(w_t)||^2 >= G^2/2 for every t and every eta, since with probability 1/2 the start is the "
-        "client's own minimiser. A = B = sigma = 0, and L may be 1/2, so that the coefficient of (32) is negative; f_* = "
-        "0.",
+        "FedAvg, and CFL with D = 0 < R, whose weights are then p_t = 1. Omega = {+G, -G}: two clients with f_{t,i} = "
+        "(L/2) w^2 - delta_i w, delta_i = +-G, and f = (L/2) w^2 their mean. S = 1, and S_t = S_1 in every round, "
+        "drawn once with equal chances: (3) asks the clients of S_t for their f of all earlier rounds. K = 1, no "
+        "other noise, w_1 = G/L. Then E||grad f(w_t)||^2 >= G^2/2 for every t and every eta, since with probability "
+        "1/2 the start is the client's own minimiser. A = B = sigma = 0, and L may be 1/2, so that the coefficient of "
+        "(32) is negative; f_* = 0.",
         goal,
         (Fact("start", equal(L * w_plus(0), G), "w_1 = G/L."),),
         Proof(

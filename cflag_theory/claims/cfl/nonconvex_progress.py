@@ -140,12 +140,12 @@ def nc_eq32(swapped: bool = False) -> Claim:
         (Part("1", first), second, third),
         (
             "Part 1 is the algebra alone; (27), (28) and (31) are rows of their own, and fail.",
-            "The question of the row is read as part 2. The text says that the algorithm cannot converge for very large A "
-            "and B, that 'the value of A^2, B^2, L, p decide if c_0 >= 0', and that it considers c_0 < 0 first; the "
-            "theorems that follow have no condition of the kind. In the instance A = B = 0.",
-            "L^2 + 1 adds a squared curvature to a number: f/100 has another sign than f, though the run with 100 eta is "
-            "the same. With the dimensions of (31) mended and its number 8 kept the coefficient is never negative; with a "
-            "shorter step it is, for c_pB < 1 + p_t/2: ours.cfl_nonconvex_coefficient.",
+            "The question of the row is read as part 2. The text says that the algorithm cannot converge for very "
+            "large A and B, that 'the value of A^2, B^2, L, p decide if c_0 >= 0', and that it considers c_0 < 0 "
+            "first; the theorems that follow have no condition of the kind. In the instance A = B = 0.",
+            "L^2 + 1 adds a squared curvature to a number: f/100 has another sign than f, though the run with 100 eta "
+            "is the same. With the dimensions of (31) mended and its number 8 kept the coefficient is never negative; "
+            "with a shorter step it is, for c_pB < 1 + p_t/2: ours.cfl_nonconvex_coefficient.",
             "Part 3: with p_tau = 1/t it is A^2 that is divided by t, the time drift, and not B^2 as the observations "
             "after the rate say. Where those weights make a smaller coefficient than FedAvg's, both are positive.",
             "A theorem that says something for every L: ours.cfl_nonconvex.",

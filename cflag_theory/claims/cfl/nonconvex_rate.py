@@ -155,16 +155,16 @@ def nc_rate(numerator: Any = D2) -> Claim:
         (average, continual, second, third, fourth, _step_size()),
         (
             "Quadratics belong to the non-convex case although they are convex: nothing in it excludes them.",
-            "c_1(t) of the round contains c_pG/2 >= G^2/2 and is multiplied by eta, so that c_1 itself stays when eta goes "
-            "to zero. The display after it moves c_1 into '+ phi' and the rate has neither. phi is zero for FedAvg by "
-            "Table 1, and for CFL with D = 0 < R the weights are those of FedAvg.",
+            "c_1(t) of the round contains c_pG/2 >= G^2/2 and is multiplied by eta, so that c_1 itself stays when eta "
+            "goes to zero. The display after it moves c_1 into '+ phi' and the rate has neither. phi is zero for "
+            "FedAvg by Table 1, and for CFL with D = 0 < R the weights are those of FedAvg.",
             "Clients that stay keep their delta_i, as Lemma B.2 (2) has it. With clients that are new in every round "
-            "FedAvg has the rate (the repair of part 1a, and ours.cfl_fedavg_nonconvex); CFL reuses the xi of earlier rounds, "
-            "on which w_t depends, and nothing of the kind is proved for it. A theorem with the floor in it, for every drift, is "
-            "ours.cfl_nonconvex; the floor cannot be removed (its part 4).",
-            "All four theorems ask for eta_l <= (sqrt(3 + 4 c_O) - sqrt(4 c_O))/(6 K L sqrt(c_O)) with eta_g = 1. With eta "
-            "= sqrt(K N)/(sqrt(T) L) this is T >= 36 c_O K N/(sqrt(3 + 4 c_O) - sqrt(4 c_O))^2 >= 86 K N, more than (27) "
-            "and (31) need.",
+            "FedAvg has the rate (the repair of part 1a, and ours.cfl_fedavg_nonconvex); CFL reuses the xi of earlier "
+            "rounds, on which w_t depends, and nothing of the kind is proved for it. A theorem with the floor in it, "
+            "for every drift, is ours.cfl_nonconvex; the floor cannot be removed (its part 4).",
+            "All four theorems ask for eta_l <= (sqrt(3 + 4 c_O) - sqrt(4 c_O))/(6 K L sqrt(c_O)) with eta_g = 1. "
+            "With eta = sqrt(K N)/(sqrt(T) L) this is T >= 36 c_O K N/(sqrt(3 + 4 c_O) - sqrt(4 c_O))^2 >= 86 K N, "
+            "more than (27) and (31) need.",
             "All parts but step read eta = sqrt(K N)/(sqrt(T) L).",
             "sqrt(K N) c_R1/L lacks the dimension of a squared gradient: R^2 is missing, and the second term of (32) "
             "has L (1 - p_t)^2 R^2. For FedAvg it is sqrt(K N)/L: in the repair sqrt(K/N) (G^2 + D^2) stands there.",

@@ -151,8 +151,8 @@ def tables_text() -> Claim:
             Part(
                 "3",
                 Statement(
-                    "In Table 6 both CFL-Regularization methods are above every FL baseline at alpha = 0.2, the alpha of "
-                    "Table 7: 'similar to the observations in Table 6' (Sec. 5.3.4).",
+                    "In Table 6 both CFL-Regularization methods are above every FL baseline at alpha = 0.2, the alpha "
+                    "of Table 7: 'similar to the observations in Table 6' (Sec. 5.3.4).",
                     None,
                 ),
             ),
@@ -184,9 +184,9 @@ def tables_text() -> Claim:
             Part(
                 "7",
                 Statement(
-                    "'The improvement of CFL methods over FedAvg becomes larger for more challenging tasks, as shown in the "
-                    "bottom of the Table 5 for regularization based methods' (Sec. 5.3.2): CFL-Regularization, which the "
-                    "bottom of Table 5 is about.",
+                    "'The improvement of CFL methods over FedAvg becomes larger for more challenging tasks, as shown "
+                    "in the bottom of the Table 5 for regularization based methods' (Sec. 5.3.2): CFL-Regularization, "
+                    "which the bottom of Table 5 is about.",
                     None,
                 ),
             ),
@@ -213,12 +213,12 @@ def tables_text() -> Claim:
             "Part 5 is read as the absence of a common trend. Yet every method is best without overlap, the opposite "
             "of what Remark 4.8 reads from the same table: ours.cfl_tables.",
             "Part 3: at alpha = 0.1 FedProx, with 71.57, is above both, 70.86 and 71.50.",
-            "Part 6: the sentence is about local data sets with data from previous rounds, which is the overlap of Table 9. "
-            "Read as a comparison of its column CFL-Core-Set with FedAvg it would hold, but the next sentence says that "
-            "this observation 'also' supports core sets, so that it is another one.",
-            "Part 7 is part 3 of cfl.table5. It is said of no other method: core sets improve by 1.57, 10.97 and 3.20, and "
-            "CFL-Regularization-Full, which is regularization based too, is below FedAvg on every data set, by 9.38, 37.42 "
-            "and 35.13.",
+            "Part 6: the sentence is about local data sets with data from previous rounds, which is the overlap of "
+            "Table 9. Read as a comparison of its column CFL-Core-Set with FedAvg it would hold, but the next "
+            "sentence says that this observation 'also' supports core sets, so that it is another one.",
+            "Part 7 is part 3 of cfl.table5. It is said of no other method: core sets improve by 1.57, 10.97 and "
+            "3.20, and CFL-Regularization-Full, which is regularization based too, is below FedAvg on every data set, "
+            "by 9.38, 37.42 and 35.13.",
             "Table 4 has no FedAvg, so that the 'trivial performance gain' of generative methods cannot be checked; "
             "MCMC is 0.03 above PyHessian, which is kept. Its PyHessian is 0.45 above Fisher, with deviations of 0.66 "
             "and 0.39.",
@@ -239,16 +239,16 @@ def tables() -> Claim:
             Part(
                 "1",
                 Statement(
-                    "In every column of Table 5 and every row of Tables 6 and 9 CFL-Core-Set is above every other method by "
-                    "more than both deviations together.",
+                    "In every column of Table 5 and every row of Tables 6 and 9 CFL-Core-Set is above every other "
+                    "method by more than both deviations together.",
                     None,
                 ),
             ),
             Part(
                 "2",
                 Statement(
-                    "In every column of Table 5 and every row of Tables 6, 7 and 9 CFL-Regularization is above FedAvg, by "
-                    "0.27 to 1.00.",
+                    "In every column of Table 5 and every row of Tables 6, 7 and 9 CFL-Regularization is above "
+                    "FedAvg, by 0.27 to 1.00.",
                     None,
                 ),
             ),
@@ -271,11 +271,11 @@ def tables() -> Claim:
             ),
         ),
         (
-            "Part 4 agrees with App. C.1.3, which has alpha = 0.1 for the settings of Table 5; its caption may be read as "
-            "if that were peculiar to Fashion-MNIST.",
-            "Part 5: 210 disjoint subsets for 7 clients and alpha = 0.1 describe both rows. Of differences the text names "
-            "subsets in sequence instead of drawn at random, and S_l = 285 for Table 9 alone. FedAvg is at 80.66 and at "
-            "70.51.",
+            "Part 4 agrees with App. C.1.3, which has alpha = 0.1 for the settings of Table 5; its caption may be "
+            "read as if that were peculiar to Fashion-MNIST.",
+            "Part 5: 210 disjoint subsets for 7 clients and alpha = 0.1 describe both rows. Of differences the text "
+            "names subsets in sequence instead of drawn at random, and S_l = 285 for Table 9 alone. FedAvg is at "
+            "80.66 and at 70.51.",
         ),
     )
 

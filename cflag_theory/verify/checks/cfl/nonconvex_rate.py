@@ -132,8 +132,11 @@ def _fresh() -> Iterator[Point]:
             nonconvex_runs.fall: Fraction(start2, 2),
             nonconvex_runs.mean_grad2: mean,
         }
-        story = f"f = w^2/2, N = K = 1, w_1^2 = {start2}, fresh drifts G^2 = {client}, D^2 = {time}, T = {root**2}, eta = 1/{root}"
-        yield Point(values, (f"{story}: mean of E||grad f||^2 = {float(mean):.6g}, epsilon = {eps}.",), "1a")
+        story = (
+            f"f = w^2/2, N = K = 1, w_1^2 = {start2}, fresh drifts G^2 = {client}, D^2 = {time}, T = {root**2}, eta = "
+            f"1/{root}: mean of E||grad f||^2 = {float(mean):.6g}, epsilon = {eps}."
+        )
+        yield Point(values, (story,), "1a")
 
 
 CHECKS: dict[str, Check] = {"cfl.nc_rate": Check(nc_rate_points, further=_floor)}
