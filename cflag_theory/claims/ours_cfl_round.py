@@ -59,7 +59,7 @@ client_loss2 = symbol("client_loss2", r"\rho_i^2", nonnegative=True)
 
 _HUNDREDTH = sp.Rational(1, 100)
 _THIRDS = sp.Rational(10, 3)
-NOISE = "The noises have mean zero given the past, E||nu||^2 <= sigma^2, and are independent between clients."
+NOISE = "The noises have mean zero given the past and the drifts, E||nu||^2 <= sigma^2, and are independent between clients."
 LOSS = "||Delta_{tau,i}(w)|| <= R at every w, and rho_i = sum_{tau<t} p_{tau,i} R."
 HYPOTHESES = (
     ORDER,
@@ -99,7 +99,9 @@ def _local_drift() -> tuple[RuleUse | Obligation, ...]:
             "w_{t,i,j} - w_t is -eta_l times the sum of j gradients, each grad F_i(w_t) + nu plus the rest.",
         ),
         rules.linear_expectation(
-            "noisy part", equal(noisy2, j**2 * client_start2 + noise_sum2), "the noises have mean zero given w_t."
+            "noisy part",
+            equal(noisy2, j**2 * client_start2 + noise_sum2),
+            "the noises have mean zero given w_t and the drifts.",
         ),
         rules.jensen("rest", rest_sum2 / 4, change_sum2 / 2 + lost_sum2 / 2, "changes of gradients, and losses."),
         rules.component_smoothness("Lipschitz", difference, distance, L, "F_i is an average of L-smooth functions."),
@@ -171,7 +173,9 @@ def _moments() -> tuple[RuleUse | Obligation, ...]:
     return (
         rules.jensen("parts", step2 / 4, start2 / 2 + rest2 / 2, "the mean step is grad F(w_t) + nu and a rest."),
         rules.linear_expectation(
-            "mean noisy part", equal(start2, at_start2 + round_noise2), "the noises have mean zero given w_t."
+            "mean noisy part",
+            equal(start2, at_start2 + round_noise2),
+            "the noises have mean zero given w_t and the drifts.",
         ),
         rules.jensen("mean rest", rest2 / 4, change2 / 2 + lost2 / 2, "changes of gradients, and losses."),
         rules.mean_of_bounds("mean change", change2, L**2 * drift2, "Jensen, over clients and steps.", ("squared",)),
@@ -271,7 +275,9 @@ def _round_steps(name: str, progress: Any, factor: Any) -> tuple[RuleUse | Oblig
             ("(12)",),
         ),
         rules.linear_expectation(
-            "true and lost", equal(step_dot, true_dot - lost_dot), "the noises have mean zero given w_t."
+            "true and lost",
+            equal(step_dot, true_dot - lost_dot),
+            "E<nu, w_t - w*> = 0, the noises being later than w_t.",
         ),
         rules.cauchy_schwarz("loss", lost_dot, rms_loss, rms_dist, "in mean square."),
         Obligation(
@@ -351,9 +357,9 @@ def cfl_round(progress: Any = 1, factor: Any = _THIRDS) -> Claim:
         (Part("1", first), Part("2", second)),
         (
             "Assumption 1 for every f_{tau,i} and weights p >= 0; the drifts may depend on w_t in any way. beta_t is 0 "
-            "where they are independent of it, and positive where past drifts are used again.",
-            "With additive drifts (A = B = 0) and N independent clients e_t^2 <= (G^2 + D^2 sum p^2)/N and V_t <= G^2 "
-            "+ D^2 sum p^2.",
+            "where they are independent of it, and may be positive where past drifts are used again.",
+            "With drifts that do not depend on w, N independent clients and the same weights for each of them, e_t^2 <= "
+            "(G^2 + D^2 sum p^2)/N and V_t <= G^2 + D^2 sum p^2.",
             "c_pB does not enter: f_{t,i} is L-smooth itself, so that the change of its gradient along a local path "
             "needs no Lemma B.2. With A, B > 0, e_t and V_t contain E||grad f(w_t)||^2.",
             "Neither needs (19) nor that local steps do not increase distances.",

@@ -9,7 +9,14 @@ import sympy as sp
 
 from cflag_theory.claims import rules
 from cflag_theory.claims.algebra import residual, slack, square
-from cflag_theory.claims.cfl.correlated_rates import C_BOUNDS, needed, printed_constant, products, squares
+from cflag_theory.claims.cfl.correlated_rates import (
+    C_BOUNDS,
+    least_value,
+    needed,
+    printed_constant,
+    products,
+    squares,
+)
 from cflag_theory.claims.cfl.correlated_weights import least_weight, pair
 from cflag_theory.claims.cfl.remarks import LESS, MORE, rise
 from cflag_theory.claims.cfl.symbols import A2, C2, D2, F2, G2, N, eta, eta_g, p_t
@@ -95,14 +102,14 @@ def bound_weights(factor: Any = 1) -> Claim:
     )
 
 
-def correlated_minimum(factor: Any = 1) -> Claim:
-    """The least value of (33) against F; `factor` scales the value at F."""
+def correlated_minimum(factor: Any = 1, share: Any = 1) -> Claim:
+    """The least value of (33) against F; `factor` scales the value at F, `share` the min(F^2, D^2) of part 2."""
     goal, step = rise(sp.sympify(factor))
     return Claim(
         "ours.cfl_correlated_minimum",
         "ours",
-        "in place of Remark 4.8",
-        "Correlation raises the variance term",
+        "in place of Remark 4.8 and of the variance term of Theorem 4.7",
+        "A larger F raises the bound's variance term",
         (
             Part(
                 "1",
@@ -115,6 +122,7 @@ def correlated_minimum(factor: Any = 1) -> Claim:
                     (LESS, MORE),
                 ),
             ),
+            Part("2", least_value(share)),
         ),
         (
             "It goes from the value of Theorem 4.1 at F = 0 to G^2 + D^2, FedAvg's, at F = D, for every R and t.",
@@ -152,7 +160,7 @@ def largest_constant(factor: Any = 1) -> Claim:
                 ),
             ),
         ),
-        ("For C <= B <= A it is attained at p_t = 1.",),
+        ("For C <= A and C <= B it is attained at p_t = 1.",),
     )
 
 
@@ -230,8 +238,8 @@ def correlated_floor(share: Any = 1) -> Claim:
                 Statement(
                     "f_{t,i}(w) = (w - c_i - z_{t,i})^2 / 2 with independent draws of mean zero, E c_i^2 = F^2 <= D^2 "
                     "= E ||c_i + z_{t,i}||^2, the same N clients in every round, no information loss: Assumptions 1 to "
-                    "6 with L = mu = 1. For every number of rounds, all step sizes and all weights that sum to one, E "
-                    "f(w_t) - f* = E w_t^2 / 2 >= ||w_0||^2 F^2 / (2 N ||w_0||^2 + 2 F^2).",
+                    "6 with L = mu = 1. For every number of rounds, and all step sizes and weights that sum to one, "
+                    "fixed in advance, E f(w_t) - f* = E w_t^2 / 2 >= ||w_0||^2 F^2 / (2 N ||w_0||^2 + 2 F^2).",
                     goal,
                     (),
                     Proof(
@@ -305,7 +313,8 @@ def correlated_bias(factor: Any = 1) -> Claim:
         "Rates under Assumption 6: the bias that correlated drifts leave",
         (Part("1", Statement(words, goal, facts, Proof(steps), (one,))),),
         (
-            "With beta = sqrt((G^2 + F^2 + (D^2 - F^2) sum p^2)/N) + (1 - p_t) R and v = sigma^2/N the theorems "
+            "With v = sigma^2/N and beta = sqrt((G^2 + F^2 + (D^2 - F^2) sum p^2)/N) + (1 - p_t) R at its largest over "
+            "the rounds (sum p^2 = 1 on round 1, so that it is at least sqrt((G^2 + D^2)/N)) the theorems "
             "ours.cfl_strongly_convex and ours.cfl_general_convex hold under Assumption 6: their b_t may depend on w_t "
             "in any way, so that all drifts are counted as bias. F^2 is not divided by anything that grows with T.",
             "Attained by xi_{tau,i} = c_i + z_{tau,i} with independent parts, E ||c_i||^2 = F^2. That a floor is left "

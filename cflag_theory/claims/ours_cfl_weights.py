@@ -162,9 +162,10 @@ def correlated_weights() -> Claim:
             "p_{t-1} = (1-alpha) u - alpha R^2 (alpha + (t-2)(1-alpha)), Z p_t = u + R^2 (1 + alpha + (t-2)(1-alpha)), "
             "Z = u (2 + (t-2)(1-alpha)) + R^2 (1 + alpha + (t-2)(1-alpha)). For t = 2: p_1 = D^2 (1-alpha) / (2 D^2 "
             "(1-alpha) + R^2), p_2 = 1 - p_1.",
-            "For D > 0 all are positive but p_{t-1}, which is negative exactly where alpha R^2 (alpha + "
+            "For t >= 3 and D > 0 all are positive but p_{t-1}, which is negative exactly where alpha R^2 (alpha + "
             "(t-2)(1-alpha)) > (1-alpha)^2 (1+alpha) D^2: for any alpha > 0 and R > 0 once t is large enough.",
-            "p_1 does not decrease with alpha: it tends to 1/2, p_{t-1} to -1/2, p_t to 1 as alpha tends to 1, R > 0.",
+            "For t >= 3 p_1 grows with alpha: as alpha tends to 1 and R > 0, it tends to 1/2, p_{t-1} to -1/2 and p_t "
+            "to 1.",
         ),
     )
 

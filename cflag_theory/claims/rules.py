@@ -45,15 +45,11 @@ RULES: dict[str, str] = {
     "least member": "The least of finitely many numbers is at most their mean.",
     "bounded bias": "Where (27) is assumed, ||b(x)||^2 <= m ||grad f(x)||^2 holds at every x, hence in sums over x_t.",
     "lower bound": "Where f is assumed to be bounded below, f(x) >= inf f at every x.",
-    "tangent of ln": "ln(b) - ln(a) >= 1 - a/b for a, b > 0, since ln(x) <= x - 1.",
+    "tangent of ln": "ln(b) - ln(a) >= 1 - a/b for a, b >= 1, since ln(x) <= x - 1.",
     "convexity": "A mu-convex f has f(y) >= f(x) + <grad f(x), y - x> + (mu/2) ||y - x||^2.",
     "mean value": "||grad u(y) - grad u(x) - H (y - x)|| <= s ||y - x|| if ||Hessian of u - H|| <= s on the segment: "
     "grad u(y) - grad u(x) is the mean of the Hessian along it, times y - x.",
-    "nonexpansive steps": "If the maps after a step do not increase distances, moving the step's end by v moves the "
-    "last point by no more than ||v||; so E<last point, v> >= -E||v||^2 for a v of mean zero given what came before.",
-    "weighted mean": "If weights do not decrease and a_t does not increase with t, the weighted mean of the a_t is at "
-    "most their plain mean (Chebyshev).",
-    "harmonic sum": "ln T <= 1 + 1/2 + ... + 1/T, and 1 + 1/2 + ... + 1/(T-1) <= 1 + ln T.",
+    "Lipschitz map": "||T(x) - T(y)||^2 <= Lip(T)^2 ||x - y||^2 for a map T, and so in the mean over draws of x and y.",
     "decay": "(1 - u)^k <= exp(-k u) for 0 <= u <= 1, since 1 - u <= exp(-u).",
     "co-coercivity": "A mu-convex, L-smooth f with grad f(y) = 0 has (mu + L) <grad f(x), x - y> >= mu L ||x - y||^2 + "
     "||grad f(x)||^2.",
@@ -178,9 +174,6 @@ def fault(step: RuleUse, premises: Sequence[Relation]) -> str | None:
         y, end = (premises[0].left, premises[0].right) if premises else (sp.S.Zero, sp.S.Zero)
         sound = y.is_nonnegative and end.is_positive and conclusion == parabola(y, end)
         return None if sound else "this is no parabola over exp between 0 and the end that the premise gives"
-    if step.rule == "nonexpansive steps":
-        sound = len(premises) == 1 and premises[0].op == "<=" and premises[0].right == 1
-        return None if sound else "nothing says that a step does not increase distances"
     if step.rule == "tangent of ln":
         return _tangent_fault(conclusion)
     if step.rule == "telescoping":
@@ -194,8 +187,6 @@ def fault(step: RuleUse, premises: Sequence[Relation]) -> str | None:
     if step.rule == "square root":
         sound = left.is_nonnegative and right.is_nonnegative and [*premises] == [at_most(left**2, right**2)]
         return None if sound else "the premise does not compare the squares of two numbers that are not negative"
-    if step.rule == "weighted mean":
-        return None if len(premises) == 2 else "a weighted mean needs how the weights and the members change with t"
     if step.rule == "value of exp":
         return None if conclusion == QUARTER else "this is not the value that the rule states"
     return None
@@ -317,24 +308,9 @@ def mean_value(name: str, error: sp.Expr, spread: sp.Expr, distance: sp.Expr, wo
     return _use(name, "mean value", at_most(error, spread * distance), words)
 
 
-def nonexpansive_steps(name: str, product: sp.Expr, size2: sp.Expr, words: str, premise: str) -> RuleUse:
-    """-E<last point, v> <= E||v||^2; the premise bounds the Lipschitz constant of a step by 1."""
-    return _use(name, "nonexpansive steps", at_most(-product, size2), words, (premise,))
-
-
-def weighted_mean(name: str, weighted: sp.Expr, plain: sp.Expr, words: str, premises: tuple[str, str]) -> RuleUse:
-    """The mean with non-decreasing weights of a non-increasing sequence is at most the plain mean."""
-    return _use(name, "weighted mean", at_most(weighted, plain), words, premises)
-
-
-def harmonic_above(name: str, fewer: sp.Expr, logarithm: sp.Expr) -> RuleUse:
-    """1 + 1/2 + ... + 1/(T-1) <= 1 + ln T."""
-    return _use(name, "harmonic sum", at_most(fewer, 1 + logarithm), f"{fewer} has T - 1 terms")
-
-
-def harmonic_below(name: str, logarithm: sp.Expr, total: sp.Expr) -> RuleUse:
-    """ln T <= 1 + 1/2 + ... + 1/T."""
-    return _use(name, "harmonic sum", at_most(logarithm, total), f"{total} has T terms")
+def lipschitz_map(name: str, after2: sp.Expr, before2: sp.Expr, lipschitz: sp.Expr, words: str) -> RuleUse:
+    """||T(x) - T(y)||^2 <= lipschitz^2 ||x - y||^2, or the same in the mean."""
+    return _use(name, "Lipschitz map", at_most(after2, lipschitz**2 * before2), words)
 
 
 def decay(name: str, u: sp.Expr, k: sp.Expr, premise: str) -> RuleUse:
@@ -355,18 +331,18 @@ def cocoercivity(
 
 
 def tangent_of_ln(name: str, ln: Any, a: sp.Expr, b: sp.Expr) -> RuleUse:
-    """1 - a/b <= ln(b) - ln(a), for a sequence `ln` of that name."""
+    """1 - a/b <= ln(b) - ln(a) for a, b >= 1, for a sequence `ln` of that name."""
     return _use(name, "tangent of ln", at_most(1 - sp.sympify(a) / b, ln(b) - ln(a)), f"a = {a}, b = {b}")
 
 
 def _tangent_fault(conclusion: Relation) -> str | None:
-    """The conclusion must be 1 - a/b <= ln(b) - ln(a), with positive a and b."""
+    """The conclusion must be 1 - a/b <= ln(b) - ln(a), with a and b from 1 on: `ln` may be declared non-negative."""
     terms = sorted(conclusion.right.atoms(AppliedUndef), key=str)
     for first, second in ((x, y) for x in terms for y in terms if x.func == y.func and str(x.func) == "ln"):
         (a,), (b,) = first.args, second.args
-        if a.is_positive and b.is_positive and conclusion == at_most(1 - a / b, second - first):
+        if (a - 1).is_nonnegative and (b - 1).is_nonnegative and conclusion == at_most(1 - a / b, second - first):
             return None
-    return "this is no tangent of ln at positive arguments"
+    return "this is no tangent of ln at arguments from 1 on"
 
 
 def square_root(name: str, u: sp.Expr, v: sp.Expr, premise: str) -> RuleUse:

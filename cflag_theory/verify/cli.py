@@ -80,7 +80,7 @@ def _root(
 @app.command("verify")
 def verify_command(
     claims: Annotated[list[str] | None, typer.Argument(help="Claim ids; all of the ledger without any.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Also run the rate experiment and write a report here.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Also run the rate experiments and write a report here.")] = None,
     level: Annotated[str, typer.Option(help="quick or full: how many random runs.")] = "quick",
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; all usable cores without it.")] = None,
     seed: SeedOption = 0,
@@ -98,13 +98,17 @@ def verify_command(
         verdicts = verify(claims or (), seed=seed, level=level, jobs=jobs, progress=lambda id: advance(1, id))
     page = None
     if out is not None:
-        studies, notes = _default_studies(seed)
-        with progress_bar("rate", len(studies) * sum(HORIZONS)) as advance:
+        from cflag_theory.verify import studies
+
+        chosen, notes = studies.default_studies(seed)
+        with progress_bar("rate", len(chosen) * sum(HORIZONS)) as advance:
             rates = [
                 rate(problem, memory, seed=seed, progress=lambda T: advance(T, f"T = {T}")).to_json()
-                for problem, memory in studies
+                for problem, memory in chosen
             ]
-        page = write_report(out, verdicts, rates=rates, notes=notes)
+        with progress_bar("CFL", studies.CFL_WORK) as advance:
+            cfl_rates, panels = studies.cfl_studies(seed, advance)
+        page = write_report(out, verdicts, rates=rates, cfl_rates=cfl_rates, nqm_panels=panels, notes=notes)
     if format is Format.json:
         print_json([verdict.to_json() for verdict in verdicts])
         return
@@ -186,7 +190,9 @@ def rate_command(
     lengths = HORIZONS if horizons is None else integers(horizons, "horizons")
     notes: list[str] = []
     if problem is None and data is None and memory is None and not dial:
-        studies, notes = _default_studies(seed)
+        from cflag_theory.verify.studies import default_studies
+
+        studies, notes = default_studies(seed)
     else:
         chosen = read_problem(
             problem=problem or "default",
@@ -359,17 +365,3 @@ def simulate_command(
     tables.trace(summary)
     if out is not None:
         typer.echo(f"trace: {out}")
-
-
-def _default_studies(seed: int) -> tuple[list[tuple[Any, Any]], list[str]]:
-    """The default problem and, where scikit-learn is at hand, the digits; with a note where it is not."""
-    from cflag_theory.errors import MissingExtra
-    from cflag_theory.kernels import default_memory, default_problem, load_data, uniform
-    from cflag_theory.verify.inputs import DATA_MEMORY
-
-    studies: list[tuple[Any, Any]] = [(default_problem(seed=seed), default_memory())]
-    try:
-        studies.append((load_data("digits", seed=seed), uniform(DATA_MEMORY)))
-    except MissingExtra as error:
-        return studies, [f"Without real data: {error}"]
-    return studies, []

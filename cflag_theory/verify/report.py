@@ -44,9 +44,11 @@ def write_report(
     verdicts: Sequence[Verdict],
     *,
     rates: Sequence[Mapping[str, Any]] = (),
+    cfl_rates: Sequence[Mapping[str, Any]] = (),
+    nqm_panels: Sequence[Mapping[str, Any]] = (),
     notes: Sequence[str] = (),
 ) -> Path:
-    """Write index.html, ledger.json, rates.json and the figures; return the page.
+    """Write index.html, ledger.json, rates.json, cfl_rates.json and the figures; return the page.
 
     Everything is made in a draft folder first and then moved file by file, so that an interrupted run leaves an
     older report as it was.
@@ -59,6 +61,10 @@ def write_report(
         The ledger part.
     rates : sequence of mappings
         `Rate.to_json()` of each study.
+    cfl_rates : sequence of mappings
+        `CFLRate.to_json()` of each study.
+    nqm_panels : sequence of mappings
+        "panels" of `nqm_study`.
     notes : sequence of str
         What the reader should know about this run, such as a data set that was not at hand.
 
@@ -70,9 +76,10 @@ def write_report(
     target = check_writable(folder)
     draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=target))
     try:
-        figures = _figures(draft, rates)
+        figures = _figures(draft, rates, cfl_rates, nqm_panels)
         (draft / "ledger.json").write_text(json.dumps([v.to_json() for v in verdicts], indent=1), encoding="utf-8")
         (draft / "rates.json").write_text(json.dumps(list(rates), indent=1), encoding="utf-8")
+        (draft / "cfl_rates.json").write_text(json.dumps(list(cfl_rates), indent=1), encoding="utf-8")
         page = _page(verdicts, rates, notes, figures)
         (draft / "index.html").write_text(page, encoding="utf-8")
         # The page goes last: whoever finds it finds its figures too.
@@ -89,9 +96,22 @@ def write_report(
     return target / "index.html"
 
 
-def _figures(draft: Path, rates: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, Path]]:
+def _figures(
+    draft: Path,
+    rates: Sequence[Mapping[str, Any]],
+    cfl_rates: Sequence[Mapping[str, Any]],
+    nqm_panels: Sequence[Mapping[str, Any]],
+) -> list[tuple[str, str, Path]]:
     """Draw every figure into the draft: title, caption and picture of each."""
-    from cflag_theory.figures import drift_figure, expectation_figure, floors_figure, rate_figure, save
+    from cflag_theory.figures import (
+        cfl_rate_figure,
+        drift_figure,
+        expectation_figure,
+        floors_figure,
+        nqm_figure,
+        rate_figure,
+        save,
+    )
     from cflag_theory.verify.checks.c_flag.drift import constants_along_range
     from cflag_theory.verify.checks.c_flag.overfitting import expected_overfitting
     from cflag_theory.verify.floors import floors
@@ -120,6 +140,12 @@ def _figures(draft: Path, rates: Sequence[Mapping[str, Any]]) -> list[tuple[str,
     if rates:
         text = "min over t of the mean squared gradient of the past objective against T"
         drawn.insert(0, ("rate", "The rate", text, rate_figure(rates)))
+    if cfl_rates:
+        text = "expected gap of the last round against T on the noisy quadratic model of the CFL paper"
+        drawn.append(("cfl_rate", "FedAvg and CFL", text, cfl_rate_figure(cfl_rates)))
+    if nqm_panels:
+        text = "Figure 2 of the CFL paper recomputed, each method at its best learning rate"
+        drawn.append(("nqm", "The noisy quadratic model", text, nqm_figure(nqm_panels)))
     for name, _, _, figure in drawn:
         save(figure, draft, name)
     return [(title, text, draft / f"{name}.png") for name, title, text, _ in drawn]

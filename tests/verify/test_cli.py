@@ -13,7 +13,7 @@ import pytest
 
 import cflag_theory
 from cflag_theory.kernels import random_separable, read_trace, uniform
-from cflag_theory.verify import cli, rates, verify
+from cflag_theory.verify import cli, rates, studies, verify
 
 PROGRAM = "from cflag_theory.verify.cli import main; main()"
 TINY = (
@@ -144,7 +144,7 @@ def test_verify_is_a_thin_shell_over_its_function(cflag):
 
 def test_verify_writes_the_report(cflag, tmp_path, monkeypatch):
     problem = random_separable(clients=2, past=3, current=3, dimension=2, seed=1)
-    monkeypatch.setattr(cli, "_default_studies", lambda seed: ([(problem, uniform(1))], ["No digits."]))
+    monkeypatch.setattr(studies, "default_studies", lambda seed: ([(problem, uniform(1))], ["No digits."]))
     full = rates.rate
     monkeypatch.setattr(
         rates,
@@ -153,6 +153,7 @@ def test_verify_writes_the_report(cflag, tmp_path, monkeypatch):
             problem, memory, seed=seed, progress=progress, horizons=(4, 8), replicas=2, local_steps=1
         ),
     )
+    monkeypatch.setattr(studies, "cfl_studies", lambda seed, progress: ([], []))
     target = tmp_path / "deep" / "report"
     code, out, err = cflag("verify", "cflag.eq65", "--out", target)
     assert (code, err) == (0, "")

@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 
 from cflag_theory.claims import ours_cfl_round, ours_cfl_step
-from cflag_theory.claims.cfl import local_drift, one_round, progress
+from cflag_theory.claims.cfl import leaning, local_drift, one_round, progress
 from cflag_theory.claims.claim import at_most
 from cflag_theory.claims.proof import examine
 from cflag_theory.verify.check import Check, run_check
@@ -104,13 +104,13 @@ def test_less_noise_is_refuted_even_with_nonexpansive_steps(build, noise):
     assert findings(verdict, "repair", "counterexample") == ["refutes"]
 
 
-def test_eq14_rule_needs_its_premise():
-    """Without the hypothesis the rule about later steps has nothing to stand on."""
+def test_eq14_needs_steps_that_do_not_increase_distances():
+    """Without the hypothesis the comparison with the noiseless run has nothing to stand on."""
     repair = local_drift.eq14().parts[0].repair.statement
     bare = replace(repair, hypotheses=tuple(f for f in repair.hypotheses if f.name != "nonexpansive"))
     assert not examine(bare).accepted
     loose = tuple(
-        replace(f, relation=at_most(local_drift.lipschitz, 2)) if f.name == "nonexpansive" else f
+        replace(f, relation=at_most(leaning.lipschitz, 2)) if f.name == "nonexpansive" else f
         for f in repair.hypotheses
     )
     assert not examine(replace(repair, hypotheses=loose)).accepted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 
 import pytest
@@ -53,10 +54,10 @@ def findings(verdict, on, kind, key="1"):
         (remarks.rem4_2, {"1": "needs-hypothesis", "2": "needs-hypothesis"}),
         (remarks.rem4_5, {"1": "holds", "2": "holds", "3": "holds"}),
         (remarks.rem4_8, {"1": "false", "2": "holds"}),
-        (correlated_rates.thm4_7, {"1": "typo", "2": "false"}),
+        (correlated_rates.thm4_7, {"1": "false", "2": "false"}),
         (correlated_rates.thm4_7_cO, {"1": "typo"}),
         (rates_table.table1, {"1": "needs-hypothesis", "2": "holds", "3": "false", "4": "false", "5": "false"}),
-        (ours_cfl_variance.correlated_minimum, {"1": "holds"}),
+        (ours_cfl_variance.correlated_minimum, {"1": "holds", "2": "holds"}),
         (ours_cfl_variance.largest_constant, {"1": "holds"}),
         (ours_cfl_variance.correlated_floor, {"1": "holds"}),
         (ours_cfl_variance.correlated_bias, {"1": "holds"}),
@@ -76,8 +77,8 @@ def test_verdict(build, expected):
     [
         (remarks.prop4_3(1 - TINY), "1"),
         (correlated_rates.thm4_7_cO(1 - TINY), "1"),
-        (correlated_rates.thm4_7(1 - TINY), "1"),
         (ours_cfl_variance.correlated_minimum(1 + TINY), "1"),
+        (ours_cfl_variance.correlated_minimum(share=1 - TINY), "2"),
         (ours_cfl_variance.largest_constant(1 - TINY), "1"),
         (ours_cfl_variance.correlated_floor(1 + TINY), "1"),
         (ours_cfl_variance.correlated_bias(1 - TINY), "1"),
@@ -134,8 +135,25 @@ def test_the_family_of_theorem_4_7_leaves_no_more_than_that(share):
     assert not examine(correlated_rates.floor(share)).accepted
 
 
-def test_theorem_4_7_with_a_second_moment_above_its_bound():
-    assert correlated_checks.second_moment() == 3
+def test_theorem_4_7_variance_with_what_the_drifts_share():
+    subject = correlated_rates.thm4_7()
+    verdict = decide(subject.with_printed(correlated_rates.least_value().relation))
+    assert findings(verdict, "printed", "property") == ["supports"]
+    first = decide(subject).counterexample
+    assert first.data["instance"][0].startswith("t = 2, ")
+
+
+def test_theorem_4_7_with_a_second_moment_above_its_bound(monkeypatch):
+    assert correlated_checks.second_moment(Fraction(1)) == Fraction(3, 2)
+    # The bound itself: c_O + D^2 sum p^2.
+    assert 1 + Fraction(1, 4) + Fraction(1, 4) / 2 == Fraction(11, 8)
+    for w in (Fraction(-3), Fraction(1, 2), Fraction(5)):
+        h2 = min(Fraction(1, 4), w**2 / 4)
+        assert correlated_checks.second_moment(w) == w**2 * Fraction(5, 4) + h2
+    whole = correlated_checks.slope
+    monkeypatch.setattr(correlated_checks, "slope", lambda w, client, time: whole(w, 2 * client, time))
+    with pytest.raises(ArithmeticError, match="rises by"):
+        correlated_checks.second_moment(Fraction(1))
 
 
 def test_table_1_units():
@@ -181,15 +199,28 @@ def test_table_1_without_the_impossible_entries(monkeypatch):
         return replace(rate, terms=tuple(kept))
 
     monkeypatch.setattr(table_checks, "TABLE_1", _replaced(drop))
-    assert parts(rates_table.table1())["4"] == "holds"
+    found = parts(rates_table.table1())
+    # Without its last term Karimireddy et al.'s entry still vanishes.
+    assert (found["4"], found["5"]) == ("holds", "false")
 
 
-def test_table_1_with_yin_in_the_other_column(monkeypatch):
-    def move(rate):
-        return replace(rate, functions=rates_table.GENERAL) if rate.source.startswith("Yin") else rate
+def test_table_1_impossible_entries_one_by_one(monkeypatch):
+    def mend(rate):
+        if (rate.source, rate.functions) != ("Karimireddy et al.", rates_table.GENERAL):
+            return rate
+        return replace(rate, terms=(*rate.terms[:2], rates_table.c_pB / rates_table.eps))
 
-    monkeypatch.setattr(table_checks, "TABLE_1", _replaced(move))
-    assert parts(rates_table.table1())["5"] == "holds"
+    monkeypatch.setattr(table_checks, "TABLE_1", _replaced(mend))
+    found = parts(rates_table.table1())
+    assert (found["4"], found["5"]) == ("false", "holds")
+
+
+def test_table_1_terms_of_others_that_are_no_numbers():
+    others = [rate for rate in rates_table.TABLE_1 if rate.source != "ours"]
+    found = [line.split(", ")[1] for line in table_checks.faults(others)]
+    assert found == ["Khaled et al.", "Karimireddy et al.", *["Woodworth et al."] * 3, "Yin et al."]
+    zero = [rate.name for rate in rates_table.TABLE_1 if table_checks.vanishes(rate)]
+    assert zero == ["FedAvg, Li et al., strongly convex", "FedAvg, Karimireddy et al., general convex"]
 
 
 def test_a_family_that_does_not_pass_twice_the_constant_proves_nothing():

@@ -58,7 +58,7 @@ def scaled(by):
     [
         (weights.lemB4, {"1": "holds", "2": "holds", "3": "holds"}),
         (weights.eq33, {"1": "holds"}),
-        (correlated_weights.thm4_9, {"1": "needs-hypothesis", "2": "needs-hypothesis"}),
+        (correlated_weights.thm4_9, {"1": "holds", "2": "needs-hypothesis", "3": "needs-hypothesis"}),
         (correlated_weights.lemB9, {"1": "needs-hypothesis"}),
         (correlated_weights.table2, {"1": "typo"}),
         (correlated_weights.ex1, {"1": "holds"}),
@@ -111,8 +111,8 @@ def without(subject, key, name):
     [
         (correlated_weights.lemB9, "1", "D > 0"),
         (correlated_weights.lemB9, "1", "x != 0"),
-        (correlated_weights.thm4_9, "1", "D > 0"),
         (correlated_weights.thm4_9, "2", "p >= 0"),
+        (correlated_weights.thm4_9, "3", "D > 0"),
     ],
 )
 def test_no_repair_without_its_hypothesis(build, key, name):
@@ -125,6 +125,31 @@ def test_theorem_4_9_bound_has_no_room():
     verdict = decide(correlated_weights.thm4_9(1 - TINY))
     assert {part.key: part.verdict for part in verdict.parts}["2"] == "false"
     assert findings(verdict, "repair", "counterexample", "2") == ["refutes"]
+
+
+def test_a_solution_of_theorem_4_9_has_no_room():
+    verdict = planted(correlated_weights.thm4_9(), "1", scaled(1 + TINY))
+    assert {part.key: part.verdict for part in verdict.parts}["1"] == "false"
+    assert findings(verdict, "printed", "counterexample") == ["refutes"]
+
+
+def test_independent_drifts_exceed_the_bound_of_theorem_4_9():
+    first, second = (
+        correlated.bounded(Fraction(4, 5), Fraction(1), Fraction(1), correlated.independent(t), "") for t in (3, 4)
+    )
+    found = [(point.values[correlated.drift2], point.values[correlated.kms]) for point in (first, second)]
+    assert found[0] == (Fraction(116331, 121801), Fraction(107019, 121801))
+    assert found[1] == (Fraction(136587, 146689), Fraction(120123, 146689))
+    # Signs that do not change are not what Assumption 7 allows, nor are signs with a mean.
+    for draws in ([(Fraction(1, 2), (1,) * 3), (Fraction(1, 2), (-1,) * 3)], [(Fraction(1), (1, -1, 1))]):
+        with pytest.raises(ArithmeticError):
+            correlated.bounded(Fraction(4, 5), Fraction(1), Fraction(1), draws, "")
+
+
+def test_the_last_past_weight_need_not_fall_further_with_alpha():
+    p, q = (correlated.weights(Fraction(a), Fraction(1, 10), Fraction(1), 6)[0] for a in ("24/25", "99/100"))
+    assert p[4] < q[4] < 0
+    assert p[0] < q[0]
 
 
 def test_table_2_readings_by_row():

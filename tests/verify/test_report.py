@@ -17,7 +17,10 @@ from cflag_theory.errors import OutputError
 from cflag_theory.kernels import random_separable, uniform
 from cflag_theory.verify import floors, rate, write_report
 from cflag_theory.verify import report as module
+from cflag_theory.verify.cfl_rates import Model, cfl_rate
 from cflag_theory.verify.checks.c_flag import overfitting
+from cflag_theory.verify.nqm_runs import nqm_study
+from cflag_theory.verify.nqm_setting import Setting
 from cflag_theory.verify.report import check_writable, write_text
 
 
@@ -71,7 +74,7 @@ def test_files(folder):
     drawn = {path.stem for path in folder.glob("*.png")}
     assert drawn >= {"rate", "drift"}
     pictures = {f"{name}.{extension}" for name in drawn for extension in ("png", "svg")}
-    assert names == {"index.html", "ledger.json", "rates.json", "mine.txt"} | pictures
+    assert names == {"index.html", "ledger.json", "rates.json", "cfl_rates.json", "mine.txt"} | pictures
     assert (folder / "mine.txt").read_text(encoding="utf-8") == "mine"
 
 
@@ -159,6 +162,16 @@ def test_a_page_without_a_rate(tmp_path, verdicts):
     assert "cflag.eq65" in text
     assert not (tmp_path / "new" / "folder" / "rate.png").exists()
     assert Reader(text).open == []
+
+
+@pytest.mark.usefixtures("light")
+def test_the_pictures_of_the_second_paper(tmp_path, verdicts):
+    studies = [cfl_rate(Model(), horizons=(2, 4), replicas=2).to_json()]
+    panels = nqm_study(Setting(dimension=2, rounds=2, grid=0.02), replicas=0, searched=False)["panels"]
+    text = write_report(tmp_path, [verdicts["cflag.eq65"]], cfl_rates=studies, nqm_panels=panels)
+    assert "The noisy quadratic model" in text.read_text(encoding="utf-8")
+    assert {"cfl_rate.png", "cfl_rate.svg", "nqm.png", "nqm.svg"} <= {path.name for path in tmp_path.iterdir()}
+    assert json.loads((tmp_path / "cfl_rates.json").read_text(encoding="utf-8")) == json.loads(json.dumps(studies))
 
 
 @pytest.mark.usefixtures("light")

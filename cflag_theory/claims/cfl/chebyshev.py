@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
@@ -10,7 +11,7 @@ from cflag_theory.claims import rules
 from cflag_theory.claims.algebra import residual, slack
 from cflag_theory.claims.cfl.symbols import T
 from cflag_theory.claims.claim import Claim, Fact, Part, Statement, at_most, below, equal
-from cflag_theory.claims.proof import Induction, Instance, Obligation, Proof
+from cflag_theory.claims.proof import Induction, Instance, Obligation, Proof, Step
 from cflag_theory.claims.symbols import k, sequence, symbol
 
 # Lemma A.6: partial sums over s <= n, and rise_n = p_{n+1} - p_n.
@@ -36,12 +37,33 @@ HARMONIC = (
 )
 
 
-def _chebyshev(end: sp.Expr, one: str) -> tuple[Any, ...]:
-    """S_T <= H_T / T, from n S_n <= (p_1 + ... + p_n) H_n for every n; `one` says that the weights sum to one."""
-    last, reach = at_most(weight(k), k * p(k + 1)), at_most(k / (k + 1), H(k))
-    # That is the sum over s <= k of (p_{k+1} - p_s)(1/s - 1/(k+1)), which is not negative.
-    pairs = at_most(S(k) - weight(k) / (k + 1), p(k + 1) * (H(k) - k / (k + 1)))
-    sums = at_most(k * S(k), weight(k) * H(k))
+@dataclass(frozen=True)
+class Falling:
+    """Increasing weights on a falling sequence, and the facts that define their partial sums up to k.
+
+    `member` is the member at k + 1, `fall` by how much the next one is smaller, `rise` by how much p(k + 2) exceeds
+    p(k + 1). `facts` names p, the weights' sum, the weighted sum and the plain one, then the three empty sums.
+    """
+
+    p: Any
+    weight: Any
+    weighted: Any
+    plain: Any
+    member: sp.Expr
+    fall: sp.Expr
+    rise: sp.Expr
+    facts: tuple[str, str, str, str, str, str, str]
+
+
+def chebyshev(falling: Falling, end: sp.Expr) -> tuple[Step, ...]:
+    """n S_n <= (p_1 + ... + p_n) A_n at n = end, as "all": the last step proves it for every n."""
+    p, weight, S, plain, a = falling.p, falling.weight, falling.weighted, falling.plain, falling.member
+    after = a.subs({k: k + 1})
+    more, add, put, term, no_weight, no_sum, no_term = falling.facts
+    last, reach = at_most(weight(k), k * p(k + 1)), at_most(k * a, plain(k))
+    # That is the sum over s <= k of (p_{k+1} - p_s)(a_s - a_{k+1}), which is not negative.
+    pairs = at_most(S(k) - weight(k) * a, p(k + 1) * (plain(k) - k * a))
+    sums = at_most(k * S(k), weight(k) * plain(k))
 
     def at(relation: Any, index: Any) -> Any:
         return relation.subs({k: index})
@@ -51,15 +73,15 @@ def _chebyshev(end: sp.Expr, one: str) -> tuple[Any, ...]:
             "no more than the last",
             k,
             last,
-            Obligation("last at 0", at(last, 0), ("no weight",), -residual("no weight")),
+            Obligation("last at 0", at(last, 0), (no_weight,), -residual(no_weight)),
             (
                 Obligation(
                     "last at k + 1",
                     at(last, k + 1),
-                    ("no more than the last (hypothesis)", "weight", "p"),
+                    ("no more than the last (hypothesis)", add, more),
                     slack("no more than the last (hypothesis)")
-                    - residual("weight")
-                    + (k + 1) * (residual("p") + rise(k + 1)),
+                    - residual(add)
+                    + (k + 1) * (residual(more) + falling.rise),
                 ),
             ),
         ),
@@ -67,13 +89,13 @@ def _chebyshev(end: sp.Expr, one: str) -> tuple[Any, ...]:
             "reach",
             k,
             reach,
-            Obligation("reach at 0", at(reach, 0), ("no H",), residual("no H")),
+            Obligation("reach at 0", at(reach, 0), (no_term,), residual(no_term)),
             (
                 Obligation(
                     "reach at k + 1",
                     at(reach, k + 1),
-                    ("reach (hypothesis)", "H"),
-                    slack("reach (hypothesis)") + residual("H") + 1 / (k + 2),
+                    ("reach (hypothesis)", term),
+                    slack("reach (hypothesis)") + residual(term) + (k + 1) * falling.fall,
                 ),
             ),
         ),
@@ -84,27 +106,27 @@ def _chebyshev(end: sp.Expr, one: str) -> tuple[Any, ...]:
             Obligation(
                 "pairs at 0",
                 at(pairs, 0),
-                ("no S", "no weight", "no H"),
-                residual("no weight") - residual("no S") + p(1) * residual("no H"),
+                (no_sum, no_weight, no_term),
+                a.subs({k: 0}) * residual(no_weight) - residual(no_sum) + p(1) * residual(no_term),
             ),
             (
                 Obligation(
                     "further reach",
                     at(reach, k + 1),
-                    ("reach", "H"),
-                    slack("reach") + residual("H") + 1 / (k + 2),
+                    ("reach", term),
+                    slack("reach") + residual(term) + (k + 1) * falling.fall,
                 ),
                 Obligation(
                     "pairs at k + 1",
                     at(pairs, k + 1),
-                    ("pairs (hypothesis)", "further reach", "no more than the last", "p", "H", "S", "weight"),
+                    ("pairs (hypothesis)", "further reach", "no more than the last", more, term, put, add),
                     slack("pairs (hypothesis)")
-                    + rise(k + 1) * slack("further reach")
-                    + slack("no more than the last") / ((k + 1) * (k + 2))
-                    + residual("p") * (H(k + 1) - (k + 1) / (k + 2))
-                    + p(k + 1) * residual("H")
-                    - residual("S")
-                    + residual("weight") / (k + 2),
+                    + falling.rise * slack("further reach")
+                    + falling.fall * slack("no more than the last")
+                    + residual(more) * (plain(k + 1) - (k + 1) * after)
+                    + p(k + 1) * residual(term)
+                    - residual(put)
+                    + residual(add) * after,
                 ),
             ),
         ),
@@ -112,21 +134,38 @@ def _chebyshev(end: sp.Expr, one: str) -> tuple[Any, ...]:
             "sums",
             k,
             sums,
-            Obligation("sums at 0", at(sums, 0), ("no weight",), H(0) * residual("no weight")),
+            Obligation("sums at 0", at(sums, 0), (no_weight,), plain(0) * residual(no_weight)),
             (
                 Obligation(
                     "sums at k + 1",
                     at(sums, k + 1),
-                    ("sums (hypothesis)", "pairs", "H", "S", "weight"),
+                    ("sums (hypothesis)", "pairs", term, put, add),
                     slack("sums (hypothesis)")
                     + slack("pairs")
-                    + (weight(k) + p(k + 1)) * residual("H")
-                    + H(k + 1) * residual("weight")
-                    - (k + 1) * residual("S"),
+                    + (weight(k) + p(k + 1)) * residual(term)
+                    + plain(k + 1) * residual(add)
+                    - (k + 1) * residual(put),
                 ),
             ),
         ),
         Instance("all", "sums", k, end),
+    )
+
+
+def _inverses(end: sp.Expr, one: str) -> tuple[Step, ...]:
+    """S_T <= H_T / T; `one` says that the weights sum to one."""
+    falling = Falling(
+        p,
+        weight,
+        S,
+        H,
+        1 / (k + 1),
+        1 / ((k + 1) * (k + 2)),
+        rise(k + 1),
+        ("p", "weight", "S", "H", "no weight", "no S", "no H"),
+    )
+    return (
+        *chebyshev(falling, end),
         Obligation(
             "Chebyshev",
             at_most(S(end), H(end) / end),
@@ -149,7 +188,7 @@ def lemA6(constant: Any = 1, lead: Any = _LEAD) -> Claim:
         (Fact("sum p", equal(weight(T), 1), "The weights sum to one."),),
         Proof(
             (
-                *_chebyshev(T, "sum p"),
+                *_inverses(T, "sum p"),
                 Obligation(
                     "the statement follows",
                     goal,
@@ -169,7 +208,7 @@ def lemA6(constant: Any = 1, lead: Any = _LEAD) -> Claim:
         (Fact("sum p", equal(weight(n + 2), 1), "The weights sum to one."),),
         Proof(
             (
-                *_chebyshev(n + 2, "sum p"),
+                *_inverses(n + 2, "sum p"),
                 rules.tangent_of_ln("ln 2 >= 1/2", ln, sp.S.One, sp.S(2)),
                 rules.tangent_of_ln("ln 2 <= 1", ln, sp.S(2), sp.S.One),
                 rules.tangent_of_ln("ln T >= ln 2", ln, sp.S(2), n + 2),
@@ -236,8 +275,8 @@ def lemA6(constant: Any = 1, lead: Any = _LEAD) -> Claim:
             "Both constants are attained by p_t = 1/T: part 1 for every T, part 2 at T = 2.",
             "At T = 1 the left side is 1 and ln T = 0; O(.) is read for T >= 2.",
             "The weights q_t = (1 - mu eta/2)^(1-t) of the strongly convex rate increase, as the lemma needs. For "
-            "large T and fixed eta their last few carry nearly all the weight, and sum_t q_t/t is then of order 1/T "
-            "without the logarithm.",
+            "large T and fixed eta their last few carry nearly all the weight, and sum_t q_t/t, divided by "
+            "sum_t q_t, is then of order 1/T without the logarithm.",
         ),
     )
 

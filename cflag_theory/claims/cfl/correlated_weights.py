@@ -78,10 +78,15 @@ def least_eigenvalue() -> Induction:
     return Induction("least eigenvalue", k, _least(k), base, (step,))
 
 
+def _size(scale: sp.Expr, length: sp.Expr) -> sp.Expr:
+    """x^T Q x as a certificate, for scale = D^2 and length = ||x||^2, from "least eigenvalue"."""
+    kept = slack("least eigenvalue") + delta * length + alpha * (1 + alpha) * square(front(k))
+    return scale * kept / (1 + alpha) + R2 * square(past_sum)
+
+
 def positive() -> sp.Expr:
     """x^T Q x > 0 as a certificate, from "least eigenvalue", "x != 0" and "D > 0"."""
-    kept = slack("least eigenvalue") + delta * slack("x != 0") + alpha * (1 + alpha) * square(front(k))
-    return slack("D > 0") * kept / (1 + alpha) + R2 * square(past_sum)
+    return _size(slack("D > 0"), slack("x != 0"))
 
 
 _POSITIVE_USES = ("least eigenvalue", "x != 0", "D > 0")
@@ -129,8 +134,11 @@ least_weight = symbol("least_weight", r"\min_\tau p_\tau", real=True)
 ZERO_SUM = Fact("sums", equal(sum_x, 0), "x = p' - p, and the weights of both sum to one.")
 
 
-def optimality(extra: sp.Expr = sp.S.Zero, words: str = "(Q p)_tau = -lambda by (7)") -> Proof:
-    """p^T Q p < p'^T Q p' from p^T Q x = -lambda sum_x + extra, where extra is not negative; `words` say why."""
+def optimality(extra: sp.Expr = sp.S.Zero, words: str = "(Q p)_tau = -lambda by (7)", *, strict: bool = True) -> Proof:
+    """p^T Q p < p'^T Q p' from p^T Q x = -lambda sum_x + extra, where extra is not negative; `words` say why.
+
+    Without `strict` only <=, for every D and x.
+    """
     gram = {("p", "p"): value, ("p", "x"): between, ("x", "x"): QUADRATIC}
     both = {"p": sp.S.One, "x": sp.S.One}
     system = equal(between, -multiplier * sum_x + extra)
@@ -142,20 +150,26 @@ def optimality(extra: sp.Expr = sp.S.Zero, words: str = "(Q p)_tau = -lambda by 
             rules.weighted_sum("system", system, f"{words}; each row times x_tau.", ()),
             Obligation(
                 "the statement follows",
-                below(value, other),
-                ("expansion", "system", "sums", *_POSITIVE_USES),
-                rest + positive(),
+                below(value, other) if strict else at_most(value, other),
+                ("expansion", "system", "sums", *(_POSITIVE_USES if strict else _POSITIVE_USES[:1])),
+                rest + (positive() if strict else _size(D2, norm2(k))),
             ),
         )
     )
 
 
 def _optimum() -> Part:
+    words = "A solution p of (7) minimises p^T Q p among weights that sum to one, for every D and R."
+    goal = at_most(value, other)
+    return Part("1", Statement(words, goal, (), optimality(strict=False), (ZERO_SUM, *VECTOR)))
+
+
+def _uniqueness() -> Part:
     goal = below(value, other)
-    words = "A solution p of (7) is the only minimiser of p^T Q p among weights that sum to one"
+    words = "(7) determines the optimal weights: a solution p is the only minimiser"
     printed = Statement(f"{words}, for every D and R.", goal, (NONZERO,), None, (ZERO_SUM, *VECTOR))
     mended = Statement(f"{words}, for D > 0.", goal, (NONZERO, D_POSITIVE), optimality(), (ZERO_SUM, *VECTOR))
-    return Part("1", printed, Repair("needs-hypothesis", "D > 0", mended))
+    return Part("3", printed, Repair("needs-hypothesis", "D > 0", mended))
 
 
 def _bound(factor: sp.Expr) -> Part:
@@ -189,14 +203,15 @@ def thm4_9(factor: Any = 1) -> Claim:
         "CFL",
         "Theorem 4.9",
         "The optimal weights from the linear system (7), and their use in the bound",
-        (_optimum(), _bound(sp.sympify(factor))),
+        (_optimum(), _bound(sp.sympify(factor)), _uniqueness()),
         (
-            "For D = 0 and t >= 3 the matrix of (7) is singular; among its solutions are p_t = 1 with past weights "
-            "that sum to zero.",
+            "Part 3: the paper goes on to solve (7) by LU factorization. For D = 0 and t >= 3 the matrix of (7) is "
+            "singular; among its solutions are p_t = 1 with past weights that sum to zero.",
             "Assumptions 5 to 7 bound the inner products from above only. A bound on sum p_tau1 p_tau2 E <xi_tau1, "
-            "xi_tau2> follows only where p_tau1 p_tau2 >= 0, and (7) makes p_{t-1} negative as soon as alpha R^2 "
-            "(alpha + (t-2)(1-alpha)) > (1-alpha)^2 (1+alpha) D^2: three of five rows of Table 2. If the assumption "
-            "held with equality, the bound would hold for all signs.",
+            "xi_tau2> follows only where p_tau1 p_tau2 >= 0, and for t >= 3 (7) makes p_{t-1} negative as soon as "
+            "alpha R^2 (alpha + (t-2)(1-alpha)) > (1-alpha)^2 (1+alpha) D^2: three of five rows of Table 2. "
+            "Independent drifts satisfy Assumption 7 for every alpha, and exceed the bound. If the assumption held "
+            "with equality, the bound would hold for all signs.",
             "In closed form for every t, with the exact condition: ours.cfl_correlated_weights. The optimum among "
             "weights that are not negative: ours.cfl_nonnegative_weights.",
         ),
@@ -347,9 +362,8 @@ def ex1(sign: Any = 1) -> Claim:
         (
             "The closed form of p_t is a part of ours.cfl_correlated_weights; the example has t = 4 and calls it "
             "difficult to find. For t = 2 the weight p_2 increases for R > 0 and is 1/2 for R = 0.",
-            "'Lower importance of previous rounds' is true of their total 1 - p_t, not of each round: p_1 grows with "
-            "alpha, and so does |p_{t-1}| once p_{t-1} < 0. As alpha tends to 1, p_1 tends to 1/2, p_{t-1} to -1/2 and "
-            "p_t to 1 (R > 0).",
+            "'Lower importance of previous rounds' is true of their total 1 - p_t, not of each round: for t >= 3 p_1 "
+            "grows with alpha. As alpha tends to 1, p_1 tends to 1/2, p_{t-1} to -1/2 and p_t to 1 (R > 0, t >= 3).",
             "For t >= 3, 1 / p_1 is 2 + (t-2)(1-alpha) + R^2 (1 + (t-2)(1-alpha)) / (D^2 (1+alpha) + R^2 alpha / "
             "(1-alpha)), which decreases with alpha. In Table 2 only rows 2 and 4 differ in alpha alone.",
             "That larger F^2 reduces the impact of the time drifts in Theorem 4.7 is refuted: cfl.rem4_8.",

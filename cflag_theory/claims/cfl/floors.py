@@ -1,8 +1,8 @@
 """What no step size and no round weights can beat: closed forms of Algorithm 2 on f(w) = lambda ||w - w*||^2 / 2.
 
 With K = 1 and additive drifts a round is w_{t+1} = w_t - eta_t (lambda (w_t - w*) - c_t), where c_t is the mean over
-the clients of delta_i + sum_tau p_tau xi_{tau,i}, the p_tau sum to one, and the steps eta_t are any positive numbers.
-Hence w_T - w* = keep (w_0 - w*) + (1/lambda) sum_i (along delta_i + sum_tau share_tau xi_{tau,i})/N, with coefficients
+the clients of delta_i + sum_tau p_tau xi_{tau,i}, the p_tau sum to one, and the steps eta_t are any positive numbers,
+all of them chosen beforehand: steps that look at the gradients could do better. Hence w_T - w* = keep (w_0 - w*) + (1/lambda) sum_i (along delta_i + sum_tau share_tau xi_{tau,i})/N, with coefficients
 that depend on the steps and weights alone.
 """
 
@@ -103,21 +103,29 @@ def fixed_clients(words: str) -> Statement:
     )
 
 
-def time_drifts(words: str) -> Statement:
-    """The floor of T independent time drifts: E f(w_T) - f* >= lambda h/4 where D^2 = N T lambda^2 h."""
+def new_in_every_round(words: str, moment: sp.Expr = D2) -> Statement:
+    """The floor of what T rounds draw independently: E f(w_T) - f* >= lambda h/4 where N T lambda^2 h <= `moment`.
+
+    With the second moment D^2 these are the time drifts, and with sigma^2 and p_t = 1 the gradient noises of one local
+    step, which enter each round as the time drifts of FedAvg do.
+    """
     goal = at_most(curvature * start2 / 4, gap(T))
     value = Fact(
         "gap",
-        equal(gap(T), curvature / 2 * (keep(T) ** 2 * start2 + squares(T) * D2 / (N * curvature**2) + others(T))),
-        "E xi = 0, E||xi_{tau,i}||^2 = D^2, all independent; V_T >= 0 is what delta and nu add.",
+        equal(gap(T), curvature / 2 * (keep(T) ** 2 * start2 + squares(T) * moment / (N * curvature**2) + others(T))),
+        "Mean zero, second moment D^2 (or sigma^2), all independent; V_T >= 0 is what the other draws add.",
     )
-    chosen = Fact("h", equal(D2, N * T * curvature**2 * start2), "||w_0 - w*||^2 = D^2/(N T lambda^2).")
+    chosen = Fact(
+        "h",
+        at_most(N * T * curvature**2 * start2, moment),
+        "||w_0 - w*||^2 <= D^2/(N T lambda^2), with equality for the last T that is to be excluded.",
+    )
     follows = Obligation(
         "the statement follows",
         goal,
         ("gap", "h", "b_T", "T shares"),
         residual("gap")
-        + squares(T) / (2 * N * curvature) * residual("h")
+        + squares(T) / (2 * N * curvature) * slack("h")
         + curvature / 2 * others(T)
         + curvature * start2 / 2 * slack("T shares")
         + _half(curvature * start2 / 2)
@@ -132,6 +140,28 @@ def time_drifts(words: str) -> Statement:
         (),
         Proof((complement(), Instance("b_T", "complement", k, T), shares, follows)),
         (*KEEP, *ALONG, value, chosen),
+    )
+
+
+stuck = symbol("probability_of_rest", r"2^{-N}", positive=True)
+moving = symbol("gap_if_moving", r"\mathbb{E}[(f(w_T)-f^*)1_{\mathrm{moving}}]", nonnegative=True)
+
+
+def no_gradient(words: str) -> Statement:
+    """Clients that stay and whose objectives may all be 0: E f(w_T) - f* >= 2^{-N} (f(w_0) - f*)."""
+    goal = at_most(stuck * gap(0), gap(T))
+    return Statement(
+        words,
+        goal,
+        (),
+        Proof((Obligation("the statement follows", goal, ("draws",), residual("draws") + moving),)),
+        (
+            Fact(
+                "draws",
+                equal(gap(T), stuck * gap(0) + moving),
+                "The draw in which no client has a gradient, and all others; f(w_T) - f* >= 0 in each.",
+            ),
+        ),
     )
 
 

@@ -9,6 +9,7 @@ import sympy as sp
 
 from cflag_theory.claims import rules
 from cflag_theory.claims.algebra import residual, slack
+from cflag_theory.claims.cfl.leaning import NONEXPANSIVE, RUNS, leaning, no_leaning
 from cflag_theory.claims.cfl.progress import gap, move2
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_l, sigma2
 from cflag_theory.claims.claim import Claim, Fact, Part, Repair, Statement, at_most, equal
@@ -19,13 +20,9 @@ from cflag_theory.claims.symbols import L, symbol
 mean2 = symbol("mean_m2", r"{\mathbb{E}\|\bar{m}\|^2}", nonnegative=True)
 noise2 = symbol("mean_nu2", r"{\mathbb{E}\|\bar{\nu}\|^2}", nonnegative=True)
 mean_dot_noise = symbol("mean_m_nu", r"\mathbb{E}\langle\bar{m},\bar{\nu}\rangle", real=True)
-last_dot_noise = symbol(
-    "last_dot_nu", r"\frac{1}{N^2K^2}\sum_{i,k}\mathbb{E}\langle\omega_{t,i,K},\nu_{t,i,k}\rangle", real=True
-)
 each2 = symbol("each_m2", r"\frac{1}{NK}\sum_{i,k}\mathbb{E}\|m_{i,k}\|^2", nonnegative=True)
 true2 = symbol("true_m2", r"\frac{1}{NK}\sum_{i,k}\mathbb{E}\|\sum_\tau p_\tau\nabla f_{\tau,i}\|^2", nonnegative=True)
 loss2 = symbol("loss_m2", r"\frac{1}{NK}\sum_{i,k}\mathbb{E}\|\sum_{\tau<t}p_\tau\Delta_{\tau,i}\|^2", nonnegative=True)
-lipschitz = symbol("step_lipschitz", r"\mathrm{Lip}(x\mapsto x-\eta_l\nabla\bar{f}_{t,i}(x))", nonnegative=True)
 
 # (16)-(17): one client after k steps.
 k_steps = symbol("k_steps", "k", positive=True, integer=True)
@@ -33,7 +30,6 @@ moved2 = symbol("local_moved2", r"{\mathbb{E}\|\omega_{t,i,k}-\omega_t\|^2}", no
 sum_m2 = symbol("sum_m2", r"{\mathbb{E}\|\sum_{\tau\le k}m_\tau\|^2}", nonnegative=True)
 sum_nu2 = symbol("sum_nu2", r"{\mathbb{E}\|\sum_{\tau\le k}\nu_\tau\|^2}", nonnegative=True)
 sum_m_dot_nu = symbol("sum_m_dot_nu", r"\mathbb{E}\langle\sum m_\tau,\sum\nu_\tau\rangle", real=True)
-end_dot_noise = symbol("end_dot_nu", r"\sum_{\tau\le k}\mathbb{E}\langle\omega_{t,i,k},\nu_\tau\rangle", real=True)
 sum_each2 = symbol(
     "sum_each2", r"\sum_{\tau\le k}\mathbb{E}\|\nabla\bar{f}_{t,i}(\omega_{t,i,\tau-1})\|^2", nonnegative=True
 )
@@ -52,12 +48,6 @@ from_t = symbol("w_from_t", r"{\|\omega-\omega_t\|}", nonnegative=True)
 value_t = symbol("value_t", r"f(\omega_t)", real=True)
 value_below = symbol("value_below", r"f(\omega_t-\nabla f(\omega_t)/L)", real=True)
 
-NONEXPANSIVE = Fact(
-    "nonexpansive",
-    at_most(lipschitz, 1),
-    "A noiseless local step does not increase distances; so it is if the approximated objectives are convex and "
-    "L-smooth like f_{t,i} and eta_l <= 2/L.",
-)
 _MENDED = (
     "local steps must not increase distances: approximated objectives convex and L-smooth too, and eta_l <= 2/L; else "
     "the gradients after a noise may lean with it, and Lemma A.4 does not apply to means that depend on noise"
@@ -71,10 +61,11 @@ def eq14(noise: Any = 1) -> Claim:
         equal(move2, eta**2 * (mean2 + 2 * mean_dot_noise + noise2)),
         "Delta w_t = -eta (m-bar + nu-bar), m_{i,k} the noiseless local gradient, means over clients and steps.",
     )
-    steps = Fact(
-        "local steps",
-        equal(eta_l * (mean_dot_noise + noise2), -last_dot_noise),
-        "sum_k (m_{i,k} + nu_{i,k}) = (w_t - w_{t,i,K}) / eta_l, E<w_t, nu> = 0, and clients' noises are independent.",
+    noiseless = Fact(
+        "noiseless run",
+        equal(N**2 * K**2 * mean_dot_noise, leaning(K)),
+        "sum_k m_{i,k} is Gamma_K plus the gradients of the noiseless run from w_t, which do not depend on the noises; "
+        "clients' noises are independent.",
     )
     variance = Fact(
         "Assumption 2",
@@ -86,18 +77,12 @@ def eq14(noise: Any = 1) -> Claim:
     second = at_most(move2, 2 * eta**2 * (true2 + loss2) + noise * eta**2 * sigma2 / (N * K))
     lemma = (
         rules.jensen("Jensen", mean2, each2, "m-bar is a mean of NK vectors."),
-        rules.nonexpansive_steps(
-            "later steps",
-            last_dot_noise,
-            eta_l * noise2,
-            "v = -eta_l nu_{i,k}, the last point w_{t,i,K}, summed over i and k.",
-            "nonexpansive",
-        ),
+        *no_leaning(K),
         Obligation(
             "cross term",
             at_most(mean_dot_noise, 0),
-            ("later steps", "local steps"),
-            (slack("later steps") - residual("local steps")) / eta_l,
+            ("no leaning", "noiseless run"),
+            (slack("no leaning") - residual("noiseless run")) / (N**2 * K**2),
         ),
     )
     given = ("(8)", "Jensen", "cross term", "Assumption 2")
@@ -127,9 +112,9 @@ def eq14(noise: Any = 1) -> Claim:
             relation,
             (variance, NONEXPANSIVE),
             Proof((*lemma, *extra, Obligation("the statement follows", relation, used, common + more))),
-            (definition, steps),
+            (definition, noiseless, *RUNS),
         )
-        printed = Statement(words[int(key) - 1], relation, (variance,), None, (definition, steps))
+        printed = Statement(words[int(key) - 1], relation, (variance,), None, (definition,))
         parts.append(Part(key, printed, Repair("needs-hypothesis", _MENDED, mended)))
     return Claim(
         "cfl.eq14",
@@ -138,6 +123,8 @@ def eq14(noise: Any = 1) -> Claim:
         "Variance of the sum of the noisy local gradients",
         tuple(parts),
         (
+            "The repair compares a run with the one without noises from the same w_t: e_k is their distance, Gamma_k and "
+            "S_k the sums of the changes of the gradients and of the noises.",
             "Lemma A.4 needs fixed means; m_{i,k} is evaluated at w_{t,i,k-1}, which contains the client's earlier "
             "noises. For t = 1 or R = 0, convexity and eta_l <= 2/L give the hypothesis of the repair.",
             "For non-convex f, which (27) applies (14) to, the hypothesis fails: f = -w^2/2, w_t = 0 and K = 2 break "
@@ -154,28 +141,22 @@ def eq17(noise: Any = 1) -> Claim:
         equal(moved2, eta_l**2 * (sum_m2 + 2 * sum_m_dot_nu + sum_nu2)),
         "(16), whose first factor eta_t^2 is read as eta_l^2.",
     )
-    steps = Fact(
-        "local steps",
-        equal(eta_l * (sum_m_dot_nu + sum_nu2), -end_dot_noise),
-        "sum (m + nu) = (w_t - w_{t,i,k}) / eta_l and E<w_t, nu> = 0.",
+    noiseless = Fact(
+        "noiseless run",
+        equal(sum_m_dot_nu, leaning(k_steps)),
+        "sum m is Gamma_k plus the gradients of the noiseless run from w_t, which do not depend on the noises.",
     )
     variance = Fact("Assumption 2", at_most(sum_nu2, k_steps * sigma2), "Noises of mean zero given the past.")
     goal = at_most(moved2, k_steps * eta_l**2 * sum_each2 + noise * k_steps * eta_l**2 * sigma2)
     proof = Proof(
         (
             rules.jensen("Jensen", sum_m2 / k_steps**2, sum_each2 / k_steps, "the mean of k gradients."),
-            rules.nonexpansive_steps(
-                "later steps",
-                end_dot_noise,
-                eta_l * sum_nu2,
-                "v = -eta_l nu_tau, the last point w_{t,i,k}, summed over tau.",
-                "nonexpansive",
-            ),
+            *no_leaning(k_steps),
             Obligation(
                 "cross term",
                 at_most(sum_m_dot_nu, 0),
-                ("later steps", "local steps"),
-                (slack("later steps") - residual("local steps")) / eta_l,
+                ("no leaning", "noiseless run"),
+                slack("no leaning") - residual("noiseless run"),
             ),
             Obligation(
                 "the statement follows",
@@ -191,13 +172,13 @@ def eq17(noise: Any = 1) -> Claim:
         "(17): E||w_{t,i,k} - w_t||^2 <= k eta_l^2 sum_{tau<=k} E||grad f-bar_{t,i}(w_{t,i,tau-1})||^2 + k eta_l^2 "
         "sigma^2."
     )
-    printed = Statement(words, goal, (variance,), None, (definition, steps))
+    printed = Statement(words, goal, (variance,), None, (definition,))
     mended = Statement(
         words + " With local steps that do not increase distances.",
         goal,
         (variance, NONEXPANSIVE),
         proof,
-        (definition, steps),
+        (definition, noiseless, *RUNS),
     )
     return Claim(
         "cfl.eq17",

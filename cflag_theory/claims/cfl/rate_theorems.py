@@ -1,7 +1,8 @@
 """The convex rates of CFL: Theorems 4.1 and B.5 with the lines of App. B.4.4 that they come from.
 
-T = O(.) is read as: there is a C such that for every problem in the stated class, every start and every epsilon > 0
-some T of at most C times the bracket, with suitable steps in the stated range, gives E f - f* <= epsilon + phi.
+T = O(.) is read as: there is a C such that for every problem in the stated class, every start, every epsilon > 0 and
+every T of at least C times the bracket, some number of rounds up to T, with suitable steps in the stated range that are
+chosen beforehand, gives E f - f* <= epsilon + phi.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ apart2 = sequence("distance2_at", r"\mathbb{E}\|w_{@}-w^*\|^2", nonnegative=True
 least = symbol("least_suboptimality", r"\min_{t<T}\mathbb{E}f(w_t)-f^*", nonnegative=True)
 total = sequence("total_suboptimality", r"\sum_{t<@}(\mathbb{E}f(w_t)-f^*)", nonnegative=True)
 
-ENOUGH = "T is at least C times the bracket."
+ENOUGH = "T is at least C times the bracket; some number of rounds up to T is to do."
 CLASS = Fact("c_O", equal(c_O, 1 + A2 + B2), "c_O = 1 + A^2 + B^2.")
 _TIME = drift2 * R2 / (R2 + drift2)
+#: c_O = 1: no drift grows with the gradient.
+NO_DRIFTS = (Fact("A", equal(A2, 0), "A = 0."), Fact("B", equal(B2, 0), "B = 0."))
 _START = Fact("h", equal(apart2(0), start2), "h = ||w_0 - w*||^2.")
 
 
@@ -71,8 +74,8 @@ def _noiseless_linear() -> Repair:
         "typo",
         "a factor ln(L ||w_0 - w*||^2/(2 epsilon)) in L c_O/mu: exp(-mu eta T/2) must fall below epsilon",
         Statement(
-            "Without noise, T >= (2/(mu eta)) ln(L ||w_0 - w*||^2/(2 epsilon)) rounds give f(w_T) - f* <= epsilon: (L "
-            "c_O/mu) times the logarithm, at the largest eta.",
+            "Without drifts, noise and loss (A = B = G = D = R = sigma = 0, c_O = 1), T >= (2/(mu eta)) ln(L ||w_0 - "
+            "w*||^2/(2 epsilon)) rounds give f(w_T) - f* <= epsilon: (L c_O/mu) times the logarithm, at the largest eta.",
             goal,
             (
                 Fact("T", at_most(L * start2 * sp.exp(-u * T), 2 * eps), "T >= (2/(mu eta)) ln(L h/(2 epsilon))."),
@@ -92,7 +95,7 @@ def _noiseless_linear() -> Repair:
                 Fact(
                     "(23)",
                     at_most(apart2(k + 1), (1 - u) * apart2(k)),
-                    "(23) without noise, f(w_t) - f* >= 0 left out: gradient descent with eta <= 1/L.",
+                    "(23) without drifts, noise and loss, f(w_t) - f* >= 0 left out: gradient descent, eta <= 1/L.",
                 ),
             ),
         ),
@@ -104,19 +107,20 @@ def sc_rate() -> Claim:
     noise = G2 + _TIME
     bracket = L * c_O / mu + sigma2 / (mu * N * K * eps) + noise / (mu * eps)
     first = reached(
-        "Theorem 4.1, strongly convex: E f(w_T) - f* <= epsilon + phi after T = O(L c_O/mu + sigma^2/(mu N K epsilon) "
+        "Theorem 4.1, strongly convex, with clients that stay: E f(w_T) - f* <= epsilon + phi after T = O(L c_O/mu + sigma^2/(mu N K epsilon) "
         "+ (G^2 + D^2 R^2/(R^2 + D^2))/(mu epsilon)) rounds.",
         bracket,
     )
     stay = floors.fixed_clients(
         "f = mu ||w - w*||^2/2, lambda = mu = L, K = 1, R = 0 (so phi = 0), any D: E f(w_T) - f* >= G^2/(4 N mu) for "
-        "every T, all positive steps and all round weights, if ||w_0 - w*||^2 = G^2/(N mu^2); averages of the iterates "
-        "too.",
+        "every T, all positive steps and all round weights chosen beforehand, if ||w_0 - w*||^2 = G^2/(N mu^2); averages "
+        "of the iterates too.",
     )
-    once = floors.time_drifts(
-        "f = mu ||w - w*||^2/2, lambda = mu = L, K = 1, G = R = sigma = 0 (so phi = 0): E f(w_T) - f* >= D^2/(4 N mu "
-        "T), for all positive steps and all round weights, if ||w_0 - w*||^2 = D^2/(N T mu^2). So T >= D^2/(4 N mu "
-        "epsilon), where the theorem prints O(L/mu), and Theorem B.5 powers of 1/epsilon up to 1/2.",
+    once = floors.new_in_every_round(
+        "f = mu ||w - w*||^2/2, lambda = mu = L, K = 1, G = R = sigma = 0 (so phi = 0): E f(w_T') - f* >= D^2/(4 N mu "
+        "T) for every number T' of rounds up to T, all positive steps and all round weights chosen beforehand, if ||w_0 "
+        "- w*||^2 = D^2/(N T mu^2). So T >= D^2/(4 N mu epsilon), where the theorem prints O(L/mu), and Theorem B.5 "
+        "powers of 1/epsilon up to 1/2.",
     )
     second = reached(
         "The same with G = 0: the time drifts enter as D^2 R^2/(R^2 + D^2)/(mu epsilon); in Theorem B.5 further as "
@@ -124,13 +128,14 @@ def sc_rate() -> Claim:
         L * c_O / mu + sigma2 / (mu * N * K * eps) + _TIME / (mu * eps),
     )
     third = Statement(
-        "The same without noise (G = D = R = sigma = 0): f(w_T) - f* <= epsilon after T = O(L c_O/mu) rounds.",
+        "The same without drifts, noise and loss (A = B = G = D = R = sigma = 0, c_O = 1; the weights of Lemma B.4 are "
+        "then 0/0, and all that sum to one are alike): f(w_T) - f* <= epsilon after T = O(L c_O/mu) rounds.",
         at_most(gap(T), eps),
-        (_enough(L * c_O / mu), CLASS),
+        (_enough(L * c_O / mu), CLASS, *NO_DRIFTS),
     )
     slow = floors.geometric(
         "f = L ||w - w*||^2/2, mu = L, c_O = N = K = 1, no noise: f(w_T) - f* >= (L h/2) (64/81)^T for all steps in "
-        "the range; at T = C L c_O/mu = C this is a fixed number, and not below every epsilon."
+        "the range; at T = C L c_O/mu = C, and before, this is a fixed number, and not below every epsilon."
     )
     return Claim(
         "cfl.sc_rate",
@@ -145,7 +150,11 @@ def sc_rate() -> Claim:
         (
             "Clients that stay keep their delta_i: what the rounds find is the minimiser of their mean objective. Its "
             "distance is of order G/(sqrt(N) mu), and no step size removes it; for K > 1 lambda eta_t is 1 - (1 - "
-            "eta_l lambda)^K, and nothing else changes. With drifts of mean zero given w_t there is no such instance.",
+            "eta_l lambda)^K, and nothing else changes.",
+            "E[delta|w] = 0 read at the iterates would leave no clients that stay: after one round from a fixed w_1 the "
+            "mean drift has E<delta, w_2> = eta G^2/N. f as the mean of the N clients at hand, sum_i delta_i = 0, is not "
+            "the model either: the delta_i are independent, f = E f_{t,i} (Sec. 3.3), and Sec. 5.1 draws them so. Nor "
+            "is a fresh S_t in every round from very many clients: Lemma B.2, (2) and Prop. 4.3 set that case apart.",
             "A past drift is used again in every later round, so it is not noise that averages out: T rounds have T "
             "drifts and their mean has the second moment D^2/T. Where R = 0 the theorem promises more than that.",
             "The line with mu exp(-mu T/(L c_O)) comes from eta_max of order 1/(8 L c_O): exp(-mu T/(16 L c_O)) is "
@@ -201,13 +210,14 @@ def _noiseless_convex() -> Repair:
         "typo",
         "L c_O ||w_0 - w*||^2/epsilon for c_O ||w_0 - w*||^2/epsilon, whose unit is not that of a number",
         Statement(
-            "Without noise, T >= C L c_O ||w_0 - w*||^2/epsilon rounds with eta >= 1/(C L c_O) give min_t f(w_t) - f* "
-            "<= epsilon.",
+            "Without drifts, noise and loss (A = B = G = D = R = sigma = 0, c_O = 1), T >= C L c_O ||w_0 - "
+            "w*||^2/epsilon rounds with eta >= 1/(C L c_O) give min_t f(w_t) - f* <= epsilon.",
             goal,
             (
                 Fact("T", at_most(C * L * c_O * start2, T * eps), "T >= C L c_O h/epsilon."),
                 Fact("eta", at_most(1, C * L * c_O * eta), "eta is of the order of the largest one allowed."),
                 CLASS,
+                *NO_DRIFTS,
             ),
             Proof((telescoped(sp.S.Zero), Instance("last", "sum", k, T), BEST, follows)),
             (
@@ -215,7 +225,7 @@ def _noiseless_convex() -> Repair:
                 Fact(
                     "round",
                     at_most(apart2(k + 1), apart2(k) - eta * gap(k)),
-                    "(23) with mu = 0 and no noise: gradient descent with eta <= 1/L.",
+                    "(23) with mu = 0, without drifts, noise and loss: gradient descent with eta <= 1/L.",
                 ),
             ),
         ),
@@ -226,7 +236,7 @@ def gc_rate() -> Claim:
     """The general convex rate of CFL."""
     bracket = c_O * start2 / eps + sigma2 * start2 / (N * K * eps**2) + (G2 + _TIME) * start2 / eps**2
     first = reached(
-        "Theorem 4.1, general convex: E f(w_T) - f* <= epsilon + phi after T = O(c_O H/epsilon + sigma^2 H/(N K "
+        "Theorem 4.1, general convex, with clients that stay: E f(w_T) - f* <= epsilon + phi after T = O(c_O H/epsilon + sigma^2 H/(N K "
         "epsilon^2) + (G^2 + D^2 R^2/(R^2 + D^2)) H/epsilon^2) rounds, H = ||w_0 - w*||^2.",
         bracket,
     )
@@ -236,23 +246,34 @@ def gc_rate() -> Claim:
         c_O * start2 / eps + sigma2 * start2 / (N * K * eps**2) + _TIME * start2 / eps**2,
     )
     third = Statement(
-        "The same without noise (G = D = R = sigma = 0): min_t f(w_t) - f* <= epsilon after T = O(c_O H/epsilon) "
-        "rounds.",
+        "The same without drifts, noise and loss (A = B = G = D = R = sigma = 0, c_O = 1): min_t f(w_t) - f* <= epsilon "
+        "after T = O(c_O H/epsilon) rounds.",
+        at_most(least, eps),
+        (Fact("T", at_most(C * c_O * start2, T * eps), ENOUGH), CLASS, *NO_DRIFTS),
+    )
+    fourth = Statement(
+        "The same with G = D = A = R = sigma = 0 and clients that stay: min_t E f(w_t) - f* <= epsilon after T = O(c_O "
+        "H/epsilon) rounds, where the C of O(.) may depend on L.",
         at_most(least, eps),
         (Fact("T", at_most(C * c_O * start2, T * eps), ENOUGH), CLASS),
     )
+    none = floors.no_gradient(
+        "f_{t,i} = (1 - s_i) f with fair signs s_i and f (L/2)-smooth, so delta_i = s_i grad f, B = 1, c_O = 2: with "
+        "probability 2^{-N} every f_{t,i} is 0 and nothing moves, so E f(w_T) - f* >= 2^{-N} (f(w_0) - f*) for every T "
+        "and all steps. No T reaches an epsilon below that."
+    )
     stay = floors.fixed_clients(
         "f = lambda ||w - w*||^2/2 with lambda = G/sqrt(N H) <= L, K = 1, R = 0 (so phi = 0), any D: E f(w_T) - f* >= "
-        "G sqrt(H/N)/4 for every T, all positive steps and all round weights.",
+        "G sqrt(H/N)/4 for every T, all positive steps and all round weights chosen beforehand.",
     )
-    once = floors.time_drifts(
-        "f = lambda ||w - w*||^2/2 with lambda = D/sqrt(N T H) <= L, K = 1, G = R = sigma = 0 (so phi = 0): E f(w_T) - "
-        "f* >= D sqrt(H/(N T))/4, for all positive steps and all round weights. So T >= D^2 H/(16 N epsilon^2), where "
+    once = floors.new_in_every_round(
+        "f = lambda ||w - w*||^2/2 with lambda = D/sqrt(N T H) <= L, K = 1, G = R = sigma = 0 (so phi = 0): E f(w_T') - "
+        "f* >= D sqrt(H/(N T))/4 for every number T' of rounds up to T, for all steps and weights as above. So T >= D^2 H/(16 N epsilon^2), where "
         "the theorem prints O(1/epsilon).",
     )
     slow = floors.flat(
         "f = L ||w - w*||^2/(2 T), which is L-smooth, c_O = N = K = 1, no noise, H = h: f(w_T) - f* >= 7 L H/(18 T), "
-        "so T >= 7 L H/(18 epsilon); with L to infinity no C serves.",
+        "as after fewer rounds, so T >= 7 L H/(18 epsilon); with L to infinity no C serves.",
     )
     return Claim(
         "cfl.gc_rate",
@@ -263,10 +284,13 @@ def gc_rate() -> Claim:
             Part("clients", first, refutation=stay),
             Part("time", second, refutation=once),
             Part("units", third, _noiseless_convex(), refutation=slow),
+            Part("gradient", fourth, refutation=none),
         ),
         (
             "The class mu = 0 contains the quadratics of every curvature up to L; a flat one turns a small mean drift "
             "into a distance as large as ||w_0 - w*||.",
+            "Drifts that grow with the gradient are all gone at w*, where the strongly convex clients then have their "
+            "minimum too; without strong convexity a client need not pull at all.",
             "phi <= c_3 ||w_0 - w*|| needs ||w_t - w*|| <= ||w_0 - w*||: cfl.phi.",
             "Instead: ours.cfl_general_convex.",
         ),

@@ -13,6 +13,7 @@ import sympy as sp
 
 from cflag_theory.claims import rules
 from cflag_theory.claims.algebra import residual, slack, square
+from cflag_theory.claims.cfl.chebyshev import Falling, chebyshev, ln
 from cflag_theory.claims.cfl.symbols import D2, G2, R2, T, t
 from cflag_theory.claims.claim import Claim, Fact, Part, Repair, Statement, at_most, below, equal
 from cflag_theory.claims.proof import Induction, Instance, Obligation, Proof, Step
@@ -25,7 +26,7 @@ C = symbol("C", "C", nonnegative=True)
 #: mu eta/2, and q_t = (1 - mu eta/2)^{1-t}.
 x = symbol("half_mu_eta", r"\mu\eta/2", nonnegative=True)
 q = sequence("q", "q_{@}", positive=True)
-ln_T = symbol("ln_T", r"\ln T", nonnegative=True)
+ln_T = ln(T)
 rho = symbol("rho", r"\rho", nonnegative=True)
 
 # Means over t = 1, ..., T with weights q_t: of the minimum of Lemma B.4, of 1/(t - R^2/(R^2 + D^2)), and of phi_t.
@@ -57,14 +58,25 @@ PLAIN = (
     Fact("plain", equal(plain(k + 1), plain(k) + S / (k * S + drift2)), "The same at t = k + 1."),
 )
 LOGARITHM = Fact("ln T", equal(sp.exp(ln_T), T), "exp(ln T) = T.")
+#: Sums of q_1, ..., q_@, positive for T, and of the q_t/(t - R^2/(R^2 + D^2)).
+q_sum = sequence("q_sum", r"\sum_{t=1}^{@}q_t", nonnegative=True)
+q_total = symbol("q_total", r"\sum_{t=1}^{T}q_t", positive=True)
+q_put = sequence("q_put", r"\sum_{t=1}^{@}\frac{q_t}{t-R^2/(R^2+D^2)}", nonnegative=True)
+MEANS = (
+    Fact("rising", equal(q(k + 2), q(k + 1) + x * q(k + 2)), "q_t = (1 - mu eta/2)^{1-t}."),
+    Fact("no weight", equal(q_sum(0), 0), "An empty sum."),
+    Fact("weight", equal(q_sum(k + 1), q_sum(k) + q(k + 1)), "Partial sums of q."),
+    Fact("no part", equal(q_put(0), 0), "An empty sum."),
+    Fact("part", equal(q_put(k + 1), q_put(k) + q(k + 1) * S / (k * S + drift2)), "Partial sums of the weighted terms."),
+    Fact("total", equal(q_total, q_sum(T)), "All weights."),
+    Fact("weighted", equal(weighted * q_total, q_put(T)), "The weighted mean."),
+    Fact("first apart", equal(plain(T), S / drift2 + later(T - 1)), "The term of t = 1 is (R^2 + D^2)/D^2."),
+)
 TWO = (
     Fact("T", at_most(2, T), "T >= 2: for T = 1 the printed ln T / T is 0."),
     Fact("ln 2", at_most(sp.Rational(2, 3), ln_T), "T >= 2, so that ln T >= ln 2 > 2/3."),
 )
-GEOMETRIC = (
-    Fact("q_t", equal(q(k + 1) * (1 - x), q(k)), "q_t = (1 - mu eta/2)^{1-t}."),
-    Fact("mu eta", below(x, 1), "mu eta < 2."),
-)
+STEP = Fact("mu eta", below(x, 1), "mu eta < 2.")
 
 
 def partial_fraction(sign: Any = 1) -> Claim:
@@ -119,31 +131,49 @@ def _harmonic_steps() -> tuple[Step, ...]:
             ),
         ),
     )
-    grow = Obligation("weights", at_most(q(k), q(k + 1)), ("q_t",), x * q(k + 1) + residual("q_t"))
-    fall = Obligation(
-        "members",
-        at_most(S / ((k + 1) * S + drift2), S / (k * S + drift2)),
-        (),
+    growth = at_most(harmonic(k) + 1 / (k + 1), 1 + ln(k + 1))
+    harmonic_sum = Induction(
+        "harmonic",
+        k,
+        growth,
+        Obligation("first", growth.subs({k: 0}), ("no term",), ln(1) - residual("no term")),
+        (
+            rules.tangent_of_ln("tangent", ln, k + 1, k + 2),
+            Obligation(
+                "one more",
+                growth.subs({k: k + 1}),
+                ("harmonic (hypothesis)", "tangent", "1/t"),
+                slack("harmonic (hypothesis)") + slack("tangent") - residual("1/t"),
+            ),
+        ),
+    )
+    falling = Falling(
+        q,
+        q_sum,
+        q_put,
+        plain,
+        S / (k * S + drift2),
         S**2 / ((k * S + drift2) * ((k + 1) * S + drift2)),
+        x * q(k + 2),
+        ("rising", "weight", "part", "plain", "no weight", "no part", "none"),
     )
     return (
         compare,
         Instance("T - 1 terms", "later terms", k, T - 1),
-        rules.harmonic_above("harmonic", harmonic(T - 1), ln_T),
-        grow,
-        fall,
-        rules.weighted_mean(
+        harmonic_sum,
+        Instance("up to T", "harmonic", k, T - 1),
+        *chebyshev(falling, T),
+        Obligation(
             "Chebyshev",
-            weighted,
-            (S / drift2 + later(T - 1)) / T,
-            "the weights q_t and 1/(t - R^2/(R^2 + D^2)), whose first is (R^2 + D^2)/D^2.",
-            ("weights", "members"),
+            at_most(T * weighted, plain(T)),
+            ("all", "weighted", "total"),
+            (slack("all") - T * residual("weighted") + plain(T) * residual("total")) / q_total,
         ),
         Obligation(
             "mean",
             at_most(T * weighted, S / drift2 + 1 + ln_T),
-            ("Chebyshev", "T - 1 terms", "harmonic"),
-            T * slack("Chebyshev") + slack("T - 1 terms") + slack("harmonic"),
+            ("Chebyshev", "T - 1 terms", "up to T", "first apart"),
+            slack("Chebyshev") + slack("T - 1 terms") + slack("up to T") + 1 / T - residual("first apart"),
         ),
     )
 
@@ -195,14 +225,14 @@ def lnT(constant: Any = 4) -> Claim:
         f"The mean is at most {constant} (G^2 + D^2 (R^2/(R^2+D^2) + D^4/(R^2+D^2)^2 ln T/T)) for all T >= 2, D > 0, R "
         ">= 0, G >= 0 and mu eta < 2.",
         goal,
-        (*TWO, GEOMETRIC[1]),
+        (*TWO, STEP),
         Proof(
             (
                 *_harmonic_steps(),
                 Obligation("the statement follows", goal, ("mean", "noise", *(f.name for f in TWO)), final),
             )
         ),
-        (mean, GEOMETRIC[0], *LATER, *HARMONIC, LOGARITHM),
+        (mean, *LATER, *PLAIN, *HARMONIC, *MEANS),
     )
     single = at_most(weighted, C * ln_T / T)
     bounded = Fact("R^2", at_most(R2, rho * drift2), "R^2 <= rho D^2: the loss is not large against the time drift.")
@@ -216,7 +246,7 @@ def lnT(constant: Any = 4) -> Claim:
     )
     words = "The q-weighted mean of D^4/(R^2+D^2)^2 1/(t - R^2/(R^2+D^2)) is at most C D^4/(R^2+D^2)^2 ln T/T"
     term = Statement(
-        f"{words}, one C for all D > 0, R >= 0 (divided by the common factor).", single, (*TWO, GEOMETRIC[1])
+        f"{words}, one C for all D > 0, R >= 0 (divided by the common factor).", single, (*TWO, STEP)
     )
     repair = Repair(
         "needs-hypothesis",
@@ -224,9 +254,9 @@ def lnT(constant: Any = 4) -> Claim:
         Statement(
             f"{words} with C = 4 + 3 rho/2, where R^2 <= rho D^2.",
             single,
-            (*TWO, GEOMETRIC[1], bounded),
+            (*TWO, STEP, bounded),
             Proof((*_harmonic_steps(), alone)),
-            (value, GEOMETRIC[0], *LATER, *HARMONIC, LOGARITHM),
+            (value, *LATER, *PLAIN, *HARMONIC, *MEANS),
         ),
     )
     return Claim(
@@ -275,7 +305,7 @@ def phi_rate(constant: Any = 4) -> Claim:
         f"phi <= {constant} R (D^2/(D^2+R^2) - D^4/(D^2+R^2)^2 ln T/T) ||w_0 - w*|| for all T >= 1, D > 0, R >= 0, mu "
         "eta < 2, if phi_t = c_3 ||w_0 - w*||.",
         printed,
-        (GEOMETRIC[1],),
+        (STEP,),
         Proof((tangent, follows)),
         (named, LOGARITHM),
     )
@@ -301,10 +331,29 @@ def phi_rate(constant: Any = 4) -> Claim:
     last = Obligation(
         "the statement follows",
         exact,
-        ("phi", "mu = 0", "T terms", "harmonic"),
+        ("phi", "mu = 0", "T terms", "up to T + 1", "tangent at T"),
         -residual("phi")
-        + 2 * R * distance * whole**2 / T * (slack("T terms") + slack("harmonic") + residual("mu = 0")),
+        + 2 * R * distance * whole**2 / T * (
+            slack("T terms") + slack("up to T + 1") + slack("tangent at T") + 1 / (T + 1) + residual("mu = 0")
+        ),
     )
+    logarithms = at_most(ln(k + 1), harmonic(k))
+    harmonic_sum = Induction(
+        "harmonic",
+        k,
+        logarithms,
+        Obligation("ln 1 = 0", logarithms.subs({k: 0}), ("no term", "ln 1"), residual("no term") - residual("ln 1")),
+        (
+            rules.tangent_of_ln("tangent", ln, k + 2, k + 1),
+            Obligation(
+                "one more",
+                logarithms.subs({k: k + 1}),
+                ("harmonic (hypothesis)", "tangent", "1/t"),
+                slack("harmonic (hypothesis)") + slack("tangent") + residual("1/t"),
+            ),
+        ),
+    )
+    one = Fact("ln 1", equal(ln(1), 0), "The natural logarithm.")
     flat = Fact("mu = 0", equal(T * weighted, plain(T)), "mu = 0: the q_t are equal, and the mean is the plain one.")
     rounds = Fact("plain", equal(plain(k + 1), plain(k) + size / (k * size + drift2)), facts["plain"].words)
     words = "phi <= 2 R (D^2/(D^2+R^2) - D^4/(D^2+R^2)^2 ln T/T) ||w_0 - w*||, with the constant 2 of c_3"
@@ -314,11 +363,18 @@ def phi_rate(constant: Any = 4) -> Claim:
         Statement(
             f"{words}, for mu = 0.",
             exact,
-            (GEOMETRIC[1], flat),
+            (STEP, flat),
             Proof(
-                (compare, Instance("T terms", "below", k, T), rules.harmonic_below("harmonic", ln_T, harmonic(T)), last)
+                (
+                    compare,
+                    Instance("T terms", "below", k, T),
+                    harmonic_sum,
+                    Instance("up to T + 1", "harmonic", k, T),
+                    rules.tangent_of_ln("tangent at T", ln, T, T + 1),
+                    last,
+                )
             ),
-            (named, rounds, facts["none"], *HARMONIC, LOGARITHM),
+            (named, rounds, facts["none"], *HARMONIC, one),
         ),
     )
     return Claim(
@@ -326,7 +382,7 @@ def phi_rate(constant: Any = 4) -> Claim:
         "CFL",
         "App. B.4.4, the bound of phi",
         'The "- ln T/T" term of phi',
-        (Part("1", swallowed), Part("2", Statement(f"{words}.", exact, (GEOMETRIC[1],)), repair)),
+        (Part("1", swallowed), Part("2", Statement(f"{words}.", exact, (STEP,)), repair)),
         (
             "Lemma A.6 bounds the mean of 1/t from above; a bound of phi from above needs it from below.",
             "In O(.) the subtracted term means nothing: D^2/(D^2+R^2) - D^4/(D^2+R^2)^2 ln T/T lies between half of "

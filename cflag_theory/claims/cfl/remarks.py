@@ -137,7 +137,8 @@ def rem4_2() -> Claim:
             "N is the number of selected clients (footnote 3). With one of many selected a round, the client's drift "
             "stays, and G^2 and B^2 with it.",
             "The general convex entry of CL in Table 1 keeps c_{p_B} = 1 + A^2 + B^2: see cfl.table1.",
-            "Remark 4.2 says that Yin et al. treat the general convex case; Table 1 lists them under strongly convex.",
+            "Remark 4.2 cites Yin et al. 2020a for the general convex case; Table 1, in the text at hand, lists Yin et "
+            "al. 2020b under strongly convex. Both keys are arXiv 2006.10974.",
         ),
     )
 
@@ -269,10 +270,11 @@ def rem4_8() -> Claim:
             "It is the other way round. (33) contains min(F^2, D^2) times what is left of the squared sum of the "
             "weights; the paper drops the term, and reads an advantage off what remains. The value never decreases "
             "with F: ours.cfl_correlated_minimum.",
-            "At F = D every average of past drifts is as large as one drift: nothing can be averaged out.",
+            "No guarantee can improve as F grows: Assumption 6 with F implies it with every F' >= F, so that what "
+            "holds for all drifts with F' holds for those with F.",
+            "At F = D every average of past drifts may be as large as one drift: nothing need be averaged out.",
             "The weights of previous rounds decrease strictly only for R > 0 and t >= 2; for R = 0 they are 1/t.",
-            "That more overlap improves accuracy in Table 9 has other causes than this bound: it then has less drift "
-            "D.",
+            "Table 9, which the remark cites, shows the opposite: cfl.tables_text, part 6; ours.cfl_tables, part 3.",
         ),
     )
 

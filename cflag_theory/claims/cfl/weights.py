@@ -101,8 +101,14 @@ def value(left_over: sp.Expr) -> Obligation:
 
 def lemB4() -> Claim:
     """Lemma B.4."""
-    words = "{} at the weights of Lemma B.4 is at most {} at any weights that sum to one, of one client."
-    least = "min {c_{p_G} + c_R} = G^2 + D^2 (D^2 + (t-1) R^2) / (t D^2 + (t-1) R^2), the quotient being p_t."
+    words = (
+        "Wherever the formula for the weights of Lemma B.4 has a value, {} there is at most {} at any weights that sum "
+        "to one, of one client."
+    )
+    least = (
+        "min {c_{p_G} + c_R} = G^2 + D^2 (D^2 + (t-1) R^2) / (t D^2 + (t-1) R^2), the quotient being p_t, wherever it "
+        "has a value."
+    )
     last = value(D2)
     return Claim(
         "cfl.lemB4",
@@ -120,9 +126,10 @@ def lemB4() -> Claim:
             "For D = 0 the formula reads 0/0 on round 1, where p_1 = 1 is the only choice, and for D = R = 0 on every "
             "round, where all weights are equally good. Otherwise the minimum is taken nowhere else, except that for "
             "D = 0 past weights that sum to zero may be added.",
-            "'To get best convergence' does not follow: c_3 = 2 R (1 - p_t), without a factor eta in (23), is "
-            "least at p_t = 1, that is for FedAvg, and c_{p_B} is left out. The weights that minimise the whole right "
-            "side of (23), and when they are FedAvg's: ours.cfl_bound_weights.",
+            "'To get best convergence' follows up to phi, which is how Theorem 4.1 counts, and not of (23) as a whole: "
+            "c_3 = 2 R (1 - p_t), without a factor eta, is least at p_t = 1, that is for FedAvg. c_{p_B} is left out. "
+            "The weights that minimise the whole right side of (23), and when they are FedAvg's: "
+            "ours.cfl_bound_weights.",
         ),
     )
 
@@ -135,7 +142,8 @@ def eq33() -> Claim:
     rest = shared * residual("one") + (past2 + p_t**2) * residual("M^2")
     follows = Obligation("the statement follows", goal, ("sum", "balance", "apart", "one", "M^2"), gap(M2) + rest)
     statement = Statement(
-        "At the weights after (33) its objective is at most what it is at any weights that sum to one, of one client.",
+        "Wherever the formula for the weights after (33) has a value, the objective of (33) there is at most what it "
+        "is at any weights that sum to one, of one client.",
         goal,
         (),
         Proof((*balanced(M2), apart(), follows)),

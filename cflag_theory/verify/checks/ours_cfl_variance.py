@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -28,7 +29,7 @@ from cflag_theory.claims.ours_cfl_variance import (
 )
 from cflag_theory.claims.symbols import L, k
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.correlated_rates import constant_points
+from cflag_theory.verify.checks.cfl.correlated_rates import constant_points, variance_points
 from cflag_theory.verify.checks.cfl.remarks import more_correlation
 from cflag_theory.verify.search import Point
 
@@ -76,6 +77,12 @@ def _weighted(t: int, size: Fraction, information: Fraction, d2: Fraction, dista
             yield Point(values, story, "1")
         else:
             yield Point(values | {v: each}, story)
+
+
+def least_points() -> Iterator[Point]:
+    """The least value of (33) at two values of F, and against its limit."""
+    yield from (replace(point, part="1") for point in more_correlation())
+    yield from (replace(point, part="2") for point in variance_points())
 
 
 def floor_points() -> Iterator[Point]:
@@ -169,7 +176,7 @@ def _moments(clients: int, p: list[Fraction], client: Fraction, common: Fraction
 
 CHECKS: dict[str, Check] = {
     "ours.cfl_bound_weights": Check(bound_points),
-    "ours.cfl_correlated_minimum": Check(more_correlation),
+    "ours.cfl_correlated_minimum": Check(least_points),
     "ours.cfl_largest_constant": Check(constant_points),
     "ours.cfl_correlated_floor": Check(floor_points),
     "ours.cfl_correlated_bias": Check(bias_points),

@@ -48,6 +48,8 @@ from cflag_theory.verify.search import Point
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 
 Vector = list[Fraction]
+#: Signs of the rounds with their probabilities.
+Draws = list[tuple[Fraction, tuple[int, ...]]]
 
 
 def solve(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> Vector:
@@ -117,7 +119,7 @@ _VECTORS = ((0, 1), (1, -1), (1, 0, -1), (2, -3, 1), (1, -1, 1, -1, 1), (1,), (0
 
 def definite_points() -> Iterator[Point]:
     """x^T Q x, with D = 0 among the instances."""
-    for correlation, vector, d2, r2 in product(_ALPHAS, _VECTORS, (0, Fraction(1, 9), 4), (0, 1)):
+    for correlation, vector, d2, r2 in product(_ALPHAS, _VECTORS, (0, Fraction(1, 9), 4), (1, 0)):
         exact = [Fraction(entry) for entry in vector]
         values = entries(correlation, exact) | {D2: d2, R2: r2}
         story = (
@@ -129,20 +131,28 @@ def definite_points() -> Iterator[Point]:
 def optimal_points() -> Iterator[Point]:
     """The solution of (7) and other weights; a bound that the solution makes useless."""
     singular = ([Fraction(0), Fraction(0), Fraction(1)], Fraction(0), [Fraction(1), Fraction(-1), Fraction(0)])
-    yield _against(Fraction(1, 2), Fraction(0), Fraction(1), *singular)
-    changes = ([1, -1, 0], [0, 1, -1], [2, -1, -1])
+    yield from _against(Fraction(1, 2), Fraction(0), Fraction(1), *singular)
+    changes = ([0, 0, 0], [1, -1, 0], [0, 1, -1], [2, -1, -1])
     for correlation, d2, r2, change in product(
         _ALPHAS, (Fraction(1), Fraction(4)), (Fraction(0), Fraction(1)), changes
     ):
         p, multiplier = weights(correlation, d2, r2, 3)
-        yield _against(correlation, d2, r2, p, multiplier, [Fraction(entry) for entry in change])
+        yield from _against(correlation, d2, r2, p, multiplier, [Fraction(entry) for entry in change])
+    for t in (3, 4):
+        story = f"Independent signs: xi = (s_1, ..., s_{t}) D. All {2**t} draws are enumerated."
+        yield bounded(Fraction(4, 5), Fraction(1), Fraction(1), independent(t), story)
     for row in TABLE_2:
-        yield bounded(row)
+        correlation = Fraction(row.alpha)
+        story = (
+            "A chain of signs s_1, ..., s_4, each the one before with probability (1+alpha)/2, and a fair sign s; xi = "
+            "D (s_1, s_2, s, s_4). All 32 draws are enumerated: every E <xi_s, xi_t> is alpha^|s-t| D^2 or 0."
+        )
+        yield bounded(correlation, Fraction(row.D), Fraction(row.R), chain(correlation, 4), story)
 
 
 def _against(
     correlation: Fraction, d2: Fraction, r2: Fraction, p: Vector, multiplier: Fraction, change: Vector
-) -> Point:
+) -> Iterator[Point]:
     Q = matrix_Q(correlation, d2, r2, len(p))
     rows = [sum((q * a for q, a in zip(row, p, strict=True)), Fraction(0)) for row in Q]
     if any(row != -multiplier for row in rows) or sum(p) != 1:
@@ -153,40 +163,57 @@ def _against(
         f"t = {len(p)}, alpha = {correlation}, D^2 = {d2}, R^2 = {r2}: p = ({', '.join(map(str, p))}) solves (7).",
         f"p' = ({', '.join(map(str, moved))}).",
     )
-    return Point(values | {value: quadratic(Q, p), other: quadratic(Q, moved)}, story, "1")
+    compared = values | {value: quadratic(Q, p), other: quadratic(Q, moved)}
+    # The solution minimises, and is the only minimiser.
+    yield Point(compared, story, "1")
+    yield Point(compared, story, "3")
 
 
-def chain(correlation: Fraction, t: int) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
+def independent(t: int) -> Draws:
+    """All draws of t fair signs, with their probabilities."""
+    return [(Fraction(1, 2**t), draw) for draw in product((1, -1), repeat=t)]
+
+
+def chain(correlation: Fraction, t: int) -> Draws:
     """All draws, with their probabilities, of t signs of which each repeats the one before with chance (1+alpha)/2.
 
-    Their inner products are alpha^|i-j|. The last but one is then turned round, which Assumption 7 allows: it bounds
-    inner products from above only.
+    Their inner products are alpha^|i-j|. The last but one is then replaced by a fair sign of its own, which Assumption
+    7 allows: it bounds inner products from above only.
     """
+    found = []
     for draw in product((1, -1), repeat=t):
-        chance = Fraction(1, 2)
+        chance = Fraction(1, 4)
         for one, two in pairwise(draw):
             chance *= (1 + one * two * correlation) / 2
-        yield chance, (*draw[:-2], -draw[-2], draw[-1])
+        found += [(chance, (*draw[:-2], own, draw[-1])) for own in (1, -1)]
+    return found
 
 
-def bounded(row: Row) -> Point:
-    """Drifts that Assumption 7 allows, with the weights of a row of Table 2."""
-    correlation, d2, r2 = Fraction(row.alpha), Fraction(row.D), Fraction(row.R)
-    p, _ = weights(correlation, d2, r2, 4)
-    draws = list(chain(correlation, 4))
+def bounded(correlation: Fraction, d2: Fraction, r2: Fraction, draws: Draws, drifts: str) -> Point:
+    """Drifts that Assumption 7 allows, D times the signs drawn, with the solution of (7).
+
+    Raises
+    ------
+    ArithmeticError
+        If the drifts violate the assumption, or have a mean.
+    """
+    t = len(draws[0][1])
+    p, _ = weights(correlation, d2, r2, t)
     products = {
         (i, j): d2 * sum((chance * draw[i] * draw[j] for chance, draw in draws), Fraction(0))
-        for i, j in product(range(4), repeat=2)
+        for i, j in product(range(t), repeat=2)
     }
     if any(found > correlation ** abs(i - j) * d2 for (i, j), found in products.items()):
         raise ArithmeticError(f"the drifts for alpha = {correlation} violate Assumption 7")
+    if any(sum((chance * draw[i] for chance, draw in draws), Fraction(0)) for i in range(t)):
+        raise ArithmeticError(f"the drifts for alpha = {correlation} have a mean")
     moment = sum(
         (chance * sum(a * s for a, s in zip(p, draw, strict=True)) ** 2 for chance, draw in draws), Fraction(0)
     )
     values = {
         drift2: d2 * moment,
-        kms: quadratic(matrix_Q(correlation, Fraction(1), Fraction(0), 4), p),
-        # The pair of rounds 1 and 2, where the assumption is an equation.
+        kms: quadratic(matrix_Q(correlation, Fraction(1), Fraction(0), t), p),
+        # The pair of rounds 1 and 2.
         pair: products[0, 1],
         power: correlation,
         least_weight: min(p),
@@ -195,9 +222,8 @@ def bounded(row: Row) -> Point:
         grad2: 0,
     }
     story = (
-        f"t = 4, alpha = {correlation}, D^2 = {d2}, R^2 = {r2}; (7) gives p = ({', '.join(map(str, p))}).",
-        "A chain of signs s_1, ..., s_4, each the one before with probability (1+alpha)/2; xi = D (s_1, s_2, -s_3, "
-        "s_4). All 16 draws are enumerated: every E <xi_s, xi_t> is alpha^|s-t| D^2 or its negative.",
+        f"t = {t}, alpha = {correlation}, D^2 = {d2}, R^2 = {r2}; (7) gives p = ({', '.join(map(str, p))}).",
+        drifts,
     )
     return Point(values, story, "2")
 

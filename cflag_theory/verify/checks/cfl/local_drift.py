@@ -7,8 +7,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from cflag_theory.claims.cfl import leaning, progress
 from cflag_theory.claims.cfl import local_drift as claim
-from cflag_theory.claims.cfl import progress
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_l, sigma2
 from cflag_theory.claims.symbols import L
 from cflag_theory.verify.check import Check
@@ -50,7 +50,7 @@ def _cases() -> Iterator[tuple[list[Round], dict[Any, Any], str]]:
     """(rounds, step sizes and Lipschitz constant, words)."""
     rounds = steep()
     common = {eta: Fraction(2), eta_l: _ONE, sigma2: _ONE, K: 2, N: 1}
-    yield rounds, {**common, claim.lipschitz: _lipschitz(rounds, _ONE)}, STEEP
+    yield rounds, {**common, leaning.lipschitz: _lipschitz(rounds, _ONE)}, STEEP
     for world, t, words in worlds():
         convexity, smoothness = bounds(world)
         yield (
@@ -61,7 +61,7 @@ def _cases() -> Iterator[tuple[list[Round], dict[Any, Any], str]]:
                 sigma2: world.sigma**2,
                 K: world.local_steps,
                 N: world.clients,
-                claim.lipschitz: max(abs(1 - world.eta_l * convexity), abs(1 - world.eta_l * smoothness)),
+                leaning.lipschitz: max(abs(1 - world.eta_l * convexity), abs(1 - world.eta_l * smoothness)),
             },
             f"{words}; eta_l = {world.eta_l}; round {t}",
         )
@@ -70,7 +70,6 @@ def _cases() -> Iterator[tuple[list[Round], dict[Any, Any], str]]:
 def eq14_points() -> Iterator[Point]:
     """A round's noises and gradients as (14) sums them."""
     for rounds, values, words in _cases():
-        count = values[N] * values[K]
 
         def noise(found: Round) -> Fraction:
             return found.mean(lambda c: c.noise)
@@ -78,15 +77,11 @@ def eq14_points() -> Iterator[Point]:
         def gradient(found: Round) -> Fraction:
             return found.mean(lambda c: c.local)
 
-        def leaning(found: Round, count: int = count) -> Fraction:
-            return sum((c.path[-1] * sum(c.noise) for c in found.clients), _ZERO) / count**2
-
         found: dict[Any, Any] = {
             progress.move2: expectation(rounds, lambda r: (r.end - r.start) ** 2),
             claim.mean2: expectation(rounds, lambda r, g=gradient: g(r) ** 2),  # type: ignore[misc]
             claim.noise2: expectation(rounds, lambda r, n=noise: n(r) ** 2),  # type: ignore[misc]
             claim.mean_dot_noise: expectation(rounds, lambda r, g=gradient, n=noise: g(r) * n(r)),  # type: ignore[misc]
-            claim.last_dot_noise: expectation(rounds, leaning),
             claim.each2: expectation(rounds, lambda r: r.mean(lambda c: _squares(c.local))),
             claim.true2: expectation(rounds, lambda r: r.mean(lambda c: _squares(c.true))),
             claim.loss2: expectation(rounds, lambda r: r.mean(lambda c: _squares(c.loss))),
@@ -113,7 +108,6 @@ def eq17_points() -> Iterator[Point]:
                 claim.sum_m2: first(lambda c, s=steps: sum(c.local[:s]) ** 2),
                 claim.sum_nu2: first(lambda c, s=steps: sum(c.noise[:s]) ** 2),
                 claim.sum_m_dot_nu: first(lambda c, s=steps: sum(c.local[:s]) * sum(c.noise[:s])),
-                claim.end_dot_noise: first(lambda c, s=steps: c.path[s] * sum(c.noise[:s])),
                 claim.sum_each2: first(lambda c, s=steps: sum(_squares(c.local[:s]))),
             }
             yield Point({**values, **found}, (words, f"k = {steps}: E||w_k - w_t||^2 = {found[claim.moved2]}."))

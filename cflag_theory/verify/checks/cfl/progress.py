@@ -21,7 +21,11 @@ _EVEN = ((_ONE,), (_HALF, _HALF))
 
 def worlds() -> Iterator[tuple[DriftRounds, int, str]]:
     """(world, t, words): small worlds and the round of each that is looked at, the biased ones first."""
-    yield DriftRounds(_EVEN, D=_ONE), 2, "N = K = 1, f = w^2/2, w_1 = w* = 0, D = 1, p = (1/2, 1/2) in round 2"
+    yield (
+        DriftRounds(_EVEN, eta_l=Fraction(1, 20), D=_ONE),
+        2,
+        "N = K = 1, f = w^2/2, w_1 = w* = 0, D = 1, p = (1/2, 1/2) in round 2",
+    )
     yield (
         DriftRounds(_EVEN, start=_ONE, local_steps=2, eta_l=_QUARTER, D=_HALF, G=_HALF, R=_THIRD, sigma=_HALF),
         2,

@@ -130,8 +130,20 @@ def scaled(rounds: int, smooth: int) -> Fraction:
     return curvature / 2 * (1 - STEP / smooth * curvature) ** (2 * rounds)
 
 
+def at_rest(clients: int, rounds: int) -> tuple[Fraction, Fraction]:
+    """The least E f(w_t) - f* over the rounds and 2^{-N} (f(w_0) - f*), with f_{t,i} = (1 - s_i) w^2/2, so B = 1."""
+    # L = 2, and 1/20 is within eta <= 0.0552/L for c_O = 2.
+    step = Fraction(1, 40)
+    world = DriftRounds(weights=current(rounds), start=_ONE, clients=clients, eta_l=step, B=_ONE)
+    found = gaps(world)
+    return min(found), found[0] / 2**clients
+
+
 def _flat(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
     yield from _floors(subject, seed, count)
+    for clients, rounds in ((1, 100), (3, 20)):
+        words = f"f_i = (1 - s_i) w^2/2 with fair signs, N = {clients}, K = 1, p_t = 1, eta_l = 1/40, w_0 = 1, T = {rounds}"
+        yield _finding("gradient", words, at_rest(clients, rounds))
     for smooth in (1, 100):
         found = scaled(10, smooth), Fraction(7 * smooth, 180)
         words = f"f = {smooth}/10 w^2/2, L = {smooth}, w_0 = 1, eta = 1/(10 L), T = 10, no noise"
