@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
 import pytest
 import sympy as sp
 
 from cflag_theory.claims.algebra import ask_z3, certificate_fault, residual, slack, square
+from cflag_theory.claims.cfl import rates
+from cflag_theory.claims.cfl.chebyshev import H, ln
+from cflag_theory.claims.cfl.leaning import NONEXPANSIVE, RUNS, leaning, lipschitz, no_leaning
 from cflag_theory.claims.claim import Fact, Relation, Statement, at_most, equal
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.claims.proof import Induction, Instance, Obligation, Proof, RuleUse, examine
-from cflag_theory.claims.rules import tangent_of_exp
+from cflag_theory.claims.rules import tangent_of_exp, tangent_of_ln
 
 k = sp.Symbol("k", nonnegative=True, integer=True)
 L = sp.Symbol("L", positive=True)
@@ -111,6 +118,83 @@ def test_rules_cannot_be_invented_nor_bent():
         goal = step.conclusion
         follow = Obligation("f", goal, ("r",), slack("r"))
         assert rejected(Statement("", goal, (), Proof((step, follow)))), step
+
+
+def test_a_logarithm_that_is_declared_non_negative_starts_at_one():
+    """Below 1 the tangent of such a logarithm gives 1/2 <= 0."""
+    half = sp.Rational(1, 2)
+    goal = at_most(half, 0)
+    tangent = tangent_of_ln("t", ln, half, sp.S.One)
+    follows = Obligation("f", goal, ("t", "ln 1"), slack("t") - residual("ln 1") + ln(half))
+    one = Fact("ln 1", equal(ln(1), 0), "")
+    assert rejected(Statement("", goal, (), Proof((tangent, follows)), (one,)))
+    inside = tangent_of_ln("t", ln, sp.S.One, sp.S(2))
+    true = at_most(half, ln(2))
+    kept = Obligation("f", true, ("t", "ln 1"), slack("t") + residual("ln 1"))
+    assert examine(Statement("", true, (), Proof((inside, kept)), (one,))).accepted
+
+
+@pytest.mark.parametrize("rule", ["harmonic sum", "weighted mean", "nonexpansive steps"])
+def test_what_can_be_proved_is_no_rule(rule):
+    """Each of these once carried a conclusion that had nothing to do with its premises."""
+    below, more = Fact("a weight", at_most(w, 1), ""), Fact("another", at_most(0, 2), "")
+    step = RuleUse("r", rule, at_most(H(0), 0), "", ("a weight", "another"))
+    goal = step.conclusion
+    assert rejected(Statement("", goal, (below, more), Proof((step, Obligation("f", goal, ("r",), slack("r"))))))
+
+
+def test_weights_that_fall_have_no_chebyshev_sum():
+    """The proof of the logarithm stands on weights that rise and on the members' sums as they are."""
+    statement = rates.lnT().parts[0].printed
+    assert examine(statement).accepted
+    for name in ("rising", "weight", "part", "plain", "1/t", "first apart"):
+        without = tuple(fact for fact in statement.definitions if fact.name != name)
+        assert rejected(replace(statement, definitions=without)), name
+    falling = tuple(
+        replace(fact, relation=fact.relation.subs({rates.x: -rates.x})) if fact.name == "rising" else fact
+        for fact in statement.definitions
+    )
+    assert rejected(replace(statement, definitions=falling))
+
+
+def test_noises_lean_only_where_steps_increase_distances():
+    end = sp.Symbol("n", positive=True, integer=True)
+    statement = Statement("", at_most(leaning(end), 0), (NONEXPANSIVE,), Proof(no_leaning(end)), RUNS)
+    assert examine(statement).accepted
+    wider = replace(NONEXPANSIVE, relation=at_most(lipschitz, 1 + sp.Rational(1, 100)))
+    assert rejected(replace(statement, hypotheses=(wider,)))
+    assert rejected(replace(statement, hypotheses=()))
+    for fact in RUNS:
+        assert rejected(replace(statement, definitions=tuple(kept for kept in RUNS if kept != fact))), fact.name
+
+
+def leaning_of(slopes: tuple[Fraction, Fraction], size: int, later: tuple[int, int]) -> Fraction:
+    """E<sum of the gradients, sum of the noises> after two steps x - g(x) - noise from 0, by enumeration.
+
+    x - g(x) has the first slope below 0 and the second above; the second noise is +-later[0] after -size, +-later[1]
+    after +size.
+    """
+    total = Fraction(0)
+    for s, r in product((-1, 1), repeat=2):
+        first, second = s * size, r * later[s > 0]
+        place, gradients = Fraction(0), Fraction(0)
+        for noise in (first, second, 0):
+            after = slopes[place > 0] * place
+            gradients += place - after
+            place = after - noise
+        total += gradients * (first + second) / 4
+    return total
+
+
+def test_noises_whose_law_depends_on_the_past_do_not_lean_either():
+    """A later noise that is large after one sign and absent after the other moves the last point against the first."""
+    half = Fraction(1, 2)
+    slopes = (Fraction(-1), Fraction(0), half, Fraction(1))
+    for pair in product(slopes, repeat=2):
+        for later in product((0, 1, 9), repeat=2):
+            assert leaning_of(pair, 1, later) <= 0
+    # Steps that increase distances: gradients of a concave function lean along the noise.
+    assert leaning_of((Fraction(2), Fraction(2)), 1, (0, 0)) > 0
 
 
 def test_a_proof_by_rules_alone_is_no_proof():

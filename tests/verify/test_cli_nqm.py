@@ -3,27 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 
-from cflag_theory.verify import cli
-
 SMALL = ("--n", "3", "--N", "2", "--K", "2", "--T", "6", "--grid", "0.01")
-
-
-@pytest.fixture
-def cflag(monkeypatch, capsys):
-    """Calls `main` as the entry point does; returns exit code, standard output and standard error."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["cflag", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        printed = capsys.readouterr()
-        return ended.value.code or 0, printed.out, printed.err
-
-    return call
 
 
 def test_the_table_stands_beside_the_printed_one(cflag):

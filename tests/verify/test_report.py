@@ -167,7 +167,7 @@ def test_a_page_without_a_rate(tmp_path, verdicts):
 @pytest.mark.usefixtures("light")
 def test_the_pictures_of_the_second_paper(tmp_path, verdicts):
     studies = [cfl_rate(Model(), horizons=(2, 4), replicas=2).to_json()]
-    panels = nqm_study(Setting(dimension=2, rounds=2, grid=0.02), replicas=0, searched=False)["panels"]
+    panels = nqm_study(Setting(dimension=2, rounds=2, grid=0.01), replicas=0, searched=False)["panels"]
     text = write_report(tmp_path, [verdicts["cflag.eq65"]], cfl_rates=studies, nqm_panels=panels)
     assert "The noisy quadratic model" in text.read_text(encoding="utf-8")
     assert {"cfl_rate.png", "cfl_rate.svg", "nqm.png", "nqm.svg"} <= {path.name for path in tmp_path.iterdir()}

@@ -129,8 +129,8 @@ def thm4_7() -> Claim:
         ),
         (
             "'Substitute the p_{tau,i} in B.4.4' puts M^2 for D^2 in the value of Lemma B.4; the objective of (33) has "
-            "min(F^2, D^2) besides, which Remark 4.8 builds on the absence of. With it: ours.cfl_correlated_minimum, "
-            "part 2.",
+            "min(F^2, D^2) besides. No slip of the pen, since Remark 4.8 builds on its absence. The value with it: "
+            "ours.cfl_correlated_minimum, part 2.",
             "With F^2 put back the strongly convex rate is still refuted by the family of part 2: a drift that stays "
             "moves the point to which the iterates converge, and no number of rounds mends that. What any weights, "
             "step sizes and averages leave, for F <= D and N clients: ours.cfl_correlated_floor. Rates that do hold: "

@@ -110,7 +110,5 @@ def no_leaning(end: sp.Expr) -> tuple[Step, ...]:
             ),
         ),
         Instance("all steps", "comparison", k, end),
-        Obligation(
-            "no leaning", at_most(leaning(end), 0), ("all steps",), (slack("all steps") + changes2(end)) / 2
-        ),
+        Obligation("no leaning", at_most(leaning(end), 0), ("all steps",), (slack("all steps") + changes2(end)) / 2),
     )

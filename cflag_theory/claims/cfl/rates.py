@@ -67,7 +67,9 @@ MEANS = (
     Fact("no weight", equal(q_sum(0), 0), "An empty sum."),
     Fact("weight", equal(q_sum(k + 1), q_sum(k) + q(k + 1)), "Partial sums of q."),
     Fact("no part", equal(q_put(0), 0), "An empty sum."),
-    Fact("part", equal(q_put(k + 1), q_put(k) + q(k + 1) * S / (k * S + drift2)), "Partial sums of the weighted terms."),
+    Fact(
+        "part", equal(q_put(k + 1), q_put(k) + q(k + 1) * S / (k * S + drift2)), "Partial sums of the weighted terms."
+    ),
     Fact("total", equal(q_total, q_sum(T)), "All weights."),
     Fact("weighted", equal(weighted * q_total, q_put(T)), "The weighted mean."),
     Fact("first apart", equal(plain(T), S / drift2 + later(T - 1)), "The term of t = 1 is (R^2 + D^2)/D^2."),
@@ -245,9 +247,7 @@ def lnT(constant: Any = 4) -> Claim:
         / T,
     )
     words = "The q-weighted mean of D^4/(R^2+D^2)^2 1/(t - R^2/(R^2+D^2)) is at most C D^4/(R^2+D^2)^2 ln T/T"
-    term = Statement(
-        f"{words}, one C for all D > 0, R >= 0 (divided by the common factor).", single, (*TWO, STEP)
-    )
+    term = Statement(f"{words}, one C for all D > 0, R >= 0 (divided by the common factor).", single, (*TWO, STEP))
     repair = Repair(
         "needs-hypothesis",
         "R^2 <= rho D^2: the first of the terms is (R^2 + D^2)/D^2",
@@ -333,9 +333,12 @@ def phi_rate(constant: Any = 4) -> Claim:
         exact,
         ("phi", "mu = 0", "T terms", "up to T + 1", "tangent at T"),
         -residual("phi")
-        + 2 * R * distance * whole**2 / T * (
-            slack("T terms") + slack("up to T + 1") + slack("tangent at T") + 1 / (T + 1) + residual("mu = 0")
-        ),
+        + 2
+        * R
+        * distance
+        * whole**2
+        / T
+        * (slack("T terms") + slack("up to T + 1") + slack("tangent at T") + 1 / (T + 1) + residual("mu = 0")),
     )
     logarithms = at_most(ln(k + 1), harmonic(k))
     harmonic_sum = Induction(

@@ -195,8 +195,8 @@ def table1(excess: Any = 1) -> Claim:
             "Karimireddy et al.'s G^2 / (mu S epsilon) appears where S of N clients are sampled; the table prints "
             "their rate without it.",
             "Part 5: in Karimireddy et al.'s entry c_{p_B} (D^2 + G^2) / epsilon stands where their strongly convex "
-            "entry has c_{p_B} / mu and ours c_{p_B} / epsilon. Khaled et al.'s vanishes if A = B = 0 too, and so does "
-            "Li et al.'s, strongly convex, which has no terms without 1/epsilon.",
+            "entry has c_{p_B} / mu and ours c_{p_B} / epsilon. Khaled et al.'s vanishes where A = B = 0 besides. Li "
+            "et al.'s, strongly convex, has no terms without 1/epsilon and vanishes too.",
             "By these units four more terms of others are no numbers: both strongly convex ones of Woodworth et al. "
             "that contain c_{p_B}, their general convex one in sigma alone (as the text at hand nests its root), and "
             "Yin et al.'s mu / epsilon, which would fall with the convexity. All but the third count only if no power "

@@ -66,7 +66,7 @@ def constant_points() -> Iterator[Point]:
             larger_AC: max(a2, c2),
         }
         story = [f"A^2 = {a2}, B^2 = {b2}, C^2 = {c2}; t = {t}, p_tau = 1/t, the weights of the theorem for R = 0 < M."]
-        if (a2, b2, c2, t) == (0, quarter, quarter, 2):
+        if a2 == 0 and b2 == c2 == quarter and t == 2:
             moment = second_moment(Fraction(1))
             # c_O ||grad f||^2 + G^2 + D^2 sum p^2 + F^2 sum p p with the printed c_O.
             bound = (1 + a2 + max(b2, c2)) + quarter / t
