@@ -12,6 +12,7 @@ from cflag_theory.claims import (
     ours_bounded,
     ours_cfl_coefficient,
     ours_cfl_convex,
+    ours_cfl_decaying,
     ours_cfl_fedavg,
     ours_cfl_floors,
     ours_cfl_noise,
@@ -51,6 +52,7 @@ from cflag_theory.claims.c_flag import (
     update,
 )
 from cflag_theory.claims.cfl import (
+    bias_rate,
     chebyshev,
     correlated_drifts,
     correlated_rates,
@@ -64,6 +66,7 @@ from cflag_theory.claims.cfl import (
     nonconvex_progress,
     nonconvex_rate,
     one_round,
+    phi,
     progress,
     quadratic_model,
     rate_theorems,
@@ -232,8 +235,11 @@ PREAMBLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "The round weights p_{1,i}, ..., p_{t,i} sum to one (App. B.4.1), and are not negative unless the row is "
             "about their sign; step sizes are positive; N, S, K, T are at least 1.",
             "f(w) = E[f_{t,i}(w)] and grad f(w) = grad f_{t,i}(w) + delta_i + xi_{t,i} (5); Assumption 3 prints f(w) "
-            "for its gradient. E is the expectation over all draws; at a fixed w drifts have mean zero and are "
-            "independent as Assumption 3 says.",
+            "for its gradient. E is the expectation over all draws; at a fixed w drifts have mean zero, those of "
+            "different rounds are independent (Remark 3.2), and so are client and time drifts (the proof of Lemma B.2; "
+            "Assumption 3 does not say it).",
+            "The noises of Assumption 2 have mean zero given the drifts and everything that came before them, and are "
+            "independent between clients.",
             "eta = K eta_l eta_g (App. B.4.1), and N stands for the selected clients (footnote 3).",
             "w_{t,i,k} and w_{t,i,k-1}, which the paper's sums over k mix, are both read as w_{t,i,k-1}, the point of "
             "the k-th local gradient.",
@@ -275,7 +281,9 @@ MODULES = (
     local_drift,
     one_round,
     thresholds,
+    phi,
     rates,
+    bias_rate,
     rate_theorems,
     fedavg_theorems,
     remarks,
@@ -306,6 +314,7 @@ MODULES = (
     ours_cfl_rates,
     ours_cfl_convex,
     ours_cfl_floors,
+    ours_cfl_decaying,
     ours_cfl_weights,
     ours_cfl_variance,
     ours_cfl_quadratic,

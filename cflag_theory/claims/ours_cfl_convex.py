@@ -58,8 +58,10 @@ def convex_round() -> Statement:
         ),
     )
     return Statement(
-        "E||w_{t+1} - w*||^2 <= (1 + 1/T) (E||w_t - w*||^2 - eta E(f(w_t) - f*)) + eta^2 ((1 + T) E||b_t||^2 + "
-        "E||n_t||^2).",
+        "K = 1, in the model of ours.cfl_strongly_convex with mu = 0: w_{t+1} = w_t - eta (grad f(w_t) - b_t + n_t), "
+        "b_t what may depend on w_t and n_t what is new, E[n_t | everything before] = 0, the loss fixed before the "
+        "round's draws. Then E||w_{t+1} - w*||^2 <= (1 + 1/T) (E||w_t - w*||^2 - eta E(f(w_t) - f*)) + eta^2 ((1 + T) "
+        "E||b_t||^2 + E||n_t||^2).",
         goal,
         (Fact("eta", at_most(eta * L, 1), "eta <= 1/L."),),
         Proof(steps),
@@ -112,7 +114,8 @@ def convex_rounds(constant: Any = sp.E) -> Statement:
         + (constant - sp.E) * (start2 + T * W) / (eta * T),
     )
     return Statement(
-        "min_t E f(w_t) - f* <= e (||w_0 - w*||^2/(eta T) + eta ((1 + T) beta^2 + v)), for every T and eta <= 1/L.",
+        "In the same model: min_t E f(w_t) - f* <= e (||w_0 - w*||^2/(eta T) + eta ((1 + T) beta^2 + v)), for every T "
+        "and eta <= 1/L.",
         goal,
         (),
         Proof(
@@ -146,10 +149,11 @@ def general_convex(constant: Any = sp.E) -> Claim:
         (Part("round", convex_round()), Part("rounds", convex_rounds(constant))),
         (
             "beta is that of ours.cfl_strongly_convex; no bound on ||w_t - w*|| is assumed.",
-            "With beta to 0 (FedAvg with new clients) and eta = ||w_0 - w*||/sqrt(T v) it is 2 e ||w_0 - w*|| "
-            "sqrt(v/T).",
-            "With eta = ||w_0 - w*||/(beta T) the bias leaves a floor of 2 e beta ||w_0 - w*|| and more rounds do not "
-            "lower it: ours.cfl_lower_bounds has one of G ||w_0 - w*||/(4 sqrt(N)) for clients that stay.",
+            "With beta to 0 (FedAvg with new clients) and eta = ||w_0 - w*||/sqrt(T v), which is at most 1/L from T = "
+            "L^2 ||w_0 - w*||^2/v on, it is 2 e ||w_0 - w*|| sqrt(v/T).",
+            "With eta = ||w_0 - w*||/(beta T), at most 1/L from T = L ||w_0 - w*||/beta on, it tends to 2 e beta ||w_0 "
+            "- w*|| as T grows, and more rounds do not lower that: ours.cfl_lower_bounds has a floor of G ||w_0 - "
+            "w*||/(4 sqrt(N)) for clients that stay.",
         ),
     )
 

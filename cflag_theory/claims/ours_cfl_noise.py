@@ -33,10 +33,12 @@ from cflag_theory.claims.cfl.techniques import (
 )
 from cflag_theory.claims.claim import Claim, Fact, Part, Statement, at_most, equal
 from cflag_theory.claims.proof import Induction, Instance, Obligation, Proof, RuleUse
-from cflag_theory.claims.symbols import L, k, symbol
+from cflag_theory.claims.symbols import L, k, sequence, symbol
 
-c1 = symbol("c_1_of_round", "c_1", nonnegative=True)
-c2 = symbol("c_2_of_round", "c_2", nonnegative=True)
+# Lemma A.1 with what a round leaves besides progress, in (23) c_1^t eta + c_2^t eta^2 + phi_t.
+rest = sequence("rest_of_round", r"r_{@}", real=True)
+rests = sequence("sum_of_rests", r"\sum_{t\le @}\omega_tr_t", real=True)
+mean_rest = symbol("mean_rest", r"\frac{\sum_t\omega_tr_t}{W_T}", real=True)
 
 # Interpolation: L - mu and ||x - y||^2.
 excess = symbol("L_less_mu", r"(L-\mu)", positive=True)
@@ -64,7 +66,6 @@ ONE = sp.S.One
 
 def linear_rate(constant: Any = 1) -> Claim:
     """Lemma A.1 with the terms that (23) has; `constant` scales the right side."""
-    rest = c1 * eta + c2 * eta**2
     definitions = (
         *WEIGHTS,
         Fact("no round", equal(total(0), 0), "An empty sum."),
@@ -72,14 +73,17 @@ def linear_rate(constant: Any = 1) -> Claim:
             "round",
             equal(
                 eta * total(k + 1),
-                eta * total(k) + omega(k + 1) * (q * d(k) - d(k + 1)) + omega(k + 1) * eta * rest,
+                eta * total(k) + omega(k + 1) * (q * d(k) - d(k + 1)) + omega(k + 1) * eta * rest(k + 1),
             ),
-            "One more term: omega_t ((1 - mu eta) d_{t-1}/eta - d_t/eta + c_1 eta + c_2 eta^2).",
+            "One more term: omega_t ((1 - mu eta) d_{t-1}/eta - d_t/eta + r_t).",
         ),
         Fact("Phi", equal(Phi * W(T + 1), total(T + 1)), "Phi_T."),
+        Fact("no rest", equal(rests(0), 0), "An empty sum."),
+        Fact("rest", equal(rests(k + 1), rests(k) + omega(k + 1) * rest(k + 1)), "Partial sums of omega_t r_t."),
+        Fact("mean rest", equal(mean_rest * W(T + 1), rests(T + 1)), "The weighted mean of the r_t."),
     )
-    relation = equal(eta * total(k), q * d(0) - omega(k) * d(k) + eta * rest * W(k))
-    goal = at_most((Phi - rest) * (1 - q ** (T + 1)), constant * mu * d(0) * q ** (T + 1))
+    relation = equal(eta * total(k), q * d(0) - omega(k) * d(k) + eta * rests(k))
+    goal = at_most((Phi - mean_rest) * (1 - q ** (T + 1)), constant * mu * d(0) * q ** (T + 1))
     hypothesis = "summed (hypothesis)"
     proof = Proof(
         (
@@ -91,18 +95,15 @@ def linear_rate(constant: Any = 1) -> Claim:
                 Obligation(
                     "summed at 0",
                     relation.subs({k: 0}),
-                    ("no round", "omega_0", "W_0"),
-                    eta * rest * residual("W_0") - eta * residual("no round") - d(0) * residual("omega_0"),
+                    ("no round", "omega_0", "no rest"),
+                    eta * residual("no rest") - eta * residual("no round") - d(0) * residual("omega_0"),
                 ),
                 (
                     Obligation(
                         "summed at k + 1",
                         relation.subs({k: k + 1}),
-                        (hypothesis, "round", "omega", "W"),
-                        eta * rest * residual("W")
-                        - residual(hypothesis)
-                        - residual("round")
-                        - d(k) * residual("omega"),
+                        (hypothesis, "round", "omega", "rest"),
+                        eta * residual("rest") - residual(hypothesis) - residual("round") - d(k) * residual("omega"),
                     ),
                 ),
             ),
@@ -110,19 +111,22 @@ def linear_rate(constant: Any = 1) -> Claim:
             Obligation(
                 "the statement follows",
                 goal,
-                ("whole sum", "Phi", "all weights", "last power"),
+                ("whole sum", "Phi", "mean rest", "all weights", "last power"),
                 mu * d(T + 1)
-                + (mu * d(T + 1) + Phi - rest) * residual("last power") / q
+                + (mu * d(T + 1) + Phi - mean_rest) * residual("last power") / q
                 + q**T
-                * ((Phi - rest) * residual("all weights") - mu * residual("whole sum") - mu * eta * residual("Phi"))
+                * (
+                    (Phi - mean_rest) * residual("all weights")
+                    - mu * residual("whole sum")
+                    - mu * eta * (residual("Phi") - residual("mean rest"))
+                )
                 + (constant - 1) * mu * d(0) * q ** (T + 1),
             ),
         )
     )
     statement = Statement(
-        "(1/W_T) sum_{t=1}^{T+1} omega_t ((1 - mu eta) d_{t-1}/eta - d_t/eta + c_1 eta + c_2 eta^2) <= mu d_0 "
-        "q^(T+1)/(1 - q^(T+1)) + c_1 eta + c_2 eta^2 with omega_t = q^(1-t), q = 1 - mu eta > 0, multiplied by 1 - "
-        "q^(T+1).",
+        "(1/W_T) sum_{t=1}^{T+1} omega_t ((1 - mu eta) d_{t-1}/eta - d_t/eta + r_t) <= mu d_0 q^(T+1)/(1 - q^(T+1)) + "
+        "(1/W_T) sum_{t=1}^{T+1} omega_t r_t with omega_t = q^(1-t), q = 1 - mu eta > 0, multiplied by 1 - q^(T+1).",
         goal,
         (),
         proof,
@@ -136,9 +140,9 @@ def linear_rate(constant: Any = 1) -> Claim:
         (Part("1", statement),),
         (
             "An equality where d_{T+1} = 0.",
-            "(23) has mu/2 for mu. For mu eta (T + 1) >= 1/2 the first term is at most 2.55 mu d_0 exp(-mu eta (T "
-            "+ 1)), as q <= exp(-mu eta).",
-            "With c_1 > 0 no step makes the sum O(mu d_0 exp(-mu eta_max T)): eta must fall with T.",
+            "(23) has mu/2 for mu and r_t = c_1^t eta + c_2^t eta^2 + phi_t. For mu eta (T + 1) >= 1/2 the first term "
+            "is at most 2.55 mu d_0 exp(-mu eta (T + 1)), as q <= exp(-mu eta).",
+            "With r_t = c_1 eta and c_1 > 0 no step makes the sum O(mu d_0 exp(-mu eta_max T)): eta must fall with T.",
         ),
     )
 
@@ -334,7 +338,8 @@ def moments_on_the_run(constant: Any = 3) -> Claim:
         "Second moment at iterates that depend on the drifts",
         (Part("1", statement),),
         (
-            "The factor 3 is attained by a draw in which both drifts are -grad f (A = B = 1, G = D = 0).",
+            "The factor 3 is attained by a single draw in which both drifts are -grad f (A = B = 1, G = D = 0), whose "
+            "drifts do not have mean zero: that it is attained by drifts with mean zero at every w is not shown.",
             "sum p^2, the gain by averaging the rounds' drifts, is lost: a shared past can align them with the "
             "iterate.",
             "Bounds in the mean at every fixed w, as in Assumption 3, say nothing at an iterate that depends on the "

@@ -118,6 +118,10 @@ def one_round(constant: Any = 1) -> Statement:
         ),
     )
     return Statement(
+        "K = 1, f_{t,i}(w) = f(w) - <delta_i + xi_{t,i}, w> with f mu-convex and L-smooth, so that a round is w_{t+1} "
+        "= w_t - eta (grad f(w_t) - b_t + n_t): b_t is the mean over the clients of delta_i, the past time drifts and "
+        "the information loss, with their weights, and may depend on w_t; n_t is what is new, p_t xi_{t,i} and the "
+        "gradient noise, with E[n_t | everything before] = 0; the loss is fixed before the round's draws. Then "
         "E||w_{t+1} - w*||^2 <= r^2 E||w_t - w*||^2 + 2 eta r beta ||w_t - w*||_2 + eta^2 (beta^2 + v), r = 1 - eta "
         "mu.",
         goal,
@@ -197,9 +201,10 @@ def all_rounds(constant: Any = 1) -> Statement:
         slack("d_T") - residual("rho_T") * (reach(T) + r**T * start + beta / mu),
     )
     return Statement(
-        "E||w_T - w*||^2 <= ((1 - eta mu)^T ||w_0 - w*|| + beta/mu)^2 + eta v/mu, for every T.",
+        "In the model of part round: E||w_T - w*||^2 <= ((1 - eta mu)^T ||w_0 - w*|| + beta/mu)^2 + eta v/mu, for "
+        "every T.",
         goal,
-        (),
+        (STEP,),
         Proof((closed, distance, Instance("d_T", "distance", k, T), Instance("rho_T", "reach", k, T), follows)),
         (
             Fact("r", equal(r, 1 - eta * mu), "r = 1 - eta mu, not negative."),
@@ -307,7 +312,7 @@ def bias_bound() -> Statement:
     """What beta is."""
     goal = at_most(b_root, beta)
     return Statement(
-        "||b_t||_2 <= sqrt((G^2 + D^2 sum_{tau<t} p_tau^2)/N) + (1 - p_t) R = beta.",
+        "In the model of part round: ||b_t||_2 <= sqrt((G^2 + D^2 sum_{tau<t} p_tau^2)/N) + (1 - p_t) R = beta.",
         goal,
         (
             Fact(

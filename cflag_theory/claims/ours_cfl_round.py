@@ -59,7 +59,9 @@ client_loss2 = symbol("client_loss2", r"\rho_i^2", nonnegative=True)
 
 _HUNDREDTH = sp.Rational(1, 100)
 _THIRDS = sp.Rational(10, 3)
-NOISE = "The noises have mean zero given the past and the drifts, E||nu||^2 <= sigma^2, and are independent between clients."
+NOISE = (
+    "Noises have mean zero given the past and the drifts, E||nu||^2 <= sigma^2, and are independent between clients."
+)
 LOSS = "||Delta_{tau,i}(w)|| <= R at every w, and rho_i = sum_{tau<t} p_{tau,i} R."
 HYPOTHESES = (
     ORDER,
@@ -358,8 +360,8 @@ def cfl_round(progress: Any = 1, factor: Any = _THIRDS) -> Claim:
         (
             "Assumption 1 for every f_{tau,i} and weights p >= 0; the drifts may depend on w_t in any way. beta_t is 0 "
             "where they are independent of it, and may be positive where past drifts are used again.",
-            "With drifts that do not depend on w, N independent clients and the same weights for each of them, e_t^2 <= "
-            "(G^2 + D^2 sum p^2)/N and V_t <= G^2 + D^2 sum p^2.",
+            "With drifts that do not depend on w, N independent clients and the same weights for each of them, e_t^2 "
+            "<= (G^2 + D^2 sum p^2)/N and V_t <= G^2 + D^2 sum p^2.",
             "c_pB does not enter: f_{t,i} is L-smooth itself, so that the change of its gradient along a local path "
             "needs no Lemma B.2. With A, B > 0, e_t and V_t contain E||grad f(w_t)||^2.",
             "Neither needs (19) nor that local steps do not increase distances.",

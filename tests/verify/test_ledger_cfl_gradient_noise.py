@@ -66,6 +66,7 @@ def test_verdict(build, expected):
         (correlated_drifts.lemB10(1 - TINY), "repair", "1"),
         (information_loss.lemB3(sp.Rational(999, 1000)), "repair", "1"),
         (information_loss.fisher_matrix(1 + TINY), "repair", "1"),
+        (information_loss.fisher_matrix(1 + TINY), "repair", "2"),
     ],
     ids=lambda value: getattr(value, "id", value),
 )
@@ -108,6 +109,33 @@ def test_lemma_B7_holds_where_F_is_at_most_D():
     for point in pair_checks.lemB7_points():
         if point.values[F2] <= point.values[D2]:
             assert relation.holds_at(point.values), point.story
+
+
+def test_the_clipped_drift_satisfies_assumptions_1_3_and_6_everywhere():
+    grid = [Fraction(n, 4) for n in range(-12, 13)]
+    for a, b in pairwise(grid):
+        drift = pair_checks.clipped(a)
+        assert drift**2 <= a**2 / 4
+        assert drift**2 <= Fraction(1, 4)
+        for s in (1, -1):
+            slope = 1 - s * (pair_checks.clipped(b) - drift) / (b - a)
+            assert Fraction(1, 2) <= slope <= Fraction(3, 2)
+
+
+def test_the_instance_of_lemma_B7_has_5_over_4_against_9_over_8():
+    point = next(iter(pair_checks.lemB7_points()))
+    assert correlated_drifts.lemB7().parts[0].printed.relation.at(point.values) == (
+        sp.Rational(5, 4),
+        sp.Rational(9, 8),
+    )
+
+
+def test_labels_from_the_model_excuse_logits_that_bend():
+    cases = [p for p in loss_checks.fisher_points() if p.part == "2"]
+    assert any("z'' = 1, 3, 0" in line for p in cases for line in p.story)
+    for point in cases:
+        assert point.values[information_loss.mean_bend] == 0
+        assert point.values[information_loss.mean_fisher] == point.values[information_loss.mean_hessian]
 
 
 def test_renewal_gives_the_stated_correlations():

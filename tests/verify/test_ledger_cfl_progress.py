@@ -15,6 +15,7 @@ from cflag_theory.claims.claim import at_most
 from cflag_theory.claims.proof import examine
 from cflag_theory.verify.check import Check, run_check
 from cflag_theory.verify.checks import CHECKS
+from cflag_theory.verify.drift_rounds import DriftRounds
 from cflag_theory.verify.one_round import expectation, noisy_rounds
 
 TINY = sp.Rational(1, 10**6)
@@ -47,9 +48,9 @@ def findings(verdict, on, kind, key="1"):
         (local_drift.eq14, {"1": "needs-hypothesis", "2": "needs-hypothesis"}),
         (progress.eq15, {"1": "loose"}),
         (local_drift.eq17, {"1": "needs-hypothesis"}),
-        (local_drift.eq18, {"1": "holds"}),
-        (one_round.eq20, {"1": "typo", "2": "needs-hypothesis"}),
-        (one_round.eq21, {"1": "typo", "2": "typo"}),
+        (local_drift.eq18, {"1": "holds", "2": "needs-hypothesis"}),
+        (one_round.eq20, {"1": "needs-hypothesis", "2": "needs-hypothesis"}),
+        (one_round.eq21, {"1": "typo", "2": "typo", "3": "needs-hypothesis"}),
         (ours_cfl_round.cfl_round, {"1": "holds", "2": "holds"}),
         (ours_cfl_step.cfl_step, {"1": "holds", "2": "holds"}),
     ],
@@ -110,8 +111,7 @@ def test_eq14_needs_steps_that_do_not_increase_distances():
     bare = replace(repair, hypotheses=tuple(f for f in repair.hypotheses if f.name != "nonexpansive"))
     assert not examine(bare).accepted
     loose = tuple(
-        replace(f, relation=at_most(leaning.lipschitz, 2)) if f.name == "nonexpansive" else f
-        for f in repair.hypotheses
+        replace(f, relation=at_most(leaning.lipschitz, 2)) if f.name == "nonexpansive" else f for f in repair.hypotheses
     )
     assert not examine(replace(repair, hypotheses=loose)).accepted
 
@@ -136,10 +136,36 @@ def test_eq18_with_smaller_constants_is_refuted(first, second):
     assert parts(verdict)["1"] == "false"
 
 
+def test_eq18_on_a_local_path_needs_lemma_B2():
+    repair = local_drift.eq18().parts[1].repair.statement
+    bare = replace(repair, hypotheses=tuple(f for f in repair.hypotheses if f.name != "Lemma B.2"))
+    assert not examine(bare).accepted
+
+
+def test_eq18_is_refuted_at_a_small_step():
+    """Below the step size with 12 at c = L = 1; with 3 in place of the 2 of the loss it holds there."""
+    relation = local_drift.eq18().parts[1].printed.relation
+    small, large = (p for p in check_of("cfl.eq18").points() if "R |w|" in p.story[0])
+    eta_l, eta_g = Fraction(1, 20), Fraction(1, 100)
+    assert f"eta_l = {eta_l}, eta_g = {eta_g}" in small.story[0]
+    assert 2 * eta_l * eta_g < (sp.sqrt(3 * eta_g**2 + 4 * eta_g**4) - 2 * eta_g**2) / 12
+    assert not relation.holds_at(small.values)
+    assert not relation.holds_at(large.values)
+    wider = at_most(relation.left, relation.right + local_drift.rho_i2)
+    assert wider.holds_at(small.values)
+
+
 def test_eq20_with_another_constant_is_not_proved():
     verdict = decide(one_round.eq20(8 - TINY))
     assert findings(verdict, "repair", "proof", "1") == ["undecided"]
     assert findings(verdict, "repair", "proof", "2") == ["undecided"]
+
+
+@pytest.mark.parametrize("name", ["(17), (18)", "drifts grow"])
+def test_eq19_needs_both_hypotheses(name):
+    repair = one_round.eq20().parts[0].repair.statement
+    bare = replace(repair, hypotheses=tuple(f for f in repair.hypotheses if f.name != name))
+    assert not examine(bare).accepted
 
 
 def test_eq20_is_refuted_by_the_steep_loss_alone():
@@ -153,6 +179,61 @@ def test_eq21_is_refuted_by_a_large_step_only():
     relation = one_round.eq21().parts[0].printed.relation
     first = [p for p in check_of("cfl.eq21").points() if p.part == "1"]
     assert [relation.holds_at(p.values) for p in first] == [False, True, True]
+
+
+def later_round(eta, curvature=Fraction(1)):
+    """E||w_2 - w*||^2, E||w_3 - w*||^2 and E f(w_2) - f*: f = L w^2/2, w_1 = w* = 0, D = 1, p = (1/2, 1/2)."""
+    world = DriftRounds(((Fraction(1),), (HALF, HALF)), a=curvature, eta_l=eta, D=Fraction(1))
+    near, far = (world.expectation(lambda run, t=t: run.w[t] ** 2) for t in (2, 3))
+    return near, far, curvature * near / 2
+
+
+@pytest.mark.parametrize("c_2", [Fraction(1, 6), Fraction(5, 2), 100])
+def test_no_c_2_saves_the_second_round(c_2):
+    """c_1 = 2 c_pG = 1; half and all of mu L eta = L eta, and both sides over eta^2."""
+    eta = Fraction(1, 1000)
+    near, far, value = later_round(eta)
+    assert far > (1 - eta / 2) * near - eta * value + eta**2 + c_2 * eta**3
+
+
+def test_eq21_as_printed_fails_in_the_second_round_too():
+    """The note's L = 1/100, eta = 5."""
+    eta, curvature = Fraction(5), Fraction(1, 100)
+    near, far, value = later_round(eta, curvature)
+    printed = one_round.eq21().parts[0].printed.relation
+    values = {
+        progress.L: curvature,
+        progress.mu: curvature,
+        progress.eta: eta,
+        one_round.eta_l: eta,
+        one_round.K: 1,
+        one_round.N: 1,
+        one_round.sigma2: 0,
+        progress.c_B: 1,
+        one_round.c_G: HALF,
+        one_round.rho2: 0,
+        progress.rho: 0,
+        progress.dist: 0,
+        progress.dist2: near,
+        progress.gap: value,
+        progress.next2: far,
+    }
+    assert not printed.holds_at(values)
+    assert printed.holds_at({**values, one_round.c_G: 1})
+
+
+def test_eq21_of_the_method_breaks_for_continual_clients_and_for_FedAvg():
+    relation = one_round.eq21().parts[2].printed.relation
+    points = [p for p in check_of("cfl.eq21").points() if p.part == "3"]
+    assert [relation.holds_at(p.values) for p in points] == [False, False, True]
+    assert "FedAvg" in points[1].story[0]
+
+
+@pytest.mark.parametrize("name", ["(13)", "(15)", "(20)"])
+def test_eq21_of_the_method_needs_what_it_is_granted(name):
+    repair = one_round.eq21().parts[2].repair.statement
+    bare = replace(repair, hypotheses=tuple(f for f in repair.hypotheses if f.name != name))
+    assert not examine(bare).accepted
 
 
 def test_eq21_without_its_factor_in_the_mended_form():

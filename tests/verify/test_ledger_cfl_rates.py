@@ -9,18 +9,20 @@ from functools import cache
 import pytest
 import sympy as sp
 
-from cflag_theory.claims.cfl import fedavg_theorems, floors, rate_theorems, rates
-from cflag_theory.claims.cfl.symbols import D2, R2, T, t
+from cflag_theory.claims.cfl import bias_rate, fedavg_theorems, floors, rate_theorems, rates
+from cflag_theory.claims.cfl.symbols import D2, R2, T, sigma2, t
 from cflag_theory.claims.claim import at_most, equal
 from cflag_theory.claims.proof import examine
+from cflag_theory.claims.symbols import L
 from cflag_theory.verify.check import Check, run_check
+from cflag_theory.verify.checks.cfl import bias_rate as bias_checks
 from cflag_theory.verify.checks.cfl import fedavg_theorems as fedavg_checks
 from cflag_theory.verify.checks.cfl import rate_theorems as theorem_checks
 from cflag_theory.verify.checks.cfl import rates as rate_checks
 from cflag_theory.verify.drift_rounds import DriftRounds
 from cflag_theory.verify.search import Point, applies
 
-CHECKS = {**rate_checks.CHECKS, **theorem_checks.CHECKS, **fedavg_checks.CHECKS}
+CHECKS = {**rate_checks.CHECKS, **bias_checks.CHECKS, **theorem_checks.CHECKS, **fedavg_checks.CHECKS}
 TINY = sp.Rational(1, 10**6)
 
 
@@ -47,10 +49,13 @@ def findings(verdict, on, kind, key="1"):
     [
         (rates.partial_fraction, {"1": "holds"}),
         (rates.lnT, {"1": "holds", "2": "needs-hypothesis"}),
-        (rates.phi_rate, {"1": "holds", "2": "needs-hypothesis"}),
+        (bias_rate.phi_rate, {"1": "holds", "2": "needs-hypothesis"}),
         (rate_theorems.sc_rate, {"clients": "false", "time": "false", "log": "typo"}),
-        (rate_theorems.gc_rate, {"clients": "false", "time": "false", "units": "typo"}),
-        (fedavg_theorems.fedavg_rates, {"strongly": "false", "sign": "typo", "generally": "needs-hypothesis"}),
+        (rate_theorems.gc_rate, {"clients": "false", "time": "false", "units": "typo", "gradient": "false"}),
+        (
+            fedavg_theorems.fedavg_rates,
+            {"strongly": "false", "sign": "typo", "noise": "typo", "generally": "needs-hypothesis"},
+        ),
     ],
 )
 def test_verdict(build, expected):
@@ -107,21 +112,36 @@ def test_lnT_alone_without_its_hypothesis_has_no_proof():
 
 @pytest.mark.parametrize("constant", [1, 2, sp.Rational(23, 10)])
 def test_phi_rate_with_a_constant_that_is_too_small(constant):
-    verdict = decide(rates.phi_rate(constant))
+    verdict = decide(bias_rate.phi_rate(constant))
     assert parts(verdict)["1"] == "false"
     assert findings(verdict, "printed", "counterexample") == ["refutes"]
 
 
 def test_phi_rate_is_refuted_within_the_printed_step_size():
-    """mu eta = 1/10 with mu = L: the last rounds weigh more, and the ln T/T is not theirs."""
-    relation = rates.phi_rate().parts[1].printed.relation
+    """mu eta = 1/10 with mu = L: the last rounds weigh more, and the ln T/T with c = 1 is not theirs."""
+    relation = bias_rate.phi_rate().parts[1].printed.relation
     broken = [p for p in check_of("cfl.phi_rate").points() if not relation.holds_at(p.values)]
     assert any(p.values[rates.x] == Fraction(1, 20) and p.values[T] == 100 for p in broken)
     assert all(p.values[rates.x] > 0 for p in broken)
 
 
+def test_the_subtracted_term_of_phi_is_of_order_one_over_T():
+    """T times what is subtracted does not grow, as the proved family has it with 1600 for it."""
+    subtracted = [rounds * (1 - bias_checks.late(rounds)[0]) for rounds in (40, 80, 160)]
+    assert subtracted == sorted(subtracted, reverse=True)
+    assert subtracted[0] < 1600
+
+
+def test_phi_rate_for_unequal_weights_has_no_proof():
+    held = bias_rate.phi_rate().parts[1].repair.statement
+    kept = tuple(fact for fact in held.hypotheses if fact.name != "mu = 0")
+    assert not examine(replace(held, hypotheses=kept)).accepted
+
+
 @pytest.mark.parametrize(
-    "family", [floors.fixed_clients, floors.time_drifts, floors.geometric, floors.flat], ids=lambda f: f.__name__
+    "family",
+    [floors.fixed_clients, floors.new_in_every_round, floors.no_gradient, floors.geometric, floors.flat],
+    ids=lambda f: f.__name__,
 )
 def test_a_higher_floor_is_not_proved(family):
     statement = family("")
@@ -175,10 +195,37 @@ def test_fedavg_with_fewer_rounds_in_its_repair(constant):
 
 
 def test_fedavg_without_fresh_drifts_has_no_proof():
-    part = fedavg_theorems.fedavg_rates().parts[2]
+    part = fedavg_theorems.fedavg_rates().parts[3]
     held = part.repair.statement
     kept = tuple(fact for fact in held.hypotheses if fact.name != "fresh")
     assert not examine(replace(held, hypotheses=kept)).accepted
+
+
+def test_fedavg_with_a_smaller_noise_term_in_its_repair():
+    assert parts(decide(fedavg_theorems.fedavg_rates(noise=sp.Rational(1, 5))))["noise"] == "false"
+
+
+def test_fedavg_with_too_short_halves_has_no_proof():
+    """T >= s is what makes the first half matter no more than exp(-mu T/(20 L))."""
+    held = fedavg_theorems.fedavg_rates().parts[2].repair.statement
+    kept = tuple(fact for fact in held.hypotheses if fact.name != "T")
+    assert not examine(replace(held, hypotheses=kept)).accepted
+
+
+def test_the_bracket_of_fedavg_falls_faster_than_the_floor_of_its_noise():
+    """With ||w_0 - w*||^2 = sigma^2/(mu^2 T) and mu = L the quotient exceeds any C: here 249 at T = 1000."""
+    printed = fedavg_theorems.fedavg_rates().parts[2].printed.relation
+    bracket = (
+        (printed.right / rates.C).subs({floors.start2: 1 / T, sigma2: 1, L: 1, rate_theorems.mu: 1}).subs({T: 1000})
+    )
+    assert sp.Rational(1, 4000) > 249 * bracket
+
+
+def test_the_largest_step_still_leaves_clients_at_rest():
+    """With B = 1 the least gap is 2^-N of the first one, but for what the moving draws add."""
+    for clients in (1, 2):
+        least, floor = theorem_checks.at_rest(clients, 30)
+        assert floor <= least < 2 * floor
 
 
 def test_floors_replayed_over_all_draws_refute():

@@ -10,6 +10,7 @@ import sympy as sp
 from cflag_theory.claims import ours_cfl_noise, rules
 from cflag_theory.claims.cfl import chebyshev, sublinear, summation, techniques
 from cflag_theory.claims.claim import at_most
+from cflag_theory.claims.proof import examine
 from cflag_theory.claims.symbols import L
 from cflag_theory.verify.check import run_check
 from cflag_theory.verify.checks import ours_cfl_noise as ours_checks
@@ -147,6 +148,8 @@ def test_the_steps_of_lemma_A2_are_at_most_eta_max():
         rules.tangent_of_exp("r", sp.Rational(-1, 2), sp.S(2)),
         replace(rules.tangent_of_ln("r", chebyshev.ln, sp.S(2), sp.S(3)), conclusion=at_most(1, chebyshev.ln(3))),
         rules.tangent_of_ln("r", chebyshev.ln, sp.S.Zero, sp.S(3)),
+        rules.tangent_of_ln("r", chebyshev.ln, sp.S.Half, sp.S(3)),
+        rules.tangent_of_ln("r", chebyshev.ln, sp.S(3), sp.S.Half),
         rules.tangent_of_ln("r", chebyshev.H, sp.S(2), sp.S(3)),
         replace(
             rules.tangent_of_ln("r", chebyshev.ln, sp.S(2), sp.S(3)),
@@ -156,6 +159,13 @@ def test_the_steps_of_lemma_A2_are_at_most_eta_max():
 )
 def test_a_bent_tangent_is_refused(step):
     assert rules.fault(step, []) is not None
+
+
+@pytest.mark.parametrize("name", ["mean rest", "rest", "no rest"])
+def test_the_linear_rate_needs_the_mean_of_what_the_rounds_leave(name):
+    statement = ours_cfl_noise.linear_rate().parts[0].printed
+    kept = tuple(fact for fact in statement.definitions if fact.name != name)
+    assert not examine(replace(statement, definitions=kept)).accepted
 
 
 def test_straight_tangents_are_accepted():

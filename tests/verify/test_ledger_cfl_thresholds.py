@@ -1,4 +1,4 @@
-"""Step sizes, c_1, c_2 and phi_t of App. B.4.2: verdicts, and what a wrong constant does to them."""
+"""Step sizes, c_1, c_2, (23) and phi_t of App. B.4.2: verdicts, and what a wrong constant does to them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from functools import cache
 import pytest
 import sympy as sp
 
-from cflag_theory.claims.cfl import thresholds
+from cflag_theory.claims.cfl import phi, thresholds
 from cflag_theory.claims.claim import at_most
+from cflag_theory.claims.proof import examine
 from cflag_theory.verify.check import Check, run_check
 from cflag_theory.verify.checks import CHECKS
 
@@ -42,7 +43,7 @@ def findings(verdict, on, kind, key="1"):
         (thresholds.ratio_bound, {"1": "holds", "2": "typo"}),
         (thresholds.c1, {"1": "holds"}),
         (thresholds.c2, {"1": "typo"}),
-        (thresholds.phi, {"1": "holds", "2": "needs-hypothesis"}),
+        (phi.phi, {"1": "needs-hypothesis", "2": "needs-hypothesis"}),
     ],
 )
 def test_verdict(build, expected):
@@ -97,9 +98,40 @@ def test_c2_with_less_than_5_is_refuted(drift):
 
 
 def test_phi_needs_its_hypothesis():
-    subject = thresholds.phi()
+    subject = phi.phi()
     part = subject.parts[1]
     bare = replace(part.repair, statement=replace(part.repair.statement, hypotheses=()))
     verdict = decide(replace(subject, parts=(replace(part, repair=bare),)))
     assert verdict.verdict == "false"
     assert findings(verdict, "repair", "counterexample", "2") == ["refutes"]
+
+
+def test_eq23_needs_the_display_before_it():
+    subject = phi.phi()
+    part = subject.parts[0]
+    known = part.repair.statement
+    bare = replace(known, hypotheses=part.printed.hypotheses)
+    verdict = decide(replace(subject, parts=(replace(part, repair=replace(part.repair, statement=bare)),)))
+    assert verdict.verdict == "false"
+    assert findings(verdict, "repair", "proof") == ["undecided"]
+    assert findings(verdict, "repair", "counterexample") == ["refutes"]
+
+
+@pytest.mark.parametrize("drop", [phi.c_1 * TINY, phi.c_2 * phi.eta * TINY])
+def test_eq23_with_a_smaller_constant_is_not_proved(drop):
+    known = phi.phi().parts[0].repair.statement
+    relation = at_most(known.relation.left, known.relation.right - phi.eta * drop)
+    assert examine(known).accepted
+    assert not examine(replace(known, relation=relation)).accepted
+
+
+def test_eq23_is_refuted_below_the_step_size():
+    relation = phi.phi().parts[0].printed.relation
+    points = list(check_of("cfl.phi").points())
+    assert all(fact.relation.holds_at(p.values) for p in points for fact in phi.phi().parts[0].printed.hypotheses)
+    assert [relation.holds_at(p.values) for p in points] == [False, True, True, True]
+
+
+@pytest.mark.parametrize(("build", "words"), [(thresholds.step6, "at most 0."), (thresholds.step12, "at most -eta.")])
+def test_steps_say_what_is_left(build, words):
+    assert build().parts[0].printed.words.endswith(words)

@@ -12,7 +12,7 @@ import pytest
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import random_separable, rotation_bias, simulate, uniform
 from cflag_theory.verify import rate
-from cflag_theory.verify.rates import HORIZONS, _slopes
+from cflag_theory.verify.rates import HORIZONS, fitted_slopes
 
 SMALL = {"horizons": (16, 32, 64), "replicas": 4, "local_steps": 2}
 
@@ -92,7 +92,7 @@ def test_the_fit_is_over_the_larger_half_and_at_least_two(problem, horizons, fit
 @pytest.mark.parametrize("power", [-0.5, -1.0, 0.0, 0.3])
 def test_the_slope_of_a_power_law_is_its_power(power):
     values = np.array([[2.0, 7.0]]) * np.array(HORIZONS, dtype=float)[:, None] ** power
-    assert _slopes(HORIZONS, values) == pytest.approx([power, power], abs=1e-12)
+    assert fitted_slopes(HORIZONS, values) == pytest.approx([power, power], abs=1e-12)
 
 
 def test_default_horizons():

@@ -107,7 +107,7 @@ def lemB10(one: Any = 1) -> Claim:
     bounded = Fact(
         "correlation",
         at_most(correlated, pair_F + pair_C * grad2),
-        "Assumption 5, weighted with p_{tau_1} p_{tau_2} and summed, as non-negative weights allow.",
+        "Assumption 5, weighted with p_{tau_1} p_{tau_2} >= 0 and summed.",
     )
     goal = _with_pairs(pair_C, one * pair_F)
     least = _with_pairs(pair_C, pair_least)
@@ -131,10 +131,16 @@ def lemB10(one: Any = 1) -> Claim:
         least,
         (*KNOWN, small),
     )
+    summed = Fact(
+        "correlation",
+        bounded.relation,
+        "The weighted sum of the correlations is at most that of their bounds, as with equality in Assumption 5, or "
+        "with weights that are not negative.",
+    )
     signed = Statement(
-        any_sign.words + " Assumption 5 from both sides, or weights that are not negative.",
+        any_sign.words + " With equality in Assumption 5, or weights that are not negative.",
         least,
-        (*KNOWN, small, bounded),
+        (*KNOWN, small, summed),
         Proof(
             (
                 *_pairs_proof(goal).steps[:2],
@@ -168,8 +174,8 @@ def lemB10(one: Any = 1) -> Claim:
         any_sign,
         Repair(
             "needs-hypothesis",
-            "the bound on the weighted sum of correlations itself, which Assumption 5 gives only for p_{tau_1} "
-            "p_{tau_2} >= 0",
+            "the bound on the weighted sum of correlations itself, which Assumption 5 gives with equality in it, or "
+            "with weights that are not negative",
             signed,
         ),
     )
@@ -181,8 +187,9 @@ def lemB10(one: Any = 1) -> Claim:
         (first, second),
         (
             "Part 1 is Lemma B.7's fault again.",
-            "Part 2: an upper bound on E<xi_1, xi_2> says nothing where p_1 p_2 < 0. With equalities in Assumption 7 "
-            "the lemma is an equality for any weights.",
+            "Part 2: an upper bound on E<xi_1, xi_2> says nothing where p_1 p_2 < 0. A bound on |E<xi_1, xi_2>| does "
+            "not help: in the instance the correlations lie between 0 and F_12^2, and those of xi_3 are 0.",
+            "With equalities in Assumption 7 and in Assumption 3 the lemma is an equality for any weights.",
         ),
     )
 

@@ -2,8 +2,9 @@
 
 With K = 1 and additive drifts a round is w_{t+1} = w_t - eta_t (lambda (w_t - w*) - c_t), where c_t is the mean over
 the clients of delta_i + sum_tau p_tau xi_{tau,i}, the p_tau sum to one, and the steps eta_t are any positive numbers,
-all of them chosen beforehand: steps that look at the gradients could do better. Hence w_T - w* = keep (w_0 - w*) + (1/lambda) sum_i (along delta_i + sum_tau share_tau xi_{tau,i})/N, with coefficients
-that depend on the steps and weights alone.
+all of them chosen beforehand: steps that look at the gradients could do better. Hence w_T - w* = keep (w_0 - w*) +
+(1/lambda) sum_i (along delta_i + sum_tau share_tau xi_{tau,i})/N, with coefficients that depend on the steps and
+weights alone.
 """
 
 from __future__ import annotations

@@ -53,7 +53,12 @@ B = symbol("B_B1", "B", nonnegative=True)
 CLIENT = Fact("client drift", at_most(client2, G2 + B2 * grad2), "E||delta||^2 <= G^2 + B^2 E||grad f||^2.")
 TIME = Fact("time drift", at_most(time2, D2 + A2 * grad2), "E||xi||^2 <= D^2 + A^2 E||grad f||^2, for every round.")
 CENTRED = Fact("mean zero", equal(drift_cross, 0), "The drifts have mean zero at a fixed w.")
-APART = Fact("independent", equal(between, 0), "delta_i and the time drifts are independent.")
+APART = Fact(
+    "independent",
+    equal(between, 0),
+    "delta_i and the time drifts are independent of each other: the proof of Lemma B.2 names the independence of "
+    "noise, Assumption 3 does not.",
+)
 
 
 def aggregation() -> Claim:
@@ -224,7 +229,7 @@ def lemB2_use(one: Any = 1) -> Claim:
         at_most(time_sum2, weights2 * (D2 + A2 * grad2)),
         "E||sum_tau p_tau xi_{tau,i}||^2 <= sum p^2 (D^2 + A^2 E||grad f||^2) at this iterate.",
     )
-    apart = Fact("drifts apart", at_most(between, 0), "delta_i and the time drifts are not correlated at this iterate.")
+    apart = Fact("drifts apart", at_most(between, 0), "E<delta_i, sum p xi> <= 0 at this iterate.")
     fresh = Fact(
         "fresh drifts",
         at_most(0, drift_cross),
@@ -253,14 +258,14 @@ def lemB2_use(one: Any = 1) -> Claim:
         "at w_{t,i,k-1}, for k >= 2, as (15) and (18) do, already in the first round and for FedAvg",
     )
     repair_words = (
-        "the drifts in the sum must not be correlated with grad f at the iterate (E<grad f, delta_i + sum p xi> >= 0), "
-        "as if they were drawn after it"
+        "the drifts in the sum must be independent of the iterate, as if drawn after it; the proof uses no more than "
+        "the second moments at the iterate that this gives, and E<grad f, delta_i + sum p xi> >= 0"
     )
     parts = []
     for key, place in zip("12", places, strict=True):
         printed = Statement(f"Lemma B.2 (2) holds {place}, with E over all draws.", goal, known)
         mended = Statement(
-            f"Lemma B.2 (2) {place}, for drifts that are not correlated with it.", goal, (*known, fresh), proof
+            f"Lemma B.2 (2) {place}, for drifts that are independent of the iterate.", goal, (*known, fresh), proof
         )
         parts.append(Part(key, printed, Repair("needs-hypothesis", repair_words, mended)))
     return Claim(
@@ -275,8 +280,13 @@ def lemB2_use(one: Any = 1) -> Claim:
             "The instance has convex, 3/2-smooth f_i, drifts of constant length G and a step within Theorem 4.1's "
             "range; the drift turns round between w_1 and w_2.",
             "For offsets (drifts that do not depend on w) one step is harmless: w moves along its own drift, and grad "
-            "f is monotone. On quadratics with offsets and multiples of grad f as drifts, a search over small runs "
-            "found no instance against the lemma either; it takes a drift that turns round.",
+            "f is monotone.",
+            "Drifts that are merely uncorrelated with grad f at the iterate are not enough: Assumption 3 bounds "
+            "E||delta||^2 at a fixed w, which says nothing at an iterate that the draw has chosen. The statements here "
+            "grant the bounds at the iterate to the printed lemma as well.",
+            "Another reading takes E[. | w] of Assumption 3 at the random iterate itself: that assumes the missing "
+            "hypothesis. Clients that are new in every round would excuse part 1, but not part 2, where the steps of "
+            "one round follow one drift.",
             "For any dependence, with drifts bounded at every w and not in the mean: ours.cfl_moments_on_the_run.",
         ),
     )

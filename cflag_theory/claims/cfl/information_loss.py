@@ -35,6 +35,11 @@ fisher = symbol("fisher", r"\mathbb{E}_{c\sim p}[\partial\ell_c]^2", nonnegative
 hessian = symbol("hessian", r"\partial^2\ell_y", real=True)
 gradient = symbol("mean_gradient", r"\nabla f(\hat{\omega})", real=True)
 mean_hessian = symbol("mean_hessian", r"\nabla^2f(\hat{\omega})", real=True)
+# Means over the inputs and over the data's labels.
+mean_fisher = symbol("mean_fisher", r"\mathbb{E}_x\mathbb{E}_{c\sim p}[\partial\ell_c]^2", nonnegative=True)
+slopes2 = symbol("slopes2", r"\mathbb{E}_x\sum_cp_cz_c'^2", nonnegative=True)
+squared_slopes = symbol("squared_slopes", r"\mathbb{E}_x(\sum_cp_cz_c')^2", nonnegative=True)
+mean_bend = symbol("mean_bend", r"\mathbb{E}_{x,y}\left(\sum_cp_cz_c''-z_y''\right)", real=True)
 
 
 def off_the_segment() -> Statement:
@@ -126,6 +131,23 @@ def fisher_matrix(scale: Any = 1) -> Claim:
         "u_c = z_c' and d l_c = sum_b p_b z_b' - z_c', labels c drawn from p.",
     )
     linear = Fact("linear logits", equal(bend, 0), "The logits are linear in the weight, z_c'' = 0.")
+    over_inputs = rules.variance(
+        "labels",
+        slopes2,
+        squared_slopes,
+        mean_fisher,
+        "u_c = z_c' and labels c drawn from p for each input; then the mean over the inputs.",
+    )
+    mean_second = Fact(
+        "Hessian",
+        equal(mean_hessian, slopes2 - squared_slopes + mean_bend),
+        "The mean over the data of the second derivatives of ln sum_c exp(z_c) - z_y.",
+    )
+    mean_linear = Fact(
+        "linear logits",
+        equal(mean_bend, 0),
+        "The logits are linear in the weight, z_c'' = 0; or the data's labels are distributed as p for each input.",
+    )
     goal = equal(scale * fisher, hessian)
     words = "For the cross entropy the Fisher information equals the diagonal of the Hessian (one weight, one input)"
     proof = Proof(
@@ -145,26 +167,26 @@ def fisher_matrix(scale: Any = 1) -> Claim:
         "F = [grad f(w_hat)]^2, the squared gradient of the mean loss, is the diagonal of its Hessian, for linear "
         "logits.",
         equal(gradient**2, mean_hessian),
+        (mean_linear,),
     )
-    average = Fact("mean", equal(mean_hessian, hessian), "The inputs alike, so that the mean Hessian is that of each.")
-    direct = equal(fisher, mean_hessian)
+    direct = equal(scale * mean_fisher, mean_hessian)
     averaged = Statement(
         "F = E[(grad l)^2], the square inside the mean over inputs and over labels drawn from the model, is the "
-        "diagonal of the Hessian, for linear logits (inputs alike; else a mean over inputs of both sides).",
+        "diagonal of the Hessian of the mean loss, for linear logits.",
         direct,
-        (linear,),
+        (mean_linear,),
         Proof(
             (
-                labels,
+                over_inputs,
                 Obligation(
                     "the statement follows",
                     direct,
-                    ("labels", "Hessian", "linear logits", "mean"),
-                    residual("mean") + residual("Hessian") + residual("labels") + residual("linear logits"),
+                    ("labels", "Hessian", "linear logits"),
+                    residual("Hessian") + residual("labels") + residual("linear logits") + (1 - scale) * mean_fisher,
                 ),
             )
         ),
-        (second, average),
+        (mean_second,),
     )
     return Claim(
         "cfl.fisher",
@@ -172,7 +194,16 @@ def fisher_matrix(scale: Any = 1) -> Claim:
         "App. C.1.2",
         "The Fisher matrix in place of the Hessian",
         (
-            Part("1", printed, Repair("needs-hypothesis", "logits that are linear in the weights", mended)),
+            Part(
+                "1",
+                printed,
+                Repair(
+                    "needs-hypothesis",
+                    "logits that are linear in the weights (or labels that are distributed as the model's p, and the "
+                    "mean over them)",
+                    mended,
+                ),
+            ),
             Part(
                 "2",
                 squared,
@@ -181,7 +212,8 @@ def fisher_matrix(scale: Any = 1) -> Claim:
         ),
         (
             "Fisher information is the mean over labels drawn from the model. In general the Hessian is the Fisher "
-            "matrix plus sum_c p_c z_c'' - z_y'', which has mean zero over such labels and not over the data's.",
+            "matrix plus sum_c p_c z_c'' - z_y'', which has mean zero over such labels and not over the data's: where "
+            "the data's labels are distributed as p, no linear logits are needed for the mean.",
             "With the data's labels inside the mean (the empirical Fisher matrix) it still fails: p = 2/3 for the "
             "right label gives 1/9 and the Hessian is 2/9.",
             "At a minimum of f the printed F is zero, so that the quadratic penalty which keeps old tasks vanishes.",

@@ -41,12 +41,12 @@ rho_i2 = symbol("rho_i2", r"(\sum_{\tau<t}p_{\tau,i})^2R^2", nonnegative=True)
 local_grad2 = symbol("local_grad2", r"{\mathbb{E}\|\nabla\bar{f}_{t,i}(\omega)\|^2}", nonnegative=True)
 true_grad2 = symbol("true_grad2", r"{\mathbb{E}\|\sum_\tau p_\tau\nabla f_{\tau,i}(\omega)\|^2}", nonnegative=True)
 loss_grad2 = symbol("loss_grad2", r"{\mathbb{E}\|\sum_{\tau<t}p_\tau\Delta_{\tau,i}(\omega)\|^2}", nonnegative=True)
-grad_w2 = symbol("grad_w2", r"{\|\nabla f(\omega)\|^2}", nonnegative=True)
-grad_wt2 = symbol("grad_wt2", r"{\|\nabla f(\omega_t)\|^2}", nonnegative=True)
-grad_change = symbol("grad_change", r"{\|\nabla f(\omega)-\nabla f(\omega_t)\|}", nonnegative=True)
-from_t = symbol("w_from_t", r"{\|\omega-\omega_t\|}", nonnegative=True)
-value_t = symbol("value_t", r"f(\omega_t)", real=True)
-value_below = symbol("value_below", r"f(\omega_t-\nabla f(\omega_t)/L)", real=True)
+grad_w2 = symbol("grad_w2", r"{\mathbb{E}\|\nabla f(\omega)\|^2}", nonnegative=True)
+grad_wt2 = symbol("grad_wt2", r"{\mathbb{E}\|\nabla f(\omega_t)\|^2}", nonnegative=True)
+grad_change = symbol("grad_change", r"{(\mathbb{E}\|\nabla f(\omega)-\nabla f(\omega_t)\|^2)^{1/2}}", nonnegative=True)
+from_t = symbol("w_from_t", r"{(\mathbb{E}\|\omega-\omega_t\|^2)^{1/2}}", nonnegative=True)
+value_t = symbol("value_t", r"\mathbb{E}f(\omega_t)", real=True)
+value_below = symbol("value_below", r"\mathbb{E}f(\omega_t-\nabla f(\omega_t)/L)", real=True)
 
 _MENDED = (
     "local steps must not increase distances: approximated objectives convex and L-smooth too, and eta_l <= 2/L; else "
@@ -123,8 +123,8 @@ def eq14(noise: Any = 1) -> Claim:
         "Variance of the sum of the noisy local gradients",
         tuple(parts),
         (
-            "The repair compares a run with the one without noises from the same w_t: e_k is their distance, Gamma_k and "
-            "S_k the sums of the changes of the gradients and of the noises.",
+            "The repair compares a run with the one without noises from the same w_t: e_k is their distance, Gamma_k "
+            "and S_k the sums of the changes of the gradients and of the noises.",
             "Lemma A.4 needs fixed means; m_{i,k} is evaluated at w_{t,i,k-1}, which contains the client's earlier "
             "noises. For t = 1 or R = 0, convexity and eta_l <= 2/L give the hypothesis of the repair.",
             "For non-convex f, which (27) applies (14) to, the hypothesis fails: f = -w^2/2, w_t = 0 and K = 2 break "
@@ -196,7 +196,7 @@ def eq17(noise: Any = 1) -> Claim:
 
 
 def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
-    """(18) at a point that does not depend on the drifts."""
+    """(18) at a fixed point, and at the points of a local path."""
     goal = at_most(
         local_grad2,
         distance_factor * L**2 * c_Bi * from_t**2 + curvature * L * c_Bi * gap + 2 * c_Gi + 2 * rho_i2,
@@ -250,23 +250,40 @@ def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
             ),
         )
     )
-    printed = Statement(
-        "(18): E||grad f-bar_{t,i}(w)||^2 <= 4 L^2 c_{pB,i} ||w - w_t||^2 + 8 L c_{pB,i} (f(w_t) - f(w*)) + 2 c_{pG,i} "
-        "+ 2 (sum_{tau<t} p_{tau,i})^2 R^2, at points w and w_t that do not depend on the drifts.",
-        goal,
-        (lemma, loss),
-        proof,
+    words = (
+        "(18): E||grad f-bar_{t,i}(w)||^2 <= 4 L^2 c_{pB,i} E||w - w_t||^2 + 8 L c_{pB,i} E(f(w_t) - f(w*)) + 2 "
+        "c_{pG,i} + 2 (sum_{tau<t} p_{tau,i})^2 R^2"
+    )
+    fixed = Statement(words + ", at points w and w_t that do not depend on the drifts.", goal, (lemma, loss), proof)
+    on_path = words + ", at w = w_{t,i,k-1}, where (17) needs it."
+    not_correlated = Fact(
+        "Lemma B.2",
+        lemma.relation,
+        "Lemma B.2 at w = w_{t,i,k-1}: E||sum p grad f_{tau,i}(w)||^2 <= c_{pB,i} E||grad f(w)||^2 + c_{pG,i} "
+        "(cfl.lemB2_use says when).",
+    )
+    moving = Part(
+        "2",
+        Statement(on_path, goal, (loss,)),
+        Repair(
+            "needs-hypothesis",
+            "Lemma B.2 must hold at w_{t,i,k-1}: the drifts must not be correlated with it",
+            Statement(on_path + " Granted Lemma B.2 there.", goal, (not_correlated, loss), proof),
+        ),
     )
     return Claim(
         "cfl.eq18",
         "CFL",
         "(18)",
         "Bound on the local gradient",
-        (Part("1", printed),),
+        (Part("1", fixed), moving),
         (
-            "Attained in all terms at once: f = (L/2) ||w||^2, w = 2 w_t, an information loss as long as the gradient "
-            "and against it, no drifts.",
-            "Its use at w_t and w_{t,i,k}, which depend on the drifts, is cfl.lemB2_use.",
+            "Part 1: attained in all terms at once: f = (L/2) ||w||^2, w = 2 w_t, an information loss as long as the "
+            "gradient and against it, no drifts.",
+            "Part 2: in the instance a remembered drift pulls one way, the information loss first the other way, and "
+            "after the step both together; every f_{tau,i} and every approximated objective is convex.",
+            "In the first round (18) holds at any w, with 2 L^2 and 4 L: grad f_{1,i}(w) is a change of at most L ||w "
+            "- w_1|| and grad f_{1,i}(w_1), to which Lemma B.2 applies.",
         ),
     )
 

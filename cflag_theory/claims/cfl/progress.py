@@ -307,8 +307,8 @@ def eq15(curvature: Any = 16, distance_factor: Any = 8) -> Claim:
         (
             "||grad f(w)||^2 <= 2 L (f(w) - f(w*)) turns the 4 of the line before into 8, and Lipschitz gradients "
             "leave the other 4 as it is; (18), which is alike, has the right constants.",
-            "Approached as K grows: f = (L/2) ||w||^2 and a client whose minimiser is 2 w_t; all its local points but the "
-            "first are there, and the left side is (8K - 6)/(8K - 4) of the bound with 8 and 4.",
+            "Approached as K grows: f = (L/2) ||w||^2 and a client whose minimiser is 2 w_t; all its local points but "
+            "the first are there, and the left side is (8K - 6)/(8K - 4) of the bound with 8 and 4.",
             "The use of Lemma B.2 at points that depend on the drifts is cfl.lemB2_use, that of (14) is cfl.eq14.",
         ),
     )

@@ -75,7 +75,8 @@ def _noiseless_linear() -> Repair:
         "a factor ln(L ||w_0 - w*||^2/(2 epsilon)) in L c_O/mu: exp(-mu eta T/2) must fall below epsilon",
         Statement(
             "Without drifts, noise and loss (A = B = G = D = R = sigma = 0, c_O = 1), T >= (2/(mu eta)) ln(L ||w_0 - "
-            "w*||^2/(2 epsilon)) rounds give f(w_T) - f* <= epsilon: (L c_O/mu) times the logarithm, at the largest eta.",
+            "w*||^2/(2 epsilon)) rounds give f(w_T) - f* <= epsilon: (L c_O/mu) times the logarithm, at the largest "
+            "eta.",
             goal,
             (
                 Fact("T", at_most(L * start2 * sp.exp(-u * T), 2 * eps), "T >= (2/(mu eta)) ln(L h/(2 epsilon))."),
@@ -107,20 +108,20 @@ def sc_rate() -> Claim:
     noise = G2 + _TIME
     bracket = L * c_O / mu + sigma2 / (mu * N * K * eps) + noise / (mu * eps)
     first = reached(
-        "Theorem 4.1, strongly convex, with clients that stay: E f(w_T) - f* <= epsilon + phi after T = O(L c_O/mu + sigma^2/(mu N K epsilon) "
-        "+ (G^2 + D^2 R^2/(R^2 + D^2))/(mu epsilon)) rounds.",
+        "Theorem 4.1, strongly convex, with clients that stay: E f(w_T) - f* <= epsilon + phi after T = O(L c_O/mu + "
+        "sigma^2/(mu N K epsilon) + (G^2 + D^2 R^2/(R^2 + D^2))/(mu epsilon)) rounds.",
         bracket,
     )
     stay = floors.fixed_clients(
         "f = mu ||w - w*||^2/2, lambda = mu = L, K = 1, R = 0 (so phi = 0), any D: E f(w_T) - f* >= G^2/(4 N mu) for "
-        "every T, all positive steps and all round weights chosen beforehand, if ||w_0 - w*||^2 = G^2/(N mu^2); averages "
-        "of the iterates too.",
+        "every T, all positive steps and all round weights chosen beforehand, if ||w_0 - w*||^2 = G^2/(N mu^2); "
+        "averages of the iterates too.",
     )
     once = floors.new_in_every_round(
         "f = mu ||w - w*||^2/2, lambda = mu = L, K = 1, G = R = sigma = 0 (so phi = 0): E f(w_T') - f* >= D^2/(4 N mu "
-        "T) for every number T' of rounds up to T, all positive steps and all round weights chosen beforehand, if ||w_0 "
-        "- w*||^2 = D^2/(N T mu^2). So T >= D^2/(4 N mu epsilon), where the theorem prints O(L/mu), and Theorem B.5 "
-        "powers of 1/epsilon up to 1/2.",
+        "T) for every number T' of rounds up to T, all positive steps and all round weights chosen beforehand, if "
+        "||w_0 - w*||^2 = D^2/(N T mu^2). So T >= D^2/(4 N mu epsilon), where the theorem prints O(L/mu), and Theorem "
+        "B.5 powers of 1/epsilon up to 1/2.",
     )
     second = reached(
         "The same with G = 0: the time drifts enter as D^2 R^2/(R^2 + D^2)/(mu epsilon); in Theorem B.5 further as "
@@ -151,10 +152,11 @@ def sc_rate() -> Claim:
             "Clients that stay keep their delta_i: what the rounds find is the minimiser of their mean objective. Its "
             "distance is of order G/(sqrt(N) mu), and no step size removes it; for K > 1 lambda eta_t is 1 - (1 - "
             "eta_l lambda)^K, and nothing else changes.",
-            "E[delta|w] = 0 read at the iterates would leave no clients that stay: after one round from a fixed w_1 the "
-            "mean drift has E<delta, w_2> = eta G^2/N. f as the mean of the N clients at hand, sum_i delta_i = 0, is not "
-            "the model either: the delta_i are independent, f = E f_{t,i} (Sec. 3.3), and Sec. 5.1 draws them so. Nor "
-            "is a fresh S_t in every round from very many clients: Lemma B.2, (2) and Prop. 4.3 set that case apart.",
+            "E[delta|w] = 0 read at the iterates would leave no clients that stay: after one round from a fixed w_1 "
+            "the mean drift has E<delta, w_2> = eta G^2/N. f as the mean of the N clients at hand, sum_i delta_i = 0, "
+            "is not the model either: the delta_i are independent, f = E f_{t,i} (Sec. 3.3), and Sec. 5.1 draws them "
+            "so. Nor is a fresh S_t in every round from very many clients: Lemma B.2, (2) and Prop. 4.3 set that case "
+            "apart.",
             "A past drift is used again in every later round, so it is not noise that averages out: T rounds have T "
             "drifts and their mean has the second moment D^2/T. Where R = 0 the theorem promises more than that.",
             "The line with mu exp(-mu T/(L c_O)) comes from eta_max of order 1/(8 L c_O): exp(-mu T/(16 L c_O)) is "
@@ -236,8 +238,8 @@ def gc_rate() -> Claim:
     """The general convex rate of CFL."""
     bracket = c_O * start2 / eps + sigma2 * start2 / (N * K * eps**2) + (G2 + _TIME) * start2 / eps**2
     first = reached(
-        "Theorem 4.1, general convex, with clients that stay: E f(w_T) - f* <= epsilon + phi after T = O(c_O H/epsilon + sigma^2 H/(N K "
-        "epsilon^2) + (G^2 + D^2 R^2/(R^2 + D^2)) H/epsilon^2) rounds, H = ||w_0 - w*||^2.",
+        "Theorem 4.1, general convex, with clients that stay: E f(w_T) - f* <= epsilon + phi after T = O(c_O H/epsilon "
+        "+ sigma^2 H/(N K epsilon^2) + (G^2 + D^2 R^2/(R^2 + D^2)) H/epsilon^2) rounds, H = ||w_0 - w*||^2.",
         bracket,
     )
     second = reached(
@@ -246,8 +248,8 @@ def gc_rate() -> Claim:
         c_O * start2 / eps + sigma2 * start2 / (N * K * eps**2) + _TIME * start2 / eps**2,
     )
     third = Statement(
-        "The same without drifts, noise and loss (A = B = G = D = R = sigma = 0, c_O = 1): min_t f(w_t) - f* <= epsilon "
-        "after T = O(c_O H/epsilon) rounds.",
+        "The same without drifts, noise and loss (A = B = G = D = R = sigma = 0, c_O = 1): min_t f(w_t) - f* <= "
+        "epsilon after T = O(c_O H/epsilon) rounds.",
         at_most(least, eps),
         (Fact("T", at_most(C * c_O * start2, T * eps), ENOUGH), CLASS, *NO_DRIFTS),
     )
@@ -267,9 +269,9 @@ def gc_rate() -> Claim:
         "G sqrt(H/N)/4 for every T, all positive steps and all round weights chosen beforehand.",
     )
     once = floors.new_in_every_round(
-        "f = lambda ||w - w*||^2/2 with lambda = D/sqrt(N T H) <= L, K = 1, G = R = sigma = 0 (so phi = 0): E f(w_T') - "
-        "f* >= D sqrt(H/(N T))/4 for every number T' of rounds up to T, for all steps and weights as above. So T >= D^2 H/(16 N epsilon^2), where "
-        "the theorem prints O(1/epsilon).",
+        "f = lambda ||w - w*||^2/2 with lambda = D/sqrt(N T H) <= L, K = 1, G = R = sigma = 0 (so phi = 0): E f(w_T') "
+        "- f* >= D sqrt(H/(N T))/4 for every number T' of rounds up to T, for all steps and weights as above. So T >= "
+        "D^2 H/(16 N epsilon^2), where the theorem prints O(1/epsilon).",
     )
     slow = floors.flat(
         "f = L ||w - w*||^2/(2 T), which is L-smooth, c_O = N = K = 1, no noise, H = h: f(w_T) - f* >= 7 L H/(18 T), "

@@ -1,4 +1,4 @@
-"""App. B.4.4: the minimum of Lemma B.4 and phi_t averaged over the rounds, with the weights q_t.
+"""App. B.4.4: the minimum of Lemma B.4 averaged over the rounds, with the weights q_t.
 
 "O(.)" is read as at most C times that, with one C for all values of the quantities that it names. A refutation is a
 family in closed form for which no C will do.
@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims import rules
-from cflag_theory.claims.algebra import residual, slack, square
+from cflag_theory.claims.algebra import residual, slack
 from cflag_theory.claims.cfl.chebyshev import Falling, chebyshev, ln
 from cflag_theory.claims.cfl.symbols import D2, G2, R2, T, t
 from cflag_theory.claims.claim import Claim, Fact, Part, Repair, Statement, at_most, below, equal
@@ -33,8 +33,6 @@ rho = symbol("rho", r"\rho", nonnegative=True)
 noise = symbol("mean_noise", r"\frac{\sum_t q_t(c_R+c_{p_G})}{\sum_t q_t}", nonnegative=True)
 weighted = symbol("weighted", r"\frac{\sum_t q_t/(t-R^2/(R^2+D^2))}{\sum_t q_t}", nonnegative=True)
 phi = symbol("phi", r"\varphi", nonnegative=True)
-R = symbol("R", "R", nonnegative=True)
-distance = symbol("start_distance", r"{\|w_0-w^*\|}", nonnegative=True)
 
 #: Sums of 1/(t - R^2/(R^2 + D^2)) over t = 2, ..., @ + 1 and over t = 1, ..., @, and of 1/t over t = 1, ..., @.
 later = sequence("later", r"\sum_{t=2}^{@+1}\frac{1}{t-R^2/(R^2+D^2)}", nonnegative=True)
@@ -57,7 +55,6 @@ PLAIN = (
     Fact("none", equal(plain(0), 0), "An empty sum."),
     Fact("plain", equal(plain(k + 1), plain(k) + S / (k * S + drift2)), "The same at t = k + 1."),
 )
-LOGARITHM = Fact("ln T", equal(sp.exp(ln_T), T), "exp(ln T) = T.")
 #: Sums of q_1, ..., q_@, positive for T, and of the q_t/(t - R^2/(R^2 + D^2)).
 q_sum = sequence("q_sum", r"\sum_{t=1}^{@}q_t", nonnegative=True)
 q_total = symbol("q_total", r"\sum_{t=1}^{T}q_t", positive=True)
@@ -268,6 +265,7 @@ def lnT(constant: Any = 4) -> Claim:
         (
             "Lemma A.6 is used with the weights q_t / sum q_t, which do not decrease, so that the bound is uniform in "
             "mu eta; its sum of 1/t is here one of 1/(t - R^2/(R^2 + D^2)), whose first term grows like 1/D^2.",
+            "Part 2 takes by itself the term that the paper prints within the sum of part 1.",
             "The sum of all three terms absorbs it: D^4/(R^2+D^2)^2 (R^2+D^2)/D^2 = D^4/(R^2+D^2)^2 + D^2 "
             "R^2/(R^2+D^2)^2.",
             "C = 3/(2 ln 2) = 2.16 is reached at T = 2, R = G = mu = 0, so 4 is within a factor 1.85 of the best C.",
@@ -276,127 +274,7 @@ def lnT(constant: Any = 4) -> Claim:
     )
 
 
-def phi_rate(constant: Any = 4) -> Claim:
-    """The averaged bias phi; `constant` is the C of part 1."""
-    whole = drift2 / (R**2 + drift2)
-    facts = {fact.name: fact for fact in (*PLAIN, *HARMONIC)}
-    named = Fact(
-        "phi",
-        equal(phi, 2 * R * distance * (whole - whole**2 * weighted)),
-        "phi_t = c_3 ||w_0 - w*||, c_3 = 2 R (1 - p_t) = 2 R (D^2/(R^2+D^2) - D^4/(R^2+D^2)^2 / (t - R^2/(R^2+D^2))).",
-    )
-    printed = at_most(phi, constant * R * distance * (whole - whole**2 * ln_T / T))
-    tangent = rules.tangent_of_exp("T >= 2 ln T", ln_T / 2, sp.Integer(2))
-    follows = Obligation(
-        "the statement follows",
-        printed,
-        ("phi", "T >= 2 ln T", "ln T"),
-        -residual("phi")
-        + R
-        * distance
-        * (
-            (constant - 2) * whole * R**2 / (R**2 + drift2)
-            + 2 * whole**2 * weighted
-            + constant * whole**2 / (2 * T) * (slack("T >= 2 ln T") - residual("ln T") + square(1 - ln_T / 2))
-            + (constant - 4) * whole**2 / 2
-        ),
-    )
-    swallowed = Statement(
-        f"phi <= {constant} R (D^2/(D^2+R^2) - D^4/(D^2+R^2)^2 ln T/T) ||w_0 - w*|| for all T >= 1, D > 0, R >= 0, mu "
-        "eta < 2, if phi_t = c_3 ||w_0 - w*||.",
-        printed,
-        (STEP,),
-        Proof((tangent, follows)),
-        (named, LOGARITHM),
-    )
-    exact = at_most(phi, 2 * R * distance * (whole - whole**2 * ln_T / T))
-    hypothesis = "below (hypothesis)"
-    size = R**2 + drift2
-    compare = Induction(
-        "below",
-        k,
-        at_most(harmonic(k), plain(k)),
-        Obligation(
-            "no terms", at_most(harmonic(0), plain(0)), ("none", "no term"), residual("none") - residual("no term")
-        ),
-        (
-            Obligation(
-                "one more term",
-                at_most(harmonic(k + 1), plain(k + 1)),
-                (hypothesis, "plain", "1/t"),
-                slack(hypothesis) + residual("plain") - residual("1/t") + R**2 / ((k + 1) * (k * size + drift2)),
-            ),
-        ),
-    )
-    last = Obligation(
-        "the statement follows",
-        exact,
-        ("phi", "mu = 0", "T terms", "up to T + 1", "tangent at T"),
-        -residual("phi")
-        + 2
-        * R
-        * distance
-        * whole**2
-        / T
-        * (slack("T terms") + slack("up to T + 1") + slack("tangent at T") + 1 / (T + 1) + residual("mu = 0")),
-    )
-    logarithms = at_most(ln(k + 1), harmonic(k))
-    harmonic_sum = Induction(
-        "harmonic",
-        k,
-        logarithms,
-        Obligation("ln 1 = 0", logarithms.subs({k: 0}), ("no term", "ln 1"), residual("no term") - residual("ln 1")),
-        (
-            rules.tangent_of_ln("tangent", ln, k + 2, k + 1),
-            Obligation(
-                "one more",
-                logarithms.subs({k: k + 1}),
-                ("harmonic (hypothesis)", "tangent", "1/t"),
-                slack("harmonic (hypothesis)") + slack("tangent") + residual("1/t"),
-            ),
-        ),
-    )
-    one = Fact("ln 1", equal(ln(1), 0), "The natural logarithm.")
-    flat = Fact("mu = 0", equal(T * weighted, plain(T)), "mu = 0: the q_t are equal, and the mean is the plain one.")
-    rounds = Fact("plain", equal(plain(k + 1), plain(k) + size / (k * size + drift2)), facts["plain"].words)
-    words = "phi <= 2 R (D^2/(D^2+R^2) - D^4/(D^2+R^2)^2 ln T/T) ||w_0 - w*||, with the constant 2 of c_3"
-    repair = Repair(
-        "needs-hypothesis",
-        "mu = 0: equal weights q_t. With mu > 0 they favour the last rounds, where 1/t is small",
-        Statement(
-            f"{words}, for mu = 0.",
-            exact,
-            (STEP, flat),
-            Proof(
-                (
-                    compare,
-                    Instance("T terms", "below", k, T),
-                    harmonic_sum,
-                    Instance("up to T + 1", "harmonic", k, T),
-                    rules.tangent_of_ln("tangent at T", ln, T, T + 1),
-                    last,
-                )
-            ),
-            (named, rounds, facts["none"], *HARMONIC, one),
-        ),
-    )
-    return Claim(
-        "cfl.phi_rate",
-        "CFL",
-        "App. B.4.4, the bound of phi",
-        'The "- ln T/T" term of phi',
-        (Part("1", swallowed), Part("2", Statement(f"{words}.", exact, (STEP,)), repair)),
-        (
-            "Lemma A.6 bounds the mean of 1/t from above; a bound of phi from above needs it from below.",
-            "In O(.) the subtracted term means nothing: D^2/(D^2+R^2) - D^4/(D^2+R^2)^2 ln T/T lies between half of "
-            "D^2/(D^2+R^2) and all of it. So part 1 says phi = O(R D^2/(D^2+R^2) ||w_0 - w*||) and no more.",
-            "phi_t = c_3 ||w_0 - w*|| is a row of its own, cfl.phi.",
-        ),
-    )
-
-
 CLAIMS: dict[str, Callable[[], Claim]] = {
     "cfl.partial_fraction": partial_fraction,
     "cfl.lnT": lnT,
-    "cfl.phi_rate": phi_rate,
 }

@@ -228,7 +228,8 @@ def lemA1(constant: Any = 3) -> Claim:
             "For mu eta_max < 1 eta = eta_max serves as well.",
             "What (23) and (24) sum is another expression: there the factor of d_{t-1} is omega_t (1 - mu eta)/eta = "
             "omega_{t-1}/eta, larger than the printed omega_{t-1} (1 - mu eta)/eta, the factor mu is mu/2, and the "
-            "terms c_1 eta + c_2 eta^2 stay. So the printed lemma does not apply; ours.cfl_linear_rate does.",
+            "terms c_1^t eta + c_2^t eta^2 and phi_t stay, which change with t. So the printed lemma does not apply; "
+            "ours.cfl_linear_rate does.",
             "The lemma that is quoted has omega_t in both places and both terms, and the rate then has c_1/(mu T) and "
             "c_2/(mu^2 T^2) with logarithms.",
         ),

@@ -220,7 +220,7 @@ def lemA4(constant: Any = 1) -> Claim:
         (Part("1", printed, repair),),
         (
             "tau copies of one sign variable have E||sum||^2 = tau^2 sigma^2; the lemma gives tau sigma^2.",
-            "The lemma it is quoted from asks for martingale differences at this place.",
+            "It holds for martingale differences, which may depend on each other and are uncorrelated.",
             "What holds for any dependence, and for means that are random themselves as in (14): ours.cfl_separation.",
         ),
     )
@@ -293,7 +293,7 @@ def lemA5(constant: Any = 1, half: Any = _HALF) -> Claim:
                 printed,
                 sharp=Sharp(
                     "the coefficient of ||z - x||^2 in units of L, at mu = 0; it is (L + mu)/2 in place of L for every "
-                    "mu",
+                    "mu, a factor 2L/(L + mu) that falls from 2 to 1 at mu = L",
                     sp.S.One,
                     sp.Rational(1, 2),
                     best,

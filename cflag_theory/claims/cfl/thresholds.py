@@ -1,4 +1,4 @@
-"""App. B.4.2 after (22): the step sizes, the constants c_1 and c_2, and phi_t."""
+"""App. B.4.2 after (22): the step sizes, and the constants c_1 and c_2."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import sympy as sp
 
 from cflag_theory.claims.algebra import residual, slack
 from cflag_theory.claims.cfl.one_round import c_G, coefficient, rho2
-from cflag_theory.claims.cfl.progress import c_B, dist, dist2, gap, next2, rho
-from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, mu, sigma2
+from cflag_theory.claims.cfl.progress import c_B
+from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, sigma2
 from cflag_theory.claims.claim import Claim, Fact, Part, Relation, Repair, Statement, at_most, below, equal
 from cflag_theory.claims.proof import Obligation, Proof
 from cflag_theory.claims.symbols import L, symbol
@@ -18,10 +18,6 @@ from cflag_theory.claims.symbols import L, symbol
 #: sqrt(3 eta_g^2 + 4 c eta_g^4) and sqrt(c): the roots in the printed step sizes.
 long_root = symbol("long_root", r"\sqrt{3\eta_g^2+4c\eta_g^4}", positive=True)
 root_c = symbol("root_c", r"\sqrt{c_{p_B}}", positive=True)
-c_1 = symbol("round_c1", r"c_1", nonnegative=True)
-c_2 = symbol("round_c2", r"c_2", nonnegative=True)
-phi_t = symbol("phi_t", r"\varphi_t", nonnegative=True)
-start_dist = symbol("start_dist", r"{\|\omega_0-\omega^*\|}", nonnegative=True)
 
 ROOTS = (
     Fact("root", equal(long_root**2, 3 * eta_g**2 + 4 * c_B * eta_g**4), "The first root of the step size."),
@@ -33,7 +29,10 @@ RATIO = (1 + 4 * eta * L * c_B) / (1 - QUOTIENT)
 #: The left side of (22) with its factor eta, over which cfl.eq21 decides.
 LEFT = coefficient(4 * eta * QUOTIENT, QUOTIENT)
 _FIVE_QUARTERS = sp.Rational(5, 4)
-_MENDED_22 = "(22) is taken with 16 eta K^2 eta_l^2 L^2 c, as cfl.eq21 mends it, and K eta_l = eta / eta_g."
+_MENDED_22 = (
+    "(22) is taken with 16 eta K^2 eta_l^2 L^2 c, as cfl.eq21 mends it, and K eta_l = eta / eta_g. Its left side grows "
+    "with each c_{p_B,i}, so that the largest in place of all of them decides."
+)
 
 
 def step_size(factor: Any) -> Fact:
@@ -41,7 +40,8 @@ def step_size(factor: Any) -> Fact:
     return Fact(
         "step size",
         at_most(eta, (long_root - 2 * eta_g**2 * root_c) / (factor * L * root_c)),
-        f"eta <= (sqrt(3 eta_g^2 + 4 c eta_g^4) - sqrt(4 c eta_g^4)) / ({factor} L sqrt(c)), with c = c_pB.",
+        f"eta <= (sqrt(3 eta_g^2 + 4 c eta_g^4) - sqrt(4 c eta_g^4)) / ({factor} L sqrt(c)), c being the "
+        "largest c_{p_B,i}.",
     )
 
 
@@ -90,7 +90,7 @@ def _progress(factor: Any, progress: Any) -> Statement:
         rest - scale * (eta_g**2 - c_B * (factor**2 * eta**2 * L**2 + 4 * factor * eta * L * eta_g**2) / 3)
     )
     return Statement(
-        f"Under the step size with the factor {factor} the left side of (22) is at most -{progress} eta.",
+        f"Under the step size with the factor {factor} the left side of (22) is at most {sp.sstr(-progress * eta)}.",
         goal,
         (step_size(factor),),
         Proof(
@@ -224,6 +224,7 @@ def ratio_bound(bound: Any = _FIVE_QUARTERS) -> Claim:
         "The ratio in (21)",
         (Part("1", first), second),
         (
+            "The left side of the first part falls, and the ratio grows, with c_{p_B,i}, so that the largest decides.",
             "5/4 cannot be lowered: at the printed step the ratio is 3 - 63 / (33 + 4 d) with d = sqrt(3 u + 4 u^2) - "
             "2 u and u = eta_g^2 c, which tends to 5/4 as u grows. Over 36, and up to factors of 4 in its second term, "
             "that is the expression printed between the ratio and 1/12.",
@@ -254,8 +255,10 @@ def c1(drift: Any = 2) -> Claim:
         ),
         (
             "The statement is about (21), from which c_1 is read off; it is an equality.",
-            "The 2 of c_pG and c_R is the price of separating them by Lemma A.3: without information loss, FedAvg "
-            "included, 1 is enough in its place.",
+            "The 2 of c_pG and c_R is the price of separating them by Lemma A.3: without information loss (13)-(15), "
+            "where they are granted, give 1 in its place.",
+            "It says nothing about the method: with this c_1 the display before (23) is false from the second round on "
+            "(cfl.eq21, cfl.phi), and for FedAvg with one fixed client too, because w_t has moved along its drifts.",
         ),
     )
 
@@ -313,79 +316,10 @@ def c2(drift: Any = 5) -> Claim:
     )
 
 
-def phi() -> Claim:
-    """(23), and the bound on its phi_t."""
-    display = Fact(
-        "one round",
-        at_most(
-            next2,
-            (1 - mu * eta / 2) * dist2 - eta * gap + c_1 * eta**2 + c_2 * eta**3 + 2 * rho * eta * dist,
-        ),
-        "The display before (23), expectations taken, with c_3 = 2 rho.",
-    )
-    meaning = Fact("phi_t", equal(phi_t, 2 * rho * dist), "phi_t = c_3 E||w_t - w*||.")
-    moved = at_most(gap, ((1 - mu * eta / 2) * dist2 - next2) / eta + c_1 * eta + c_2 * eta**2 + phi_t)
-    first = Statement(
-        "(23) with phi_t = c_3 E||w_t - w*||.",
-        moved,
-        (display,),
-        Proof(
-            (
-                Obligation(
-                    "the statement follows",
-                    moved,
-                    ("one round", "phi_t"),
-                    slack("one round") / eta + residual("phi_t"),
-                ),
-            )
-        ),
-        (meaning,),
-    )
-    bounded = at_most(phi_t, 2 * rho * start_dist)
-    nearer = Fact("no farther", at_most(dist, start_dist), "E||w_t - w*|| <= ||w_0 - w*||.")
-    second = Part(
-        "2",
-        Statement("phi_t is bounded by c_3 ||w_0 - w*||.", bounded, (), None, (meaning,)),
-        Repair(
-            "needs-hypothesis",
-            "the iterates must on average stay as near to w* as w_0, which noise and drifts do not allow",
-            Statement(
-                "The same where E||w_t - w*|| <= ||w_0 - w*||.",
-                bounded,
-                (nearer,),
-                Proof(
-                    (
-                        Obligation(
-                            "the statement follows",
-                            bounded,
-                            ("phi_t", "no farther"),
-                            2 * rho * slack("no farther") - residual("phi_t"),
-                        ),
-                    )
-                ),
-                (meaning,),
-            ),
-        ),
-    )
-    return Claim(
-        "cfl.phi",
-        "CFL",
-        "(23) and after",
-        "The drift of the optimum, phi_t",
-        (Part("1", first), second),
-        (
-            "phi_t is called a constant; it is a multiple of the distance of w_t. A start at w* would make phi = 0, "
-            "and no information loss would count.",
-            "For mu > 0 ours.cfl_round replaces it by 8 c_R / mu, whatever the start.",
-        ),
-    )
-
-
 CLAIMS: dict[str, Callable[[], Claim]] = {
     "cfl.step6": step6,
     "cfl.step12": step12,
     "cfl.ratio_bound": ratio_bound,
     "cfl.c1": c1,
     "cfl.c2": c2,
-    "cfl.phi": phi,
 }

@@ -24,25 +24,27 @@ _HALF = Fraction(1, 2)
 def linear_rate_points() -> Iterator[Point]:
     """The weighted sum, term by term; d_{T+1} = 0 attains the bound."""
     for d in ((1, 0, 0), (1, 1, 1), (3, 2, 1), (1, 5, 0), (0, 1, 2), (4, 2, 1, 0, 0)):
-        for mu, step, c1, c2 in ((1, _HALF, 0, 0), (1, _HALF, 1, 2), (2, Fraction(1, 3), 3, 1)):
+        for mu, step, first, growth in ((1, _HALF, 0, 0), (1, _HALF, 1, 2), (2, Fraction(1, 3), 3, -1)):
             q = 1 - mu * step
-            weights = [q ** (1 - s) for s in range(1, len(d))]
+            rounds = range(1, len(d))
+            weights = [q ** (1 - s) for s in rounds]
+            rests = [Fraction(first + growth * s) for s in rounds]
             terms = [
-                w * (q * d[s - 1] / step - d[s] / step + c1 * step + c2 * step**2)
-                for s, w in enumerate(weights, start=1)
+                w * (q * d[s - 1] / step - d[s] / step + r) for s, w, r in zip(rounds, weights, rests, strict=True)
             ]
             Phi = sum(terms, Fraction(0)) / sum(weights)
+            kept = sum((w * r for w, r in zip(weights, rests, strict=True)), Fraction(0)) / sum(weights)
             story = (
-                f"mu = {mu}, eta = {step}, c_1 = {c1}, c_2 = {c2}, T = {len(d) - 2}, d = {', '.join(map(str, d))}.",
-                f"Phi_T = {Phi}.",
+                f"mu = {mu}, eta = {step}, r = {', '.join(map(str, rests))}, T = {len(d) - 2}, d = "
+                f"{', '.join(map(str, d))}.",
+                f"Phi_T = {Phi}, the weighted mean of r is {kept}.",
             )
             yield Point(
                 {
                     summation.mu: mu,
                     eta: step,
                     summation.q: q,
-                    claim.c1: c1,
-                    claim.c2: c2,
+                    claim.mean_rest: kept,
                     T: len(d) - 2,
                     summation.d(0): d[0],
                     summation.Phi: Phi,

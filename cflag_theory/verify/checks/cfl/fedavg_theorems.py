@@ -17,7 +17,7 @@ from cflag_theory.claims.cfl.symbols import A2, B2, G2, K, N, T, c_O, eta, sigma
 from cflag_theory.claims.claim import Claim
 from cflag_theory.claims.symbols import L
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.rate_theorems import current, fixed_clients
+from cflag_theory.verify.checks.cfl.rate_theorems import current, fixed_clients, gaps
 from cflag_theory.verify.drift_rounds import DriftRounds
 from cflag_theory.verify.search import Point
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
@@ -35,6 +35,61 @@ def _floors(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
             )
             finding = REFUTES if least >= floor else SUPPORTS
             yield Evidence("property", part, "printed", finding, summary, {"least": str(least), "floor": str(floor)})
+    for rounds, step in ((4, Fraction(1, 10)), (4, Fraction(1, 2)), (8, Fraction(1, 5))):
+        least, floor = noisy(rounds, step)
+        summary = (
+            f"f = w^2/2, sigma = 1, no drift, N = K = 1, eta_l = {step}, w_0^2 = 1/T, T = {rounds}: over all draws the "
+            f"least E f(w_t) - f* is {float(least):.6g}, the floor sigma^2/(4 mu T) = {floor}."
+        )
+        finding = REFUTES if least >= floor else SUPPORTS
+        yield Evidence("property", "noise", "printed", finding, summary, {"least": str(least), "floor": str(floor)})
+
+
+def noisy(rounds: int, step: Fraction) -> tuple[Fraction, Fraction]:
+    """The least E f(w_t) - f* with gradient noise alone, from the closed form, and the floor sigma^2/(4 mu T)."""
+    return min(fresh(Fraction(1, rounds), step, Fraction(1), rounds)) / 2, Fraction(1, 4 * rounds)
+
+
+def noisy_as_enumerated() -> bool:
+    """The closed form against every draw of three rounds of gradient noise."""
+    world = DriftRounds(weights=current(3), start=Fraction(2), eta_l=Fraction(1, 3), sigma=Fraction(1))
+    return gaps(world) == [square / 2 for square in fresh(Fraction(4), Fraction(1, 3), Fraction(1), 3)]
+
+
+def two_halves(noise: Fraction, start2: Fraction, rounds: int) -> Point:
+    """T rounds with the step 1/10 on w^2/2, and T with 4/(t + 40): L = mu = 1, so s = 40."""
+    delay = 38
+    path = fresh(start2, Fraction(1, 10), noise, rounds)
+    end, second, total = path[-1], [path[-1]], _ZERO
+    for t in range(rounds):
+        step = Fraction(4, t + delay + 2)
+        total += (t + delay + 1) * second[-1] / 2
+        second.append((1 - step) ** 2 * second[-1] + step**2 * noise)
+    least = min(second[:-1]) / 2
+    values: dict[Any, Any] = {
+        L: 1,
+        shared.mu: 1,
+        N: 1,
+        K: 1,
+        sigma2: noise,
+        A2: 0,
+        B2: 0,
+        C: 1,
+        T: rounds,
+        claim.delay: delay,
+        floors.start2: start2,
+        floors.gap(T): second[-1] / 2,
+        shared.apart2(0): start2,
+        shared.apart2(T): end,
+        claim.late(0): end,
+        claim.late(T): second[-1],
+        claim.late_total(T): total,
+        claim.late_least: least,
+    }
+    story = (
+        f"f = w^2/2, sigma^2 = {noise}, w_0^2 = {start2}, T = {rounds} rounds with the step 1/10 and T with 4/(t + 40)."
+    )
+    return Point(values, (story, f"The least E f(w_t) - f* of the second half is {float(least):.6g}."), "noise")
 
 
 def fresh(start2: Fraction, step: Fraction, drift: Fraction, rounds: int) -> list[Fraction]:
@@ -63,6 +118,9 @@ def rate_points() -> Iterator[Point]:
     """G^2, D^2 and epsilon chosen so that the root is rational: c/epsilon = 40 L (G^2 + D^2)/(3 epsilon)."""
     if not fresh_as_enumerated():
         raise AssertionError("the closed form of fresh drifts disagrees with the enumeration")
+    if not noisy_as_enumerated():
+        raise AssertionError("the closed form of gradient noise disagrees with the enumeration")
+    yield from (two_halves(*sizes) for sizes in ((_ZERO, Fraction(4), 40), (Fraction(1), Fraction(1), 50)))
     for G, D, eps, root in (
         (Fraction(0), Fraction(3, 40), Fraction(1), 1),
         (Fraction(1, 5), Fraction(1, 10), Fraction(1), 2),

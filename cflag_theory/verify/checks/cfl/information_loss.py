@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import sympy as sp
 
@@ -83,33 +84,59 @@ CASES = (
 )
 
 
+def _values(case: Softmax) -> dict[Any, Any]:
+    """Fisher information, sums over the classes, and the loss of the data's labels at one input."""
+    found = [case.derivatives(c) for c in range(len(case.p))]
+    bends = sp.Add(*(q * b for q, b in zip(case.p, case.second, strict=True)))
+    data = [found[label] for label in case.labels]
+    slope = sp.Add(*(q * a for q, a in zip(case.p, case.first, strict=True)))
+    return {
+        claim.mean_fisher: sp.Add(*(q * first**2 for q, (first, _) in zip(case.p, found, strict=True))),
+        claim.squared_slopes: slope**2,
+        claim.slopes2: sp.Add(*(q * a**2 for q, a in zip(case.p, case.first, strict=True))),
+        claim.mean_bend: bends - sp.Add(*(case.second[label] for label in case.labels)) / len(data),
+        claim.gradient: sp.Add(*(first for first, _ in data)) / len(data),
+        claim.mean_hessian: sp.Add(*(second for _, second in data)) / len(data),
+    }
+
+
+def _story(case: Softmax) -> str:
+    return (
+        f"p = {', '.join(map(str, case.p))}, z' = {', '.join(map(str, case.first))}, z'' = "
+        f"{', '.join(map(str, case.second))}; labels of the data {', '.join(str(c + 1) for c in case.labels)}"
+    )
+
+
 def fisher_points() -> Iterator[Point]:
-    """Two and three classes; the derivatives come from the loss, not from the claim's formula."""
+    """One input with its first label, then data of one or two inputs; all derivatives come from the loss itself."""
     for case in CASES:
-        found = [case.derivatives(c) for c in range(len(case.p))]
-        fisher = sp.Add(*(q * first**2 for q, (first, _) in zip(case.p, found, strict=True)))
+        found = _values(case)
+        hessian = case.derivatives(case.labels[0])[1]
         bends = sp.Add(*(q * b for q, b in zip(case.p, case.second, strict=True)))
-        data = [found[label] for label in case.labels]
-        gradient = sp.Add(*(first for first, _ in data)) / len(data)
-        hessian = sp.Add(*(second for _, second in data)) / len(data)
-        story = (
-            f"p = {', '.join(map(str, case.p))}, z' = {', '.join(map(str, case.first))}, z'' = "
-            f"{', '.join(map(str, case.second))}; labels of the data {', '.join(str(c + 1) for c in case.labels)}.",
-            f"Fisher information {fisher}, gradient of the mean loss {gradient}, its Hessian {hessian}.",
-        )
-        linear = not any(case.second)
         values = {
-            claim.fisher: fisher,
+            claim.fisher: found[claim.mean_fisher],
             claim.mean_slope: sp.Add(*(q * a for q, a in zip(case.p, case.first, strict=True))),
-            claim.mean_slope2: sp.Add(*(q * a**2 for q, a in zip(case.p, case.first, strict=True))),
+            claim.mean_slope2: found[claim.slopes2],
             claim.bend: bends - case.second[case.labels[0]],
-            claim.hessian: data[0][1],
-            claim.gradient: gradient,
-            claim.mean_hessian: hessian,
+            claim.hessian: hessian,
         }
+        story = (
+            f"{_story(case)}, of which the first.",
+            f"Fisher information {values[claim.fisher]}, Hessian {hessian}.",
+        )
         yield Point(values, story, "1")
-        if linear:
-            yield Point(values, story, "2")
+    straight = [case for case in CASES if not any(case.second)]
+    # Labels in the model's shares: linear logits are not needed.
+    drawn = Softmax((_R(1, 2), _R(1, 3), _R(1, 6)), (1, 0, -2), (1, 3, 0), (0, 0, 0, 1, 1, 2))
+    for inputs in (*([case] for case in straight), straight[1:], [*straight[:1], drawn]):
+        each = [_values(case) for case in inputs]
+        values = {name: sp.Add(*(found[name] for found in each)) / len(each) for name in each[0]}
+        lines = (
+            *(f"{_story(case)}." for case in inputs),
+            f"Means over {len(each)} inputs: Fisher information {values[claim.mean_fisher]}, gradient of the loss "
+            f"{values[claim.gradient]}, its Hessian {values[claim.mean_hessian]}.",
+        )
+        yield Point(values, lines, "2")
 
 
 CHECKS = {"cfl.lemB3": Check(lemB3_points), "cfl.fisher": Check(fisher_points)}

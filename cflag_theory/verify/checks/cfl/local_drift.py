@@ -7,6 +7,8 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import sympy as sp
+
 from cflag_theory.claims.cfl import leaning, progress
 from cflag_theory.claims.cfl import local_drift as claim
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_l, sigma2
@@ -114,7 +116,7 @@ def eq17_points() -> Iterator[Point]:
 
 
 def eq18_points() -> Iterator[Point]:
-    """Fixed points w and w_t, all draws of the drifts; the first one attains the bound."""
+    """Part 1: fixed points, all draws of the drifts; the first one attains the bound. Part 2: local paths."""
     even = ((_ONE,), (_HALF, _HALF))
     attained = DriftRounds(even, R=Fraction(-4))
     cases = [(attained, 2, Fraction(1), Fraction(2), "N = 1, f = w^2/2, no drifts, R = 4, p = (1/2, 1/2)")]
@@ -146,7 +148,89 @@ def eq18_points() -> Iterator[Point]:
                 claim.value_below: world.f(start - slope / smoothness),
             },
             (f"{words}; round {t}, the fixed points w_t = {start} and w = {w}, all draws.",),
+            "1",
         )
+    yield turning(Fraction(1, 20), Fraction(1, 100), Fraction(11, 10))
+    yield turning(_HALF, Fraction(1, 10), Fraction(2))
+    for world, t, words in worlds():
+        if world.local_steps > 1:
+            yield _second_step(world, t, words)
+
+
+def turning(step: Fraction, outer: Fraction, loss: Fraction) -> Point:
+    """(18) at w_{2,1,1}: the information loss first outweighs the client's drift, and then acts with it."""
+
+    def round_of(drift: Fraction, size: Fraction, start: Fraction) -> Round:
+        def true(w: Fraction) -> Fraction:
+            return w - drift
+
+        def lost(w: Fraction) -> Fraction:
+            return -size * ((w > 0) - (w < 0))
+
+        return noisy_rounds(true, lost, start=start, eta_l=step, sigma=_ZERO, local_steps=2)[0]
+
+    rounds = []
+    for drift in (_ONE, -_ONE):
+        first = round_of(drift, _ZERO, _ZERO)
+        rounds.append(round_of(drift, loss, outer * first.end))
+
+    def mean(function: Any) -> Fraction:
+        return expectation(rounds, lambda r: function(r.clients[0]))
+
+    # By symmetry w - w_t has the same size in both draws.
+    moved = abs(_after(rounds[0].clients[0], 1))
+    assert all(abs(_after(r.clients[0], 1)) == moved for r in rounds)
+    values = {
+        L: _ONE,
+        claim.c_Bi: _ONE,
+        claim.c_Gi: _ONE,
+        claim.rho_i2: loss**2,
+        claim.local_grad2: mean(lambda c: c.local[1] ** 2),
+        claim.true_grad2: mean(lambda c: c.true[1] ** 2),
+        claim.loss_grad2: mean(lambda c: c.loss[1] ** 2),
+        claim.grad_w2: mean(lambda c: c.path[1] ** 2),
+        claim.from_t: moved,
+        progress.gap: mean(lambda c: c.path[0] ** 2 / 2),
+    }
+    start, point = rounds[0].clients[0].path[:2]
+    return Point(
+        values,
+        (
+            f"N = 1, K = 2, f = w^2/2, w_1 = w* = 0, G = 1, A = B = D = sigma = 0, R = {2 * loss}, p = (1/2, 1/2); "
+            f"f_(tau,1)' = w - delta, and the first approximated objective is w^2/2 - delta w + R |w|, so that "
+            f"Delta(w) = -R sign(w). eta_l = {step}, eta_g = {outer}.",
+            f"delta = 1: w_2 = {start}, w_(2,1,1) = {point}, where the gradient followed is "
+            f"{rounds[0].clients[0].local[1]}; delta = -1 mirrors it.",
+        ),
+        "2",
+    )
+
+
+def _second_step(world: DriftRounds, t: int, words: str) -> Point:
+    """(18) at w_{t,1,1} of a run of Algorithm 2."""
+    squares = sum((p**2 for _, p in world.past(t)), _ZERO)
+    past = sum((p for tau, p in world.past(t) if tau < t), _ZERO)
+
+    def mean(function: Any) -> Fraction:
+        return world.expectation(lambda run: function(run, run.local[t][0][1]))
+
+    moved2 = mean(lambda run, w: (w - run.w[t]) ** 2)
+    return Point(
+        {
+            L: bounds(world)[1],
+            claim.c_Bi: 1 + world.B**2 + world.A**2 * squares,
+            claim.c_Gi: world.G**2 + world.D**2 * squares,
+            claim.rho_i2: (past * world.R) ** 2,
+            claim.local_grad2: mean(lambda run, w: run.mean_gradient(t, 0, w) ** 2),
+            claim.true_grad2: mean(lambda run, w: run.weighted_gradient(t, 0, w) ** 2),
+            claim.loss_grad2: (past * world.R) ** 2,
+            claim.grad_w2: mean(lambda run, w: world.slope(w) ** 2),
+            claim.from_t: sp.sqrt(sp.Rational(moved2.numerator, moved2.denominator)),
+            progress.gap: mean(lambda run, w: world.f(run.w[t])) - world.f(world.b / world.a),
+        },
+        (f"{words}; eta_l = {world.eta_l}; w_(t,1,1) of round {t}, all {world.draws} draws.",),
+        "2",
+    )
 
 
 def drifts(rounds: list[Round], steps: int) -> list[Fraction]:

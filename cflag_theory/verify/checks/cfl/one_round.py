@@ -13,7 +13,7 @@ from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, eta_l, mu, sigma2
 from cflag_theory.claims.symbols import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.local_drift import CURVATURE, LOSS, STEEP, drifts, steep
-from cflag_theory.verify.checks.cfl.progress import bounds, worlds
+from cflag_theory.verify.checks.cfl.progress import bounds, moments, worlds
 from cflag_theory.verify.drift_rounds import DriftRounds
 from cflag_theory.verify.one_round import Round, expectation, noisy_rounds, of_world
 from cflag_theory.verify.search import Point
@@ -93,7 +93,7 @@ def bending(step: Fraction, product: Fraction) -> tuple[list[Round], Fraction]:
 
 
 def eq21_points() -> Iterator[Point]:
-    """Part 1: bending rounds with large and small eta. Part 2: rational solutions of (22)."""
+    """Part 1: bending rounds with large and small eta. Part 2: rational solutions of (22). Part 3: runs."""
     for step, product in (
         (Fraction(10**4), Fraction(1, 256)),
         (Fraction(1, 10), Fraction(1, 256)),
@@ -132,6 +132,53 @@ def eq21_points() -> Iterator[Point]:
     # c = k^2 with 3 + 4 c eta_g^2 a square, so that the solution is rational.
     for s, g, smoothness in ((2, 1, 1), (3, 1, 4), (2, Fraction(1, 2), 3)):
         yield solution(Fraction(1, s), Fraction(g), Fraction(smoothness))
+    yield from runs()
+
+
+def runs() -> Iterator[Point]:
+    """Rounds of Algorithm 2: later ones, whose w_t has moved along the drifts that enter again, and a first one."""
+    half, step = Fraction(1, 2), Fraction(1, 20)
+    alone = ((_ONE,), (_ZERO, _ONE), (_ZERO, _ZERO, _ONE))
+    for world, t, words in (
+        (
+            DriftRounds(((_ONE,), (half, half)), eta_l=step, D=_ONE),
+            2,
+            "N = K = 1, f = w^2/2, w_1 = w* = 0, D = 1, A = B = G = R = sigma = 0, p = (1/2, 1/2), Theorem 4.1's",
+        ),
+        (
+            DriftRounds(alone, eta_l=step, G=_ONE, D=Fraction(1, 100)),
+            3,
+            "FedAvg with one fixed client: N = K = 1, f = w^2/2, w_1 = w* = 0, G = 1, D = 1/100, p_t = 1",
+        ),
+        (
+            DriftRounds(((_ONE,),), start=_ONE, clients=2, local_steps=2, eta_l=step / 2, D=half, sigma=half),
+            1,
+            "N = K = 2, f = w^2/2, w_1 = 1, D = sigma = 1/2",
+        ),
+    ):
+        squares = sum((p**2 for _, p in world.past(t)), _ZERO)
+        found = moments(world, t)
+        values = {
+            **found,
+            eta_l: world.eta_l,
+            K: world.local_steps,
+            N: world.clients,
+            sigma2: world.sigma**2,
+            c_B: 1 + world.B**2 + world.A**2 * squares,
+            claim.c_G: world.G**2 + world.D**2 * squares,
+            claim.rho2: found[rho] ** 2,
+            move2: world.expectation(lambda run, t=t: (run.w[t + 1] - run.w[t]) ** 2),  # type: ignore[misc]
+            next2: world.expectation(lambda run, t=t: run.w[t + 1] ** 2),  # type: ignore[misc]
+        }
+        yield Point(
+            values,
+            (
+                f"{words}; eta = 1/20, eta_g = 1: below the step size with 12, which is 0.0538 there. Round {t}, all "
+                f"{world.draws} draws.",
+                f"E||w_t - w*||^2 = {values[dist2]}, E f(w_t) - f* = {values[gap]}.",
+            ),
+            "3",
+        )
 
 
 def solution(s: Fraction, g: Fraction, smoothness: Fraction) -> Point:

@@ -49,13 +49,14 @@ def partial_fraction_points() -> Iterator[Point]:
             yield Point({t: index, D2: d, R2: r}, (f"t = {index}, D^2 = {d}, R^2 = {r}.",))
 
 
-def _worlds() -> Iterator[tuple[int, Fraction, Fraction, Fraction]]:
+def worlds() -> Iterator[tuple[int, Fraction, Fraction, Fraction]]:
+    """T, D^2, R^2 and mu eta/2."""
     yield from product((2, 7), (Fraction(1), Fraction(1, 100)), _SIZES, (Fraction(0), _HALF))
 
 
 def lnT_points() -> Iterator[Point]:
     """Every case with the C of the repair, which grows with R^2/D^2."""
-    for rounds, d, r, x in _worlds():
+    for rounds, d, r, x in worlds():
         G = Fraction(1, 4) if x else Fraction(0)
         indices = range(1, rounds + 1)
         noise = mean([G + least_noise(index, d, r) for index in indices], x)
@@ -81,38 +82,7 @@ def lnT_points() -> Iterator[Point]:
         )
 
 
-def phi_points() -> Iterator[Point]:
-    """Also a hundred rounds with mu eta = 1/10, as L = mu and eta = 1/(10 L) give: within the printed step size."""
-    long = ((100, Fraction(1), Fraction(0), Fraction(1, 20)), (100, Fraction(1), Fraction(1), Fraction(1, 20)))
-    extreme = ((6, Fraction(1), Fraction(1, 100), Fraction(99, 100)),)
-    for rounds, d, r2, x in (*_worlds(), *long, *extreme):
-        # R must be rational.
-        r = Fraction(sp.sqrt(r2) if r2 != Fraction(1, 9) else sp.Rational(1, 3))
-        indices = range(1, rounds + 1)
-        phi = mean([2 * r * loss(index, d, r2) for index in indices], x)
-        values: dict[Any, Any] = {
-            T: rounds,
-            claim.drift2: d,
-            claim.R: r,
-            claim.x: x,
-            claim.ln_T: sp.log(rounds),
-            claim.distance: 1,
-            claim.phi: phi,
-            claim.weighted: mean([inverse(index, d, r2) for index in indices], x),
-            claim.plain(T): sum((inverse(index, d, r2) for index in indices), Fraction(0)),
-        }
-        values[claim.plain(rounds)] = values[claim.plain(T)]
-        yield Point(
-            values,
-            (
-                f"T = {rounds}, D^2 = {d}, R = {r}, mu eta/2 = {x}, ||w_0 - w*|| = 1.",
-                f"phi = {float(phi):.6g} from c_3 in each round.",
-            ),
-        )
-
-
 CHECKS: dict[str, Check] = {
     "cfl.partial_fraction": Check(partial_fraction_points),
     "cfl.lnT": Check(lnT_points),
-    "cfl.phi_rate": Check(phi_points),
 }

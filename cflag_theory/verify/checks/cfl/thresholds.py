@@ -1,4 +1,4 @@
-"""The step sizes after (22) at rational roots, and phi_t along exact runs."""
+"""The step sizes after (22), c_1 and c_2 at rational roots."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from typing import Any
 
 from cflag_theory.claims.cfl import thresholds as claim
 from cflag_theory.claims.cfl.one_round import c_G, rho2
-from cflag_theory.claims.cfl.progress import c_B, dist, dist2, gap, next2, rho
-from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, mu, sigma2
+from cflag_theory.claims.cfl.progress import c_B
+from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, sigma2
 from cflag_theory.claims.symbols import L
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.progress import bounds
-from cflag_theory.verify.drift_rounds import DriftRounds
 from cflag_theory.verify.search import Point
 
-_ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
+_ONE, _HALF = Fraction(1), Fraction(1, 2)
 
 
 def _steps() -> Iterator[tuple[dict[Any, Any], str]]:
@@ -62,41 +60,10 @@ def constant_points() -> Iterator[Point]:
         )
 
 
-def phi_points() -> Iterator[Point]:
-    """Starts at w* and away from it; c_1 and c_2 are those of (21), and any larger ones would do."""
-    for start, drift in ((_ZERO, _ONE), (Fraction(3), _ZERO), (Fraction(3), _HALF)):
-        world = DriftRounds(
-            ((_ONE,), (_HALF, _HALF)), start=start, eta_l=Fraction(1, 10), D=drift, R=_HALF, sigma=_HALF
-        )
-        loss = _HALF * world.R
-        yield Point(
-            {
-                L: bounds(world)[1],
-                mu: _ZERO,
-                eta: world.eta,
-                rho: loss,
-                gap: world.expectation(lambda run: run.world.f(run.w[2])),
-                dist: world.expectation(lambda run: abs(run.w[2])),
-                dist2: world.expectation(lambda run: run.w[2] ** 2),
-                next2: world.expectation(lambda run: run.w[3] ** 2),
-                claim.c_1: 2 * drift**2 + world.sigma**2 + 2 * loss**2,
-                claim.c_2: 5 * (drift**2 + loss**2 + world.sigma**2 / 2),
-                claim.phi_t: 2 * loss * world.expectation(lambda run: abs(run.w[2])),
-                claim.start_dist: abs(start),
-            },
-            (
-                f"N = K = 1, f = w^2/2, w_0 = w_1 = {start}, w* = 0, D = {drift}, sigma = R = 1/2, eta = 1/10, p = "
-                "(1/2, 1/2) in round 2; all draws.",
-                f"E||w_2 - w*|| = {world.expectation(lambda run: abs(run.w[2]))}.",
-            ),
-        )
-
-
 CHECKS: dict[str, Check] = {
     "cfl.step6": Check(step_points),
     "cfl.step12": Check(step_points),
     "cfl.ratio_bound": Check(step_points),
     "cfl.c1": Check(constant_points),
     "cfl.c2": Check(constant_points),
-    "cfl.phi": Check(phi_points),
 }
