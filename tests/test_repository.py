@@ -66,7 +66,7 @@ def test_no_module_is_longer_than_400_lines(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
 
 
-@pytest.mark.parametrize("name", ["kernels", "verify", "figures"])
+@pytest.mark.parametrize("name", ["kernels", "verify", "figures", "proofs"])
 def test_folders_at_the_top_are_links_into_the_package(name):
     link = ROOT / name
     assert link.is_symlink()

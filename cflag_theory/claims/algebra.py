@@ -32,7 +32,7 @@ def residual(name: str) -> sp.Symbol:
     return sp.Symbol(f"residual[{name}]", real=True)
 
 
-class _Atoms:
+class Atoms:
     """Replaces what is not polynomial by variables, the same variable for the same term."""
 
     def __init__(self) -> None:
@@ -87,13 +87,13 @@ def _signs(certificate: sp.Expr, given: Mapping[str, Relation]) -> sp.Expr:
 def _vanishing_denominator(expr: sp.Expr) -> bool:
     """Whether some denominator, however deep, is not manifestly positive."""
     return any(
-        not _one_sign(sp.expand(term.base), strictly=True)
+        not one_sign(sp.expand(term.base), strictly=True)
         for term in sp.preorder_traversal(expr)
         if isinstance(term, sp.Pow) and term.exp.could_extract_minus_sign()
     )
 
 
-def _one_sign(expr: sp.Expr, *, strictly: bool) -> bool:
+def one_sign(expr: sp.Expr, *, strictly: bool) -> bool:
     """Whether a polynomial has non-negative coefficients in non-negative symbols.
 
     If `strictly`, a term made of positive symbols alone must be among them.
@@ -119,9 +119,9 @@ def manifestly_nonnegative(expr: sp.Expr) -> bool:
     """Whether an expression is a quotient of polynomials with non-negative coefficients in non-negative symbols."""
     above, under = sp.fraction(sp.together(sp.expand(expr)))
     above, under = sp.expand(above), sp.expand(under)
-    if _one_sign(-under, strictly=True):
+    if one_sign(-under, strictly=True):
         above, under = sp.expand(-above), sp.expand(-under)
-    return _one_sign(above, strictly=False) and _one_sign(under, strictly=True)
+    return one_sign(above, strictly=False) and one_sign(under, strictly=True)
 
 
 def _all_terms(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> list[sp.Expr]:
@@ -131,7 +131,7 @@ def _all_terms(goal: Relation, given: Mapping[str, Relation], certificate: sp.Ex
 
 def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> str | None:
     """None if the certificate shows the goal from what is given, else what is wrong with it."""
-    atoms = _Atoms()
+    atoms = Atoms()
     certificate = sp.sympify(certificate)
     named = {s for s in certificate.free_symbols if str(s).startswith(("slack[", "residual["))}
     for name, relation in given.items():
@@ -159,7 +159,7 @@ def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate
         return None if sp.cancel(signs) == 0 else "an equation needs a certificate of residuals alone"
     if not manifestly_nonnegative(signs):
         return "a multiplier in the certificate is not manifestly non-negative"
-    if goal.op == "<" and not _one_sign(sp.expand(sp.fraction(signs)[0]), strictly=True):
+    if goal.op == "<" and not one_sign(sp.expand(sp.fraction(signs)[0]), strictly=True):
         return "a strict inequality needs a positive certificate"
     return None
 
@@ -208,7 +208,7 @@ def ask_z3(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) 
     the certificate equals the goal's slack, and cannot be negative. The pieces follow sympy's argument, so they are a
     weaker witness, and are reported as such.
     """
-    atoms = _Atoms()
+    atoms = Atoms()
     target = atoms(goal.slack)
     assumed = [(atoms(relation.slack), relation.op) for relation in given.values()]
     direct = _unsatisfiable(assumed, target, goal.op)

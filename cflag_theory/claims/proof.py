@@ -6,6 +6,7 @@ else; the last step must be the statement itself. So a proof that passes says wh
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sympy as sp
@@ -140,6 +141,28 @@ def examine(statement: Statement) -> Examination:
     )
 
 
+@dataclass(frozen=True)
+class Inference:
+    """An obligation with the relations that it uses, as a prover of its own needs it.
+
+    `strict` are all strict inequalities that are established at its place: what keeps denominators away from zero.
+    """
+
+    name: str
+    goal: Relation
+    given: Mapping[str, Relation]
+    certificate: sp.Expr
+    strict: tuple[Relation, ...]
+
+
+def inferences(statement: Statement) -> list[Inference]:
+    """What a statement's proof asks the engines, in order; for a proof that `examine` accepts."""
+    collector = _Collector(statement)
+    for step in statement.proof.steps if statement.proof else ():
+        collector.take(step)
+    return collector.found
+
+
 class _Examiner:
     """Walks through the steps and remembers what has been established."""
 
@@ -190,19 +213,21 @@ class _Examiner:
     def _obligation(self, step: Obligation) -> Relation:
         self.obligations += 1
         if not self._missing(step.name, step.given):
-            given = {name: self.known[name] for name in step.given}
-            fault = algebra.certificate_fault(step.goal, given, step.certificate)
-            if fault is not None:
-                self.faults.append(f"{step.name!r}: {fault}")
-            else:
-                answer = algebra.ask_z3(step.goal, given, step.certificate)
-                if answer == "refuted":
-                    self.faults.append(f"{step.name!r}: z3 contradicts it")
-                elif answer == "pieces":
-                    self.pieces.append(step.name)
-                elif answer == "unknown":
-                    self.undecided.append(step.name)
+            self._ask(step, {name: self.known[name] for name in step.given})
         return step.goal
+
+    def _ask(self, step: Obligation, given: Mapping[str, Relation]) -> None:
+        fault = algebra.certificate_fault(step.goal, given, step.certificate)
+        if fault is not None:
+            self.faults.append(f"{step.name!r}: {fault}")
+        else:
+            answer = algebra.ask_z3(step.goal, given, step.certificate)
+            if answer == "refuted":
+                self.faults.append(f"{step.name!r}: z3 contradicts it")
+            elif answer == "pieces":
+                self.pieces.append(step.name)
+            elif answer == "unknown":
+                self.undecided.append(step.name)
 
     def _rule(self, step: RuleUse) -> Relation:
         from cflag_theory.claims import rules
@@ -263,3 +288,15 @@ class _Examiner:
             self.faults.append(f"{step.name!r}: {step.within!r} does not bound {step.index}")
             return None
         return relation.right
+
+
+class _Collector(_Examiner):
+    """Walks the same way and asks nobody."""
+
+    def __init__(self, statement: Statement) -> None:
+        super().__init__(statement)
+        self.found: list[Inference] = []
+
+    def _ask(self, step: Obligation, given: Mapping[str, Relation]) -> None:
+        strict = tuple(relation for relation in self.known.values() if relation.op == "<")
+        self.found.append(Inference(step.name, step.goal, given, sp.sympify(step.certificate), strict))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from joblib import Parallel, cpu_count, delayed
@@ -10,11 +10,14 @@ from joblib import Parallel, cpu_count, delayed
 from cflag_theory.claims.claim import Claim
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.errors import InvalidInput
+from cflag_theory.verify import coq, theory
 from cflag_theory.verify.search import Point, Sample, along_runs, prove, refute, replay
 from cflag_theory.verify.verdict import Evidence, Verdict, decide
 
 #: Simulated problems per claim and level.
 LEVELS = {"quick": 24, "full": 400}
+#: Provers besides the two engines that every proof needs.
+PROVERS = ("coq",)
 
 
 @dataclass(frozen=True)
@@ -36,22 +39,32 @@ class Check:
     further: Callable[[Claim, int, int], Iterable[Evidence]] | None = None
 
 
-def run_check(subject: Claim, check: Check, *, seed: int = 0, level: str = "quick") -> Verdict:
-    """Collect the evidence on a claim and decide it.
+def run_check(
+    subject: Claim, check: Check, *, seed: int = 0, level: str = "quick", prover: str | None = None
+) -> Verdict:
+    """Collect the evidence on a claim and decide it; `prover` as in `verify`.
 
     Raises
     ------
     InvalidInput
-        Unknown level.
+        Unknown level or prover.
+    MissingExtra
+        The prover is not installed.
     InconsistentEvidence
         If the claim is both proved and refuted.
     """
+    _check_words(level, prover)
+    return decide(subject, _evidence(subject, check, seed, level, prover))
+
+
+def _check_words(level: str, prover: str | None) -> None:
     if level not in LEVELS:
         raise InvalidInput(f"level is {level!r}: use one of {', '.join(LEVELS)}")
-    return decide(subject, _evidence(subject, check, seed, level))
+    if prover not in (None, *PROVERS):
+        raise InvalidInput(f"prover is {prover!r}: use {', '.join(PROVERS)} or leave it out")
 
 
-def _evidence(subject: Claim, check: Check, seed: int, level: str) -> list[Evidence]:
+def _evidence(subject: Claim, check: Check, seed: int, level: str, prover: str | None) -> list[Evidence]:
     evidence: list[Evidence] = []
     count = LEVELS[level]
     points = list(check.points()) if check.points else []
@@ -63,14 +76,14 @@ def _evidence(subject: Claim, check: Check, seed: int, level: str) -> list[Evide
         evidence += along_runs(part, samples, seed)
     if check.further:
         evidence += check.further(subject, seed, count)
-    return evidence
+    return coq.witness(subject, points, evidence) if prover == "coq" else evidence
 
 
-def _evidence_by_id(id: str, seed: int, level: str) -> list[Evidence]:
+def _evidence_by_id(id: str, seed: int, level: str, prover: str | None) -> list[Evidence]:
     """What a worker process sends back: plain data, because claims hold sympy objects that do not travel."""
     from cflag_theory.verify.checks import CHECKS
 
-    return _evidence(claim(id), CHECKS[id], seed, level)
+    return _evidence(claim(id), CHECKS[id], seed, level, prover)
 
 
 def verify(
@@ -79,6 +92,8 @@ def verify(
     seed: int = 0,
     level: str = "quick",
     jobs: int | None = None,
+    prover: str | None = None,
+    theorems: Mapping[str, theory.Theorem] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> list[Verdict]:
     """Decide the named claims, or the whole ledger, in ledger order.
@@ -93,6 +108,10 @@ def verify(
         "quick" or "full": how many random runs.
     jobs : int, optional
         Processes; by default all usable cores. The verdicts do not depend on it.
+    prover : str, optional
+        "coq": Coq's kernel checks every proof and exact instance again, as one more witness.
+    theorems : mapping, optional
+        What `theory.compile_theory` returned, where it has been asked already; used with a prover.
     progress : callable, optional
         Called with each id when its claim is decided.
 
@@ -100,18 +119,25 @@ def verify(
     ------
     UnknownName
         An id that the ledger does not have.
+    MissingExtra
+        The prover is not installed.
+    TheoryError
+        The theory by hand does not compile.
     """
-    if level not in LEVELS:
-        raise InvalidInput(f"level is {level!r}: use one of {', '.join(LEVELS)}")
+    _check_words(level, prover)
+    if prover == "coq":
+        theorems = theory.compile_theory() if theorems is None else theorems
     if jobs is not None and jobs < 1:
         raise InvalidInput(f"jobs = {jobs} do no work: use at least 1")
     wanted = [claim(id) for id in (ids or LEDGER)]
     workers = min(len(wanted), jobs or cpu_count())
-    calls = (delayed(_evidence_by_id)(subject.id, seed, level) for subject in wanted)
+    calls = (delayed(_evidence_by_id)(subject.id, seed, level, prover) for subject in wanted)
     verdicts = []
     # One claim at a time, since some take a hundred times as long as others.
     found = Parallel(n_jobs=workers, return_as="generator", batch_size=1)(calls)
     for subject, evidence in zip(wanted, found, strict=True):
+        if prover == "coq" and theorems is not None:
+            evidence = theory.attach(subject.id, evidence, theorems)
         verdicts.append(decide(subject, evidence))
         if progress:
             progress(subject.id)

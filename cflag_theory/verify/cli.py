@@ -16,9 +16,11 @@ from cflag_theory.verify.shell import (
     FormatOption,
     Paper,
     PaperOption,
+    ProverOption,
     SeedOption,
     print_json,
     progress_bar,
+    read_theory,
 )
 
 app = typer.Typer(
@@ -83,6 +85,7 @@ def verify_command(
     out: Annotated[Path | None, typer.Option(help="Also run the rate experiments and write a report here.")] = None,
     level: Annotated[str, typer.Option(help="quick or full: how many random runs.")] = "quick",
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; all usable cores without it.")] = None,
+    prover: ProverOption = None,
     seed: SeedOption = 0,
     format: FormatOption = Format.table,
 ) -> None:
@@ -94,8 +97,17 @@ def verify_command(
 
     if out is not None:
         check_writable(out)
+    theorems = read_theory(prover)
     with progress_bar("claims", len(claims or LEDGER)) as advance:
-        verdicts = verify(claims or (), seed=seed, level=level, jobs=jobs, progress=lambda id: advance(1, id))
+        verdicts = verify(
+            claims or (),
+            seed=seed,
+            level=level,
+            jobs=jobs,
+            prover=prover,
+            theorems=theorems,
+            progress=lambda id: advance(1, id),
+        )
     page = None
     if out is not None:
         from cflag_theory.verify import studies
@@ -126,13 +138,14 @@ def show(
         bool, typer.Option("--replay", help="Only replay the counterexample, in exact arithmetic.")
     ] = False,
     level: Annotated[str, typer.Option(help="quick or full: how many random runs.")] = "quick",
+    prover: ProverOption = None,
     seed: SeedOption = 0,
     format: FormatOption = Format.table,
 ) -> None:
     """One claim: source, statement, hypotheses, evidence, counterexample and its replay."""
     from cflag_theory.verify.check import verify
 
-    (verdict,) = verify([claim], seed=seed, level=level)
+    (verdict,) = verify([claim], seed=seed, level=level, prover=prover, theorems=read_theory(prover))
     if format is Format.json:
         print_json(verdict.to_json())
         return

@@ -16,6 +16,7 @@ from cflag_theory import __version__
 from cflag_theory.claims.ledger import PREAMBLE
 from cflag_theory.claims.proof import Instance, Obligation, Proof, RuleUse, Step
 from cflag_theory.errors import OutputError
+from cflag_theory.verify.coq import census
 from cflag_theory.verify.verdict import GRAVITY, MEANINGS, Verdict
 
 
@@ -205,6 +206,7 @@ def _page(
         counts=counts,
         meanings=MEANINGS,
         preamble=PREAMBLE,
+        census=census(verdicts),
         papers=papers,
         kinds=sorted({e.kind for v in verdicts for e in v.evidence}),
         rates=rates,

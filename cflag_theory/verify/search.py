@@ -101,6 +101,14 @@ def applies(statement: Statement, point: Point) -> bool:
     return all(fact.relation.holds_at(point.values) for fact in statement.hypotheses)
 
 
+def broken(statement: Statement, points: Iterable[Point]) -> Point | None:
+    """The first point that satisfies the hypotheses of a statement and not its relation."""
+    if statement.relation is None:
+        return None
+    inside = (point for point in points if applies(statement, point))
+    return next((point for point in inside if not statement.relation.holds_at(point.values)), None)
+
+
 def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
     """Evaluate the statements of a part at exact points, each where its hypotheses hold."""
     cases = [point for point in points if point.part in (None, part.key)]
@@ -109,13 +117,13 @@ def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
         if statement.relation is None:
             continue
         valid = [point for point in cases if applies(statement, point)]
-        broken = next((point for point in valid if not statement.relation.holds_at(point.values)), None)
-        if broken is not None:
-            left, right = statement.relation.at(broken.values)
+        against = broken(statement, valid)
+        if against is not None:
+            left, right = statement.relation.at(against.values)
             summary = f"An exact instance has {_number(left)} on the left and {_number(right)} on the right."
             instance = {
-                "instance": list(broken.story),
-                "values": {str(key): str(value) for key, value in broken.values.items()},
+                "instance": list(against.story),
+                "values": {str(key): str(value) for key, value in against.values.items()},
                 "left": _number(left),
                 "right": _number(right),
             }

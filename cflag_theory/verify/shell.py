@@ -30,6 +30,21 @@ FormatOption = Annotated[Format, typer.Option("--format", help="A table for peop
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
 
 
+ProverOption = Annotated[
+    str | None, typer.Option(help="coq: let Coq's kernel check proofs and instances too; it must be installed.")
+]
+
+
+def read_theory(prover: str | None) -> dict[str, Any] | None:
+    """The theorems by hand, compiled with progress, where the prover is Coq; else None."""
+    if prover != "coq":
+        return None
+    from cflag_theory.verify.theory import compile_theory, files
+
+    with progress_bar("Coq", len(files()) + 1) as advance:
+        return compile_theory(lambda file: advance(1, file))
+
+
 @contextmanager
 def progress_bar(words: str, total: float) -> Iterator[Callable[[float, str], None]]:
     """A progress bar on standard error, so that standard output stays clean for results."""

@@ -14,6 +14,7 @@ from rich.text import Text
 from cflag_theory.claims.claim import Statement
 from cflag_theory.kernels import Problem, Trace
 from cflag_theory.verify.conditions import CFLStepSizes, StepSizes
+from cflag_theory.verify.coq import census
 from cflag_theory.verify.rates import Rate
 from cflag_theory.verify.verdict import MEANINGS, Evidence, Verdict
 
@@ -60,6 +61,11 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
         counts = Counter(verdict.verdict for verdict in verdicts if verdict.claim.paper == paper)
         words = ", ".join(f"{counts[name]} {name}" for name in MEANINGS if counts[name])
         console.print(Text(f"{paper}: {words}"))
+    asked = census(verdicts)
+    if asked is not None:
+        console.print(Text(str(asked)))
+        for id, part, on, kind in asked.left:
+            console.print(Text(f"  without Coq: {id}, part {part}, {on}: {kind}"))
 
 
 def claim(verdict: Verdict) -> None:

@@ -1,0 +1,186 @@
+"""Coq as a further witness: what the ledger calls a proof, and its exact instances, written as lemmas and checked."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from cflag_theory.claims import coq
+from cflag_theory.claims.claim import Claim, Part, Statement
+from cflag_theory.claims.coq import Lemma
+from cflag_theory.claims.proof import inferences
+from cflag_theory.errors import MissingExtra
+from cflag_theory.verify.search import Point, broken
+from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence, Verdict, statements
+
+#: What the real numbers of Coq's standard library rest on; a lemma that needs more does not count.
+AXIOMS = frozenset({"sig_forall_dec", "sig_not_dec", "functional_extensionality_dep", "classic"})
+#: Seconds for the lemmas of one claim.
+LIMIT = 300
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What Coq said: the names of the lemmas that its kernel accepted, and the axioms that they rest on."""
+
+    accepted: frozenset[str]
+    axioms: tuple[str, ...]
+
+
+def require_coq() -> str:
+    """The path of coqc.
+
+    Raises
+    ------
+    MissingExtra
+        It is not there.
+    """
+    found = shutil.which("coqc")
+    if found is None:
+        raise MissingExtra("coqc is not installed: install Coq 8.16 or later (Debian: coq), or leave out --prover coq")
+    return found
+
+
+def check(lemmas: Sequence[Lemma]) -> Checked:
+    """Compile the lemmas, leaving out one after another those that Coq does not accept.
+
+    Raises
+    ------
+    MissingExtra
+        coqc is not there.
+    """
+    coqc = require_coq()
+    left = list(lemmas)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "ledger.v"
+        while left:
+            text, ends = coq.PREAMBLE, []
+            for lemma in left:
+                text += f"\n{lemma.text}\n"
+                ends.append(text.count("\n"))
+            text += f"\nDefinition everything := ({', '.join(lemma.name for lemma in left)}, tt).\n"
+            text += "Print Assumptions everything.\n"
+            path.write_text(text, encoding="utf-8")
+            try:
+                done = subprocess.run(
+                    [coqc, "-q", "-noglob", path.name],
+                    cwd=folder,
+                    capture_output=True,
+                    text=True,
+                    timeout=LIMIT,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                return Checked(frozenset(), ())
+            if done.returncode == 0:
+                axioms = tuple(sorted(set(re.findall(r"^(?!Axioms)([\w.]+)\s*:", done.stdout, re.MULTILINE))))
+                foreign = [axiom for axiom in axioms if axiom.rpartition(".")[2] not in AXIOMS]
+                return Checked(frozenset() if foreign else frozenset(lemma.name for lemma in left), axioms)
+            line = re.search(r"line (\d+), characters", done.stderr)
+            failed = next((i for i, end in enumerate(ends) if line and int(line.group(1)) <= end), None)
+            if failed is None:
+                break
+            del left[failed]
+    return Checked(frozenset(), ())
+
+
+def witness(subject: Claim, points: Iterable[Point], evidence: Sequence[Evidence]) -> list[Evidence]:
+    """The evidence on a claim, with Coq's word on its proofs and exact instances.
+
+    A proof all of whose obligations Coq accepts has "coq" among its engines; what it does not accept is listed.
+
+    Raises
+    ------
+    MissingExtra
+        coqc is not there.
+    """
+    cases = list(points)
+    parts = {part.key: part for part in subject.parts}
+    lemmas = {
+        i: _lemmas(f"e{i}", parts[item.part], item, cases) for i, item in enumerate(evidence) if item.part in parts
+    }
+    checked = check([lemma for found in lemmas.values() for lemma in found])
+    return [_with_coq(item, lemmas[i], checked) if lemmas.get(i) else item for i, item in enumerate(evidence)]
+
+
+@dataclass(frozen=True)
+class Census:
+    """How much of a ledger Coq was asked about, and what it did not accept: (claim, part, statement, kind)."""
+
+    proofs: int
+    instances: int
+    lemmas: int
+    theorems: int
+    rows: int
+    left: tuple[tuple[str, str, str, str], ...]
+
+    def __str__(self) -> str:
+        missing = [sum(kind == which for *_, kind in self.left) for which in ("proof", "counterexample")]
+        return (
+            f"Coq's kernel: {self.proofs - missing[0]} of {self.proofs} proofs ({self.lemmas} lemmas), "
+            f"{self.instances - missing[1]} of {self.instances} exact counterexamples; "
+            f"{self.theorems} theorems by hand for {self.rows} claims"
+        )
+
+
+def census(verdicts: Sequence[Verdict]) -> Census | None:
+    """What Coq said of decided claims; None if it was not asked."""
+    asked = {"proof": SUPPORTS, "counterexample": REFUTES}
+    items = [(v.claim.id, e) for v in verdicts for e in v.evidence if asked.get(e.kind) == e.finding]
+    if not any("coq" in item.data or "theorems" in item.data for _, item in items):
+        return None
+    named = {(id, theorem["name"]) for id, item in items for theorem in item.data.get("theorems", ())}
+    return Census(
+        proofs=sum(item.kind == "proof" for _, item in items),
+        instances=sum(item.kind == "counterexample" for _, item in items),
+        lemmas=sum(len(item.data["coq"]["lemmas"]) for _, item in items if item.kind == "proof" and "coq" in item.data),
+        theorems=len({name for _, name in named}),
+        rows=len({id for id, _ in named}),
+        left=tuple(
+            (id, item.part, item.on, item.kind) for id, item in items if "coq" not in item.data.get("engines", ())
+        ),
+    )
+
+
+def _lemmas(name: str, part: Part, item: Evidence, points: Sequence[Point]) -> list[Lemma]:
+    statement = statements(part).get(item.on)
+    if statement is None:
+        return []
+    if item.kind == "proof" and item.finding == SUPPORTS:
+        return _of_proof(name, statement)
+    if item.kind == "counterexample" and item.finding == REFUTES:
+        if "values" not in item.data:
+            return _of_proof(name, part.refutation) if part.refutation else []
+        point = broken(statement, [point for point in points if point.part in (None, part.key)])
+        try:
+            return [coq.counterexample(name, statement, point.values)] if point else []
+        except TypeError:
+            return []
+    return []
+
+
+def _of_proof(name: str, statement: Statement) -> list[Lemma]:
+    return [
+        coq.lemma(f"{name}_{number}", one.goal, one.given, one.certificate, one.strict)
+        for number, one in enumerate(inferences(statement))
+    ]
+
+
+def _with_coq(item: Evidence, lemmas: Sequence[Lemma], checked: Checked) -> Evidence:
+    missing = [lemma.name for lemma in lemmas if lemma.name not in checked.accepted]
+    data = dict(item.data)
+    data["coq"] = {
+        "lemmas": [{"statement": lemma.statement, "accepted": lemma.name in checked.accepted} for lemma in lemmas],
+        "axioms": list(checked.axioms) if len(missing) < len(lemmas) else [],
+    }
+    if missing:
+        words = f" Coq accepts {len(lemmas) - len(missing)} of {len(lemmas)}."
+    else:
+        data["engines"] = [*data.get("engines", ()), "coq"]
+        words = " Coq's kernel accepts it." if len(lemmas) == 1 else f" Coq's kernel accepts all {len(lemmas)}."
+    return replace(item, summary=item.summary + words, data=data)

@@ -1,0 +1,149 @@
+"""The theory by hand: the Coq files of `proofs/`, compiled, and matched with the ledger."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from cflag_theory.errors import CflagError
+from cflag_theory.verify.coq import AXIOMS, LIMIT, require_coq
+from cflag_theory.verify.verdict import SUPPORTS, Evidence
+
+PROOFS = Path(__file__).parents[1] / "proofs"
+#: What would let a file claim more than it proves.
+FORBIDDEN = re.compile(r"\b(Admitted|admit|Axiom|Axioms|Parameter|Parameters|Conjecture|Abort|give_up)\b")
+_COMMENT = re.compile(r"\(\*.*?\*\)", re.DOTALL)
+
+
+class TheoryError(CflagError):
+    """The proofs do not compile, or rest on more than the real numbers do: mend the file that the message names."""
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A theorem that Coq's kernel has accepted.
+
+    `axioms` are asked of each headline theorem alone (None for the others), since it takes Coq most of a second; those
+    behind all theorems together are checked too.
+    """
+
+    name: str
+    statement: str
+    axioms: tuple[str, ...] | None
+
+
+def files() -> list[Path]:
+    """The sources in the order in which they build on each other."""
+    lines = (PROOFS / "_CoqProject").read_text(encoding="utf-8").split()
+    return [PROOFS / line for line in lines if line.endswith(".v")]
+
+
+@cache
+def theorems() -> dict[tuple[str, str, str], tuple[str, ...]]:
+    """Names of theorems by claim, part and statement ("printed", "repair" or "sharp"), from proofs/ledger.tsv."""
+    found: dict[tuple[str, str, str], tuple[str, ...]] = {}
+    with (PROOFS / "ledger.tsv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines, delimiter="\t"):
+            key = (row["ledger"], row["part"], "repair" if row["form"] == "repaired" else row["form"])
+            found[key] = (*found.get(key, ()), row["theorem"])
+    return found
+
+
+@cache
+def headlines() -> frozenset[str]:
+    """Theorems whose axioms are printed one by one: our own claims, and the paper's theorems as they can be proved."""
+    ids = ("cflag.thm2", "cflag.lemma3_surrogate", "cflag.thm5", "cflag.lemma4", "cflag.lemma18")
+    return frozenset(
+        name for (id, _, _), names in theorems().items() if id.startswith("ours.") or id in ids for name in names
+    )
+
+
+def compile_theory(progress: Callable[[str], None] = lambda file: None) -> dict[str, Theorem]:
+    """Compile all files, and ask Coq for the statement and the axioms of every theorem that the ledger names.
+
+    Parameters
+    ----------
+    progress : callable
+        Called with the name of each file when it is compiled.
+
+    Raises
+    ------
+    MissingExtra
+        coqc is not there.
+    TheoryError
+        A file does not compile, admits something, or a theorem needs another axiom than the real numbers do.
+    """
+    coqc = require_coq()
+    wanted = sorted({name for names in theorems().values() for name in names})
+    with TemporaryDirectory() as folder:
+        for source in files():
+            admitted = FORBIDDEN.search(_COMMENT.sub("", source.read_text(encoding="utf-8")))
+            if admitted:
+                raise TheoryError(f"{source.name} says {admitted.group()}: prove it, or leave it out")
+            shutil.copy(source, folder)
+            _run(coqc, folder, source.name)
+            progress(source.name)
+        modules = " ".join(source.stem for source in files())
+        questions = [
+            f"Require Import Reals. From CFlag Require Import {modules}.",
+            "Open Scope R_scope. Set Printing Width 110.",
+        ]
+        questions.append(f"Definition everything := ({', '.join(wanted)}, tt).")
+        questions.append('Redirect "everything" Print Assumptions everything.')
+        for number, name in enumerate(wanted):
+            questions.append(f'Redirect "statement{number}" Check @{name}.')
+            if name in headlines():
+                questions.append(f'Redirect "axioms{number}" Print Assumptions {name}.')
+        (Path(folder) / "Questions.v").write_text("\n".join(questions) + "\n", encoding="utf-8")
+        _run(coqc, folder, "Questions.v")
+        progress("Questions.v")
+        _axioms(Path(folder) / "everything.out")
+        return {name: _theorem(Path(folder), number, name) for number, name in enumerate(wanted)}
+
+
+def _run(coqc: str, folder: str, name: str) -> None:
+    command = [coqc, "-q", "-noglob", "-Q", ".", "CFlag", name]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=LIMIT, check=False)
+    except subprocess.TimeoutExpired as late:
+        raise TheoryError(f"{name} takes more than {LIMIT} s: simplify its proofs") from late
+    if done.returncode != 0:
+        raise TheoryError(f"{name} does not compile: {' '.join(done.stderr.split())[:300]}")
+
+
+def _theorem(folder: Path, number: int, name: str) -> Theorem:
+    statement = (folder / f"statement{number}.out").read_text(encoding="utf-8").strip()
+    said = folder / f"axioms{number}.out"
+    return Theorem(name, statement, _axioms(said) if said.exists() else None)
+
+
+def _axioms(said: Path) -> tuple[str, ...]:
+    """The axioms that Coq names in an answer, if they are those of the real numbers."""
+    axioms = tuple(sorted(set(re.findall(r"^(?!Axioms)([\w.]+)\s*:", said.read_text(encoding="utf-8"), re.MULTILINE))))
+    foreign = [axiom for axiom in axioms if axiom.rpartition(".")[2] not in AXIOMS]
+    if foreign:
+        raise TheoryError(f"the theorems rest on {', '.join(foreign)}: use no more than Coq's real numbers do")
+    return axioms
+
+
+def attach(id: str, evidence: Sequence[Evidence], found: Mapping[str, Theorem]) -> list[Evidence]:
+    """The evidence on a claim, with the theorems by hand beside the proofs that they confirm."""
+    result = []
+    for item in evidence:
+        names = theorems().get((id, item.part, item.on), ())
+        if item.kind == "proof" and item.finding == SUPPORTS and names:
+            shown = [
+                {"name": name, "statement": found[name].statement, "axioms": list(found[name].axioms or ())}
+                for name in names
+            ]
+            words = f" Proved by hand in Coq: {', '.join(names)}."
+            item = replace(item, summary=item.summary + words, data={**item.data, "theorems": shown})
+        result.append(item)
+    return result

@@ -1,0 +1,80 @@
+"""The theory by hand: what the files may say, that they compile, and that they are the ledger's statements."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+
+import pytest
+
+from cflag_theory.claims.ledger import claim
+from cflag_theory.verify import theory
+from cflag_theory.verify.coq import AXIOMS
+from cflag_theory.verify.verdict import statements
+
+needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    return theory.compile_theory()
+
+
+def test_every_file_is_in_the_project():
+    assert sorted(path.name for path in theory.files()) == sorted(path.name for path in theory.PROOFS.glob("*.v"))
+    assert {path.suffix for path in theory.PROOFS.iterdir()} == {".v", ".md", ".tsv", ""}
+
+
+@pytest.mark.parametrize("path", theory.files(), ids=lambda path: path.stem)
+def test_nothing_is_admitted(path):
+    text = path.read_text(encoding="utf-8")
+    assert theory.FORBIDDEN.search(re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL)) is None
+    # Every lemma that is begun is finished.
+    begun = re.findall(r"^\s*(?:Theorem|Lemma|Corollary|Fact|Remark|Proposition)\s+\w+", text, re.MULTILINE)
+    assert len(begun) <= len(re.findall(r"\b(?:Qed|Defined)\.", text))
+
+
+def test_the_map_names_statements_of_the_ledger():
+    with (theory.PROOFS / "ledger.tsv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    assert {row["form"] for row in rows} <= {"printed", "repaired", "sharp"}
+    for id, part, on in theory.theorems():
+        parts = {one.key: one for one in claim(id).parts}
+        assert part in parts, (id, part)
+        found = statements(parts[part]).get(on)
+        assert found is not None, (id, part, on)
+        assert found.proof is not None, (id, part, on)
+
+
+@needs_coq
+def test_every_theorem_is_accepted(compiled):
+    assert set(compiled) == {name for names in theory.theorems().values() for name in names}
+    assert all(found.statement.startswith(name.partition(".")[2]) for name, found in compiled.items())
+
+
+@needs_coq
+def test_headline_theorems_rest_on_the_real_numbers_alone(compiled):
+    assert {"DrawnOnce.drawn_once", "Redrawn.redrawn", "Surrogate.lemma3_surrogate"} <= theory.headlines()
+    for name in theory.headlines():
+        assert {axiom.rpartition(".")[2] for axiom in compiled[name].axioms} <= AXIOMS
+
+
+@needs_coq
+@pytest.mark.parametrize(
+    ("file", "said", "planted", "words"),
+    [
+        ("Vectors.v", "Qed.", "Admitted.", "says Admitted"),
+        ("Vectors.v", "Open Scope", "Axiom cheat : False. Open Scope", "says Axiom"),
+        ("Drift.v", "<= 4 * beta", "<= 1 * beta", "Drift.v does not compile"),
+    ],
+)
+def test_a_planted_fault_fails_the_build(tmp_path, monkeypatch, file, said, planted, words):
+    for path in theory.PROOFS.iterdir():
+        shutil.copy(path, tmp_path)
+    text = (tmp_path / file).read_text(encoding="utf-8")
+    assert said in text
+    (tmp_path / file).write_text(text.replace(said, planted, 1), encoding="utf-8")
+    monkeypatch.setattr(theory, "PROOFS", tmp_path)
+    with pytest.raises(theory.TheoryError, match=words):
+        theory.compile_theory()

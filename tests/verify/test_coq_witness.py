@@ -1,0 +1,110 @@
+"""Coq as a witness: it accepts what is proved, refuses what is not, and is not needed by anybody else."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+import sympy as sp
+
+from cflag_theory.claims import coq as words
+from cflag_theory.claims.algebra import slack, square
+from cflag_theory.claims.claim import Fact, Statement, at_most, below
+from cflag_theory.claims.ledger import claim
+from cflag_theory.errors import InvalidInput, MissingExtra
+from cflag_theory.verify import coq, theory, verify
+from cflag_theory.verify.checks import CHECKS
+from cflag_theory.verify.search import Point, broken, prove, refute, replay
+from cflag_theory.verify.verdict import statements
+
+needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
+a, b = sp.symbols("a b", nonnegative=True)
+m = sp.Symbol("m", nonnegative=True)
+
+
+def evidence(id):
+    subject, points = claim(id), list(CHECKS[id].points())
+    found = [item for part in subject.parts for item in (*prove(part), *refute(part), *replay(part, points))]
+    return coq.witness(subject, points, found)
+
+
+@needs_coq
+@pytest.mark.parametrize("id", ["cflag.eq7", "cflag.lemma1", "cflag.lemma13", "ours.drawn_once_rate"])
+def test_proofs_and_exact_instances_are_accepted(id):
+    seen = [item for item in evidence(id) if "coq" in item.data]
+    assert seen
+    for item in seen:
+        assert all(lemma["accepted"] for lemma in item.data["coq"]["lemmas"])
+        assert "coq" in item.data["engines"]
+        assert {axiom.rpartition(".")[2] for axiom in item.data["coq"]["axioms"]} <= coq.AXIOMS
+
+
+@needs_coq
+def test_a_certificate_that_proves_less_is_refused_and_the_others_are_kept():
+    good = words.lemma("good", at_most(2 * a, 2 * b), {"h": at_most(a, b)}, 2 * slack("h"))
+    # Each is written as if sympy had accepted it.
+    off = words.lemma("off", at_most(3 * a, 2 * b), {"h": at_most(a, b)}, 2 * slack("h"))
+    sign = words.lemma("sign", at_most(b, a), {"h": at_most(a, b)}, -slack("h"))
+    zero = words.lemma("zero", below(a - b, a - b), {}, square(a - b))
+    found = coq.check([off, good, sign, zero])
+    assert found.accepted == {"good"}
+
+
+@needs_coq
+def test_a_denominator_that_may_vanish_is_refused():
+    given = {"h": at_most(1, 2 / (1 - m))}
+    goal = at_most(1 - m, 2)
+    loose = words.lemma("loose", goal, given, (1 - m) * slack("h"))
+    assert coq.check([loose]).accepted == frozenset()
+
+
+@needs_coq
+def test_an_instance_that_contradicts_nothing_is_refused():
+    statement = Statement("a <= b.", at_most(a, b), (Fact("h", at_most(b, 2), "b <= 2."),))
+    right = words.counterexample("right", statement, {a: 2, b: 1})
+    wrong = words.counterexample("wrong", statement, {a: 1, b: 2})
+    outside = words.counterexample("outside", statement, {a: 4, b: 3})
+    assert coq.check([wrong, right, outside]).accepted == {"right"}
+
+
+@needs_coq
+def test_an_axiom_of_ones_own_makes_everything_worthless():
+    cheat = words.Lemma("cheat", "False", "Axiom cheat : False.")
+    good = words.lemma("good", at_most(a, a), {}, sp.S.Zero)
+    assert coq.check([cheat, good]).accepted == frozenset()
+
+
+def test_without_coq_one_sentence_says_so(monkeypatch, cflag):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(MissingExtra, match="coqc is not installed: install Coq"):
+        verify(["cflag.eq7"], prover="coq")
+    code, out, err = cflag("verify", "cflag.eq7", "--prover", "coq")
+    assert (code, out) == (2, "")
+    assert err.startswith("cflag: coqc is not installed")
+
+
+def test_another_prover_is_unknown(cflag):
+    with pytest.raises(InvalidInput, match="prover is 'lean'"):
+        verify(["cflag.eq7"], prover="lean")
+    assert cflag("show", "cflag.eq7", "--prover", "lean")[0] == 2
+
+
+@needs_coq
+def test_the_statement_of_a_theorem_stands_beside_the_ledgers():
+    made = theory.Theorem("Drift.lemma13", "lemma13 : ...", ("a",))
+    found = {name: made for names in theory.theorems().values() for name in names}
+    (first, *_) = theory.attach("cflag.lemma13", evidence("cflag.lemma13"), found)
+    assert first.data["theorems"] == [{"name": "Drift.lemma13", "statement": "lemma13 : ...", "axioms": ["a"]}]
+    assert "Drift.lemma13" in first.summary
+
+
+def test_only_points_of_the_part_are_replayed():
+    """`witness` asks Coq about the very point that `replay` shows."""
+    subject = claim("cflag.lemma1")
+    points = list(CHECKS["cflag.lemma1"].points())
+    for part in subject.parts:
+        printed = statements(part)["printed"]
+        shown = next(item for item in replay(part, points) if item.on == "printed" and item.kind == "counterexample")
+        point = broken(printed, [one for one in points if one.part in (None, part.key)])
+        assert isinstance(point, Point)
+        assert shown.data["instance"] == list(point.story)
