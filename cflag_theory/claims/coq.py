@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import sympy as sp
 
 from cflag_theory.claims import algebra
-from cflag_theory.claims.claim import Relation, Statement
+from cflag_theory.claims.claim import Relation
 
 #: What every file begins with.
 PREAMBLE = """\
@@ -97,7 +96,7 @@ class Lemma:
     text: str
 
 
-class _Words:
+class Words:
     """A Coq identifier for every symbol, never one for two."""
 
     def __init__(self, atoms: Mapping[sp.Expr, sp.Symbol]) -> None:
@@ -107,7 +106,7 @@ class _Words:
     def __call__(self, symbol: sp.Symbol) -> str:
         if symbol not in self.of:
             word = re.sub(r"\W+", "_", str(self.atoms.get(symbol, symbol)), flags=re.ASCII).strip("_")
-            if not re.match(r"[A-Za-z]", word) or word in _RESERVED:
+            if not re.match(r"[A-Za-z]", word) or word in _RESERVED or word.startswith(("by", "cert_")):
                 word = f"v_{word}"
             taken, numbered, count = set(self.of.values()), word, 1
             while numbered in taken:
@@ -118,14 +117,18 @@ class _Words:
 
     def meanings(self, variables: Sequence[sp.Symbol]) -> list[str]:
         """What variables stand for, where their names do not say it."""
-        return [f"{self(v)} is {self.atoms[v]}" for v in variables if v in self.atoms and self(v) != str(self.atoms[v])]
+        found = [
+            f"{self(v)} is {self.atoms[v]}" for v in variables if v in self.atoms and self(v) != str(self.atoms[v])
+        ]
+        # A comment must not end before its end.
+        return [re.sub(r"\(\*|\*\)|\"", "'", meaning) for meaning in found]
 
 
 @dataclass(frozen=True)
-class _Printer:
+class Printer:
     """Expressions in Coq's notation, with some symbols replaced by text."""
 
-    words: _Words
+    words: Words
     texts: Mapping[sp.Symbol, str]
 
     def __call__(self, expr: sp.Expr) -> str:
@@ -203,7 +206,7 @@ def lemma(
     goal = Relation(atoms(goal.left), goal.op, atoms(goal.right))
     given = {key: Relation(atoms(fact.left), fact.op, atoms(fact.right)) for key, fact in given.items()}
     shape = _shape(given, sp.sympify(certificate), atoms)
-    words = _Words(atoms.of)
+    words = Words(atoms.of)
     variables: list[sp.Symbol] = []
     strict = [Relation(atoms(fact.left), fact.op, atoms(fact.right)) for fact in established if fact.op == "<"]
     sides = [side for fact in (*given.values(), goal) for side in (fact.left, fact.right)]
@@ -214,8 +217,8 @@ def lemma(
         for symbol in sorted(expr.free_symbols - set(shape.stands_for), key=str):
             if symbol not in variables:
                 variables.append(symbol)
-    plain = _Printer(words, {})
-    filled = _Printer(
+    plain = Printer(words, {})
+    filled = Printer(
         words, {mark: f"({_filled(words, shape.stands_for)(meaning)})" for mark, meaning in shape.stands_for.items()}
     )
     signs = [f"0 {'<' if v.is_positive else '<='} {words(v)}" for v in variables if v.is_nonnegative]
@@ -242,53 +245,10 @@ def lemma(
     )
 
 
-def counterexample(name: str, statement: Statement, values: Mapping[sp.Expr, Any]) -> Lemma:
-    """That there are numbers with which all hypotheses hold and the statement fails: those of an exact instance.
-
-    Definitions enter as far as the instance has values for what they speak of.
-
-    Raises
-    ------
-    TypeError
-        Something that is not rational in its atoms, or a value that is not rational.
-    """
-    if statement.relation is None:
-        raise TypeError("a statement without a relation has no words in Coq")
-    exact = {key: sp.sympify(value) for key, value in values.items()}
-    facts = [fact.relation for fact in (*statement.definitions, *statement.hypotheses)]
-    relations = [fact for fact in facts if fact.covered_by(values)] + [statement.relation]
-    atoms: dict[sp.Expr, sp.Symbol] = {key: sp.Dummy() for key in exact if not key.is_Symbol}
-
-    def worded(expr: sp.Expr) -> sp.Expr:
-        # A number in an exponent is read as one; elsewhere the variable stays, so that the formula can be seen.
-        whole = expr.replace(
-            lambda e: isinstance(e, sp.Pow) and not e.exp.is_Integer, lambda e: e.base ** e.exp.xreplace(exact)
-        )
-        return whole.xreplace(atoms)
-
-    shown = [Relation(worded(r.left), r.op, worded(r.right)) for r in relations]
-    words = _Words(atoms)
-    plain = _Printer(words, {})
-    of = {atoms.get(key, key): (key, value) for key, value in exact.items()}
-    found = set().union(*(r.left.free_symbols | r.right.free_symbols for r in shown))
-    variables = [variable for variable in of if variable in found]
-    if len(variables) < len(found) or not all(of[v][1].is_Rational for v in variables):
-        raise TypeError("the instance is not rational")
-    signs = [f"0 {'<' if of[v][0].is_positive else '<='} {words(v)}" for v in variables if of[v][0].is_nonnegative]
-    said = [*signs, *map(plain.relation, shown[:-1]), f"~ ({plain.relation(shown[-1])})"]
-    bound = f"exists {' '.join(map(words, variables))} : R,\n    " if variables else ""
-    text = bound + " /\\\n    ".join(said)
-    numbers = f"  exists {', '.join(plain(of[v][1]) for v in variables)}.\n" if variables else ""
-    proof = f"Proof.\n{numbers}  repeat split; try intro; lra.\nQed."
-    meanings = words.meanings(variables)
-    comment = f"(* {'; '.join(meanings)} *)\n" if meanings else ""
-    return Lemma(name, text, f"{comment}Lemma {name} : {text}.\n{proof}")
-
-
-def _filled(words: _Words, stands_for: Mapping[sp.Symbol, sp.Expr]) -> _Printer:
+def _filled(words: Words, stands_for: Mapping[sp.Symbol, sp.Expr]) -> Printer:
     """A printer for what squares are made of: slacks and residuals inside of them are spelled out."""
-    plain = _Printer(words, {})
-    return _Printer(
+    plain = Printer(words, {})
+    return Printer(
         words,
         {
             mark: f"({plain(meaning)})"
@@ -298,7 +258,7 @@ def _filled(words: _Words, stands_for: Mapping[sp.Symbol, sp.Expr]) -> _Printer:
     )
 
 
-def _equation(plain: _Printer, filled: _Printer, shape: _Shape) -> list[str]:
+def _equation(plain: Printer, filled: Printer, shape: _Shape) -> list[str]:
     marks = shape.stands_for
     return [
         _sign(plain, "cert_under", shape.under, marks),
@@ -308,7 +268,7 @@ def _equation(plain: _Printer, filled: _Printer, shape: _Shape) -> list[str]:
     ]
 
 
-def _inequality(plain: _Printer, filled: _Printer, shape: _Shape, strict: bool) -> list[str]:
+def _inequality(plain: Printer, filled: Printer, shape: _Shape, strict: bool) -> list[str]:
     by = "by_strict_certificate" if strict else "by_certificate"
     marks = shape.stands_for
     used = " ".join(filled(mark) for mark in marks if shape.rest.has(mark))
@@ -323,7 +283,7 @@ def _inequality(plain: _Printer, filled: _Printer, shape: _Shape, strict: bool) 
     ]
 
 
-def _rest(plain: _Printer, shape: _Shape) -> str:
+def _rest(plain: Printer, shape: _Shape) -> str:
     """That the terms with a residual vanish."""
     used = [mark for mark in shape.stands_for if shape.rest.has(mark)]
     zero = "".join(f"{plain.words(mark)} = 0 -> " for mark in used if mark in shape.residuals)
@@ -331,7 +291,7 @@ def _rest(plain: _Printer, shape: _Shape) -> str:
     return f"  assert (cert_rest : {quantifier}{plain(shape.rest)} = 0) by (intros; subst; ring)."
 
 
-def _sign(plain: _Printer, name: str, expr: sp.Expr, marks: Mapping[sp.Symbol, sp.Expr], *, strict: bool = True) -> str:
+def _sign(plain: Printer, name: str, expr: sp.Expr, marks: Mapping[sp.Symbol, sp.Expr], *, strict: bool = True) -> str:
     """That an expression is positive, or not negative, whatever its slacks and squares are."""
     used = [mark for mark in marks if expr.has(mark)]
     ranges = "".join(f"0 {'<' if mark.is_positive else '<='} {plain.words(mark)} -> " for mark in used)
@@ -381,7 +341,7 @@ def _manifestly_positive(expr: sp.Expr) -> bool:
     return all(algebra.one_sign(sp.expand(part), strictly=True) for part in sp.fraction(sp.together(expr)))
 
 
-def _denominators(plain: _Printer, apart: Sequence[_Apart]) -> list[str]:
+def _denominators(plain: Printer, apart: Sequence[_Apart]) -> list[str]:
     lines = []
     for number, one in enumerate(apart):
         above, under = sp.fraction(sp.together(one.ratio))

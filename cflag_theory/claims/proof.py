@@ -171,6 +171,8 @@ class _Examiner:
         #: What holds for every value of every index: definitions, and inductions without an end.
         self.lasting: set[str] = {fact.name for fact in statement.definitions}
         self.universal: dict[str, tuple[sp.Symbol, sp.Expr | None]] = {}
+        #: The symbols of the hypotheses that a fact rests on, by way of whatever steps.
+        self.rests_on: dict[str, frozenset[sp.Symbol]] = {}
         self.obligations = 0
         self.pieces: list[str] = []
         self.undecided: list[str] = []
@@ -181,6 +183,8 @@ class _Examiner:
             if fact.name in self.known:
                 self.faults.append(f"two facts are named {fact.name!r}")
             self.known[fact.name] = fact.relation
+            free = frozenset() if fact.name in self.lasting else frozenset(_symbols(fact.relation))
+            self.rests_on[fact.name] = free
             self._watch(fact.relation)
 
     def _watch(self, relation: Relation) -> None:
@@ -201,6 +205,8 @@ class _Examiner:
         if step.name in self.known:
             self.faults.append(f"two steps are named {step.name!r}")
         self.known[step.name] = conclusion
+        used = [self.rests_on.get(name, frozenset()) for name in _uses(step)]
+        self.rests_on[step.name] = frozenset().union(*used)
         self._watch(conclusion)
         return conclusion
 
@@ -241,7 +247,7 @@ class _Examiner:
 
     def _instance(self, step: Instance) -> Relation:
         index, end = self.universal.get(step.of, (None, None))
-        if index is None or index != step.index:
+        if index is None or index != step.index or step.of not in self.known:
             self.faults.append(f"{step.name!r} takes an instance of {step.of!r}, no induction on {step.index}")
             return Relation(sp.S.Zero, "==", sp.S.Zero)
         if not (step.value.is_integer and step.value.is_nonnegative):
@@ -259,7 +265,7 @@ class _Examiner:
         self.known = {
             name: relation
             for name, relation in outer.items()
-            if name in self.lasting or index not in relation.slack.free_symbols
+            if index not in (self.rests_on[name] if name in self.lasting else _symbols(relation))
         }
         end = self._end(step, outer)
         if self.take(step.base) != step.relation.subs({index: 0}):
@@ -269,6 +275,8 @@ class _Examiner:
             self.known[f"{step.name} (range)"] = Relation(index + 1, "<=", end)
         last: Relation | None = None
         for inner in step.step:
+            if isinstance(inner, Induction):
+                self.faults.append(f"{step.name!r} has an induction inside: let it come before")
             last = self.take(inner)
         if last != step.relation.subs({index: index + 1}):
             self.faults.append(f"{step.name!r}: the step does not show the relation at {index} + 1")
@@ -287,7 +295,27 @@ class _Examiner:
         if relation is None or relation.op != "<=" or relation.left not in (step.index, step.index + 1):
             self.faults.append(f"{step.name!r}: {step.within!r} does not bound {step.index}")
             return None
+        if step.index in _symbols(relation.right):
+            self.faults.append(f"{step.name!r} ends at {relation.right}, which moves with {step.index}")
+            return None
         return relation.right
+
+
+def _symbols(what: Relation | sp.Expr) -> set[sp.Symbol]:
+    if isinstance(what, Relation):
+        return _symbols(what.left) | _symbols(what.right)
+    return set(what.free_symbols)
+
+
+def _uses(step: Step) -> tuple[str, ...]:
+    """The names of what a step rests on."""
+    if isinstance(step, Obligation):
+        return step.given
+    if isinstance(step, RuleUse):
+        return step.premises
+    if isinstance(step, Instance):
+        return (step.of, step.within)
+    return (step.within, *(name for inner in (step.base, *step.step) for name in _uses(inner)))
 
 
 class _Collector(_Examiner):

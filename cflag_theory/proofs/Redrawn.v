@@ -1,6 +1,6 @@
 (** * Convergence on the past task with a memory that is drawn anew every round, any m
 
-    Ledger: ours.redrawn, for Theorems 2 and 5.  First for any expectation over runs, with the hypotheses of the ledger;
+    Ledger: ours.redrawn, for Theorems 2 and 5.  First for an expectation over runs, with the hypotheses of the ledger;
     then for draws from a finite list, where the expectation is the weighted average over the sequences of draws, and
     what the ledger calls fresh and apart follows from an unbiased draw ([fresh_and_apart]). *)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cflag_theory.claims import coq
+from cflag_theory.claims import coq, coq_instances
 from cflag_theory.claims.claim import Claim, Part, Statement
 from cflag_theory.claims.coq import Lemma
 from cflag_theory.claims.proof import inferences
@@ -19,7 +19,14 @@ from cflag_theory.verify.search import Point, broken
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence, Verdict, statements
 
 #: What the real numbers of Coq's standard library rest on; a lemma that needs more does not count.
-AXIOMS = frozenset({"sig_forall_dec", "sig_not_dec", "functional_extensionality_dep", "classic"})
+AXIOMS = frozenset(
+    {
+        "ClassicalDedekindReals.sig_forall_dec",
+        "ClassicalDedekindReals.sig_not_dec",
+        "FunctionalExtensionality.functional_extensionality_dep",
+        "Classical_Prop.classic",
+    }
+)
 #: Seconds for the lemmas of one claim.
 LIMIT = 300
 
@@ -78,15 +85,30 @@ def check(lemmas: Sequence[Lemma]) -> Checked:
             except subprocess.TimeoutExpired:
                 return Checked(frozenset(), ())
             if done.returncode == 0:
-                axioms = tuple(sorted(set(re.findall(r"^(?!Axioms)([\w.]+)\s*:", done.stdout, re.MULTILINE))))
-                foreign = [axiom for axiom in axioms if axiom.rpartition(".")[2] not in AXIOMS]
-                return Checked(frozenset() if foreign else frozenset(lemma.name for lemma in left), axioms)
-            line = re.search(r"line (\d+), characters", done.stderr)
+                axioms = axioms_in(done.stdout)
+                accepted = frozenset() if axioms is None else frozenset(lemma.name for lemma in left)
+                return Checked(accepted, axioms or ())
+            line = re.search(r"line (\d+), characters [^\n]*\nError", done.stderr)
             failed = next((i for i, end in enumerate(ends) if line and int(line.group(1)) <= end), None)
             if failed is None:
                 break
             del left[failed]
     return Checked(frozenset(), ())
+
+
+def axioms_in(answer: str) -> tuple[str, ...] | None:
+    """The axioms in Coq's answer to Print Assumptions; None if it names anything but those of the real numbers.
+
+    Whatever is not understood counts as a foreign assumption: other words announce unsafe options.
+    """
+    lines = answer.strip().splitlines()
+    if lines == ["Closed under the global context"]:
+        return ()
+    if not lines or lines[0] != "Axioms:":
+        return None
+    names = [line.split()[0].rstrip(":") for line in lines[1:] if line and not line[0].isspace()]
+    plain = all(line[:1].isspace() or re.match(r"[\w.]+(\s*:.*)?$", line) for line in lines[1:])
+    return tuple(sorted(set(names))) if plain and names and set(names) <= AXIOMS else None
 
 
 def witness(subject: Claim, points: Iterable[Point], evidence: Sequence[Evidence]) -> list[Evidence]:
@@ -153,22 +175,28 @@ def _lemmas(name: str, part: Part, item: Evidence, points: Sequence[Point]) -> l
         return []
     if item.kind == "proof" and item.finding == SUPPORTS:
         return _of_proof(name, statement)
-    if item.kind == "counterexample" and item.finding == REFUTES:
-        if "values" not in item.data:
-            return _of_proof(name, part.refutation) if part.refutation else []
-        point = broken(statement, [point for point in points if point.part in (None, part.key)])
-        try:
-            return [coq.counterexample(name, statement, point.values)] if point else []
-        except TypeError:
-            return []
-    return []
+    if item.kind != "counterexample" or item.finding != REFUTES or item.on != "printed":
+        return []
+    if item.data.get("refutation") and part.refutation:
+        return _of_proof(name, part.refutation)
+    point = broken(statement, [point for point in points if point.part in (None, part.key)])
+    # What another check replayed is not what these points would say.
+    if point is None or item.data.get("values") != {str(key): str(value) for key, value in point.values.items()}:
+        return []
+    try:
+        return [coq_instances.counterexample(name, statement, point.values)]
+    except TypeError:
+        return []
 
 
 def _of_proof(name: str, statement: Statement) -> list[Lemma]:
-    return [
-        coq.lemma(f"{name}_{number}", one.goal, one.given, one.certificate, one.strict)
-        for number, one in enumerate(inferences(statement))
-    ]
+    try:
+        return [
+            coq.lemma(f"{name}_{number}", one.goal, one.given, one.certificate, one.strict)
+            for number, one in enumerate(inferences(statement))
+        ]
+    except TypeError:
+        return []
 
 
 def _with_coq(item: Evidence, lemmas: Sequence[Lemma], checked: Checked) -> Evidence:
@@ -179,8 +207,9 @@ def _with_coq(item: Evidence, lemmas: Sequence[Lemma], checked: Checked) -> Evid
         "axioms": list(checked.axioms) if len(missing) < len(lemmas) else [],
     }
     if missing:
-        words = f" Coq accepts {len(lemmas) - len(missing)} of {len(lemmas)}."
+        words = f" Coq accepts {len(lemmas) - len(missing)} of {len(lemmas)} lemmas."
     else:
         data["engines"] = [*data.get("engines", ()), "coq"]
-        words = " Coq's kernel accepts it." if len(lemmas) == 1 else f" Coq's kernel accepts all {len(lemmas)}."
+        what = "its arithmetic" if "values" in item.data else f"all {len(lemmas)}" if len(lemmas) > 1 else "it"
+        words = f" Coq's kernel accepts {what}."
     return replace(item, summary=item.summary + words, data=data)

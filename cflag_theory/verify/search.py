@@ -77,7 +77,12 @@ def refute(part: Part) -> list[Evidence]:
     if part.refutation is None:
         return []
     result = examine(part.refutation)
-    data = {"engines": list(result.engines), "rules": list(result.rules), "faults": list(result.faults)}
+    data: dict[str, Any] = {
+        "engines": list(result.engines),
+        "rules": list(result.rules),
+        "faults": list(result.faults),
+        "refutation": True,
+    }
     if not result.accepted:
         return [Evidence("counterexample", part.key, "printed", UNDECIDED, f"Not accepted: {result.faults[0]}.", data)]
     data["instance"] = [part.refutation.words, *(fact.words for fact in part.refutation.hypotheses)]

@@ -13,13 +13,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cflag_theory.errors import CflagError
-from cflag_theory.verify.coq import AXIOMS, LIMIT, require_coq
+from cflag_theory.verify.coq import LIMIT, axioms_in, require_coq
 from cflag_theory.verify.verdict import SUPPORTS, Evidence
 
 PROOFS = Path(__file__).parents[1] / "proofs"
 #: What would let a file claim more than it proves.
-FORBIDDEN = re.compile(r"\b(Admitted|admit|Axiom|Axioms|Parameter|Parameters|Conjecture|Abort|give_up)\b")
-_COMMENT = re.compile(r"\(\*.*?\*\)", re.DOTALL)
+FORBIDDEN = re.compile(
+    r"\b(Admitted|admit|Admit|Axioms?|Parameters?|Conjecture|Abort|give_up|bypass_check|Redirect|Load|Unset\s+\w+\s+Checking"
+    r"|Declare\s+Module)\b"
+)
 
 
 class TheoryError(CflagError):
@@ -84,7 +86,7 @@ def compile_theory(progress: Callable[[str], None] = lambda file: None) -> dict[
     wanted = sorted({name for names in theorems().values() for name in names})
     with TemporaryDirectory() as folder:
         for source in files():
-            admitted = FORBIDDEN.search(_COMMENT.sub("", source.read_text(encoding="utf-8")))
+            admitted = FORBIDDEN.search(source.read_text(encoding="utf-8"))
             if admitted:
                 raise TheoryError(f"{source.name} says {admitted.group()}: prove it, or leave it out")
             shutil.copy(source, folder)
@@ -126,10 +128,10 @@ def _theorem(folder: Path, number: int, name: str) -> Theorem:
 
 def _axioms(said: Path) -> tuple[str, ...]:
     """The axioms that Coq names in an answer, if they are those of the real numbers."""
-    axioms = tuple(sorted(set(re.findall(r"^(?!Axioms)([\w.]+)\s*:", said.read_text(encoding="utf-8"), re.MULTILINE))))
-    foreign = [axiom for axiom in axioms if axiom.rpartition(".")[2] not in AXIOMS]
-    if foreign:
-        raise TheoryError(f"the theorems rest on {', '.join(foreign)}: use no more than Coq's real numbers do")
+    answer = said.read_text(encoding="utf-8")
+    axioms = axioms_in(answer)
+    if axioms is None:
+        raise TheoryError(f"a theorem rests on more than Coq's real numbers do: {' '.join(answer.split())[:300]}")
     return axioms
 
 

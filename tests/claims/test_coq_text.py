@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from cflag_theory.claims import coq
+from cflag_theory.claims import coq, coq_instances
 from cflag_theory.claims.algebra import residual, slack, square
 from cflag_theory.claims.claim import Fact, Statement, at_most, below, equal
 
@@ -54,7 +54,7 @@ def test_what_coq_has_no_word_for():
 
 def test_a_counterexample_says_that_numbers_exist():
     statement = Statement("x <= y.", at_most(x, y * m), (Fact("h", at_most(y, 2), "y <= 2."),))
-    lemma = coq.counterexample("l", statement, {x: sp.Rational(3, 2), y: 1, m: 1})
+    lemma = coq_instances.counterexample("l", statement, {x: sp.Rational(3, 2), y: 1, m: 1})
     assert lemma.statement == "exists x y m : R,\n    0 <= m /\\\n    y <= 2 /\\\n    ~ (x <= (m * y))"
     assert "exists (3 / 2), 1, 1." in lemma.text
 
@@ -62,9 +62,40 @@ def test_a_counterexample_says_that_numbers_exist():
 def test_a_counterexample_that_is_not_rational_has_no_words():
     statement = Statement("x <= 1.", at_most(x, 1))
     with pytest.raises(TypeError, match="not rational"):
-        coq.counterexample("l", statement, {x: sp.sqrt(2)})
+        coq_instances.counterexample("l", statement, {x: sp.sqrt(2)})
 
 
 def test_equations_use_residuals():
     lemma = coq.lemma("l", equal(x, y), {"h": equal(x, y)}, -residual("h"))
     assert "by_residuals" in lemma.text
+
+
+def test_a_comment_cannot_be_ended_from_inside():
+    odd = sp.Function("f*) Axiom foo : False. (*")
+    lemma = coq.lemma("l", at_most(odd(a) ** 2, odd(a) ** 2), {}, sp.S.Zero)
+    assert lemma.text.count("(*") == lemma.text.count("*)") == 1
+
+
+def test_an_instance_keeps_its_denominators_from_zero():
+    statement = Statement("x/m <= 1.", at_most(x / m, 1))
+    lemma = coq_instances.counterexample("l", statement, {x: 2, m: 1})
+    assert "m <> 0" in lemma.statement
+
+
+def test_a_symbol_in_an_exponent_is_its_number_everywhere():
+    k = sp.Symbol("k", integer=True, nonnegative=True)
+    statement = Statement("(1 + a)^k <= k.", at_most((1 + a) ** k, k))
+    lemma = coq_instances.counterexample("l", statement, {a: 1, k: 2})
+    assert lemma.statement == "exists a : R,\n    0 <= a /\\\n    ~ (((a + 1) ^ 2) <= 2)"
+
+
+@pytest.mark.parametrize("key", [sp.exp(a), sp.sqrt(a)])
+def test_a_term_with_a_value_of_its_own_gets_no_other(key):
+    with pytest.raises(TypeError, match="has one already"):
+        coq_instances.counterexample("l", Statement("...", equal(key, 1)), {key: 3, a: 0})
+
+
+def test_a_member_of_a_sequence_has_one_value():
+    d, k = sp.Function("d", real=True), sp.Symbol("k", integer=True, nonnegative=True)
+    with pytest.raises(TypeError, match="has one already"):
+        coq_instances.counterexample("l", Statement("...", at_most(d(k), d(0))), {d(k): 2, d(0): 1, k: 0})

@@ -62,6 +62,72 @@ def test_an_induction_that_ends_says_nothing_beyond_its_end():
     assert rejected(Statement("", goal, (within,), Proof((without,))))
 
 
+def test_what_rests_on_the_outer_index_says_nothing_inside_an_induction_over_it():
+    """2 <= j + k for every k, from 2 <= j: at j = 0 it is false, and an induction over j begins there."""
+    j = sp.Symbol("j", integer=True, nonnegative=True)
+    inner = sp.Symbol("k", integer=True, nonnegative=True)
+    D = sp.Function("D", real=True)
+    first = Induction(
+        "X",
+        inner,
+        at_most(2, j + inner),
+        Obligation("X at 0", at_most(2, j + 0), ("h",), slack("h")),
+        (Obligation("X step", at_most(2, j + inner + 1), ("X (hypothesis)",), slack("X (hypothesis)") + 1),),
+    )
+    at_zero = Instance("X0", "X", inner, sp.S.Zero)
+    grows = slack("Y (hypothesis)") + slack("X0") + residual("D")
+    second = Induction(
+        "Y",
+        j,
+        at_most(0, D(j)),
+        Obligation("Y at 0", at_most(0, D(0)), ("D0",), residual("D0")),
+        (at_zero, Obligation("Y step", at_most(0, D(j + 1)), ("Y (hypothesis)", "D", "X0"), grows)),
+    )
+    definitions = (Fact("D0", equal(D(0), 0), "D(0) = 0."), Fact("D", equal(D(j + 1), D(j) + j - 2), "The step."))
+    goal = at_most(0, D(j))
+    # False: D(1) = -2 and D(2) = -3.
+    assert rejected(Statement("...", goal, (Fact("h", at_most(2, j), "j >= 2."),), Proof((first, second)), definitions))
+
+
+def test_an_induction_cannot_end_where_its_index_leads():
+    """C(k) >= k for k <= N(k), C(k + 1) = C(k) + N(k) - k: false for N = 0, 0, 2."""
+    index = sp.Symbol("k", integer=True, nonnegative=True)
+    C, N = sp.Function("C", real=True), sp.Function("N", real=True)
+    grows = slack("Z (hypothesis)") + slack("Z (range)") + residual("C")
+    moving = Induction(
+        "Z",
+        index,
+        at_most(index, C(index)),
+        Obligation("Z at 0", at_most(0, C(0)), ("C0",), residual("C0")),
+        (Obligation("Z step", at_most(index + 1, C(index + 1)), ("Z (hypothesis)", "Z (range)", "C"), grows),),
+        within="h",
+    )
+    step = equal(C(index + 1), C(index) + N(index) - index)
+    definitions = (Fact("C0", equal(C(0), 0), "C(0) = 0."), Fact("C", step, "The step."))
+    hypothesis = Fact("h", at_most(index, N(index)), "k <= N(k).")
+    assert rejected(Statement("...", at_most(index, C(index)), (hypothesis,), Proof((moving,)), definitions))
+
+
+def test_an_induction_inside_another_is_refused():
+    index, inner = (sp.Symbol(name, integer=True, nonnegative=True) for name in "jk")
+    D = sp.Function("D", nonnegative=True)
+    nested = Induction(
+        "X",
+        inner,
+        at_most(0, D(inner)),
+        Obligation("X at 0", at_most(0, D(0)), (), D(0)),
+        (Obligation("X step", at_most(0, D(inner + 1)), (), D(inner + 1)),),
+    )
+    outer = Induction(
+        "Y",
+        index,
+        at_most(0, D(index)),
+        Obligation("Y at 0", at_most(0, D(0)), (), D(0)),
+        (nested, Obligation("Y step", at_most(0, D(index + 1)), (), D(index + 1))),
+    )
+    assert rejected(Statement("...", at_most(0, D(index)), (), Proof((outer,))))
+
+
 def test_an_induction_runs_over_the_natural_numbers():
     x = sp.Symbol("x", real=True)
     f = sp.Function("f", real=True)

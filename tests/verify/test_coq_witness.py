@@ -8,14 +8,14 @@ import pytest
 import sympy as sp
 
 from cflag_theory.claims import coq as words
+from cflag_theory.claims import coq_instances
 from cflag_theory.claims.algebra import slack, square
 from cflag_theory.claims.claim import Fact, Statement, at_most, below
 from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import InvalidInput, MissingExtra
 from cflag_theory.verify import coq, theory, verify
 from cflag_theory.verify.checks import CHECKS
-from cflag_theory.verify.search import Point, broken, prove, refute, replay
-from cflag_theory.verify.verdict import statements
+from cflag_theory.verify.search import prove, refute, replay
 
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
 a, b = sp.symbols("a b", nonnegative=True)
@@ -36,7 +36,7 @@ def test_proofs_and_exact_instances_are_accepted(id):
     for item in seen:
         assert all(lemma["accepted"] for lemma in item.data["coq"]["lemmas"])
         assert "coq" in item.data["engines"]
-        assert {axiom.rpartition(".")[2] for axiom in item.data["coq"]["axioms"]} <= coq.AXIOMS
+        assert set(item.data["coq"]["axioms"]) <= coq.AXIOMS
 
 
 @needs_coq
@@ -61,9 +61,9 @@ def test_a_denominator_that_may_vanish_is_refused():
 @needs_coq
 def test_an_instance_that_contradicts_nothing_is_refused():
     statement = Statement("a <= b.", at_most(a, b), (Fact("h", at_most(b, 2), "b <= 2."),))
-    right = words.counterexample("right", statement, {a: 2, b: 1})
-    wrong = words.counterexample("wrong", statement, {a: 1, b: 2})
-    outside = words.counterexample("outside", statement, {a: 4, b: 3})
+    right = coq_instances.counterexample("right", statement, {a: 2, b: 1})
+    wrong = coq_instances.counterexample("wrong", statement, {a: 1, b: 2})
+    outside = coq_instances.counterexample("outside", statement, {a: 4, b: 3})
     assert coq.check([wrong, right, outside]).accepted == {"right"}
 
 
@@ -98,13 +98,41 @@ def test_the_statement_of_a_theorem_stands_beside_the_ledgers():
     assert "Drift.lemma13" in first.summary
 
 
-def test_only_points_of_the_part_are_replayed():
-    """`witness` asks Coq about the very point that `replay` shows."""
-    subject = claim("cflag.lemma1")
-    points = list(CHECKS["cflag.lemma1"].points())
-    for part in subject.parts:
-        printed = statements(part)["printed"]
-        shown = next(item for item in replay(part, points) if item.on == "printed" and item.kind == "counterexample")
-        point = broken(printed, [one for one in points if one.part in (None, part.key)])
-        assert isinstance(point, Point)
-        assert shown.data["instance"] == list(point.story)
+@needs_coq
+def test_a_simulated_counterexample_gets_no_word_from_coq():
+    subject, check = claim("cflag.alg3_line14"), CHECKS["cflag.alg3_line14"]
+    found = list(check.further(subject, 0, 1))
+    assert any(item.kind == "counterexample" and item.finding == "refutes" for item in found)
+    assert not any("coq" in item.data for item in coq.witness(subject, list(check.points()), found))
+
+
+@needs_coq
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Axiom cheat' : False.",
+        "Axiom classic : False.",
+        "Unset Guard Checking. Fixpoint cheat (n : nat) : False := cheat n.",
+        "Unset Universe Checking. Definition cheat : Type := Type.",
+    ],
+)
+def test_whatever_coq_assumes_is_seen(text):
+    name = "classic" if "classic" in text else "cheat'" if "'" in text else "cheat"
+    assert coq.check([words.Lemma(name, "", text)]).accepted == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("answer", "axioms"),
+    [
+        ("Closed under the global context\n", ()),
+        ("Axioms:\nClassical_Prop.classic : forall P, P \\/ ~ P\n", ("Classical_Prop.classic",)),
+        ("Axioms:\nClassicalDedekindReals.sig_not_dec\n  : forall P\n", ("ClassicalDedekindReals.sig_not_dec",)),
+        ("Axioms:\nMine.classic : False\n", None),
+        ("Axioms:\ncheat' : False\n", None),
+        ("Axioms:\nloop is assumed to be guarded.\n", None),
+        ("loop is assumed to be guarded.\n", None),
+        ("", None),
+    ],
+)
+def test_answers_are_understood_or_refused(answer, axioms):
+    assert coq.axioms_in(answer) == axioms
