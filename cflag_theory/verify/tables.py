@@ -53,6 +53,8 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
             if s["factor"] > 1
         ]
         follows += [f"see {', '.join(verdict.instead)}"] if verdict.instead else []
+        by_hand = dict.fromkeys(theorem["name"] for theorem in _theorems(verdict))
+        follows += [f"checked by Coq: {', '.join(by_hand)}"] if by_hand else []
         word = Text(verdict.verdict, style=_COLOURS[verdict.verdict])
         rows.append((verdict.claim.id, verdict.claim.where, word, "\n".join(follows)))
     console = _console()
@@ -66,6 +68,11 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
         console.print(Text(str(asked)))
         for id, part, on, kind in asked.left:
             console.print(Text(f"  without Coq: {id}, part {part}, {on}: {kind}"))
+        axioms = sorted(
+            {axiom for verdict in verdicts for theorem in _theorems(verdict) for axiom in theorem["axioms"]}
+        )
+        if axioms:
+            console.print(Text(f"  axioms behind the headline theorems: {', '.join(axioms)}"))
 
 
 def claim(verdict: Verdict) -> None:
@@ -88,6 +95,9 @@ def claim(verdict: Verdict) -> None:
     rows = [(f"{e.part} {e.on}", e.kind, e.finding, _evidence(e)) for e in verdict.evidence]
     console.print()
     console.print(_plain(("on", "evidence", "finding", "summary"), rows))
+    for theorem in {theorem["name"]: theorem for theorem in _theorems(verdict)}.values():
+        axioms = [f"axioms: {', '.join(theorem['axioms'])}"] if theorem["axioms"] else []
+        _section(console, f"Coq, {theorem['name']}", [*theorem["statement"].splitlines(), *axioms])
     if verdict.counterexample:
         console.print()
         console.print(Text(f"replay: cflag show {subject.id} --replay"))
@@ -123,6 +133,11 @@ def _section(console: Console, title: str, lines: Sequence[str]) -> None:
         console.print(Text(title, style="bold"))
         for line in lines:
             console.print(Text("  " + line))
+
+
+def _theorems(verdict: Verdict) -> list[dict[str, Any]]:
+    """The theorems by hand that Coq has accepted for a claim."""
+    return [theorem for item in verdict.evidence for theorem in item.data.get("theorems", ())]
 
 
 def _evidence(item: Evidence) -> str:

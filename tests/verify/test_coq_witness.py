@@ -13,7 +13,7 @@ from cflag_theory.claims.algebra import slack, square
 from cflag_theory.claims.claim import Fact, Statement, at_most, below
 from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import InvalidInput, MissingExtra
-from cflag_theory.verify import coq, theory, verify
+from cflag_theory.verify import cli, coq, theory, verify
 from cflag_theory.verify.checks import CHECKS
 from cflag_theory.verify.search import prove, refute, replay
 
@@ -96,6 +96,26 @@ def test_the_statement_of_a_theorem_stands_beside_the_ledgers():
     (first, *_) = theory.attach("cflag.lemma13", evidence("cflag.lemma13"), found)
     assert first.data["theorems"] == [{"name": "Drift.lemma13", "statement": "lemma13 : ...", "axioms": ["a"]}]
     assert "Drift.lemma13" in first.summary
+
+
+@needs_coq
+def test_people_see_the_theorem_its_statement_and_its_axioms(cflag, monkeypatch):
+    made = theory.Theorem("Drift.lemma13", "lemma13\n  : forall x, x = x", ("Mine.axiom",))
+    found = {name: made for names in theory.theorems().values() for name in names}
+    monkeypatch.setattr(cli, "read_theory", lambda prover: found)
+    code, out, _ = cflag("show", "cflag.lemma13", "--prover", "coq")
+    assert code == 0
+    assert "Coq, Drift.lemma13" in out
+    assert ": forall x, x = x" in out
+    assert "axioms: Mine.axiom" in out
+    code, out, _ = cflag("verify", "cflag.lemma13", "--prover", "coq")
+    assert code == 0
+    flat = " ".join(out.split())
+    assert "checked by Coq: Drift.lemma13" in flat
+    assert (
+        "Coq's kernel: 2 of 2 proofs (14 lemmas), 0 of 0 exact counterexamples; 2 theorems by hand for 1 claims" in flat
+    )
+    assert "axioms behind the headline theorems: Mine.axiom" in flat
 
 
 @needs_coq
