@@ -214,7 +214,7 @@ def lemma(
     more = [fact for fact in dict.fromkeys(one.fact for one in apart) if fact not in given.values()]
     sides += [side for fact in more for side in (fact.left, fact.right)]
     for expr in (*sides, shape.above, shape.under, shape.rest, *shape.stands_for.values()):
-        for symbol in sorted(expr.free_symbols - set(shape.stands_for), key=str):
+        for symbol in sorted(expr.free_symbols - set(shape.stands_for), key=sp.default_sort_key):
             if symbol not in variables:
                 variables.append(symbol)
     plain = Printer(words, {})
@@ -327,7 +327,7 @@ def _apart(expressions: Sequence[sp.Expr], given: Sequence[Relation], establishe
     # What `field` asks for is cleared of fractions.
     cleared = {sp.expand(sp.fraction(sp.together(base))[0]) for base in bases}
     found = []
-    for base in sorted(bases | cleared, key=str):
+    for base in sorted(bases | cleared, key=sp.default_sort_key):
         for fact in (*given, *established):
             ratio = sp.cancel(base / fact.slack)
             signed = next((sign for sign in (1, -1) if _manifestly_positive(sign * ratio)), None)

@@ -30,7 +30,7 @@ def counterexample(name: str, statement: Statement, values: Mapping[sp.Expr, Any
         raise TypeError("a value stands for a term that has one already")
     facts = [fact.relation for fact in (*statement.definitions, *statement.hypotheses)]
     relations = [fact for fact in facts if fact.covered_by(values)] + [statement.relation]
-    atoms: dict[sp.Expr, sp.Symbol] = {key: sp.Dummy() for key in exact if not key.is_Symbol}
+    atoms: dict[sp.Expr, sp.Symbol] = {key: sp.Dummy("atom") for key in exact if not key.is_Symbol}
     # A symbol in an exponent is its number everywhere; elsewhere variables stay, so that the formula can be seen.
     sides = [side.xreplace(atoms) for relation in relations for side in (relation.left, relation.right)]
     powers = [term.exp for side in sides for term in sp.preorder_traversal(side) if isinstance(term, sp.Pow)]
@@ -54,7 +54,7 @@ def counterexample(name: str, statement: Statement, values: Mapping[sp.Expr, Any
         if isinstance(term, sp.Pow) and term.exp.is_negative
     }
     signs = [f"0 {'<' if of[v][0].is_positive else '<='} {words(v)}" for v in variables if of[v][0].is_nonnegative]
-    signs += [f"{plain(base)} <> 0" for base in sorted(denominators, key=str)]
+    signs += sorted(f"{plain(base)} <> 0" for base in denominators)
     said = [*signs, *map(plain.relation, shown[:-1]), f"~ ({plain.relation(shown[-1])})"]
     bound = f"exists {' '.join(map(words, variables))} : R,\n    " if variables else ""
     text = bound + " /\\\n    ".join(said)
