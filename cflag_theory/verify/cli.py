@@ -97,7 +97,7 @@ def verify_command(
 
     if out is not None:
         check_writable(out)
-    theorems = read_theory(prover)
+    theorems = read_theory(prover, claims or ())
     with progress_bar("claims", len(claims or LEDGER)) as advance:
         verdicts = verify(
             claims or (),
@@ -145,7 +145,7 @@ def show(
     """One claim: source, statement, hypotheses, evidence, counterexample and its replay."""
     from cflag_theory.verify.check import verify
 
-    (verdict,) = verify([claim], seed=seed, level=level, prover=prover, theorems=read_theory(prover))
+    (verdict,) = verify([claim], seed=seed, level=level, prover=prover, theorems=read_theory(prover, [claim]))
     if format is Format.json:
         print_json(verdict.to_json())
         return

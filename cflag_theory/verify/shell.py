@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated, Any
@@ -35,12 +35,15 @@ ProverOption = Annotated[
 ]
 
 
-def read_theory(prover: str | None) -> dict[str, Any] | None:
-    """The theorems by hand, compiled with progress, where the prover is Coq; else None."""
+def read_theory(prover: str | None, claims: Sequence[str]) -> dict[str, Any] | None:
+    """The theorems by hand, compiled with progress, where the prover is Coq; else None. Unknown claims raise first."""
     if prover != "coq":
         return None
+    from cflag_theory.claims.ledger import claim
     from cflag_theory.verify.theory import compile_theory, files
 
+    for id in claims:
+        claim(id)
     with progress_bar("Coq", len(files()) + 1) as advance:
         return compile_theory(lambda file: advance(1, file))
 

@@ -83,6 +83,13 @@ def test_without_coq_one_sentence_says_so(monkeypatch, cflag):
     assert err.startswith("cflag: coqc is not installed")
 
 
+def test_a_claim_that_does_not_exist_is_named_before_anything_is_compiled(cflag, monkeypatch):
+    monkeypatch.setattr(theory, "compile_theory", None)
+    code, out, err = cflag("verify", "cflag.nosuch", "--prover", "coq")
+    assert (code, out) == (2, "")
+    assert err.startswith("cflag: no claim is called 'cflag.nosuch'")
+
+
 def test_another_prover_is_unknown(cflag):
     with pytest.raises(InvalidInput, match="prover is 'lean'"):
         verify(["cflag.eq7"], prover="lean")
@@ -102,7 +109,7 @@ def test_the_statement_of_a_theorem_stands_beside_the_ledgers():
 def test_people_see_the_theorem_its_statement_and_its_axioms(cflag, monkeypatch):
     made = theory.Theorem("Drift.lemma13", "lemma13\n  : forall x, x = x", ("Mine.axiom",))
     found = {name: made for names in theory.theorems().values() for name in names}
-    monkeypatch.setattr(cli, "read_theory", lambda prover: found)
+    monkeypatch.setattr(cli, "read_theory", lambda prover, claims: found)
     code, out, _ = cflag("show", "cflag.lemma13", "--prover", "coq")
     assert code == 0
     assert "Coq, Drift.lemma13" in out
