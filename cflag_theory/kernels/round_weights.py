@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -124,15 +124,40 @@ class RoundWeights:
         if not _integral(t) or t < 1:
             raise InvalidInput(f"t is {t!r}: rounds are counted from 1")
         t = int(t)
-        kept = t if self.window is None else min(t, int(self.window) + 1)
+        kept = self._kept(t)
         out = np.zeros(t, dtype=object if self.exact else np.float64)
         if self.exact:
             out[:] = Fraction(0)
         out[t - kept :] = self._row(t, kept)
         return out
 
+    def current(self, t: int) -> Any:
+        """p_t, the last of `at(t)`, without the others where a closed form gives it.
+
+        Raises
+        ------
+        InvalidInput
+            As `at`.
+        """
+        if self.given is not None or not _integral(t) or t < 1:
+            return self.at(t)[-1]
+        one, kept = self._one, self._kept(int(t))
+        if self.scheme == "uniform":
+            return one / kept
+        return one if self._alone(kept) else self._solution(kept, one).current
+
+    @property
+    def _one(self) -> Any:
+        return Fraction(1) if self.exact else 1.0
+
+    def _kept(self, t: int) -> int:
+        return t if self.window is None else min(t, int(self.window) + 1)
+
+    def _alone(self, kept: int) -> bool:
+        return bool(kept == 1 or self.scheme == "current" or self._variance() == 0)
+
     def _row(self, t: int, kept: int) -> list[Any]:
-        one: Any = Fraction(1) if self.exact else 1.0
+        one = self._one
         if self.given is not None:
             if t > len(self.given):
                 raise InvalidInput(f"round {t} has no row among the {len(self.given)} given: give one row a round")
@@ -145,7 +170,7 @@ class RoundWeights:
             return [value / total for value in row] if kept < t else row
         if self.scheme == "uniform":
             return [one / kept] * kept
-        if kept == 1 or self.scheme == "current" or self._variance() == 0:
+        if self._alone(kept):
             return [0 * one] * (kept - 1) + [one]
         return self._optimal(kept, one)
 
@@ -153,6 +178,11 @@ class RoundWeights:
         return max(self.D2 - self.F2, 0 * self.D2)
 
     def _optimal(self, t: int, one: Any) -> list[Any]:
+        found = self._solution(t, one)
+        past = [found.ends, *[found.middle] * (found.members - 2)][: found.members - 1]
+        return [*past, found.latest, *[0 * one] * (t - 1 - found.members), found.current]
+
+    def _solution(self, t: int, one: Any) -> _Solution:
         """The closed form of the Notes for the first h that fits."""
         # Only the ratio matters; dividing by the larger keeps floats from overflowing.
         largest = max(self._variance(), self.R2)
@@ -164,11 +194,20 @@ class RoundWeights:
             c = ((1 - power) * D2 + s * R2) / ((s * (1 - power**2) + (1 - power) ** 2) * D2 + s * R2)
             multiplier = (1 - c * (1 - power)) / s
             ends = multiplier if m == 1 else multiplier / (1 + alpha)
-            past = [ends, *[ends * (1 - alpha)] * (m - 2), ends][:m]
-            past[-1] = past[-1] - c * power
-            if past[-1] >= 0 or self.scheme != "nonnegative" or m == 1:
+            latest = ends - c * power
+            if latest >= 0 or self.scheme != "nonnegative" or m == 1:
                 break
-        return [*past, *[0 * one] * (h - 1), c]
+        return _Solution(m, ends, ends * (1 - alpha), latest, c)
+
+
+class _Solution(NamedTuple):
+    """How many past rounds keep a weight; the first's, those in between, the latest's; the current round's."""
+
+    members: int
+    ends: Any
+    middle: Any
+    latest: Any
+    current: Any
 
 
 def _integral(value: Any) -> bool:

@@ -168,3 +168,24 @@ def test_unknown_schemes_and_rounds():
             RoundWeights("uniform").at(t)
     with pytest.raises(InvalidInput, match="round 2 has no row among the 1 given"):
         RoundWeights("given", given=[[1]]).at(2)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        RoundWeights("lemma B.4", D2=2, R2=Fraction(1, 3)),
+        RoundWeights("lemma B.4", D2=2.5, R2=0.7, F2=1.0, window=3),
+        RoundWeights("lemma B.4", D2=0, R2=1),
+        RoundWeights("correlated", D2=1, R2=2, alpha=Fraction(4, 5)),
+        RoundWeights("nonnegative", D2=1, R2=2, alpha=Fraction(4, 5)),
+        RoundWeights("uniform", window=2),
+        RoundWeights("current"),
+        RoundWeights("given", given=[[1], [0.25, 0.75], [0, 0, 1], [0.1, 0.2, 0.3, 0.4], [0, 0, 0, 0, 1]]),
+    ],
+    ids=str,
+)
+def test_the_current_weight_is_the_last_of_its_round(weights):
+    for t in range(1, 6):
+        assert weights.current(t) == weights.at(t)[-1]
+    with pytest.raises(InvalidInput, match="rounds are counted from 1"):
+        weights.current(0)

@@ -1,9 +1,8 @@
-"""What the command line does on the noisy quadratic model of the CFL paper."""
+"""`cflag nqm`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -71,42 +70,3 @@ def nqm_command(
     tables_nqm.nqm(found)
     if out is not None:
         typer.echo(f"figures: {out / 'nqm.png'}, {out / 'nqm.svg'}")
-
-
-def cfl_rate_studies(
-    dials: Sequence[str],
-    horizons: str | None,
-    *,
-    K: int | None,
-    replicas: int,
-    seed: int,
-    out: Path | None,
-    format: Format,
-) -> None:
-    """`cflag rate --paper cfl`: clients that stay, and clients that are new in every round."""
-    from cflag_theory.verify import tables_nqm
-    from cflag_theory.verify.cfl_rates import cfl_rate
-    from cflag_theory.verify.inputs import integers, read_model
-    from cflag_theory.verify.rates import HORIZONS
-    from cflag_theory.verify.report import write_text
-
-    lengths = HORIZONS if horizons is None else integers(horizons, "horizons")
-    models = [read_model(dials, K=1 if K is None else K, stateless=stateless) for stateless in (False, True)]
-    with progress_bar("rate", len(models) * sum(lengths)) as advance:
-        found = [
-            cfl_rate(model, horizons=lengths, replicas=replicas, seed=seed, progress=lambda T: advance(T, f"T = {T}"))
-            for model in models
-        ]
-    results = [study.to_json() for study in found]
-    if out is not None:
-        from cflag_theory.figures import cfl_rate_figure, save
-
-        save(cfl_rate_figure(results), out, "cfl_rate")
-        write_text(out / "cfl_rate.json", json.dumps(results, indent=1))
-    if format is Format.json:
-        print_json(results)
-        return
-    for study in found:
-        tables_nqm.cfl_rate(study)
-    if out is not None:
-        typer.echo(f"figures: {out / 'cfl_rate.png'}, {out / 'cfl_rate.svg'}")
