@@ -12,8 +12,8 @@ import sympy as sp
 
 from cflag_theory.claims import rules
 from cflag_theory.claims.algebra import residual, slack
-from cflag_theory.claims.c_flag.drift import MAJORANTS, START, STEPS, error_bound, step_range
-from cflag_theory.claims.c_flag.sums import DELAYED, PLAIN, QUARTER, RHO, error_sum, exact_sum, mean_error, rho_sum
+from cflag_theory.claims.c_flag.drift import MAJORANTS, START, STEPS, step_range
+from cflag_theory.claims.c_flag.sums import DELAYED, PLAIN, QUARTER, RHO, error_sum, errors_in_mean, exact_sum, rho_sum
 from cflag_theory.claims.c_flag.terms import LEMMA11, RATIO, grad_union, memory, memory_dot_sum, omega2
 from cflag_theory.claims.claim import Claim, Fact, Part, Statement, at_most, equal
 from cflag_theory.claims.proof import Obligation, Proof, Step
@@ -69,15 +69,7 @@ def local_sums(half: Any = sp.S.Half) -> Claim:
         (STEPS, step_range(sp.S.One)),
         Proof(
             (
-                *error_bound(sp.S.One),
-                rules.mean_of_bounds(
-                    "mean error",
-                    mean_error,
-                    beta * L * (E - 1) / 2 * grad_g,
-                    "over clients with weights p_i, and over k = 0, ..., E - 1, whose mean is (E - 1)/2.",
-                    ("in terms of k",),
-                ),
-                rules.triangle("(147)", error_sum, (E * mean_error,), "a sum of E weighted means over clients."),
+                *errors_in_mean(sp.S.One),
                 Obligation(
                     "the statement follows",
                     goal,

@@ -116,11 +116,36 @@ def noisy_quadratic(
     eigenvalues = _eigenvalues(d, L, mu, spectrum, random)
     basis = np.linalg.qr(random.standard_normal((d, d)))[0] if rotated else np.eye(d)
     matrix = (basis.T * eigenvalues) @ basis
-    matrix = (matrix + matrix.T) / 2
     minimiser = random.standard_normal(d)
-    task = (np.stack([matrix] * N), np.stack([matrix @ minimiser] * N), np.arange(N))
-    start = minimiser + basis.T @ np.full(d, float(distance))
-    drift = Drift(G, B, D, A, sigma, law, correlation, F, C, alpha, stateless)
+    return shared_quadratic(
+        (matrix + matrix.T) / 2,
+        clients=N,
+        minimiser=minimiser,
+        start=minimiser + basis.T @ np.full(d, float(distance)),
+        drift=Drift(G, B, D, A, sigma, law, correlation, F, C, alpha, stateless),
+    )
+
+
+def shared_quadratic(matrix: Array, *, clients: int, minimiser: Array, start: Array, drift: Drift) -> Problem:
+    """All clients have (w - w*)^T H (w - w*) / 2, up to a constant, plus drifts.
+
+    Parameters
+    ----------
+    matrix : (d, d)
+        H, symmetric.
+    clients : int
+        N.
+    minimiser, start : (d,)
+        w* and w_0.
+    drift : Drift
+        Of the clients and rounds.
+
+    Raises
+    ------
+    InvalidInput
+        Arrays that disagree or are not finite, or a matrix that is not symmetric.
+    """
+    task = (np.stack([matrix] * clients), np.stack([matrix @ minimiser] * clients), np.arange(clients))
     named = evolving(quadratic(*task, *task, start=start), drift=drift)
     return replace(named, name="noisy quadratic")
 

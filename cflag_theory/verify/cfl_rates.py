@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.kernels import Algorithm, Drift, Problem, RoundWeights, algorithm, evolving, simulate
+from cflag_theory.kernels import Algorithm, Drift, Problem, RoundWeights, algorithm, simulate
+from cflag_theory.kernels.drift_models import shared_quadratic
 from cflag_theory.kernels.moments import Moments, moments, responses
 from cflag_theory.kernels.problem import Array
-from cflag_theory.kernels.problems import quadratic
 from cflag_theory.kernels.validation import as_dial, as_size
 from cflag_theory.verify.rates import HORIZONS, LEVEL, RESAMPLES, fit_start, fitted_slopes, increasing
 
@@ -222,11 +222,13 @@ def cfl_rate(
 
 def _problem(model: Model) -> Problem:
     """The model as a Problem with f* = 0 at w* = 0, in the eigenbasis of its Hessian."""
-    lam, N = model.eigenvalues, model.clients
-    task = (np.stack([np.diag(lam)] * N), np.zeros((N, len(lam))), np.arange(N))
-    start = np.full(model.dimension, float(model.distance))
-    drift = Drift(G=model.G, D=model.D, sigma=model.sigma, stateless=model.stateless)
-    return evolving(quadratic(*task, *task, start=start), drift=drift)
+    return shared_quadratic(
+        np.diag(model.eigenvalues),
+        clients=model.clients,
+        minimiser=np.zeros(model.dimension),
+        start=np.full(model.dimension, float(model.distance)),
+        drift=Drift(G=model.G, D=model.D, sigma=model.sigma, stateless=model.stateless),
+    )
 
 
 def _row(model: Model, method: str) -> Algorithm:
@@ -333,11 +335,8 @@ def floor(model: Model, T: int) -> float:
 
 
 def _weights(model: Model, method: str, T: int) -> tuple[Array, Array]:
-    """sum_tau p_tau^2 and sum_{tau<t} p_tau in rounds 1, ..., T."""
-    if method == "FedAvg":
-        return np.ones(T), np.zeros(T)
-    t = np.arange(1, T + 1)
-    D2, R2 = (model.D**2, model.R**2) if model.D or model.R else (1.0, 0.0)
-    p = np.divide(D2, t * D2 + (t - 1) * R2, out=np.zeros(T), where=t * D2 + (t - 1) * R2 > 0)
-    past = (t - 1) * p
-    return (t - 1) * p**2 + (1 - past) ** 2, past
+    """sum_tau p_tau^2 and sum_{tau<t} p_tau in rounds 1, ..., T; the past rounds share equally."""
+    weights = model.weights(method)
+    current = np.array([weights.current(t) for t in range(1, T + 1)], dtype=np.float64)
+    past = 1 - current
+    return past**2 / np.maximum(np.arange(T), 1) + current**2, past

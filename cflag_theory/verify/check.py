@@ -126,7 +126,7 @@ def verify(
     """
     _check_words(level, prover)
     if prover == "coq":
-        theorems = theory.compile_theory() if theorems is None else theorems
+        theorems = theory.compile_theory(ids) if theorems is None else theorems
     if jobs is not None and jobs < 1:
         raise InvalidInput(f"jobs = {jobs} do no work: use at least 1")
     wanted = [claim(id) for id in (ids or LEDGER)]

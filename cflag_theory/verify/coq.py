@@ -27,7 +27,7 @@ AXIOMS = frozenset(
         "Classical_Prop.classic",
     }
 )
-#: Seconds for the lemmas of one claim.
+#: Seconds for one file: the lemmas of one claim, or a part of the theory by hand.
 LIMIT = 300
 
 
@@ -53,6 +53,15 @@ def require_coq() -> str:
     return found
 
 
+def run_coq(coqc: str, path: Path, *options: str) -> subprocess.CompletedProcess[str] | None:
+    """coqc on one file, in its folder; None if it takes more than `LIMIT` seconds."""
+    command = [coqc, "-q", "-noglob", *options, path.name]
+    try:
+        return subprocess.run(command, cwd=path.parent, capture_output=True, text=True, timeout=LIMIT, check=False)
+    except subprocess.TimeoutExpired:
+        return None
+
+
 def check(lemmas: Sequence[Lemma]) -> Checked:
     """Compile the lemmas, leaving out one after another those that Coq does not accept.
 
@@ -73,16 +82,8 @@ def check(lemmas: Sequence[Lemma]) -> Checked:
             text += f"\nDefinition everything := ({', '.join(lemma.name for lemma in left)}, tt).\n"
             text += "Print Assumptions everything.\n"
             path.write_text(text, encoding="utf-8")
-            try:
-                done = subprocess.run(
-                    [coqc, "-q", "-noglob", path.name],
-                    cwd=folder,
-                    capture_output=True,
-                    text=True,
-                    timeout=LIMIT,
-                    check=False,
-                )
-            except subprocess.TimeoutExpired:
+            done = run_coq(coqc, path)
+            if done is None:
                 return Checked(frozenset(), ())
             if done.returncode == 0:
                 axioms = axioms_in(done.stdout)

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from cflag_theory.kernels import (
+    Algorithm,
     Memory,
     Problem,
     Trace,
@@ -61,13 +62,19 @@ def exact_run(
     beta: int | Fraction,
     local_steps: int,
     rounds: int = 1,
+    algorithm: str | Algorithm = "c_flag",
     memory: Memory | None = None,
     seed: int = 0,
+    orders: Array | None = None,
+    diagnostics: str = "cheap",
 ) -> Trace:
-    """Algorithm 1 in exact arithmetic, with its iterates; without a memory, all of the past is kept."""
+    """Algorithm 1, or another, in exact arithmetic, with its iterates; without a memory, all of the past is kept.
+
+    `orders` and `diagnostics` as in `simulate`.
+    """
     return simulate(
         problem,
-        "c_flag",
+        algorithm,
         alpha=alpha,
         beta=beta,
         local_steps=local_steps,
@@ -75,7 +82,9 @@ def exact_run(
         memory=everything() if memory is None else memory,
         seed=seed,
         engine="reference",
+        diagnostics=diagnostics,
         iterates=True,
+        orders=orders,
     )
 
 

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.kernels import algorithm, evolving, simulate
-from cflag_theory.kernels.drifts import Drift
-from cflag_theory.kernels.quadratic import quadratic
+from cflag_theory.kernels import Drift, algorithm, simulate
+from cflag_theory.kernels.drift_models import shared_quadratic
 from cflag_theory.verify.nqm import Study, answers, criterion, law, round_weights, study
 from cflag_theory.verify.nqm_search import Grid, search
 from cflag_theory.verify.nqm_setting import CELLS, G2, METHODS, SIGMA2, Cell, Method, Setting
@@ -93,11 +92,14 @@ def simulated(setting: Setting, cell: Cell, method: Method, rate: float, *, repl
     A is diagonal, so that quadratic models by the Hessian's diagonal are exact and cheaper than past data.
     """
     lam = setting.eigenvalues(cell.L, cell.mu)
-    N = setting.clients
-    task = (np.stack([np.diag(lam)] * N), np.zeros((N, len(lam))), np.arange(N))
     G, D, sigma = (float(np.sqrt(setting.size(square))) for square in (G2, cell.D2, SIGMA2))
-    drift = Drift(G=G, D=D, sigma=sigma)
-    problem = evolving(quadratic(*task, *task, start=setting.displacement(lam)), drift=drift)
+    problem = shared_quadratic(
+        np.diag(lam),
+        clients=setting.clients,
+        minimiser=np.zeros(len(lam)),
+        start=setting.displacement(lam),
+        drift=Drift(G=G, D=D, sigma=sigma),
+    )
     row = algorithm("cfl_diagonal" if method.past else "fedprox" if method.proximal else "fedavg")
     if method.past:
         weights = round_weights(setting, cell, method)

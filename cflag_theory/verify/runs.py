@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.claims import runs as symbols
-from cflag_theory.kernels import Problem, everything, simulate
+from cflag_theory.kernels import Problem
 from cflag_theory.kernels.objective import gradients, values
 from cflag_theory.kernels.problem import Array, Components
+from cflag_theory.verify.instances import exact_run
 
 #: The kept past component of every client, as an index into all past components.
 Kept = tuple[int, ...]
@@ -60,17 +61,7 @@ class Exact:
         remembered = replace(
             self.problem, past=_only(self.problem.past, kept), labels=np.zeros(len(kept), dtype=np.int64), start=x
         )
-        trace = simulate(
-            remembered,
-            "c_flag",
-            alpha=self.alpha,
-            beta=self.beta,
-            local_steps=self.local_steps,
-            rounds=1,
-            memory=everything(),
-            engine="reference",
-            iterates=True,
-        )
+        trace = exact_run(remembered, alpha=self.alpha, beta=self.beta, local_steps=self.local_steps)
         assert trace.iterates is not None
         found: Array = trace.iterates[0, 1]
         return found

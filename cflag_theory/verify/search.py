@@ -110,8 +110,11 @@ def broken(statement: Statement, points: Iterable[Point]) -> Point | None:
     """The first point that satisfies the hypotheses of a statement and not its relation."""
     if statement.relation is None:
         return None
-    inside = (point for point in points if applies(statement, point))
-    return next((point for point in inside if not statement.relation.holds_at(point.values)), None)
+    return _against(statement.relation, (point for point in points if applies(statement, point)))
+
+
+def _against(relation: Relation, points: Iterable[Point]) -> Point | None:
+    return next((point for point in points if not relation.holds_at(point.values)), None)
 
 
 def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
@@ -122,7 +125,7 @@ def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
         if statement.relation is None:
             continue
         valid = [point for point in cases if applies(statement, point)]
-        against = broken(statement, valid)
+        against = _against(statement.relation, valid)
         if against is not None:
             left, right = statement.relation.at(against.values)
             summary = f"An exact instance has {_number(left)} on the left and {_number(right)} on the right."

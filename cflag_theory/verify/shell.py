@@ -36,16 +36,19 @@ ProverOption = Annotated[
 
 
 def read_theory(prover: str | None, claims: Sequence[str]) -> dict[str, Any] | None:
-    """The theorems by hand, compiled with progress, where the prover is Coq; else None. Unknown claims raise first."""
+    """The theorems by hand on these claims, all without any, compiled with progress; None where the prover is not Coq.
+
+    Unknown claims raise before anything is compiled.
+    """
     if prover != "coq":
         return None
     from cflag_theory.claims.ledger import claim
-    from cflag_theory.verify.theory import compile_theory, files
+    from cflag_theory.verify.theory import compile_theory, files_for, names_for
 
     for id in claims:
         claim(id)
-    with progress_bar("Coq", len(files()) + 1) as advance:
-        return compile_theory(lambda file: advance(1, file))
+    with progress_bar("Coq", len(files_for(names_for(claims))) + 1) as advance:
+        return compile_theory(claims, progress=lambda file: advance(1, file))
 
 
 @contextmanager

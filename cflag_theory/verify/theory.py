@@ -5,15 +5,14 @@ from __future__ import annotations
 import csv
 import re
 import shutil
-import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cflag_theory.errors import CflagError
-from cflag_theory.verify.coq import LIMIT, axioms_in, require_coq
+from cflag_theory.verify.coq import LIMIT, axioms_in, require_coq, run_coq
 from cflag_theory.verify.verdict import SUPPORTS, Evidence
 
 PROOFS = Path(__file__).parents[1] / "proofs"
@@ -22,6 +21,8 @@ FORBIDDEN = re.compile(
     r"\b(Admitted|admit|Admit|Axioms?|Parameters?|Conjecture|Abort|give_up|bypass_check|Redirect|Load|Unset\s+\w+\s+Checking"
     r"|Declare\s+Module)\b"
 )
+#: The files that a file builds on.
+REQUIRED = re.compile(r"From\s+CFlag\s+Require\s+Import\s+([\w\s]+)\.")
 
 
 class TheoryError(CflagError):
@@ -67,11 +68,35 @@ def headlines() -> frozenset[str]:
     )
 
 
-def compile_theory(progress: Callable[[str], None] = lambda file: None) -> dict[str, Theorem]:
-    """Compile all files, and ask Coq for the statement and the axioms of every theorem that the ledger names.
+def names_for(ids: Collection[str] = ()) -> list[str]:
+    """The theorems that proofs/ledger.tsv names for these claims, or for all of them, in alphabetical order."""
+    return sorted({name for (id, _, _), names in theorems().items() if not ids or id in ids for name in names})
+
+
+def files_for(names: Collection[str]) -> list[Path]:
+    """The files with these theorems and what they require, in the order in which they build on each other."""
+    wanted, found = {name.partition(".")[0] for name in names}, []
+    for source in reversed(files()):
+        if source.stem in wanted:
+            found.append(source)
+            wanted.update(_required(source))
+    return found[::-1]
+
+
+def _required(source: Path) -> list[str]:
+    """The files that a file names as those that it builds on."""
+    return [name for names in REQUIRED.findall(source.read_text(encoding="utf-8")) for name in names.split()]
+
+
+def compile_theory(
+    ids: Collection[str] = (), *, progress: Callable[[str], None] = lambda file: None
+) -> dict[str, Theorem]:
+    """Compile what is needed, and ask Coq for the statement and the axioms of every theorem that the ledger names.
 
     Parameters
     ----------
+    ids : collection of str
+        The claims that are asked about; by default all. Files that none of their theorems needs are left out.
     progress : callable
         Called with the name of each file when it is compiled.
 
@@ -83,41 +108,54 @@ def compile_theory(progress: Callable[[str], None] = lambda file: None) -> dict[
         A file does not compile, admits something, or a theorem needs another axiom than the real numbers do.
     """
     coqc = require_coq()
-    wanted = sorted({name for names in theorems().values() for name in names})
+    wanted = names_for(ids)
+    if not wanted:
+        return {}
+    needed = files_for(wanted)
     with TemporaryDirectory() as folder:
-        for source in files():
+        for source in needed:
             admitted = FORBIDDEN.search(source.read_text(encoding="utf-8"))
             if admitted:
                 raise TheoryError(f"{source.name} says {admitted.group()}: prove it, or leave it out")
             shutil.copy(source, folder)
-            _run(coqc, folder, source.name)
+            _run(coqc, Path(folder) / source.name)
             progress(source.name)
-        modules = " ".join(source.stem for source in files())
-        questions = [
-            f"Require Import Reals. From CFlag Require Import {modules}.",
-            "Open Scope R_scope. Set Printing Width 110.",
-        ]
-        questions.append(f"Definition everything := ({', '.join(wanted)}, tt).")
-        questions.append('Redirect "everything" Print Assumptions everything.')
-        for number, name in enumerate(wanted):
-            questions.append(f'Redirect "statement{number}" Check @{name}.')
-            if name in headlines():
-                questions.append(f'Redirect "axioms{number}" Print Assumptions {name}.')
-        (Path(folder) / "Questions.v").write_text("\n".join(questions) + "\n", encoding="utf-8")
-        _run(coqc, folder, "Questions.v")
+        (Path(folder) / "Questions.v").write_text(_questions(needed, wanted), encoding="utf-8")
+        _run(coqc, Path(folder) / "Questions.v")
         progress("Questions.v")
         _axioms(Path(folder) / "everything.out")
         return {name: _theorem(Path(folder), number, name) for number, name in enumerate(wanted)}
 
 
-def _run(coqc: str, folder: str, name: str) -> None:
-    command = [coqc, "-q", "-noglob", "-Q", ".", "CFlag", name]
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=LIMIT, check=False)
-    except subprocess.TimeoutExpired as late:
-        raise TheoryError(f"{name} takes more than {LIMIT} s: simplify its proofs") from late
+def _questions(needed: Sequence[Path], wanted: Sequence[str]) -> str:
+    """What Coq is asked: the axioms of all theorems together, and each one's statement in the words of its own file.
+
+    A section ends the imports in it: how a name is shortened does not depend on which other files are there.
+    """
+    modules = " ".join(source.stem for source in needed)
+    lines = [
+        f"Require Import Reals. From CFlag Require {modules}.",
+        "Open Scope R_scope. Set Printing Width 110.",
+        f"Definition everything := ({', '.join(wanted)}, tt).",
+        'Redirect "everything" Print Assumptions everything.',
+    ]
+    for source in needed:
+        lines.append(f"Section In{source.stem}. Import {' '.join([*_required(source), source.stem])}.")
+        for number, name in enumerate(wanted):
+            if name.partition(".")[0] == source.stem:
+                lines.append(f'Redirect "statement{number}" Check @{name}.')
+                if name in headlines():
+                    lines.append(f'Redirect "axioms{number}" Print Assumptions {name}.')
+        lines.append(f"End In{source.stem}.")
+    return "\n".join(lines) + "\n"
+
+
+def _run(coqc: str, path: Path) -> None:
+    done = run_coq(coqc, path, "-Q", ".", "CFlag")
+    if done is None:
+        raise TheoryError(f"{path.name} takes more than {LIMIT} s: simplify its proofs")
     if done.returncode != 0:
-        raise TheoryError(f"{name} does not compile: {' '.join(done.stderr.split())[:300]}")
+        raise TheoryError(f"{path.name} does not compile: {' '.join(done.stderr.split())[:300]}")
 
 
 def _theorem(folder: Path, number: int, name: str) -> Theorem:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 import sympy as sp
+from rows import decided, parts, with_repair
 
 from cflag_theory.claims.c_flag import adaptive, adaptive_clients, adaptive_lemmas
 from cflag_theory.claims.claim import Relation, at_most
@@ -39,21 +40,6 @@ ROWS = {
 SMALL = sp.Rational(1, 1000)
 
 
-def decided(subject, check=None):
-    verdict = run_check(subject, check or CHECKS[subject.id])
-    return verdict.verdict, {part.key: part.verdict for part in verdict.parts}
-
-
-def with_repair(subject, key, **changes):
-    parts = tuple(
-        replace(part, repair=replace(part.repair, statement=replace(part.repair.statement, **changes)))
-        if part.key == key
-        else part
-        for part in subject.parts
-    )
-    return replace(subject, parts=parts)
-
-
 def part_of(subject, key):
     return next(part for part in subject.parts if part.key == key)
 
@@ -67,7 +53,7 @@ def moved(relation):
 @pytest.mark.parametrize("id", ROWS)
 def test_verdicts(id):
     verdict = run_check(BUILDERS[id](), CHECKS[id])
-    assert (verdict.verdict, {part.key: part.verdict for part in verdict.parts}) == ROWS[id]
+    assert (verdict.verdict, parts(verdict)) == ROWS[id]
     proofs = [evidence for evidence in verdict.evidence if evidence.kind == "proof"]
     assert all(evidence.data["engines"] == ["sympy", "z3"] for evidence in proofs)
 

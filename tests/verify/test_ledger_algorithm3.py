@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 import sympy as sp
+from rows import decided, parts, with_repair
 
 from cflag_theory.claims.c_flag import algorithm3
 from cflag_theory.claims.claim import Relation, at_most
@@ -22,25 +23,11 @@ ROWS = {
 }
 
 
-def decided(subject, check=None):
-    return {part.key: part.verdict for part in run_check(subject, check or checks.CHECKS[subject.id]).parts}
-
-
-def with_repair(subject, key, relation):
-    parts = tuple(
-        replace(part, repair=replace(part.repair, statement=replace(part.repair.statement, relation=relation)))
-        if part.key == key
-        else part
-        for part in subject.parts
-    )
-    return replace(subject, parts=parts)
-
-
 @pytest.mark.parametrize("id", ROWS)
 def test_verdicts(id):
     verdict = run_check(algorithm3.CLAIMS[id](), checks.CHECKS[id])
     assert verdict.verdict == "typo"
-    assert {part.key: part.verdict for part in verdict.parts} == ROWS[id]
+    assert parts(verdict) == ROWS[id]
     proofs = [evidence for evidence in verdict.evidence if evidence.kind == "proof"]
     assert all(evidence.data["engines"] == ["sympy", "z3"] for evidence in proofs)
 
@@ -54,7 +41,7 @@ def test_a_wrong_repair_is_no_repair(id):
     subject = algorithm3.CLAIMS[id]()
     relation = subject.parts[0].repair.statement.relation
     wrong = Relation(relation.left, relation.op, relation.right + sp.Rational(1, 1000))
-    assert decided(with_repair(subject, subject.parts[0].key, wrong))[subject.parts[0].key] == "false"
+    assert decided(with_repair(subject, subject.parts[0].key, relation=wrong))[1][subject.parts[0].key] == "false"
 
 
 def test_the_repair_as_printed_statement_holds():
@@ -62,14 +49,14 @@ def test_the_repair_as_printed_statement_holds():
         subject = algorithm3.CLAIMS[id]()
         part = subject.parts[0]
         held = replace(subject, parts=(replace(part, printed=part.repair.statement, repair=None),))
-        assert decided(held, Check(checks.CHECKS[id].points)) == {part.key: "holds"}
+        assert decided(held, Check(checks.CHECKS[id].points)) == ("holds", {part.key: "holds"})
 
 
 def test_the_step_bound_is_attained():
     subject = algorithm3.line14()
     relation = subject.parts[1].repair.statement.relation
     wrong = at_most(relation.left, (1 - sp.Rational(1, 1000)) * relation.right)
-    assert decided(with_repair(subject, "bounded", wrong))["bounded"] == "false"
+    assert decided(with_repair(subject, "bounded", relation=wrong))[1]["bounded"] == "false"
 
 
 def test_the_unbounded_family_fails_with_another_constant():

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 import sympy as sp
+from rows import decided, with_repair
 
 from cflag_theory.claims.c_flag import assumptions
 from cflag_theory.claims.claim import at_most
 from cflag_theory.claims.symbols import grad_g
-from cflag_theory.verify.check import run_check
 from cflag_theory.verify.checks.c_flag import assumptions as checks
 
 NEARLY = 1 - sp.Rational(1, 10**6)
-
-
-def decided(subject):
-    verdict = run_check(subject, checks.CHECKS[subject.id])
-    return verdict.verdict, {part.key: part.verdict for part in verdict.parts}
-
-
-def with_repair(subject, **changes):
-    parts = tuple(
-        replace(part, repair=replace(part.repair, statement=replace(part.repair.statement, **changes)))
-        for part in subject.parts
-    )
-    return replace(subject, parts=parts)
 
 
 def test_verdicts():

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import partial
 
 import pytest
+import rows
 import sympy as sp
+from rows import parts
 
 from cflag_theory.claims import ours_cfl_coefficient, ours_cfl_fedavg, ours_cfl_nonconvex
 from cflag_theory.claims.cfl import nonconvex, nonconvex_drift, nonconvex_floor, nonconvex_progress, nonconvex_rate
 from cflag_theory.claims.cfl.symbols import D2
 from cflag_theory.claims.claim import at_most, below
 from cflag_theory.claims.proof import examine
-from cflag_theory.verify.check import Check, run_check
 from cflag_theory.verify.checks import ours_cfl_coefficient as coefficient_checks
 from cflag_theory.verify.checks import ours_cfl_fedavg as fedavg_checks
-from cflag_theory.verify.checks import ours_cfl_nonconvex as our_checks
 from cflag_theory.verify.checks.cfl import nonconvex as checks
 from cflag_theory.verify.checks.cfl import nonconvex_drift as drift_checks
-from cflag_theory.verify.checks.cfl import nonconvex_progress as progress_checks
 from cflag_theory.verify.checks.cfl import nonconvex_rate as rate_checks
 
 MODULES = (
@@ -33,15 +32,6 @@ MODULES = (
     ours_cfl_coefficient,
 )
 BUILDERS = {id: build for module in MODULES for id, build in module.CLAIMS.items()}
-CHECKS = {
-    **checks.CHECKS,
-    **drift_checks.CHECKS,
-    **progress_checks.CHECKS,
-    **rate_checks.CHECKS,
-    **our_checks.CHECKS,
-    **fedavg_checks.CHECKS,
-    **coefficient_checks.CHECKS,
-}
 ROWS = {
     "cfl.nc_eq26": {"1": "holds", "2": "typo", "3": "holds"},
     "cfl.nc_eq28": {"1": "typo"},
@@ -62,27 +52,13 @@ ROWS = {
     "ours.cfl_nonconvex_weights": dict.fromkeys("12", "holds"),
 }
 LESS = 1 - sp.Rational(1, 10**6)
-
-
-@cache
-def check_of(id):
-    original = CHECKS[id]
-    points = tuple(original.points())
-    return Check(lambda: points, further=original.further)
-
-
-def decide(subject):
-    return run_check(subject, check_of(subject.id))
-
-
-def parts(subject):
-    return {part.key: part.verdict for part in decide(subject).parts}
+decide = partial(rows.decide, further=True)
 
 
 @pytest.mark.parametrize("id", ROWS)
 def test_verdicts(id):
     verdict = decide(BUILDERS[id]())
-    assert {part.key: part.verdict for part in verdict.parts} == ROWS[id]
+    assert parts(verdict) == ROWS[id]
     for item in verdict.evidence:
         if item.kind == "proof":
             assert (item.finding, item.data["engines"]) == ("supports", ["sympy", "z3"])
@@ -100,12 +76,12 @@ def test_26_with_half_the_information_loss_fails():
     subject = nonconvex.nc_eq26()
     relation = subject.parts[0].printed.relation
     smaller = at_most(relation.left, relation.right.subs(nonconvex.past, nonconvex.past * LESS))
-    assert parts(subject.with_printed(smaller, "1"))["1"] == "false"
+    assert parts(decide(subject.with_printed(smaller, "1")))["1"] == "false"
 
 
 @pytest.mark.parametrize(("first", "second"), [(4, 1), (4, sp.Rational(101, 100)), (2, 1)])
 def test_27_with_less_than_2_before_the_noise(first, second):
-    assert parts(nonconvex.nc_eq26(first, second))["2"] == "false"
+    assert parts(decide(nonconvex.nc_eq26(first, second)))["2"] == "false"
 
 
 def test_27_holds_for_one_local_step():
@@ -140,7 +116,7 @@ def test_28_is_attained():
 
 @pytest.mark.parametrize("factor", [1, sp.Rational(101, 100)])
 def test_30_with_a_smaller_factor(factor):
-    assert parts(nonconvex_drift.nc_eq31(factor))["2"] == "false"
+    assert parts(decide(nonconvex_drift.nc_eq31(factor)))["2"] == "false"
 
 
 def test_31_with_a_longer_step():
@@ -162,16 +138,16 @@ def test_29_with_a_smaller_information_loss():
 
 
 def test_c_0_with_A_and_B_as_printed():
-    assert parts(nonconvex_progress.nc_eq32(swapped=True))["3"] == "false"
+    assert parts(decide(nonconvex_progress.nc_eq32(swapped=True)))["3"] == "false"
 
 
 @pytest.mark.parametrize("value", [1 + sp.Rational(1, 10**6), 2])
 def test_the_displayed_problem_has_no_larger_least_value(value):
-    assert parts(nonconvex_progress.nc_weights(value))["1"] == "false"
+    assert parts(decide(nonconvex_progress.nc_weights(value)))["1"] == "false"
 
 
 def test_the_weights_of_a_smaller_power_of_the_drift():
-    assert parts(nonconvex_rate.nc_rate(D2 / 2))["3"] == "false"
+    assert parts(decide(nonconvex_rate.nc_rate(D2 / 2)))["3"] == "false"
 
 
 def test_the_floor_of_the_printed_rate():
@@ -182,7 +158,7 @@ def test_the_floor_of_the_printed_rate():
 @pytest.mark.parametrize("constant", [sp.Rational(1, 2), sp.Rational(97, 100)])
 def test_the_errors_cannot_count_less(constant):
     """T/(T + 1) with T = 40: 1 - 1/40 and less are refuted by the run itself."""
-    assert parts(ours_cfl_nonconvex.nonconvex(constant))["1"] == "false"
+    assert parts(decide(ours_cfl_nonconvex.nonconvex(constant)))["1"] == "false"
 
 
 @pytest.mark.parametrize("constant", [Fraction(1, 2), LESS])
@@ -211,7 +187,7 @@ def test_eta_with_L_under_the_root():
     part = subject.parts[-1]
     bare = replace(part.repair.statement, hypotheses=part.printed.hypotheses)
     planted = replace(part, repair=replace(part.repair, statement=bare))
-    assert parts(replace(subject, parts=(planted,)))["step"] == "false"
+    assert parts(decide(replace(subject, parts=(planted,))))["step"] == "false"
 
 
 def test_a_descent_of_32_needs_its_condition():
@@ -242,7 +218,7 @@ def test_a_step_that_is_not_short_enough():
 
 
 def test_a_smaller_constant_for_local_steps_has_no_proof():
-    assert parts(ours_cfl_nonconvex.nonconvex(local=4 * LESS))["2"] == "open"
+    assert parts(decide(ours_cfl_nonconvex.nonconvex(local=4 * LESS)))["2"] == "open"
 
 
 def test_26_is_attained_when_the_loss_is_the_gradient():
@@ -253,14 +229,14 @@ def test_26_is_attained_when_the_loss_is_the_gradient():
 def test_the_least_coefficient_is_one_half():
     subject = ours_cfl_coefficient.coefficients()
     relation = subject.parts[0].printed.relation
-    assert parts(subject.with_printed(at_most(relation.left / LESS, relation.right), "1"))["1"] == "false"
+    assert parts(decide(subject.with_printed(at_most(relation.left / LESS, relation.right), "1")))["1"] == "false"
 
 
 @pytest.mark.parametrize("part", [0, 1])
 def test_the_optimal_weights_are_attained(part):
     subject = ours_cfl_coefficient.weights()
     key, relation = subject.parts[part].key, subject.parts[part].printed.relation
-    assert parts(subject.with_printed(at_most(relation.left / LESS, relation.right), key))[key] == "false"
+    assert parts(decide(subject.with_printed(at_most(relation.left / LESS, relation.right), key)))[key] == "false"
 
 
 def test_drifts_that_count_less_in_the_drift_model():

@@ -4,40 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 
 import pytest
 import sympy as sp
+from rows import decide, findings, parts, points_of
 
 from cflag_theory.claims import ours_cfl_round, ours_cfl_step
 from cflag_theory.claims.cfl import leaning, local_drift, one_round, progress
 from cflag_theory.claims.claim import at_most
 from cflag_theory.claims.proof import examine
-from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks import CHECKS
 from cflag_theory.verify.drift_rounds import DriftRounds
 from cflag_theory.verify.one_round import expectation, noisy_rounds
 
 TINY = sp.Rational(1, 10**6)
 HALF = Fraction(1, 2)
-
-
-@cache
-def check_of(id):
-    points = tuple(CHECKS[id].points())
-    return Check(lambda: points)
-
-
-def decide(subject):
-    return run_check(subject, check_of(subject.id))
-
-
-def parts(verdict):
-    return {part.key: part.verdict for part in verdict.parts}
-
-
-def findings(verdict, on, kind, key="1"):
-    return [e.finding for e in verdict.evidence if (e.on, e.kind, e.part) == (on, kind, key)]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +72,7 @@ def test_eq13_with_more_convexity_is_not_proved(convexity):
 
 def test_eq13_past_drifts_make_the_bias_positive():
     """The whole point of part 3: f_t(w_t) - f_t(w*) is smaller than f(w_t) - f(w*) on average."""
-    biased = [p.values for p in check_of("cfl.eq13").points() if "second" in p.story[0] or "round 2" in p.story[0]]
+    biased = [p.values for p in points_of("cfl.eq13") if "second" in p.story[0] or "round 2" in p.story[0]]
     assert any(values[progress.local_gap] < values[progress.gap] for values in biased)
 
 
@@ -145,7 +125,7 @@ def test_eq18_on_a_local_path_needs_lemma_B2():
 def test_eq18_is_refuted_at_a_small_step():
     """Below the step size with 12 at c = L = 1; with 3 in place of the 2 of the loss it holds there."""
     relation = local_drift.eq18().parts[1].printed.relation
-    small, large = (p for p in check_of("cfl.eq18").points() if "R |w|" in p.story[0])
+    small, large = (p for p in points_of("cfl.eq18") if "R |w|" in p.story[0])
     eta_l, eta_g = Fraction(1, 20), Fraction(1, 100)
     assert f"eta_l = {eta_l}, eta_g = {eta_g}" in small.story[0]
     assert 2 * eta_l * eta_g < (sp.sqrt(3 * eta_g**2 + 4 * eta_g**4) - 2 * eta_g**2) / 12
@@ -170,14 +150,14 @@ def test_eq19_needs_both_hypotheses(name):
 
 def test_eq20_is_refuted_by_the_steep_loss_alone():
     relation = one_round.eq20().parts[0].printed.relation
-    broken = [p for p in check_of("cfl.eq20").points() if p.part == "1" and not relation.holds_at(p.values)]
+    broken = [p for p in points_of("cfl.eq20") if p.part == "1" and not relation.holds_at(p.values)]
     assert len(broken) == 1
     assert "clip" in broken[0].story[0]
 
 
 def test_eq21_is_refuted_by_a_large_step_only():
     relation = one_round.eq21().parts[0].printed.relation
-    first = [p for p in check_of("cfl.eq21").points() if p.part == "1"]
+    first = [p for p in points_of("cfl.eq21") if p.part == "1"]
     assert [relation.holds_at(p.values) for p in first] == [False, True, True]
 
 
@@ -224,7 +204,7 @@ def test_eq21_as_printed_fails_in_the_second_round_too():
 
 def test_eq21_of_the_method_breaks_for_continual_clients_and_for_FedAvg():
     relation = one_round.eq21().parts[2].printed.relation
-    points = [p for p in check_of("cfl.eq21").points() if p.part == "3"]
+    points = [p for p in points_of("cfl.eq21") if p.part == "3"]
     assert [relation.holds_at(p.values) for p in points] == [False, False, True]
     assert "FedAvg" in points[1].story[0]
 
@@ -256,7 +236,7 @@ def test_round_without_the_bias_is_refuted_by_a_fixed_client():
     """Small steps towards a client's own minimiser: beta_t cannot be left out of the round."""
     relation = ours_cfl_round.cfl_round().parts[0].printed.relation
     bare = at_most(relation.left, relation.right.subs(ours_cfl_round.bias, 0))
-    broken = [p.story[0] for p in check_of("ours.cfl_round").points() if not bare.holds_at(p.values)]
+    broken = [p.story[0] for p in points_of("ours.cfl_round") if not bare.holds_at(p.values)]
     assert any("fixed client" in story for story in broken)
 
 

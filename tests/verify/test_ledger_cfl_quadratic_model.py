@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
+from rows import decided, parts
 
 from cflag_theory.claims import ours_cfl_quadratic as ours
 from cflag_theory.claims.cfl import quadratic_model as model
@@ -29,15 +30,10 @@ ROWS = {
 }
 
 
-def decided(id, subject=None):
-    verdict = run_check(subject or claim(id), CHECKS[id])
-    return {part.key: part.verdict for part in verdict.parts}
-
-
 @pytest.mark.parametrize("id", ROWS)
 def test_verdicts(id):
     verdict = run_check(claim(id), CHECKS[id])
-    assert {part.key: part.verdict for part in verdict.parts} == ROWS[id]
+    assert parts(verdict) == ROWS[id]
     for item in verdict.evidence:
         if item.kind == "proof":
             assert item.data["engines"] == ["sympy", "z3"]
@@ -48,14 +44,14 @@ def test_verdicts(id):
 def test_another_factor_of_the_gradient_is_no_repair(factor):
     repair = model.gradient(factor).parts[0].repair.statement
     assert not examine(repair).accepted
-    assert decided("cfl.nqm_gradient", model.gradient(factor))["1"] == "false"
+    assert decided(model.gradient(factor))[1]["1"] == "false"
 
 
 def test_the_printed_gradient_would_hold_with_one_half():
     """Planted: the coordinates of w^T A w/2 + B^T w make the printed loss vanish at the minimiser."""
     printed = claim("cfl.nqm_gradient").parts[1].repair.statement
     planted = replace(claim("cfl.nqm_gradient"), parts=(replace(claim("cfl.nqm_gradient").parts[1], printed=printed),))
-    assert decided("cfl.nqm_gradient", planted) == {"2": "holds"}
+    assert decided(planted)[1] == {"2": "holds"}
 
 
 def planted(monkeypatch, method, column, rate):
@@ -66,12 +62,12 @@ def test_higher_rates_of_cfl_would_make_the_sentence_true(monkeypatch):
     changed = {key: "0.1" if key == ("CFL", "SRD LL-GC") else rate for key, rate in model.PRINTED.items()}
     changed["CFL", "SRD SL-GC"] = "0.36"
     monkeypatch.setattr(check, "PRINTED", changed)
-    assert decided("cfl.nqm_table3") == {"1": "holds"}
+    assert decided(claim("cfl.nqm_table3"))[1] == {"1": "holds"}
 
 
 def test_a_tie_with_big_drift_breaks_the_repair(monkeypatch):
     planted(monkeypatch, "FedProx", "BRD SL-GC", "0.30")
-    assert decided("cfl.nqm_table3") == {"1": "false"}
+    assert decided(claim("cfl.nqm_table3"))[1] == {"1": "false"}
 
 
 @pytest.mark.parametrize("rate", ["0.1", "0.04"])
@@ -80,7 +76,7 @@ def test_the_count_of_unstable_rates_sees_one_entry(monkeypatch, rate):
     expected = (
         {"1": "holds", "2": "false", "3": "holds"} if rate == "0.1" else {"1": "holds", "2": "holds", "3": "false"}
     )
-    assert decided("ours.cfl_nqm_rates") == expected
+    assert decided(claim("ours.cfl_nqm_rates"))[1] == expected
 
 
 def test_cfl_below_fedavg_needs_the_hypothesis():
@@ -96,7 +92,7 @@ def test_cfl_below_fedavg_needs_the_hypothesis():
 def test_the_variance_of_the_gradient_has_no_smaller_bound(share):
     """Near p_t = 1, as R grows, the variances agree: a bound moved below 1 loses its proof."""
     assert not examine(model.figure2(share).parts[1].printed).accepted
-    assert decided("cfl.nqm_fig2", model.figure2(sp.Rational(1, 2)))["2"] == "false"
+    assert decided(model.figure2(sp.Rational(1, 2)))[1]["2"] == "false"
 
 
 def test_order_by_information_loss_needs_a_late_round():

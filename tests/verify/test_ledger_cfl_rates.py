@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 
 import pytest
 import sympy as sp
+from rows import decide, findings, parts, points_of
 
 from cflag_theory.claims.cfl import bias_rate, fedavg_theorems, floors, rate_theorems, rates
 from cflag_theory.claims.cfl.symbols import D2, R2, T, sigma2, t
 from cflag_theory.claims.claim import at_most, equal
 from cflag_theory.claims.proof import examine
 from cflag_theory.claims.symbols import L
-from cflag_theory.verify.check import Check, run_check
 from cflag_theory.verify.checks.cfl import bias_rate as bias_checks
 from cflag_theory.verify.checks.cfl import fedavg_theorems as fedavg_checks
 from cflag_theory.verify.checks.cfl import rate_theorems as theorem_checks
@@ -24,24 +23,6 @@ from cflag_theory.verify.search import Point, applies
 
 CHECKS = {**rate_checks.CHECKS, **bias_checks.CHECKS, **theorem_checks.CHECKS, **fedavg_checks.CHECKS}
 TINY = sp.Rational(1, 10**6)
-
-
-@cache
-def check_of(id):
-    points = tuple(CHECKS[id].points())
-    return Check(lambda: points)
-
-
-def decide(subject):
-    return run_check(subject, check_of(subject.id))
-
-
-def parts(verdict):
-    return {part.key: part.verdict for part in verdict.parts}
-
-
-def findings(verdict, on, kind, key="1"):
-    return [e.finding for e in verdict.evidence if (e.on, e.kind, e.part) == (on, kind, key)]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +77,7 @@ def test_lnT_between_its_sharp_constant_and_ours_is_not_proved():
 def test_lnT_alone_with_one_constant_is_refuted_by_a_small_drift():
     """C = 10 serves no D^2 = 1/100 with R = 1."""
     subject = rates.lnT()
-    low = next(p for p in check_of(subject.id).points() if p.values[rates.rho] == 100)
+    low = next(p for p in points_of(subject.id) if p.values[rates.rho] == 100)
     printed = subject.parts[1].printed
     point = Point({**low.values, rates.C: 10}, low.story)
     assert applies(printed, point)
@@ -120,7 +101,7 @@ def test_phi_rate_with_a_constant_that_is_too_small(constant):
 def test_phi_rate_is_refuted_within_the_printed_step_size():
     """mu eta = 1/10 with mu = L: the last rounds weigh more, and the ln T/T with c = 1 is not theirs."""
     relation = bias_rate.phi_rate().parts[1].printed.relation
-    broken = [p for p in check_of("cfl.phi_rate").points() if not relation.holds_at(p.values)]
+    broken = [p for p in points_of("cfl.phi_rate") if not relation.holds_at(p.values)]
     assert any(p.values[rates.x] == Fraction(1, 20) and p.values[T] == 100 for p in broken)
     assert all(p.values[rates.x] > 0 for p in broken)
 

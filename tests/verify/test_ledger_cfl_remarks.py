@@ -4,47 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import partial
 
 import pytest
+import rows
 import sympy as sp
+from rows import findings, parts
 
 from cflag_theory.claims import ours_cfl_variance
 from cflag_theory.claims.cfl import correlated_rates, rates_table, remarks
 from cflag_theory.claims.claim import Relation
 from cflag_theory.claims.proof import examine
-from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks import ours_cfl_variance as variance_checks
 from cflag_theory.verify.checks.cfl import correlated_rates as correlated_checks
 from cflag_theory.verify.checks.cfl import rates_table as table_checks
-from cflag_theory.verify.checks.cfl import remarks as remark_checks
 
-CHECKS = {
-    **remark_checks.CHECKS,
-    **correlated_checks.CHECKS,
-    **table_checks.CHECKS,
-    **variance_checks.CHECKS,
-}
 TINY = sp.Rational(1, 10**6)
-
-
-@cache
-def check_of(id):
-    original = CHECKS[id]
-    points = tuple(original.points()) if original.points else ()
-    return Check(lambda: points, None, original.further)
-
-
-def decide(subject):
-    return run_check(subject, check_of(subject.id))
-
-
-def parts(subject):
-    return {part.key: part.verdict for part in decide(subject).parts}
-
-
-def findings(verdict, on, kind, key="1"):
-    return [e.finding for e in verdict.evidence if (e.on, e.kind, e.part) == (on, kind, key)]
+decide = partial(rows.decide, further=True)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +40,7 @@ def findings(verdict, on, kind, key="1"):
 )
 def test_verdict(build, expected):
     verdict = decide(build())
-    assert {part.key: part.verdict for part in verdict.parts} == expected
+    assert parts(verdict) == expected
     for item in verdict.evidence:
         if item.kind == "proof":
             assert item.data["engines"] == ["sympy", "z3"]
@@ -87,7 +62,7 @@ def test_verdict(build, expected):
 )
 def test_a_constant_past_its_sharp_value_is_refuted(subject, key):
     verdict = decide(subject)
-    assert {part.key: part.verdict for part in verdict.parts}[key] == "false"
+    assert parts(verdict)[key] == "false"
     on = "repair" if subject.parts[0].repair else "printed"
     assert findings(verdict, on, "proof", key) == ["undecided"]
     assert findings(verdict, on, "counterexample", key) == ["refutes"]
@@ -99,15 +74,15 @@ def test_a_printed_side_that_is_scaled(build, key):
     relation = next(part.printed.relation for part in subject.parts if part.key == key)
     wrong = Relation(relation.left * (1 + TINY), relation.op, relation.right)
     verdict = decide(subject.with_printed(wrong, key))
-    assert {part.key: part.verdict for part in verdict.parts}[key] == "false"
+    assert parts(verdict)[key] == "false"
 
 
 def test_remark_4_5_rate_with_a_smaller_square():
     relation = remarks.rem4_5().parts[1].printed.relation
     wrong = Relation(relation.left, "<=", relation.right * sp.Rational(999, 1000))
-    assert parts(remarks.rem4_5().with_printed(wrong, "2"))["2"] == "false"
+    assert parts(decide(remarks.rem4_5().with_printed(wrong, "2")))["2"] == "false"
     third = remarks.rem4_5().parts[2].printed.relation
-    assert parts(remarks.rem4_5().with_printed(replace(third, right=third.right + 1), "3"))["3"] == "false"
+    assert parts(decide(remarks.rem4_5().with_printed(replace(third, right=third.right + 1), "3")))["3"] == "false"
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -125,7 +100,7 @@ def test_remark_4_8_turned_round_meets_no_counterexample():
     subject = remarks.rem4_8()
     relation = subject.parts[0].printed.relation
     turned = Relation(relation.right, "<=", relation.left)
-    assert parts(subject.with_printed(turned))["1"] == "open"
+    assert parts(decide(subject.with_printed(turned)))["1"] == "open"
     assert findings(decide(subject.with_printed(turned)), "printed", "property") == ["supports"]
 
 
@@ -178,7 +153,7 @@ def test_table_1_with_a_mended_row(monkeypatch):
         return replace(rate, terms=tuple(term.subs({rates_table.L: 1, rates_table.H: 1}) for term in terms))
 
     monkeypatch.setattr(table_checks, "TABLE_1", _replaced(mend))
-    assert parts(rates_table.table1())["1"] == "holds"
+    assert parts(decide(rates_table.table1()))["1"] == "holds"
 
 
 def test_table_1_with_a_wrong_entry_of_ours(monkeypatch):
@@ -189,7 +164,7 @@ def test_table_1_with_a_wrong_entry_of_ours(monkeypatch):
         )
 
     monkeypatch.setattr(table_checks, "TABLE_1", _replaced(spoil))
-    found = parts(rates_table.table1())
+    found = parts(decide(rates_table.table1()))
     assert (found["1"], found["2"]) == ("false", "false")
 
 
@@ -199,7 +174,7 @@ def test_table_1_without_the_impossible_entries(monkeypatch):
         return replace(rate, terms=tuple(kept))
 
     monkeypatch.setattr(table_checks, "TABLE_1", _replaced(drop))
-    found = parts(rates_table.table1())
+    found = parts(decide(rates_table.table1()))
     # Without its last term Karimireddy et al.'s entry still vanishes.
     assert (found["4"], found["5"]) == ("holds", "false")
 
@@ -211,7 +186,7 @@ def test_table_1_impossible_entries_one_by_one(monkeypatch):
         return replace(rate, terms=(*rate.terms[:2], rates_table.c_pB / rates_table.eps))
 
     monkeypatch.setattr(table_checks, "TABLE_1", _replaced(mend))
-    found = parts(rates_table.table1())
+    found = parts(decide(rates_table.table1()))
     assert (found["4"], found["5"]) == ("false", "holds")
 
 
@@ -224,4 +199,4 @@ def test_table_1_terms_of_others_that_are_no_numbers():
 
 
 def test_a_family_that_does_not_pass_twice_the_constant_proves_nothing():
-    assert parts(rates_table.table1(-1))["3"] == "open"
+    assert parts(decide(rates_table.table1(-1)))["3"] == "open"

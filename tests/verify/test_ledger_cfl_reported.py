@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from rows import decided
 
 from cflag_theory.claims.cfl import reported
-from cflag_theory.verify.check import run_check
 from cflag_theory.verify.checks.cfl import reported as check
 
 BUILDERS = {**reported.CLAIMS, **reported.OURS}
@@ -29,14 +29,9 @@ ROWS = {
 }
 
 
-def decided(id: str) -> tuple[str, dict[str, str]]:
-    verdict = run_check(BUILDERS[id](), check.CHECKS[id])
-    return verdict.verdict, {part.key: part.verdict for part in verdict.parts}
-
-
 @pytest.mark.parametrize("id", ROWS)
 def test_verdicts(id):
-    assert decided(id) == ROWS[id]
+    assert decided(BUILDERS[id]()) == ROWS[id]
 
 
 def plant(monkeypatch, table, method, accuracy, setting=None):
@@ -59,12 +54,12 @@ def test_a_wrong_improvement_is_seen(monkeypatch, place, part):
     first = list(reported.IMPROVEMENTS[0])
     first[place] = "0.28" if place == 1 else "0.32"
     monkeypatch.setattr(check, "IMPROVEMENTS", (tuple(first), *reported.IMPROVEMENTS[1:]))
-    assert decided("cfl.table5")[1] == {**dict.fromkeys("123", "holds"), part: "false"}
+    assert decided(BUILDERS["cfl.table5"]())[1] == {**dict.fromkeys("123", "holds"), part: "false"}
 
 
 def test_an_improvement_that_only_rounding_orders_is_not_ordered(monkeypatch):
     plant(monkeypatch, "5", "CFL-Regularization", "70.79", "CIFAR10")
-    assert decided("cfl.table5")[1]["3"] == "false"
+    assert decided(BUILDERS["cfl.table5"]())[1]["3"] == "false"
 
 
 @pytest.mark.parametrize(
@@ -83,7 +78,7 @@ def test_an_improvement_that_only_rounding_orders_is_not_ordered(monkeypatch):
 )
 def test_one_number_changes_a_sentence(monkeypatch, table, method, accuracy, setting, part, becomes):
     plant(monkeypatch, table, method, accuracy, setting)
-    assert decided("cfl.tables_text")[1][part] == becomes
+    assert decided(BUILDERS["cfl.tables_text"]())[1][part] == becomes
 
 
 def test_what_the_notes_say_of_the_sentences():
@@ -105,14 +100,14 @@ def test_a_common_trend_would_be_seen(monkeypatch):
     falling = {"0%": "80.0", "25%": "79.0", "50%": "78.0"}
     cells = [replace(cell, accuracy=falling[cell.setting]) if cell.table == "9" else cell for cell in reported.TABLES]
     monkeypatch.setattr(check, "TABLES", tuple(cells))
-    assert decided("cfl.tables_text")[1]["5"] == "false"
+    assert decided(BUILDERS["cfl.tables_text"]())[1]["5"] == "false"
 
 
 def test_overlap_that_helps_would_be_seen(monkeypatch):
     cells = [replace(cell, accuracy="70") if cell.setting == "0%" else cell for cell in reported.TABLES]
     monkeypatch.setattr(check, "TABLES", tuple(cells))
-    assert decided("cfl.tables_text")[1]["6"] == "holds"
-    assert decided("ours.cfl_tables")[1]["3"] == "false"
+    assert decided(BUILDERS["cfl.tables_text"]())[1]["6"] == "holds"
+    assert decided(BUILDERS["ours.cfl_tables"]())[1]["3"] == "false"
 
 
 @pytest.mark.parametrize(
@@ -126,4 +121,4 @@ def test_overlap_that_helps_would_be_seen(monkeypatch):
 )
 def test_one_number_changes_what_we_say(monkeypatch, table, method, accuracy, setting, part):
     plant(monkeypatch, table, method, accuracy, setting)
-    assert decided("ours.cfl_tables")[1][part] == "false"
+    assert decided(BUILDERS["ours.cfl_tables"]())[1][part] == "false"

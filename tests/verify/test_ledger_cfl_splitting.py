@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
+from rows import parts
 
 from cflag_theory.claims.cfl import splitting
 from cflag_theory.claims.claim import at_most, equal
@@ -24,17 +25,18 @@ ROWS = {
 }
 
 
-def parts(subject):
+def examined(subject):
+    """The verdicts of the parts, whose proofs both engines must have accepted."""
     verdict = run_check(subject, check.CHECKS[subject.id])
     for item in verdict.evidence:
         if item.kind == "proof" and item.finding == "supports":
             assert (item.data["engines"], item.data["undecided"], item.data["pieces"]) == (["sympy", "z3"], [], [])
-    return {part.key: part.verdict for part in verdict.parts}
+    return parts(verdict)
 
 
 @pytest.mark.parametrize("id", ROWS)
 def test_verdicts(id):
-    assert parts(BUILDERS[id]()) == ROWS[id]
+    assert examined(BUILDERS[id]()) == ROWS[id]
 
 
 def test_algorithm5_by_hand():
@@ -63,7 +65,7 @@ def test_the_gap_of_algorithm5_as_the_notes_give_it():
 
 @pytest.mark.parametrize("factor", [sp.Rational(999, 1000), sp.Rational(1001, 1000)])
 def test_another_factor_of_the_gap_is_false(factor):
-    assert parts(splitting.renormalize(factor)) == {"1": "false"}
+    assert examined(splitting.renormalize(factor)) == {"1": "false"}
 
 
 def test_an_index_list_without_the_extra_entry_would_hold():
@@ -71,7 +73,7 @@ def test_an_index_list_without_the_extra_entry_would_hold():
     mended = subject.parts[0].repair.statement
     assert examine(mended).accepted
     planted = subject.with_printed(equal(splitting.entries, splitting.classes + 1), "1")
-    assert parts(planted)["1"] == "open"
+    assert examined(planted)["1"] == "open"
 
 
 def test_algorithm6_fails_where_it_is_said_to():
@@ -105,7 +107,7 @@ def test_termination_needs_enough_data():
     bare = replace(part.repair.statement, hypotheses=part.printed.hypotheses)
     assert not examine(bare).accepted
     planted = replace(part, repair=replace(part.repair, statement=bare))
-    assert parts(replace(subject, parts=(planted,)))["2"] == "false"
+    assert examined(replace(subject, parts=(planted,)))["2"] == "false"
 
 
 @pytest.mark.parametrize(("size", "expected"), [(285, "needs-hypothesis"), (286, "false")])
@@ -114,7 +116,7 @@ def test_the_largest_subset_size(size, expected):
     subject = splitting.setup_overlap(size)
     assert examine(subject.parts[1].repair.statement).accepted == (size == 285)
     if size == 285:
-        assert parts(subject)["2"] == expected
+        assert examined(subject)["2"] == expected
 
 
 def test_238_would_fit_the_training_images():

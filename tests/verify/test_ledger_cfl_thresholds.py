@@ -3,36 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import pytest
 import sympy as sp
+from rows import decide, findings, parts, points_of
 
 from cflag_theory.claims.cfl import phi, thresholds
 from cflag_theory.claims.claim import at_most
 from cflag_theory.claims.proof import examine
-from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks import CHECKS
 
 TINY = sp.Rational(1, 10**6)
-
-
-@cache
-def check_of(id):
-    points = tuple(CHECKS[id].points())
-    return Check(lambda: points)
-
-
-def decide(subject):
-    return run_check(subject, check_of(subject.id))
-
-
-def parts(verdict):
-    return {part.key: part.verdict for part in verdict.parts}
-
-
-def findings(verdict, on, kind, key="1"):
-    return [e.finding for e in verdict.evidence if (e.on, e.kind, e.part) == (on, kind, key)]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +38,7 @@ def test_verdict(build, expected):
 
 def test_step6_is_an_equality_at_its_bound():
     """Six is the largest step for (22), and leaves nothing: the coefficient is exactly 0."""
-    at_bound = [p for p in check_of("cfl.step6").points() if "the bound with 6" in p.story[0]]
+    at_bound = [p for p in points_of("cfl.step6") if "the bound with 6" in p.story[0]]
     assert at_bound
     assert all(sp.simplify(thresholds.LEFT.subs(p.values)) == 0 for p in at_bound)
     past = at_most(thresholds.LEFT, -TINY * thresholds.eta)
@@ -127,7 +107,7 @@ def test_eq23_with_a_smaller_constant_is_not_proved(drop):
 
 def test_eq23_is_refuted_below_the_step_size():
     relation = phi.phi().parts[0].printed.relation
-    points = list(check_of("cfl.phi").points())
+    points = list(points_of("cfl.phi"))
     assert all(fact.relation.holds_at(p.values) for p in points for fact in phi.phi().parts[0].printed.hypotheses)
     assert [relation.holds_at(p.values) for p in points] == [False, True, True, True]
 

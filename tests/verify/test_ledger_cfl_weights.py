@@ -4,43 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import partial
 from itertools import product
 
 import pytest
+import rows
 import sympy as sp
+from rows import findings, parts
 
 from cflag_theory.claims import ours_cfl_variance, ours_cfl_weights
 from cflag_theory.claims.cfl import correlated_weights, weights
 from cflag_theory.claims.claim import Relation
 from cflag_theory.kernels.round_weights import RoundWeights
-from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks import ours_cfl_variance as variance_checks
 from cflag_theory.verify.checks import ours_cfl_weights as closed
 from cflag_theory.verify.checks.cfl import correlated_weights as correlated
 from cflag_theory.verify.checks.cfl import weights as plain
 
-CHECKS = {**plain.CHECKS, **correlated.CHECKS, **closed.CHECKS, **variance_checks.CHECKS}
 TINY = sp.Rational(1, 10**6)
-
-
-@cache
-def check_of(id):
-    original = CHECKS[id]
-    points = tuple(original.points()) if original.points else ()
-    return Check(lambda: points, None, original.further)
-
-
-def decide(subject):
-    return run_check(subject, check_of(subject.id))
-
-
-def parts(subject):
-    return {part.key: part.verdict for part in decide(subject).parts}
-
-
-def findings(verdict, on, kind, key="1"):
-    return [e.finding for e in verdict.evidence if (e.on, e.kind, e.part) == (on, kind, key)]
+decide = partial(rows.decide, further=True)
 
 
 def planted(subject, key, change):
@@ -70,7 +51,7 @@ def scaled(by):
 )
 def test_verdict(build, expected):
     verdict = decide(build())
-    assert {part.key: part.verdict for part in verdict.parts} == expected
+    assert parts(verdict) == expected
     for item in verdict.evidence:
         if item.kind == "proof":
             assert item.data["engines"] == ["sympy", "z3"]
@@ -117,19 +98,19 @@ def without(subject, key, name):
 )
 def test_no_repair_without_its_hypothesis(build, key, name):
     verdict = decide(without(build(), key, name))
-    assert {part.key: part.verdict for part in verdict.parts}[key] == "false"
+    assert parts(verdict)[key] == "false"
     assert findings(verdict, "repair", "counterexample", key) == ["refutes"]
 
 
 def test_theorem_4_9_bound_has_no_room():
     verdict = decide(correlated_weights.thm4_9(1 - TINY))
-    assert {part.key: part.verdict for part in verdict.parts}["2"] == "false"
+    assert parts(verdict)["2"] == "false"
     assert findings(verdict, "repair", "counterexample", "2") == ["refutes"]
 
 
 def test_a_solution_of_theorem_4_9_has_no_room():
     verdict = planted(correlated_weights.thm4_9(), "1", scaled(1 + TINY))
-    assert {part.key: part.verdict for part in verdict.parts}["1"] == "false"
+    assert parts(verdict)["1"] == "false"
     assert findings(verdict, "printed", "counterexample") == ["refutes"]
 
 
@@ -167,9 +148,9 @@ def test_table_2_with_one_digit_changed(monkeypatch):
     rows = list(correlated_weights.TABLE_2)
     rows[3] = replace(rows[3], p=("0.3870", "0.0774", "-0.2077", "0.7435"))
     monkeypatch.setattr(correlated, "TABLE_2", tuple(rows))
-    assert parts(correlated_weights.table2()) == {"1": "false"}
+    assert parts(decide(correlated_weights.table2())) == {"1": "false"}
     monkeypatch.setattr(correlated, "TABLE_2", (correlated_weights.TABLE_2[2],))
-    assert parts(correlated_weights.table2()) == {"1": "holds"}
+    assert parts(decide(correlated_weights.table2())) == {"1": "holds"}
 
 
 @pytest.mark.parametrize(("number", "text"), [("1/3", "0.3333"), ("-1/16", "-0.0625"), ("-1/99999", "0.0000")])
@@ -218,7 +199,7 @@ def test_lemma_B9_constant_has_no_room_as_t_grows():
 
 def test_the_threshold_for_fedavg_has_no_room():
     verdict = decide(ours_cfl_variance.bound_weights(1 + sp.Rational(1, 100)))
-    assert {part.key: part.verdict for part in verdict.parts} == {"1": "false", "2": "holds"}
+    assert parts(verdict) == {"1": "false", "2": "holds"}
     assert planted(ours_cfl_variance.bound_weights(), "2", scaled(1 + TINY)).verdict == "false"
 
 

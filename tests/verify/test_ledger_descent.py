@@ -3,40 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import partial
 
 import pytest
+import rows
 import sympy as sp
+from rows import findings, parts
 
 from cflag_theory.claims.c_flag import descent, theorem2
 from cflag_theory.claims.claim import at_most, equal
 from cflag_theory.claims.symbols import L, alpha, beta, sum2
-from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks.c_flag import descent as descent_checks
 from cflag_theory.verify.checks.c_flag import theorem2 as theorem2_checks
 
-CHECKS = {**descent_checks.CHECKS, **theorem2_checks.CHECKS}
 TINY = sp.Rational(1, 10**6)
-
-
-@cache
-def check_of(id):
-    original = CHECKS[id]
-    points = tuple(original.points())
-    samples = tuple(original.samples(0, 12)) if original.samples else ()
-    return Check(lambda: points, lambda seed, count: samples)
-
-
-def decide(subject):
-    return run_check(subject, check_of(subject.id))
-
-
-def parts(verdict):
-    return {part.key: part.verdict for part in verdict.parts}
-
-
-def findings(verdict, on, kind, key="1"):
-    return [e.finding for e in verdict.evidence if (e.on, e.kind, e.part) == (on, kind, key)]
+decide = partial(rows.decide, samples=12)
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import pytest
 import sympy as sp
+from rows import decide, in_order
 
 from cflag_theory.claims.c_flag import forgetting
 from cflag_theory.claims.c_flag.terms import omega2
 from cflag_theory.claims.claim import at_most, equal
 from cflag_theory.claims.proof import examine
 from cflag_theory.claims.symbols import E, L, alpha, beta, m, r
-from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks.c_flag import forgetting as checks
 
 EXPECTED = {
     "cflag.eq161": ["false"],
@@ -25,24 +23,10 @@ EXPECTED = {
 }
 
 
-@cache
-def check_of(id):
-    points = tuple(checks.CHECKS[id].points())
-    return Check(lambda: points)
-
-
-def decided(subject):
-    return run_check(subject, check_of(subject.id))
-
-
-def parts(verdict):
-    return [part.verdict for part in verdict.parts]
-
-
 @pytest.mark.parametrize("id", EXPECTED)
 def test_verdict(id):
-    verdict = decided(forgetting.CLAIMS[id]())
-    assert parts(verdict) == EXPECTED[id]
+    verdict = decide(forgetting.CLAIMS[id]())
+    assert in_order(verdict) == EXPECTED[id]
     for item in verdict.evidence:
         if item.on != "printed":
             assert item.finding == "supports"
@@ -52,7 +36,7 @@ def test_verdict(id):
 
 def test_161_by_hand():
     """grad f = 1, grad g = -3, one local step: everything about the round fits on a line."""
-    (found,) = (e for e in decided(forgetting.eq161()).evidence if e.kind == "counterexample")
+    (found,) = (e for e in decide(forgetting.eq161()).evidence if e.kind == "counterexample")
     values = {name: sp.Rational(value) for name, value in found.data["values"].items()}
     step, local, slope = sp.Rational(1, 2), sp.Rational(1, 60), 4
     assert (values["alpha"], values["beta"], values["E"], values["m"]) == (step, local, 1, 0)
@@ -70,18 +54,18 @@ def test_161_by_hand():
 def test_161_is_not_refuted_by_what_is_true():
     subject = forgetting.eq161()
     relation = subject.parts[0].printed.relation
-    assert parts(decided(subject.with_printed(at_most(relation.left, relation.left + 1)))) == ["open"]
+    assert in_order(decide(subject.with_printed(at_most(relation.left, relation.left + 1)))) == ["open"]
 
 
 def test_163_with_one_round_more_is_refuted():
     subject = forgetting.eq163()
     relation = subject.parts[0].printed.relation
     wrong = equal(relation.left, relation.right + forgetting.Q_constant * omega2)
-    assert parts(decided(subject.with_printed(wrong))) == ["false"]
+    assert in_order(decide(subject.with_printed(wrong))) == ["false"]
 
 
 def test_164_without_its_slip_is_not_refuted():
-    assert parts(decided(forgetting.eq164(slip=sp.S.One)))[0] == "open"
+    assert in_order(decide(forgetting.eq164(slip=sp.S.One)))[0] == "open"
 
 
 def test_165_is_not_refuted_by_more_than_is_true():
@@ -104,13 +88,13 @@ def test_the_family_of_165_exists():
     [(sp.Rational(11, 60), sp.Rational(36, 1000)), (sp.Rational(1, 1000), sp.Rational(2, 15))],
 )
 def test_178_with_less_than_the_exact_values_is_refuted(constant, slope):
-    verdict = decided(forgetting.eq178(constant, slope))
-    assert parts(verdict) == ["false"]
+    verdict = decide(forgetting.eq178(constant, slope))
+    assert in_order(verdict) == ["false"]
     assert any(e.on == "repair" and e.kind == "counterexample" for e in verdict.evidence)
 
 
 def test_178_exactly():
-    (found,) = decided(forgetting.eq178()).sharp
+    (found,) = decide(forgetting.eq178()).sharp
     assert found["value"] == "11/300"
     assert found["factor"] == pytest.approx(40 / 11)
     at = {L: 1, E: 1, beta: sp.Rational(1, 60), alpha: sp.Rational(1, 2), m: 0, r: 1}

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import pytest
+import rows
 import sympy as sp
+from rows import in_order, points_of
 
 from cflag_theory.claims.c_flag import iag
 from cflag_theory.claims.c_flag.drift import drift, error
 from cflag_theory.claims.c_flag.iag import before
 from cflag_theory.claims.claim import at_most
 from cflag_theory.claims.symbols import E, L, beta, grad_g, k
-from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks.c_flag import iag as checks
 
 EXPECTED = {
     "cflag.lemma12": ["loose"],
@@ -28,28 +28,18 @@ SHARP = {
     "cflag.eq117": (2, 1),
     "cflag.eq129": (4 / (12 * sp.exp(sp.Rational(1, 12)) - 12), 1),
 }
-
-
-@cache
-def check_of(id):
-    original = checks.CHECKS[id]
-    points, samples = tuple(original.points()), tuple(original.samples(0, 12))
-    return Check(lambda: points, lambda seed, count: samples)
+decide = partial(rows.decide, samples=12)
 
 
 @cache
 def decided(id):
-    return run_check(iag.CLAIMS[id](), check_of(id))
-
-
-def parts(verdict):
-    return [part.verdict for part in verdict.parts]
+    return decide(iag.CLAIMS[id]())
 
 
 @pytest.mark.parametrize("id", EXPECTED)
 def test_verdict(id):
     verdict = decided(id)
-    assert parts(verdict) == EXPECTED[id]
+    assert in_order(verdict) == EXPECTED[id]
     for item in verdict.evidence:
         if item.on != "printed" or item.kind == "proof":
             assert item.finding == "supports"
@@ -72,7 +62,7 @@ def planted(id, relation, key="1", on="printed"):
     statement = chosen.printed if on == "printed" else chosen.sharp.statement
     statement = replace(statement, relation=relation, proof=None)
     part = replace(chosen, printed=statement, sharp=None, repair=None)
-    return run_check(replace(subject, parts=(part,)), check_of(id)).verdict
+    return decide(replace(subject, parts=(part,))).verdict
 
 
 def scaled(id, factor, key="1", on="printed"):
@@ -104,10 +94,10 @@ def test_the_maximum_of_129_is_more_than_beta_k():
 
 
 def test_a_constant_below_the_sharp_one_is_not_proved():
-    assert parts(run_check(iag.lemma12(sp.Rational(1, 2)), check_of("cflag.lemma12"))) == ["open"]
-    assert parts(run_check(iag.eq105(sp.Rational(9, 5)), check_of("cflag.eq105"))) == ["false", "typo"]
-    assert parts(run_check(iag.eq117(sp.Rational(9, 10)), check_of("cflag.eq117"))) == ["false"]
-    assert parts(run_check(iag.eq129(1), check_of("cflag.eq129"))) == ["open", "typo"]
+    assert in_order(decide(iag.lemma12(sp.Rational(1, 2)))) == ["open"]
+    assert in_order(decide(iag.eq105(sp.Rational(9, 5)))) == ["false", "typo"]
+    assert in_order(decide(iag.eq117(sp.Rational(9, 10)))) == ["false"]
+    assert in_order(decide(iag.eq129(1))) == ["open", "typo"]
 
 
 def test_103_as_printed_fails_where_the_table_is_old():
@@ -125,7 +115,7 @@ def test_129_as_printed_is_right_for_large_gradients_only():
 
 
 def test_step_zero_is_covered():
-    for point in check_of("cflag.lemma12").points():
+    for point in points_of("cflag.lemma12"):
         if point.values[k] == 0:
             assert point.values[before(k)] == point.values[error(k)] == point.values[drift(k)] == 0
             break

@@ -8,6 +8,7 @@ from functools import cache
 
 import pytest
 import sympy as sp
+from rows import decide, points_of
 
 from cflag_theory.claims.c_flag import average_forgetting, limits
 from cflag_theory.claims.claim import at_most
@@ -19,18 +20,7 @@ from cflag_theory.verify.checks.c_flag import average_forgetting as average_chec
 from cflag_theory.verify.checks.c_flag import limits as limits_checks
 
 BUILDERS = {**average_forgetting.CLAIMS, **limits.CLAIMS}
-CHECKS = {**average_checks.CHECKS, **limits_checks.CHECKS}
 TINY = sp.Rational(1, 10**6)
-
-
-@cache
-def check_of(id):
-    points = tuple(CHECKS[id].points())
-    return Check(lambda: points)
-
-
-def decide(subject):
-    return run_check(subject, check_of(subject.id))
 
 
 @cache
@@ -60,7 +50,7 @@ def test_a_smaller_constant_has_no_proof(id, constant):
 @pytest.mark.parametrize("id", BUILDERS)
 def test_a_constant_far_too_small_is_refuted_by_a_run(id):
     factor, C = Fraction(1, 10**5), average_forgetting.C
-    small = [replace(point, values={**point.values, C: factor * point.values[C]}) for point in check_of(id).points()]
+    small = [replace(point, values={**point.values, C: factor * point.values[C]}) for point in points_of(id)]
     verdict = run_check(BUILDERS[id](factor), Check(lambda: small))
     assert verdict.verdict == "false"
     assert [e.finding for e in verdict.evidence if (e.on, e.kind) == ("repair", "counterexample")] == ["refutes"]

@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 import sympy as sp
+from rows import decided
 
 from cflag_theory.claims import ours_memory
 from cflag_theory.claims.c_flag import memory, problem
@@ -16,11 +17,9 @@ from cflag_theory.claims.claim import at_most, equal
 from cflag_theory.claims.symbols import bias2, grad_f2, grad_g, m, r
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.kernels.memory import draw_subset
-from cflag_theory.verify.check import run_check
 from cflag_theory.verify.checks import ours_memory as ours_checks
 from cflag_theory.verify.checks.c_flag import memory as checks
 
-CHECKS = {**checks.CHECKS, **ours_checks.CHECKS}
 NEARLY = 1 - sp.Rational(1, 10**6)
 ROWS = {
     "cflag.lemma8": ("holds", {"1": "holds"}),
@@ -30,11 +29,6 @@ ROWS = {
     "ours.assumption2": ("holds", dict.fromkeys("1234", "holds")),
     "ours.bias_floor": ("holds", {"1": "holds"}),
 }
-
-
-def decided(subject):
-    verdict = run_check(subject, CHECKS[subject.id])
-    return verdict.verdict, {part.key: part.verdict for part in verdict.parts}
 
 
 @pytest.mark.parametrize("id", ROWS)

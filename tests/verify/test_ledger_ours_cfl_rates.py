@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 import sympy as sp
+from rows import decide, parts
 
 from cflag_theory.claims import ours_cfl_convex, ours_cfl_decaying, ours_cfl_floors, ours_cfl_rates, rules
 from cflag_theory.claims.claim import at_most
 from cflag_theory.claims.proof import RuleUse
-from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks import ours_cfl_convex as convex_checks
-from cflag_theory.verify.checks import ours_cfl_decaying as decaying_checks
-from cflag_theory.verify.checks import ours_cfl_floors as floor_checks
-from cflag_theory.verify.checks import ours_cfl_rates as rate_checks
 
-CHECKS = {**rate_checks.CHECKS, **convex_checks.CHECKS, **floor_checks.CHECKS, **decaying_checks.CHECKS}
 LESS = 1 - sp.Rational(1, 10**6)
-
-
-@cache
-def check_of(id):
-    points = tuple(CHECKS[id].points())
-    return Check(lambda: points)
-
-
-def parts(subject):
-    return {part.key: part.verdict for part in run_check(subject, check_of(subject.id)).parts}
 
 
 @pytest.mark.parametrize(
@@ -40,7 +23,7 @@ def parts(subject):
     ],
 )
 def test_verdict(build):
-    verdict = run_check(build(), check_of(build().id))
+    verdict = decide(build())
     assert {part.verdict for part in verdict.parts} == {"holds"}
     for item in verdict.evidence:
         if item.kind == "proof":
@@ -50,22 +33,22 @@ def test_verdict(build):
 
 def test_a_smaller_bias_term_is_refuted():
     """Fixed clients from w_0 = w*: the bias is parallel to w_t - w*, and the round's bound is attained."""
-    assert parts(ours_cfl_rates.strongly_convex(bias=LESS))["round"] == "false"
+    assert parts(decide(ours_cfl_rates.strongly_convex(bias=LESS)))["round"] == "false"
 
 
 @pytest.mark.parametrize(("changes", "key"), [({"noise": LESS}, "rounds"), ({"local": 2 * LESS}, "local")])
 def test_smaller_floors_have_no_proof(changes, key):
-    assert parts(ours_cfl_rates.strongly_convex(**changes))[key] == "open"
+    assert parts(decide(ours_cfl_rates.strongly_convex(**changes)))[key] == "open"
 
 
 def test_a_smaller_factor_than_e_has_no_proof():
-    assert parts(ours_cfl_convex.general_convex(sp.E * LESS))["rounds"] == "open"
+    assert parts(decide(ours_cfl_convex.general_convex(sp.E * LESS)))["rounds"] == "open"
 
 
 @pytest.mark.parametrize("key", ["clients", "time", "loss", "attained"])
 def test_higher_floors_are_refuted(key):
     """Each is attained by an instance."""
-    assert parts(ours_cfl_floors.lower_bounds(1 / LESS))[key] == "false"
+    assert parts(decide(ours_cfl_floors.lower_bounds(1 / LESS)))[key] == "false"
 
 
 @pytest.mark.parametrize(
@@ -77,7 +60,7 @@ def test_higher_floors_are_refuted(key):
     ],
 )
 def test_decaying_fedavg_with_other_constants(changes, key, expected):
-    assert parts(ours_cfl_decaying.decaying_fedavg(**changes))[key] == expected
+    assert parts(decide(ours_cfl_decaying.decaying_fedavg(**changes)))[key] == expected
 
 
 u = sp.Symbol("u", nonnegative=True)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import pytest
+import rows
 import sympy as sp
 
 from cflag_theory.claims import ours, ours_bounded, ours_first_rounds
 from cflag_theory.claims.proof import examine
-from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks import ours as ours_checks
-from cflag_theory.verify.checks import ours_bounded as bounded_checks
-from cflag_theory.verify.checks import ours_first_rounds as first_checks
 
 BUILDERS = {
     "ours.drawn_once": ours.drawn_once,
@@ -22,19 +19,7 @@ BUILDERS = {
     "ours.first_rounds": ours_first_rounds.first_rounds,
     "ours.bounded_gradients": ours_bounded.bounded_gradients,
 }
-CHECKS = {**ours_checks.CHECKS, **first_checks.CHECKS, **bounded_checks.CHECKS}
-
-
-@cache
-def check_of(id):
-    original = CHECKS[id]
-    points = tuple(original.points())
-    samples = tuple(original.samples(0, 24)) if original.samples else ()
-    return Check(lambda: points, lambda seed, count: samples)
-
-
-def decide(subject):
-    return run_check(subject, check_of(subject.id))
+decide = partial(rows.decide, samples=24)
 
 
 @cache

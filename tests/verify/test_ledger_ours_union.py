@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import partial
 
 import pytest
+import rows
 import sympy as sp
+from rows import in_order, points_of
 
 from cflag_theory.claims import ours_union
 from cflag_theory.claims.c_flag.union import S
 from cflag_theory.claims.claim import Part, equal
 from cflag_theory.claims.proof import examine
-from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks.ours_union import CHECKS
 from cflag_theory.verify.search import replay
 
 MORE, LESS = sp.Rational(1001, 1000), sp.Rational(999, 1000)
-
-
-@cache
-def check_of(id):
-    """The claim's check with its instances and samples drawn once for all tests here."""
-    original = CHECKS[id]
-    points = tuple(original.points())
-    samples = tuple(original.samples(0, 12)) if original.samples else ()
-    return Check(lambda: points, lambda seed, count: samples)
-
-
-def decide(subject):
-    return run_check(subject, check_of(subject.id))
+decide = partial(rows.decide, samples=12)
 
 
 @pytest.mark.parametrize("id", ours_union.CLAIMS)
@@ -51,7 +39,7 @@ def test_the_last_term_of_algorithm_1_is_attained():
     verdict = decide(ours_union.algorithm1_descent(residue=LESS))
     assert verdict.parts[0].verdict == "false"
     verdict = decide(ours_union.algorithm1_descent(residue=0))
-    assert [part.verdict for part in verdict.parts] == ["false", "false"]
+    assert in_order(verdict) == ["false", "false"]
     reached = {
         e.part: e.data["largest_ratio"]
         for e in decide(ours_union.algorithm1_descent()).evidence
@@ -63,7 +51,7 @@ def test_the_last_term_of_algorithm_1_is_attained():
 
 def test_the_factors_from_the_union_to_the_current_task_are_attained():
     verdict = decide(ours_union.current_from_union(scale=LESS))
-    assert [part.verdict for part in verdict.parts] == ["false", "false"]
+    assert in_order(verdict) == ["false", "false"]
 
 
 def test_rounds_are_compared_with_what_was_run():
@@ -77,7 +65,7 @@ def test_the_descent_of_algorithm_1_needs_a_smooth_memory_loss():
         weaker = replace(part.printed, hypotheses=kept)
         assert not examine(weaker).accepted
         # 89 x^2/2 in memory sends x from 1 to -2.
-        (evidence,) = replay(Part(part.key, weaker), check_of("ours.algorithm1_descent").points())
+        (evidence,) = replay(Part(part.key, weaker), points_of("ours.algorithm1_descent"))
         assert evidence.finding == "refutes"
 
 

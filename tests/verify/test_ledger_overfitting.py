@@ -8,18 +8,13 @@ from itertools import product
 
 import pytest
 import sympy as sp
+from rows import decided
 
 from cflag_theory.claims.c_flag import overfitting
 from cflag_theory.claims.claim import equal
-from cflag_theory.verify.check import run_check
 from cflag_theory.verify.checks.c_flag import overfitting as checks
 
 HALF = Fraction(1, 2)
-
-
-def decided(subject):
-    verdict = run_check(subject, checks.CHECKS[subject.id])
-    return verdict.verdict, {part.key: part.verdict for part in verdict.parts}
 
 
 def test_verdict():

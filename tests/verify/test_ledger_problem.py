@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from rows import decided, with_repair
 
 from cflag_theory.claims.c_flag import problem, update
 from cflag_theory.claims.c_flag.update import delayed
 from cflag_theory.claims.claim import at_most, equal
 from cflag_theory.claims.symbols import E, alpha
-from cflag_theory.verify.check import run_check
 from cflag_theory.verify.checks.c_flag import problem as checks
-from cflag_theory.verify.checks.c_flag import update as update_checks
 
 BUILDERS = {**problem.CLAIMS, "cflag.alg1": update.alg1}
-CHECKS = {**checks.CHECKS, "cflag.alg1": update_checks.CHECKS["cflag.alg1"]}
 ROWS = {
     "cflag.eq3": ("needs-hypothesis", {"1": "needs-hypothesis"}),
     "cflag.eq5": ("typo", {"1": "typo", "2": "holds", "3": "typo"}),
@@ -24,28 +20,13 @@ ROWS = {
 }
 
 
-def decided(subject):
-    verdict = run_check(subject, CHECKS[subject.id])
-    return verdict.verdict, {part.key: part.verdict for part in verdict.parts}
-
-
-def with_repair(subject, key="1", **changes):
-    """The claim with the repaired statement of one part changed."""
-    parts = []
-    for part in subject.parts:
-        if part.key == key:
-            part = replace(part, repair=replace(part.repair, statement=replace(part.repair.statement, **changes)))
-        parts.append(part)
-    return replace(subject, parts=tuple(parts))
-
-
 @pytest.mark.parametrize("id", ROWS)
 def test_verdicts(id):
     assert decided(BUILDERS[id]()) == ROWS[id]
 
 
 def test_eq3_needs_equal_shares_and_not_weights_by_size():
-    assert decided(with_repair(problem.eq3(), hypotheses=()))[0] == "false"
+    assert decided(with_repair(problem.eq3(), "1", hypotheses=()))[0] == "false"
     by_size = [point for point in checks.eq3_points() if "(1, 1), (2, 1)" in point.story[0]]
     assert {str(point.story[0].partition("p = ")[2].partition(", (|")[0]) for point in by_size} == {
         "1/2, 1/2",
@@ -88,4 +69,4 @@ def test_iag_cost_is_never_below_its_share():
 def test_alg1_with_the_memory_step_uphill():
     x, x_mean, S = update.x, update.x_mean, update.S
     wrong = equal(x - (x - x_mean - alpha * update.grad_f_memory), x - alpha * update.grad_f_memory - update.beta * S)
-    assert decided(with_repair(update.alg1(), relation=wrong))[0] == "false"
+    assert decided(with_repair(update.alg1(), "1", relation=wrong))[0] == "false"

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from rows import decided
 
 from cflag_theory.claims.c_flag import published
 from cflag_theory.claims.ledger import claim
-from cflag_theory.verify.check import run_check
-from cflag_theory.verify.checks import CHECKS
 from cflag_theory.verify.checks.c_flag import published as check
 
 ROWS = {
@@ -21,14 +20,9 @@ ROWS = {
 }
 
 
-def decided(id: str) -> tuple[str, dict[str, str]]:
-    verdict = run_check(claim(id), CHECKS[id])
-    return verdict.verdict, {part.key: part.verdict for part in verdict.parts}
-
-
 @pytest.mark.parametrize("id", ROWS)
 def test_verdicts(id):
-    assert decided(id) == ROWS[id]
+    assert decided(claim(id)) == ROWS[id]
 
 
 def planted(monkeypatch, change):
@@ -38,19 +32,19 @@ def planted(monkeypatch, change):
 def test_without_the_better_baseline_the_sentence_would_hold(monkeypatch):
     better = ("Erg-FL", "non-IID", "CIFAR10")
     planted(monkeypatch, lambda e: replace(e, accuracy="60") if (e.method, e.setting, e.data) == better else e)
-    assert decided("cflag.tables_text")[1]["1"] == "holds"
-    assert decided("cflag.supplement_tables_text")[1]["1"] == "holds"
+    assert decided(claim("cflag.tables_text"))[1]["1"] == "holds"
+    assert decided(claim("cflag.supplement_tables_text"))[1]["1"] == "holds"
 
 
 def test_one_wrong_entry_breaks_each_agreement(monkeypatch):
     planted(monkeypatch, lambda e: replace(e, accuracy="1") if e.table == "3" and e.method == "C-FLAG" else e)
-    assert decided("cflag.tables_consistent")[1]["1"] == "false"
-    assert decided("ours.tables_iid")[0] == "false"
+    assert decided(claim("cflag.tables_consistent"))[1]["1"] == "false"
+    assert decided(claim("ours.tables_iid"))[0] == "false"
 
 
 def test_more_forgetting_than_fine_tuning_would_be_seen(monkeypatch):
     planted(monkeypatch, lambda e: replace(e, forgetting="90") if e.method == "C-FLAG" else e)
-    assert decided("cflag.supplement_tables_text")[1]["2"] == "false"
+    assert decided(claim("cflag.supplement_tables_text"))[1]["2"] == "false"
 
 
 def test_agreeing_numbers_would_be_seen(monkeypatch):
@@ -64,5 +58,5 @@ def test_agreeing_numbers_would_be_seen(monkeypatch):
         return replace(entry, accuracy_deviation="1.06") if twin and entry.table == "6" else entry
 
     planted(monkeypatch, mend)
-    assert decided("cflag.tables_consistent") == ("holds", {"1": "holds", "2": "holds"})
-    assert decided("ours.tables_twins")[0] == "false"
+    assert decided(claim("cflag.tables_consistent")) == ("holds", {"1": "holds", "2": "holds"})
+    assert decided(claim("ours.tables_twins"))[0] == "false"

@@ -4,37 +4,31 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 
 import pytest
+import rows
 import sympy as sp
+from rows import in_order
 
 from cflag_theory.claims import ours_forgetting
 from cflag_theory.claims.c_flag import sums
-from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks import ours_forgetting as our_checks
 from cflag_theory.verify.checks.c_flag import sums as checks
 
 ROWS = ("cflag.lemma15_1", "cflag.lemma15_2", "cflag.lemma16")
 QUARTER = sp.exp(sp.Rational(1, 4))
-
-
-@cache
-def check_of(id):
-    original = (checks.CHECKS | our_checks.CHECKS)[id]
-    points, samples = tuple(original.points()), tuple(original.samples(0, 12))
-    return Check(lambda: points, lambda seed, count: samples)
+decide = partial(rows.decide, samples=12)
 
 
 @cache
 def decided(id):
-    return run_check((sums.CLAIMS | ours_forgetting.CLAIMS)[id](), check_of(id))
+    return decide((sums.CLAIMS | ours_forgetting.CLAIMS)[id]())
 
 
 @pytest.mark.parametrize("id", ROWS)
 def test_without_a_step_size_the_lemmas_fail_and_with_it_they_hold(id):
     verdict = decided(id)
-    assert [part.verdict for part in verdict.parts] == ["needs-hypothesis"]
+    assert in_order(verdict) == ["needs-hypothesis"]
     for item in verdict.evidence:
         if item.on != "printed":
             assert item.finding == "supports"
@@ -65,15 +59,15 @@ def test_sharp_constants(id, factor, nearest):
     ],
 )
 def test_past_its_sharp_value_the_repair_is_refuted(id, wrong):
-    verdict = run_check(wrong(), check_of(id))
-    assert [part.verdict for part in verdict.parts] == ["false"]
+    verdict = decide(wrong())
+    assert in_order(verdict) == ["false"]
     assert any(e.on == "repair" and e.kind == "counterexample" and e.finding == "refutes" for e in verdict.evidence)
 
 
 def test_constants_between_the_sharp_and_the_printed_ones_pass():
-    assert run_check(sums.lemma15_1(1), check_of("cflag.lemma15_1")).verdict == "needs-hypothesis"
-    assert run_check(sums.lemma15_2(0, 2), check_of("cflag.lemma15_2")).verdict == "needs-hypothesis"
-    assert run_check(sums.lemma16(1), check_of("cflag.lemma16")).verdict == "needs-hypothesis"
+    assert decide(sums.lemma15_1(1)).verdict == "needs-hypothesis"
+    assert decide(sums.lemma15_2(0, 2)).verdict == "needs-hypothesis"
+    assert decide(sums.lemma16(1)).verdict == "needs-hypothesis"
 
 
 def test_the_closed_forms_of_the_instances():
@@ -84,7 +78,7 @@ def test_the_closed_forms_of_the_instances():
 
 def test_our_sums_are_exact():
     verdict = decided("ours.local_sums")
-    assert [part.verdict for part in verdict.parts] == ["holds", "holds", "holds"]
+    assert in_order(verdict) == ["holds", "holds", "holds"]
     reached = {e.part: e.data["largest_ratio"] for e in verdict.evidence if "largest_ratio" in e.data}
     assert reached["1"] == reached["2"] == 1
     assert reached["3"] > 0.95
@@ -95,5 +89,5 @@ def test_less_than_our_sums_is_refuted(key, factor):
     subject = ours_forgetting.local_sums()
     chosen = next(part for part in subject.parts if part.key == key)
     relation = replace(chosen.printed.relation, right=sp.Rational(str(factor)) * chosen.printed.relation.right)
-    verdict = run_check(subject.with_printed(relation, key), check_of("ours.local_sums"))
+    verdict = decide(subject.with_printed(relation, key))
     assert verdict.verdict == "false"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import partial
 
 import pytest
+import rows
 import sympy as sp
+from rows import in_order, points_of
 
 from cflag_theory.claims import rules
 from cflag_theory.claims.c_flag import surrogate
@@ -15,23 +17,10 @@ from cflag_theory.claims.claim import Part, at_most, equal
 from cflag_theory.claims.proof import examine
 from cflag_theory.claims.symbols import L
 from cflag_theory.kernels import simulate
-from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks.c_flag.surrogate import CHECKS
 from cflag_theory.verify.checks.c_flag.union_data import random_unions, run_union
 from cflag_theory.verify.search import replay
 
-
-@cache
-def check_of(id):
-    """The claim's check with its instances and samples drawn once for all tests here."""
-    original = CHECKS[id]
-    points = tuple(original.points())
-    samples = tuple(original.samples(0, 12)) if original.samples else ()
-    return Check(lambda: points, lambda seed, count: samples)
-
-
-def decide(subject):
-    return run_check(subject, check_of(subject.id))
+decide = partial(rows.decide, samples=12)
 
 
 def refuted(verdict, on="printed", key="1"):
@@ -51,7 +40,7 @@ def refuted(verdict, on="printed", key="1"):
 def test_verdicts(id, row, parts):
     verdict = decide(surrogate.CLAIMS[id]())
     assert verdict.verdict == row
-    assert [part.verdict for part in verdict.parts] == parts
+    assert in_order(verdict) == parts
     for evidence in verdict.evidence:
         assert not (evidence.kind == "property" and evidence.finding == "refutes")
         if evidence.kind == "proof":
@@ -144,13 +133,13 @@ def test_repairs_need_their_hypotheses(id, key, name):
     (part,) = [part for part in surrogate.CLAIMS[id]().parts if part.key == key]
     weaker = without(part.repair.statement, name)
     assert not examine(weaker).accepted
-    (evidence,) = replay(Part(key, weaker), check_of(id).points())
+    (evidence,) = replay(Part(key, weaker), points_of(id))
     assert (evidence.kind, evidence.finding) == ("counterexample", "refutes")
 
 
 def test_the_two_unions_are_one_function_for_equal_shares():
     """h~ by total sizes is that of the replayed runs exactly where the shares are equal."""
-    runs = [point for point in check_of("cflag.lemma3_surrogate").points() if point.part == "2"]
+    runs = [point for point in points_of("cflag.lemma3_surrogate") if point.part == "2"]
     even = [point.values for point in runs if point.values[surrogate.share_spread] == 0]
     assert len(even) == len(runs) - 1
     for values in even:
@@ -161,9 +150,7 @@ def test_the_two_unions_are_one_function_for_equal_shares():
 
 def test_instances_against_the_hypotheses():
     """By hand: x goes from 1 to -2 on 45 x^2/2, and from 0 to -1/50 on x^2/2."""
-    first, second = (
-        next(p for p in check_of("cflag.lemma3_surrogate").points() if p.part == part).values for part in "12"
-    )
+    first, second = (next(p for p in points_of("cflag.lemma3_surrogate") if p.part == part).values for part in "12")
     assert (first[surrogate.h(0)], first[surrogate.h(surrogate.T)], first[surrogate.least]) == (
         Fraction(45, 2),
         90,

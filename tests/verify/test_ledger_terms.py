@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import pytest
+import rows
 import sympy as sp
+from rows import in_order, points_of
 
 from cflag_theory.claims import ours_forgetting
 from cflag_theory.claims.c_flag import terms
 from cflag_theory.claims.symbols import L, alpha
-from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks import ours_forgetting as our_checks
-from cflag_theory.verify.checks.c_flag import terms as checks
 
 NEEDS = "needs-hypothesis"
 EXPECTED = {
@@ -24,29 +23,18 @@ EXPECTED = {
     "cflag.eq160": [NEEDS, "holds"],
     "ours.forgetting_step": ["holds"] * 3,
 }
-
-
-@cache
-def check_of(id):
-    original = (checks.CHECKS | our_checks.CHECKS)[id]
-    points = tuple(original.points())
-    samples = tuple(original.samples(0, 12)) if original.samples else ()
-    return Check(lambda: points, lambda seed, count: samples)
+decide = partial(rows.decide, samples=12)
 
 
 @cache
 def decided(id):
-    return run_check((terms.CLAIMS | ours_forgetting.CLAIMS)[id](), check_of(id))
-
-
-def parts(verdict):
-    return [part.verdict for part in verdict.parts]
+    return decide((terms.CLAIMS | ours_forgetting.CLAIMS)[id]())
 
 
 @pytest.mark.parametrize("id", EXPECTED)
 def test_verdict(id):
     verdict = decided(id)
-    assert parts(verdict) == EXPECTED[id]
+    assert in_order(verdict) == EXPECTED[id]
     for item in verdict.evidence:
         if item.on != "printed":
             assert item.finding == "supports"
@@ -72,7 +60,7 @@ def refuted(verdict):
 )
 def test_a_wrong_constant_is_refuted(wrong, where):
     subject = wrong()
-    verdict = run_check(subject, check_of(subject.id))
+    verdict = decide(subject)
     assert refuted(verdict) >= where
     assert all(part.verdict == "false" for part in verdict.parts if part.key in {key for key, _ in where})
 
@@ -84,7 +72,7 @@ def test_the_bounds_of_158_are_all_needed():
         subject = replace(
             terms.eq158(), parts=(replace(terms.eq158().parts[0], printed=replace(first, hypotheses=fewer)),)
         )
-        assert run_check(subject, check_of("cflag.eq158")).verdict in ("open", "false")
+        assert decide(subject).verdict in ("open", "false")
 
 
 def test_the_counterexamples_on_alpha_lie_beyond_1_over_L():
@@ -100,7 +88,7 @@ def test_less_than_our_bound_is_refuted(key, factor):
     subject = ours_forgetting.forgetting_step()
     chosen = next(part for part in subject.parts if part.key == key)
     relation = replace(chosen.printed.relation, right=sp.Rational(str(factor)) * chosen.printed.relation.right)
-    verdict = run_check(subject.with_printed(relation, key), check_of("ours.forgetting_step"))
+    verdict = decide(subject.with_printed(relation, key))
     assert verdict.verdict == "false"
 
 
@@ -108,7 +96,7 @@ def test_our_bound_is_attained_on_both_sides_of_alpha():
     relation = ours_forgetting.forgetting_step().parts[0].printed.relation
     equal = {
         bool(point.values[L] * point.values[alpha] > 1)
-        for point in check_of("ours.forgetting_step").points()
+        for point in points_of("ours.forgetting_step")
         if point.part == "1" and relation.slack.xreplace({k: sp.sympify(v) for k, v in point.values.items()}) == 0
     }
     assert equal == {True, False}

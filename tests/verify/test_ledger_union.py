@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import pytest
 import sympy as sp
+from rows import decide, in_order, points_of
 
 from cflag_theory.claims.c_flag import surrogate, union
 from cflag_theory.claims.claim import Part, at_most, equal
 from cflag_theory.claims.proof import examine
-from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks.c_flag.union import CHECKS, at_rest, lemma3_points, lemma11_points
+from cflag_theory.verify.checks.c_flag.union import at_rest, lemma3_points, lemma11_points
 from cflag_theory.verify.search import replay
-
-
-@cache
-def check_of(id):
-    """The claim's check with its instances drawn once for all tests here."""
-    points = tuple(CHECKS[id].points())
-    return Check(lambda: points)
-
-
-def decide(subject):
-    return run_check(subject, check_of(subject.id))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +27,7 @@ def decide(subject):
 def test_verdicts(id, row, parts):
     verdict = decide(union.CLAIMS[id]())
     assert verdict.verdict == row
-    assert [part.verdict for part in verdict.parts] == parts
+    assert in_order(verdict) == parts
     assert all(e.data["undecided"] == [] for e in verdict.evidence if e.kind == "proof")
 
 
@@ -88,7 +76,7 @@ def test_the_remark_needs_gradients_that_do_not_conflict():
     assert len(conflicting) == len(mended.hypotheses) - 1
     weaker = replace(mended, hypotheses=conflicting)
     assert not examine(weaker).accepted
-    (evidence,) = replay(Part("1", weaker), check_of("cflag.lemma3_remark").points())
+    (evidence,) = replay(Part("1", weaker), points_of("cflag.lemma3_remark"))
     assert evidence.finding == "refutes"
     # Without current data nothing can be said about them.
     assert not examine(replace(mended, hypotheses=mended.hypotheses[:2])).accepted
@@ -96,7 +84,7 @@ def test_the_remark_needs_gradients_that_do_not_conflict():
 
 def test_lemma11_needs_both_factors():
     verdict = decide(union.lemma11(constant=sp.Rational(199, 100)))
-    assert [part.verdict for part in verdict.parts] == ["false", "false"]
+    assert in_order(verdict) == ["false", "false"]
     ratio = [e.data["largest_ratio"] for e in decide(union.lemma11()).evidence if "largest_ratio" in e.data]
     assert ratio == [1.0, 1.0]
 

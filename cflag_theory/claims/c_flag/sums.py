@@ -176,10 +176,11 @@ def rho_linear(name: str, constant: sp.Expr, limit: sp.Expr) -> tuple[Step, ...]
     return (*steps, Obligation(name, at_most(rho_sum, constant * E * grad_g), given, certificate))
 
 
-def error_total(name: str, constant: sp.Expr, limit: sp.Expr) -> tuple[Step, ...]:
-    """Steps to (146), ||sum e|| <= constant * beta L E^2 ||grad g||, for beta L E <= limit <= 1; 1/2 is enough."""
-    half = sp.Rational(1, 2)
-    goal = at_most(error_sum, constant * beta * L * E**2 * grad_g)
+def errors_in_mean(limit: sp.Expr) -> tuple[Step, ...]:
+    """Steps to "mean error" and "(147)": ||sum e|| is at most E times a mean, at most beta L (E - 1)/2 ||grad g||.
+
+    For beta L E <= limit <= 1.
+    """
     return (
         *error_bound(limit),
         rules.mean_of_bounds(
@@ -190,6 +191,15 @@ def error_total(name: str, constant: sp.Expr, limit: sp.Expr) -> tuple[Step, ...
             ("in terms of k",),
         ),
         rules.triangle("(147)", error_sum, (E * mean_error,), "a sum of E weighted means over clients."),
+    )
+
+
+def error_total(name: str, constant: sp.Expr, limit: sp.Expr) -> tuple[Step, ...]:
+    """Steps to (146), ||sum e|| <= constant * beta L E^2 ||grad g||, for beta L E <= limit <= 1; 1/2 is enough."""
+    half = sp.Rational(1, 2)
+    goal = at_most(error_sum, constant * beta * L * E**2 * grad_g)
+    return (
+        *errors_in_mean(limit),
         Obligation(
             name,
             goal,

@@ -12,7 +12,8 @@ import numpy as np
 from cflag_theory.claims import ours as claim
 from cflag_theory.claims import runs as symbols
 from cflag_theory.claims.symbols import E, L, alpha, beta, m
-from cflag_theory.kernels import Problem
+from cflag_theory.kernels import Problem, Trace
+from cflag_theory.kernels.problem import Array
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.instances import Component, exact_run, on_the_line, random_runs
 from cflag_theory.verify.runs import Exact
@@ -125,14 +126,19 @@ def rate_points() -> Iterator[Point]:
                 yield Point(values, story)
 
 
+def met_ratio(trace: Trace) -> tuple[Array, Array]:
+    """The largest sqrt(m) that each replica met, and where it is below 1 in a run that did not break off."""
+    rounds = trace.column("f").shape[1]
+    root = np.sqrt(np.max(np.where(trace.column("b2") > 0, trace.column("m_met"), 0.0), axis=1, initial=0.0))
+    return root, np.isfinite(root) & (root < 1) & (trace.rounds_done == rounds) & (rounds > 0)
+
+
 def drawn_once_samples(seed: int, count: int) -> Iterator[Sample]:
     """Whole random runs with the memory ratio that they met, where it is below 1 and alpha <= 1/L."""
     for run in random_runs(seed, count, beta_limit=1.0, alpha_limit=1.0):
         trace, T = run.trace, run.trace.column("f").shape[1]
-        met = trace.column("m_met")
-        root = np.sqrt(np.max(np.where(trace.column("b2") > 0, met, 0.0), axis=1))
-        fits = np.isfinite(root) & (root < 1) & (trace.rounds_done == T)
-        if not T or not fits.any():
+        root, fits = met_ratio(trace)
+        if not fits.any():
             continue
         yield Sample(
             {

@@ -14,7 +14,7 @@ from cflag_theory.claims import runs as symbols
 from cflag_theory.claims.symbols import E, L, alpha, beta
 from cflag_theory.kernels.objective import gradients
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.ours import past
+from cflag_theory.verify.checks.ours import met_ratio, past
 from cflag_theory.verify.instances import on_the_line, random_runs
 from cflag_theory.verify.runs import Exact
 from cflag_theory.verify.search import Point, Sample
@@ -62,11 +62,8 @@ def samples(seed: int, count: int) -> Iterator[Sample]:
     for run in random_runs(seed, count, beta_limit=0.02, alpha_limit=1.0):
         past, trace = run.problem.past, run.trace
         rounds = trace.column("f").shape[1]
-        if not rounds or len(past.offsets) or bool((past.weights < 0).any()):
-            continue
-        root = np.sqrt(np.max(np.where(trace.column("b2") > 0, trace.column("m_met"), 0.0), axis=1))
-        fits = np.isfinite(root) & (root < 1) & (trace.rounds_done == rounds)
-        if not fits.any():
+        root, fits = met_ratio(trace)
+        if not fits.any() or len(past.offsets) or bool((past.weights < 0).any()):
             continue
         yield Sample(
             {

@@ -16,10 +16,11 @@ from cflag_theory.claims.c_flag import adaptive_clients as clients
 from cflag_theory.claims.c_flag import adaptive_lemmas as lemmas
 from cflag_theory.claims.symbols import L, alpha, beta, m, sum2
 from cflag_theory.errors import InconsistentEvidence
-from cflag_theory.kernels import Problem, Trace, algorithm, everything, simulate
+from cflag_theory.kernels import Problem, Trace, algorithm
 from cflag_theory.kernels.objective import gradients
 from cflag_theory.kernels.problem import Array
 from cflag_theory.kernels.problems import quadratic
+from cflag_theory.verify.instances import exact_run
 
 #: A component a ||x||^2 / 2 - <b, x>, as (a, b).
 Component = tuple[int | Fraction, Sequence[int | Fraction]]
@@ -119,16 +120,12 @@ class Round:
 
     def simulated(self, adaptive: str = "none", **changes: Any) -> Trace:
         """The round in the exact simulation."""
-        return simulate(
+        return exact_run(
             self.problem,
-            algorithm("c_flag", adaptive=adaptive, **changes),
+            algorithm=algorithm("c_flag", adaptive=adaptive, **changes),
             alpha=self.alpha,
             beta=self.beta,
             local_steps=self.local_steps,
-            rounds=1,
-            memory=everything(),
-            engine="reference",
-            iterates=True,
         )
 
     def rates(self, case: str) -> list[tuple[Fraction, Fraction]]:

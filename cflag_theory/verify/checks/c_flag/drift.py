@@ -12,9 +12,9 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.drift import drift, error
 from cflag_theory.claims.symbols import E, L, beta, grad_g, k
-from cflag_theory.kernels import everything, simulate
+from cflag_theory.kernels import Trace
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.instances import on_the_line, random_runs
+from cflag_theory.verify.instances import exact_run, on_the_line, random_runs
 from cflag_theory.verify.search import Point, Sample
 
 # Sizes of the exact instances: (E, number of components).
@@ -23,24 +23,24 @@ _ERROR_SIZES = ((2, 2), (8, 8), (32, 64))
 
 
 @cache
-def concave(steps: int, n: int, u: Fraction) -> tuple[Fraction, Fraction]:
-    """Drift and delayed-gradient error at k = E - 1 of n components -x^2/2 + x from x_0 = 0, with beta L E = u.
+def concave_round(steps: int, n: int, step: Fraction) -> Trace:
+    """A round of E local steps with beta = `step` on n components -x^2/2 + x from x_0 = 0.
 
     The one client refreshes its first component at every step. L = ||grad g(x_0)|| = 1.
     """
-    problem = on_the_line([[(1, 0)]], [[(-1, -1)] * n], start=0, L=1)
-    trace = simulate(
-        problem,
-        "c_flag",
+    return exact_run(
+        on_the_line([[(1, 0)]], [[(-1, -1)] * n], start=0, L=1),
         alpha=Fraction(1, 2),
-        beta=u / steps,
+        beta=step,
         local_steps=steps,
-        rounds=1,
-        memory=everything(),
-        engine="reference",
-        diagnostics="all",
         orders=np.zeros((1, 1, steps), dtype=np.int64),
+        diagnostics="all",
     )
+
+
+def concave(steps: int, n: int, u: Fraction) -> tuple[Fraction, Fraction]:
+    """Drift and delayed-gradient error of `concave_round` at k = E - 1, with beta L E = u."""
+    trace = concave_round(steps, n, u / steps)
     return root(trace.column("drift2_max")[0, 0]), root(trace.column("iag_error2_max")[0, 0])
 
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cache
-
-import numpy as np
 
 from cflag_theory.claims.c_flag.sums import error_sum, rho_sum
 from cflag_theory.claims.symbols import E, L, beta, grad_g, k
-from cflag_theory.kernels import everything, simulate
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.c_flag.drift import root
-from cflag_theory.verify.instances import on_the_line, random_runs
+from cflag_theory.verify.checks.c_flag.drift import concave_round, root
+from cflag_theory.verify.instances import random_runs
 from cflag_theory.verify.search import Point, Sample
 
 # (E, components, beta): where the lemmas fail, boundaries, and where the sharper bounds are nearly attained.
@@ -25,22 +21,9 @@ _WITHIN = tuple(
 )
 
 
-@cache
 def concave_sums(steps: int, n: int, step: Fraction) -> tuple[Fraction, Fraction]:
-    """||sum_k rho_k|| and ||sum_k e_k|| of n components -x^2/2 + x, of which the first is refreshed at every step."""
-    problem = on_the_line([[(-1, -1)]], [[(-1, -1)] * n], start=0, L=1)
-    trace = simulate(
-        problem,
-        "c_flag",
-        alpha=Fraction(1, 2),
-        beta=step,
-        local_steps=steps,
-        rounds=1,
-        memory=everything(),
-        engine="reference",
-        diagnostics="all",
-        orders=np.zeros((1, 1, steps), dtype=np.int64),
-    )
+    """||sum_k rho_k|| and ||sum_k e_k|| of `concave_round`."""
+    trace = concave_round(steps, n, step)
     return root(trace.column("rho_sum2")[0, 0]), root(trace.column("error_sum2")[0, 0])
 
 

@@ -1,0 +1,51 @@
+"""Of the theory by hand only what a claim needs is compiled, and it says the same as when all of it is."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from cflag_theory.claims.ledger import LEDGER
+from cflag_theory.verify import coq, theory
+from cflag_theory.verify.shell import read_theory
+
+needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
+
+
+@pytest.mark.parametrize(
+    ("id", "stems"),
+    [
+        ("cflag.eq22", ["Vectors", "Smoothness", "Algorithm1"]),
+        ("cflag.lemma8", ["Vectors", "Smoothness", "Algorithm1", "Memory"]),
+        # The requirements of Instances.v, which Sharp.v requires, stand on two lines.
+        ("ours.drawn_once_rate", [path.stem for path in theory.files() if path.stem not in ("Memory", "Lines")]),
+        ("cfl.lemB4", []),
+    ],
+)
+def test_the_files_behind_a_claim(id, stems):
+    assert [path.stem for path in theory.files_for(theory.names_for([id]))] == stems
+
+
+def test_all_claims_together_need_all_files():
+    assert theory.files_for(theory.names_for()) == theory.files()
+    assert theory.names_for(tuple(LEDGER)) == theory.names_for()
+
+
+def test_a_claim_without_a_theorem_starts_no_coq(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: "/nowhere/coqc")
+    monkeypatch.setattr(coq.subprocess, "run", None)
+    assert read_theory("coq", ["cfl.lemB4", "cfl.lemA1"]) == {}
+
+
+@needs_coq
+def test_a_statement_alone_is_that_of_its_own_file():
+    """`forgetting` is a name in two files: it is not told apart from one that is not needed."""
+    seen = []
+    found = theory.compile_theory(["cflag.eq15"], progress=seen.append)
+    assert seen == ["Vectors.v", "Smoothness.v", "Algorithm1.v", "Descent.v", "Questions.v"]
+    assert set(found) == {"Descent.eq15"}
+    assert " forgetting P L alpha beta E order memory x (L / 2)" in found["Descent.eq15"].statement
+    # Questions to a later file too, which has a `forgetting` of its own, change nothing.
+    both = theory.compile_theory(["cflag.eq15", "ours.adaptive_clients"])
+    assert both["Descent.eq15"] == found["Descent.eq15"]
