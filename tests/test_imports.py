@@ -61,7 +61,7 @@ HOMES = {
     "sympy": {"claims", "verify"},
     "z3": {"claims"},
     "numba": {"kernels"},
-    "scipy": {"kernels"},
+    "scipy": {"kernels", "verify"},
     "platformdirs": {"kernels"},
     "sklearn": {"kernels"},
     "numpy": {"kernels", "figures", "verify"},
@@ -71,9 +71,11 @@ HOMES = {
     "jinja2": {"verify"},
     "joblib": {"verify"},
     "latex2mathml": {"verify"},
+    "pyarrow": {"verify"},
+    "distributed": {"verify"},
 }
 #: Libraries that are loaded only by who needs them.
-ONLY_INSIDE_FUNCTIONS = {"sklearn", "pyarrow", "cupy", "pepit", "PEPit", "dask", "torch", "torchvision"}
+ONLY_INSIDE_FUNCTIONS = {"sklearn", "pyarrow", "cupy", "pepit", "PEPit", "dask", "distributed", "torch", "torchvision"}
 #: They run what a file says, or hide what a file holds.
 FORBIDDEN = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal", "shelve"}
 

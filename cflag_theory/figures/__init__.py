@@ -6,22 +6,38 @@ from importlib import import_module
 from typing import Any
 
 _HOME = {
+    "rate_family_figure": "rate_family",
     "rate_figure": "rate",
     "cfl_rate_figure": "cfl_rate",
     "drift_figure": "drift",
     "floors_figure": "floors",
     "nqm_figure": "nqm",
     "expectation_figure": "floors",
+    "adaptive_rates_figure": "adaptive_rates",
+    "forgetting_figure": "forgetting",
+    "tasks_figure": "tasks",
     "save": "style",
+    "step_sizes_figure": "step_sizes",
+    "curves_figure": "sweep",
+    "map_figure": "sweep",
+    "series_figure": "sweep",
 }
 __all__ = [
+    "adaptive_rates_figure",
     "cfl_rate_figure",
+    "curves_figure",
     "drift_figure",
     "expectation_figure",
     "floors_figure",
+    "forgetting_figure",
+    "map_figure",
     "nqm_figure",
+    "rate_family_figure",
     "rate_figure",
     "save",
+    "series_figure",
+    "step_sizes_figure",
+    "tasks_figure",
 ]
 
 

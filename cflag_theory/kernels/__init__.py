@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .algorithms import ALGORITHMS, Algorithm, algorithm, over_sqrt
     from .bias import bias_bound, ratio_bound
+    from .buffers import Buffer, reservoir, ring, unlimited
     from .data import load_data
     from .drift_models import evolving, noisy_quadratic, random_evolving
     from .drifts import Drift
-    from .memory import Memory, class_balanced, everything, rotation_bias, sign_bias, uniform
+    from .memory import Memory, class_balanced, everything, given, rotation_bias, sign_bias, uniform
     from .problem import Components, Constant, Problem
     from .problems import (
         PROBLEMS,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .round_weights import RoundWeights
     from .simulation import simulate
     from .store import read_trace, write_trace
+    from .tasks import TaskSequence, load_tasks, random_tasks, task_sequence
     from .trace import COLUMNS, Status, Trace
     from .windows import Windows, fresh, pointer, subsets
 
@@ -37,6 +39,7 @@ __all__ = [
     "COLUMNS",
     "PROBLEMS",
     "Algorithm",
+    "Buffer",
     "Components",
     "Constant",
     "Drift",
@@ -44,6 +47,7 @@ __all__ = [
     "Problem",
     "RoundWeights",
     "Status",
+    "TaskSequence",
     "Trace",
     "Windows",
     "algorithm",
@@ -54,7 +58,9 @@ __all__ = [
     "everything",
     "evolving",
     "fresh",
+    "given",
     "load_data",
+    "load_tasks",
     "make_problem",
     "noisy_quadratic",
     "over_sqrt",
@@ -63,24 +69,30 @@ __all__ = [
     "random_glm",
     "random_quadratic",
     "random_separable",
+    "random_tasks",
     "ratio_bound",
     "read_trace",
+    "reservoir",
+    "ring",
     "rotation_bias",
     "sign_bias",
     "simulate",
     "subsets",
+    "task_sequence",
     "to_exact",
     "uniform",
+    "unlimited",
     "write_trace",
 ]
 
 _HOMES = {
     "algorithms": ("ALGORITHMS", "Algorithm", "algorithm", "over_sqrt"),
     "bias": ("bias_bound", "ratio_bound"),
+    "buffers": ("Buffer", "reservoir", "ring", "unlimited"),
     "data": ("load_data",),
     "drift_models": ("evolving", "noisy_quadratic", "random_evolving"),
     "drifts": ("Drift",),
-    "memory": ("Memory", "class_balanced", "everything", "rotation_bias", "sign_bias", "uniform"),
+    "memory": ("Memory", "class_balanced", "everything", "given", "rotation_bias", "sign_bias", "uniform"),
     "problem": ("Components", "Constant", "Problem"),
     "problems": (
         "PROBLEMS",
@@ -95,6 +107,7 @@ _HOMES = {
     "round_weights": ("RoundWeights",),
     "simulation": ("simulate",),
     "store": ("read_trace", "write_trace"),
+    "tasks": ("TaskSequence", "load_tasks", "random_tasks", "task_sequence"),
     "trace": ("COLUMNS", "Status", "Trace"),
     "windows": ("Windows", "fresh", "pointer", "subsets"),
 }

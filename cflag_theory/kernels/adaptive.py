@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from . import formulas
-from .cache import compiled
-from .passes import AVERAGE, COMMON, INTERACTING, LITERAL, Numbers, add, dot
+from .cache import inner
+from .passes import AVERAGE, COMMON, INTERACTING, LITERAL, add, dot
 from .problem import Array
+from .settings import Settings
 
 
-@compiled
-def adapted_step(n: Numbers, p: Array, grad_memory: Array, a: Array, u: Array, S: Array, step: Array) -> float:
+@inner
+def adapted_step(n: Settings, p: Array, grad_memory: Array, a: Array, u: Array, S: Array, step: Array) -> float:
     """The part of the step that is not along grad_f_memory, into step (d,); returns sum_i p_i alpha_i.
 
     a (N, d) holds the a_i, S (d,) their weighted sum, u (N, d) the corrections of the local steps.

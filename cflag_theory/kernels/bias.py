@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput
 
-from .memory import BALANCED, ROTATION, SIGN_BIAS, SUBSET, Memory
+from .memory import BALANCED, GIVEN, ROTATION, SIGN_BIAS, SUBSET, Memory, check_kept
 from .problem import EXACT, INFINITE, MEASURED, UPPER_BOUND, Array, Components, Constant, Ints, Problem
 
 
@@ -128,19 +128,13 @@ def _check(
         raise InvalidInput(f"client {client} does not exist: use 0 to {problem.clients - 1}")
     if memory.kind == ROTATION and problem.dimension < 2:
         raise InvalidInput("the problem has dimension 1 and a rotation needs 2: use sign_bias")
+    if memory.kind == GIVEN and chosen is None:
+        return check_kept("kept", problem, memory.kept)
     if chosen is None:
         return None
     if memory.kind not in (SUBSET, BALANCED):
         raise InvalidInput(f"chosen components and the memory kind {memory.kind!r}: use a subset memory")
-    if len(chosen) != problem.clients:
-        raise InvalidInput(f"chosen names {len(chosen)} clients of {problem.clients}: give each its components")
-    kept = [np.asarray(indices) for indices in chosen]
-    for i, indices in enumerate(kept):
-        first, end = problem.past.client_start[i : i + 2]
-        fits = indices.ndim == 1 and indices.size > 0 and indices.dtype.kind in "iu"
-        if not (fits and np.unique(indices).size == indices.size and first <= indices.min() <= indices.max() < end):
-            raise InvalidInput(f"chosen[{i}] is {indices}: use distinct integers from {first} to {end - 1}")
-    return kept
+    return check_kept("chosen", problem, chosen)
 
 
 def _keeps_everything(problem: Problem, memory: Memory, kept: list[Ints] | None) -> bool:

@@ -50,12 +50,33 @@ def cache_folder() -> Path | None:
 
 def compiled(function: Function) -> Function:
     """Compile a function of plain arrays and numbers; it releases the interpreter lock while it runs."""
+    return _compiled(function)
+
+
+def inner(function: Function) -> Function:
+    """Compile a function that only compiled ones call, and that makes no arrays.
+
+    Code to call it from Python would take most of the time of compilation, and counting the references to the arrays
+    of a block most of the time of a small round.
+    """
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
+
+
+def allocating(function: Function) -> Function:
+    """As `inner`, for functions that make arrays."""
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=True)
+
+
+def _compiled(function: Function, **options: Any) -> Function:
     folder = cache_folder()
     usual = config.CACHE_DIR
     # Numba reads its cache folder while it decorates and at no other time.
     config.CACHE_DIR = str(folder or usual)
     try:
-        decorate = numba.njit(cache=folder is not None, nogil=True, fastmath=FASTMATH)
+        # Divisions by zero give infinities, which the loop sees; a check at each would keep it from vectorising.
+        decorate = numba.njit(
+            cache=folder is not None, nogil=True, fastmath=FASTMATH, error_model="numpy", **options
+        )  # fmt: skip
         return cast(Function, decorate(function))
     finally:
         config.CACHE_DIR = usual

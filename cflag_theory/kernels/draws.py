@@ -16,6 +16,8 @@ COMPONENT, MEMORY, SIGN, STOCHASTIC = 0, 1, 2, 3
 # Of the CFL framework: drifts with the signs of their multiplicative parts, noise of a step, and choices.
 CLIENT_DRIFT, TIME_DRIFT, COMMON_DRIFT, CLIENT_SIGN, TIME_SIGN, COMMON_SIGN, NOISE = 4, 5, 6, 7, 8, 9, 10
 LOSS, WINDOW, CORE_SET, PARTICIPANTS = 11, 12, 13, 14
+# Of task sequences: what a reservoir keeps, and a seed for each transition.
+RESERVOIR, TRANSITION = 15, 16
 #: Replicas, rounds and steps fill a 32-bit word each; client and purpose share one.
 MAX_CLIENTS = 1 << 24
 

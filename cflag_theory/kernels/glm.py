@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .multiples import check_ratio, with_multiple
 from .problem import Array, Components, Ints, Problem
 from .smoothness import ridge_smoothness
 from .validation import (
@@ -115,6 +116,7 @@ def random_glm(
     conflict: float = 1.0,
     noise: float = 0.1,
     potential: str = "cauchy",
+    r: float | None = None,
     seed: int = 0,
 ) -> Problem:
     """A synthetic regression: a.x_task,i + noise are the targets, with one optimum per task and client.
@@ -129,6 +131,9 @@ def random_glm(
         Distance between the tasks' optima.
     noise : float
         Spread of the targets about a.x.
+    r : float, optional
+        Makes every past component r times a current one, f = r g and all f_i = r g_i: so ||grad f|| = r ||grad g|| at
+        every x, and r is exact. Needs conflict = 0.
     seed : int
         Of the construction; runs have their own.
 
@@ -153,9 +158,14 @@ def random_glm(
         rows = grid(random.standard_normal((N * n, d)) / np.sqrt(d))
         targets = grid((rows * optima[owners]).sum(axis=1) + noise * random.standard_normal(N * n))
         tasks += [rows, targets, owners]
-    return glm(
+    if r is not None:
+        check_ratio(r, conflict)
+        tasks[:3] = tasks[3:]
+    problem = glm(
         *tasks,
         potential=potential,
+        past_weights=None if r is None else np.full(N * n, float(r)),
         start=grid(random.standard_normal(d) / np.sqrt(d)),
         name=f"random glm ({potential})",
     )
+    return problem if r is None else with_multiple(problem, r)

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import draws, drifts, windows
 from .algorithms import DIAGONAL, EXPANSIONS, FISHER, PASTS, TAYLOR
-from .cache import callable_from_compiled, compiled
+from .cache import allocating, callable_from_compiled, inner
 from .formulas import slope
 from .framework import Framework
 from .passes import Numbers, Sum, add, dot, floats, sample
@@ -158,7 +158,7 @@ def as_rules(plan: Plan, framework: Framework) -> Rules:
     )
 
 
-@compiled
+@allocating
 def local_work(r: Rules, n: Numbers, N: int, d: int, components: int) -> Local:
     """Empty arrays for one replica; of length 0 where nothing will be written."""
     metered = r.slots if n.diagnostics > 1 else 0
@@ -193,7 +193,7 @@ def local_work(r: Rules, n: Numbers, N: int, d: int, components: int) -> Local:
     )
 
 
-@compiled
+@inner
 def add_component(n: Numbers, current: Sum, j: int, factor: float, x: Array, out: Array) -> None:
     """out += factor * grad q_j(x)."""
     for q in range(current.row_start[j], current.row_start[j + 1]):
@@ -203,14 +203,14 @@ def add_component(n: Numbers, current: Sum, j: int, factor: float, x: Array, out
         add(out, factor, current.offsets[j])
 
 
-@compiled
+@inner
 def add_mean(n: Numbers, current: Sum, chosen: Ints, length: int, factor: float, x: Array, out: Array) -> None:
     """out += factor * the mean of grad q_j(x) over chosen[:length]."""
     for k in range(length):
         add_component(n, current, chosen[k], factor / length, x, out)
 
 
-@compiled
+@inner
 def begin_round(r: Rules, n: Numbers, replica: int, t: int, p: Array, current: Sum, x: Array, h: Local) -> None:
     """Draw the participants, drifts and windows of round t, and prepare the momentum of the next round."""
     N, total = len(p), len(h.coefficients)
@@ -249,7 +249,7 @@ def begin_round(r: Rules, n: Numbers, replica: int, t: int, p: Array, current: S
             add(h.momentum_next, share, h.offset[i])
 
 
-@compiled
+@inner
 def candidates(r: Rules, current: Sum, i: int) -> tuple[int, int]:
     """The components that client i's objective may hold: first, end."""
     if r.window == FRESH:
@@ -257,7 +257,7 @@ def candidates(r: Rules, current: Sum, i: int) -> tuple[int, int]:
     return current.client_start[i], current.client_start[i + 1]
 
 
-@compiled
+@inner
 def weighted_gradient(r: Rules, n: Numbers, current: Sum, i: int, h: Local, x: Array, out: Array) -> None:
     """out = sum_j c_j grad q_j(x)."""
     first, end = candidates(r, current, i)
@@ -267,7 +267,7 @@ def weighted_gradient(r: Rules, n: Numbers, current: Sum, i: int, h: Local, x: A
             add_component(n, current, j, h.coefficients[j], x, out)
 
 
-@compiled
+@inner
 def weighted_sample(r: Rules, n: Numbers, current: Sum, i: int, word: int, h: Local, x: Array, out: Array) -> None:
     """out = sign(c_j) sum |c| grad q_j(x) for a component j drawn in proportion to |c_j|."""
     if h.even[0] == 1:
@@ -289,7 +289,7 @@ def weighted_sample(r: Rules, n: Numbers, current: Sum, i: int, word: int, h: Lo
     add_component(n, current, low, math.copysign(total, h.coefficients[low]), x, out)
 
 
-@compiled
+@inner
 def complete_step(
     r: Rules, n: Numbers, replica: int, i: int, t: int, k: int, x: Array, h: Local, local: Array, step: Array
 ) -> None:

@@ -8,16 +8,20 @@ from __future__ import annotations
 import math
 import numbers
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from cflag_theory.errors import InvalidInput, UnknownName
 
 from .draws import MEMORY, SIGN, below, lane, words
-from .problem import Array, Ints
+from .problem import Array, Ints, Problem
 
-ALL, SUBSET, BALANCED, SIGN_BIAS, ROTATION = KINDS = ("all", "subset", "balanced", "sign", "rotation")
+ALL, SUBSET, BALANCED, SIGN_BIAS, ROTATION, GIVEN = KINDS = ("all", "subset", "balanced", "sign", "rotation", "given")
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class Memory:
     Attributes
     ----------
     kind : str
-        "all" (no bias), "subset", "balanced", "sign" or "rotation".
+        "all" (no bias), "subset", "balanced", "sign", "rotation" or "given".
     size : int
         Components kept per client ("subset", "balanced"); a client with fewer keeps all it has.
     redraw : bool
@@ -36,6 +40,8 @@ class Memory:
         sqrt(m) of the bias ("sign", "rotation"); a `Fraction` for exact runs.
     angle : float
         Of the common rotation, in radians ("rotation").
+    kept : tuple of N tuples of int
+        The components of each client, as indices into all past components ("given").
     """
 
     kind: str
@@ -43,6 +49,7 @@ class Memory:
     redraw: bool = False
     scale: Any = 0
     angle: float = math.pi / 2
+    kept: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -53,6 +60,8 @@ class Memory:
             raise InvalidInput(f"memory scale is {self.scale}: it is sqrt(m), finite and not negative")
         if not math.isfinite(self.angle):
             raise InvalidInput(f"rotation angle is {self.angle}: use a finite number of radians")
+        if (self.kind == GIVEN) != (len(self.kept) > 0):
+            raise InvalidInput(f"memory {self.kind!r} with kept = {self.kept}: use given(...), one sequence a client")
 
 
 def everything() -> Memory:
@@ -120,6 +129,60 @@ def rotation_bias(*, m: Any = None, scale: Any = None, angle: float = math.pi / 
     return Memory(ROTATION, scale=_scale(m, scale), angle=float(angle))
 
 
+def given(kept: Sequence[ArrayLike]) -> Memory:
+    """Exactly these past components: what a buffer holds (`buffers`), or any other choice.
+
+    f_i_memory is their plain mean.
+
+    Parameters
+    ----------
+    kept : sequence of N integer sequences
+        The components of each client, as indices into all past components; at least one a client.
+
+    Raises
+    ------
+    InvalidInput
+        No client, or something else than integers.
+    """
+    arrays = [np.asarray(indices) for indices in kept]
+    for i, indices in enumerate(arrays):
+        if indices.ndim != 1 or indices.dtype.kind not in "iu":
+            raise InvalidInput(f"kept[{i}] is {kept[i]!r}: use a sequence of integers")
+    return Memory(GIVEN, kept=tuple(tuple(int(j) for j in indices) for indices in arrays))
+
+
+def check_kept(name: str, problem: Problem, kept: Sequence[ArrayLike]) -> list[Ints]:
+    """The kept components of each client as arrays, if they are components of their client and distinct.
+
+    Raises
+    ------
+    InvalidInput
+        `kept`, which the message calls `name`, does not fit the problem.
+    """
+    if len(kept) != problem.clients:
+        raise InvalidInput(f"{name} names {len(kept)} clients of {problem.clients}: give each its components")
+    arrays = [np.asarray(indices) for indices in kept]
+    for i, indices in enumerate(arrays):
+        first, end = problem.past.client_start[i : i + 2]
+        fits = indices.ndim == 1 and indices.size > 0 and indices.dtype.kind in "iu"
+        if not (fits and np.unique(indices).size == indices.size and first <= indices.min() <= indices.max() < end):
+            raise InvalidInput(f"{name}[{i}] is {indices}: use distinct integers from {first} to {end - 1}")
+    return arrays
+
+
+def marks(problem: Problem, memory: Memory) -> Ints:
+    """1 for the past components that a given memory keeps and 0 for the others, as `draw_subset` reads labels.
+
+    Raises
+    ------
+    InvalidInput
+        The memory does not fit the problem.
+    """
+    marked = np.zeros(len(problem.labels), dtype=np.int64)
+    marked[np.concatenate(check_kept("kept", problem, memory.kept))] = 1
+    return marked
+
+
 def draw_subset(
     seed: int,
     replica: int,
@@ -139,11 +202,11 @@ def draw_subset(
     seed, replica, client, round_ : int
         The counter; `round_` is 0 for a memory that is drawn once.
     labels : (past components,)
-        Class of each component, read if `balanced`.
+        Class of each component, read if `balanced`; and which are kept, if nothing is drawn.
     first, count : int
         The client's components.
     size : int
-        How many to keep at most.
+        How many to keep at most. 0: no draw, those with another label than 0 are kept, in their order.
     balanced : bool
         False: every subset is equally likely. True: every class present gives the same number; classes with
         too few give all and the rest is spread over the others, the remainder over classes chosen at random;
@@ -154,8 +217,15 @@ def draw_subset(
     Returns
     -------
     int
-        kept = min(size, count).
+        kept = min(size, count), or how many are labelled.
     """
+    if size == 0:
+        labelled = 0
+        for j in range(first, first + count):
+            if labels[j] != 0:
+                order[labelled] = j
+                labelled += 1
+        return labelled
     size = min(size, count)
     for j in range(count):
         order[j] = first + j

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import algorithms, draws, formulas
 from . import memory as memories
-from .cache import callable_from_compiled, compiled
+from .cache import allocating, callable_from_compiled, inner
 from .plan import Plan
 from .problem import Array, Components, Ints
 
@@ -49,6 +49,7 @@ MEMORY_CODES = {
     memories.SUBSET: SUBSET,
     memories.BALANCED: SUBSET,
     memories.ROTATION: ROTATED,
+    memories.GIVEN: SUBSET,
 }
 
 
@@ -144,7 +145,7 @@ def as_numbers(plan: Plan) -> Numbers:
     )
 
 
-@compiled
+@inner
 def dot(a: Array, b: Array) -> float:
     """<a, b>."""
     total = 0.0
@@ -153,21 +154,21 @@ def dot(a: Array, b: Array) -> float:
     return total
 
 
-@compiled
+@inner
 def copy(out: Array, vector: Array) -> None:
     """out = vector; a slice assignment would compile its error message too, for two seconds."""
     for c in range(len(out)):
         out[c] = vector[c]
 
 
-@compiled
+@inner
 def add(out: Array, factor: float, vector: Array) -> None:
     """out += factor * vector, without a temporary."""
     for c in range(len(out)):
         out[c] += factor * vector[c]
 
 
-@compiled
+@allocating
 def draw_memory(
     n: Numbers, replica: int, round_: int, p: Array, past: Sum, labels: Ints, factors: Array, offset: Array
 ) -> None:
@@ -185,7 +186,7 @@ def draw_memory(
                 add(offset, p[i] / kept, past.offsets[j])
 
 
-@compiled
+@inner
 def past_pass(
     n: Numbers,
     p: Array,
@@ -227,7 +228,7 @@ def past_pass(
     return f, f_memory
 
 
-@compiled
+@inner
 def client_gradient(n: Numbers, current: Sum, i: int, x: Array, grad: Array, table: Array, keep: bool) -> float:
     """grad g_i(x) into grad (d,); with `keep` also the rows' slopes into the table, and g_i(x) is returned."""
     first, end = current.client_start[i], current.client_start[i + 1]
@@ -247,7 +248,7 @@ def client_gradient(n: Numbers, current: Sum, i: int, x: Array, grad: Array, tab
     return value
 
 
-@compiled
+@inner
 def sample(n: Numbers, current: Sum, i: int, j: int, x: Array, estimate: Array, table: Array) -> None:
     """Component j at x: refreshed in the delayed gradient (5), or its gradient alone as the estimate."""
     delayed = n.estimator == DELAYED

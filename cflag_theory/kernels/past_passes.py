@@ -9,7 +9,7 @@ import math
 
 from . import draws, drifts, windows
 from .algorithms import CORE_SET, EXACT, FISHER, HERDING, NO_PAST, PASTS, TAYLOR
-from .cache import callable_from_compiled, compiled
+from .cache import callable_from_compiled, inner
 from .formulas import curvature
 from .local_passes import Local, Rules, add_component, add_mean, candidates
 from .passes import Numbers, Sum, add, dot
@@ -22,7 +22,7 @@ NOTHING, EVERYTHING, CORE, HERD = (PASTS.index(name) for name in (NO_PAST, EXACT
 FULL_HESSIAN, SQUARES = PASTS.index(TAYLOR), PASTS.index(FISHER)
 
 
-@compiled
+@inner
 def open_objective(r: Rules, n: Numbers, current: Sum, i: int, x: Array, u: Array, h: Local) -> None:
     """Client i's c, u and W of the round that begins at x; its correction `u` moves into them."""
     kept = min(h.counts[i], r.slots)
@@ -60,7 +60,7 @@ def open_objective(r: Rules, n: Numbers, current: Sum, i: int, x: Array, u: Arra
         h.cumulative[j] = total
 
 
-@compiled
+@inner
 def add_product(matrix: Array, x: Array, out: Array) -> None:
     """out += matrix x, for a matrix (d, d), or a diagonal (1, d)."""
     if len(matrix) == 1:
@@ -71,7 +71,7 @@ def add_product(matrix: Array, x: Array, out: Array) -> None:
             out[c] += dot(matrix[c], x)
 
 
-@compiled
+@inner
 def remember(
     r: Rules, n: Numbers, current: Sum, replica: int, i: int, t: int, x: Array, local: Array, h: Local
 ) -> None:
@@ -119,7 +119,7 @@ def remember(
             h.true_members[slot, i, k] = h.members[i, k]
 
 
-@compiled
+@inner
 def _curvature(r: Rules, n: Numbers, current: Sum, i: int, at: Array, h: Local, out: Array) -> None:
     """The Hessian (d, d), its diagonal or the empirical Fisher diagonal (1, d) of client i's data at a point."""
     share = h.factor[i] / h.lengths[i]
@@ -146,7 +146,7 @@ def _curvature(r: Rules, n: Numbers, current: Sum, i: int, at: Array, h: Local, 
                     out[0, c] += weight * row[c] * row[c]
 
 
-@compiled
+@inner
 def _herding(current: Sum, members: Ints, length: int, size: int, mean: Array, total: Array, out: Ints) -> None:
     """Algorithm 3 into out[:size]; `mean` and `total` (d,) are overwritten."""
     mean[:] = 0.0
@@ -172,7 +172,7 @@ def _herding(current: Sum, members: Ints, length: int, size: int, mean: Array, t
             add(total, current.weights[q], current.rows[q])
 
 
-@compiled
+@inner
 def information_loss(r: Rules, n: Numbers, current: Sum, x: Array, h: Local) -> float:
     """The mean over participants and the rounds they keep, with the current one, of ||Delta_{tau,i}(x)||."""
     mean = 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,14 @@ import numpy as np
 from .algorithms import Algorithm
 from .framework import Framework
 from .memory import Memory
-from .problem import Array, Ints, Problem
-from .trace import ROUND, STATE
+from .problem import Array, Ints, Problem, digest
+from .trace import PER_CLIENT, ROUND, STATE
 
 #: How much is measured: nothing but the end, what costs next to nothing, or also full gradients at local steps.
 DIAGNOSTICS = ("none", "cheap", "all")
+#: Whether a replica's numbers may depend, by rounding, on which others run beside it.
+BITWISE, FAST = MODES = ("bitwise", "fast")
+DTYPES = ("float64", "float32")
 #: A run whose ||x||^2 exceeds this has diverged; far enough below the largest float for squares of gradients.
 LIMIT = 1e200
 
@@ -26,6 +30,10 @@ class Plan:
 
     alpha is 0 for rows without a memory step. `memory_share` is |M| / (|M| + |C|), the weight of f_memory in h~.
     `framework` is None for plain runs: fixed local data, all clients, nothing remembered.
+
+    Draws are those of the replicas first_replica, first_replica + 1, ...; `recorded` names the columns of `STATE`,
+    `ROUND` and `PER_CLIENT` that are wanted of every round, and those of full local gradients are measured in every
+    `every`-th round, from the first on.
     """
 
     problem: Problem
@@ -44,6 +52,16 @@ class Plan:
     seed: int
     diagnostics: int
     framework: Framework | None = None
+    first_replica: int = 0
+    mode: str = BITWISE
+    dtype: str = DTYPES[0]
+    every: int = 1
+    recorded: tuple[str, ...] = (*STATE, *ROUND, *PER_CLIENT)
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of the problem's arrays."""
+        return digest(self.problem)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +76,12 @@ class Outputs:
     iterates : (replicas, rounds + 1, d) or (replicas, 0, d)
     status, rounds_done : (replicas,)
         -1 rounds done: the objective is not finite at x_0.
+    end : (replicas, 8)
+        `STATE` at the last iterate of a `selective` run.
+    ifo_calls : (replicas, rounds) or (replicas, 0)
+        Gradient evaluations of `costs`, where they are not the same in every round.
+    selective : bool
+        Whether state and per_round have slots for the recorded columns alone, and Lambda rounds only if it is one.
     """
 
     state: Array
@@ -66,21 +90,39 @@ class Outputs:
     iterates: Array
     status: Ints
     rounds_done: Ints
+    end: Array
+    ifo_calls: Ints
+    selective: bool = False
 
 
-def empty_outputs(plan: Plan, *, iterates: bool) -> Outputs:
+def slots(plan: Plan, *, selective: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns in the slots of `Outputs.state` and of `Outputs.per_round`."""
+    names = tuple(STATE), tuple(ROUND)
+    if not selective:
+        return names
+    state, per_round = (tuple(name for name in group if name in plan.recorded) for group in names)
+    return state, per_round
+
+
+def empty_outputs(plan: Plan, *, iterates: bool, selective: bool = False) -> Outputs:
     """Zeros of the plan's number type in the shapes of `Outputs`."""
     replicas, rounds, problem = plan.replicas, plan.rounds, plan.problem
+    state, per_round = slots(plan, selective=selective)
     kept = rounds if plan.diagnostics > 0 else 0
+    states = (rounds + 1 if state else 0) if selective else kept + 1
+    listed = kept if "Lambda" in plan.recorded or not selective else 0
 
     def zeros(*shape: int) -> Array:
         return np.full(shape, Fraction(0), dtype=object) if problem.exact else np.zeros(shape)
 
     return Outputs(
-        state=zeros(replicas, kept + 1, len(STATE)),
-        per_round=zeros(replicas, kept, len(ROUND)),
-        Lambda=zeros(replicas, kept, problem.clients),
+        state=zeros(replicas, states, len(state)),
+        per_round=zeros(replicas, kept if per_round else 0, len(per_round)),
+        Lambda=zeros(replicas, listed, problem.clients),
         iterates=zeros(replicas, rounds + 1 if iterates else 0, problem.dimension),
         status=np.zeros(replicas, dtype=np.int64),
         rounds_done=np.zeros(replicas, dtype=np.int64),
+        end=zeros(replicas, len(STATE)),
+        ifo_calls=np.zeros((replicas, 0 if plan.framework is None else kept), dtype=np.int64),
+        selective=selective,
     )

@@ -10,6 +10,7 @@ so one loop, one delayed-gradient table (a scalar per row) and one exact replay 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -129,3 +130,17 @@ class Problem:
     def exact(self) -> bool:
         """Whether the arrays hold `Fraction` instead of floats."""
         return self.start.dtype == object
+
+
+def digest(problem: Problem) -> str:
+    """A hash of all arrays of a problem: whether a replay starts from the same numbers."""
+    hashed = hashlib.sha256()
+    arrays = [problem.p, problem.start, problem.labels]
+    for part in (problem.past, problem.current):
+        arrays += [part.rows, part.shifts, part.weights, part.offsets, part.row_start, part.client_start]
+    for array in arrays:
+        # The bytes of an object array are addresses, not values.
+        hashed.update(repr(array.tolist()).encode() if array.dtype == object else np.ascontiguousarray(array).data)
+    if problem.evolving:
+        hashed.update(repr((problem.drift, problem.windows)).encode())
+    return hashed.hexdigest()[:16]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from .quadratic import gradient_descent, quadratic, quadratic_smoothness, random
 from .separable import random_separable, separable
 from .smoothness import ridge_smoothness
 from .validation import validate
+
+Made = TypeVar("Made")
 
 __all__ = [
     "PROBLEMS",
@@ -42,6 +44,7 @@ __all__ = [
     "separable",
     "to_exact",
     "validate",
+    "with_dials",
 ]
 
 
@@ -85,12 +88,25 @@ def make_problem(name: str, **dials: Any) -> Problem:
     """
     if name not in PROBLEMS:
         raise UnknownName(f"problem {name!r} is unknown: use one of {', '.join(PROBLEMS)}")
-    known = inspect.signature(PROBLEMS[name]).parameters
+    return with_dials(f"problem {name!r}", PROBLEMS[name], dials)
+
+
+def with_dials(what: str, constructor: Callable[..., Made], dials: Mapping[str, Any]) -> Made:
+    """What a constructor makes of these keyword arguments, which are checked first; errors call it `what`.
+
+    Raises
+    ------
+    UnknownName
+        It has no such dial.
+    InvalidInput
+        A dial of another kind than its default, or outside its range.
+    """
+    known = inspect.signature(constructor).parameters
     for dial in dials:
         if dial not in known:
-            raise UnknownName(f"problem {name!r} has no dial {dial!r}: use one of {', '.join(known)}")
+            raise UnknownName(f"{what} has no dial {dial!r}: use one of {', '.join(known)}")
         _check_kind(dial, dials[dial], known[dial].default)
-    return PROBLEMS[name](**dials)
+    return constructor(**dials)
 
 
 def _check_kind(dial: str, value: Any, default: Any) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from cflag_theory.errors import InvalidInput
 
 from .formulas import QUADRATIC
+from .multiples import check_ratio, with_multiple
 from .problem import EXACT, UPPER_BOUND, Array, Components, Constant, Problem
 from .smoothness import certify, component_matrices, curvature_matrices, largest_norm
 from .validation import (
@@ -158,6 +159,7 @@ def random_quadratic(
     dimension: int = 4,
     heterogeneity: float = 0.5,
     convexity: float = 0.0,
+    r: float | None = None,
     exact: bool = False,
     seed: int = 0,
 ) -> Problem:
@@ -171,6 +173,9 @@ def random_quadratic(
         In [0, 1]: 0 gives a task one matrix and one vector, 1 gives every component its own.
     convexity : float
         Multiple of the identity that is added; 0 leaves the matrices indefinite.
+    r : float, optional
+        Makes every past component r times a current one, f = r g and all f_i = r g_i: so ||grad f|| = r ||grad g|| at
+        every x, and r is exact.
     exact : bool
         Whether to use `Fraction`.
     seed : int
@@ -194,8 +199,13 @@ def random_quadratic(
         )
         matrices = grid(mixed[:, :, :d] + mixed[:, :, :d].transpose(0, 2, 1)) / 2 + grid(convexity * np.eye(d))
         tasks += [matrices, grid(mixed[:, :, d]), np.repeat(np.arange(N), n)]
+    if r is not None:
+        check_ratio(r)
+        # Short binary fractions times one of them stay exact.
+        tasks[:3] = [float(r) * tasks[3], float(r) * tasks[4], tasks[5]]
     start = grid(random.uniform(-1, 1, d))
-    return quadratic(*tasks, start=as_numbers("start", start, (d,), exact=exact), name="random quadratic")
+    problem = quadratic(*tasks, start=as_numbers("start", start, (d,), exact=exact), name="random quadratic")
+    return problem if r is None else with_multiple(problem, r)
 
 
 def _task(task: str, matrices: Array, vectors: ArrayLike, clients: Any, count: int) -> tuple[Components, Any]:

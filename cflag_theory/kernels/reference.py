@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import draws
+from . import costs, draws
 from .algorithms import (
     AVERAGE,
     COMMON,
@@ -27,7 +27,7 @@ from .algorithms import (
 )
 from .evolution import Evolution
 from .formulas import common_rate, forgetting, interaction_rate, overfitting, refreshed_mean, table1_rates
-from .memory import BALANCED, ROTATION, SIGN_BIAS, SUBSET, draw_sign, draw_subset, rotate
+from .memory import BALANCED, GIVEN, ROTATION, SIGN_BIAS, SUBSET, draw_sign, draw_subset, rotate
 from .objective import component_gradient, gradients, mean_gradient, mean_value, values
 from .plan import LIMIT, Outputs, Plan
 from .problem import Array, Ints
@@ -42,11 +42,12 @@ def run(plan: Plan, out: Outputs, orders: Ints | None = None) -> None:
     """
     # Overflow is not an accident here: it is seen by the checks below and becomes a status.
     with np.errstate(over="ignore", invalid="ignore"):
-        for replica in range(plan.replicas):
-            out.status[replica], out.rounds_done[replica] = _run_replica(plan, replica, out, orders)
+        for slot in range(plan.replicas):
+            out.status[slot], out.rounds_done[slot] = _run_replica(plan, slot, out, orders)
 
 
-def _run_replica(plan: Plan, replica: int, out: Outputs, orders: Ints | None) -> tuple[int, int]:
+def _run_replica(plan: Plan, slot: int, out: Outputs, orders: Ints | None) -> tuple[int, int]:
+    replica = plan.first_replica + slot
     problem, row, kind, p = plan.problem, plan.row, plan.problem.potential, plan.problem.p
     x = problem.start.copy()
     control = np.stack([x * 0] * problem.clients)
@@ -67,9 +68,9 @@ def _run_replica(plan: Plan, replica: int, out: Outputs, orders: Ints | None) ->
             state = [f, g, h, *map(_norm2, (grad_f, grad_g, grad_h, grad_f_memory, b))]
             if not _finite(state):
                 return Status.DIVERGED, t - 1
-            out.state[replica, t if plan.diagnostics > 0 else 0] = state
+            out.state[slot, t if plan.diagnostics > 0 else 0] = state
         if out.iterates.size:
-            out.iterates[replica, t] = x
+            out.iterates[slot, t] = x
         if t == plan.rounds:
             break
 
@@ -77,9 +78,10 @@ def _run_replica(plan: Plan, replica: int, out: Outputs, orders: Ints | None) ->
         Lambda, controls, sums, corrections = [], [], [], []
         drift2_max = error2_max = x[0] * 0
         shares, loss, objective = p, x[0] * 0, None
+        calls, exact_errors = 0, plan.diagnostics > 1 and t % plan.every == 0
         if evolution is not None:
             shares = evolution.begin(t, x)
-            if plan.diagnostics > 1 and row.past != NO_PAST and not problem.exact:
+            if exact_errors and row.past != NO_PAST and not problem.exact:
                 loss = evolution.information_loss(shares, x)
         for i in range(problem.clients):
             if evolution is not None and shares[i] == 0:
@@ -117,7 +119,7 @@ def _run_replica(plan: Plan, replica: int, out: Outputs, orders: Ints | None) ->
                         table[j] = new
 
                 drift2_max = max(drift2_max, _norm2(local - x))
-                if plan.diagnostics > 1:
+                if exact_errors:
                     if objective is not None:
                         rho = objective.component_term(local)
                     else:
@@ -142,7 +144,14 @@ def _run_replica(plan: Plan, replica: int, out: Outputs, orders: Ints | None) ->
             corrections.append(u)
             if row.correction == CONTROL:
                 controls.append(control[i] - p @ control + (x - local) / (plan.beta * plan.local_steps))
-            if evolution is not None:
+            if evolution is not None and objective is not None:
+                calls += costs.framework_calls(
+                    row.estimator == FULL,
+                    plan.local_steps,
+                    int(np.count_nonzero(objective.coefficients)),
+                    len(objective.data.window),
+                    costs.window_passes(row, evolution.framework.slots),
+                )
                 evolution.remember(i, t, x, local)
 
         if evolution is not None:
@@ -165,8 +174,10 @@ def _run_replica(plan: Plan, replica: int, out: Outputs, orders: Ints | None) ->
         if not (_finite(measured) and _finite(Lambda) and _norm2(x) <= LIMIT):
             return Status.DIVERGED, t
         if plan.diagnostics > 0:
-            out.per_round[replica, t] = measured
-            out.Lambda[replica, t] = Lambda
+            out.per_round[slot, t] = measured
+            out.Lambda[slot, t] = Lambda
+            if evolution is not None:
+                out.ifo_calls[slot, t] = calls
     return Status.OK, plan.rounds
 
 
@@ -203,7 +214,7 @@ def _memory(plan: Plan, replica: int, t: int, x: Array, grad_f: Array) -> tuple[
         rotate(grad_f, memory.angle, turned)
         b = plan.scale * turned
         return zero[0], grad_f + b, b
-    if memory.kind in (SUBSET, BALANCED):
+    if memory.kind in (SUBSET, BALANCED, GIVEN):
         f_memory, grad_f_memory = zero[0], zero
         for i in range(problem.clients):
             first, count = int(problem.past.client_start[i]), int(problem.past.counts[i])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from cflag_theory.errors import InvalidInput
 
 from .bias import client_means, ratio_bound
 from .memory import everything
+from .multiples import check_ratio
 from .problem import EXACT, INFINITE, Array, Constant, Problem
 from .validation import (
     as_dial,
@@ -127,6 +129,7 @@ def random_separable(
     ratio: float = 1.0,
     anti_aligned: float = 0.0,
     rotated: bool = True,
+    r: float | None = None,
     seed: int = 0,
 ) -> Problem:
     """A separable problem with dials for r, m and the interference between the tasks.
@@ -147,6 +150,9 @@ def random_separable(
         The fraction of coordinates, in [0, 1], in which the weights of g are negative: needs a bounded potential.
     rotated : bool
         Whether to hide the coordinates behind a rotation (a signed permutation below d = 4).
+    r : float, optional
+        Scales f so that r of Assumption 3 is this, up to rounding, for the memory of all past data. Needs conflict = 0
+        or shift = 0.
     seed : int
         Of the construction; runs have their own.
 
@@ -176,6 +182,9 @@ def random_separable(
     rotation = _dyadic_rotation(d, random) if rotated else np.eye(d)
     z = past_shift + grid(random.uniform(0.25, 0.75, d)) * random.choice([-1, 1], d)
     tasks[2] /= ratio
+    if r is not None:
+        check_ratio(r, conflict * shift)
+        tasks[0] *= r / _present_ratio(tasks, N)
     return separable(
         *tasks,
         potential=potential,
@@ -185,6 +194,12 @@ def random_separable(
         start=rotation.T @ z,
         name=f"random separable ({potential})",
     )
+
+
+def _present_ratio(tasks: Sequence[Array], clients: int) -> float:
+    """r of equally large clients that remember everything, with common stationary points."""
+    f, g = (np.mean(weights.reshape(clients, -1, weights.shape[1]).mean(axis=1), axis=0) for weights in tasks[::2])
+    return float(abs(f / g).max())
 
 
 def _dyadic_rotation(d: int, random: np.random.Generator) -> Array:

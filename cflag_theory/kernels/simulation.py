@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 import operator
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-import cflag_theory
 from cflag_theory.errors import InvalidInput, UnknownName
 
 from . import algorithms, reference
-from .algorithms import NO_PAST, Algorithm, is_finite_real, row_as_dict
+from .algorithms import Algorithm, is_finite_real
 from .draws import MAX_CLIENTS
 from .framework import framework
-from .memory import BALANCED, ROTATION, SUBSET, Memory
-from .plan import DIAGNOSTICS, Outputs, Plan, empty_outputs
-from .problem import Ints, Problem
-from .trace import COLUMNS, PER_CLIENT, ROUND, STATE, Trace, ratio
+from .memory import BALANCED, GIVEN, ROTATION, SUBSET, Memory, marks
+from .plan import BITWISE, DIAGNOSTICS, DTYPES, FAST, MODES, Plan, empty_outputs
+from .problem import Ints, Problem, digest
+from .recording import absent_columns, as_trace, recorded_columns
+from .trace import Trace
 from .validation import run_number, validate
 
-ENGINES = ("compiled", "reference")
-OF_MEMORY = ("h", "grad_h2", "grad_memory2", "b2", "Gamma", "B", "m_met", "r2_met", "Lambda")
-OF_FUNCTION = ("h", "grad_h2")
-OF_FULL_GRADIENTS = ("iag_error2_max", "rho_sum2", "error_sum2", "information_loss")
+__all__ = ["digest", "simulate"]
+
+COMPILED, REFERENCE, CUDA = ENGINES = ("compiled", "reference", "cuda")
 
 
 def simulate(
@@ -42,9 +40,14 @@ def simulate(
     memory: Memory | None = None,
     participants: int | None = None,
     replicas: int = 1,
+    first_replica: int = 0,
     seed: int = 0,
     engine: str = "compiled",
+    mode: str = BITWISE,
+    dtype: str = DTYPES[0],
     diagnostics: str = "cheap",
+    every: int = 1,
+    columns: Sequence[str] | None = None,
     iterates: bool = False,
     orders: ArrayLike | None = None,
     threads: int | None = None,
@@ -72,14 +75,25 @@ def simulate(
     participants : int, optional
         S clients drawn without replacement every round; the server's mean is over them, with weights p_i / their sum.
         A client's past are the rounds in which it took part. All clients by default.
-    replicas : int
-        Independent runs of the same start; they differ in their draws.
+    replicas, first_replica : int
+        Independent runs of the same start; they differ in their draws, which are those of the replicas first_replica,
+        first_replica + 1, ... of a larger run.
     seed : int
         In [0, 2^63). Equal seeds give equal draws in both engines, for any number of threads.
-    engine : {"compiled", "reference"}
-        Machine code for floats, or plain NumPy for floats and fractions.
+    engine : {"compiled", "reference", "cuda"}
+        Machine code for floats, plain NumPy for floats and fractions, or an NVIDIA GPU.
+    mode : {"bitwise", "fast"}
+        Of the compiled engine. "bitwise": a replica's numbers depend on its draws alone, to the last bit. "fast": full
+        gradients of four replicas share one product, and agree with the others up to rounding. Runs of the CFL
+        framework and with diagnostics="all" are bitwise in both.
+    dtype : {"float64", "float32"}
+        Of the iterates and gradients; columns are float64 in any case.
     diagnostics : {"none", "cheap", "all"}
         "all" adds the columns that need a full local gradient at every local step; "none" measures the end only.
+    every : int
+        With diagnostics="all": those columns only in rounds 0, every, 2 every, ...; see `Trace.rounds_of`.
+    columns : sequence of str, optional
+        Record only these columns, and evaluate only what they need; all that `diagnostics` allows by default.
     iterates : bool
         Keep x_0, ..., x_T.
     orders : (rounds, N, E) int array, optional
@@ -99,32 +113,44 @@ def simulate(
     InvalidInput
         An argument outside its range; the message names it and the remedy.
     UnknownName
-        An algorithm, engine or level of diagnostics that does not exist.
+        An algorithm, column, engine, mode, dtype or level of diagnostics that does not exist.
     Diverged
         With `throw`: some replica left the finite numbers.
     """
     row = algorithms.algorithm(algorithm) if isinstance(algorithm, str) else algorithm
-    if engine not in ENGINES:
-        raise UnknownName(f"engine {engine!r} is unknown: use one of {', '.join(ENGINES)}")
-    if diagnostics not in DIAGNOSTICS:
-        raise UnknownName(f"diagnostics {diagnostics!r} is unknown: use one of {', '.join(DIAGNOSTICS)}")
-    if engine == "compiled" and (problem.exact or orders is not None):
+    for what, value, known in (
+        ("engine", engine, ENGINES),
+        ("diagnostics", diagnostics, DIAGNOSTICS),
+        ("mode", mode, MODES),
+        ("dtype", dtype, DTYPES),
+    ):
+        if value not in known:
+            raise UnknownName(f"{what} {value!r} is unknown: use one of {', '.join(known)}")
+    if engine != REFERENCE and (problem.exact or orders is not None):
         what = "holds fractions" if problem.exact else "is to follow given orders"
-        raise InvalidInput(f"problem {problem.name!r} {what}, which the compiled engine cannot: use engine='reference'")
+        raise InvalidInput(f"problem {problem.name!r} {what}, which the {engine} engine cannot: use engine='reference'")
+    if engine == CUDA:
+        from . import cuda
+
+        cuda.require_gpu()
     validate(problem)
     if problem.exact:
         _require_fractions(problem)
     if problem.clients >= MAX_CLIENTS:
         raise InvalidInput(f"problem {problem.name!r} has {problem.clients} clients: use fewer than {MAX_CLIENTS}")
     _check_memory(problem, row, memory)
+    if memory is not None and memory.kind == GIVEN:
+        # The engines then find what is kept where they look for classes.
+        problem = replace(problem, labels=marks(problem, memory))
 
-    exact, clients = problem.exact, problem.clients
+    exact, clients, level = problem.exact, problem.clients, DIAGNOSTICS.index(diagnostics)
     rounds, replicas = _at_least("rounds", rounds, 1), _at_least("replicas", replicas, 1)
     chosen = clients if participants is None else _at_least("participants", participants, 1)
     if chosen > clients:
         raise InvalidInput(
             f"participants is {participants} and problem {problem.name!r} has {clients} clients: use fewer"
         )
+    absent = absent_columns(row, memory, diagnostics=level, exact=exact, columns=columns)
     plan = Plan(
         problem=problem,
         row=row,
@@ -140,22 +166,24 @@ def simulate(
         rounds=rounds,
         replicas=replicas,
         seed=_at_least("seed", seed, 0),
-        diagnostics=DIAGNOSTICS.index(diagnostics),
-        framework=framework(
-            problem, row, rounds=rounds, participants=chosen, replicas=replicas, meter=diagnostics == DIAGNOSTICS[2]
-        ),
+        diagnostics=level,
+        framework=framework(problem, row, rounds=rounds, participants=chosen, replicas=replicas, meter=level > 1),
+        first_replica=_at_least("first_replica", first_replica, 0),
+        mode=mode,
+        dtype=dtype,
+        every=_at_least("every", every, 1),
+        recorded=recorded_columns(absent),
     )
+    _check_plan(plan, engine, orders is not None)
     if plan.alpha != 0 and not row.memory:
         raise InvalidInput(f"alpha is {alpha} and algorithm {row.name!r} has no memory step: leave alpha out")
-    if plan.seed >= 1 << 63:
-        raise InvalidInput(f"seed is {seed}: use an integer below 2^63")
 
-    if plan.framework is not None and orders is not None:
-        raise InvalidInput("orders belong to fixed local data and clients that remember nothing: leave them out")
-
-    out = empty_outputs(plan, iterates=iterates)
-    if engine == "reference":
+    blocks = engine == COMPILED and plan.framework is None
+    out = empty_outputs(plan, iterates=iterates, selective=blocks and (columns is not None or level == 0))
+    if engine == REFERENCE:
         reference.run(plan, out, None if orders is None else _check_orders(orders, plan))
+    elif engine == CUDA:
+        cuda.run(plan, out)
     else:
         # Numba takes a second to import, and the reference does not need it.
         from . import cpu
@@ -165,60 +193,42 @@ def simulate(
         raise InvalidInput(
             f"problem {problem.name!r} has no finite value or gradient at its start: scale its rows or start elsewhere"
         )
-    trace = _trace(plan, out, {"engine": engine, "diagnostics": diagnostics, "orders": orders is not None})
+    trace = as_trace(plan, out, absent, {"engine": engine, "loop": _loop(plan, engine), "orders": orders is not None})
     if throw:
         trace.raise_if_diverged()
     return trace
 
 
-def _trace(plan: Plan, out: Outputs, settings: dict[str, Any]) -> Trace:
-    rounds = int(out.rounds_done.min())
-    diverged = bool(out.status.any())
-    absent = _absent(plan)
-    columns = {name: out.state[:, :rounds, slot] for slot, name in enumerate(STATE)}
-    columns |= {name: out.per_round[:, :rounds, slot] for slot, name in enumerate(ROUND)}
-    columns |= dict.fromkeys(PER_CLIENT, out.Lambda[:, :rounds])
-    columns = {name: column.copy() for name, column in columns.items() if name not in absent}
-    if "m_met" not in absent:
-        columns["m_met"] = ratio(columns["b2"], columns["grad_f2"])
-        columns["r2_met"] = ratio(columns["grad_memory2"], columns["grad_g2"])
-    end = {}
-    if plan.diagnostics > 0 or not diverged:
-        slot_of_end = rounds if plan.diagnostics > 0 else 0
-        unmeasured = _absent_with_memory(plan.memory)
-        end = {
-            name: out.state[:, slot_of_end, slot].copy() for slot, name in enumerate(STATE) if name not in unmeasured
-        }
-    return Trace(
-        columns=columns,
-        end=end,
-        status=out.status,
-        rounds_done=out.rounds_done,
-        absent=absent,
-        config=_config(plan) | settings,
-        iterates=out.iterates[:, : rounds + 1].copy() if out.iterates.size else None,
-    )
+def _check_plan(plan: Plan, engine: str, orders: bool) -> None:
+    if plan.seed >= 1 << 63:
+        raise InvalidInput(f"seed is {plan.seed}: use an integer below 2^63")
+    if plan.first_replica + plan.replicas > 1 << 32:
+        raise InvalidInput(f"first_replica is {plan.first_replica}: replicas are counted below 2^32")
+    if plan.every > 1 and plan.diagnostics < 2:
+        raise InvalidInput(
+            f"every is {plan.every} and diagnostics is {DIAGNOSTICS[plan.diagnostics]!r}: only the columns of "
+            "diagnostics='all' can be left out in some rounds"
+        )
+    if plan.framework is not None and orders:
+        raise InvalidInput("orders belong to fixed local data and clients that remember nothing: leave them out")
+    if plan.dtype != DTYPES[0] and (engine == REFERENCE or plan.framework is not None):
+        what = (
+            "the reference engine" if engine == REFERENCE else f"the CFL framework, which {plan.row.name!r} needs here,"
+        )
+        raise InvalidInput(f"{what} runs in float64 alone: leave out dtype={plan.dtype!r}")
+    if engine == CUDA:
+        from . import cuda
+
+        cuda.require_plain(plan)
 
 
-def _absent(plan: Plan) -> dict[str, str]:
-    if plan.diagnostics == 0:
-        return dict.fromkeys(COLUMNS, "the run had diagnostics='none', use 'cheap' or 'all'")
-    absent = _absent_with_memory(plan.memory)
-    if plan.diagnostics == 1:
-        absent |= dict.fromkeys(OF_FULL_GRADIENTS, "it needs full gradients at local steps, use diagnostics='all'")
-    if plan.row.past == NO_PAST:
-        absent["information_loss"] = f"algorithm {plan.row.name!r} remembers no past rounds"
-    elif plan.problem.exact:
-        absent["information_loss"] = "norms are not rational, run it on floats"
-    return absent
-
-
-def _absent_with_memory(memory: Memory | None) -> dict[str, str]:
-    if memory is None:
-        return dict.fromkeys(OF_MEMORY, "the run had no memory, pass one to simulate")
-    if memory.kind == ROTATION:
-        return dict.fromkeys(OF_FUNCTION, "a rotated gradient is the gradient of no f_memory, use another memory")
-    return {}
+def _loop(plan: Plan, engine: str) -> str:
+    """Which loop ran: that of the framework has one mode, and so have errors of estimates."""
+    if engine != COMPILED:
+        return engine
+    if plan.framework is not None:
+        return "framework"
+    return "blocks, together" if plan.mode == FAST and plan.diagnostics < 2 else "blocks"
 
 
 def _require_fractions(problem: Problem) -> None:
@@ -247,6 +257,8 @@ def _memory_share(problem: Problem, memory: Memory | None) -> Any:
     remembered = problem.past.counts
     if memory is not None and memory.kind in (SUBSET, BALANCED):
         remembered = np.minimum(remembered, memory.size)
+    if memory is not None and memory.kind == GIVEN:
+        remembered = np.array([len(kept) for kept in memory.kept])
     share = Fraction(int(remembered.sum()), int(remembered.sum() + problem.current.counts.sum()))
     return share if problem.exact else float(share)
 
@@ -276,43 +288,3 @@ def _check_orders(orders: ArrayLike, plan: Plan) -> Ints:
     if (array < 0).any() or (array >= plan.problem.current.counts[:, None]).any():
         raise InvalidInput("orders name a component that its client does not have: count from 0 within each client")
     return array.astype(np.int64)
-
-
-def _config(plan: Plan) -> dict[str, Any]:
-    memory = None
-    if plan.memory is not None:
-        memory = asdict(plan.memory) | {"scale": str(plan.memory.scale)}
-    return {
-        "problem": plan.problem.name,
-        "problem_digest": digest(plan.problem),
-        "algorithm": row_as_dict(plan.row),
-        "memory": memory,
-        "alpha": str(plan.alpha),
-        "beta": str(plan.beta),
-        "local_steps": plan.local_steps,
-        "rounds": plan.rounds,
-        "participants": plan.problem.clients if plan.framework is None else plan.framework.participants,
-        "replicas": plan.replicas,
-        "seed": plan.seed,
-        "L": str(plan.L),
-        "exact": plan.problem.exact,
-        "versions": {
-            "cflag_theory": cflag_theory.__version__,
-            "numpy": np.__version__,
-            "numba": version("numba"),
-        },
-    }
-
-
-def digest(problem: Problem) -> str:
-    """A hash of all arrays of a problem: whether a replay starts from the same numbers."""
-    hashed = hashlib.sha256()
-    arrays = [problem.p, problem.start, problem.labels]
-    for part in (problem.past, problem.current):
-        arrays += [part.rows, part.shifts, part.weights, part.offsets, part.row_start, part.client_start]
-    for array in arrays:
-        # The bytes of an object array are addresses, not values.
-        hashed.update(repr(array.tolist()).encode() if array.dtype == object else array.tobytes())
-    if problem.evolving:
-        hashed.update(repr((problem.drift, problem.windows)).encode())
-    return hashed.hexdigest()[:16]

@@ -89,7 +89,7 @@ def _check_shapes(path: str | os.PathLike[str], trace: Trace) -> None:
     wrong = [name for name in trace.columns if name not in COLUMNS] + [name for name in trace.end if name not in STATE]
     for name, column in trace.columns.items():
         shape = column.shape[:-1] if name in PER_CLIENT else column.shape
-        if shape != (replicas, rounds):
+        if name in COLUMNS and shape != (replicas, len(trace.rounds_of(name))):
             wrong.append(name)
     wrong += [name for name, values in trace.end.items() if values.shape != (replicas,)]
     if trace.iterates is not None and trace.iterates.shape[:2] != (replicas, rounds + 1):

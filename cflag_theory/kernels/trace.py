@@ -42,6 +42,8 @@ ROUND = {
     "information_loss": "mean over the clients that take part of (1 / t) sum_tau ||grad f_{tau,i}(x_t) - gradient of "
     "its model||, over the t rounds that the client keeps; the current one has no loss (CFL, footnote 6)",
 }
+#: Columns of `ROUND` that need full gradients at local steps; with `every` they hold every so many rounds only.
+OF_FULL_GRADIENTS = ("iag_error2_max", "rho_sum2", "error_sum2", "information_loss")
 DERIVED = {
     "m_met": "||b||^2 / ||grad f||^2 at x_t, the m that (27) needs there; 0 for 0/0 and infinite for a positive over 0",
     "r2_met": "||grad_f_memory||^2 / ||grad g||^2 at x_t, the r^2 that (30) needs there; 0/0 and x/0 as in m_met",
@@ -50,8 +52,12 @@ PER_CLIENT = {
     "Lambda": "Lambda_{t,i} = <grad_f_memory(x_t), sum_k delayed_{i,k}> of every client, S split by client as in "
     "(24); with adapted rates a_i before it is rescaled, so that the sign tells interference from transference",
 }
+COSTS = {
+    "ifo_calls": "IFO calls of the round, integers: gradients of one component that the algorithm needs, see `costs`",
+    "communicated": "numbers that all clients that take part receive and send in the round, integers, see `costs`",
+}
 #: Every column, with what it holds; shape (replicas, rounds), and (replicas, rounds, N) for `Lambda`.
-COLUMNS = STATE | ROUND | DERIVED | PER_CLIENT
+COLUMNS = STATE | ROUND | DERIVED | PER_CLIENT | COSTS
 #: Columns of squared norms, whose root `Trace.root` takes; squares are kept because they stay rational.
 SQUARED = frozenset(name for name in COLUMNS if "2" in name)
 
@@ -77,8 +83,8 @@ class Trace:
     Attributes
     ----------
     columns : mapping of str to (replicas, rounds) array
-        See `COLUMNS`; float64, or objects holding `Fraction` in exact runs. Rounds from the first at which any
-        replica stopped are cut off.
+        See `COLUMNS`; float64, or objects holding `Fraction` in exact runs; costs are int64 on floats. Rounds from the
+        first at which any replica stopped are cut off. Columns of `OF_FULL_GRADIENTS` hold the rounds of `rounds_of`.
     end : mapping of str to (replicas,) array
         The columns of `STATE` at the last iterate. A memory that is redrawn every round is drawn once more for it.
     status, rounds_done : (replicas,)
@@ -123,6 +129,8 @@ class Trace:
     def column(self, name: str) -> Array:
         """A column of `COLUMNS`, shape (replicas, rounds), or (replicas, rounds, N) for `Lambda`.
 
+        A column that was measured in some rounds only is shorter: it holds those of `rounds_of` and nothing else.
+
         Raises
         ------
         UnknownName
@@ -135,6 +143,19 @@ class Trace:
         if name not in COLUMNS:
             raise UnknownName(f"column {name!r} is unknown: use one of {', '.join(COLUMNS)}")
         raise InvalidInput(f"column {name!r} was not measured: {self.absent[name]}")
+
+    def rounds_of(self, name: str) -> Ints:
+        """The rounds whose values a column holds: all, or every so many of what needs full local gradients.
+
+        Raises
+        ------
+        UnknownName
+            No such column.
+        InvalidInput
+            The run did not measure it.
+        """
+        self.column(name)
+        return np.arange(0, self.rounds, self.config.get("every", 1) if name in OF_FULL_GRADIENTS else 1)
 
     def root(self, name: str) -> Array:
         """The square root of a column of squared norms, as floats.

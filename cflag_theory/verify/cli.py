@@ -9,11 +9,11 @@ import typer
 
 from cflag_theory import __version__
 from cflag_theory.errors import CflagError
-from cflag_theory.verify.cli_nqm import nqm_command
-from cflag_theory.verify.cli_rate import rate_command
-from cflag_theory.verify.cli_simulate import simulate_command
-from cflag_theory.verify.cli_stepsize import stepsize_command
-from cflag_theory.verify.shell import (
+from cflag_theory.verify.commands.forgetting import forgetting_command
+from cflag_theory.verify.commands.nqm import nqm_command
+from cflag_theory.verify.commands.plot import plot_command
+from cflag_theory.verify.commands.rate import rate_command
+from cflag_theory.verify.commands.shell import (
     Format,
     FormatOption,
     ProverOption,
@@ -22,6 +22,10 @@ from cflag_theory.verify.shell import (
     progress_bar,
     read_theory,
 )
+from cflag_theory.verify.commands.simulate import simulate_command
+from cflag_theory.verify.commands.stepsize import stepsize_command
+from cflag_theory.verify.commands.sweep import sweep_command
+from cflag_theory.verify.commands.tasks import tasks_command
 
 app = typer.Typer(
     name="cflag",
@@ -76,8 +80,9 @@ def verify_command(
     """Decide the claims of the ledger, and write the report."""
     from cflag_theory.claims.ledger import LEDGER
     from cflag_theory.verify.check import verify
-    from cflag_theory.verify.rates import HORIZONS, rate
-    from cflag_theory.verify.report import check_writable, write_report
+    from cflag_theory.verify.files import check_writable
+    from cflag_theory.verify.rates.study import HORIZONS, rate
+    from cflag_theory.verify.report import write_report
 
     if out is not None:
         check_writable(out)
@@ -108,7 +113,7 @@ def verify_command(
     if format is Format.json:
         print_json([verdict.to_json() for verdict in verdicts])
         return
-    from cflag_theory.verify import tables
+    from cflag_theory.verify.tables import claims as tables
 
     tables.ledger(verdicts)
     if page is not None:
@@ -133,7 +138,7 @@ def show(
     if format is Format.json:
         print_json(verdict.to_json())
         return
-    from cflag_theory.verify import tables
+    from cflag_theory.verify.tables import claims as tables
 
     if replay:
         tables.replay(verdict)
@@ -145,3 +150,7 @@ app.command("rate")(rate_command)
 app.command("stepsize")(stepsize_command)
 app.command("simulate")(simulate_command)
 app.command("nqm")(nqm_command)
+app.command("forgetting")(forgetting_command)
+app.command("tasks")(tasks_command)
+app.command("sweep")(sweep_command)
+app.command("plot")(plot_command)

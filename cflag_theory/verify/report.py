@@ -8,7 +8,6 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,27 +16,9 @@ from cflag_theory.claims.ledger import PREAMBLE
 from cflag_theory.claims.proof import Instance, Obligation, Proof, RuleUse, Step
 from cflag_theory.errors import OutputError
 from cflag_theory.verify.coq import census
+from cflag_theory.verify.files import check_writable
+from cflag_theory.verify.rates.statistics import FIT_RULE
 from cflag_theory.verify.verdict import GRAVITY, MEANINGS, Verdict
-
-
-def check_writable(folder: Path | str) -> Path:
-    """Return the folder as an absolute path, made if it does not exist.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be made or written, or is a file; asked before long work, so that nothing is lost after it.
-    """
-    path = Path(folder).absolute()
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path):
-            pass
-    except OSError as error:
-        raise OutputError(
-            f"cannot write to the folder {str(folder)!r} ({error.strerror}): choose another with --out"
-        ) from error
-    return path
 
 
 def write_report(
@@ -115,7 +96,7 @@ def _figures(
     )
     from cflag_theory.verify.checks.c_flag.drift import constants_along_range
     from cflag_theory.verify.checks.c_flag.overfitting import expected_overfitting
-    from cflag_theory.verify.floors import floors
+    from cflag_theory.verify.rates.floors import floors
 
     series = floors()
     drawn = [
@@ -139,7 +120,7 @@ def _figures(
         ),
     ]
     if rates:
-        text = "min over t of the mean squared gradient of the past objective against T"
+        text = "squared gradients of f, g and h~ against T, with bounds of both sides; below, bounds over measurements"
         drawn.insert(0, ("rate", "The rate", text, rate_figure(rates)))
     if cfl_rates:
         text = "expected gap of the last round against T on the noisy quadratic model of the CFL paper"
@@ -210,26 +191,8 @@ def _page(
         papers=papers,
         kinds=sorted({e.kind for v in verdicts for e in v.evidence}),
         rates=rates,
+        fit_rule=FIT_RULE,
         notes=notes,
         figures=pictures,
         version=__version__,
     )
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, path)
-    except OSError as error:
-        raise OutputError(f"cannot write {str(path)!r} ({error.strerror}): choose another place with --out") from error
-    finally:
-        with suppress(OSError):
-            draft.unlink()

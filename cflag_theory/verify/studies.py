@@ -7,10 +7,10 @@ from typing import Any
 
 from cflag_theory.errors import MissingExtra
 from cflag_theory.kernels import Memory, Problem, default_memory, default_problem, load_data, uniform
-from cflag_theory.verify.cfl_rates import Model, cfl_rate
-from cflag_theory.verify.inputs import DATA_MEMORY
-from cflag_theory.verify.nqm_runs import nqm_study, pieces
-from cflag_theory.verify.rates import HORIZONS
+from cflag_theory.verify.commands.inputs import DATA_MEMORY
+from cflag_theory.verify.nqm.study import nqm_study, pieces
+from cflag_theory.verify.rates.cfl_rates import Model, cfl_rate
+from cflag_theory.verify.rates.study import HORIZONS
 
 #: Simulated runs of each curve of Figure 2.
 RUNS = 16

@@ -8,23 +8,12 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from rate_studies import STUDY
 
 import cflag_theory.figures as package
 from cflag_theory.errors import OutputError
 from cflag_theory.figures import drift_figure, rate_figure, save
 
-STUDY = {
-    "title": "a problem",
-    "horizons": [16, 32, 64, 128],
-    "min_mean": [0.5, 0.3, 0.2, 0.1],
-    "mean_min": [0.4, 0.2, 0.15, 0.09],
-    "band": [[0.4, 0.6], [0.25, 0.35], [0.18, 0.22], [0.09, 0.11]],
-    "theorem2": [8.0, 4.0, 2.0, 1.0],
-    "slope": -0.9,
-    "slope_interval": [-1.1, -0.7],
-    "fit_from": 64,
-    "r_met": "inf",
-}
 DRIFT = {
     key: {
         "title": key,
@@ -42,39 +31,6 @@ DRIFT = {
 
 def lines(axes):
     return {line.get_label(): (list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines}
-
-
-def test_rate_figure_shows_the_study():
-    figure = rate_figure([STUDY])
-    assert isinstance(figure, Figure)
-    above, below = figure.axes
-    assert (above.get_xscale(), above.get_yscale()) == ("log", "log")
-    drawn = lines(above)
-    assert next(iter(drawn.values())) == (STUDY["horizons"], STUDY["min_mean"])
-    assert next(v for k, v in drawn.items() if "bound" in k) == (STUDY["horizons"], STUDY["theorem2"])
-    assert next(v for k, v in drawn.items() if "minima" in k) == (STUDY["horizons"], STUDY["mean_min"])
-    band = above.collections[0].get_paths()[0].vertices
-    assert {0.4, 0.6, 0.09, 0.11} <= set(band[:, 1].tolist())
-    assert [t.get_text() for t in above.texts] == ["fitted slope -0.900  [-1.100, -0.700]\nfor T ≥ 64"]
-    assert next(iter(lines(below).values()))[1] == pytest.approx([16, 40 / 3, 10, 10])
-
-
-@pytest.mark.parametrize("power", [-0.5, -1.0])
-def test_reference_slopes_pass_through_the_measurement_where_the_fit_begins(power):
-    (T, y) = lines(rate_figure([STUDY]).axes[0])[f"slope {power:g}"]
-    assert y[2] == pytest.approx(0.2)
-    assert np.diff(np.log(y)) / np.diff(np.log(T)) == pytest.approx(power)
-
-
-def test_a_bound_that_is_not_positive_is_left_out_of_the_logarithms():
-    figure = rate_figure([{**STUDY, "theorem2": [8.0, -4.0, 2.0, 1.0]}])
-    assert next(v for k, v in lines(figure.axes[0]).items() if "bound" in k) == ([16, 64, 128], [8.0, 2.0, 1.0])
-    assert figure.axes[1].get_yscale() == "linear"
-
-
-def test_one_column_a_study():
-    figure = rate_figure([STUDY, {**STUDY, "title": "another"}])
-    assert [axes.get_title() for axes in figure.axes] == ["a problem", "another", "", ""]
 
 
 def test_drift_figure_shows_printed_proved_and_instances():

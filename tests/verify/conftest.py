@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from cflag_theory.verify import cli, verify
+from cflag_theory.verify import cli, read_results, sweep, verify
+from cflag_theory.verify.sweeps import check as sweep_check
 
 FIRST_EIGHT = tuple(f"cflag.{name}" for name in ("eq7", "eq22", "eq25", "lemma1", "eq65", "lemma13", "cor14", "eq177"))
 
@@ -29,3 +30,46 @@ def cflag(monkeypatch, capsys):
         return ended.value.code or 0, printed.out, printed.err
 
     return call
+
+
+#: Forty-eight short runs of three replicas.
+SWEEP = """\
+record = ["grad_f2", "drift2_max"]
+every = 3
+
+[memory]
+kind = "sign"
+m = [0, 0.25]
+
+[[algorithm]]
+name = "c_flag"
+alpha = "1/(L*(1 + m))"
+
+[[algorithm]]
+name = "scaffold"
+server_rate = 0.5
+
+[run]
+beta = ["c/sqrt(T)", 0.01]
+c = 0.05
+E = 2
+T = [1, 8]
+seed = {first = 0, count = 3}
+replicas = 3
+"""
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """The file above; its chunks are small, so that there are several."""
+    monkeypatch.setattr(sweep_check, "LEAST_WORK", 2e6)
+    path = tmp_path / "study.toml"
+    path.write_text(SWEEP, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def whole(study, tmp_path):
+    """Its results from one process, without a break."""
+    sweep(study, out=tmp_path / "whole", jobs=1)
+    return read_results(tmp_path / "whole")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.verify.cfl_rates import METHODS, SIMULATED, Model, cfl_rate, floor, our_bound, printed_bound
+from cflag_theory.verify.rates.cfl_rates import METHODS, SIMULATED, Model, cfl_rate, floor, our_bound, printed_bound
 
 SMALL = {"horizons": (2, 8, 32), "replicas": 2}
 MODELS = (

@@ -13,7 +13,8 @@ import pytest
 
 import cflag_theory
 from cflag_theory.kernels import random_separable, read_trace, uniform
-from cflag_theory.verify import cli, rates, studies, verify
+from cflag_theory.verify import cli, studies, verify
+from cflag_theory.verify.rates import study as rates
 
 PROGRAM = "from cflag_theory.verify.cli import main; main()"
 TINY = (
@@ -200,7 +201,7 @@ def test_rate(cflag, tmp_path):
     assert (code, err) == (0, "")
     assert "fitted slope" in out
     names = sorted(path.name for path in (tmp_path / "new").iterdir())
-    assert names == ["rate.json", "rate.png", "rate.svg"]
+    assert names == ["rate.json", "rate.png", "rate.svg", "rate_horizons.jsonl"]
     _, out, _ = cflag(*command, "--format", "json")
     assert json.loads(out) == json.loads((tmp_path / "new" / "rate.json").read_text(encoding="utf-8"))
     (study,) = json.loads(out)

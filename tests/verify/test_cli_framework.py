@@ -8,7 +8,7 @@ import pytest
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import RoundWeights, algorithm, read_trace
-from cflag_theory.verify.inputs import read_algorithm
+from cflag_theory.verify.commands.inputs import read_algorithm
 
 RUN = ("simulate", "--beta", "0.05", "--T", "3", "--E", "2")
 NOISY = (*RUN, "--problem", "noisy_quadratic", "--dial", "dimension=3", "--dial", "clients=4")

@@ -7,7 +7,7 @@ import pytest
 
 from cflag_theory.errors import DataError, InvalidInput, UnknownName
 from cflag_theory.kernels import class_balanced, default_memory, everything, rotation_bias, sign_bias, uniform
-from cflag_theory.verify.inputs import DATA_MEMORY, integers, read_memory, read_problem
+from cflag_theory.verify.commands.inputs import DATA_MEMORY, integers, read_memory, read_problem
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from cflag_theory.claims.cfl.quadratic_model import PRINTED, SETTINGS
 from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import InvalidInput
 from cflag_theory.verify import nqm_study
-from cflag_theory.verify.nqm import agree, answers, best, criterion, law, rates, sentences, study
-from cflag_theory.verify.nqm_runs import decaying, panels, pieces, simulated, window_cost, witness
-from cflag_theory.verify.nqm_search import Grid, search
-from cflag_theory.verify.nqm_setting import CELLS, METHODS, Setting
+from cflag_theory.verify.nqm.best_rates import agree, answers, best, criterion, law, rates, sentences, study
+from cflag_theory.verify.nqm.search import Grid, search
+from cflag_theory.verify.nqm.setting import CELLS, METHODS, Setting
+from cflag_theory.verify.nqm.study import decaying, panels, pieces, simulated, window_cost, witness
 
 SMALL = Setting(dimension=4, clients=3, local_steps=2, rounds=12, grid=0.01)
 BY_NAME = {method.name: method for method in METHODS}

@@ -15,13 +15,14 @@ import cflag_theory.figures as figures
 from cflag_theory.claims.ledger import PREAMBLE
 from cflag_theory.errors import OutputError
 from cflag_theory.kernels import random_separable, uniform
-from cflag_theory.verify import floors, rate, write_report
+from cflag_theory.verify import rate, write_report
 from cflag_theory.verify import report as module
-from cflag_theory.verify.cfl_rates import Model, cfl_rate
 from cflag_theory.verify.checks.c_flag import overfitting
-from cflag_theory.verify.nqm_runs import nqm_study
-from cflag_theory.verify.nqm_setting import Setting
-from cflag_theory.verify.report import check_writable, write_text
+from cflag_theory.verify.files import check_writable, write_text
+from cflag_theory.verify.nqm.setting import Setting
+from cflag_theory.verify.nqm.study import nqm_study
+from cflag_theory.verify.rates import floors
+from cflag_theory.verify.rates.cfl_rates import Model, cfl_rate
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,153 @@
+"""`python -m benchmarks`: the tables on the terminal, as JSON, or into RESULTS.md."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from .machine import describe, one_thread
+
+app = typer.Typer(
+    add_completion=False, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
+)
+
+
+class Format(StrEnum):
+    """How results are printed."""
+
+    table = "table"
+    json = "json"
+
+
+QuickOption = Annotated[bool, typer.Option("--quick", help="The small cases, few repetitions: under two minutes.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="Tables for people, or JSON on standard output.")]
+WriteOption = Annotated[bool, typer.Option("--write", help="Rewrite this part of RESULTS.md in this folder.")]
+
+
+def tell(words: str) -> None:
+    """What is done next, on standard error."""
+    print(words, file=sys.stderr, flush=True)
+
+
+@app.callback(invoke_without_command=True)
+def kernels(
+    context: typer.Context,
+    quick: QuickOption = False,
+    case: Annotated[list[str] | None, typer.Option(help="A case, such as 'M x16'; repeatable.")] = None,
+    peer: Annotated[list[str] | None, typer.Option(help="Only this peer, such as JAX or C; repeatable.")] = None,
+    repeats: Annotated[int | None, typer.Option(min=1, help="Interleaved repetitions; 5, or 3 with --quick.")] = None,
+    seconds: Annotated[float | None, typer.Option(min=0.001, help="Length of one timed run, about.")] = None,
+    format: FormatOption = Format.table,
+    write: WriteOption = False,
+) -> None:
+    """C-FLAG against NumPy, JAX, PyTorch and C on one thread; ratios, growth, roofline and costs.
+
+    Without --case also the growth of the time and the costs beside a round. Exit code 1: some peer's iterates are not
+    ours.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    # Before numpy, jax and torch are imported: they read their settings then.
+    one_thread()
+    from .cases import CASES, FULL, QUICK
+    from .contest import PEERS, C, contest, disagreements
+    from .costs import costs
+    from .goals import goals
+    from .growth import growth
+    from .machine import ceilings
+    from .sheets import cost_sheet, goal_sheet, growth_sheet, ratio_sheet, roofline_sheet, time_sheet
+
+    names = case or (QUICK if quick else FULL)
+    for name in names:
+        if name not in CASES:
+            raise typer.BadParameter(f"case {name!r} is unknown: use one of {', '.join(CASES)}")
+    peers = tuple(peer or PEERS)
+    for who in peers:
+        if who not in PEERS:
+            raise typer.BadParameter(f"peer {who!r} is unknown: use one of {', '.join(PEERS)}")
+    often = repeats or (3 if quick else 5)
+    long = seconds or (0.05 if quick else 0.3)
+    tell("ceilings")
+    rates = ceilings(size=1024 if quick else 2048)
+    contests = [
+        contest(CASES[name], ceilings=rates, repeats=often, seconds=long, peers=peers, tell=tell) for name in names
+    ]
+    grown, beside = [], []
+    if not case:
+        along = tuple(who for who in peers if (who == C if quick else "NumPy" not in who))
+        grown = growth(
+            peers=along, ends_only=quick, repeats=min(often, 2 if quick else 5), seconds=min(long, 0.1), tell=tell
+        )
+        beside = costs(quick=quick, repeats=often, seconds=long, tell=tell)
+    aims = goals(contests, beside, rates["dgemm"])
+    sheets = [ratio_sheet(contests), *([goal_sheet(aims)] if aims else [])]
+    sheets += [time_sheet(contests), roofline_sheet(contests, rates)]
+    sheets += [growth_sheet(grown)] if grown else []
+    sheets += [cost_sheet(beside)] if beside else []
+    results = {"ceilings": rates, "contests": contests, "growth": grown, "costs": beside, "goals": aims}
+    _hand_out("cpu", sheets, results, format=format, write=write)
+    faults = [fault for found in contests for fault in disagreements(found)]
+    for fault in faults:
+        tell(fault)
+    if faults:
+        raise typer.Exit(1)
+
+
+@app.command()
+def rate(
+    largest: Annotated[int, typer.Option(min=32, help="The largest horizon; the goal is for 65536.")] = 65536,
+    format: FormatOption = Format.table,
+    write: WriteOption = False,
+) -> None:
+    """A rate study on the default problem, 64 replicas, horizons 16, 32, ... on all cores."""
+    from .studies import rate_study
+
+    _study("rate", lambda: rate_study(largest=largest, tell=tell), format=format, write=write)
+
+
+@app.command()
+def sweep(
+    seeds: Annotated[int, typer.Option(min=2, help="Seeds of the grid; it has four runs a seed.")] = 500,
+    format: FormatOption = Format.table,
+    write: WriteOption = False,
+) -> None:
+    """A sweep of small problems against the time inside the compiled kernel."""
+    from .studies import sweep_study
+
+    _study("sweep", lambda: sweep_study(seeds=seeds, tell=tell), format=format, write=write)
+
+
+def _study(part: str, measure: Callable[[], Any], *, format: Format, write: bool) -> None:
+    from .goals import goals
+    from .sheets import cost_sheet, goal_sheet
+
+    found = measure()
+    aims = goals([], found, 1.0)
+    sheets = [cost_sheet(found), *([goal_sheet(aims)] if aims else [])]
+    results = {"costs": found, "goals": aims}
+    _hand_out(part, sheets, results, format=format, write=write)
+
+
+def _hand_out(part: str, sheets: list[Any], results: dict[str, Any], *, format: Format, write: bool) -> None:
+    from .results_file import preamble, write_part
+    from .sheets import as_json, markdown, show
+
+    machine = describe()
+    if format is Format.json:
+        typer.echo(json.dumps(as_json({"machine": machine} | results), indent=1, allow_nan=False))
+    else:
+        show(sheets)
+    if write:
+        command = shlex.join(["python", "-m", "benchmarks", *sys.argv[1:]])
+        write_part(part, [*preamble(machine, command), *markdown(sheets)])
+        tell(f"benchmarks/RESULTS.md has a new part: {part}")
+
+
+if __name__ == "__main__":
+    app(prog_name="python -m benchmarks")

@@ -1,0 +1,183 @@
+"""The plain loop over a block of replicas that share the data: all rounds, one thread.
+
+Replicas come first in every array, then clients; an array (N, R, width) lets one client's gradients of all replicas be
+one product. Sums over clients run over clients in order, in every replica alike.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import formulas
+from . import memory as memories
+from .block_work import STATES, Block, new_block, new_lanes
+from .cache import compiled, inner
+from .local_steps import Lanes
+from .packed import Packed
+from .passes import FULL, ROTATED, SCALED, SUBSET, dot
+from .plan import LIMIT
+from .problem import Array, Ints
+from .round_gradients import complete_memory, current_gradients, draw_kept, draw_orders, past_gradients, to_start
+from .round_steps import local_work, server_steps
+from .settings import Settings
+from .trace import Status
+
+OK, DIVERGED = int(Status.OK), int(Status.DIVERGED)
+
+
+class Slots(NamedTuple):
+    """Where a block's measurements go; rows of the outputs from `first` on.
+
+    Attributes
+    ----------
+    state : (replicas, rounds + 1 or 0, S), per_round : (replicas, rounds or 0, M), Lambda : (replicas, ...)
+    end : (replicas, 8)
+    iterates : (replicas, rounds + 1 or 0, d)
+    status, rounds_done : (replicas,)
+    state_slots, round_slots : (S,), (M,)
+        Which of `STATE` and `ROUND` are kept.
+    """
+
+    state: Array
+    per_round: Array
+    Lambda: Array
+    end: Array
+    iterates: Array
+    status: Ints
+    rounds_done: Ints
+    state_slots: Ints
+    round_slots: Ints
+
+
+@inner
+def _measure_state(n: Settings, r: int, w: Block) -> bool:
+    """The columns of `STATE` into w.state; whether all are finite."""
+    share, rest = n.memory_share, 1.0 - n.memory_share
+    grad_h2 = 0.0
+    for c in range(w.X.shape[1]):
+        component = share * w.grad_memory[r, c] + rest * w.grad_g[r, c]
+        grad_h2 += component * component
+    state = w.state
+    state[0], state[1], state[2] = w.f[r], w.g[r], share * w.f_memory[r] + rest * w.g[r]
+    state[3], state[4], state[5] = dot(w.grad_f[r], w.grad_f[r]), dot(w.grad_g[r], w.grad_g[r]), grad_h2
+    state[6], state[7] = dot(w.grad_memory[r], w.grad_memory[r]), dot(w.b[r], w.b[r])
+    return _finite(state)
+
+
+@inner
+def _finite(values: Array) -> bool:
+    finite = True
+    for value in values:
+        finite = finite and math.isfinite(value)
+    return finite
+
+
+@inner
+def _measure_round(n: Settings, r: int, alpha: float, w: Block, lanes: Lanes) -> bool:
+    """The columns of `ROUND` into w.measured; whether all are finite."""
+    S2, measured = dot(w.S[r], w.S[r]), w.measured
+    measured[0] = formulas.forgetting(n.L, alpha, n.beta, S2, dot(w.grad_memory[r], w.S[r]))
+    measured[1] = formulas.overfitting(n.L, alpha, n.beta, dot(w.grad_f[r], w.b[r]), dot(w.b[r], w.S[r]))
+    measured[2], measured[3], measured[4] = S2, lanes.drift2[r], lanes.error2[r]
+    measured[5], measured[6] = dot(lanes.rho_sum[r], lanes.rho_sum[r]), dot(lanes.error_sum[r], lanes.error_sum[r])
+    return _finite(measured) and _finite(w.products[r])
+
+
+@compiled
+def run_block(usual: Settings, detailed: Settings, s: Packed, first: int, R: int, group: int, out: Slots) -> None:
+    """Run the replicas first, ..., first + R - 1 of the outputs; `detailed` holds for every `every`-th round."""
+    w = new_block(usual, s, R)
+    lanes = new_lanes(detailed, s, R, R if usual.estimator == FULL else group)
+    _all_rounds(usual, detailed, s, first, R, group, np.ones(R, np.bool_), np.zeros(R), w, lanes, out)
+
+
+@inner
+def _all_rounds(
+    usual: Settings, detailed: Settings, s: Packed, first: int, R: int, group: int, alive: Any, alphas: Array, w: Block,
+    lanes: Lanes, out: Slots,
+) -> None:  # fmt: skip
+    """The rounds; apart from what makes arrays, because counting references to them costs more than a small round."""
+    n, N, d = usual, len(s.p), usual.dimension
+    stamp, running = 1, R
+    kept_state, kept_rounds = len(out.state_slots) > 0, n.measures_rounds
+
+    for t in range(n.rounds + 1):
+        last = t == n.rounds
+        n = detailed if t % usual.every == 0 else usual
+        measure = last or kept_state
+        with_memory = n.uses_memory or last
+        whole = last or n.wants_past or ((n.memory == SCALED or n.memory == ROTATED) and with_memory)
+        valued = last or n.wants_values
+        if with_memory and (t == 0 or n.redraw or (last and not n.uses_memory)):
+            if n.memory == SUBSET:
+                draw_kept(n, s, n.first_replica + first, t if n.redraw else 0, w)
+            elif n.signed:
+                for r in range(R):
+                    w.signs[r] = memories.draw_sign(n.seed, n.first_replica + first + r, t if n.redraw else 0)
+        if with_memory or whole:
+            past_gradients(n, s, R, whole, valued, w)
+            complete_memory(n, s.basis, w)
+        if last or n.uses_clients:
+            current_gradients(n, s, R, valued, w)
+
+        for r in range(R):
+            if not alive[r]:
+                continue
+            if measure:
+                if not _measure_state(n, r, w):
+                    out.status[first + r], out.rounds_done[first + r] = DIVERGED, t - 1
+                    alive[r] = False
+                    running -= 1
+                    continue
+                if kept_state:
+                    for slot in range(len(out.state_slots)):
+                        out.state[first + r, t, slot] = w.state[out.state_slots[slot]]
+                if last:
+                    for slot in range(STATES):
+                        out.end[first + r, slot] = w.state[slot]
+            if out.iterates.shape[1] > 0:
+                if t == 0 or len(s.basis) == 0:
+                    for c in range(d):
+                        out.iterates[first + r, t, c] = w.X[r, c] if t > 0 else s.start[c]
+                else:
+                    to_start(s.basis, w.X, r, out.iterates[first + r, t])
+            if last:
+                out.status[first + r], out.rounds_done[first + r] = OK, t
+        if last or running == 0:
+            break
+
+        w.S[:] = 0
+        w.displacement[:] = 0
+        w.control_change[:] = 0
+        lanes.drift2[:] = 0.0
+        lanes.error2[:] = 0.0
+        lanes.rho_sum[:] = 0.0
+        lanes.error_sum[:] = 0.0
+        if n.estimator != FULL:
+            draw_orders(n, s.current.client_start, n.first_replica + first, t, w.orders)
+        stamp = local_work(n, s, R, group, stamp, w, lanes)
+        server_steps(n, s.p, w, alphas)
+        for r in range(R):
+            if not alive[r]:
+                continue
+            # A NaN met in a local step reaches x by way of the displacement, though a maximum may hide it.
+            norm2 = dot(w.X[r], w.X[r])
+            finite = math.isfinite(norm2) and norm2 <= LIMIT
+            if finite and kept_rounds:
+                finite = _measure_round(n, r, alphas[r], w, lanes)
+            if not finite:
+                out.status[first + r], out.rounds_done[first + r] = DIVERGED, t
+                alive[r] = False
+                running -= 1
+                continue
+            if kept_rounds:
+                for slot in range(len(out.round_slots)):
+                    out.per_round[first + r, t, slot] = w.measured[out.round_slots[slot]]
+                if out.Lambda.shape[1] > 0:
+                    for i in range(N):
+                        out.Lambda[first + r, t, i] = w.products[r, i]
+        if running == 0:
+            break

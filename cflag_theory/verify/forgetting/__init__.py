@@ -1,0 +1,1 @@
+"""What is forgotten: along rounds, with adaptive rates, along sequences of tasks."""

@@ -1,0 +1,1 @@
+"""The noisy quadratic model of the CFL paper: Table 3 and Figure 2."""

@@ -1,0 +1,1 @@
+"""Rates of convergence: measured, bounded and fitted."""

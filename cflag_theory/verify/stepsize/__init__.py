@@ -1,0 +1,1 @@
+"""Step sizes before somebody trains: conditions, predicted bounds, best rates, estimates."""

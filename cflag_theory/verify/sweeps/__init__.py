@@ -1,0 +1,1 @@
+"""A grid of runs from one file, resumed where it stopped."""

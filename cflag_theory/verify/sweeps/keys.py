@@ -1,0 +1,95 @@
+"""Which keys the tables of a sweep's file have, and which values."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+from cflag_theory.errors import CflagError
+from cflag_theory.kernels import PROBLEMS, Algorithm
+
+# Makes the error with the line of a place.
+Fail = Callable[[Sequence[str | int], object], CflagError]
+
+
+def _is_number(value: Any) -> bool:
+    # An integer beyond the largest float has no place in a column.
+    return type(value) is float or (type(value) is int and abs(value) < 1 << 63)
+
+
+class Rule(NamedTuple):
+    """Which values a key may have, by a test and in words."""
+
+    fits: Callable[[Any], bool]
+    wanted: str
+
+
+_WHOLE = Rule(lambda value: type(value) is int and 1 <= value < 1 << 63, "an integer of at least 1")
+_SEED = Rule(lambda value: type(value) is int and 0 <= value < 1 << 63, "an integer of at least 0")
+_NUMBER = Rule(lambda value: _is_number(value), "a number")
+_WORD = Rule(lambda value: type(value) is str, "a word in quotes")
+_TRUTH = Rule(lambda value: type(value) is bool, "true or false")
+_STEP = Rule(lambda value: type(value) is str or _is_number(value), "a number or a formula in quotes")
+# For dials of problems and fields of rows, which their makers check.
+_ANY = Rule(lambda value: True, "anything")
+RUN_KEYS = {
+    "alpha": _STEP,
+    "beta": _STEP,
+    "c": _NUMBER,
+    "E": _WHOLE,
+    "T": _WHOLE,
+    "seed": _SEED,
+    "replicas": _WHOLE,
+    "participants": _WHOLE,
+}
+_DATA_KEYS = {
+    "data": _WORD,
+    "clients": _WHOLE,
+    "zeta": _NUMBER,
+    "past_classes": _WORD,
+    "current_classes": _WORD,
+    "potential": _WORD,
+    "positive": _WORD,
+    "label_column": _WORD,
+    "features_array": _WORD,
+    "labels_array": _WORD,
+    "seed": _SEED,
+}
+_MEMORY_KEYS = {"kind": _WORD, "size": _WHOLE, "m": _NUMBER, "redraw": _TRUTH}
+#: Settings of the whole sweep, at the top of the file.
+SETTINGS = {"mode": _WORD, "dtype": _WORD, "record": _ANY, "every": _WHOLE}
+MODES = {"mode": ("bitwise", "fast"), "dtype": ("float64", "float32")}
+KINDS = {int: "numbers", float: "numbers", bool: "truth values", str: "words", dict: "tables"}
+
+
+def same(value: Any) -> Any:
+    """What equal values have in common: 0 and 0.0 are one, true and 1 are two."""
+    return isinstance(value, bool), repr(value) if isinstance(value, dict) else value
+
+
+def fits_column(key: str, value: Any) -> bool:
+    """Whether a column of results can hold the value: beside fractions, integers are exact up to 2^53 only."""
+    return type(value) is not int or abs(value) < 1 << (63 if key == "seed" else 53)
+
+
+def known_keys(section: str, axes: Mapping[str, Any], place: tuple[str | int, ...], fail: Fail) -> dict[str, Rule]:
+    """The keys of a table with what their values must be."""
+    if section == "run":
+        return RUN_KEYS
+    if section == "memory":
+        return _MEMORY_KEYS
+    if section == "problem" and "data" in axes:
+        return _DATA_KEYS
+    if section == "algorithm":
+        if "name" not in axes:
+            raise fail(place, "name is missing: name a row such as c_flag")
+        return dict.fromkeys((field.name for field in fields(Algorithm)), _ANY) | RUN_KEYS | {"name": _WORD}
+    names = axes.get("name", ("default",))
+    dials = {"name": _WORD}
+    for name in names:
+        if name not in PROBLEMS:
+            raise fail((*place, "name"), f"problem {name!r} is unknown: use one of {', '.join(PROBLEMS)}")
+        dials |= dict.fromkeys(inspect.signature(PROBLEMS[name]).parameters, _ANY)
+    return dials

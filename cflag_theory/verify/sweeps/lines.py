@@ -1,0 +1,47 @@
+"""Where in a TOML text a key stands."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from typing import Any
+
+
+def line_of(text: str, place: Sequence[str | int]) -> int:
+    """The line, counted from 1, at which the statement begins that makes `place` appear in a TOML text.
+
+    The TOML reader itself says so: it is asked for ever longer beginnings of the text. A beginning that ends within a
+    statement is no TOML, and the statement then begins after the last one that is.
+
+    Parameters
+    ----------
+    text : str
+        Valid TOML.
+    place : sequence of str and int
+        Keys, and numbers of tables within [[...]]; of what is not there, the table that lacks it.
+    """
+    whole = tomllib.loads(text)
+    while not _has(whole, place):
+        place = place[:-1]
+    lines = text.split("\n")
+    begins = 0
+    for end in range(1, len(lines) + 1):
+        try:
+            data = tomllib.loads("\n".join(lines[:end]))
+        except tomllib.TOMLDecodeError:
+            continue
+        if _has(data, place):
+            break
+        begins = end
+    while begins < len(lines) - 1 and lines[begins].strip()[:1] in ("", "#"):
+        begins += 1
+    return begins + 1
+
+
+def _has(data: Any, place: Sequence[str | int]) -> bool:
+    for key in place:
+        try:
+            data = data[key]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return True

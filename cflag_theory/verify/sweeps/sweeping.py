@@ -1,0 +1,243 @@
+"""Sweeps: a grid of runs from one file, on all cores or a cluster, resumed where it stopped."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from asyncio import CancelledError
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, cpu_count, delayed, parallel_config
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+from cflag_theory.errors import CflagError, InvalidInput, MissingExtra
+from cflag_theory.verify.sweeps.check import Chunk, Plan, plan_sweep
+from cflag_theory.verify.sweeps.file import read_sweep_file
+from cflag_theory.verify.sweeps.grid import Grid
+from cflag_theory.verify.sweeps.run import run_chunk
+from cflag_theory.verify.sweeps.store import Store, require_pyarrow, versions
+
+BACKENDS = ("loky", "dask")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a call of `sweep` did.
+
+    Attributes
+    ----------
+    folder : str
+        Where the results are, for `read_results`.
+    runs, rows : int
+        Of the whole sweep.
+    before : int
+        Runs that were there already.
+    seconds : float
+        For the others.
+    """
+
+    folder: str
+    runs: int
+    rows: int
+    before: int
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values only."""
+        return asdict(self)
+
+
+def sweep(
+    file: Path | str,
+    *,
+    out: Path | str | None = None,
+    jobs: int | None = None,
+    backend: str = "loky",
+    scheduler: str | None = None,
+    progress: Callable[[float, str], None] | None = None,
+    planned: Callable[[Plan], None] | None = None,
+) -> Summary:
+    """Run a grid of runs and keep one row a run and replica; `sweep_file` shows what a file may say.
+
+    Every run is checked before the first one starts. Results go to a folder of Parquet files, each written whole or
+    not at all; the same call continues a sweep that was stopped, and the rows are then those of an unbroken one. In
+    mode "bitwise" they do not depend on jobs or backend.
+
+    Parameters
+    ----------
+    file : path
+        A TOML file.
+    out : path, optional
+        Folder of the results; beside the file and named after it without this.
+    jobs : int, optional
+        Processes; all usable cores without it. A cluster uses all its workers.
+    backend : {"loky", "dask"}
+        Processes of this machine, or a Dask cluster, whose workers have the same version of this package.
+    scheduler : str, optional
+        Address of the Dask scheduler, such as tcp://10.0.0.1:8786.
+    progress : callable, optional
+        Called with a share of the work, from 0 to 1 in all, and words about what was done.
+    planned : callable, optional
+        Called with the checked plan before the first run.
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    DataError
+        A file that is wrong, with the line; or a folder that holds another sweep or a damaged chunk.
+    InvalidInput
+        jobs below 1, an unknown backend, a scheduler that is missing or does not answer, or workers of other versions.
+    MissingExtra
+        pyarrow, or distributed for a cluster, is not installed.
+    OutputError
+        The folder cannot be written, or another sweep is writing to it.
+    """
+    if jobs is not None and jobs < 1:
+        raise InvalidInput(f"jobs = {jobs} do no work: use at least 1")
+    if backend not in BACKENDS:
+        raise InvalidInput(f"backend {backend!r} is unknown: use one of {', '.join(BACKENDS)}")
+    if (backend == "dask") != (scheduler is not None):
+        raise InvalidInput("a scheduler and backend='dask' belong together: give both or neither")
+    require_pyarrow()
+    read = read_sweep_file(file)
+    plan = plan_sweep(read, progress=None if progress is None else _Checking(progress))
+    if planned:
+        planned(plan)
+    folder = Path(out) if out is not None else default_folder(file)
+    store = Store(folder.absolute(), plan, read.text)
+    begun = time.monotonic()
+    with store.lock():
+        todo = store.missing()
+        runs = sum(chunk.stop - chunk.start for chunk in todo)
+        before, done = len(plan.grid) - runs, 0
+        whole = sum(chunk.work for chunk in todo)
+        with _workers(jobs, backend, scheduler) as count:
+            # Few long chunks share the cores of this machine.
+            threads = max(1, count // max(1, len(todo))) if backend == "loky" else 1
+            for chunk, columns in _results(plan, todo, count, threads):
+                store.write(chunk, columns)
+                done += chunk.stop - chunk.start
+                if progress:
+                    rate = done / (time.monotonic() - begun)
+                    progress(chunk.work / whole, f"{before + done} of {len(plan.grid)} runs, {rate:.3g} a second")
+    return Summary(str(folder), len(plan.grid), plan.rows, before, time.monotonic() - begun)
+
+
+def default_folder(file: Path | str) -> Path:
+    """Beside the file: study.toml has its results in study-results."""
+    return Path(file).with_name(f"{Path(file).stem}-results")
+
+
+class _Checking:
+    """Says how much of the grid has been checked, which is no share of the work."""
+
+    def __init__(self, progress: Callable[[float, str], None]) -> None:
+        self._progress, self._seen = progress, 0.0
+        self(0.0)
+
+    def __call__(self, share: float) -> None:
+        self._seen += share
+        self._progress(0.0, f"{self._seen:.0%} of the runs checked")
+
+
+@contextmanager
+def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[int]:
+    """Choose where joblib runs; yields the number of workers."""
+    if backend == "loky":
+        count = jobs or cpu_count()
+        with parallel_config(backend="loky", n_jobs=count):
+            yield count
+        return
+    try:
+        import distributed
+    except ImportError as error:
+        raise MissingExtra(
+            "a cluster needs dask and distributed, which are not installed: pip install 'cflag-theory[cluster]'"
+        ) from error
+    connect: Any = distributed.Client
+    try:
+        client = connect(scheduler, timeout=10, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"no Dask scheduler answers at {scheduler}: check the address and that it runs") from error
+    with client:
+        threads = sum(client.nthreads().values())
+        if not threads:
+            raise InvalidInput(f"the Dask scheduler at {scheduler} has no workers: start some")
+        _require_same_versions(client)
+        with parallel_config(backend="dask", client=client, n_jobs=threads):
+            yield threads
+
+
+def _require_same_versions(client: Any) -> None:
+    """Other kernels or libraries on a worker would change the last bits of its rows without a word."""
+    mine = versions()
+    try:
+        found = client.run(versions)
+    except Exception as error:
+        raise InvalidInput(
+            f"a Dask worker cannot run this package ({error}): install cflag-theory {mine['cflag_theory']} there"
+        ) from error
+    for worker, theirs in found.items():
+        for name, value in mine.items():
+            if theirs[name] != value:
+                raise InvalidInput(
+                    f"the Dask worker {worker} has {name} {theirs[name]} and this is {value}: install the same there"
+                )
+
+
+def _results(plan: Plan, todo: Sequence[Chunk], workers: int, threads: int) -> Iterator[tuple[Chunk, dict[str, Any]]]:
+    """The chunks as they are done; no more than a few wait to be taken, however slow the taker."""
+    free = threading.Semaphore(4 * workers)
+    ended = threading.Event()
+
+    def calls() -> Iterator[Any]:
+        for chunk in todo:
+            while not free.acquire(timeout=0.1):
+                if ended.is_set():
+                    return
+            yield delayed(_one)(plan.grid, plan.identity, chunk, threads)
+
+    try:
+        with _deaf_children():
+            done = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch=2 * workers)(calls())
+        for result in done:
+            yield result
+            free.release()
+    except TerminatedWorkerError as error:
+        raise CflagError(
+            "a worker process was killed, perhaps for lack of memory: give the same command again with fewer --jobs"
+        ) from error
+    except (Exception, CancelledError) as error:
+        if type(error).__module__.partition(".")[0] in ("distributed", "concurrent", "asyncio"):
+            raise CflagError(
+                f"the Dask cluster failed ({type(error).__name__}): give the same command again when it runs; complete "
+                "chunks are kept"
+            ) from error
+        raise
+    finally:
+        ended.set()
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes that begin inside never hear Ctrl-C, which is for this one to answer."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _one(grid: Grid, identity: str, chunk: Chunk, threads: int) -> tuple[Chunk, dict[str, Any]]:
+    return chunk, run_chunk(grid, identity, chunk.start, chunk.stop, threads)

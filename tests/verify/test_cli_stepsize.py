@@ -1,0 +1,218 @@
+"""`cflag stepsize`: tables that fit, JSON, pictures, numbers from a Trace, and words for what cannot be."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cflag_theory.kernels import make_problem, simulate, uniform, write_trace
+
+STEPS = ("stepsize", "--L", 2, "--m", 0.25, "--E", 10, "--alpha", 0.4, "--beta", 0.001, "--T", 1000)
+NUMBERS = ("--r", 1.5, "--grad-g", 1, "--grad-g0", 1, "--gap-h", 1, "--omega", 0.1, "--epsilon", 0.05)
+CFL = ("stepsize", "--paper", "cfl", "--L", 5, "--K", 1, "--eta-l", 0.01, "--T", 100)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """A short run of C-FLAG on disk."""
+    trace = simulate(
+        make_problem("default"),
+        "c_flag",
+        alpha=0.1,
+        beta=0.01,
+        local_steps=3,
+        rounds=20,
+        memory=uniform(6),
+        engine="reference",
+    )
+    return write_trace(tmp_path_factory.mktemp("trace") / "run.npz", trace)
+
+
+@pytest.mark.parametrize("command", [(*STEPS, *NUMBERS), (*CFL, "--N", 10, "--mu", 1, "--distance", 1, "--G", 1)])
+def test_tables_fit_a_hundred_columns(cflag, command):
+    code, out, err = cflag(*command)
+    assert (code, err) == (0, "")
+    assert max(map(len, out.splitlines())) <= 100
+    assert "Conditions" in out
+    assert "Predicted bounds" in out
+
+
+def test_the_table_says_what_follows(cflag):
+    _, out, _ = cflag(*STEPS, *NUMBERS)
+    for words in (
+        "alpha <= 1/L",
+        "cflag.thm5*",
+        "L (alpha + beta E) <= 1",
+        "ours.drawn_once",
+        "largest beta within T",
+        "cflag.lemma3: no local repair, see ours.algorithm1_descent",
+    ):
+        assert words in out
+    _, out, _ = cflag(*STEPS)
+    assert "needs --grad-g, --r" in out
+    assert "Best step sizes" not in out
+
+
+def test_the_same_as_data(cflag):
+    code, out, _ = cflag(*STEPS, *NUMBERS, "--format", "json", "--N", 3, "--n", 20, "--memory-size", 5)
+    found = json.loads(out)
+    assert code == 0
+    assert found["gradients_per_round"] == 3 * (20 + 9 + 5)
+    values = {(row["claim"], row["kind"]): row["value"] for row in found["bounds"]}
+    # 2 F / (alpha (1 - sqrt(m)) T) + (reach G / (alpha (1 - sqrt(m))))^2
+    assert values["ours.drawn_once", "proved"] == pytest.approx(0.01 + ((1.002**10 - 1) / 0.4) ** 2, rel=1e-9)
+    assert {row["claim"] for row in found["best"]} == {"ours.drawn_once", "ours.redrawn", "ours.algorithm1_descent"}
+    assert "cflag.thm5" in found["as_printed"]
+
+
+def test_an_infinite_r(cflag):
+    code, out, _ = cflag(*STEPS, "--r", "inf", "--grad-g", 1, "--format", "json")
+    assert code == 0
+    found = json.loads(out)
+    assert found["numbers"]["r"] == "inf"
+    assert {row["value"] for row in found["bounds"] if row["claim"] == "ours.forgetting_step"} == {"inf"}
+
+
+def test_both_papers_at_once(cflag):
+    command = ("--paper", "both", *STEPS[1:])
+    code, out, _ = cflag("stepsize", *command, "--format", "json", "--mu", 0.5, "--N", 4, "--gap", 2)
+    assert code == 0
+    found = json.loads(out)
+    assert found["c_flag"]["E"] == found["cfl"]["K"] == 10
+    assert found["c_flag"]["beta"] == found["cfl"]["eta_l"] == 0.001
+    assert found["cfl"]["numbers"]["gap"] == found["c_flag"]["numbers"]["gap"] == 2
+    _, out, _ = cflag("stepsize", *command)
+    assert "beta <= 1/(12LE)" in out
+    assert "eta <= s/(12L)" in out
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_plot(cflag, tmp_path, kind):
+    code, out, err = cflag(*STEPS, "--plot", tmp_path / f"plane.{kind}")
+    assert (code, err) == (0, "")
+    assert [path.name for path in tmp_path.iterdir()] == [f"plane.{kind}"]
+    assert f"plane.{kind}" in out.replace("\n", "")
+
+
+def test_out(cflag, tmp_path):
+    code, _, _ = cflag(*STEPS, "--out", tmp_path / "new")
+    assert code == 0
+    names = sorted(path.name for path in (tmp_path / "new").iterdir())
+    assert names == ["step_sizes.json", "step_sizes.png", "step_sizes.svg"]
+    found = json.loads((tmp_path / "new" / "step_sizes.json").read_text(encoding="utf-8"))
+    assert found["region"]["point"] == [0.4, 0.001]
+    assert found["L"] == 2
+    code, _, _ = cflag(*CFL, "--out", tmp_path / "cfl")
+    assert code == 0
+    assert sorted(path.name for path in (tmp_path / "cfl").iterdir()) == names
+    found = json.loads((tmp_path / "cfl" / "step_sizes.json").read_text(encoding="utf-8"))
+    assert found["region"]["point"] == [0.01, 1.0]
+
+
+def test_both_planes_at_once(cflag, tmp_path):
+    code, out, _ = cflag(*STEPS, "--paper", "both", "--plot", tmp_path / "plane.png", "--out", tmp_path / "new")
+    assert code == 0
+    assert sorted(path.name for path in tmp_path.glob("*.png")) == ["plane.png", "plane_cfl.png"]
+    assert "plane_cfl.png" in out.replace("\n", "")
+    found = json.loads((tmp_path / "new" / "step_sizes.json").read_text(encoding="utf-8"))
+    assert (found["region"]["axes"][0][0], found["region_cfl"]["axes"][0][0]) == ("alpha", "eta_l")
+
+
+def test_best_step_sizes_of_cfl(cflag):
+    command = (*CFL, "--K", 4, "--N", 10, "--mu", 1, "--distance", 1, "--gap", 1, "--sigma", 1, "--epsilon", 0.5)
+    code, out, _ = cflag(*command)
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 100
+    for words in ("smallest bound within T", "fewest rounds at this eta_g", "eta_g = inf is the limit"):
+        assert words in out
+    _, out, _ = cflag(*command, "--format", "json")
+    found = json.loads(out)
+    assert {row["goal"] for row in found["best"]} == {"smallest bound", "fewest rounds", "limit"}
+
+
+def test_what_cannot_be_drawn_is_said(cflag, tmp_path):
+    command = ("stepsize", "--L", 1e-300, "--m", 0, "--E", 1, "--alpha", 1e300, "--beta", 1e-320, "--T", 1)
+    code, _, err = cflag(*command, "--plot", tmp_path / "plane.png")
+    assert code == 2
+    assert "cannot be drawn: choose units in which they lie between" in err
+    assert not list(tmp_path.iterdir())
+    code, _, _ = cflag(*command)
+    assert code == 0
+
+
+def test_numbers_from_a_trace(cflag, recorded):
+    code, out, err = cflag("stepsize", "--from-trace", recorded, "--lowest", 0)
+    assert (code, err) == (0, "")
+    assert "No number of samples bounds them from above" in " ".join(out.split())
+    assert max(map(len, out.splitlines())) <= 100
+    _, out, _ = cflag("stepsize", "--from-trace", recorded, "--lowest", 0, "--E", 7, "--m", 0.5, "--format", "json")
+    found = json.loads(out)
+    # What is given wins over what the run says.
+    assert (found["E"], found["m"], found["T"], found["alpha"], found["beta"]) == (7, 0.5, 20, 0.1, 0.01)
+    said = {row["name"]: row for row in found["estimates"]["estimates"]}
+    assert found["L"] == said["L"]["value"]
+    assert found["numbers"]["r"] == said["r"]["value"]
+    assert said["m"]["samples"] == 21
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("stepsize", "--from-trace", "{recorded}", "--lowest", 5), "lowest = 5.0 is above f = "),
+        (("stepsize", "--from-trace", "nosuch.npz"), "nosuch.npz is not a trace"),
+        ((*STEPS, "--plot", "plane.txt"), "--plot 'plane.txt' is no picture: use a name that ends in .png, .svg or"),
+        ((*STEPS, "--r", "nan"), "r = nan is not allowed"),
+        ((*STEPS, "--epsilon", 0), "epsilon = 0.0 is not allowed: give a positive finite number"),
+        ((*STEPS, "--N", 3), "need N, n and memory_size: give all three or none"),
+        ((*CFL, "--distance", -1), "distance = -1.0 is not allowed"),
+        ((*CFL, "--epsilon", "inf"), "epsilon = inf is not allowed"),
+    ],
+    ids=lambda value: " ".join(map(str, value[-2:])) if isinstance(value, tuple) else "",
+)
+def test_one_sentence(cflag, recorded, arguments, words):
+    code, out, err = cflag(*(str(word).format(recorded=recorded) for word in arguments))
+    assert (code, out) == (2, "")
+    assert err.startswith("cflag: ")
+    assert words in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--L", 1), "--paper c-flag needs --m"),
+        (("--paper", "cfl", "--L", 1, "--K", 1, "--T", 3), "--paper cfl needs --eta-l"),
+        (("--paper", "cfl", "--from-trace", "a.npz"), "--from-trace is not an option of --paper cfl"),
+        (("--paper", "both", "--K", 3), "--K is not an option of --paper both"),
+        (("--sigma", 3), "--sigma is not an option of --paper c-flag"),
+        (("--lowest", 0), "--lowest is about a recorded run"),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",
+)
+def test_options_that_do_not_go_together(cflag, arguments, words):
+    code, out, err = cflag("stepsize", *arguments)
+    assert (code, out) == (2, "")
+    assert words in " ".join(err.replace("│", " ").split())
+    assert "Usage: " in err
+
+
+def test_a_trace_without_measurements(cflag, tmp_path):
+    problem = make_problem("default")
+    given = {"alpha": 0.1, "beta": 0.01, "local_steps": 2, "rounds": 3, "memory": uniform(6), "engine": "reference"}
+    file = write_trace(tmp_path / "run.npz", simulate(problem, "c_flag", **given, diagnostics="none"))
+    code, _, err = cflag("stepsize", "--from-trace", file)
+    assert code == 2
+    assert "gives no L (the run had diagnostics='none', use 'cheap' or 'all'): give --L too" in err
+    code, out, _ = cflag("stepsize", "--from-trace", file, "--L", 2, "--m", 0.5, "--format", "json")
+    assert code == 0
+    assert json.loads(out)["T"] == 3
+
+
+def test_nothing_is_written_where_nothing_can_be(cflag, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("kept", encoding="utf-8")
+    code, _, err = cflag(*STEPS, "--out", blocked)
+    assert code == 2
+    assert "cannot write to the folder" in err
+    assert blocked.read_text(encoding="utf-8") == "kept"
