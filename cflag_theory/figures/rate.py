@@ -158,6 +158,9 @@ def _quotients(axes: Axes, study: Mapping[str, Any]) -> None:
     axes.set(xlabel="rounds T", ylabel="bound / measured,\ncolours as above")
     if all((one > 0).all() for one in drawn):
         axes.set_yscale("log")
+        # Equalities stay on the line at 1: their rounding is not blown up to the height of the panel.
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(low, 0.5), max(high, 2.0))
 
 
 def _drawn(study: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:

@@ -150,3 +150,11 @@ def test_a_family_without_bounds_or_gradients():
     vanishing = {**STUDY, "curves": {"f": {**curve(1), "mean": [0.0, 1.0, 1.0, 1.0]}}}
     (*_, below) = rate_family_figure({"varied": "r", "values": [0, 1], "studies": [vanishing, STUDY]}).axes
     assert np.isnan(below.lines[0].get_ydata()[0])
+
+
+def test_the_rounding_of_an_equality_stays_on_the_line():
+    nearly = [value * (1 + 1e-15 * k) for k, value in enumerate(STUDY["curves"]["f"]["min_mean"])]
+    one = bound("cflag.thm2", "f", "min", True, nearly)
+    low, high = rate_figure([{**STUDY, "bounds": [one]}]).axes[2].get_ylim()
+    assert low <= 0.5
+    assert high >= 2.0

@@ -110,6 +110,8 @@ def results(cflag, study, tmp_path):
     [
         ((), "series"),
         (("--x", "beta", "--y", "last_g", "--by", "T"), "series"),
+        (("--by", "seed,alpha"), "series"),
+        (("--figure", "curves", "--by", "seed,T", "--where", "alpha=0.1"), "curves"),
         (("--figure", "curves", "--where", "T=16", "--by", "alpha"), "curves"),
         (("--figure", "map", "--x", "T", "--by", "alpha", "--name", "mine"), "mine"),
     ],

@@ -21,6 +21,7 @@ from cflag_theory.kernels import (
 )
 from cflag_theory.kernels.problems import quadratic
 from cflag_theory.verify import rate
+from cflag_theory.verify.rates.instances import instance_rate
 from cflag_theory.verify.rates.setting import lowest
 
 SMALL = {"horizons": (16, 64, 256), "replicas": 4, "local_steps": 3}
@@ -226,3 +227,10 @@ def test_the_joint_descent_takes_the_smoothness_of_a_signed_memory():
     # The claim wants L (alpha + beta E) <= 1.
     assert bound(0.45 / of_memory)["ours.algorithm1_descent"].proved
     assert not bound(min(0.45 / smooth, 1.0 / of_memory))["ours.algorithm1_descent"].proved
+
+
+def test_underflow_and_overflow_refute_no_m():
+    """Half of the replicas leave the floats, the others shrink until squares lose their digits."""
+    found = instance_rate("alpha-diverges", horizons=(16, 64, 16384), replicas=8)
+    assert found.m_met > found.m * (1 + 1e-6)
+    assert by_claim(found)["cflag.lemma1"].proved

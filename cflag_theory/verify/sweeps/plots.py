@@ -96,7 +96,8 @@ def _drawn(stem: str, study: Any) -> dict[str, Any]:
     if stem == "nqm":
         return {stem: figures.nqm_figure(study["panels"])}
     if stem == "step_sizes":
-        return {stem: figures.step_sizes_figure(study["region"])}
+        drawn = {"region": stem, "region_cfl": f"{stem}_cfl"}
+        return {name: figures.step_sizes_figure(study[key]) for key, name in drawn.items() if key in study}
     if stem == "tasks":
         return {f"tasks_{as_file_name(one['title'])}": figures.tasks_figure(one) for one in study}
     if stem == "forgetting":

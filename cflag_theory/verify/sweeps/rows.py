@@ -56,7 +56,7 @@ class Rows:
                 raise InvalidInput(f"the column {curve!r} was not recorded along rounds: {known}")
             columns = (*columns, f"curve.{curve}")
         fixed = [name for name in self.names if name in _RUN_KEYS or self._is_coordinate(name)]
-        wanted = [self.resolve(name) for name in columns]
+        wanted = [self.resolve(name) for name in (*columns, *where)]
         needed = dict.fromkeys([*fixed, "status", "replica", *wanted])
         self._table = read_results(folder, columns=list(needed), partial=partial)
         self._texts: dict[str, Array] = {}

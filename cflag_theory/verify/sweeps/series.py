@@ -59,7 +59,7 @@ def series(
     InvalidInput
         Names that fit no column or several, too many lines, or no row that could be drawn.
     """
-    rows = Rows(Path(folder), where or {}, (x, y), partial=partial)
+    rows = Rows(Path(folder), where or {}, (x, y, *(by or ())), partial=partial)
     x_name, y_name = rows.resolve(x), rows.resolve(y)
     xs, ys, ok = rows.numbers(x_name), rows.numbers(y_name), rows.ok
     # The replicas of a run share this value: one of them stands for it.
@@ -111,7 +111,7 @@ def curves(
     InvalidInput
         As `series`; a column that was not recorded; runs of different length in one line.
     """
-    rows = Rows(Path(folder), where or {}, (), partial=partial, curve=y)
+    rows = Rows(Path(folder), where or {}, by or (), partial=partial, curve=y)
     lists, ok = rows.lists(f"curve.{y}"), rows.ok
     found = []
     for label, members in rows.groups(by, ()).items():
