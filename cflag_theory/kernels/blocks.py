@@ -39,6 +39,8 @@ class Slots(NamedTuple):
     status, rounds_done : (replicas,)
     state_slots, round_slots : (S,), (M,)
         Which of `STATE` and `ROUND` are kept.
+    stop : (1,)
+        Not 0 once the run was interrupted.
     """
 
     state: Array
@@ -50,6 +52,7 @@ class Slots(NamedTuple):
     rounds_done: Ints
     state_slots: Ints
     round_slots: Ints
+    stop: Ints
 
 
 @inner
@@ -105,6 +108,8 @@ def _all_rounds(
     kept_state, kept_rounds = len(out.state_slots) > 0, n.measures_rounds
 
     for t in range(n.rounds + 1):
+        if out.stop[0] != 0:
+            break
         last = t == n.rounds
         n = detailed if t % usual.every == 0 else usual
         measure = last or kept_state

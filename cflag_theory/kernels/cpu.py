@@ -16,6 +16,7 @@ from .blocks import Slots, run_block
 from .cache import default_threads
 from .packed import Packed, pack, padded
 from .plan import FAST, Outputs, Plan, slots
+from .problem import Ints
 from .settings import settings_of
 from .trace import ROUND, STATE
 
@@ -26,6 +27,8 @@ BLOCK = 64
 #: Bytes of the nearest cache that a group of lanes may take, and lanes at most.
 LANE_BYTES, LANES = 1 << 14, 8
 
+#: Numbers of rows that the rounds of a run read in well under a second.
+QUICK = 1 << 28
 #: Bytes of rows up to which the latest packed problem is kept.
 KEPT_BYTES = 1 << 23
 _latest: dict[tuple[str, str, bool], Packed] = {}
@@ -37,8 +40,12 @@ def run(plan: Plan, out: Outputs, *, threads: int | None = None, rotate: bool = 
     `rotate` allows coordinates in which a separable problem is elementwise, and `block` sets the replicas of a block.
     """
     threads = min(threads or default_threads(), plan.replicas)
+    stop = np.zeros(1, dtype=np.int64)
+    numbers = plan.problem.past.rows.size + plan.problem.current.rows.size
+    quick = plan.replicas * plan.rounds * numbers < QUICK
     if plan.framework is not None:
-        _spread(threads, framework_loop.replica_runner(plan, plan.framework, out), range(plan.replicas))
+        runner = framework_loop.replica_runner(plan, plan.framework, out, stop)
+        _spread(threads, runner, range(plan.replicas), stop, quick=quick)
         return
     packed = _packed(plan, rotate)
     vector = len(packed.point) * packed.point.itemsize
@@ -59,12 +66,13 @@ def run(plan: Plan, out: Outputs, *, threads: int | None = None, rotate: bool = 
         rounds_done=out.rounds_done,
         state_slots=np.array([tuple(STATE).index(name) for name in state], dtype=np.int64),
         round_slots=np.array([tuple(ROUND).index(name) for name in per_round], dtype=np.int64),
+        stop=stop,
     )
 
     def one(first: int) -> None:
         run_block(usual, detailed, packed, first, min(size, plan.replicas - first), group, written)
 
-    _spread(threads, one, range(0, plan.replicas, size))
+    _spread(threads, one, range(0, plan.replicas, size), stop, quick=quick)
 
 
 def _packed(plan: Plan, rotate: bool) -> Packed:
@@ -79,15 +87,20 @@ def _packed(plan: Plan, rotate: bool) -> Packed:
     return packed
 
 
-def _spread(threads: int, one: Callable[[int], None], jobs: Iterable[int]) -> None:
-    """All jobs, on the calling thread if that is enough."""
+def _spread(threads: int, one: Callable[[int], None], jobs: Iterable[int], stop: Ints, *, quick: bool) -> None:
+    """All jobs; on the calling thread if one is enough and the run is `quick`, since that cannot be interrupted."""
     jobs = list(jobs)
-    if min(threads, len(jobs)) == 1:
+    if quick and min(threads, len(jobs)) == 1:
         for job in jobs:
             one(job)
         return
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(one, jobs))
+        try:
+            list(pool.map(one, jobs))
+        except BaseException:
+            stop[0] = 1
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _block_size(plan: Plan, vector: int, threads: int) -> int:

@@ -83,18 +83,18 @@ class Work(NamedTuple):
     table: Array
 
 
-def replica_runner(plan: Plan, framework: Framework, out: Outputs) -> Callable[[int], None]:
-    """A function that runs one replica into `out`."""
+def replica_runner(plan: Plan, framework: Framework, out: Outputs, stop: Ints) -> Callable[[int], None]:
+    """A function that runs one replica into `out`, until `stop` (1,) is not 0."""
     problem = plan.problem
     labels = np.ascontiguousarray(problem.labels, dtype=np.int64)
     read = (as_numbers(plan), as_rules(plan, framework), floats(problem.p), floats(problem.start))
     sums = (as_sum(problem.past), as_sum(problem.current), labels)
-    written = (out.state, out.per_round, out.Lambda, out.iterates, out.ifo_calls)
     passes = costs.window_passes(plan.row, framework.slots)
 
     def one(replica: int) -> None:
-        mine = (array[replica] for array in written)
-        done = _run_replica(plan.first_replica + replica, plan.every, passes, *read, *sums, *mine)
+        state, per_round, Lambda = out.state[replica], out.per_round[replica], out.Lambda[replica]
+        written = (state, per_round, Lambda, out.iterates[replica], out.ifo_calls[replica])
+        done = _run_replica(plan.first_replica + replica, plan.every, passes, *read, *sums, *written, stop)
         out.status[replica], out.rounds_done[replica] = done
 
     return one
@@ -246,6 +246,7 @@ def _run_replica(
     Lambda: Array,
     iterates: Array,
     ifo_calls: Ints,
+    stop: Ints,
 ) -> tuple[int, int]:
     """All rounds of one replica; state (T + 1 or 1, 8), per_round (T, 8), Lambda (T, N), ifo_calls (T,)."""
     N = len(p)
@@ -255,6 +256,8 @@ def _run_replica(
     sign = 1 if n.memory == ROTATED else 0
 
     for t in range(n.rounds + 1):
+        if stop[0] != 0:
+            return OK, t
         exact = n.diagnostics > 1 and t % every == 0
         if n.diagnostics > 0 or t == n.rounds:
             if t == 0 or n.redraw or n.diagnostics == 0:

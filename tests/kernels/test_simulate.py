@@ -1,5 +1,8 @@
 import dataclasses
 import math
+import os
+import signal
+import threading
 
 import numpy as np
 import pytest
@@ -15,6 +18,7 @@ from cflag_theory.kernels import (
     algorithm,
     class_balanced,
     everything,
+    make_problem,
     over_sqrt,
     rotation_bias,
     sign_bias,
@@ -340,3 +344,17 @@ def test_over_sqrt():
     for c, rounds in ((0, 4), (math.inf, 4), (1, 0)):
         with pytest.raises(InvalidInput):
             over_sqrt(c, rounds)
+
+
+@pytest.mark.parametrize("name", ["default", "noisy_quadratic"])
+def test_an_interrupt_ends_a_long_run(name):
+    problem = make_problem(name)
+    common = {"beta": 1e-4, "local_steps": 1, "diagnostics": "none"}
+    simulate(problem, "fedavg", rounds=1, **common)
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            simulate(problem, "fedavg", rounds=200_000_000, **common)
+    finally:
+        timer.cancel()

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import CancelledError
 
 import numpy as np
 import pytest
 
-from cflag_theory.errors import InvalidInput, MissingExtra
+from cflag_theory.errors import CflagError, InvalidInput, MissingExtra
 from cflag_theory.kernels import algorithm, default_memory, default_problem, make_problem, sign_bias, simulate
 from cflag_theory.verify import read_results, sweep
 from cflag_theory.verify.sweeps import check as sweep_check
 from cflag_theory.verify.sweeps import run as sweep_run
+from cflag_theory.verify.sweeps import sweeping
 
 pytest.importorskip("pyarrow")
 
@@ -197,3 +199,27 @@ def test_memory_does_not_grow_with_the_grid(tmp_path):
         peaks.append(int(done.stdout))
     # Kibibytes, or bytes on macOS.
     assert peaks[1] < 1.15 * peaks[0]
+
+
+def test_a_cluster_that_fails_is_one_sentence_and_complete_chunks_stay(study, whole, tmp_path, monkeypatch):
+    class Failing:
+        """Runs two calls and then finds its future cancelled."""
+
+        def __init__(self, **options):
+            pass
+
+        def __call__(self, calls):
+            for done, (function, words, options) in enumerate(calls):
+                if done == 2:
+                    raise CancelledError
+                yield function(*words, **options)
+
+    out = tmp_path / "out"
+    monkeypatch.setattr(sweep_check, "LEAST_WORK", 2e6)
+    with monkeypatch.context() as failing:
+        failing.setattr(sweeping, "Parallel", Failing)
+        with pytest.raises(CflagError, match=r"cluster failed .*complete chunks are kept"):
+            sweep(study, out=out, jobs=1)
+    done = sweep(study, out=out, jobs=1)
+    assert 0 < done.before < done.runs
+    assert read_results(out).equals(whole)
