@@ -378,12 +378,7 @@ def test_bad_rows(name, overrides, error, message):
             {"participants": 1},
             "has weight 0",
         ),
-        (
-            noisy_quadratic(),
-            algorithm("cfl", weights=RoundWeights("given", given=[[1]])),
-            {},
-            "round 2 has no row",
-        ),
+        (noisy_quadratic(), algorithm("cfl", weights=RoundWeights("given", given=[[1]])), {}, "round 2 has no row"),
     ],
 )
 def test_bad_runs(problem, row, changes, message):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import signal
 import threading
 import time
+import warnings
 from asyncio import CancelledError
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -122,12 +123,13 @@ def sweep(
         with _workers(jobs, backend, scheduler) as count:
             # Few long chunks share the cores of this machine.
             threads = max(1, count // max(1, len(todo))) if backend == "loky" else 1
-            for chunk, columns in _results(plan, todo, count, threads):
-                store.write(chunk, columns)
-                done += chunk.stop - chunk.start
-                if progress:
-                    rate = done / (time.monotonic() - begun)
-                    progress(chunk.work / whole, f"{before + done} of {len(plan.grid)} runs, {rate:.3g} a second")
+            with _quiet_end(), closing(_results(plan, todo, count, threads)) as results:
+                for chunk, columns in results:
+                    store.write(chunk, columns)
+                    done += chunk.stop - chunk.start
+                    if progress:
+                        rate = done / (time.monotonic() - begun)
+                        progress(chunk.work / whole, f"{before + done} of {len(plan.grid)} runs, {rate:.3g} a second")
     return Summary(str(folder), len(plan.grid), plan.rows, before, time.monotonic() - begun)
 
 
@@ -193,7 +195,9 @@ def _require_same_versions(client: Any) -> None:
                 )
 
 
-def _results(plan: Plan, todo: Sequence[Chunk], workers: int, threads: int) -> Iterator[tuple[Chunk, dict[str, Any]]]:
+def _results(
+    plan: Plan, todo: Sequence[Chunk], workers: int, threads: int
+) -> Generator[tuple[Chunk, dict[str, Any]], None, None]:
     """The chunks as they are done; no more than a few wait to be taken, however slow the taker."""
     free = threading.Semaphore(4 * workers)
     ended = threading.Event()
@@ -237,6 +241,14 @@ def _deaf_children() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _quiet_end() -> Iterator[None]:
+    """Without joblib's words on results that nobody took: after an interrupt the same runs are made again."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"\d+ tasks ", category=UserWarning)
+        yield
 
 
 def _one(grid: Grid, identity: str, chunk: Chunk, threads: int) -> tuple[Chunk, dict[str, Any]]:
