@@ -20,8 +20,11 @@ from .problem import Ints
 from .settings import settings_of
 from .trace import ROUND, STATE
 
-#: Bytes that the arrays of a block may take, so that they stay in the outer cache.
-BLOCK_BYTES = 1 << 23
+#: Bytes that the arrays of a block may take: those of a core's own cache, or more where the rows come from memory, so
+#: that more replicas share what is read.
+BLOCK_BYTES, LARGE_BLOCK_BYTES = 1 << 20, 1 << 23
+#: Bytes of rows that stay in a cache which cores share.
+SHARED_BYTES = 1 << 24
 #: Replicas of a block at most.
 BLOCK = 64
 #: Bytes of the nearest cache that a group of lanes may take, and lanes at most.
@@ -108,6 +111,8 @@ def _block_size(plan: Plan, vector: int, threads: int) -> int:
     current = plan.problem.current
     # A vector of every client and two numbers of every row, besides a few vectors.
     each = vector * (plan.problem.clients + 16) + 16 * len(current.rows)
-    most = max(4, min(BLOCK, BLOCK_BYTES // each // 4 * 4))
+    rows = vector * len(current.rows)
+    room = BLOCK_BYTES if rows <= SHARED_BYTES else LARGE_BLOCK_BYTES
+    most = max(4, min(BLOCK, room // each // 4 * 4))
     rounds_of_threads = -(-plan.replicas // (threads * most))
     return padded(-(-plan.replicas // (threads * rounds_of_threads)), 4 if plan.mode == FAST else 1)
