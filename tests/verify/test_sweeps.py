@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from concurrent.futures import CancelledError
+from concurrent.futures import Executor, Future
 
 import numpy as np
 import pytest
@@ -202,24 +202,31 @@ def test_memory_does_not_grow_with_the_grid(tmp_path):
 
 
 def test_a_cluster_that_fails_is_one_sentence_and_complete_chunks_stay(study, whole, tmp_path, monkeypatch):
-    class Failing:
-        """Runs two calls and then finds its future cancelled."""
+    class Failing(Executor):
+        """Runs two calls and then cancels what it is given."""
 
         def __init__(self, **options):
-            pass
+            self.done = 0
 
-        def __call__(self, calls):
-            for done, (function, words, options) in enumerate(calls):
-                if done == 2:
-                    raise CancelledError
-                yield function(*words, **options)
+        def submit(self, function, /, *words):
+            future = Future()
+            if self.done == 2:
+                future.cancel()
+                future.set_running_or_notify_cancel()
+            else:
+                future.set_result(function(*words))
+                self.done += 1
+            return future
+
+        def shutdown(self, wait=True, *, kill_workers=False):
+            assert kill_workers
 
     out = tmp_path / "out"
     monkeypatch.setattr(sweep_check, "LEAST_WORK", 2e6)
     with monkeypatch.context() as failing:
-        failing.setattr(sweeping, "Parallel", Failing)
+        failing.setattr(sweeping, "get_reusable_executor", Failing)
         with pytest.raises(CflagError, match=r"cluster failed .*complete chunks are kept"):
-            sweep(study, out=out, jobs=1)
+            sweep(study, out=out, jobs=2)
     done = sweep(study, out=out, jobs=1)
     assert 0 < done.before < done.runs
     assert read_results(out).equals(whole)

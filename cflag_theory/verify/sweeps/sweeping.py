@@ -5,15 +5,18 @@ from __future__ import annotations
 import signal
 import threading
 import time
-import warnings
 from asyncio import CancelledError
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from joblib import Parallel, cpu_count, delayed, parallel_config
+from joblib import cpu_count
+from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from cflag_theory.errors import CflagError, InvalidInput, MissingExtra
@@ -24,6 +27,9 @@ from cflag_theory.verify.sweeps.run import run_chunk
 from cflag_theory.verify.sweeps.store import Store, require_pyarrow, versions
 
 BACKENDS = ("loky", "dask")
+
+#: A chunk and its columns.
+_Result = tuple[Chunk, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -120,10 +126,11 @@ def sweep(
         runs = sum(chunk.stop - chunk.start for chunk in todo)
         before, done = len(plan.grid) - runs, 0
         whole = sum(chunk.work for chunk in todo)
-        with _workers(jobs, backend, scheduler) as count:
+        with _workers(jobs, backend, scheduler) as (executor, count):
             # Few long chunks share the cores of this machine.
             threads = max(1, count // max(1, len(todo))) if backend == "loky" else 1
-            with _quiet_end(), closing(_results(plan, todo, count, threads)) as results:
+            work = partial(_one, plan.grid, plan.identity, threads)
+            with closing(_results(executor, 2 * count, work, todo)) as results:
                 for chunk, columns in results:
                     store.write(chunk, columns)
                     done += chunk.stop - chunk.start
@@ -151,12 +158,20 @@ class _Checking:
 
 
 @contextmanager
-def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[int]:
-    """Choose where joblib runs; yields the number of workers."""
+def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[tuple[Executor | None, int]]:
+    """What takes the chunks, this process itself if there is nothing, and the number of its workers."""
     if backend == "loky":
         count = jobs or cpu_count()
-        with parallel_config(backend="loky", n_jobs=count):
-            yield count
+        if count == 1:
+            yield None, count
+            return
+        one_each = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        executor = get_reusable_executor(max_workers=count, env=one_each)
+        try:
+            yield executor, count
+        except BaseException:
+            executor.shutdown(kill_workers=True)
+            raise
         return
     try:
         import distributed
@@ -174,8 +189,7 @@ def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[
         if not threads:
             raise InvalidInput(f"the Dask scheduler at {scheduler} has no workers: start some")
         _require_same_versions(client)
-        with parallel_config(backend="dask", client=client, n_jobs=threads):
-            yield threads
+        yield client.get_executor(pure=False), threads
 
 
 def _require_same_versions(client: Any) -> None:
@@ -196,25 +210,23 @@ def _require_same_versions(client: Any) -> None:
 
 
 def _results(
-    plan: Plan, todo: Sequence[Chunk], workers: int, threads: int
-) -> Generator[tuple[Chunk, dict[str, Any]], None, None]:
-    """The chunks as they are done; no more than a few wait to be taken, however slow the taker."""
-    free = threading.Semaphore(4 * workers)
-    ended = threading.Event()
-
-    def calls() -> Iterator[Any]:
-        for chunk in todo:
-            while not free.acquire(timeout=0.1):
-                if ended.is_set():
-                    return
-            yield delayed(_one)(plan.grid, plan.identity, chunk, threads)
-
+    executor: Executor | None, at_once: int, work: Callable[[Chunk], _Result], todo: Sequence[Chunk]
+) -> Generator[_Result, None, None]:
+    """The chunks as they are done; no more than `at_once` are on their way, however slow the taker."""
+    if executor is None:
+        yield from map(work, todo)
+        return
+    waiting = iter(todo)
+    on_their_way: set[Future[_Result]] = set()
     try:
         with _deaf_children():
-            done = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch=2 * workers)(calls())
-        for result in done:
-            yield result
-            free.release()
+            on_their_way |= {executor.submit(work, chunk) for chunk in islice(waiting, at_once)}
+        while on_their_way:
+            done, on_their_way = wait(on_their_way, return_when=FIRST_COMPLETED)
+            on_their_way |= {executor.submit(work, chunk) for chunk in islice(waiting, len(done))}
+            # Where one fails, the others of the same moment are kept.
+            for future in sorted(done, key=_failed):
+                yield future.result()
     except TerminatedWorkerError as error:
         raise CflagError(
             "a worker process was killed, perhaps for lack of memory: give the same command again with fewer --jobs"
@@ -227,7 +239,12 @@ def _results(
             ) from error
         raise
     finally:
-        ended.set()
+        for future in on_their_way:
+            future.cancel()
+
+
+def _failed(future: Future[_Result]) -> bool:
+    return future.cancelled() or future.exception() is not None
 
 
 @contextmanager
@@ -243,13 +260,5 @@ def _deaf_children() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-@contextmanager
-def _quiet_end() -> Iterator[None]:
-    """Without joblib's words on results that nobody took: after an interrupt the same runs are made again."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=r"\d+ tasks ", category=UserWarning)
-        yield
-
-
-def _one(grid: Grid, identity: str, chunk: Chunk, threads: int) -> tuple[Chunk, dict[str, Any]]:
+def _one(grid: Grid, identity: str, threads: int, chunk: Chunk) -> _Result:
     return chunk, run_chunk(grid, identity, chunk.start, chunk.stop, threads)
