@@ -1,6 +1,8 @@
-"""One hypothesis profile for all tests: the same examples in every run, and no clock that decides."""
+"""What all tests share: the same examples in every run, no clock that decides, and interrupts that are heard."""
 
 from __future__ import annotations
+
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -8,3 +10,6 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fixed", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("fixed")
+
+# A shell that starts the tests in the background has them ignore interrupts, and so all that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -16,6 +16,8 @@ import numba
 import platformdirs
 from numba.extending import register_jitable
 
+from .compilation import PartCompiler, WholeCompiler
+
 # Numba fills this module from the environment, so that its attributes have no types.
 config: Any = numba.config
 
@@ -49,8 +51,15 @@ def cache_folder() -> Path | None:
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function of plain arrays and numbers; it releases the interpreter lock while it runs."""
-    return _compiled(function)
+    """Compile a loop over plain arrays and numbers, with all that it calls; it releases the interpreter lock."""
+    folder = cache_folder()
+    usual = config.CACHE_DIR
+    # Numba reads its cache folder while it decorates and at no other time.
+    config.CACHE_DIR = str(folder or usual)
+    try:
+        return _compiled(function, cache=folder is not None, pipeline_class=WholeCompiler)
+    finally:
+        config.CACHE_DIR = usual
 
 
 def inner(function: Function) -> Function:
@@ -59,27 +68,28 @@ def inner(function: Function) -> Function:
     Code to call it from Python would take most of the time of compilation, and counting the references to the arrays
     of a block most of the time of a small round.
     """
-    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
+    return _part(function, counts_references=False)
 
 
 def allocating(function: Function) -> Function:
     """As `inner`, for functions that make arrays."""
-    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=True)
+    return _part(function, counts_references=True)
+
+
+def _part(function: Function, *, counts_references: bool) -> Function:
+    return _compiled(
+        function,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        _nrt=counts_references,
+        pipeline_class=PartCompiler,
+    )
 
 
 def _compiled(function: Function, **options: Any) -> Function:
-    folder = cache_folder()
-    usual = config.CACHE_DIR
-    # Numba reads its cache folder while it decorates and at no other time.
-    config.CACHE_DIR = str(folder or usual)
-    try:
-        # Divisions by zero give infinities, which the loop sees; a check at each would keep it from vectorising.
-        decorate = numba.njit(
-            cache=folder is not None, nogil=True, fastmath=FASTMATH, error_model="numpy", **options
-        )  # fmt: skip
-        return cast(Function, decorate(function))
-    finally:
-        config.CACHE_DIR = usual
+    # Divisions by zero give infinities, which the loop sees; a check at each would keep it from vectorising.
+    decorate = numba.njit(nogil=True, fastmath=FASTMATH, error_model="numpy", **options)
+    return cast(Function, decorate(function))
 
 
 def default_threads() -> int:
