@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import formulas
 from . import memory as memories
 from .block_work import STATES, Block, new_block, new_lanes
 from .cache import compiled, inner
 from .local_steps import Lanes
 from .packed import Packed
-from .passes import FULL, ROTATED, SCALED, SUBSET, dot
+from .passes import FULL, ROTATED, SCALED, SUBSET, dot, finite, measure_round, measure_state
 from .plan import LIMIT
 from .problem import Array, Ints
 from .round_gradients import complete_memory, current_gradients, draw_kept, draw_orders, past_gradients, to_start
@@ -53,40 +52,6 @@ class Slots(NamedTuple):
     state_slots: Ints
     round_slots: Ints
     stop: Ints
-
-
-@inner
-def _measure_state(n: Settings, r: int, w: Block) -> bool:
-    """The columns of `STATE` into w.state; whether all are finite."""
-    share, rest = n.memory_share, 1.0 - n.memory_share
-    grad_h2 = 0.0
-    for c in range(w.X.shape[1]):
-        component = share * w.grad_memory[r, c] + rest * w.grad_g[r, c]
-        grad_h2 += component * component
-    state = w.state
-    state[0], state[1], state[2] = w.f[r], w.g[r], share * w.f_memory[r] + rest * w.g[r]
-    state[3], state[4], state[5] = dot(w.grad_f[r], w.grad_f[r]), dot(w.grad_g[r], w.grad_g[r]), grad_h2
-    state[6], state[7] = dot(w.grad_memory[r], w.grad_memory[r]), dot(w.b[r], w.b[r])
-    return _finite(state)
-
-
-@inner
-def _finite(values: Array) -> bool:
-    finite = True
-    for value in values:
-        finite = finite and math.isfinite(value)
-    return finite
-
-
-@inner
-def _measure_round(n: Settings, r: int, alpha: float, w: Block, lanes: Lanes) -> bool:
-    """The columns of `ROUND` into w.measured; whether all are finite."""
-    S2, measured = dot(w.S[r], w.S[r]), w.measured
-    measured[0] = formulas.forgetting(n.L, alpha, n.beta, S2, dot(w.grad_memory[r], w.S[r]))
-    measured[1] = formulas.overfitting(n.L, alpha, n.beta, dot(w.grad_f[r], w.b[r]), dot(w.b[r], w.S[r]))
-    measured[2], measured[3], measured[4] = S2, lanes.drift2[r], lanes.error2[r]
-    measured[5], measured[6] = dot(lanes.rho_sum[r], lanes.rho_sum[r]), dot(lanes.error_sum[r], lanes.error_sum[r])
-    return _finite(measured) and _finite(w.products[r])
 
 
 @compiled
@@ -132,7 +97,10 @@ def _all_rounds(
             if not alive[r]:
                 continue
             if measure:
-                if not _measure_state(n, r, w):
+                f, g, f_memory, share = w.f[r], w.g[r], w.f_memory[r], n.memory_share
+                if not measure_state(
+                    share, f, g, f_memory, w.grad_f[r], w.grad_g[r], w.grad_memory[r], w.b[r], w.state
+                ):
                     out.status[first + r], out.rounds_done[first + r] = DIVERGED, t - 1
                     alive[r] = False
                     running -= 1
@@ -170,10 +138,14 @@ def _all_rounds(
                 continue
             # A NaN met in a local step reaches x by way of the displacement, though a maximum may hide it.
             norm2 = dot(w.X[r], w.X[r])
-            finite = math.isfinite(norm2) and norm2 <= LIMIT
-            if finite and kept_rounds:
-                finite = _measure_round(n, r, alphas[r], w, lanes)
-            if not finite:
+            within = math.isfinite(norm2) and norm2 <= LIMIT
+            if within and kept_rounds:
+                measure_round(
+                    n.L, alphas[r], n.beta, w.S[r], w.grad_f[r], w.grad_memory[r], w.b[r], lanes.drift2[r],
+                    lanes.error2[r], lanes.rho_sum[r], lanes.error_sum[r], w.measured,
+                )  # fmt: skip
+                within = finite(w.measured) and finite(w.products[r])
+            if not within:
                 out.status[first + r], out.rounds_done[first + r] = DIVERGED, t
                 alive[r] = False
                 running -= 1

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import costs, draws, formulas
+from . import costs, draws
 from . import memory as memories
 from .cache import allocating, callable_from_compiled, compiled, inner
 from .framework import Framework
@@ -42,7 +42,10 @@ from .passes import (
     copy,
     dot,
     draw_memory,
+    finite,
     floats,
+    measure_round,
+    measure_state,
     past_pass,
 )
 from .past_passes import information_loss, open_objective, remember
@@ -58,7 +61,7 @@ STATES, ROUNDS = len(STATE), len(ROUND)
 
 
 class Work(NamedTuple):
-    """What one replica writes on: vectors (d,), per client (N, d), factors and table one number a row."""
+    """What one replica writes on: vectors (d,), per client (N, d), factors one number a row."""
 
     x: Array
     local: Array
@@ -80,7 +83,6 @@ class Work(NamedTuple):
     control_change: Array
     memory_offset: Array
     memory_factors: Array
-    table: Array
 
 
 def replica_runner(plan: Plan, framework: Framework, out: Outputs, stop: Ints) -> Callable[[int], None]:
@@ -100,16 +102,8 @@ def replica_runner(plan: Plan, framework: Framework, out: Outputs, stop: Ints) -
     return one
 
 
-@inner
-def _finite(values: Array) -> bool:
-    finite = True
-    for value in values:
-        finite = finite and math.isfinite(value)
-    return finite
-
-
 @allocating
-def _work(start: Array, N: int, past_rows: int, current_rows: int) -> Work:
+def _work(start: Array, N: int, past_rows: int) -> Work:
     d = len(start)
     return Work(
         start.copy(),
@@ -132,7 +126,6 @@ def _work(start: Array, N: int, past_rows: int, current_rows: int) -> Work:
         np.empty(d),
         np.zeros(d),
         np.zeros(past_rows),
-        np.empty(current_rows),
     )
 
 
@@ -154,24 +147,6 @@ def _bias(n: Numbers, sign: int, f: float, f_memory: float, w: Work) -> float:
         w.b[c] *= sign * n.scale
         w.grad_memory[c] = w.grad_f[c] + w.b[c]
     return (1.0 + sign * n.scale) * f if n.memory == SCALED else 0.0
-
-
-@allocating
-def _measure_state(n: Numbers, f: float, g: float, f_memory: float, w: Work, out: Array) -> bool:
-    """The columns of STATE into out (8,); False if one is not finite, and then `out` is left alone."""
-    share, rest = n.memory_share, 1.0 - n.memory_share
-    grad_h2 = 0.0
-    for c in range(len(w.x)):
-        component = share * w.grad_memory[c] + rest * w.grad_g[c]
-        grad_h2 += component * component
-    now = np.empty(STATES)
-    now[0], now[1], now[2] = f, g, share * f_memory + rest * g
-    now[3], now[4], now[5] = dot(w.grad_f, w.grad_f), dot(w.grad_g, w.grad_g), grad_h2
-    now[6], now[7] = dot(w.grad_memory, w.grad_memory), dot(w.b, w.b)
-    if not _finite(now):
-        return False
-    copy(out, now)
-    return True
 
 
 @inner
@@ -250,9 +225,9 @@ def _run_replica(
 ) -> tuple[int, int]:
     """All rounds of one replica; state (T + 1 or 1, 8), per_round (T, 8), Lambda (T, N), ifo_calls (T,)."""
     N = len(p)
-    w = _work(start, N, len(past.shifts), len(current.shifts))
+    w = _work(start, N, len(past.shifts))
     h = local_work(r, n, N, len(start), len(current.row_start) - 1)
-    measured, products = np.zeros(ROUNDS), np.empty(N)
+    now, measured, products = np.empty(STATES), np.zeros(ROUNDS), np.empty(N)
     sign = 1 if n.memory == ROTATED else 0
 
     for t in range(n.rounds + 1):
@@ -265,15 +240,17 @@ def _run_replica(
                     draw_memory(n, replica, t if n.redraw else 0, p, past, labels, w.memory_factors, w.memory_offset)
                 elif n.signed:
                     sign = memories.draw_sign(n.seed, replica, t if n.redraw else 0)
-            f, f_memory = past_pass(n, p, past, w.memory_factors, w.memory_offset, True, w.x, w.grad_f, w.grad_memory)
+            f, f_memory = past_pass(n, p, past, w.memory_factors, w.memory_offset, w.x, w.grad_f, w.grad_memory)
             f_memory = _bias(n, sign, f, f_memory, w)
             g = 0.0
             w.grad_g[:] = 0.0
             for i in range(N):
-                g += p[i] * client_gradient(n, current, i, w.x, w.grad_client, w.table, True)
+                g += p[i] * client_gradient(n, current, i, w.x, w.grad_client)
                 add(w.grad_g, p[i], w.grad_client)
-            if not _measure_state(n, f, g, f_memory, w, state[t if n.diagnostics > 0 else 0]):
+            share = n.memory_share
+            if not measure_state(share, f, g, f_memory, w.grad_f, w.grad_g, w.grad_memory, w.b, now):
                 return DIVERGED, t - 1
+            copy(state[t if n.diagnostics > 0 else 0], now)
         if len(iterates) > 0:
             copy(iterates[t], w.x)
         if t == n.rounds:
@@ -314,12 +291,11 @@ def _run_replica(
         if not (math.isfinite(norm2) and norm2 <= LIMIT):
             return DIVERGED, t
         if n.diagnostics > 0:
-            S2 = dot(w.S, w.S)
-            measured[0] = formulas.forgetting(n.L, n.alpha, n.beta, S2, dot(w.grad_memory, w.S))
-            measured[1] = formulas.overfitting(n.L, n.alpha, n.beta, dot(w.grad_f, w.b), dot(w.b, w.S))
-            measured[2], measured[3], measured[4] = S2, drift2_max, error2_max
-            measured[5], measured[6] = dot(w.rho_sum, w.rho_sum), dot(w.error_sum, w.error_sum)
-            if not (_finite(measured) and _finite(products)):
+            measure_round(
+                n.L, n.alpha, n.beta, w.S, w.grad_f, w.grad_memory, w.b, drift2_max, error2_max, w.rho_sum,
+                w.error_sum, measured,
+            )  # fmt: skip
+            if not (finite(measured) and finite(products)):
                 return DIVERGED, t
             copy(per_round[t], measured)
             copy(Lambda[t], products)

@@ -271,7 +271,7 @@ def weighted_gradient(r: Rules, n: Numbers, current: Sum, i: int, h: Local, x: A
 def weighted_sample(r: Rules, n: Numbers, current: Sum, i: int, word: int, h: Local, x: Array, out: Array) -> None:
     """out = sign(c_j) sum |c| grad q_j(x) for a component j drawn in proportion to |c_j|."""
     if h.even[0] == 1:
-        sample(n, current, i, h.members[i, draws.below(word, h.lengths[i])], x, out, h.cumulative)
+        sample(n, current, h.members[i, draws.below(word, h.lengths[i])], x, out)
         for c in range(len(x)):
             out[c] *= h.own[0]
         return

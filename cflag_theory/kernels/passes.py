@@ -6,6 +6,7 @@ for components of one row.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -188,17 +189,9 @@ def draw_memory(
 
 @inner
 def past_pass(
-    n: Numbers,
-    p: Array,
-    past: Sum,
-    factors: Array,
-    offset: Array,
-    whole: bool,
-    x: Array,
-    grad_f: Array,
-    grad_memory: Array,
+    n: Numbers, p: Array, past: Sum, factors: Array, offset: Array, x: Array, grad_f: Array, grad_memory: Array
 ) -> tuple[float, float]:
-    """f and f_memory of a subset with their gradients in one pass over the rows; only the memory's unless `whole`."""
+    """f and f_memory of a subset with their gradients in one pass over the rows."""
     f, f_memory = 0.0, 0.0
     grad_f[:] = 0.0
     grad_memory[:] = 0.0
@@ -207,21 +200,17 @@ def past_pass(
         first, end = past.client_start[i], past.client_start[i + 1]
         share = p[i] / (end - first)
         for q in range(past.row_start[first], past.row_start[end]):
-            kept = subset and factors[q] != 0.0
-            if whole or kept:
-                row = past.rows[q]
-                z = dot(row, x) - past.shifts[q]
-                value = past.weights[q] * formulas.potential(n.potential, z)
-                slope = past.weights[q] * formulas.slope(n.potential, z)
-                if whole:
-                    f += share * value
-                    add(grad_f, share * slope, row)
-                if kept:
-                    f_memory += factors[q] * value
-                    add(grad_memory, factors[q] * slope, row)
-        if whole:
-            f += p[i] * dot(past.mean_offsets[i], x)
-            add(grad_f, p[i], past.mean_offsets[i])
+            row = past.rows[q]
+            z = dot(row, x) - past.shifts[q]
+            value = past.weights[q] * formulas.potential(n.potential, z)
+            slope = past.weights[q] * formulas.slope(n.potential, z)
+            f += share * value
+            add(grad_f, share * slope, row)
+            if subset and factors[q] != 0.0:
+                f_memory += factors[q] * value
+                add(grad_memory, factors[q] * slope, row)
+        f += p[i] * dot(past.mean_offsets[i], x)
+        add(grad_f, p[i], past.mean_offsets[i])
     if subset:
         f_memory += dot(offset, x)
         add(grad_memory, 1.0, offset)
@@ -229,19 +218,16 @@ def past_pass(
 
 
 @inner
-def client_gradient(n: Numbers, current: Sum, i: int, x: Array, grad: Array, table: Array, keep: bool) -> float:
-    """grad g_i(x) into grad (d,); with `keep` also the rows' slopes into the table, and g_i(x) is returned."""
+def client_gradient(n: Numbers, current: Sum, i: int, x: Array, grad: Array) -> float:
+    """grad g_i(x) into grad (d,); returns g_i(x)."""
     first, end = current.client_start[i], current.client_start[i + 1]
     value: float = 0.0
     grad[:] = 0.0
     for q in range(current.row_start[first], current.row_start[end]):
         row = current.rows[q]
         z = dot(row, x) - current.shifts[q]
-        slope = current.weights[q] * formulas.slope(n.potential, z)
-        add(grad, slope, row)
-        if keep:
-            table[q] = slope
-            value += current.weights[q] * formulas.potential(n.potential, z)
+        add(grad, current.weights[q] * formulas.slope(n.potential, z), row)
+        value += current.weights[q] * formulas.potential(n.potential, z)
     for c in range(len(grad)):
         grad[c] = grad[c] / (end - first) + current.mean_offsets[i, c]
     value = value / (end - first) + dot(current.mean_offsets[i], x)
@@ -249,21 +235,51 @@ def client_gradient(n: Numbers, current: Sum, i: int, x: Array, grad: Array, tab
 
 
 @inner
-def sample(n: Numbers, current: Sum, i: int, j: int, x: Array, estimate: Array, table: Array) -> None:
-    """Component j at x: refreshed in the delayed gradient (5), or its gradient alone as the estimate."""
-    delayed = n.estimator == DELAYED
-    count = current.client_start[i + 1] - current.client_start[i]
-    if not delayed:
-        estimate[:] = 0.0
-        if len(current.offsets) > 0:
-            add(estimate, 1.0, current.offsets[j])
+def sample(n: Numbers, current: Sum, j: int, x: Array, estimate: Array) -> None:
+    """The gradient of component j at x, (d,)."""
+    estimate[:] = 0.0
+    if len(current.offsets) > 0:
+        add(estimate, 1.0, current.offsets[j])
     for q in range(current.row_start[j], current.row_start[j + 1]):
         row = current.rows[q]
-        new = current.weights[q] * formulas.slope(n.potential, dot(row, x) - current.shifts[q])
-        if delayed:
-            old = table[q]
-            for c in range(len(x)):
-                estimate[c] = formulas.refreshed_mean(estimate[c], new * row[c], old * row[c], count)
-            table[q] = new
-        else:
-            add(estimate, new, row)
+        slope = current.weights[q] * formulas.slope(n.potential, dot(row, x) - current.shifts[q])
+        add(estimate, slope, row)
+
+
+@inner
+def finite(values: Array) -> bool:
+    """Whether all are; without a way out in the middle, so that it vectorises."""
+    every = True
+    for value in values:
+        every = every and math.isfinite(value)
+    return every
+
+
+@inner
+def measure_state(
+    share: float, f: float, g: float, f_memory: float, grad_f: Array, grad_g: Array, grad_memory: Array, b: Array,
+    out: Array,
+) -> bool:  # fmt: skip
+    """The columns of `STATE` into out (8,); whether all are finite. `share` is the memory's in h~."""
+    rest = 1.0 - share
+    grad_h2 = 0.0
+    for c in range(len(grad_f)):
+        component = share * grad_memory[c] + rest * grad_g[c]
+        grad_h2 += component * component
+    out[0], out[1], out[2] = f, g, share * f_memory + rest * g
+    out[3], out[4], out[5] = dot(grad_f, grad_f), dot(grad_g, grad_g), grad_h2
+    out[6], out[7] = dot(grad_memory, grad_memory), dot(b, b)
+    return finite(out)
+
+
+@inner
+def measure_round(
+    L: float, alpha: float, beta: float, S: Array, grad_f: Array, grad_memory: Array, b: Array, drift2_max: float,
+    error2_max: float, rho_sum: Array, error_sum: Array, out: Array,
+) -> None:  # fmt: skip
+    """The columns of `ROUND` that every loop has, into out[:7]."""
+    out[2] = dot(S, S)
+    out[0] = formulas.forgetting(L, alpha, beta, out[2], dot(grad_memory, S))
+    out[1] = formulas.overfitting(L, alpha, beta, dot(grad_f, b), dot(b, S))
+    out[3], out[4] = drift2_max, error2_max
+    out[5], out[6] = dot(rho_sum, rho_sum), dot(error_sum, error_sum)
