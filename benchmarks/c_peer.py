@@ -26,7 +26,7 @@ class NoCompiler(Exception):
 
 
 @cache
-def library(replicas: int, tile: int, square: bool) -> Any:
+def built(replicas: int, tile: int, square: bool) -> Any:
     """The compiled loop for one loop order, built once per text, flags and compiler in the temporary folder.
 
     Raises
@@ -67,7 +67,7 @@ class Fused:
         case = world.case
         self.case, self.world, self.threads, self.replicas = case, world, threads, case.R
         self.name = f"{together} replicas x {tile} rows{', 4 x 4 in registers' if square else ''}"
-        self.function = library(together, tile, square)
+        self.function = built(together, tile, square)
         self.arrays = [
             np.ascontiguousarray(array, dtype=np.float64)
             for array in (world.rows, world.targets, world.past_rows, world.past_targets, world.start)

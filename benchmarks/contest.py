@@ -121,7 +121,7 @@ def missing(who: str) -> str:
         return f"{library} is not installed: pip install -e '.[bench]'"
     if who == C:
         try:
-            c_peer.library(*c_peer.ORDERS[0])
+            c_peer.built(*c_peer.ORDERS[0])
         except c_peer.NoCompiler as error:
             return str(error)
     return ""

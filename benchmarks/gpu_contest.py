@@ -32,10 +32,12 @@ COMPILED, JAX = "CPU, all cores", "JAX on the GPU"
 class OnGpu:
     """Our kernels: which layout, which library's matrix products, which numbers."""
 
-    def __init__(self, world: World, *, layout: str | None = None, library: Any = None, dtype: str = "float64") -> None:
+    def __init__(
+        self, world: World, *, layout: str | None = None, products: Any = None, dtype: str = "float64"
+    ) -> None:
         self.case, self.world, self.replicas = world.case, world, world.case.R
-        self.layout, self.library, self.dtype = layout, library, dtype
-        named = None if library is None else f"products of {library.__name__}"
+        self.layout, self.products, self.dtype = layout, products, dtype
+        named = None if products is None else f"products of {products.__name__}"
         self.name = "GPU " + ", ".join(word for word in (layout, named, dtype) if word)
 
     def plan(self, rounds: int) -> Plan:
@@ -64,7 +66,7 @@ class OnGpu:
         """A run from the upload of the problem to the download of the results."""
         plan = self.plan(rounds)
         out = empty_outputs(plan, iterates=iterates)
-        cuda.run(plan, out, layout=self.layout, library=self.library)
+        cuda.run(plan, out, layout=self.layout, library=self.products)
         return out
 
     def run(self, rounds: int) -> None:
@@ -114,7 +116,7 @@ def our_ways(world: World) -> Iterator[OnGpu]:
         yield OnGpu(world, layout=cuda.SMALL)
     yield OnGpu(world, layout=cuda.LARGE)
     if cupy() is not None:
-        yield OnGpu(world, layout=cuda.LARGE, library=cupy())
+        yield OnGpu(world, layout=cuda.LARGE, products=cupy())
     yield OnGpu(world, dtype="float32")
 
 

@@ -88,11 +88,11 @@ def test_c_does_not_depend_on_threads(threads):
 
 def test_without_a_compiler_the_peer_is_a_line(monkeypatch):
     monkeypatch.setenv("CC", "no-such-compiler")
-    c_peer.library.cache_clear()
+    c_peer.built.cache_clear()
     try:
         assert contest.missing(contest.C) == "no C compiler: install gcc"
     finally:
-        c_peer.library.cache_clear()
+        c_peer.built.cache_clear()
 
 
 @pytest.mark.parametrize(("who", "library"), [(contest.JAX, "jax"), (contest.TORCH, "torch")])

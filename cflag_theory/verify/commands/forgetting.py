@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,7 +21,15 @@ from cflag_theory.verify.commands.options import (
     RedrawOption,
     StepsOption,
 )
-from cflag_theory.verify.commands.shell import Format, FormatOption, SeedOption, print_json, progress_bar
+from cflag_theory.verify.commands.shell import (
+    Format,
+    FormatOption,
+    SeedOption,
+    keep_study,
+    print_json,
+    progress_bar,
+    say_figures,
+)
 
 AlphaOption = Annotated[float | None, typer.Option(help="Step size on memory; 1 / (2 L) without it.")]
 BetaOption = Annotated[float | None, typer.Option(help="Step size on the current data; 1 / (3 L E) without it.")]
@@ -62,7 +69,7 @@ def forgetting_command(
     The rules are compared at the medium level.
     """
     from cflag_theory.verify.commands.inputs import integers, read_dials, read_memory
-    from cflag_theory.verify.files import as_file_name, check_writable, write_text
+    from cflag_theory.verify.files import as_file_name, check_writable
     from cflag_theory.verify.forgetting.adaptive_rates import RULES, adaptive_study
     from cflag_theory.verify.forgetting.study import (
         ROWS,
@@ -118,21 +125,23 @@ def forgetting_command(
     }
     written: list[Path] = []
     if out is not None:
-        from cflag_theory.figures import adaptive_rates_figure, forgetting_figure, save
+        from cflag_theory.figures import adaptive_rates_figure, forgetting_figure
 
-        for study in dict.fromkeys(one.study for one in found):
-            mine = [one for one in results["forgetting"] if one["study"] == study]
-            written += save(forgetting_figure(mine), out, f"forgetting_{as_file_name(study)}")
-        written += save(adaptive_rates_figure(results["adaptive_rates"]), out, "adaptive_rates")
-        write_text(out / "forgetting.json", json.dumps(results, indent=1))
+        figures = {
+            f"forgetting_{as_file_name(study)}": forgetting_figure(
+                [one for one in results["forgetting"] if one["study"] == study]
+            )
+            for study in dict.fromkeys(one.study for one in found)
+        }
+        figures["adaptive_rates"] = adaptive_rates_figure(results["adaptive_rates"])
+        written = keep_study(results, out, "forgetting", figures)
     if format is Format.json:
         print_json(results)
         return
     tables_forgetting.forgetting(found)
     for one in studies:
         tables_forgetting.adaptive_rates(one)
-    if written:
-        typer.echo(f"figures: {', '.join(map(str, written))}")
+    say_figures(written)
 
 
 def require_fitting(

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cflag_theory.verify.commands.shell import Format, FormatOption, SeedOption, print_json, progress_bar
+from cflag_theory.verify.commands.shell import (
+    Format,
+    FormatOption,
+    SeedOption,
+    keep_study,
+    print_json,
+    progress_bar,
+    say_figures,
+)
 
 
 def nqm_command(
@@ -33,7 +40,7 @@ def nqm_command(
     format: FormatOption = Format.table,
 ) -> None:
     """Table 3 and Figure 2 of the CFL paper, recomputed: best learning rates on the noisy quadratic model."""
-    from cflag_theory.verify.files import check_writable, write_text
+    from cflag_theory.verify.files import check_writable
     from cflag_theory.verify.nqm.setting import Setting
     from cflag_theory.verify.nqm.study import nqm_study, pieces
     from cflag_theory.verify.tables import nqm as tables_nqm
@@ -59,17 +66,13 @@ def nqm_command(
             setting, replicas=replicas, seed=seed, searched=search, progress=lambda words: advance(1, words)
         )
     panels = found.pop("panels")
+    written: list[Path] = []
     if out is not None:
-        from cflag_theory.figures import nqm_figure, save
+        from cflag_theory.figures import nqm_figure
 
-        save(nqm_figure(panels), out, "nqm")
-        # With the curves, so that the figure can be drawn again.
-        write_text(
-            out / "nqm.json", json.dumps(found | {"panels": panels}, indent=1, default=lambda curve: curve.tolist())
-        )
+        written = keep_study(found | {"panels": panels}, out, "nqm", {"nqm": nqm_figure(panels)})
     if format is Format.json:
         print_json(found)
         return
     tables_nqm.nqm(found)
-    if out is not None:
-        typer.echo(f"figures: {out / 'nqm.png'}, {out / 'nqm.svg'}")
+    say_figures(written)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -27,8 +26,10 @@ from cflag_theory.verify.commands.shell import (
     Paper,
     PaperOption,
     SeedOption,
+    keep_study,
     print_json,
     progress_bar,
+    say_figures,
 )
 
 if TYPE_CHECKING:
@@ -211,12 +212,11 @@ def _instance(
 
 def _show(found: Sequence[Rate], notes: Sequence[str], out: Path | None, format: Format) -> None:
     results = [study.to_json() for study in found]
+    written: list[Path] = []
     if out is not None:
-        from cflag_theory.figures import rate_figure, save
-        from cflag_theory.verify.files import write_text
+        from cflag_theory.figures import rate_figure
 
-        save(rate_figure(results), out, "rate")
-        write_text(out / "rate.json", json.dumps(results, indent=1))
+        written = keep_study(results, out, "rate", {"rate": rate_figure(results)})
     if format is Format.json:
         print_json(results)
         return
@@ -226,8 +226,7 @@ def _show(found: Sequence[Rate], notes: Sequence[str], out: Path | None, format:
         tables_rate.rate(study)
     for note in notes:
         typer.echo(note)
-    if out is not None:
-        typer.echo(f"figures: {out / 'rate.png'}, {out / 'rate.svg'}")
+    say_figures(written)
 
 
 def _family(
@@ -255,18 +254,16 @@ def _family(
             progress=lambda T: advance(T, f"T = {T}"),
         )
     result = found.to_json()
+    written: list[Path] = []
     if out is not None:
-        from cflag_theory.figures import rate_family_figure, save
-        from cflag_theory.verify.files import write_text
+        from cflag_theory.figures import rate_family_figure
 
-        save(rate_family_figure(result), out, "rate_family")
-        write_text(out / "rate_family.json", json.dumps(result, indent=1))
+        written = keep_study(result, out, "rate_family", {"rate_family": rate_family_figure(result)})
     if format is Format.json:
         print_json(result)
         return
     tables_rate.family(found)
-    if out is not None:
-        typer.echo(f"figures: {out / 'rate_family.png'}, {out / 'rate_family.svg'}")
+    say_figures(written)
 
 
 def cfl_rate_studies(
@@ -281,7 +278,6 @@ def cfl_rate_studies(
 ) -> None:
     """`cflag rate --paper cfl`: clients that stay, and clients that are new in every round."""
     from cflag_theory.verify.commands.inputs import read_model
-    from cflag_theory.verify.files import write_text
     from cflag_theory.verify.rates.cfl_rates import cfl_rate
     from cflag_theory.verify.tables import nqm as tables_nqm
 
@@ -292,15 +288,14 @@ def cfl_rate_studies(
             for model in models
         ]
     results = [study.to_json() for study in found]
+    written: list[Path] = []
     if out is not None:
-        from cflag_theory.figures import cfl_rate_figure, save
+        from cflag_theory.figures import cfl_rate_figure
 
-        save(cfl_rate_figure(results), out, "cfl_rate")
-        write_text(out / "cfl_rate.json", json.dumps(results, indent=1))
+        written = keep_study(results, out, "cfl_rate", {"cfl_rate": cfl_rate_figure(results)})
     if format is Format.json:
         print_json(results)
         return
     for study in found:
         tables_nqm.cfl_rate(study)
-    if out is not None:
-        typer.echo(f"figures: {out / 'cfl_rate.png'}, {out / 'cfl_rate.svg'}")
+    say_figures(written)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -63,6 +64,22 @@ def progress_bar(words: str, total: float) -> Iterator[Callable[[float, str], No
     with bar as progress:
         task = progress.add_task(words, total=total, now="")
         yield lambda amount, now: progress.update(task, advance=amount, now=now)
+
+
+def keep_study(results: Any, out: Path, name: str, figures: Mapping[str, Any]) -> list[Path]:
+    """A study's figures, each under its name, and beside them name.json, from which they can be drawn again."""
+    from cflag_theory.figures import save
+    from cflag_theory.verify.files import write_text
+
+    written = [path for file, figure in figures.items() for path in save(figure, out, file)]
+    write_text(out / f"{name}.json", json.dumps(results, indent=1, default=lambda curve: curve.tolist()))
+    return written
+
+
+def say_figures(written: Sequence[Path]) -> None:
+    """One line, if there are any."""
+    if written:
+        typer.echo(f"figures: {', '.join(map(str, written))}")
 
 
 def print_json(value: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +17,15 @@ from cflag_theory.verify.commands.forgetting import (
     require_fitting,
 )
 from cflag_theory.verify.commands.options import ClientsOption, DataOption, StepsOption
-from cflag_theory.verify.commands.shell import Format, FormatOption, SeedOption, print_json, progress_bar
+from cflag_theory.verify.commands.shell import (
+    Format,
+    FormatOption,
+    SeedOption,
+    keep_study,
+    print_json,
+    progress_bar,
+    say_figures,
+)
 
 _LEARNERS: Sequence[str] = (
     "fedtrack",
@@ -67,7 +74,7 @@ def tasks_command(
     from cflag_theory.kernels.problems import with_dials
     from cflag_theory.kernels.tasks import PAIRS
     from cflag_theory.verify.commands.inputs import integers, read_dials
-    from cflag_theory.verify.files import as_file_name, check_writable, write_text
+    from cflag_theory.verify.files import as_file_name, check_writable
     from cflag_theory.verify.forgetting.study import Setting
     from cflag_theory.verify.forgetting.task_paths import read_learner
     from cflag_theory.verify.forgetting.tasks import task_study
@@ -107,15 +114,13 @@ def tasks_command(
     results = [study.to_json() for study in studies]
     written: list[Path] = []
     if out is not None:
-        from cflag_theory.figures import save, tasks_figure
+        from cflag_theory.figures import tasks_figure
 
-        for study in results:
-            written += save(tasks_figure(study), out, f"tasks_{as_file_name(study['title'])}")
-        write_text(out / "tasks.json", json.dumps(results, indent=1))
+        figures = {f"tasks_{as_file_name(study['title'])}": tasks_figure(study) for study in results}
+        written = keep_study(results, out, "tasks", figures)
     if format is Format.json:
         print_json(results)
         return
     for one in studies:
         tables_forgetting.tasks(one)
-    if written:
-        typer.echo(f"figures: {', '.join(map(str, written))}")
+    say_figures(written)
