@@ -7,7 +7,7 @@ it also sums in an order of its own, so that its numbers depend neither on the b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 import numpy as np
 
@@ -98,8 +98,13 @@ def _spread(threads: int, one: Callable[[int], None], jobs: Iterable[int], stop:
             one(job)
         return
     with ThreadPoolExecutor(threads) as pool:
+        running = {pool.submit(one, job) for job in jobs}
         try:
-            list(pool.map(one, jobs))
+            while running:
+                # With an end to it, because an interrupt does not end it where a library has set its signals so.
+                done, running = wait(running, timeout=0.2, return_when=FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
         except BaseException:
             stop[0] = 1
             pool.shutdown(wait=False, cancel_futures=True)

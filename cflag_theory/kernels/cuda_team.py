@@ -10,12 +10,14 @@ kernels are the same text in it. There, and only there, `LANES` may be set to a 
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numba.cuda
+from numba.extending import overload
 
 from . import draws, formulas
 from . import memory as memories
@@ -45,6 +47,10 @@ def kernel(threads: int) -> Callable[[Function], Any]:
     options = {} if SIMULATED else {"launch_bounds": threads}
     return lambda function: cuda.jit(**options)(function)
 
+
+if not SIMULATED:
+    # The logarithm of the device.
+    overload(formulas.log1p, target="cuda")(lambda y: lambda y: math.log1p(y))
 
 words, below, lane = device(draws.words), device(draws.below), device(draws.lane)
 draw_subset, draw_sign, rotate = (

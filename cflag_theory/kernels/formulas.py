@@ -19,10 +19,15 @@ BOUNDED = frozenset({COSINE, GEMAN_MCCLURE})
 RATIONAL = frozenset({GEMAN_MCCLURE, QUADRATIC})
 
 
+def log1p(y: Any) -> Any:
+    """log(1 + y), y >= 0; compiled loops have their own, see `elementary`."""
+    return math.log1p(y)
+
+
 def potential(kind: int, z: Any) -> Any:
     """phi(z): log(1 + z^2/2), 1 - cos z, z^2 / (2 (1 + z^2)) or z^2 / 2."""
     if kind == CAUCHY:
-        return math.log1p(z * z / 2)
+        return log1p(z * z / 2)
     if kind == COSINE:
         # 2 sin^2 keeps the relative accuracy that 1 - cos loses near zero.
         return 2 * math.sin(z / 2) * math.sin(z / 2)

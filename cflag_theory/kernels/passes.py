@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import algorithms, draws, formulas
+from . import algorithms, draws, elementary, formulas
 from . import memory as memories
 from .cache import allocating, callable_from_compiled, inner
 from .plan import Plan
 from .problem import Array, Components, Ints
 
+elementary.register()
 callable_from_compiled(
     draws.philox,
     draws.words,

@@ -148,10 +148,15 @@ def fill_slopes(
 
 @inner
 def sum_values(potential: int, weights: Array, q: int, count: int, Z: Array, r: int, at: int) -> float:
-    """sum weights phi(z) over `count` rows from q on."""
+    """sum weights phi(z) over `count` rows from q on; for one potential a loop, so that it vectorises."""
     total = 0.0
-    for k in range(count):
-        total += weights[q + k] * formulas.potential(potential, Z[r, at + k])
+    if potential == CAUCHY:
+        for k in range(count):
+            to, of = np.uint64(at + k), np.uint64(q + k)
+            total += weights[of] * formulas.potential(CAUCHY, Z[r, to])
+    else:
+        for k in range(count):
+            total += weights[q + k] * formulas.potential(potential, Z[r, at + k])
     return total
 
 

@@ -222,7 +222,8 @@ def _results(
         with _deaf_children():
             on_their_way |= {executor.submit(work, chunk) for chunk in islice(waiting, at_once)}
         while on_their_way:
-            done, on_their_way = wait(on_their_way, return_when=FIRST_COMPLETED)
+            # With an end to it, because an interrupt does not end it everywhere.
+            done, on_their_way = wait(on_their_way, timeout=0.2, return_when=FIRST_COMPLETED)
             on_their_way |= {executor.submit(work, chunk) for chunk in islice(waiting, len(done))}
             # Where one fails, the others of the same moment are kept.
             for future in sorted(done, key=_failed):
