@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from cflag_theory import __version__
 from cflag_theory.errors import CflagError
@@ -27,8 +28,21 @@ from cflag_theory.verify.commands.stepsize import stepsize_command
 from cflag_theory.verify.commands.sweep import sweep_command
 from cflag_theory.verify.commands.tasks import tasks_command
 
+
+class _Commands(TyperGroup):
+    """All commands; an interrupt is one sentence, unless a command has more to say of it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("cflag: interrupted; nothing was written", err=True)
+            raise typer.Exit(130) from None
+
+
 app = typer.Typer(
     name="cflag",
+    cls=_Commands,
     help="Decide what the C-FLAG and CFL papers claim, run their algorithms, and draw what happens.",
     no_args_is_help=True,
     add_completion=False,
@@ -47,9 +61,6 @@ def main() -> None:
     except MemoryError:
         typer.echo("cflag: not enough memory: use fewer rounds (--T) or replicas", err=True)
         raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        typer.echo("cflag: interrupted; nothing was written", err=True)
-        raise SystemExit(130) from None
 
 
 def _version(wanted: bool) -> None:

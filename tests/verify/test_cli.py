@@ -13,7 +13,7 @@ import pytest
 
 import cflag_theory
 from cflag_theory.kernels import random_separable, read_trace, uniform
-from cflag_theory.verify import cli, studies, verify
+from cflag_theory.verify import studies, verify
 from cflag_theory.verify.rates import study as rates
 
 PROGRAM = "from cflag_theory.verify.cli import main; main()"
@@ -373,8 +373,8 @@ def test_a_run_that_diverges_says_so_and_writes_nothing(cflag, tmp_path):
 
 
 def test_an_interrupt_is_no_traceback(cflag, monkeypatch):
-    def stop():
+    def stop(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "app", stop)
+    monkeypatch.setattr("cflag_theory.verify.check.verify", stop)
     assert cflag("verify") == (130, "", "cflag: interrupted; nothing was written\n")
