@@ -8,6 +8,7 @@ from concurrent.futures import Executor, Future
 
 import numpy as np
 import pytest
+from joblib import Parallel, delayed
 
 from cflag_theory.errors import CflagError, InvalidInput, MissingExtra
 from cflag_theory.kernels import algorithm, default_memory, default_problem, make_problem, sign_bias, simulate
@@ -70,6 +71,11 @@ def test_two_processes_give_the_same_rows(study, whole, tmp_path):
     assert (done.runs, done.rows, done.before) == (48, 144, 0)
     assert len(list((tmp_path / "two").glob("runs-*.parquet"))) > 3
     assert read_results(tmp_path / "two").equals(whole)
+
+
+def test_joblib_works_after_a_sweep_as_before(study, tmp_path):
+    sweep(study, out=tmp_path / "out", jobs=2)
+    assert Parallel(n_jobs=2)(delayed(abs)(k) for k in (-1, -2)) == [1, 2]
 
 
 def test_a_cluster_gives_the_same_rows(study, whole, tmp_path):
@@ -224,7 +230,7 @@ def test_a_cluster_that_fails_is_one_sentence_and_complete_chunks_stay(study, wh
     out = tmp_path / "out"
     monkeypatch.setattr(sweep_check, "LEAST_WORK", 2e6)
     with monkeypatch.context() as failing:
-        failing.setattr(sweeping, "get_reusable_executor", Failing)
+        failing.setattr(sweeping, "ProcessPoolExecutor", Failing)
         with pytest.raises(CflagError, match=r"cluster failed .*complete chunks are kept"):
             sweep(study, out=out, jobs=2)
     done = sweep(study, out=out, jobs=1)

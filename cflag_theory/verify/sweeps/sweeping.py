@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from joblib import cpu_count
-from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from cflag_theory.errors import CflagError, InvalidInput, MissingExtra
@@ -166,12 +166,14 @@ def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[
             yield None, count
             return
         one_each = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        executor = get_reusable_executor(max_workers=count, env=one_each)
+        # Of its own: joblib takes the executor that loky keeps for everybody to be one of joblib's.
+        executor = ProcessPoolExecutor(max_workers=count, env=one_each)
         try:
             yield executor, count
         except BaseException:
             executor.shutdown(kill_workers=True)
             raise
+        executor.shutdown()
         return
     try:
         import distributed
