@@ -73,9 +73,11 @@ HOMES = {
     "latex2mathml": {"verify"},
     "pyarrow": {"verify"},
     "distributed": {"verify"},
+    "PEPit": {"verify"},
+    "hypothesis": {"verify"},
 }
 #: Libraries that are loaded only by who needs them.
-ONLY_INSIDE_FUNCTIONS = {"sklearn", "pyarrow", "cupy", "pepit", "PEPit", "dask", "distributed", "torch", "torchvision"}
+ONLY_INSIDE_FUNCTIONS = {"sklearn", "pyarrow", "cupy", "PEPit", "dask", "distributed", "torch", "torchvision"}
 #: They run what a file says, or hide what a file holds.
 FORBIDDEN = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal", "shelve"}
 
@@ -162,7 +164,7 @@ def test_files_are_loaded_without_pickles():
                 assert ast.unparse(options["allow_pickle"]) == "False", path
 
 
-DISTRIBUTIONS = {"z3": "z3-solver", "sklearn": "scikit-learn"}
+DISTRIBUTIONS = {"z3": "z3-solver", "sklearn": "scikit-learn", "PEPit": "pepit"}
 
 
 def test_every_library_is_declared_and_every_declared_library_is_imported():

@@ -164,19 +164,26 @@ def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate
     return None
 
 
-def _to_z3(expr: sp.Expr, variables: dict[sp.Symbol, z3.ArithRef], context: z3.Context) -> Any:
+def to_z3(expr: sp.Expr, variables: dict[sp.Symbol, z3.ArithRef], context: z3.Context) -> Any:
+    """An expression without atoms as a term of z3; `variables` gains one for every new symbol.
+
+    Raises
+    ------
+    TypeError
+        z3 has no word for a part of it.
+    """
     if expr.is_Rational:
         return z3.RatVal(int(expr.p), int(expr.q), context)
     if expr.is_Symbol:
         # Numbered, because two symbols may share a name.
         return variables.setdefault(expr, z3.Real(f"{expr.name}#{len(variables)}", context))
-    parts = [_to_z3(argument, variables, context) for argument in expr.args if not isinstance(expr, sp.Pow)]
+    parts = [to_z3(argument, variables, context) for argument in expr.args if not isinstance(expr, sp.Pow)]
     if isinstance(expr, sp.Add):
         return z3.Sum(parts)
     if isinstance(expr, sp.Mul):
         return z3.Product(parts)
     if isinstance(expr, sp.Pow) and expr.exp.is_Integer:
-        base = _to_z3(expr.base, variables, context)
+        base = to_z3(expr.base, variables, context)
         power = z3.Product([base] * abs(int(expr.exp)))
         return power if expr.exp > 0 else 1 / power
     raise TypeError(f"z3 has no word for {expr!r}")
@@ -191,8 +198,8 @@ def _unsatisfiable(assumed: list[tuple[sp.Expr, str]], left: sp.Expr, op: str) -
     variables: dict[sp.Symbol, z3.ArithRef] = {}
     truth = {"==": lambda e: e == 0, "<=": lambda e: e >= 0, "<": lambda e: e > 0}
     for expr, kind in assumed:
-        solver.add(truth[kind](_to_z3(expr, variables, context)))
-    solver.add(z3.Not(truth[op](_to_z3(left, variables, context))))
+        solver.add(truth[kind](to_z3(expr, variables, context)))
+    solver.add(z3.Not(truth[op](to_z3(left, variables, context))))
     for symbol, variable in variables.items():
         if symbol.is_positive:
             solver.add(variable > 0)

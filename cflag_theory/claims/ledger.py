@@ -27,6 +27,11 @@ from cflag_theory.claims import (
     ours_forgetting,
     ours_memory,
     ours_union,
+    ours_worst_order,
+    ours_worst_path,
+    ours_worst_sums,
+    ours_worst_turns,
+    ours_worst_union,
 )
 from cflag_theory.claims.c_flag import (
     adaptive,
@@ -303,6 +308,11 @@ MODULES = (
     ours_bounded,
     ours_memory,
     ours_union,
+    ours_worst_path,
+    ours_worst_sums,
+    ours_worst_order,
+    ours_worst_turns,
+    ours_worst_union,
     ours_forgetting,
     ours_adaptive,
     ours_cfl_nonconvex,

@@ -17,6 +17,7 @@ _HOME = {
     "forgetting_figure": "forgetting",
     "tasks_figure": "tasks",
     "save": "style",
+    "sharp_figure": "sharp",
     "step_sizes_figure": "step_sizes",
     "curves_figure": "sweep",
     "map_figure": "sweep",
@@ -36,6 +37,7 @@ __all__ = [
     "rate_figure",
     "save",
     "series_figure",
+    "sharp_figure",
     "step_sizes_figure",
     "tasks_figure",
 ]

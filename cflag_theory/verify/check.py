@@ -76,6 +76,12 @@ def _evidence(subject: Claim, check: Check, seed: int, level: str, prover: str |
         evidence += along_runs(part, samples, seed)
     if check.further:
         evidence += check.further(subject, seed, count)
+    if level == "full":
+        from cflag_theory.verify.falsifier.ledger_evidence import directed
+        from cflag_theory.verify.performance import worst_case_evidence
+
+        evidence += directed(subject, seed, count)
+        evidence += worst_case_evidence(subject)
     return coq.witness(subject, points, evidence) if prover == "coq" else evidence
 
 
@@ -105,7 +111,8 @@ def verify(
     seed : int
         Of the random runs; the same seed gives the same verdicts and figures.
     level : str
-        "quick" or "full": how many random runs.
+        "quick" or "full": how many random runs; "full" has the falsifier search every statement too, and asks
+        performance estimation where the extra `pep` is installed.
     jobs : int, optional
         Processes; by default all usable cores. The verdicts do not depend on it.
     prover : str, optional

@@ -10,10 +10,12 @@ from typer.core import TyperGroup
 
 from cflag_theory import __version__
 from cflag_theory.errors import CflagError
+from cflag_theory.verify.commands.falsify import falsify_command
 from cflag_theory.verify.commands.forgetting import forgetting_command
 from cflag_theory.verify.commands.nqm import nqm_command
 from cflag_theory.verify.commands.plot import plot_command
 from cflag_theory.verify.commands.rate import rate_command
+from cflag_theory.verify.commands.sharp import sharp_command
 from cflag_theory.verify.commands.shell import (
     Format,
     FormatOption,
@@ -159,6 +161,8 @@ def show(
 
 app.command("rate")(rate_command)
 app.command("stepsize")(stepsize_command)
+app.command("sharp")(sharp_command)
+app.command("falsify")(falsify_command)
 app.command("simulate")(simulate_command)
 app.command("nqm")(nqm_command)
 app.command("forgetting")(forgetting_command)

@@ -97,8 +97,13 @@ def lemma12(constant: Any = 3) -> Claim:
             "(100) adds e_{t,l}^i to the delayed gradient, which contains it already; (101) is right again.",
             "The 3 comes from bounding ||e_{t,l}|| by the triangle inequality through grad g_i(x_{t,l}), which is not "
             "needed: a local step moves by the table, not by grad g_i(x_{t,l}).",
-            "The sharper bound is approached as beta L E tends to 0, by many concave components of which one is "
-            "refreshed again and again.",
+            "Left over right of the sharper bound tends to 1 as beta L E tends to 0, for many concave components of"
+            " which one is refreshed again and again. The term of the maximum vanishes there, so this does not make"
+            " 1 its best constant: for beta L k <= 1 it may be 0, since ||e_{t,k}|| <= beta L k ||grad g(x_t)|| "
+            "(cflag.cor14); for every step size it cannot be below 1/8, since two components -(L/2) x^2 - G x, one "
+            "of them refreshed at k = 1 and 2, need 1/8 - 1/(2 beta L) at k = 2.",
+            "For n components and a given order the largest error that is possible is that of ours.worst_iag_error: "
+            "`cflag sharp lemma12`.",
         ),
     )
 

@@ -28,6 +28,9 @@ from cflag_theory.verify.sweeps.store import Store, require_pyarrow, versions
 
 BACKENDS = ("loky", "dask")
 
+#: Seconds after which a process without work ends.
+IDLE = 60
+
 #: A chunk and its columns.
 _Result = tuple[Chunk, dict[str, Any]]
 
@@ -167,7 +170,8 @@ def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[
             return
         one_each = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         # Of its own: joblib takes the executor that loky keeps for everybody to be one of joblib's.
-        executor = ProcessPoolExecutor(max_workers=count, env=one_each)
+        # Idle processes end, for those of a sweep that was killed know nothing of it.
+        executor = ProcessPoolExecutor(max_workers=count, env=one_each, timeout=IDLE)
         try:
             yield executor, count
         except BaseException:

@@ -1,0 +1,92 @@
+"""What a search established, and no more: refuted, proved or not broken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+REFUTED, PROVED, NOT_BROKEN = STATUSES = ("refuted", "proved", "not broken")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What became of a conjecture.
+
+    Attributes
+    ----------
+    name, relation : str
+        The conjecture's.
+    status : str
+        "refuted": `case` is a counterexample in exact arithmetic. "proved": by the engines listed, for all values.
+        "not broken": no counterexample was met, which proves nothing.
+    ranges : mapping of str to str
+        The variables and where they were looked for.
+    given : tuple of str
+        The further hypotheses.
+    engines : tuple of str
+        Of a proof: "sympy", "z3", or "enumeration" where all cases of a finite range were evaluated exactly.
+    found_by : str
+        Of a counterexample: "algebra", "corners", "hypothesis", "optimisation" or "enumeration".
+    case, left, right : mapping, str, str
+        The counterexample, shrunk, and both sides at it.
+    largest_ratio : float or None
+        The largest left/right met where the right side is positive, at `worst`, in exact arithmetic.
+    worst : mapping
+        Where.
+    cases, feasible, exact_cases : int
+        Cases evaluated on floats, how many satisfy the hypotheses, and evaluations in exact arithmetic.
+    not_covered : tuple of str
+        What the search says nothing about.
+    interrupted : bool
+        Whether it was stopped before its budget was spent.
+    """
+
+    name: str
+    relation: str
+    status: str
+    ranges: Mapping[str, str]
+    given: tuple[str, ...]
+    seed: int
+    budget: int
+    engines: tuple[str, ...] = ()
+    found_by: str = ""
+    case: Mapping[str, Any] = field(default_factory=dict)
+    left: str = ""
+    right: str = ""
+    largest_ratio: float | None = None
+    worst: Mapping[str, Any] = field(default_factory=dict)
+    cases: int = 0
+    feasible: int = 0
+    exact_cases: int = 0
+    not_covered: tuple[str, ...] = ()
+    interrupted: bool = False
+
+    @property
+    def refuted(self) -> bool:
+        """Whether a counterexample was found."""
+        return self.status == REFUTED
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values only."""
+        return {
+            "name": self.name,
+            "relation": self.relation,
+            "status": self.status,
+            "ranges": dict(self.ranges),
+            "given": list(self.given),
+            "seed": self.seed,
+            "budget": self.budget,
+            "engines": list(self.engines),
+            "found_by": self.found_by or None,
+            "counterexample": {"values": dict(self.case), "left": self.left, "right": self.right}
+            if self.refuted
+            else None,
+            "largest_ratio": self.largest_ratio,
+            "worst": dict(self.worst) or None,
+            "cases": self.cases,
+            "feasible": self.feasible,
+            "exact_cases": self.exact_cases,
+            "not_covered": list(self.not_covered),
+            "interrupted": self.interrupted,
+        }

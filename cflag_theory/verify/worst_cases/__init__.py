@@ -1,0 +1,1 @@
+"""Exact worst cases of the local steps and rounds: recursions, attaining instances, performance estimation."""

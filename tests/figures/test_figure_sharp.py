@@ -1,0 +1,86 @@
+"""The figure of worst cases, from made-up numbers."""
+
+from __future__ import annotations
+
+import pytest
+from matplotlib.figure import Figure
+
+from cflag_theory.figures import save, sharp_figure
+
+
+def _lemma(where, *, exact=True, range=0.25, largest=2.0):
+    curve = {"n": 1, "E": 4, "worst": [1.0, 1.5, 2.5], "met_u": [2.0], "met": [1.5]}
+    along_E = {"n": 1, "E": [2, 4, 8], "worst": [1.0, 1.1, 1.2], "met": [1.0, 1.1, 1.2]}
+    return {
+        "where": where,
+        "exact": exact,
+        "u": [1.0, 2.0, 3.0],
+        "printed": [4.0, 4.0, 4.0],
+        "supremum": [1.2, 2.0, 4.5] if exact else None,
+        "range": range,
+        "largest": largest,
+        "along_u": [curve, curve | {"n": 8}],
+        "at": 0.25,
+        "printed_at": 4.0,
+        "along_E": [along_E, along_E | {"n": 8}],
+    }
+
+
+def _labels(axes):
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_a_column_a_lemma_with_its_lines():
+    figure = sharp_figure([_lemma("Lemma 13"), _lemma("Lemma 12", exact=False, range=None, largest=None)])
+    assert isinstance(figure, Figure)
+    first, second, below, _ = figure.axes
+    assert (first.get_title(), second.get_title()) == ("Lemma 13", "Lemma 12")
+    assert _labels(first) == [
+        "printed",
+        "every n and E",
+        "n = 1, E = 4",
+        "n = 8, E = 4",
+        "printed range ends 0.25",
+        "true for every n, E up to 2",
+    ]
+    assert _labels(second) == ["printed", "n = 1, E = 4, at most", "n = 8, E = 4, at most"]
+    assert list(below.lines[1].get_ydata()) == [1.0, 1.1, 1.2]
+    assert [tick.get_text() for tick in below.get_xticklabels()] == ["2", "4", "8"]
+
+
+def test_runs_are_markers_on_the_line_of_their_case():
+    (axes, _) = sharp_figure([_lemma("Lemma 13")]).axes
+    line, markers = axes.lines[2], axes.lines[3]
+    assert line.get_color() == markers.get_color()
+    assert markers.get_linestyle() == "None"
+    assert list(markers.get_xdata()) == [2.0]
+
+
+def test_a_colour_is_one_number_of_components_in_both_panels():
+    lemma = _lemma("Lemma 13")
+    curve = lemma["along_u"][0]
+    lemma["along_u"] = [curve | {"n": n, "E": E} for n in (1, 8) for E in (4, 16)]
+    above, below = sharp_figure([lemma]).axes
+    drawn = {
+        text.get_text(): (handle.get_color(), handle.get_marker())
+        for text, handle in zip(above.get_legend().get_texts(), above.get_legend().get_lines(), strict=True)
+    }
+    lower = {line.get_label(): line.get_color() for line in below.lines}
+    for n in (1, 8):
+        assert {drawn[f"n = {n}, E = {E}"][0] for E in (4, 16)} == {lower[f"n = {n}"]}
+    for E in (4, 16):
+        assert len({drawn[f"n = {n}, E = {E}"][1] for n in (1, 8)}) == 1
+    assert len({drawn[f"n = {n}, E = {E}"] for n in (1, 8) for E in (4, 16)}) == 4
+
+
+def test_it_can_be_saved(tmp_path):
+    written = save(sharp_figure([_lemma("Lemma 13")]), tmp_path, "sharp")
+    assert all(path.stat().st_size > 5000 for path in written)
+    again = save(sharp_figure([_lemma("Lemma 13")]), tmp_path / "again", "sharp")
+    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in written]
+
+
+@pytest.mark.parametrize("missing", ["range", "largest"])
+def test_an_end_that_does_not_exist_is_not_drawn(missing):
+    (axes, _) = sharp_figure([_lemma("Lemma 13", **{missing: None})]).axes
+    assert len(_labels(axes)) == 5
