@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cflag_theory.verify.commands.shell import Format, FormatOption, print_json, progress_bar
+from cflag_theory.verify.commands.shell import (
+    Format,
+    FormatOption,
+    keep_study,
+    print_json,
+    progress_bar,
+    say_figures,
+)
 
 
 def sharp_command(
@@ -26,7 +32,7 @@ def sharp_command(
         typer.Option(help="worst, cyclic, repeated, or the components refreshed at k = 1, ..., E - 1, such as 0,1,0."),
     ] = "worst",
     pep: Annotated[
-        bool, typer.Option("--pep", help="Also by performance estimation, small cases only; needs the extra pep.")
+        bool, typer.Option("--pep", help="Also by performance estimation, n E up to 20 only; needs the extra pep.")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for sharp.json, sharp.png and sharp.svg.")] = None,
     format: FormatOption = Format.table,
@@ -35,12 +41,23 @@ def sharp_command(
 
     Also how large a step size each lemma really allows, and what that does to the 60 L of Lemma 3.
     """
-    from cflag_theory.verify.files import check_writable, write_text
+    from cflag_theory.verify.files import check_writable
     from cflag_theory.verify.tables import sharp as tables_sharp
     from cflag_theory.verify.worst_cases.curves import sharp_curves
-    from cflag_theory.verify.worst_cases.study import LOCAL_STEPS, SIZES, STEPS, parse_order, parse_step, pieces, sharp
+    from cflag_theory.verify.worst_cases.study import (
+        LOCAL_STEPS,
+        SIZES,
+        SOLVED_LOCAL_STEPS,
+        SOLVED_SIZES,
+        STEPS,
+        parse_order,
+        parse_step,
+        pieces,
+        sharp,
+    )
 
-    sizes, lengths = n or list(SIZES), local_steps or list(LOCAL_STEPS)
+    usual = (SOLVED_SIZES, SOLVED_LOCAL_STEPS) if pep else (SIZES, LOCAL_STEPS)
+    sizes, lengths = n or list(usual[0]), local_steps or list(usual[1])
     places = [parse_step(text) for text in step] if step else list(STEPS)
     if out is not None:
         check_writable(out)
@@ -54,16 +71,14 @@ def sharp_command(
             pep=pep,
             progress=lambda words: advance(1, words),
         )
+    written: list[Path] = []
     if out is not None:
-        from cflag_theory.figures import save, sharp_figure
+        from cflag_theory.figures import sharp_figure
 
         curves = sharp_curves(lemmas or (), n=sizes, local_steps=lengths)
-        save(sharp_figure(curves), out, "sharp")
-        # With the curves, so that the figure can be drawn again.
-        write_text(out / "sharp.json", json.dumps(found.to_json() | {"curves": curves}, indent=1, allow_nan=False))
+        written = keep_study(found.to_json() | {"curves": curves}, out, "sharp", {"sharp": sharp_figure(curves)})
     if format is Format.json:
         print_json(found.to_json())
         return
     tables_sharp.sharp(found)
-    if out is not None:
-        typer.echo(f"figures: {out / 'sharp.png'}, {out / 'sharp.svg'}")
+    say_figures(written)

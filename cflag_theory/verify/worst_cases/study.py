@@ -25,6 +25,8 @@ from cflag_theory.verify.worst_cases.surrogate import (
 STEPS = (Fraction(1, 12), Fraction(1, 4), Fraction(1), Fraction(2), Fraction(4))
 #: n and E by default.
 SIZES, LOCAL_STEPS = (1, 8), (4, 16)
+#: The same for the command where performance estimation is asked for.
+SOLVED_SIZES, SOLVED_LOCAL_STEPS = (1, 2), (4,)
 #: Orders that have a name; "worst" is the worst for each lemma.
 ORDERS = ("worst", "cyclic", "repeated")
 #: Local steps up to which an instance is run in exact arithmetic.

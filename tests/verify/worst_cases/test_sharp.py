@@ -281,6 +281,13 @@ def test_without_the_extra_its_name_is_told(cflag, monkeypatch):
     assert "pep" in err
 
 
+def test_performance_estimation_needs_no_sizes(cflag):
+    pytest.importorskip("PEPit")
+    code, out, _ = cflag("sharp", "cor14", "--step", "1/12", "--pep", "--format", "json")
+    assert code == 0
+    assert all(row["performance_estimation"] is not None for row in json.loads(out)["rows"])
+
+
 def test_performance_estimation_agrees():
     pytest.importorskip("PEPit")
     pytest.importorskip("clarabel")
