@@ -184,6 +184,8 @@ def _page(
     ]
     return environment.get_template("report.html").render(
         verdicts=verdicts,
+        # A report on some claims has no links to the others.
+        shown={verdict.claim.id for verdict in verdicts},
         counts=counts,
         meanings=MEANINGS,
         preamble=PREAMBLE,
