@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from concurrent.futures import Executor, Future
 
 import numpy as np
@@ -236,3 +237,23 @@ def test_a_cluster_that_fails_is_one_sentence_and_complete_chunks_stay(study, wh
     done = sweep(study, out=out, jobs=1)
     assert 0 < done.before < done.runs
     assert read_results(out).equals(whole)
+
+
+def test_processes_end_with_the_sweep_that_breaks_off():
+    """loky gave up over cancelled futures that it had not yet handed out, and its processes went on."""
+    with pytest.raises(KeyboardInterrupt), sweeping._workers(2, "loky", None) as (executor, _):
+        warm = executor.submit(abs, -1)
+        assert warm.result() == 1
+        processes = list(executor._processes.values())
+        results = sweeping._results(executor, 40, slow_twice, range(40))
+        assert next(results)[1] in range(0, 80, 2)
+        results.close()
+        raise KeyboardInterrupt
+    for process in processes:
+        process.join(timeout=20)
+        assert not process.is_alive()
+
+
+def slow_twice(number):
+    time.sleep(0.05)
+    return number, 2 * number

@@ -175,6 +175,8 @@ def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[
         try:
             yield executor, count
         except BaseException:
+            # This ends what waits, too: loky fails over a future that somebody else has cancelled, and leaves the
+            # processes alone.
             executor.shutdown(kill_workers=True)
             raise
         executor.shutdown()
@@ -195,7 +197,11 @@ def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[
         if not threads:
             raise InvalidInput(f"the Dask scheduler at {scheduler} has no workers: start some")
         _require_same_versions(client)
-        yield client.get_executor(pure=False), threads
+        cluster = client.get_executor(pure=False)
+        try:
+            yield cluster, threads
+        finally:
+            cluster.shutdown(wait=False)
 
 
 def _require_same_versions(client: Any) -> None:
@@ -245,9 +251,6 @@ def _results(
                 "chunks are kept"
             ) from error
         raise
-    finally:
-        for future in on_their_way:
-            future.cancel()
 
 
 def _failed(future: Future[_Result]) -> bool:
