@@ -66,23 +66,23 @@ class _Whole(JITCodeLibrary):
 
 
 class _Compiler(Compiler):
-    library: type[JITCodeLibrary]
+    makes: type[JITCodeLibrary]
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
         """As usual, into a library of our own, which can be cached."""
-        library = self.library(self.state.targetctx.codegen(), func.__qualname__)
+        library = self.makes(self.state.targetctx.codegen(), func.__qualname__)
         library.enable_object_caching()
-        self.state.library = library
+        self.state["library"] = library
         return super().compile_extra(func)
 
 
 class PartCompiler(_Compiler):
     """Numba's ``pipeline_class`` for inner functions."""
 
-    library = _Part
+    makes = _Part
 
 
 class WholeCompiler(_Compiler):
     """Numba's ``pipeline_class`` for loops."""
 
-    library = _Whole
+    makes = _Whole

@@ -70,7 +70,8 @@ def nqm_command(
     if out is not None:
         from cflag_theory.figures import nqm_figure
 
-        written = keep_study(found | {"panels": panels}, out, "nqm", {"nqm": nqm_figure(panels)})
+        drawn = {"nqm": nqm_figure(panels)}
+        written = keep_study(found | {"panels": panels}, out, "nqm", drawn, default=lambda curve: curve.tolist())
     if format is Format.json:
         print_json(found)
         return

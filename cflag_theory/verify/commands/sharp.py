@@ -76,7 +76,8 @@ def sharp_command(
         from cflag_theory.figures import sharp_figure
 
         curves = sharp_curves(lemmas or (), n=sizes, local_steps=lengths)
-        written = keep_study(found.to_json() | {"curves": curves}, out, "sharp", {"sharp": sharp_figure(curves)})
+        results = found.to_json() | {"curves": curves}
+        written = keep_study(results, out, "sharp", {"sharp": sharp_figure(curves)}, allow_nan=False)
     if format is Format.json:
         print_json(found.to_json())
         return

@@ -66,13 +66,16 @@ def progress_bar(words: str, total: float) -> Iterator[Callable[[float, str], No
         yield lambda amount, now: progress.update(task, advance=amount, now=now)
 
 
-def keep_study(results: Any, out: Path, name: str, figures: Mapping[str, Any]) -> list[Path]:
-    """A study's figures, each under its name, and beside them name.json, from which they can be drawn again."""
+def keep_study(results: Any, out: Path, name: str, figures: Mapping[str, Any], **how: Any) -> list[Path]:
+    """A study's figures, each under its name, and beside them name.json, from which they can be drawn again.
+
+    `how` goes to `json.dumps`.
+    """
     from cflag_theory.figures import save
     from cflag_theory.verify.files import write_text
 
     written = [path for file, figure in figures.items() for path in save(figure, out, file)]
-    write_text(out / f"{name}.json", json.dumps(results, indent=1, default=lambda curve: curve.tolist()))
+    write_text(out / f"{name}.json", json.dumps(results, indent=1, **how))
     return written
 
 

@@ -64,12 +64,12 @@ class Model:
     """
 
     def __init__(self, components: Sequence[int], scales: Sequence[float]) -> None:
-        self.library = load()
+        self.tools = load()
         self.started = time.perf_counter()
-        self.pep = self.library.PEP()
-        smooth = self.library.functions.SmoothFunction
+        self.pep = self.tools.PEP()
+        smooth = self.tools.functions.SmoothFunction
         self.functions = [[self.pep.declare_function(smooth, L=1.0) for _ in range(count)] for count in components]
-        self.zero: Any = self.library.Point(is_leaf=False, decomposition_dict={})
+        self.zero: Any = self.tools.Point(is_leaf=False, decomposition_dict={})
         self.scales = tuple(scales)
         self.named: dict[str, Any] = {}
 
@@ -102,8 +102,8 @@ class Model:
             known: tuple[Any, Any] = function.oracle(x)
             return known
         first, gradient, value = function.list_of_points[0]
-        turn = self.library.Point(is_leaf=True, decomposition_dict=None)
-        curve = self.library.Expression(is_leaf=True, decomposition_dict=None)
+        turn = self.tools.Point(is_leaf=True, decomposition_dict=None)
+        curve = self.tools.Expression(is_leaf=True, decomposition_dict=None)
         found = (gradient + scale * turn, value + gradient * (x - first) + scale**2 * curve)
         function.add_point((x, *found))
         return found
@@ -145,7 +145,7 @@ class Model:
                 # values.
                 kind = Inaccurate if type(error).__name__ == "SolverError" else Unsolved
                 raise kind(
-                    f"{SOLVER} failed on a Gram matrix of size {self.library.Point.counter} "
+                    f"{SOLVER} failed on a Gram matrix of size {self.tools.Point.counter} "
                     f"({type(error).__name__}: {error}): use a smaller problem or other solver settings"
                 ) from error
         status = str(self.pep.wrapper.prob.status)
@@ -156,7 +156,7 @@ class Model:
         if bound is None or status != "optimal":
             kind = Inaccurate if status == "optimal_inaccurate" else Unsolved
             raise kind(
-                f"{SOLVER} ended with status {status!r} on a Gram matrix of size {self.library.Point.counter}: use a "
+                f"{SOLVER} ended with status {status!r} on a Gram matrix of size {self.tools.Point.counter}: use a "
                 "smaller problem, milder step sizes or other solver settings"
             )
         return self._solution(float(bound), status, dict(settings or {}))
