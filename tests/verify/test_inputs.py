@@ -70,6 +70,21 @@ def test_data_from_a_file(tmp_path):
         read_problem(problem="default", data=str(file), past_classes="zero")
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"clients": 7}, "clients = 7 splits real data: add --data, such as --data digits"),
+        ({"zeta": 0.1}, "zeta = 0.1 splits"),
+        ({"past_classes": "0-2"}, "past classes = 0-2 splits"),
+        ({"current_classes": "3-5"}, "current classes = 3-5 splits"),
+        ({"problem": "glm", "data": "digits"}, "problem 'glm' and data 'digits' exclude each other"),
+    ],
+)
+def test_no_option_is_ignored(options, message):
+    with pytest.raises(InvalidInput, match=message):
+        read_problem(**{"problem": "default", **options})
+
+
 NOTHING = {"size": None, "m": None, "redraw": False, "data": False}
 
 

@@ -25,6 +25,8 @@ from cflag_theory.kernels import (
 )
 from cflag_theory.verify.rates.cfl_rates import Model
 
+#: How real data are split unless told otherwise.
+SPLIT = {"clients": 5, "zeta": 1.0, "past_classes": "0-4", "current_classes": "5-9"}
 #: Past components per client that a memory of real data keeps unless told otherwise.
 DATA_MEMORY = 20
 
@@ -65,11 +67,15 @@ def read_problem(
     Raises
     ------
     InvalidInput
-        A dial that is not KEY=VALUE, or a value that the family or the data refuse.
+        A dial that is not KEY=VALUE, a value that the family or the data refuse, or a split without data.
     """
     if data is not None:
         if dials:
             raise InvalidInput(f"dial {dials[0]!r} belongs to a synthetic problem: leave out --dial or --data")
+        if problem != "default":
+            raise InvalidInput(
+                f"problem {problem!r} and data {data!r} exclude each other: leave out --problem or --data"
+            )
         return load_data(
             data,
             past_classes=integers(past_classes, "past classes"),
@@ -78,6 +84,13 @@ def read_problem(
             zeta=zeta,
             seed=seed,
         )
+    given = {"clients": clients, "zeta": zeta, "past_classes": past_classes, "current_classes": current_classes}
+    for name, value in given.items():
+        if value != SPLIT[name]:
+            raise InvalidInput(
+                f"{name.replace('_', ' ')} = {value} splits real data: add --data, such as --data digits, or use --dial "
+                "for a synthetic problem"
+            )
     return make_problem(problem, **{"seed": seed, **read_dials(dials)})
 
 
