@@ -40,9 +40,9 @@ from typing import Any
 
 from cflag_theory.errors import CflagError, DataError
 from cflag_theory.kernels import COLUMNS
+from cflag_theory.toml_lines import line_of
 from cflag_theory.verify.sweeps.keys import KINDS, MODES, SETTINGS, Fail, fits_column, known_keys, same
 from cflag_theory.verify.sweeps.laws import Law
-from cflag_theory.verify.sweeps.lines import line_of
 
 SECTIONS = ("problem", "memory", "algorithm", "run")
 # More integers than anybody has time for, and few enough to hold.
