@@ -92,11 +92,7 @@ def kernels(
     sheets += [cost_sheet(beside)] if beside else []
     results = {"ceilings": rates, "contests": contests, "growth": grown, "costs": beside, "goals": aims}
     _hand_out("cpu", sheets, results, format=format, write=write)
-    faults = [fault for found in contests for fault in disagreements(found)]
-    for fault in faults:
-        tell(fault)
-    if faults:
-        raise typer.Exit(1)
+    _end([fault for found in contests for fault in disagreements(found)])
 
 
 @app.command()
@@ -123,6 +119,82 @@ def sweep(
     _study("sweep", lambda: sweep_study(seeds=seeds, tell=tell), format=format, write=write)
 
 
+@app.command()
+def bridge(
+    quick: QuickOption = False,
+    repeats: Annotated[int | None, typer.Option(min=1, help="Interleaved repetitions; 5, or 3 with --quick.")] = None,
+    seconds: Annotated[float, typer.Option(min=0.001, help="Length of one timed run, about.")] = 0.5,
+    processes: Annotated[bool, typer.Option(help="Also one process against two.")] = True,
+    format: FormatOption = Format.table,
+    write: WriteOption = False,
+) -> None:
+    """The bridge's rounds against a plain loop with torch.optim, with more clients, and over two processes.
+
+    Exit code 1: the plain loop's iterates are not ours. Without torch one line says so.
+    """
+    if not _torch():
+        return
+    from .bridge import bridge_contests, disagreements, over_processes
+    from .bridge_sheets import rounds_sheet
+
+    often = repeats or (3 if quick else 5)
+    rows = bridge_contests(quick=quick, repeats=often, seconds=seconds, tell=tell)
+    if processes:
+        rows += over_processes(clients=10 if quick else 50, rounds=5 if quick else 20, repeats=often, tell=tell)
+    _hand_out("bridge", [rounds_sheet(rows)], {"rows": rows}, format=format, write=write)
+    _end(disagreements(rows))
+
+
+@app.command("bridge-gpu")
+def bridge_gpu(
+    device: Annotated[str, typer.Option(help="cuda, cuda:1, or cpu.")] = "cuda",
+    way: Annotated[list[str] | None, typer.Option(help="Only this way of passing, such as bfloat16.")] = None,
+    batch: Annotated[int, typer.Option(min=2, help="Images of a minibatch; a client has 8, or 1 on a CPU.")] = 128,
+    size: Annotated[int, typer.Option(min=8, help="Height and width of the images.")] = 32,
+    repeats: Annotated[int, typer.Option(min=1, help="Timed rounds of every way and method.")] = 3,
+    format: FormatOption = Format.table,
+    write: WriteOption = False,
+) -> None:
+    """Images a second of ResNet-18 with 5 clients, and the projected time of whole presets."""
+    if not _torch():
+        return
+    from dataclasses import replace
+
+    from cflag_theory.errors import CflagError
+
+    from .bridge_gpu import ON_CPU, ON_GPU, WAYS, describe_device, projections, require_device, speeds
+    from .bridge_sheets import projection_sheet, speed_sheet
+
+    for name in way or ():
+        if name not in WAYS:
+            raise typer.BadParameter(f"way {name!r} is unknown: use one of {', '.join(WAYS)}")
+    try:
+        where = require_device(device)
+    except CflagError as error:
+        tell(f"benchmarks bridge-gpu: {error}")
+        raise typer.Exit(2) from None
+    usual = ON_GPU if where.type == "cuda" else ON_CPU
+    case = replace(usual, samples=usual.samples // usual.batch * batch, batch=batch, shape=(3, size, size))
+    found = speeds(where, case=case, repeats=repeats, ways=tuple(way or WAYS), tell=tell)
+    described, projected = describe_device(where), projections(found)
+    sheets = [speed_sheet(found, described, case), projection_sheet(projected, described)]
+    results = {"device": described, "speeds": found, "projections": projected}
+    _hand_out("bridge-gpu", sheets, results, format=format, write=write)
+
+
+def _torch() -> bool:
+    """Whether torch is there; a line on standard output where it is not."""
+    from importlib.util import find_spec
+
+    if find_spec("torch") is None:
+        typer.echo("torch is not installed: pip install 'cflag-theory[torch]' for this part")
+        return False
+    from .torchvision_import import allow_torchvision
+
+    allow_torchvision()
+    return True
+
+
 def _study(part: str, measure: Callable[[], Any], *, format: Format, write: bool) -> None:
     from .goals import goals
     from .sheets import cost_sheet, goal_sheet
@@ -132,6 +204,14 @@ def _study(part: str, measure: Callable[[], Any], *, format: Format, write: bool
     sheets = [cost_sheet(found), *([goal_sheet(aims)] if aims else [])]
     results = {"costs": found, "goals": aims}
     _hand_out(part, sheets, results, format=format, write=write)
+
+
+def _end(faults: list[str]) -> None:
+    """Exit code 1 where iterates do not agree."""
+    for fault in faults:
+        tell(fault)
+    if faults:
+        raise typer.Exit(1)
 
 
 def _hand_out(part: str, sheets: list[Any], results: dict[str, Any], *, format: Format, write: bool) -> None:

@@ -12,7 +12,14 @@ from .c_peer import compiler_version
 
 FILE = Path(__file__).with_name("RESULTS.md")
 #: Parts in their order, with their headings.
-PARTS = {"cpu": "CPU", "rate": "A rate study", "sweep": "A sweep", "gpu": "GPU"}
+PARTS = {
+    "cpu": "CPU",
+    "rate": "A rate study",
+    "sweep": "A sweep",
+    "gpu": "GPU",
+    "bridge": "The bridge",
+    "bridge-gpu": "The bridge on a GPU",
+}
 
 
 def marks(part: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ import cflag_theory
 PACKAGE = Path(cflag_theory.__file__).parent
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(PACKAGE.rglob("*.py"))
-FOLDERS = ("claims", "kernels", "figures", "verify")
+FOLDERS = ("claims", "kernels", "figures", "bridge", "verify")
 
 
 class Import(NamedTuple):
@@ -55,7 +55,14 @@ def folder_of(module: str) -> str:
 
 
 #: Which folders of the package each folder may import besides itself.
-MAY_IMPORT = {"": set(), "claims": set(), "kernels": set(), "figures": set(), "verify": set(FOLDERS)}
+MAY_IMPORT = {
+    "": set(),
+    "claims": set(),
+    "kernels": set(),
+    "figures": set(),
+    "bridge": {"kernels"},
+    "verify": set(FOLDERS),
+}
 #: Where each library may be imported.
 HOMES = {
     "sympy": {"claims", "verify"},
@@ -63,8 +70,11 @@ HOMES = {
     "numba": {"kernels"},
     "scipy": {"kernels", "verify"},
     "platformdirs": {"kernels"},
-    "sklearn": {"kernels"},
-    "numpy": {"kernels", "figures", "verify"},
+    "sklearn": {"kernels", "bridge"},
+    "numpy": {"kernels", "figures", "bridge", "verify"},
+    "torch": {"bridge"},
+    "torchvision": {"bridge"},
+    "PIL": {"bridge"},
     "matplotlib": {"figures"},
     "typer": {"verify"},
     "rich": {"verify"},
@@ -77,7 +87,9 @@ HOMES = {
     "hypothesis": {"verify"},
 }
 #: Libraries that are loaded only by who needs them.
-ONLY_INSIDE_FUNCTIONS = {"sklearn", "pyarrow", "cupy", "PEPit", "dask", "distributed", "torch", "torchvision"}
+ONLY_INSIDE_FUNCTIONS = {"sklearn", "pyarrow", "cupy", "PEPit", "dask", "distributed", "torchvision", "PIL"}
+#: Not installed everywhere: a folder of its own loads it, and nobody loads that folder unasked.
+OPTIONAL_FOLDERS = {"bridge": "torch"}
 #: They run what a file says, or hide what a file holds.
 FORBIDDEN = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "marshal", "shelve"}
 
@@ -91,6 +103,8 @@ def faults(source: str, path: Path) -> list[str]:
         if library == "cflag_theory":
             if target and target != folder and target not in MAY_IMPORT[folder]:
                 found.append(f"{folder or 'the package'} imports {module}")
+            elif target in OPTIONAL_FOLDERS and target != folder and not inside:
+                found.append(f"{module} is imported outside of functions")
         elif library in FORBIDDEN:
             found.append(f"{module} is forbidden")
         elif library in ONLY_INSIDE_FUNCTIONS and not inside:
@@ -129,6 +143,12 @@ def test_imports(path):
         ("def f():\n    import pickle", "kernels/new.py"),
         ("from joblib import dump", "kernels/new.py"),
         ("import torch", "kernels/new.py"),
+        ("def f():\n    import torch", "verify/new.py"),
+        ("from cflag_theory.bridge.metrics import average_accuracy", "verify/new.py"),
+        ("def f():\n    from cflag_theory import bridge", "kernels/new.py"),
+        ("from cflag_theory.verify import rate", "bridge/new.py"),
+        ("from torchvision import models", "bridge/new.py"),
+        ("import pickle", "bridge/new.py"),
         ("import unheard_of", "verify/new.py"),
     ],
 )
@@ -145,6 +165,8 @@ def test_a_forbidden_import_is_seen(source, place):
         ("from cflag_theory import claims, kernels, figures", "verify/checks/c_flag/new.py"),
         ("def f():\n    from sklearn.datasets import load_digits", "kernels/new.py"),
         ("import sympy, numpy, json", "verify/new.py"),
+        ("import torch\nfrom cflag_theory.kernels import formulas", "bridge/new.py"),
+        ("def f():\n    from cflag_theory.bridge.metrics import average_accuracy", "verify/new.py"),
     ],
 )
 def test_an_allowed_import_is_allowed(source, place):
@@ -164,7 +186,7 @@ def test_files_are_loaded_without_pickles():
                 assert ast.unparse(options["allow_pickle"]) == "False", path
 
 
-DISTRIBUTIONS = {"z3": "z3-solver", "sklearn": "scikit-learn", "PEPit": "pepit"}
+DISTRIBUTIONS = {"z3": "z3-solver", "sklearn": "scikit-learn", "PEPit": "pepit", "PIL": "pillow"}
 
 
 def test_every_library_is_declared_and_every_declared_library_is_imported():
@@ -180,7 +202,8 @@ def test_every_library_is_declared_and_every_declared_library_is_imported():
         for module, _ in imports(path.read_text(encoding="utf-8"), path):
             library = module.partition(".")[0]
             if library not in sys.stdlib_module_names and library != "cflag_theory":
-                kind = optional if library in ONLY_INSIDE_FUNCTIONS else imported
+                spared = library in ONLY_INSIDE_FUNCTIONS or library in OPTIONAL_FOLDERS.values()
+                kind = optional if spared else imported
                 kind.add(DISTRIBUTIONS.get(library, library))
     assert imported == required
     extras = {name: names(words) for name, words in setup["options.extras_require"].items()}
@@ -200,6 +223,8 @@ def test_a_lazy_name_is_never_hidden_by_a_module_of_that_name(folder):
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_every_lazy_name_loads(folder):
+    if folder in OPTIONAL_FOLDERS:
+        pytest.importorskip(OPTIONAL_FOLDERS[folder])
     package = import_module(f"cflag_theory.{folder}")
     assert len(set(package.__all__)) == len(package.__all__) > 0
     for name in package.__all__:

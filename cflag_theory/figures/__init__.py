@@ -14,6 +14,9 @@ _HOME = {
     "nqm_figure": "nqm",
     "expectation_figure": "floors",
     "adaptive_rates_figure": "adaptive_rates",
+    "bridge_accuracy_figure": "bridge",
+    "bridge_gamma_figure": "bridge",
+    "bridge_levels_figure": "bridge",
     "forgetting_figure": "forgetting",
     "tasks_figure": "tasks",
     "save": "style",
@@ -25,6 +28,9 @@ _HOME = {
 }
 __all__ = [
     "adaptive_rates_figure",
+    "bridge_accuracy_figure",
+    "bridge_gamma_figure",
+    "bridge_levels_figure",
     "cfl_rate_figure",
     "curves_figure",
     "drift_figure",

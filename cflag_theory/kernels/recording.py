@@ -19,7 +19,7 @@ from .algorithms import NO_PAST, Algorithm, row_as_dict
 from .memory import ROTATION, Memory
 from .plan import DIAGNOSTICS, Outputs, Plan, slots
 from .problem import Array
-from .trace import COLUMNS, COSTS, OF_FULL_GRADIENTS, PER_CLIENT, ROUND, STATE, Trace, ratio
+from .trace import COLUMNS, COSTS, DIFFERENCES, OF_FULL_GRADIENTS, PER_CLIENT, ROUND, STATE, Trace, ratio
 
 OF_MEMORY = ("h", "grad_h2", "grad_memory2", "b2", "Gamma", "B", "m_met", "r2_met", "Lambda")
 OF_FUNCTION = ("h", "grad_h2")
@@ -62,7 +62,7 @@ def recorded_columns(absent: dict[str, str]) -> tuple[str, ...]:
 def _unmeasured(row: Algorithm, memory: Memory | None, diagnostics: int, exact: bool) -> dict[str, str]:
     if diagnostics == 0:
         return dict.fromkeys(COLUMNS, "the run had diagnostics='none', use 'cheap' or 'all'")
-    absent = _unmeasured_with(memory)
+    absent = _unmeasured_with(memory) | dict.fromkeys(DIFFERENCES, "simulate keeps x_t itself, use iterates=True")
     if diagnostics == 1:
         absent |= dict.fromkeys(OF_FULL_GRADIENTS, "it needs full gradients at local steps, use diagnostics='all'")
     if row.past == NO_PAST:

@@ -19,7 +19,7 @@ from cflag_theory.errors import DataError, OutputError
 from .problem import Array
 from .trace import COLUMNS, PER_CLIENT, STATE, Status, Trace
 
-FORMAT = "cflag-theory trace 2"
+FORMAT = "cflag-theory trace 3"
 
 
 def write_trace(path: str | os.PathLike[str], trace: Trace) -> Path:

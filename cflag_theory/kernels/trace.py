@@ -56,8 +56,14 @@ COSTS = {
     "ifo_calls": "IFO calls of the round, integers: gradients of one component that the algorithm needs, see `costs`",
     "communicated": "numbers that all clients that take part receive and send in the round, integers, see `costs`",
 }
+# Of runs whose iterates are too many numbers to keep: what `iterates` would say about neighbours.
+DIFFERENCES = {
+    "step2": "||x_{t+1} - x_t||^2",
+    "grad_f_change2": "||grad f(x_{t+1}) - grad f(x_t)||^2",
+    "grad_g_change2": "||grad g(x_{t+1}) - grad g(x_t)||^2",
+}
 #: Every column, with what it holds; shape (replicas, rounds), and (replicas, rounds, N) for `Lambda`.
-COLUMNS = STATE | ROUND | DERIVED | PER_CLIENT | COSTS
+COLUMNS = STATE | ROUND | DERIVED | PER_CLIENT | COSTS | DIFFERENCES
 #: Columns of squared norms, whose root `Trace.root` takes; squares are kept because they stay rational.
 SQUARED = frozenset(name for name in COLUMNS if "2" in name)
 

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from cflag_theory import __version__
 from cflag_theory.errors import CflagError
+from cflag_theory.verify.commands.bridge import bridge_command
 from cflag_theory.verify.commands.falsify import falsify_command
 from cflag_theory.verify.commands.forgetting import forgetting_command
 from cflag_theory.verify.commands.nqm import nqm_command
@@ -169,3 +170,4 @@ app.command("forgetting")(forgetting_command)
 app.command("tasks")(tasks_command)
 app.command("sweep")(sweep_command)
 app.command("plot")(plot_command)
+app.command("bridge")(bridge_command)

@@ -185,6 +185,9 @@ def test_columns_mean_what_they_say():
         "rho_sum2",
         "error_sum2",
         "information_loss",
+        "step2",
+        "grad_f_change2",
+        "grad_g_change2",
     }
 
 

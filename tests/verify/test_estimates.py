@@ -133,8 +133,32 @@ def test_rounds_that_were_not_measured_are_left_out():
     f[1] = squares[2] = math.nan
     found = estimate_constants(trace(f=f, grad_f2=squares, iterates=[*x, 1.0]))
     assert found.value("L") == pytest.approx(4.0, rel=1e-9)
-    # Rounds 0 and 3 are left: one pair, and they are neighbours among what is left.
-    assert named(found, "L").samples == 2
+    # Rounds 0, 1 and 3 have a norm: three pairs, and two neighbours among what is left.
+    assert named(found, "L").samples == 3 + 2
+    # Without any value the norms still say what they say.
+    assert estimate_constants(trace(grad_f2=squares, iterates=[*x, 1.0])).value("L") == pytest.approx(4.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("how", ["slope", "change"])
+def test_recorded_steps_stand_for_iterates(how):
+    """A run of a large network records lengths only, whatever made its steps."""
+    x, L = np.array([3.0, 2.0, -1.5, -1.25, 1.0]), 4.0
+    columns = {"step2": np.diff(x) ** 2, "grad_f2": (L * x[:-1]) ** 2}
+    adapted = {"beta": "1e-9", "algorithm": {"adaptive": 3}}
+    if how == "change":
+        columns["grad_f_change2"] = (L * np.diff(x)) ** 2
+        # Across the minimum norms say less: slope is blind where only that step was recorded.
+        columns["grad_f2"] = np.full(4, math.nan)
+        columns["step2"][0] = math.nan
+    found = named(estimate_constants(trace(**columns, config=adapted)), "L")
+    assert found.value == pytest.approx(L, rel=1e-9)
+    assert found.value <= L
+    assert (found.how, found.samples) == (f"{how} of f", 3)
+    # Longer steps say less; a step of rounding's length says nothing.
+    longer = trace(**columns | {"step2": 4 * columns["step2"]}, config=adapted)
+    assert estimate_constants(longer).value("L") == pytest.approx(L / 2, rel=1e-9)
+    small = trace(**columns | {"step2": np.array([1e-30, 1e-30, 1e-30, 1.0])}, config=adapted)
+    assert named(estimate_constants(small), "L").samples <= 1
 
 
 def test_a_union_that_changes_every_round_is_left_out():

@@ -112,6 +112,7 @@ def test_the_identity_is_that_of_the_runs_and_not_of_the_words(read):
         ("every = 4", 'mode = "quick"', 2, "mode is 'quick': use bitwise or fast"),
         ('["grad_f2"]', '["grad_f3"]', 1, "record has 'grad_f3': use f, g"),
         ('["grad_f2"]', '["Lambda"]', 1, "record has 'Lambda'"),
+        ('["grad_f2"]', '["step2"]', 1, "record has 'step2': use f, g"),
         ('["grad_f2"]', '"grad_f2"', 1, "use a list of different columns"),
         ('name = "default"', 'name = "defualt"', 5, "problem 'defualt' is unknown: use one of default, glm"),
         ("seed = 0", "heterogeneity = 0.5", 6, "the key 'heterogeneity' is unknown in [problem]"),

@@ -13,8 +13,13 @@ curvature  2 (|q(y) - q(x)| - n d) / d^2 with n the smaller of the two norms. Sm
 descent    ||grad q(x)||^2 / (2 (q(x) - lowest)). A step of length ||grad q(x)||/L against the gradient lowers q by
            ||grad q(x)||^2/(2L) at least, and q stays above lowest.
 
-Where the iterates are not stored, neighbours along the run are at most alpha ||grad_f_memory|| + beta ||S|| apart, by
-(24). All differences are lessened by what rounding may have added.
+Where the iterates are not stored, neighbours along the run are as far apart as the recorded ||x_{t+1} - x_t||, or,
+where that was not recorded either, at most alpha ||grad_f_memory|| + beta ||S|| apart, by (24). Where a run recorded
+||grad q(x_{t+1}) - grad q(x_t)|| itself, that over the distance is one more such number:
+
+change     ||grad q(x_{t+1}) - grad q(x_t)|| / ||x_{t+1} - x_t||, at most L by its definition.
+
+All differences are lessened by what rounding may have added.
 """
 
 from __future__ import annotations
@@ -147,10 +152,12 @@ def _smoothness(trace: Trace, rounding: float, lowest: float | None) -> Estimate
     redrawn = _redrawn(trace)
     for name, squares in _FUNCTIONS.items():
         values, gradients2 = _floats(trace, name), _floats(trace, squares)
-        if values is None or gradients2 is None or (name == "h" and redrawn):
+        if gradients2 is None or (name == "h" and redrawn):
             lacking = lacking or trace.absent.get(squares, "")
             continue
         norms = np.sqrt(gradients2)
+        if values is None:
+            values = np.full_like(norms, math.nan)
         for q, n, (s, t, d) in _pairs(trace, values, norms, rounding):
             pairs += len(d)
             spread = rounding * float(np.nanmax(n, initial=0.0))
@@ -158,8 +165,13 @@ def _smoothness(trace: Trace, rounding: float, lowest: float | None) -> Estimate
             height = np.abs(q[s] - q[t]) - 2 * rounding * float(np.nanmax(np.abs(q), initial=0.0))
             curvature = 2 * (height - (np.minimum(n[s], n[t]) + spread) * d) / d**2
             for found, kind in ((slope, "slope"), (curvature, "curvature")):
-                if found.size and float(found.max()) > best:
-                    best, how = float(found.max()), f"{kind} of {_name(name)}"
+                largest = float(np.nanmax(found, initial=-math.inf))
+                if largest > best:
+                    best, how = largest, f"{kind} of {_name(name)}"
+        found = _changes(trace, name, norms, rounding)
+        pairs += found.size
+        if found.size and float(found.max()) > best:
+            best, how = float(found.max()), f"change of {_name(name)}"
         if lowest is not None:
             found = _descent(name, values, norms, rounding, lowest)
             if found > best:
@@ -193,11 +205,14 @@ def _descent(name: str, values: Array, norms: Array, rounding: float, lowest: fl
 def _pairs(
     trace: Trace, values: Array, norms: Array, rounding: float
 ) -> Iterator[tuple[Array, Array, tuple[Array, Array, Array]]]:
-    """Values and norms of each replica, with indices s, t of pairs and distances that are not too small."""
+    """Values and norms of each replica, with indices s, t of pairs and distances that are not too small.
+
+    Norms are finite there; values may be missing.
+    """
     steps = None if trace.iterates is not None else _step_bounds(trace)
     for replica in range(trace.replicas):
         q, n = values[replica], norms[replica]
-        known = np.flatnonzero(np.isfinite(q) & np.isfinite(n))
+        known = np.flatnonzero(np.isfinite(n))
         if trace.iterates is not None:
             chosen = known[np.unique(np.linspace(0, len(known) - 1, min(len(known), POINTS)).astype(int))]
             s, t = np.triu_indices(len(chosen), 1)
@@ -211,15 +226,35 @@ def _pairs(
             s, t = s[t - s == 1], t[t - s == 1]
             s, t = s[s < steps.shape[1]], t[s < steps.shape[1]]
             d = steps[replica][s]
-            size = float(np.nanmax(d, initial=0.0))
+            size = float(np.nanmax(steps[replica], initial=0.0))
         else:
             return
-        far = np.isfinite(d) & (d > 1e3 * rounding * size) & (d > 0)
+        far = _far(d, size, rounding)
         yield q, n, (s[far], t[far], d[far] + rounding * size)
 
 
+def _far(distances: Array, size: float, rounding: float) -> Array:
+    """Where distances between points of this size are more than rounding."""
+    far: Array = np.isfinite(distances) & (distances > 1e3 * rounding * size) & (distances > 0)
+    return far
+
+
+def _changes(trace: Trace, name: str, norms: Array, rounding: float) -> Array:
+    """||grad q(x_{t+1}) - grad q(x_t)|| / ||x_{t+1} - x_t|| of all rounds that recorded both; h~ has none."""
+    column = f"grad_{name}_change2"
+    if column not in trace.columns or "step2" not in trace.columns:
+        return np.empty(0)
+    change, steps = trace.root(column), trace.root("step2")
+    size = float(np.nanmax(steps, initial=0.0))
+    counted = np.isfinite(change) & _far(steps, size, rounding)
+    spread = rounding * float(np.nanmax(norms, initial=0.0))
+    return (change[counted] - 2 * spread) / (steps[counted] + rounding * size)
+
+
 def _step_bounds(trace: Trace) -> Array | None:
-    """alpha ||grad_f_memory|| + beta ||S||, (replicas, rounds): at least the length of the step, by (24)."""
+    """The length of each step, (replicas, rounds), or by (24) a bound: alpha ||grad_f_memory|| + beta ||S||."""
+    if "step2" in trace.columns:
+        return trace.root("step2")
     config = trace.config
     adapted = (config.get("algorithm") or {}).get("adaptive", CONSTANT) != CONSTANT
     if adapted or "beta" not in config or "delayed_sum2" not in trace.columns:

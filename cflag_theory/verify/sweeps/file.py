@@ -40,11 +40,14 @@ from typing import Any
 
 from cflag_theory.errors import CflagError, DataError
 from cflag_theory.kernels import COLUMNS
+from cflag_theory.kernels.trace import DIFFERENCES
 from cflag_theory.toml_lines import line_of
 from cflag_theory.verify.sweeps.keys import KINDS, MODES, SETTINGS, Fail, fits_column, known_keys, same
 from cflag_theory.verify.sweeps.laws import Law
 
 SECTIONS = ("problem", "memory", "algorithm", "run")
+# A number for each client, and what `simulate` has no need of.
+_NOT_KEPT = ("Lambda", *DIFFERENCES)
 # More integers than anybody has time for, and few enough to hold.
 _MOST_INTEGERS = 1_000_000
 
@@ -143,8 +146,8 @@ def _settings(data: Mapping[str, Any], fail: Fail) -> dict[str, Any]:
     if not isinstance(record, list) or len(set(map(str, record))) != len(record):
         raise fail(("record",), f'record is {record!r}: use a list of different columns, such as ["grad_f2"]')
     for column in record:
-        if column not in COLUMNS or column == "Lambda":
-            known = ", ".join(name for name in COLUMNS if name != "Lambda")
+        if column not in COLUMNS or column in _NOT_KEPT:
+            known = ", ".join(name for name in COLUMNS if name not in _NOT_KEPT)
             raise fail(("record",), f"record has {column!r}: use {known}")
     return found | {"record": tuple(record)}
 

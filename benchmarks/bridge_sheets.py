@@ -1,0 +1,78 @@
+"""What the bridge's benchmarks found, as tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .bridge import ROUNDS, BridgeRow
+from .bridge_cases import BridgeCase
+from .bridge_gpu import Projection, Speed
+from .sheets import Sheet, number
+
+NO_GPU = "No GPU has run this part: the numbers are those of this machine's CPU."
+
+
+def rounds_sheet(rows: list[BridgeRow]) -> Sheet:
+    """Rounds a second of everybody in every case."""
+    cells = []
+    for row in rows:
+        if row.timing is None:
+            cells.append((row.case, row.who, str(row.clients), "", "", "", "", "", row.note))
+            continue
+        timing = row.timing
+        cells.append(
+            (
+                row.case,
+                row.who,
+                str(row.clients),
+                number(1 / timing.median),
+                f"{timing.spread:.0%}",
+                f"{timing.busy:.0%}",
+                "" if row.ratio is None else number(1 / row.ratio),
+                "" if row.error is None else f"{row.error:.0e}",
+                row.note,
+            )
+        )
+    return Sheet(
+        "Rounds a second of the bridge and of a plain loop with torch.optim",
+        ("case", "who", "clients", "rounds/s", "spread", "busy", "speed-up", "distance", "note"),
+        tuple(cells),
+        frozenset({"case", "who", "note"}),
+        "Plain steps in float32, two passes, the second of two tasks; mlps on one thread, the ResNet on all cores. "
+        "Medians of interleaved repetitions; spread: half the range over the median; busy: share of the time in which "
+        "this process had a core. Speed-up: over the bridge with one client after another, in the same case. Distance: "
+        f"of the state after {ROUNDS} rounds in float64 from that of the bridge, over the largest entry. The plain "
+        "loop has normalised images and a whole table of gradients from the start of the round.",
+    )
+
+
+def speed_sheet(found: list[Speed], device: dict[str, Any], case: BridgeCase) -> Sheet:
+    """Images a second, by way and method."""
+    rows = []
+    for speed in found:
+        spread = f"{number(min(speed.values))} to {number(max(speed.values))}" if speed.values else ""
+        rows.append((speed.way, speed.method, number(speed.median) if speed.values else "", spread, speed.note))
+    note = "" if device["device"] != "CPU" else f"{NO_GPU} "
+    return Sheet(
+        f"Images a second, ResNet-18, {device['device']}",
+        ("passes", "method", "images/s", "range", "note"),
+        tuple(rows),
+        frozenset({"passes", "method", "note"}),
+        f"{note}{case.shape[1]} x {case.shape[2]} images in bytes on the device, {case.clients} clients with "
+        f"{case.samples} each, batches of {case.batch}, whole rounds with both exchanges; an image counts as often as "
+        f"its gradient is evaluated. {device['threads']} threads of the CPU.",
+    )
+
+
+def projection_sheet(found: list[Projection], device: dict[str, Any]) -> Sheet:
+    """Whole presets at that speed."""
+    rows = [(each.preset, each.way, number(each.images / 1e6), number(each.seconds / 3600)) for each in found]
+    note = "" if device["device"] != "CPU" else f"{NO_GPU} "
+    return Sheet(
+        "Whole presets at this speed, projected",
+        ("preset", "passes", "million images", "hours"),
+        tuple(rows),
+        frozenset({"preset", "passes"}),
+        f"{note}All methods and seeds of the preset one after another; images whose gradient is evaluated, over the "
+        "mean speed of C-FLAG and Fine-FL in the fastest way. Evaluation after every task and meters are not in it.",
+    )

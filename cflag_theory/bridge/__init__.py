@@ -1,0 +1,55 @@
+"""The same algorithms on PyTorch: C-FLAG and its task-incremental rivals on real images.
+
+Names load when they are first used. Data, settings, presets and metrics do without torch; what needs it says what to
+install.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_HOME = {
+    "FlatModel": "models",
+    "Images": "datasets",
+    "Metrics": "metrics",
+    "RunSettings": "settings",
+    "Stream": "streams",
+    "check_data": "findings",
+    "forgetting": "metrics",
+    "load_images": "datasets",
+    "make_method": "methods.table",
+    "make_model": "models",
+    "preset": "presets",
+    "read_results": "results",
+    "read_settings_file": "settings_file",
+    "remembered": "streams",
+    "run_bridge": "run",
+    "run_settings": "settings",
+    "split_tasks": "streams",
+}
+__all__ = [
+    "FlatModel",
+    "Images",
+    "Metrics",
+    "RunSettings",
+    "Stream",
+    "check_data",
+    "forgetting",
+    "load_images",
+    "make_method",
+    "make_model",
+    "preset",
+    "read_results",
+    "read_settings_file",
+    "remembered",
+    "run_bridge",
+    "run_settings",
+    "split_tasks",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,99 @@
+"""`python -m cflag_theory.bridge`: a bridge run in plain lines, alone or in the processes that torchrun started.
+
+torchrun --nproc-per-node 2 -m cflag_theory.bridge run.toml --out results
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cflag_theory.errors import CflagError, InvalidInput, MissingExtra
+
+from .metrics import metrics
+from .presets import preset
+from .settings import RunSettings, merged, run_settings
+from .settings_file import changes_from_words, read_changes
+
+#: Seconds between two lines of progress.
+EVERY = 5.0
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run what the words say; the exit code, 2 after an error that a user can mend."""
+    try:
+        asked = _parser().parse_args(words)
+        _run(_runs(asked), asked.preset)
+    except CflagError as error:
+        print(f"cflag: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("cflag: interrupted; complete rounds are kept, and the same command continues", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m cflag_theory.bridge", description=__doc__.partition("\n")[0])
+    parser.add_argument("file", nargs="?", type=Path, help="a TOML file; Split-Digits without one")
+    parser.add_argument("--preset", help="an experiment of the paper, such as table3-cifar10")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting, such as rounds=3")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the results; the same command continues")
+    return parser
+
+
+def _runs(asked: argparse.Namespace) -> list[tuple[RunSettings, Path]]:
+    """Settings and folder of every run; a preset's variations have folders of their own."""
+    changes = changes_from_words(asked.set)
+    if asked.preset is None:
+        return [(run_settings(merged(read_changes(asked.file) if asked.file else {}, changes)), asked.out)]
+    if asked.file is not None:
+        raise InvalidInput(f"{asked.file} and the preset {asked.preset!r} are two runs: give one of them")
+    return [(each.settings(changes), asked.out / each.name) for each in preset(asked.preset).variations]
+
+
+def _run(runs: Sequence[tuple[RunSettings, Path]], name: str | None) -> None:
+    try:
+        from .communication import started
+        from .environment import find_device
+        from .run import run_bridge
+    except ImportError as error:
+        raise MissingExtra(f"the bridge needs PyTorch ({error}): pip install 'cflag-theory[torch]'") from error
+    first, _ = runs[0]
+    with started(find_device(first.device), sum=first.exchange) as communication:
+        speaks = communication.rank == 0
+        for settings, out in runs:
+            progress = _Lines(out) if speaks else None
+            result = run_bridge(settings, out=out, preset=name, progress=progress, communication=communication)
+            if speaks:
+                print(f"{out}: {'complete' if result.complete else 'not complete'}")
+                for part in result.runs:
+                    found = metrics(part.accuracy)
+                    accuracy, forgetting = _percent(found.average_accuracy), _percent(found.forgetting)
+                    print(f"  {part.method} {part.seed}: accuracy {accuracy}, forgetting {forgetting} {part.message}")
+
+
+def _percent(value: float | None) -> str:
+    return "not measured" if value is None else f"{value:.2f}"
+
+
+class _Lines:
+    """Progress as lines on standard error, not too many of them."""
+
+    def __init__(self, out: Path) -> None:
+        self.out, self.last = out, -EVERY
+
+    def __call__(self, **at: Any) -> None:
+        if time.monotonic() - self.last < EVERY and at["overall"] < at["total"]:
+            return
+        self.last = time.monotonic()
+        where = f"{at['method']} {at['seed']}: task {at['task'] + 1}, round {at['overall']} of {at['total']}"
+        print(f"{self.out.name}: {where}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

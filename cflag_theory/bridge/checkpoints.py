@@ -1,0 +1,266 @@
+"""The folder of a bridge run: a checkpoint after every round, from which a run that was killed goes on.
+
+    run.json                    settings, versions, and which data
+    c_flag-1234.npz             one part, a method with a seed: where it is, its state and what it has measured
+    c_flag-1234-task0.npz       Traces of its tasks
+    results.json                what is known of all parts
+
+Every file is written whole or not at all. A part is a pure function of the settings (draws are counter-based), so that
+a checkpoint needs no generator's state.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cflag_theory.errors import DataError, OutputError
+
+from .settings import RunSettings, differing_key
+
+FORMAT = "cflag-theory bridge 1"
+HEADER = "run.json"
+RESULTS = "results.json"
+_CHOOSE = "choose another with --out"
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A part after some of its rounds.
+
+    Attributes
+    ----------
+    plain : mapping
+        JSON-able values: where the part is.
+    arrays : mapping of str to array
+        The state of the model, the method's memory, what was measured.
+    """
+
+    plain: Mapping[str, Any]
+    arrays: Mapping[str, NDArray[Any]]
+
+
+class Folder:
+    """The folder of one run, which is written within `lock`.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it does not exist. One that holds parts of the same run is continued.
+    settings : RunSettings
+    environment : mapping of str to str
+        Versions and the like, on which last bits may depend.
+    digests : mapping of str to str
+        What tells the data from other data.
+    """
+
+    def __init__(
+        self, folder: Path, settings: RunSettings, environment: Mapping[str, str], digests: Mapping[str, str]
+    ) -> None:
+        self.folder = folder
+        self._header = {
+            "format": FORMAT,
+            "settings": settings.to_json(),
+            "environment": dict(environment),
+            "data": dict(digests),
+        }
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Make the folder, or see that it holds this run; nobody else may write to it meanwhile.
+
+        The lock of a process that was killed is open again.
+
+        Raises
+        ------
+        OutputError
+            The folder cannot be written, or another run is writing to it.
+        DataError
+            The folder holds a run with other settings, other data or other versions; the message names what differs.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            file = open(self.folder / ".lock", "w", encoding="utf-8")  # noqa: SIM115
+        except OSError as error:
+            raise OutputError(f"cannot write to {self.folder} ({error.strerror}): {_CHOOSE}") from error
+        with file:
+            try:
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise OutputError(f"another run is writing to {self.folder}: wait for it, or {_CHOOSE}") from None
+            except (ImportError, OSError):
+                # A system without locks: two runs in one folder then do the work twice, with the same results.
+                pass
+            self._begin()
+            # What a process left that was killed while it wrote.
+            for draft in self.folder.glob(".*.npz.*"):
+                draft.unlink(missing_ok=True)
+            yield
+
+    def _begin(self) -> None:
+        path = self.folder / HEADER
+        if path.exists():
+            _require_same(self.folder, read_header(self.folder), self._header)
+        elif any(self.folder.glob("*.npz")):
+            raise DataError(f"{self.folder} holds results and no {HEADER}: {_CHOOSE}")
+        # Methods and seeds may differ: the record names those of the last call.
+        self._write(HEADER, json.dumps(self._header, indent=1).encode())
+
+    def read(self, method: str, seed: int) -> Checkpoint | None:
+        """How far a part is; None if it has not begun.
+
+        Raises
+        ------
+        DataError
+            Its file is damaged.
+        """
+        path = self._part(method, seed)
+        return read_checkpoint(path) if path.exists() else None
+
+    def read_plain(self, method: str, seed: int) -> dict[str, Any]:
+        """Where a part is, without its arrays.
+
+        Raises
+        ------
+        DataError
+            Its file is damaged.
+        """
+        return dict(read_checkpoint(self._part(method, seed), arrays=False).plain)
+
+    def parts(self, methods: Sequence[str]) -> list[tuple[int, str]]:
+        """Seed and method of every part that has begun, by seed and then in the order of `methods`."""
+        found = []
+        for method in methods:
+            for path in self.folder.glob(f"{method}-*.npz"):
+                seed = path.stem.removeprefix(f"{method}-")
+                if seed.isdecimal():
+                    found.append((int(seed), methods.index(method)))
+        return [(seed, methods[place]) for seed, place in sorted(found)]
+
+    def write(self, method: str, seed: int, checkpoint: Checkpoint) -> None:
+        """Keep how far a part is, in place of what was kept before.
+
+        Raises
+        ------
+        OutputError
+            The disk is full, or the folder may no longer be written; the checkpoint before stays.
+        """
+        arrays: dict[str, Any] = {"header": np.array(json.dumps(dict(checkpoint.plain)))} | dict(checkpoint.arrays)
+        with _whole(self._part(method, seed)) as file:
+            np.savez(file, **arrays)
+
+    def trace_file(self, method: str, seed: int, task: int) -> Path:
+        """Where the Trace of a task is."""
+        return self.folder / f"{method}-{seed}-task{task}.npz"
+
+    def write_results(self, results: Mapping[str, Any]) -> None:
+        """Write the results of all parts.
+
+        Raises
+        ------
+        OutputError
+            As `write`.
+        """
+        self._write(RESULTS, json.dumps(results, indent=1, allow_nan=False).encode())
+
+    def _part(self, method: str, seed: int) -> Path:
+        return self.folder / f"{method}-{seed}.npz"
+
+    def _write(self, name: str, content: bytes) -> None:
+        with _whole(self.folder / name) as file:
+            file.write(content)
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[Any]:
+    """A file that takes its place when all of it is on the disk, even if the machine stops."""
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        with open(draft, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {path} ({error.strerror or error}): give the same command again when that is mended; what "
+            "was written before is kept"
+        ) from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def read_checkpoint(path: Path, *, arrays: bool = True) -> Checkpoint:
+    """What `Folder.write` wrote; without its arrays if they are not asked for.
+
+    Raises
+    ------
+    DataError
+        It cannot be read, or is damaged.
+    """
+    try:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
+            header = json.loads(str(file["header"]))
+            return Checkpoint(header, {name: file[name] for name in file.files if arrays and name != "header"})
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(
+            f"{path} is damaged ({error}): delete it and run again, which begins this method and seed anew"
+        ) from error
+
+
+def read_header(folder: Path) -> dict[str, Any]:
+    """What the folder of a run says of itself.
+
+    Raises
+    ------
+    DataError
+        There is no run in it.
+    """
+    path = folder / HEADER
+    try:
+        header: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if header["format"] != FORMAT:
+            raise DataError(f"{path} has format {header['format']!r}, this version reads {FORMAT!r}: run again")
+    except DataError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"{folder} holds no bridge run ({error}): pass a folder that cflag bridge wrote, or {_CHOOSE}"
+        ) from error
+    return header
+
+
+def _require_same(folder: Path, found: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    key = differing_key(found["settings"], now["settings"])
+    if key is not None:
+        raise DataError(
+            f"{folder} holds a run with {key} = {_at(found['settings'], key)}, and this one has "
+            f"{_at(now['settings'], key)}: {_CHOOSE}, or make them equal"
+        )
+    for part, words in (("data", "with other data"), ("environment", "elsewhere")):
+        for name, value in now[part].items():
+            if found[part].get(name) != value:
+                raise DataError(
+                    f"{folder} holds a run {words} ({name} was {found[part].get(name)} and is {value}), so that "
+                    f"results would not fit together: {_CHOOSE}, or make them equal"
+                )
+
+
+def _at(settings: Mapping[str, Any], key: str) -> Any:
+    """The value at a dotted key."""
+    found: Any = settings
+    for name in key.split("."):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found

@@ -1,0 +1,41 @@
+"""Random numbers that are a function of what they are for, and not of what was drawn before them."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import numpy as np
+
+from cflag_theory.errors import InvalidInput
+
+
+def keyed(seed: int, purpose: str, first: int = 0, second: int = 0) -> np.random.Generator:
+    """A generator of its own for each (seed, purpose, first, second): NumPy's Philox4x64.
+
+    The key is the seed and 64 bits of the purpose's BLAKE2b hash; `first` and `second` (a task and a client, say) are
+    words of the counter, so that no two streams overlap. The bits are Philox's everywhere; what NumPy makes of them (a
+    permutation, a Dirichlet draw) may change with its version.
+
+    Parameters
+    ----------
+    seed : int
+        In [0, 2^63).
+    purpose : str
+        What the numbers are for.
+    first, second : int
+        In [0, 2^63).
+
+    Raises
+    ------
+    InvalidInput
+        A seed outside its range.
+    """
+    key = np.array([as_seed(seed), int.from_bytes(blake2b(purpose.encode(), digest_size=8).digest())], dtype=np.uint64)
+    return np.random.Generator(np.random.Philox(key=key, counter=np.array([0, 0, first, second], dtype=np.uint64)))
+
+
+def as_seed(seed: int) -> int:
+    """`seed` as a plain integer in [0, 2^63)."""
+    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or not 0 <= seed < 2**63:
+        raise InvalidInput(f"seed is {seed!r}: use an integer from 0 to 2^63 - 1")
+    return int(seed)

@@ -1,0 +1,125 @@
+"""What the round loop asks of a method, and what a client hands back.
+
+A round has two exchanges. First every client sends what `Method.vectors` returns and receives the means over the
+clients with weights p_i; then it works with `Method.local`, and the server subtracts the mean of the moves,
+x_{t+1} = x_t - sum_i p_i move_i, as line 12 of Algorithm 1 does. A state is the model's flat vector: the d parameters
+and then the running statistics, which are averaged like the parameters.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from ..clients import Client
+    from ..rounds import Round
+
+Vectors = Mapping[str, torch.Tensor]
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """A client's work in a round.
+
+    Attributes
+    ----------
+    move : (size,) tensor
+        What the server subtracts, after averaging it over the clients with weights p_i.
+    numbers : dict
+        Scalars of the round: "alpha" and "beta", the rates of the step really taken; "Lambda", the inner product
+        <grad_f_memory, a_i> (0 where nothing is remembered); "drift2_max", the largest ||x_k - x_t||^2; "loss", the
+        mean of the minibatch losses met; "steps", local steps; "gradients", samples whose gradient was evaluated,
+        those of the first exchange included.
+    """
+
+    move: torch.Tensor
+    numbers: dict[str, float]
+
+
+class Method(ABC):
+    """One algorithm on a stream of tasks; whatever it keeps between rounds is in `memory`."""
+
+    #: Its key in `METHODS`.
+    name: str
+    #: Whether `vectors_of` and `locals_of` compute several clients together; see `OnRows`.
+    on_rows = False
+
+    def vectors(self, round: Round, client: Client, state: torch.Tensor) -> dict[str, torch.Tensor]:
+        """What the client sends in the first exchange: vectors of length d, the same keys for all clients of a round.
+
+        Methods without a first exchange return nothing.
+        """
+        return {}
+
+    @abstractmethod
+    def local(self, round: Round, client: Client, state: torch.Tensor, means: Vectors, own: Vectors) -> Local:
+        """The client's local steps from `state`, which stays as it is, given the means of the vectors and its own."""
+
+    def vectors_of(
+        self, round: Round, clients: Sequence[Client], state: torch.Tensor
+    ) -> dict[int, dict[str, torch.Tensor]]:
+        """`vectors` of several clients, by their index."""
+        return {client.index: self.vectors(round, client, state) for client in clients}
+
+    def locals_of(
+        self,
+        round: Round,
+        clients: Sequence[Client],
+        state: torch.Tensor,
+        means: Vectors,
+        own: Mapping[int, Vectors],
+    ) -> dict[int, Local]:
+        """`local` of several clients, by their index."""
+        return {client.index: self.local(round, client, state, means, own[client.index]) for client in clients}
+
+    def step(self, round: Round, state: torch.Tensor, move: torch.Tensor) -> torch.Tensor:
+        """The next state, for the clients' mean move."""
+        return state - move
+
+    def end_task(self, round: Round, client: Client, state: torch.Tensor) -> dict[str, torch.Tensor]:
+        """What a client sends when a task is over, `state` being the final one; to be averaged like `vectors`."""
+        return {}
+
+    # A method that keeps nothing has nothing to do here.
+    def close_task(self, state: torch.Tensor, means: Vectors) -> None:  # noqa: B027
+        """Take in the means of what the clients sent at the end of a task."""
+
+    def memory(self) -> dict[str, torch.Tensor]:
+        """What a checkpoint has to keep for the method to go on."""
+        return {}
+
+    def restore(self, memory: Vectors) -> None:  # noqa: B027
+        """Go on from what `memory` returned."""
+
+
+class OnRows(Method):
+    """A method whose arithmetic is on rows, one a client: it defines `locals_of`, and `vectors_of` if it has any."""
+
+    on_rows = True
+
+    def vectors(self, round: Round, client: Client, state: torch.Tensor) -> dict[str, torch.Tensor]:
+        return self.vectors_of(round, [client], state)[client.index]
+
+    def local(self, round: Round, client: Client, state: torch.Tensor, means: Vectors, own: Vectors) -> Local:
+        return self.locals_of(round, [client], state, means, {client.index: own})[client.index]
+
+    def vectors_of(
+        self, round: Round, clients: Sequence[Client], state: torch.Tensor
+    ) -> dict[int, dict[str, torch.Tensor]]:
+        return {client.index: {} for client in clients}
+
+    @abstractmethod
+    def locals_of(
+        self,
+        round: Round,
+        clients: Sequence[Client],
+        state: torch.Tensor,
+        means: Vectors,
+        own: Mapping[int, Vectors],
+    ) -> dict[int, Local]:
+        """See `Method.locals_of`."""

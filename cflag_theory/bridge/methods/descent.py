@@ -1,0 +1,167 @@
+"""The clients' local steps, the same loop for all methods; they differ in the gradient that a step is given.
+
+What a component is: a client's samples are shuffled in every round and cut into minibatches, which stay the same for
+the round. g_{i,j} is the mean loss over minibatch j, and g_i = sum_j (|minibatch j| / |C^i|) g_{i,j}, so that g_i is
+the mean over the samples also where the last minibatch is shorter. A last minibatch of a single sample joins the one
+before it, because batch normalisation has no variance for it.
+
+What E is: in every pass each minibatch comes once, in a new order, and E is the number of passes times the number of
+minibatches; it differs between clients that have different numbers of samples.
+
+Running statistics of batch normalisation move with the minibatches of local steps, and in no other pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from cflag_theory.kernels import draws
+
+from ..options import EPOCHS, RANDOM
+from ..steps import Step
+from .base import Local
+
+if TYPE_CHECKING:
+    from ..clients import Client, ClientData
+    from ..rounds import Round
+
+Ints = NDArray[np.int64]
+
+
+def minibatches(round: Round, client: Client, batch: int, *, shuffle: bool | None = True) -> list[Ints]:
+    """The components of a client in a round, as positions in its samples."""
+    n = client.current.n
+    positions = np.arange(n)
+    if shuffle:
+        positions = round.random("shuffle", client.index).permutation(n)
+    starts = list(range(0, n, batch))
+    if batch > 1 and len(starts) > 1 and n - starts[-1] == 1:
+        starts.pop()
+    return np.split(positions, starts[1:]) if n > 0 else []
+
+
+def component_order(round: Round, client: Client, components: int, epochs: int, how: str | None = EPOCHS) -> list[int]:
+    """The component of every local step, E of them: "epochs" in passes, "random" as `kernels.simulate` draws them."""
+    if how == RANDOM:
+        steps = range(epochs * components)
+        key = round.seed, draws.COMPONENT, 0, client.index, round.overall
+        return [draws.below(draws.lane(draws.words(*key, k >> 2), k), components) for k in steps]
+    random = round.random("order", client.index)
+    return [int(j) for _ in range(epochs) for j in random.permutation(components)]
+
+
+def memory_positions(memory: ClientData, sample: int, random: np.random.Generator) -> Ints:
+    """Positions of `sample` remembered samples without replacement, or of all where there are no more."""
+    return np.arange(memory.n) if memory.n <= sample else random.choice(memory.n, size=sample, replace=False)
+
+
+def column(values: Sequence[float], like: torch.Tensor) -> torch.Tensor:
+    """A number a row, (n, 1), to scale rows with."""
+    return torch.tensor(values, dtype=like.dtype, device=like.device)[:, None]
+
+
+@dataclass(eq=False)
+class Descent:
+    """Where the local steps of clients led, a row of every tensor a client.
+
+    Attributes
+    ----------
+    move : (n, size) tensor
+        x_t - x_E, and the same of the running statistics.
+    total : (n, d) tensor
+        The sum of the directions: x_t - x_E is lr times that.
+    drift2_max, loss : (n,) tensors
+        Over the steps, the largest ||x_k - x_t||^2 and the mean loss.
+    steps : list of int
+        E.
+    """
+
+    move: torch.Tensor
+    total: torch.Tensor
+    drift2_max: torch.Tensor
+    loss: torch.Tensor
+    steps: list[int]
+
+    def locals(
+        self,
+        clients: Sequence[Client],
+        move: torch.Tensor,
+        *,
+        alpha: Sequence[float],
+        beta: Sequence[float],
+        Lambda: torch.Tensor | None,
+        gradients: Sequence[int],
+    ) -> dict[int, Local]:
+        """By client, with these moves (n, d) of the parameters; the running statistics move as they did."""
+        whole = torch.cat([move, self.move[:, move.shape[1] :]], dim=1)
+        measured = [self.drift2_max, self.loss, torch.zeros_like(self.loss) if Lambda is None else Lambda]
+        # One transfer from the device for all numbers.
+        rows = torch.stack([value.to(torch.float64) for value in measured], dim=1).tolist()
+        found = {}
+        for row, (client, (drift2_max, loss, product)) in enumerate(zip(clients, rows, strict=True)):
+            numbers = {
+                "alpha": alpha[row],
+                "beta": beta[row],
+                "Lambda": product,
+                "drift2_max": drift2_max,
+                "loss": loss,
+                "steps": float(self.steps[row]),
+                "gradients": float(gradients[row]),
+            }
+            found[client.index] = Local(whole[row], numbers)
+        return found
+
+
+def descend(
+    state: torch.Tensor,
+    d: int,
+    orders: Sequence[Sequence[int]],
+    gradient: Callable[[int, Sequence[int], torch.Tensor], tuple[torch.Tensor, torch.Tensor]],
+    *,
+    lr: float,
+    step: Step,
+    clamp: float | None = None,
+) -> Descent:
+    """Local steps of clients from `state` (size,), one for each component of a client's order, at least one.
+
+    Parameters
+    ----------
+    orders : sequence of sequence of int
+        Of every row, the longest first: at step k the first rows go on, and the others have finished.
+    gradient : callable
+        Given k, the components of the rows that go on and their local states x_k, the losses and what their steps are
+        given, (rows, d). It may move the running statistics, which are entries d, d + 1, ... of a local state.
+    lr : float
+        beta.
+    clamp : float, optional
+        Entries of the gradient are clamped to [-clamp, clamp]; 0 or None clamps nothing.
+    """
+    steps = [len(order) for order in orders]
+    local = state.repeat(len(orders), 1)
+    start, x = state[:d], local[:, :d]
+    total = torch.zeros_like(x)
+    drift2_max, losses = state.new_zeros(len(orders)), state.new_zeros(len(orders))
+    for k in range(steps[0]):
+        rows = sum(count > k for count in steps)
+        if k > 0:
+            away = x[:rows] - start
+            drift2_max[:rows] = torch.maximum(drift2_max[:rows], torch.linalg.vecdot(away, away))
+        loss, given = gradient(k, [order[k] for order in orders[:rows]], local[:rows])
+        direction = step.direction(given.clamp(-clamp, clamp) if clamp else given)
+        total[:rows] += direction
+        x[:rows].sub_(direction, alpha=lr)
+        losses[:rows] += loss
+    return Descent(state - local, total, drift2_max, losses / column(steps, losses)[:, 0], steps)
+
+
+def at_rest(state: torch.Tensor, *, alpha: float, beta: float) -> Local:
+    """The work of a client that has no samples of the task: it moves nothing."""
+    numbers = {"alpha": alpha, "beta": beta}
+    numbers |= dict.fromkeys(("Lambda", "drift2_max", "loss", "steps", "gradients"), 0.0)
+    return Local(torch.zeros_like(state), numbers)

@@ -1,0 +1,89 @@
+"""EWC-FL: elastic weight consolidation (Kirkpatrick et al., 2017) over clients.
+
+When a task is over, every client sends the diagonal of its empirical Fisher matrix at the new model: the mean of the
+squared gradients of single samples, with their true labels, over at most `fisher_samples` samples, in evaluation mode,
+because a single sample has no batch statistics. The server averages them with weights p_i. From then on a local step is
+given the minibatch gradient plus
+
+    lambda sum_s F_s (x - x*_s) = lambda F (x - c),    F = sum_s F_s,  c = sum_s F_s x*_s / F,
+
+coordinate by coordinate, so that two vectors hold all past tasks. The recorded loss is that of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from ..options import EwcOptions, Work
+from .base import Vectors
+from .descent import Ints
+from .finetune import FineTune, Job
+
+if TYPE_CHECKING:
+    from ..clients import Client
+    from ..rounds import Round
+
+
+class Ewc(FineTune):
+    """Fine-FL with a quadratic penalty that holds what past tasks need."""
+
+    name = "ewc"
+
+    def __init__(self, work: Work, options: EwcOptions) -> None:
+        super().__init__(work)
+        self.options = options
+        self.fisher: torch.Tensor | None = None
+        self.centre: torch.Tensor | None = None
+
+    def jobs(self, round: Round, clients: Sequence[Client]) -> list[Job]:
+        if self.fisher is None or self.centre is None:
+            return super().jobs(round, clients)
+        return [_Held(self, round, clients, self.options.penalty * self.fisher, self.centre)]
+
+    def end_task(self, round: Round, client: Client, state: torch.Tensor) -> dict[str, torch.Tensor]:
+        """The client's diagonal Fisher matrix at `state`, (d,)."""
+        fisher = state.new_zeros(round.model.d)
+        n = client.current.n
+        count = min(n, self.options.fisher_samples)
+        for position in round.random("fisher", client.index).choice(n, size=count, replace=False) if n else ():
+            batch = client.current.batch(slice(int(position), int(position) + 1))
+            _, gradient = round.model.gradient(state, batch, training=False)
+            fisher.addcmul_(gradient, gradient, value=1 / count)
+        return {"fisher": fisher}
+
+    def close_task(self, state: torch.Tensor, means: Vectors) -> None:
+        new = means["fisher"]
+        x = state[: len(new)]
+        if self.fisher is None or self.centre is None:
+            self.fisher, self.centre = new.clone(), x.clone()
+            return
+        self.fisher = self.fisher + new
+        # A coordinate without any Fisher information is not held, wherever its centre is.
+        share = torch.where(self.fisher > 0, new / self.fisher, torch.zeros_like(new))
+        # Exactly x where the share is 1: Adam would blow up a rounding error there to steps of size lr.
+        self.centre = torch.lerp(self.centre, x, share)
+
+    def memory(self) -> dict[str, torch.Tensor]:
+        if self.fisher is None or self.centre is None:
+            return {}
+        return {"fisher": self.fisher, "centre": self.centre}
+
+    def restore(self, memory: Vectors) -> None:
+        self.fisher, self.centre = memory.get("fisher"), memory.get("centre")
+
+
+class _Held(Job):
+    """Steps with the penalty's gradient."""
+
+    def __init__(
+        self, method: Ewc, round: Round, clients: Sequence[Client], weight: torch.Tensor, centre: torch.Tensor
+    ) -> None:
+        super().__init__(method, round, clients)
+        self.weight, self.centre = weight, centre
+
+    def gradient(self, positions: Sequence[Ints], local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        losses, gradients = super().gradient(positions, local)
+        return losses, torch.addcmul(gradients, self.weight, local[:, : len(self.centre)] - self.centre)

@@ -1,0 +1,160 @@
+"""C-FLAG (Algorithms 1 to 3) and FedTrack, which is C-FLAG without memory and without adaptive rates.
+
+Decisions where the paper leaves something open:
+
+- At k = 0 the estimate is grad g_i(x_t), as in (5), and no component is visited. Where the model has running statistics
+  a minibatch passes through it nevertheless, so that every local step moves them once.
+- The displacement without its tracking part, over beta, is the sum of the steps' directions less E (grad g - grad g_i):
+  line 4 of Algorithm 3. For plain steps it is sum_k delayed_{i,k}, the a_i of Sec. 5; for Adam it is not, because
+  Adam's directions have entries of about 1 whatever the gradient, so that ||a_i||^2 is about E^2 d and Table 1's rate
+  under transference stops learning. So rates come from the sum of the estimates and scale the displacement without its
+  tracking part, as (24) has it; "rates_from" has the other reading of a_i, and "printed" line 14's
+  E beta_i (grad g - grad g_i) on top.
+- Rates chosen in every step leave the displacement as it is; alpha_i and beta_i are then the means over the steps.
+- grad_f_memory is the mean over all clients with weights p_i, to which a client without memory adds zero. In the first
+  task nobody remembers anything, and C-FLAG is FedTrack.
+- One batch of a client's memory, drawn anew in every round, gives its part of grad_f_memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from ..options import CONSTANT, GRADIENT, GRADIENTS, LITERAL, FlagOptions, Work
+from ..rates import Rates, client_rates, inner_product, product_weights
+from ..together import Pool, gradients, on_rows
+from .base import Local, Vectors
+from .descent import at_rest, column, memory_positions
+from .track import GRAD_G, FedTrack, moving_first
+
+if TYPE_CHECKING:
+    from ..clients import Client
+    from ..rounds import Round
+
+GRAD_F_MEMORY = "grad_f_memory"
+
+
+class CFlag(FedTrack):
+    """FedTrack's local steps, one step on memory a round, and rates chosen to forget less."""
+
+    name = "c_flag"
+    options: FlagOptions
+
+    def __init__(self, work: Work, options: FlagOptions) -> None:
+        super().__init__(work, options)
+
+    def vectors_of(
+        self, round: Round, clients: Sequence[Client], state: torch.Tensor
+    ) -> dict[int, dict[str, torch.Tensor]]:
+        """grad g_i(x_t) as "grad_g", and after the first task the gradient on memory, (6), as "grad_f_memory"."""
+        vectors = super().vectors_of(round, clients, state)
+        if round.task == 0:
+            return vectors
+        nothing = state.new_zeros(round.model.d)
+        for own in vectors.values():
+            own[GRAD_F_MEMORY] = nothing
+        remembering = [client for client in clients if client.memory.n > 0]
+        if remembering:
+            positions = [
+                memory_positions(client.memory, self.work.sample, round.random("memory", client.index))
+                for client in remembering
+            ]
+            batch = Pool([client.memory for client in remembering]).batch(range(len(positions)), positions)
+            _, grad_f = gradients(round.model, state.expand(len(positions), -1), batch)
+            for row, client in enumerate(remembering):
+                vectors[client.index][GRAD_F_MEMORY] = grad_f[row]
+        return vectors
+
+    def locals_of(
+        self,
+        round: Round,
+        clients: Sequence[Client],
+        state: torch.Tensor,
+        means: Vectors,
+        own: Mapping[int, Vectors],
+    ) -> dict[int, Local]:
+        grad_f_memory = means.get(GRAD_F_MEMORY)
+        if grad_f_memory is None:
+            return super().locals_of(round, clients, state, means, own)
+        openings = self.opened(clients)
+        found = {client.index: at_rest(state, alpha=self.work.alpha, beta=self.work.lr) for client in clients}
+        moving = moving_first(clients, openings)
+        if not moving:
+            return found
+        rates = [_ClientRates(self, round, client, grad_f_memory) for client in moving]
+        in_steps = self.options.adapt == GRADIENT and self.options.adaptive != CONSTANT
+        each = [rate.scaled if in_steps else rate.summed for rate in rates]
+
+        def given(estimates: torch.Tensor, corrections: torch.Tensor) -> torch.Tensor:
+            rows = zip(each, estimates, corrections, strict=False)
+            return on_rows([one(estimate, correction) for one, estimate, correction in rows])
+
+        descent, evaluated = self.descend(round, moving, state, means, own, openings, given)
+        move = descent.move[:, : round.model.d]
+        correction = means[GRAD_G] - on_rows([own[client.index][GRAD_G] for client in moving])
+        a = descent.total - column(descent.steps, correction) * correction
+        sums = on_rows([rate.sum for rate in rates])
+        if in_steps:
+            chosen, seen = [rate.mean(steps) for rate, steps in zip(rates, descent.steps, strict=True)], sums
+        else:
+            seen = sums if self.options.rates_from == GRADIENTS else a
+            chosen = [rate.of(row) for rate, row in zip(rates, seen, strict=True)]
+            if self.options.adaptive != CONSTANT:
+                betas = column([rate.beta for rate in chosen], a)
+                move = betas * (descent.total if self.options.adaptive == LITERAL else a)
+        return found | descent.locals(
+            moving,
+            column([rate.alpha for rate in chosen], a) * grad_f_memory + move,
+            alpha=[rate.alpha for rate in chosen],
+            beta=[rate.beta for rate in chosen],
+            Lambda=on_rows([inner_product(grad_f_memory, row) for row in seen]),
+            gradients=[
+                count + min(client.memory.n, self.work.sample) for count, client in zip(evaluated, moving, strict=True)
+            ],
+        )
+
+
+class _ClientRates:
+    """Rates of one client in one round, and what they do to the gradient of a step."""
+
+    def __init__(self, method: CFlag, round: Round, client: Client, grad_f_memory: torch.Tensor) -> None:
+        self.work, self.options = method.work, method.options
+        self.clients, self.share, self.grad_f_memory = round.clients, client.p, grad_f_memory
+        self.weights = product_weights(round.model, self.options.product)
+        if self.weights is not None:
+            self.weights = self.weights.to(grad_f_memory)
+        self.sum = torch.zeros_like(grad_f_memory)
+        self._sums = [0.0, 0.0]
+
+    def of(self, a: torch.Tensor) -> Rates:
+        """alpha_i and beta_i for this a_i."""
+        return client_rates(
+            self.options.adaptive,
+            L=self.work.L,
+            alpha=self.work.alpha,
+            beta=self.work.lr,
+            clients=self.clients,
+            share=self.share,
+            grad_f_memory=self.grad_f_memory,
+            a=a,
+            weights=self.weights,
+        )
+
+    def summed(self, estimate: torch.Tensor, correction: torch.Tensor) -> torch.Tensor:
+        """estimate + correction; the estimates add up to `sum`."""
+        self.sum += estimate
+        return estimate + correction
+
+    def scaled(self, estimate: torch.Tensor, correction: torch.Tensor) -> torch.Tensor:
+        """(beta_i / beta) (estimate + correction), beta_i from this step's estimate."""
+        rates = self.of(estimate)
+        self.sum += estimate
+        self._sums = [self._sums[0] + rates.alpha, self._sums[1] + rates.beta]
+        return (rates.beta / self.work.lr) * (estimate + correction)
+
+    def mean(self, steps: int) -> Rates:
+        """The means over the steps."""
+        return Rates(self._sums[0] / steps, self._sums[1] / steps)

@@ -1,0 +1,82 @@
+"""The methods by name, and how one is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cflag_theory.errors import InvalidInput, UnknownName
+
+from ..options import ADAM, OPTIONS, Work
+from .base import Method
+from .ewc import Ewc
+from .finetune import FineTune
+from .flag import CFlag
+from .nccl import Nccl
+from .replay import ErRing
+from .track import FedTrack
+
+_KINDS: tuple[type[Method], ...] = (CFlag, FedTrack, FineTune, Ewc, Nccl, ErRing)
+#: By key: what makes the method of a `Work`, and of its options where it has some.
+METHODS: dict[str, Callable[..., Method]] = {kind.name: kind for kind in _KINDS}
+
+
+def make_method(
+    name: str,
+    *,
+    lr: float,
+    alpha: float | None = None,
+    L: float = 5.0,
+    epochs: int = 2,
+    batch: int = 128,
+    optimizer: str = ADAM,
+    sample: int = 200,
+    options: Any = None,
+) -> Method:
+    """A method ready for a run.
+
+    Parameters
+    ----------
+    name : str
+        A key of `METHODS`.
+    lr : float
+        beta, the rate of the local steps.
+    alpha : float, optional
+        Rate of the step on memory, lr by default, as Sec. 5 has it.
+    L : float
+        Smoothness constant in the adaptive rates.
+    epochs, batch : int
+        Passes over a client's minibatches in a round, and their size.
+    optimizer : {"adam", "plain"}
+        Of the methods that have no mode; those that have one read `options.step`.
+    sample : int
+        Samples drawn from a client's memory where its gradient is taken.
+    options : object, optional
+        Of the class that `options.OPTIONS` names, its defaults where left out.
+
+    Raises
+    ------
+    UnknownName
+        No such method, or no such optimizer.
+    InvalidInput
+        A number outside its range, or options of another method.
+    """
+    if name not in METHODS:
+        raise UnknownName(f"method {name!r} is unknown: use one of {', '.join(METHODS)}")
+    work = Work(
+        lr=lr,
+        alpha=lr if alpha is None else alpha,
+        L=L,
+        epochs=epochs,
+        batch=batch,
+        optimizer=optimizer,
+        sample=sample,
+    )
+    if name not in OPTIONS:
+        if options is not None:
+            raise InvalidInput(f"method {name!r} has no options and was given {options!r}: leave them out")
+        return METHODS[name](work)
+    options = OPTIONS[name]() if options is None else options
+    if type(options) is not OPTIONS[name]:
+        raise InvalidInput(f"options of {name!r} are {options!r}: pass {OPTIONS[name].__name__}")
+    return METHODS[name](work, options)

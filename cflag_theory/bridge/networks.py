@@ -1,0 +1,171 @@
+"""Networks: a body that turns images into features, and heads that turn features into logits of a task's classes.
+
+The paper (Sec. 7) uses ResNet-18 on CIFAR and ResNet-50 on TinyImageNet and says nothing of their stems. Decided here:
+
+- "resnet18" has the stem that is usual for 32 x 32 images: a 3 x 3 convolution with stride 1, no max pool. Its four
+  stages see maps of 32, 16, 8 and 4 pixels; the stem of ImageNet would leave a single pixel to the last stage.
+- "resnet50" is for 64 x 64 images: the same 3 x 3 convolution, and the max pool stays. Its stages then see the same
+  32, 16, 8 and 4 pixels, at a quarter of the cost of a stem without the pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from cflag_theory.errors import MissingExtra
+
+#: Name, place in the flat vector, and shape of a tensor.
+Place = tuple[str, slice, tuple[int, ...]]
+
+
+class Network(nn.Module):  # type: ignore[misc]
+    """A body and heads: ``network(images, tasks)`` are logits.
+
+    `class_numbers` (tasks, most classes of a task) says where the logits of a task's classes are among all outputs,
+    -1 where the task has fewer classes; `others` (tasks, all classes) marks the classes of other tasks. With a list
+    of heads (one `Linear` a task, chosen by the task) the logits are (B, most classes of a task), in the order of
+    the class numbers within the task. With one masked head they are (B, all classes), -inf outside of the task.
+    Every head is evaluated on every image, and then the task's one is picked: shapes stay fixed whatever tasks a
+    batch mixes, no value has to be read back from a GPU, and heads that are not picked get exactly zero gradient.
+    """
+
+    def __init__(self, body: nn.Module, heads: nn.Module, class_numbers: Tensor | None, masked: bool) -> None:
+        super().__init__()
+        self.body, self.heads, self.masked = body, heads, masked
+        self.padded = class_numbers is not None and bool((class_numbers < 0).any())
+        self.register_buffer("class_numbers", class_numbers, persistent=False)
+        others = None
+        if class_numbers is not None:
+            every = torch.arange(int(class_numbers.max()) + 1)
+            others = (class_numbers[:, :, None] != every).all(dim=1)
+        self.register_buffer("others", others, persistent=False)
+
+    def forward(self, images: Tensor, tasks: Tensor) -> Tensor:
+        """Logits of a batch: images (B, C, H, W), tasks (B,) int64."""
+        outputs = self.heads(self.body(images))
+        if self.class_numbers is None:
+            return outputs
+        if self.masked:
+            return outputs.masked_fill(self.others[tasks], -torch.inf)
+        mine = self.class_numbers[tasks]
+        if not self.padded:
+            return outputs.gather(1, mine)
+        return outputs.gather(1, mine.clamp(min=0)).masked_fill(mine < 0, -torch.inf)
+
+    def pieces(self, name: str, where: slice, shape: tuple[int, ...]) -> list[Place]:
+        """A parameter as one place in the flat vector, or those of the heads in a list, one by one."""
+        if not isinstance(self.heads, Heads) or not name.startswith("heads."):
+            return [(name, where, shape)]
+        found, first = [], where.start
+        for task, count in enumerate(self.heads.counts):
+            stop = first + count * prod(shape[1:])
+            found.append((name.replace("heads", f"heads.{task}"), slice(first, stop), (count, *shape[1:])))
+            first = stop
+        return found
+
+
+class Heads(nn.Module):  # type: ignore[misc]
+    """One `Linear` a task, stored side by side: as one layer they take one product, not one a task."""
+
+    def __init__(self, features: int, counts: Sequence[int]) -> None:
+        super().__init__()
+        self.counts = tuple(counts)
+        each = [nn.Linear(features, count) for count in counts]
+        self.weight = nn.Parameter(torch.cat([head.weight.detach() for head in each]))
+        self.bias = nn.Parameter(torch.cat([head.bias.detach() for head in each]))
+
+    def forward(self, features: Tensor) -> Tensor:
+        """The outputs of all heads, (B, all classes)."""
+        return nn.functional.linear(features, self.weight, self.bias)
+
+
+def class_numbers(classes_per_task: Sequence[int]) -> Tensor:
+    """Positions of the tasks' classes among all outputs, (tasks, most classes), -1 for no class."""
+    numbers = torch.full((len(classes_per_task), max(classes_per_task)), -1)
+    first = 0
+    for task, count in enumerate(classes_per_task):
+        numbers[task, :count] = torch.arange(first, first + count)
+        first += count
+    return numbers
+
+
+def with_heads(body: nn.Module, features: int, classes_per_task: Sequence[int], heads: str) -> Network:
+    """A classifier with "list" or "masked" heads."""
+    numbers = class_numbers(classes_per_task)
+    if heads == "list":
+        return Network(body, Heads(features, classes_per_task), numbers, masked=False)
+    return Network(body, nn.Linear(features, sum(classes_per_task)), numbers, masked=True)
+
+
+def with_output(body: nn.Module, features: int) -> Network:
+    """One output a . features without a shift, whatever the task: on "linear" this is the kernels' a . x."""
+    return Network(body, nn.Linear(features, 1, bias=False), None, masked=False)
+
+
+def linear(shape: Sequence[int], hidden: Sequence[int]) -> tuple[nn.Module, int]:
+    """No hidden layer: the features are the pixels."""
+    return nn.Flatten(), prod(shape)
+
+
+def mlp(shape: Sequence[int], hidden: Sequence[int]) -> tuple[nn.Module, int]:
+    """Fully connected layers of the widths `hidden` with ReLU."""
+    widths = [prod(shape), *hidden]
+    layers = [layer for a, b in pairwise(widths) for layer in (nn.Linear(a, b), nn.ReLU())]
+    return nn.Sequential(nn.Flatten(), *layers), widths[-1]
+
+
+def cnn(shape: Sequence[int], hidden: Sequence[int]) -> tuple[nn.Module, int]:
+    """3 x 3 convolutions of the widths `hidden`, each with BatchNorm, ReLU and a pool by 2; then the map's mean."""
+    layers: list[nn.Module] = []
+    for a, b in pairwise([shape[0], *hidden]):
+        convolution = nn.Conv2d(a, b, 3, padding=1, bias=False)
+        layers += [convolution, nn.BatchNorm2d(b), nn.ReLU(), nn.MaxPool2d(2, ceil_mode=True)]
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten()), hidden[-1] if hidden else shape[0]
+
+
+def resnet18(shape: Sequence[int], hidden: Sequence[int]) -> tuple[nn.Module, int]:
+    """ResNet-18 without the max pool."""
+    body, features = _resnet("resnet18", shape[0])
+    body.maxpool = nn.Identity()
+    return body, features
+
+
+def resnet50(shape: Sequence[int], hidden: Sequence[int]) -> tuple[nn.Module, int]:
+    """ResNet-50 with the max pool."""
+    return _resnet("resnet50", shape[0])
+
+
+def _resnet(name: str, channels: int) -> tuple[Any, int]:
+    """A ResNet of torchvision with a 3 x 3 stem and without its last layer."""
+    try:
+        from torchvision import models
+    # It also fails, with a RuntimeError, where it was built for another torch.
+    except (ImportError, RuntimeError) as error:
+        raise MissingExtra(
+            f"the network {name!r} needs the torchvision that belongs to torch {torch.__version__}: "
+            f"pip install 'cflag-theory[torch]' ({error})"
+        ) from error
+    body = getattr(models, name)(weights=None)
+    body.conv1 = nn.Conv2d(channels, 64, 3, padding=1, bias=False)
+    nn.init.kaiming_normal_(body.conv1.weight, mode="fan_out", nonlinearity="relu")
+    features = body.fc.in_features
+    body.fc = nn.Identity()
+    return body, features
+
+
+#: Bodies by name; (shape of an image, widths of hidden layers) to (body, number of features).
+BODIES: dict[str, Callable[[Sequence[int], Sequence[int]], tuple[nn.Module, int]]] = {
+    "linear": linear,
+    "mlp": mlp,
+    "cnn": cnn,
+    "resnet18": resnet18,
+    "resnet50": resnet50,
+}
+#: Widths of hidden layers where nothing else is asked for; the other bodies have none to choose.
+HIDDEN = {"mlp": (64,), "cnn": (16, 32)}

@@ -1,0 +1,232 @@
+"""What can be chosen about a method, without torch: so that settings are checked where torch is not installed.
+
+C-FLAG comes in three named modes, and every difference between them is one switch of `FlagOptions`:
+
+- "theory": what the analysis has. Plain gradient steps, the delayed gradient (5), round update (24), Table 1 on
+  a_i = sum_k delayed_{i,k}.
+- "paper": Sec. 7 and Table 5. The same with Adam, fresh in every round, in place of the plain step.
+- "released": what the published code is known to do instead. No table but the gradient of a fresh minibatch, inner
+  products divided by each tensor's size, rates chosen in every step and applied to the gradient that Adam is given,
+  that gradient clamped to [-0.5, 0.5].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from cflag_theory.errors import InvalidInput, UnknownName
+
+THEORY, PAPER, RELEASED = MODES = ("theory", "paper", "released")
+PLAIN, ADAM = STEPS = ("plain", "adam")
+TABLE, MINIBATCH = ESTIMATES = ("table", "minibatch")
+MODEL, FLOAT32, BFLOAT16, RECOMPUTED = TABLES = ("model", "float32", "bfloat16", "recomputed")
+DEVICE, CPU = PLACES = ("device", "cpu")
+EPOCHS, RANDOM = ORDERS = ("epochs", "random")
+# The names of `kernels.algorithms.ADAPTIONS` that choose a client's rates from its own a_i.
+CONSTANT, AVERAGE, WORST, LITERAL = ADAPTIVE = ("none", "average", "worst", "printed")
+DISPLACEMENT, GRADIENT = ADAPTS = ("displacement", "gradient")
+GRADIENTS, FROM_DISPLACEMENT = SOURCES = ("gradients", "displacement")
+WHOLE, PER_TENSOR = PRODUCTS = ("plain", "per-tensor")
+#: Whether clients of a small model are computed together.
+AUTO, YES, NO = TOGETHER = ("auto", "yes", "no")
+
+_THEORY: dict[str, Any] = {
+    "step": PLAIN,
+    "estimate": TABLE,
+    "table": MODEL,
+    "place": DEVICE,
+    "order": EPOCHS,
+    "shuffle": True,
+    "clamp": 0.0,
+    "adaptive": WORST,
+    "adapt": DISPLACEMENT,
+    "rates_from": GRADIENTS,
+    "product": WHOLE,
+}
+#: What a switch is where it is left open.
+MODE_DEFAULTS: dict[str, dict[str, Any]] = {
+    THEORY: _THEORY,
+    PAPER: _THEORY | {"step": ADAM},
+    RELEASED: _THEORY | {"step": ADAM, "estimate": MINIBATCH, "adapt": GRADIENT, "product": PER_TENSOR, "clamp": 0.5},
+}
+#: What a mode says about the data: the kind of memory, and how a task's samples are dealt out.
+MODE_DATA: dict[str, dict[str, str]] = {
+    THEORY: {"memory": "ring", "partition": "class-over-clients"},
+    PAPER: {"memory": "ring", "partition": "class-over-clients"},
+    RELEASED: {"memory": "by-task", "partition": "balanced"},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrackOptions:
+    """Switches of local steps that track the global gradient: FedTrack's, and of C-FLAG all but memory.
+
+    A switch that is left open (None) takes the default of the mode, so that an object describes itself completely.
+
+    Attributes
+    ----------
+    mode : {"theory", "paper", "released"}
+    step : {"plain", "adam"}
+        Plain gradient steps, or Adam with torch's defaults, fresh in every round.
+    estimate : {"table", "minibatch"}
+        The delayed gradient (5), or the gradient of the step's minibatch alone.
+    table : {"model", "float32", "bfloat16", "recomputed"}
+        How old gradients are kept: in the model's precision, in this one, or not at all, where the old gradient at x_t
+        is computed again; that is exact only where no component is visited twice in a round.
+    place : {"device", "cpu"}
+        Where they are kept.
+    order : {"epochs", "random"}
+        In every pass each component once, in a new order; or drawn with replacement, as in `kernels.simulate`.
+    shuffle : bool
+        Whether the minibatches are cut anew in every round; otherwise always in the order of the client's samples.
+    clamp : float
+        Entries of the gradient that the step is given are clamped to [-clamp, clamp]; 0 clamps nothing.
+
+    Raises
+    ------
+    UnknownName, InvalidInput
+        A switch that is none of these.
+    """
+
+    mode: str = THEORY
+    step: str | None = None
+    estimate: str | None = None
+    table: str | None = None
+    place: str | None = None
+    order: str | None = None
+    shuffle: bool | None = None
+    clamp: float | None = None
+
+    def __post_init__(self) -> None:
+        one_of("mode", self.mode, MODES)
+        for field in fields(self):
+            if getattr(self, field.name) is None:
+                object.__setattr__(self, field.name, MODE_DEFAULTS[self.mode][field.name])
+        for name, known in (
+            ("step", STEPS),
+            ("estimate", ESTIMATES),
+            ("table", TABLES),
+            ("place", PLACES),
+            ("order", ORDERS),
+        ):
+            one_of(name, getattr(self, name), known)
+        if not isinstance(self.shuffle, bool):
+            raise InvalidInput(f"shuffle is {self.shuffle!r}: use true or false")
+        number("clamp", self.clamp, "a finite number that is not negative; 0 clamps nothing", zero=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlagOptions(TrackOptions):
+    """Switches of C-FLAG: those of `TrackOptions`, and how its rates are chosen.
+
+    Attributes
+    ----------
+    adaptive : {"none", "average", "worst", "printed"}
+        Constant rates; Table 1 in its two cases, on a_i = sum_k delayed_{i,k}, with beta_i = beta under interference;
+        Algorithm 3 line by line, where line 4 gives beta a_i and line 14 adds E beta_i (grad g - grad g_i).
+    adapt : {"displacement", "gradient"}
+        Rates are chosen once from a_i and scale the displacement; or in every step from the step's estimate, and
+        scale the gradient that the step is given.
+    rates_from : {"gradients", "displacement"}
+        What a_i is for rates that are chosen once: the sum of the steps' estimates, as in Sec. 5; or what line 4 of
+        Algorithm 3 makes of the displacement, divided by beta. For plain steps these are the same.
+    product : {"plain", "per-tensor"}
+        Inner products of vectors; or the sum over the model's tensors of each one's product divided by its size.
+    """
+
+    adaptive: str | None = None
+    adapt: str | None = None
+    rates_from: str | None = None
+    product: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, known in (
+            ("adaptive", ADAPTIVE),
+            ("adapt", ADAPTS),
+            ("rates_from", SOURCES),
+            ("product", PRODUCTS),
+        ):
+            one_of(name, getattr(self, name), known)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EwcOptions:
+    """Choices of EWC-FL.
+
+    Attributes
+    ----------
+    penalty : float
+        lambda: the loss gets (lambda / 2) sum_tasks sum_k F_k (x_k - x*_k)^2.
+    fisher_samples : int
+        Samples of a client, drawn without replacement at the end of a task, whose squared gradients make its F.
+    """
+
+    penalty: float = 100.0
+    fisher_samples: int = 200
+
+    def __post_init__(self) -> None:
+        number("penalty", self.penalty, "a finite number that is not negative", zero=True)
+        count("fisher_samples", self.fisher_samples)
+
+
+#: The methods that have options, by their key in `methods.table.METHODS`.
+OPTIONS: dict[str, type] = {"c_flag": FlagOptions, "fedtrack": TrackOptions, "ewc": EwcOptions}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What all methods of a run have in common.
+
+    Attributes
+    ----------
+    lr : float
+        beta, the rate of the local steps.
+    alpha : float
+        Rate of the step on memory.
+    L : float
+        Smoothness constant in the adaptive rates; 5 in the paper.
+    epochs, batch : int
+        Passes over a client's minibatches in a round, and their size.
+    optimizer : {"plain", "adam"}
+        The step of the methods that have no mode.
+    sample : int
+        Samples drawn from a client's memory where its gradient is taken; a smaller memory is taken whole.
+    """
+
+    lr: float
+    alpha: float
+    L: float
+    epochs: int
+    batch: int
+    optimizer: str
+    sample: int
+
+    def __post_init__(self) -> None:
+        for name in ("lr", "alpha", "L"):
+            number(name, getattr(self, name), "a finite positive number")
+        for name in ("epochs", "batch", "sample"):
+            count(name, getattr(self, name))
+        one_of("optimizer", self.optimizer, STEPS)
+
+
+def one_of(name: str, value: object, known: Sequence[str]) -> None:
+    """Refuse a name that is not among the known ones."""
+    if value not in known:
+        raise UnknownName(f"{name} {value!r} is unknown: use one of {', '.join(known)}")
+
+
+def number(name: str, value: Any, wanted: str, *, zero: bool = False) -> None:
+    """Refuse what is not a finite positive number, or zero where that is allowed."""
+    real = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not (real and (value > 0 or (zero and value == 0))):
+        raise InvalidInput(f"{name} is {value!r}: use {wanted}")
+
+
+def count(name: str, value: Any) -> None:
+    """Refuse what is not an integer of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InvalidInput(f"{name} is {value!r}: use an integer of at least 1")

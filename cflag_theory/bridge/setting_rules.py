@@ -1,0 +1,136 @@
+"""What the settings of a bridge run may be, key by key."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+from cflag_theory.errors import InvalidInput
+
+from .options import MODES, STEPS, TOGETHER
+
+#: The task-incremental methods of Sec. 7, in the order of Table 3 with C-FLAG first.
+METHOD_NAMES = ("c_flag", "finetune", "ewc", "nccl", "fedtrack", "er_ring")
+#: How many classes each data set has.
+CLASSES = MappingProxyType({"digits": 10, "cifar10": 10, "cifar100": 100, "tinyimagenet": 200})
+
+
+class Rule(NamedTuple):
+    """Which values a key may have, by a test and in words."""
+
+    fits: Callable[[Any], bool]
+    wanted: str
+
+
+class WrongSetting(InvalidInput):
+    """A setting is wrong: change the key that the message names.
+
+    Attributes
+    ----------
+    place : tuple of str
+        The key, or a method and the key of its options.
+    """
+
+    def __init__(self, place: tuple[str, ...], sentence: str) -> None:
+        super().__init__(sentence)
+        self.place = place
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def _one_of(*names: str) -> Rule:
+    return Rule(lambda value: type(value) is str and value in names, f"one of {', '.join(names)}")
+
+
+def _several(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    def test(value: Any) -> bool:
+        listed = isinstance(value, tuple | list) and len(value) > 0 and all(map(fits, value))
+        return listed and len(set(value)) == len(value)
+
+    return test
+
+
+_COUNT = Rule(lambda value: type(value) is int and 1 <= value < 1 << 31, "an integer of at least 1")
+_ZERO_OR_MORE = Rule(lambda value: type(value) is int and 0 <= value < 1 << 31, "an integer of at least 0")
+_POSITIVE = Rule(lambda value: _is_number(value) and value > 0, "a number above 0")
+_TRUTH = Rule(lambda value: type(value) is bool, "true or false")
+_WORD = Rule(lambda value: type(value) is str and value != "", "a word in quotes")
+#: For every setting.
+RULES: Mapping[str, Rule] = MappingProxyType(
+    {
+        "data": _one_of(*CLASSES),
+        "root": _WORD,
+        "download": _TRUTH,
+        "tasks": _COUNT,
+        "clients": _COUNT,
+        "zeta": Rule(lambda value: _is_number(value) and 0 < value <= 1e12, "a number above 0 and at most 1e12"),
+        "partition": _one_of("class-over-clients", "client-over-classes", "balanced"),
+        "class_order": _one_of("given", "shuffled"),
+        "model": _one_of("linear", "mlp", "cnn", "resnet18", "resnet50"),
+        "heads": _one_of("list", "masked"),
+        "mode": _one_of(*MODES),
+        "methods": Rule(
+            _several(lambda name: type(name) is str and name in METHOD_NAMES),
+            f"a list of different methods of {', '.join(METHOD_NAMES)}",
+        ),
+        "rounds": _COUNT,
+        "epochs": _COUNT,
+        "batch": _COUNT,
+        "optimizer": _one_of(*STEPS),
+        "lr": _POSITIVE,
+        "alpha": _POSITIVE,
+        "L": _POSITIVE,
+        "memory_kind": _one_of("ring", "reservoir", "by-task"),
+        "memory_size": _COUNT,
+        "memory_sample": _COUNT,
+        "seeds": Rule(
+            _several(lambda seed: type(seed) is int and 0 <= seed < 1 << 63),
+            "a list of different integers of at least 0",
+        ),
+        "dtype": _one_of("float32", "float64"),
+        "device": _WORD,
+        "threads": _COUNT,
+        "past_every": _ZERO_OR_MORE,
+        "autocast": _TRUTH,
+        "channels_last": _TRUTH,
+        "compile": _TRUTH,
+        "exchange": _one_of("reduce", "ordered"),
+        "together": _one_of(*TOGETHER),
+    }
+)
+#: Settings that may be None.
+OPTIONAL = ("root", "alpha", "threads")
+
+
+def check_setting(name: str, value: Any) -> None:
+    """Raise `WrongSetting` unless the setting `name` may have this value."""
+    if value is None and name in OPTIONAL:
+        return
+    if not RULES[name].fits(value):
+        raise WrongSetting((name,), f"{name} is {value!r}: use {RULES[name].wanted}")
+
+
+_TYPES = {
+    bool: Rule(lambda value: type(value) is bool, "true or false"),
+    int: Rule(lambda value: type(value) is int, "an integer"),
+    float: Rule(_is_number, "a number"),
+    str: Rule(lambda value: type(value) is str, "a word in quotes"),
+}
+
+
+def rules_of(options: type) -> dict[str, Rule]:
+    """Which types the fields of a dataclass of options take; their ranges are for the dataclass itself."""
+    return {name: _rule(annotation) for name, annotation in get_type_hints(options).items()}
+
+
+def _rule(annotation: Any) -> Rule:
+    if get_origin(annotation) in (Union, UnionType):
+        inner = [_rule(one) for one in get_args(annotation) if one is not NoneType]
+        return Rule(lambda value: any(rule.fits(value) for rule in inner), " or ".join(rule.wanted for rule in inner))
+    if get_origin(annotation) is Literal:
+        return _one_of(*get_args(annotation))
+    return _TYPES[annotation]

@@ -1,0 +1,200 @@
+"""Pictures of the PyTorch runs: accuracy by task, the forgetting term by round, and one setting varied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.ticker import MaxNLocator
+
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, house_style
+
+#: A method has the same colour and marker in every figure.
+_LOOKS = {
+    "c_flag": (BOUND, "o"),
+    "fedtrack": (SECOND, "s"),
+    "finetune": (REFERENCE, "v"),
+    "ewc": (MEASURED, "^"),
+    "nccl": ("#CC79A7", "D"),
+    "er_ring": ("#E69F00", "P"),
+}
+_MORE = ("#000000", "#56B4E9", "#999933", "#882255")
+_NAMES = {
+    "c_flag": "C-FLAG",
+    "fedtrack": "FedTrack",
+    "finetune": "Fine-FL",
+    "ewc": "EWC-FL",
+    "nccl": "NCCL-FL",
+    "er_ring": "Er-ring-FL",
+}
+_AXES = {
+    "zeta": r"Dirichlet parameter $\zeta$",
+    "clients": "clients",
+    "memory_size": r"memory size $m_0$ a task and client",
+    "memory_sample": "memory samples a step",
+}
+# Transference, undecided, interference.
+_SIGNS = LinearSegmentedColormap.from_list("signs", [SECOND, "#FFFFFF", BOUND])
+
+
+def bridge_accuracy_figure(summary: Mapping[str, Any]) -> Figure:
+    """Left the average accuracy after each task (Figure 2); right every task when it was learned and at the end.
+
+    Parameters
+    ----------
+    summary : mapping
+        As `verify.bridge.summary.Summary.to_json` gives it.
+    """
+    methods, tasks = summary["methods"], np.arange(1, summary["tasks"] + 1)
+    with house_style():
+        figure = Figure(figsize=(10.5, 4.4), layout="constrained")
+        left, right = figure.subplots(1, 2, sharey=True)
+        for place, found in enumerate(methods):
+            color, marker = _look(found["method"], place)
+            curve = {key: _floats(found["accuracy_by_task"][key]) for key in ("mean", "low", "high")}
+            left.fill_between(tasks, curve["low"], curve["high"], color=color, alpha=0.18, linewidth=0)
+            left.plot(tasks, curve["mean"], color=color, marker=marker, markersize=4.5, label=_name(found))
+            matrix = _floats(found["accuracy"])
+            x = tasks + (place - (len(methods) - 1) / 2) * 0.8 / max(len(methods), 1)
+            learned, kept = np.diagonal(matrix), matrix[-1]
+            right.vlines(x, kept, learned, color=color, linewidth=1.2)
+            right.plot(x, learned, marker, color=color, markerfacecolor="white", markersize=5)
+            right.plot(x, kept, marker, color=color, markersize=5)
+        left.set(xlabel="tasks learned", ylabel="accuracy (%)", title="average accuracy of the tasks so far")
+        right.set(xlabel="task", title="each task: learned (hollow), at the end (filled)")
+        for axes in (left, right):
+            axes.set_xticks(tasks)
+        # Markers of one task stand beside each other.
+        right.set_xlim(0.5, summary["tasks"] + 0.5)
+        right.grid(visible=False, axis="x")
+        figure.suptitle(summary["title"])
+        figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=min(6, len(methods)))
+    return figure
+
+
+def bridge_gamma_figure(summaries: Sequence[Mapping[str, Any]]) -> Figure:
+    """A column a run: Gamma(t) by overall round (Figure 4); below, which clients interfere in which round.
+
+    Parameters
+    ----------
+    summaries : sequence of mappings
+        As in `bridge_accuracy_figure`, each with a method that has a forgetting term.
+    """
+    with_terms = [[found for found in one["methods"] if found["Gamma"]] for one in summaries]
+    names = list(dict.fromkeys(found["method"] for one in with_terms for found in one if found["interfering"]))
+    with house_style():
+        figure = Figure(figsize=(2 + 5.2 * len(summaries), 3.6 + 1.3 * len(names)), layout="constrained")
+        ratios = [2.6] + [1.0] * len(names)
+        axes = figure.subplots(
+            len(ratios), len(summaries), squeeze=False, sharex="col", sharey="row", height_ratios=ratios
+        )
+        image = None
+        for column, (summary, methods) in enumerate(zip(summaries, with_terms, strict=True)):
+            _terms(axes[0, column], summary, methods)
+            for row, name in enumerate(names, start=1):
+                mine = [found for found in methods if found["method"] == name and found["interfering"]]
+                if mine:
+                    image = _strip(axes[row, column], mine[0])
+                axes[row, 0].set_ylabel(_NAMES.get(name, name))
+            axes[-1, column].set_xlabel("round")
+            axes[-1, column].set_xlim(-0.5, summary["tasks"] * summary["rounds"] - 0.5)
+            axes[-1, column].xaxis.set_major_locator(MaxNLocator(8, integer=True))
+        axes[0, 0].set_ylabel(r"$\Gamma(t)$")
+        _symmetric(axes[0, 0], [found["Gamma"]["mean"] for one in with_terms for found in one])
+        figure.legend(*_legend(axes[0]), loc="outside upper center", ncols=6)
+        if image is not None:
+            bar = figure.colorbar(image, ax=axes[1:, :], fraction=0.05, aspect=14)
+            bar.set_label(r"seeds with $\Lambda_{t,i}\leq 0$")
+            bar.set_ticks([0, 1], labels=["transference", "interference"])
+    return figure
+
+
+def bridge_levels_figure(levels: Mapping[str, Any]) -> Figure:
+    """Accuracy and forgetting against one setting: Figure 3 (zeta), Figure 5 (clients, samples), Figure 7 (memory).
+
+    Parameters
+    ----------
+    levels : mapping
+        One of those that `verify.bridge.levels.levels` gives.
+    """
+    with house_style():
+        figure = Figure(figsize=(9.6, 4.0), layout="constrained")
+        for axes, metric in zip(figure.subplots(1, 2), ("accuracy", "forgetting"), strict=True):
+            for place, group in enumerate(levels["groups"]):
+                color, marker = _look(group["label"], place)
+                low, mean, high = (np.array(group[metric][key]) for key in ("low", "mean", "high"))
+                spread = [mean - low, high - mean]
+                axes.errorbar(group["x"], mean, spread, color=color, marker=marker, capsize=2.5, label=group["label"])
+            axes.set(xlabel=_AXES[levels["axis"]], ylabel=f"{metric} (%)")
+            if levels["axis"] == "zeta":
+                axes.set_xscale("log")
+        figure.suptitle(levels["title"])
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def _terms(axes: Axes, summary: Mapping[str, Any], methods: Sequence[Mapping[str, Any]]) -> None:
+    """Every method's curve, and a line where a task begins."""
+    axes.axhline(0.0, color=REFERENCE, linewidth=0.8)
+    for task in range(1, summary["tasks"]):
+        axes.axvline(task * summary["rounds"] - 0.5, color=REFERENCE, linewidth=0.8, linestyle=":")
+    for place, found in enumerate(methods):
+        color, _ = _look(found["method"], place)
+        Gamma = found["Gamma"]
+        axes.fill_between(Gamma["at"], Gamma["low"], Gamma["high"], color=color, alpha=0.2, linewidth=0)
+        axes.plot(Gamma["at"], Gamma["mean"], color=color, label=_name(found))
+    axes.set_title(summary["title"], fontsize=9.5)
+
+
+def _strip(axes: Axes, found: Mapping[str, Any]) -> AxesImage:
+    """A row a client, a column a round: the share of seeds in which it interferes."""
+    shares, at = np.array(found["interfering"]), found["Gamma"]["at"]
+    whole = np.full((len(shares), at[-1] - at[0] + 1), np.nan)
+    whole[:, np.array(at) - at[0]] = shares
+    clients = len(shares)
+    image = axes.imshow(
+        whole,
+        aspect="auto",
+        interpolation="nearest",
+        cmap=_SIGNS,
+        vmin=0,
+        vmax=1,
+        extent=(at[0] - 0.5, at[-1] + 0.5, clients - 0.5, -0.5),
+    )
+    shown = [int(place) for place in MaxNLocator(4, integer=True).tick_values(0, clients - 1) if 0 <= place < clients]
+    axes.set_yticks(shown, labels=[f"client {place}" for place in shown], fontsize=7)
+    axes.grid(visible=False)
+    return image
+
+
+def _symmetric(axes: Axes, curves: Sequence[Sequence[float]]) -> None:
+    """Linear near zero and logarithmic beyond: the first rounds of a task are orders of magnitude above the others."""
+    largest = max((float(np.abs(curve).max()) for curve in curves), default=0.0)
+    if largest > 0:
+        axes.set_yscale("symlog", linthresh=10.0 ** np.floor(np.log10(largest) - 2))
+
+
+def _legend(row: Sequence[Axes]) -> tuple[list[Any], list[str]]:
+    """Every method once."""
+    found = {label: handle for axes in row for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    return list(found.values()), list(found)
+
+
+def _look(label: str, place: int) -> tuple[str, str]:
+    """Labels of several curves of one method begin with its name; they differ by their place."""
+    return _LOOKS.get(label, (_MORE[place % len(_MORE)], "oXdh<>"[place % 6]))
+
+
+def _name(found: Mapping[str, Any]) -> str:
+    name = _NAMES.get(found["method"], found["method"])
+    return f"{name} ({found['mode']})" if found["mode"] else name
+
+
+def _floats(values: Any) -> Any:
+    """Float64 with NaN for None."""
+    return np.array(values, dtype=np.float64)

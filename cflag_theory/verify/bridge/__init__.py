@@ -1,0 +1,1 @@
+"""The PyTorch runs beside what the C-FLAG paper prints of its own."""

@@ -1,0 +1,120 @@
+"""Figures of the PyTorch runs show the numbers they are given, and leave out what is missing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cflag_theory.figures import bridge_accuracy_figure, bridge_gamma_figure, bridge_levels_figure, save
+
+
+def band(at, mean, spread=1.0):
+    low, high = ([None if v is None else v + s for v in mean] for s in (-spread, spread))
+    return {"at": at, "mean": mean, "low": low, "high": high}
+
+
+FLAG = {
+    "method": "c_flag",
+    "mode": "paper",
+    "accuracy": [[90.0, 50.0, 50.0], [85.0, 80.0, 50.0], [70.0, 75.0, 95.0]],
+    "accuracy_by_task": band([1, 2, 3], [90.0, 82.5, 80.0]),
+    "Gamma": band([4, 5, 6, 7], [5.0, -0.5, 0.25, -0.125], 0.01),
+    "interfering": [[0.0, 0.5, 1.0, 0.0], [1.0, 1.0, 0.0, 0.0]],
+}
+FINE = {
+    "method": "finetune",
+    "mode": "",
+    "accuracy": [[90.0, None, None], [60.0, 80.0, None], [None, None, None]],
+    "accuracy_by_task": band([1, 2, 3], [90.0, 70.0, None]),
+    "Gamma": None,
+    "interfering": None,
+}
+SUMMARY = {"title": "Split-Digits: 3 tasks", "tasks": 3, "rounds": 4, "methods": [FLAG, FINE]}
+
+
+def curves(axes):
+    return {line.get_label(): np.array(line.get_ydata(), dtype=float).tolist() for line in axes.lines}
+
+
+def test_accuracy_by_task(tmp_path):
+    figure = bridge_accuracy_figure(SUMMARY)
+    left, right = figure.axes
+    drawn = curves(left)
+    assert drawn["C-FLAG (paper)"] == [90.0, 82.5, 80.0]
+    assert drawn["Fine-FL"] == pytest.approx([90.0, 70.0, np.nan], nan_ok=True)
+    bounds = left.collections[0].get_paths()[0].vertices[:, 1]
+    assert {89.0, 91.0, 79.0, 81.0} <= set(bounds.tolist())
+    # For each method the diagonal, then the last row.
+    shown = [np.array(line.get_ydata(), dtype=float) for line in right.lines]
+    assert shown[0].tolist() == [90.0, 80.0, 95.0]
+    assert shown[1].tolist() == [70.0, 75.0, 95.0]
+    assert np.isnan(shown[3]).all()
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["C-FLAG (paper)", "Fine-FL"]
+    assert len({line.get_color() for line in left.lines}) == 2
+    assert [path.suffix for path in save(figure, tmp_path, "accuracy")] == [".png", ".svg"]
+
+
+def test_gamma_by_round_with_the_ends_of_tasks_and_who_interferes(tmp_path):
+    figure = bridge_gamma_figure([SUMMARY])
+    top, strip = figure.axes[:2]
+    drawn = curves(top)
+    assert drawn["C-FLAG (paper)"] == [5.0, -0.5, 0.25, -0.125]
+    assert "Fine-FL" not in drawn
+    ends = [line.get_xdata()[0] for line in top.lines if line.get_linestyle() == ":"]
+    assert ends == [3.5, 7.5]
+    (image,) = strip.images
+    assert np.array(image.get_array()).tolist() == [[0.0, 0.5, 1.0, 0.0], [1.0, 1.0, 0.0, 0.0]]
+    assert list(image.get_extent()) == [3.5, 7.5, 1.5, -0.5]
+    assert strip.get_ylabel() == "C-FLAG"
+    assert top.get_yscale() == "symlog"
+    save(figure, tmp_path, "gamma", formats=("svg",))
+
+
+def test_gamma_of_several_levels_stands_side_by_side():
+    other = SUMMARY | {"title": "zeta = 0.1", "methods": [FLAG | {"interfering": None}]}
+    figure = bridge_gamma_figure([SUMMARY, other])
+    titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
+    assert titles == ["Split-Digits: 3 tasks", "zeta = 0.1"]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["C-FLAG (paper)"]
+    assert sum(len(axes.images) for axes in figure.axes if not axes.get_label().startswith("<colorbar")) == 1
+
+
+def test_rounds_without_a_term_stay_empty_in_the_strip():
+    gap = FLAG | {"Gamma": band([4, 5, 7], [1.0, 2.0, 3.0]), "interfering": [[1.0, 0.0, 1.0]]}
+    figure = bridge_gamma_figure([SUMMARY | {"methods": [gap]}])
+    (image,) = figure.axes[1].images
+    shown = np.ma.filled(image.get_array().astype(float), np.nan)
+    assert shown == pytest.approx(np.array([[1.0, 0.0, np.nan, 1.0]]), nan_ok=True)
+
+
+def test_one_setting_varied():
+    points = {"mean": [60.0, 80.0], "low": [55.0, 80.0], "high": [65.0, 80.0]}
+    groups = [
+        {"label": label, "x": [0.1, 1e5], "accuracy": points, "forgetting": points}
+        for label in ("c_flag", "ewc", "c_flag, mode = theory")
+    ]
+    figure = bridge_levels_figure({"title": "Split-CIFAR10", "axis": "zeta", "groups": groups})
+    left, right = figure.axes
+    assert (left.get_xscale(), left.get_ylabel(), right.get_ylabel()) == ("log", "accuracy (%)", "forgetting (%)")
+    segments = left.collections[0].get_segments()
+    assert [segment[:, 1].tolist() for segment in segments] == [[55.0, 65.0], [80.0, 80.0]]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["c_flag", "ewc", "c_flag, mode = theory"]
+    colors = {tuple(np.ravel(bars.get_color())) for bars in left.collections}
+    assert len(colors) == 3
+    figure = bridge_levels_figure({"title": "", "axis": "memory_size", "groups": groups[:1]})
+    assert figure.axes[0].get_xscale() == "linear"
+
+
+def test_nothing_to_draw_is_drawn_without_complaint(tmp_path):
+    """A run that diverged in its first task, a single task, and a term that is zero throughout."""
+    lost = FINE | {"accuracy": [[None] * 3] * 3, "accuracy_by_task": band([1, 2, 3], [None] * 3)}
+    save(bridge_accuracy_figure(SUMMARY | {"methods": [lost]}), tmp_path, "lost", formats=("svg",))
+    one = FINE | {"accuracy": [[50.0]], "accuracy_by_task": band([1], [50.0])}
+    save(bridge_accuracy_figure(SUMMARY | {"methods": [one], "tasks": 1}), tmp_path, "one", formats=("svg",))
+    still = FLAG | {"Gamma": band([4, 5], [0.0, 0.0], 0), "interfering": [[1.0, 1.0]]}
+    figure = bridge_gamma_figure([SUMMARY | {"methods": [still]}])
+    assert figure.axes[0].get_yscale() == "linear"
+    save(figure, tmp_path, "still", formats=("svg",))
