@@ -193,7 +193,9 @@ def test_the_package_says_nothing_unfinished():
         assert found is None, f"{path}: {found}"
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/falsify.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/bridge.md", "docs/falsify.md"]
+)
 def test_documents_name_files_that_exist(name):
     """Every link of a document leads to a file of the repository."""
     text = (ROOT / name).read_text(encoding="utf-8")

@@ -241,14 +241,19 @@ def test_a_cluster_that_fails_is_one_sentence_and_complete_chunks_stay(study, wh
 
 def test_processes_end_with_the_sweep_that_breaks_off():
     """loky gave up over cancelled futures that it had not yet handed out, and its processes went on."""
-    with pytest.raises(KeyboardInterrupt), sweeping._workers(2, "loky", None) as (executor, _):
-        warm = executor.submit(abs, -1)
-        assert warm.result() == 1
-        processes = list(executor._processes.values())
-        results = sweeping._results(executor, 40, slow_twice, range(40))
-        assert next(results)[1] in range(0, 80, 2)
-        results.close()
-        raise KeyboardInterrupt
+    processes = []
+
+    def break_off():
+        with sweeping._workers(2, "loky", None) as (executor, _):
+            assert executor.submit(abs, -1).result() == 1
+            processes.extend(executor._processes.values())
+            results = sweeping._results(executor, 40, slow_twice, range(40))
+            assert next(results)[1] in range(0, 80, 2)
+            results.close()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        break_off()
     for process in processes:
         process.join(timeout=20)
         assert not process.is_alive()

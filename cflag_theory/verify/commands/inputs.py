@@ -88,8 +88,8 @@ def read_problem(
     for name, value in given.items():
         if value != SPLIT[name]:
             raise InvalidInput(
-                f"{name.replace('_', ' ')} = {value} splits real data: add --data, such as --data digits, or use --dial "
-                "for a synthetic problem"
+                f"{name.replace('_', ' ')} = {value} splits real data: add --data, such as --data digits, or use "
+                "--dial for a synthetic problem"
             )
     return make_problem(problem, **{"seed": seed, **read_dials(dials)})
 
