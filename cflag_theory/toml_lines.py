@@ -1,10 +1,32 @@
-"""Where in a TOML text a key stands."""
+"""A TOML file, and where in it a key stands."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
+
+from cflag_theory.errors import DataError
+
+
+def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
+    """The text of a file, and what it says.
+
+    Raises
+    ------
+    DataError
+        The file is missing, no text, or no TOML.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot read {path} ({reason}): pass a TOML file") from error
+    try:
+        return text, tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{path.name} is no TOML: {error}") from error
 
 
 def line_of(text: str, place: Sequence[str | int]) -> int:

@@ -12,10 +12,9 @@ a checkpoint needs no generator's state.
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cflag_theory.errors import DataError, OutputError
+from cflag_theory.keeping import alone_in, whole
 
 from .settings import RunSettings, differing_key
 
@@ -78,8 +78,6 @@ class Folder:
     def lock(self) -> Iterator[None]:
         """Make the folder, or see that it holds this run; nobody else may write to it meanwhile.
 
-        The lock of a process that was killed is open again.
-
         Raises
         ------
         OutputError
@@ -87,21 +85,7 @@ class Folder:
         DataError
             The folder holds a run with other settings, other data or other versions; the message names what differs.
         """
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            file = open(self.folder / ".lock", "w", encoding="utf-8")  # noqa: SIM115
-        except OSError as error:
-            raise OutputError(f"cannot write to {self.folder} ({error.strerror}): {_CHOOSE}") from error
-        with file:
-            try:
-                import fcntl
-
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise OutputError(f"another run is writing to {self.folder}: wait for it, or {_CHOOSE}") from None
-            except (ImportError, OSError):
-                # A system without locks: two runs in one folder then do the work twice, with the same results.
-                pass
+        with alone_in(self.folder, "run"):
             self._begin()
             # What a process left that was killed while it wrote.
             for draft in self.folder.glob(".*.npz.*"):
@@ -184,22 +168,14 @@ class Folder:
 
 @contextmanager
 def _whole(path: Path) -> Iterator[Any]:
-    """A file that takes its place when all of it is on the disk, even if the machine stops."""
-    draft = path.with_name(f".{path.name}.draft")
     try:
-        with open(draft, "wb") as file:
+        with whole(path) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
     except OSError as error:
         raise OutputError(
             f"cannot write {path} ({error.strerror or error}): give the same command again when that is mended; what "
             "was written before is kept"
         ) from error
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
 
 
 def read_checkpoint(path: Path, *, arrays: bool = True) -> Checkpoint:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from cflag_theory.errors import DataError, InvalidInput
-from cflag_theory.toml_lines import line_of
+from cflag_theory.toml_lines import line_of, read_toml
 
 from .setting_rules import WrongSetting
 from .settings import RunSettings, run_settings
@@ -49,15 +49,7 @@ def read_changes(path: str | Path) -> dict[str, Any]:
         As `read_settings_file`.
     """
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"cannot read {path} ({reason}): pass a TOML file") from error
-    try:
-        changes = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path.name} is no TOML: {error}") from error
+    text, changes = read_toml(path)
     try:
         run_settings(changes)
     except WrongSetting as error:

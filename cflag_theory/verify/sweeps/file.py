@@ -32,7 +32,6 @@ A complete file:
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +40,7 @@ from typing import Any
 from cflag_theory.errors import CflagError, DataError
 from cflag_theory.kernels import COLUMNS
 from cflag_theory.kernels.trace import DIFFERENCES
-from cflag_theory.toml_lines import line_of
+from cflag_theory.toml_lines import line_of, read_toml
 from cflag_theory.verify.sweeps.keys import KINDS, MODES, SETTINGS, Fail, fits_column, known_keys, same
 from cflag_theory.verify.sweeps.laws import Law
 
@@ -105,15 +104,7 @@ def read_sweep_file(path: str | Path) -> SweepFile:
         the message names the line.
     """
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"cannot read {path} ({reason}): pass a TOML file") from error
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path.name} is no TOML: {error}") from error
+    text, data = read_toml(path)
 
     def fail(place: Sequence[str | int], sentence: object) -> DataError:
         return _error(path, text, place, sentence)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import cflag_theory
 from cflag_theory.errors import DataError, InvalidInput, MissingExtra, OutputError
+from cflag_theory.keeping import alone_in, whole
 from cflag_theory.kernels.cache import source_hash
 from cflag_theory.verify.sweeps.check import Chunk, Plan
 from cflag_theory.verify.sweeps.columns import as_column, schema
@@ -59,8 +59,6 @@ class Store:
     def lock(self) -> Iterator[None]:
         """Make the folder, or see that it holds this sweep; nobody else may write to it meanwhile.
 
-        The lock of a process that was killed is open again.
-
         Raises
         ------
         OutputError
@@ -68,23 +66,7 @@ class Store:
         DataError
             The folder holds another sweep, or the same one from other versions.
         """
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            file = open(self.folder / ".lock", "w", encoding="utf-8")  # noqa: SIM115
-        except OSError as error:
-            raise self._not_writable(error) from error
-        with file:
-            try:
-                import fcntl
-
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise OutputError(
-                    f"another sweep is writing to {self.folder}: wait for it, or choose another with --out"
-                ) from None
-            except (ImportError, OSError):
-                # A system without locks: two sweeps in one folder then do the work twice, with the same results.
-                pass
+        with alone_in(self.folder, "sweep"):
             # Within the lock: two sweeps that begin together would both find the folder empty.
             self._begin()
             yield
@@ -98,10 +80,9 @@ class Store:
             try:
                 self._write(HEADER, json.dumps(self._header, indent=1).encode())
             except OSError as error:
-                raise self._not_writable(error) from error
-
-    def _not_writable(self, error: OSError) -> OutputError:
-        return OutputError(f"cannot write to {self.folder} ({error.strerror}): choose another with --out")
+                raise OutputError(
+                    f"cannot write to {self.folder} ({error.strerror}): choose another with --out"
+                ) from error
 
     def missing(self) -> list[Chunk]:
         """The chunks that are still to be run.
@@ -138,17 +119,8 @@ class Store:
             raise OutputError(f"cannot write {self.folder / name}: {error.strerror}; {_MENDED}") from error
 
     def _write(self, name: str, content: Any) -> None:
-        """A file of this name, whole or not at all, even if the machine stops."""
-        draft = self.folder / f".{name}.draft"
-        try:
-            with open(draft, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, self.folder / name)
-        finally:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
+        with whole(self.folder / name) as file:
+            file.write(content)
 
 
 def _chunks_in(folder: Path, identity: str) -> dict[tuple[int, int], Path]:
