@@ -68,7 +68,14 @@ def _run(runs: Sequence[tuple[RunSettings, Path]], name: str | None) -> None:
         speaks = communication.rank == 0
         for settings, out in runs:
             progress = _Lines(out) if speaks else None
-            result = run_bridge(settings, out=out, preset=name, progress=progress, communication=communication)
+            result = run_bridge(
+                settings,
+                out=out,
+                preset=name,
+                progress=progress,
+                reading=None if progress is None else progress.read,
+                communication=communication,
+            )
             if speaks:
                 print(f"{out}: {'complete' if result.complete else 'not complete'}")
                 for part in result.runs:
@@ -86,6 +93,12 @@ class _Lines:
 
     def __init__(self, out: Path) -> None:
         self.out, self.last = out, -EVERY
+
+    def read(self, done: int, total: int) -> None:
+        """So many images of the data set."""
+        if time.monotonic() - self.last >= EVERY:
+            self.last = time.monotonic()
+            print(f"{self.out.name}: {done} of {total} images read", file=sys.stderr, flush=True)
 
     def __call__(self, **at: Any) -> None:
         if time.monotonic() - self.last < EVERY and at["overall"] < at["total"]:

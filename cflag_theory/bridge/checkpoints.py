@@ -12,7 +12,6 @@ a checkpoint needs no generator's state.
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -88,7 +87,7 @@ class Folder:
         with alone_in(self.folder, "run"):
             self._begin()
             # What a process left that was killed while it wrote.
-            for draft in self.folder.glob(".*.npz.*"):
+            for draft in (*self.folder.glob(".*.draft"), *self.folder.glob(".*.npz.*")):
                 draft.unlink(missing_ok=True)
             yield
 
@@ -140,7 +139,8 @@ class Folder:
         OutputError
             The disk is full, or the folder may no longer be written; the checkpoint before stays.
         """
-        arrays: dict[str, Any] = {"header": np.array(json.dumps(dict(checkpoint.plain)))} | dict(checkpoint.arrays)
+        header = {"plain": dict(checkpoint.plain), "arrays": list(checkpoint.arrays)}
+        arrays: dict[str, Any] = {"header": np.array(json.dumps(header))} | dict(checkpoint.arrays)
         with _whole(self._part(method, seed)) as file:
             np.savez(file, **arrays)
 
@@ -189,8 +189,9 @@ def read_checkpoint(path: Path, *, arrays: bool = True) -> Checkpoint:
     try:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             header = json.loads(str(file["header"]))
-            return Checkpoint(header, {name: file[name] for name in file.files if arrays and name != "header"})
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            return Checkpoint(header["plain"], {name: file[name] for name in header["arrays"] if arrays})
+    # What zipfile and numpy raise on damaged bytes is no short list: a checkpoint is read whole or not at all.
+    except Exception as error:
         raise DataError(
             f"{path} is damaged ({error}): delete it and run again, which begins this method and seed anew"
         ) from error
@@ -207,14 +208,15 @@ def read_header(folder: Path) -> dict[str, Any]:
     path = folder / HEADER
     try:
         header: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if header["format"] != FORMAT:
-            raise DataError(f"{path} has format {header['format']!r}, this version reads {FORMAT!r}: run again")
-    except DataError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise DataError(
-            f"{folder} holds no bridge run ({error}): pass a folder that cflag bridge wrote, or {_CHOOSE}"
+            f"{folder} holds no bridge run ({HEADER}: {reason}): pass a folder that cflag bridge wrote, or {_CHOOSE}"
         ) from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise DataError(f"{path} is not of the format {FORMAT!r}, which this version reads: {_CHOOSE}")
+    if not all(isinstance(header.get(part), dict) for part in ("settings", "environment", "data")):
+        raise DataError(f"{path} is damaged: {_CHOOSE}")
     return header
 
 

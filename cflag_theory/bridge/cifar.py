@@ -193,7 +193,7 @@ def read_cifar(name: str, root: str | Path) -> Arrays:
         " or ".join(layout.folder for layout in layouts),
         " or ".join(layout.train[0] for layout in layouts),
         [layout.archive for layout in layouts],
-        "unpack the data set there, or download it (download=True)",
+        "unpack the data set there, or download it (download=True, --download)",
     )
 
 

@@ -87,7 +87,7 @@ def load_images(
     if name == "digits":
         return _digits()
     if root is None:
-        raise InvalidInput(f"{name} needs the folder that its files lie in: pass root")
+        raise InvalidInput(f"{name} needs the folder that its files lie in: pass root (--root DIR)")
     if download and name == tiny_imagenet.NAME:
         raise InvalidInput(
             f"download=True serves CIFAR only: fetch http://cs231n.stanford.edu/{tiny_imagenet.ARCHIVE} and unpack it"

@@ -2,7 +2,8 @@
 
 Cheap numbers come from what the round computes anyway. Where the full gradients of f and g were measured too (every
 `past_every` rounds), the round also says what L, m and r are at least. Definitions are those of `kernels.trace`, with
-S for which x_{t+1} = x_t - alpha grad_f_memory - beta S with beta = lr and alpha = sum_i p_i alpha_i.
+S for which x_{t+1} = x_t - alpha grad_f_memory - beta S with beta = lr and alpha = sum_i p_i alpha_i; alpha is 0 for
+NCCL-FL, whose steps on memory are among its local ones.
 
 grad_g2 is ||grad g(x_t)||^2 of the first exchange, unless the network normalises by minibatch: then the gradient of a
 round belongs to that round's minibatches, no one function g has all of them, and only what was measured, in minibatches

@@ -4,7 +4,8 @@ C-FLAG comes in three named modes, and every difference between them is one swit
 
 - "theory": what the analysis has. Plain gradient steps, the delayed gradient (5), round update (24), Table 1 on
   a_i = sum_k delayed_{i,k}.
-- "paper": Sec. 7 and Table 5. The same with Adam, fresh in every round, in place of the plain step.
+- "paper": Sec. 7 and Table 5. The same with Adam, fresh in every round, in place of the plain step, and the a_i of
+  Table 1 from the displacement that Adam made, as line 4 of Algorithm 3 has it.
 - "released": what the published code is known to do instead. No table but the gradient of a fresh minibatch, inner
   products divided by each tensor's size, rates chosen in every step and applied to the gradient that Adam is given,
   that gradient clamped to [-0.5, 0.5].
@@ -12,7 +13,7 @@ C-FLAG comes in three named modes, and every difference between them is one swit
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -46,11 +47,12 @@ _THEORY: dict[str, Any] = {
     "rates_from": GRADIENTS,
     "product": WHOLE,
 }
+_PAPER = _THEORY | {"step": ADAM, "rates_from": FROM_DISPLACEMENT}
 #: What a switch is where it is left open.
 MODE_DEFAULTS: dict[str, dict[str, Any]] = {
     THEORY: _THEORY,
-    PAPER: _THEORY | {"step": ADAM},
-    RELEASED: _THEORY | {"step": ADAM, "estimate": MINIBATCH, "adapt": GRADIENT, "product": PER_TENSOR, "clamp": 0.5},
+    PAPER: _PAPER,
+    RELEASED: _PAPER | {"estimate": MINIBATCH, "adapt": GRADIENT, "product": PER_TENSOR, "clamp": 0.5},
 }
 #: What a mode says about the data: the kind of memory, and how a task's samples are dealt out.
 MODE_DATA: dict[str, dict[str, str]] = {
@@ -132,7 +134,8 @@ class FlagOptions(TrackOptions):
         scale the gradient that the step is given.
     rates_from : {"gradients", "displacement"}
         What a_i is for rates that are chosen once: the sum of the steps' estimates, as in Sec. 5; or what line 4 of
-        Algorithm 3 makes of the displacement, divided by beta. For plain steps these are the same.
+        Algorithm 3 makes of the displacement, divided by beta, which is what the rates then scale. For plain steps
+        these are the same.
     product : {"plain", "per-tensor"}
         Inner products of vectors; or the sum over the model's tensors of each one's product divided by its size.
     """
@@ -212,6 +215,22 @@ class Work:
             count(name, getattr(self, name))
         one_of("optimizer", self.optimizer, STEPS)
 
+    def check_adaptive(self) -> None:
+        """Refuse an alpha with which Table 1's rate under transference, (1 - L alpha) times something, is not positive.
+
+        Below zero clients would climb g, at zero they would not learn. Sec. 5 assumes (1 - L alpha) > 0.
+
+        Raises
+        ------
+        InvalidInput
+            L alpha >= 1.
+        """
+        if self.L * self.alpha >= 1:
+            raise InvalidInput(
+                f"alpha is {self.alpha!r} with L = {self.L!r}: adaptive rates need 1 - L alpha > 0, so use an alpha "
+                "below 1 / L (it is lr where none is given), or for c_flag adaptive = 'none'"
+            )
+
 
 def one_of(name: str, value: object, known: Sequence[str]) -> None:
     """Refuse a name that is not among the known ones."""
@@ -221,8 +240,9 @@ def one_of(name: str, value: object, known: Sequence[str]) -> None:
 
 def number(name: str, value: Any, wanted: str, *, zero: bool = False) -> None:
     """Refuse what is not a finite positive number, or zero where that is allowed."""
-    real = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not (real and (value > 0 or (zero and value == 0))):
+    real = isinstance(value, int | float) and not isinstance(value, bool)
+    # Compared, and not asked for isfinite: an integer may be too large to be a float.
+    if not (real and 0 <= value <= sys.float_info.max and (zero or value > 0)):
         raise InvalidInput(f"{name} is {value!r}: use {wanted}")
 
 

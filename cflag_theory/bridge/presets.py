@@ -29,8 +29,8 @@ DECIDED = (
     "How a task is dealt out: class over clients, the usual meaning of its words; partition = balanced is what the "
     "published code does.",
     "Which case of Table 1 the tables used: the worst case, which makes the smaller steps.",
-    "What a_i is when the steps are Adam's: the sum of the steps' gradient estimates, as Sec. 5 has it; rates_from = "
-    "displacement takes Adam's displacement, which is line 4 of Algorithm 3.",
+    "What a_i is when the steps are Adam's: Adam's displacement, which is line 4 of Algorithm 3; rates_from = "
+    "gradients takes the sum of the steps' gradient estimates, as Sec. 5 has it.",
     "Which switches: mode = paper, that is Algorithm 1 with Adam; mode = released is what the published code does.",
 )
 

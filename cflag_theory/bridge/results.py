@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from cflag_theory.errors import DataError, InvalidInput
 
-from cflag_theory.errors import DataError
-
+from .metrics import as_accuracy
 from .partition import Floats
+from .setting_rules import METHOD_NAMES
+from .settings import run_settings
 
 FORMAT = "cflag-theory bridge results 1"
 FILE = "results.json"
+_KINDS = {"before": list, "columns": dict, "status": str, "message": str, "seconds": float, "rounds_done": int}
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,10 +156,20 @@ def read_results(folder: Path | str) -> dict[str, Any]:
         raise DataError(f"{path} holds no results ({reason}): pass a folder that cflag bridge wrote") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise DataError(f"{path} is not of the format {FORMAT!r}, which this version reads: run again")
-    tasks = found["settings"]["tasks"]
-    for run in found["runs"]:
-        if np.shape(run["accuracy"]) != (tasks, tasks):
-            raise DataError(
-                f"{path} is damaged: the accuracies of {run['method']} are not {tasks} x {tasks}: run again"
-            )
+    try:
+        _check(found)
+    except (InvalidInput, KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{path} is damaged ({error}): run again, which writes it anew") from error
     return found
+
+
+def _check(found: Mapping[str, Any]) -> None:
+    """Raise whatever it may be that makes it no result."""
+    settings = run_settings(found["settings"])
+    for run in found["runs"]:
+        if run["method"] not in METHOD_NAMES or type(run["seed"]) is not int:
+            raise ValueError(f"{run['method']!r} with seed {run['seed']!r} is no method and seed")
+        if as_accuracy(run["accuracy"]).shape != (settings.tasks, settings.tasks):
+            raise ValueError(f"the accuracies of {run['method']} are not {settings.tasks} x {settings.tasks}")
+        if not all(type(run[key]) is kind for key, kind in _KINDS.items()):
+            raise ValueError(f"{run['method']} with seed {run['seed']} lacks something")

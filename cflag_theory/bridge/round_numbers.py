@@ -36,7 +36,8 @@ class RoundNumbers:
     Gamma : float
         Forgetting term (15) of the step taken.
     alpha, beta : float
-        Means sum_i p_i alpha_i and sum_i p_i beta_i.
+        Means sum_i p_i alpha_i and sum_i p_i beta_i of the rates that the clients report. A method without a first
+        exchange takes its memory steps among the local ones, as NCCL-FL: then Gamma, B and S are those for alpha = 0.
     current_step2 : float
         ||beta S||^2.
     step2 : float
@@ -113,14 +114,14 @@ def round_numbers(model: FlatModel, step: Step, clients: Sequence[Client], *, L:
     if not L > 0:
         raise InvalidInput(f"L is {L}: give a positive smoothness constant")
     memory, grad_g = _memory_gradient(step, clients), step.means.get("grad_g")
-    alpha, rest = _parts(model, step, clients, memory)
+    alpha, rest = _parts(model, step, clients)
     rest2 = norm2(rest)
     return RoundNumbers(
         loss=_mean(step, clients, "loss"),
         grad_g2=NAN if grad_g is None else norm2(grad_g),
         grad_memory2=NAN if memory is None else norm2(memory),
         Gamma=NAN if memory is None else forgetting(L, alpha, 1.0, rest2, inner(memory, rest)),
-        alpha=alpha,
+        alpha=_mean(step, clients, "alpha"),
         beta=_mean(step, clients, "beta"),
         current_step2=rest2,
         step2=norm2((step.state - step.before)[: model.d]),
@@ -167,7 +168,7 @@ def measured(
     means = communication.mean(gradients, p)
     table = communication.table(rows, len(clients), 4)
     some_past = any(client.past.n > 0 for client in clients if client.p > 0)
-    alpha, rest = _parts(model, step, clients, _memory_gradient(step, clients))
+    alpha, rest = _parts(model, step, clients)
 
     def of_past(value: float) -> float:
         return value if some_past else NAN
@@ -200,10 +201,14 @@ def _memory_gradient(step: Step, clients: Sequence[Client]) -> Tensor | None:
     return step.means.get("grad_f_memory") if remembered else None
 
 
-def _parts(model: FlatModel, step: Step, clients: Sequence[Client], memory: Tensor | None) -> tuple[float, Tensor]:
+def _parts(model: FlatModel, step: Step, clients: Sequence[Client]) -> tuple[float, Tensor]:
     """(alpha, beta S) of the step taken, for which move = alpha grad_f_memory + beta S."""
-    alpha, move = _mean(step, clients, "alpha"), step.move[: model.d]
-    return alpha, move if memory is None else move - alpha * memory
+    memory, move = step.means.get("grad_f_memory"), step.move[: model.d]
+    if memory is None:
+        # What such a method does with alpha is in its local steps, and so in S.
+        return 0.0, move
+    alpha = _mean(step, clients, "alpha")
+    return alpha, move - alpha * memory
 
 
 def _mean(step: Step, clients: Sequence[Client], name: str) -> float:

@@ -34,6 +34,7 @@ def run_bridge(
     out: Path | str,
     preset: str | None = None,
     progress: Progress | None = None,
+    reading: Callable[[int, int], None] | None = None,
     communication: Communication | None = None,
 ) -> BridgeResult:
     """Run every method with every seed on the same tasks, clients and start.
@@ -52,6 +53,8 @@ def run_bridge(
         Whose run it is, for the record.
     progress : callable, optional
         Called after each round with the keywords method, seed, task, round, overall and total.
+    reading : callable, optional
+        Called with the numbers of images read and of all images, where that takes long (TinyImageNet).
     communication : Communication, optional
         For several runs in the same processes, which meet once, with `communication.started`.
 
@@ -78,7 +81,7 @@ def run_bridge(
     with threads(settings.threads), ExitStack() as stack:
         if communication is None:
             communication = stack.enter_context(started(device, sum=settings.exchange))
-        images = _load(settings, communication)
+        images = _load(settings, communication, reading)
         environment = environment_of(settings, device, communication)
         folder = Folder(Path(out).absolute(), settings, environment, {"images": digest(images)})
         with folder.lock() if communication.rank == 0 else nullcontext():
@@ -144,11 +147,11 @@ class _Run:
             yield Record(**self.folder.read_plain(method, seed)).result(method, seed, plain)
 
 
-def _load(settings: RunSettings, communication: Communication) -> Images:
+def _load(settings: RunSettings, communication: Communication, reading: Callable[[int, int], None] | None) -> Images:
     """The data; what is to be downloaded is downloaded by one process."""
     if settings.download and communication.rank > 0:
         _wait(communication)
-    images = load_images(settings.data, settings.root, download=settings.download)
+    images = load_images(settings.data, settings.root, download=settings.download, progress=reading)
     if settings.download and communication.rank == 0:
         _wait(communication)
     return images

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -54,9 +55,13 @@ def _several(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return test
 
 
-_COUNT = Rule(lambda value: type(value) is int and 1 <= value < 1 << 31, "an integer of at least 1")
-_ZERO_OR_MORE = Rule(lambda value: type(value) is int and 0 <= value < 1 << 31, "an integer of at least 0")
-_POSITIVE = Rule(lambda value: _is_number(value) and value > 0, "a number above 0")
+def _integer(least: int, most: int) -> Rule:
+    return Rule(lambda value: type(value) is int and least <= value <= most, f"an integer from {least} to {most}")
+
+
+_COUNT = _integer(1, (1 << 31) - 1)
+# So far from 1 no rate is of use, and in these bounds neither its square nor its quotient leaves float32.
+_RATE = Rule(lambda value: _is_number(value) and 1e-15 <= value <= 1e15, "a number from 1e-15 to 1e15")
 _TRUTH = Rule(lambda value: type(value) is bool, "true or false")
 _WORD = Rule(lambda value: type(value) is str and value != "", "a word in quotes")
 #: For every setting.
@@ -81,20 +86,24 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "epochs": _COUNT,
         "batch": _COUNT,
         "optimizer": _one_of(*STEPS),
-        "lr": _POSITIVE,
-        "alpha": _POSITIVE,
-        "L": _POSITIVE,
+        "lr": _RATE,
+        "alpha": _RATE,
+        "L": _RATE,
         "memory_kind": _one_of("ring", "reservoir", "by-task"),
         "memory_size": _COUNT,
         "memory_sample": _COUNT,
         "seeds": Rule(
             _several(lambda seed: type(seed) is int and 0 <= seed < 1 << 63),
-            "a list of different integers of at least 0",
+            "a list of different integers from 0 to 2^63 - 1",
         ),
         "dtype": _one_of("float32", "float64"),
-        "device": _WORD,
-        "threads": _COUNT,
-        "past_every": _ZERO_OR_MORE,
+        "device": Rule(
+            lambda value: type(value) is str and re.fullmatch("cpu|cuda(:[0-9]{1,3})?", value) is not None,
+            "cpu, cuda, or one of several such as cuda:1",
+        ),
+        # OpenMP ends the process when it cannot have as many as it is told to.
+        "threads": _integer(1, 1024),
+        "past_every": _integer(0, (1 << 31) - 1),
         "autocast": _TRUTH,
         "channels_last": _TRUTH,
         "compile": _TRUTH,

@@ -223,12 +223,7 @@ def run_settings(changes: Mapping[str, Any] | None = None, /, **more: Any) -> Ru
     usual |= {"memory_kind": MODE_DATA[mode]["memory"], "partition": MODE_DATA[mode]["partition"]}
     usual |= {"optimizer": MODE_DEFAULTS[mode]["step"]}
     usual["lr"] = usual["lr"][plain.get("optimizer", usual["optimizer"])]
-    options = {}
-    for name, kind in OPTIONS.items():
-        try:
-            options[name] = kind(**_usual_options(kind, mode) | dict(given.get(name, {})))
-        except InvalidInput as error:
-            raise WrongSetting((name,), str(error)) from None
+    options = {name: kind(**_usual_options(kind, mode) | dict(given.get(name, {}))) for name, kind in OPTIONS.items()}
     return RunSettings(**{**usual, **plain}, options=options)
 
 
@@ -244,6 +239,10 @@ def _check_options(method: str, given: Any) -> None:
         fits, wanted = rules[name]
         if not fits(value):
             raise WrongSetting((method, name), f"{method}.{name} is {value!r}: use {wanted}")
+        try:
+            OPTIONS[method](**{name: value})
+        except InvalidInput as error:
+            raise WrongSetting((method, name), f"{method}.{name}: {error}") from None
 
 
 def merged(changes: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

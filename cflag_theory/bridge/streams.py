@@ -20,6 +20,8 @@ GIVEN, SHUFFLED = CLASS_ORDERS = ("given", "shuffled")
 RING, RESERVOIR, BY_TASK = MEMORIES = ("ring", "reservoir", "by-task")
 #: So few samples make no minibatch worth its name; the notes name the clients that have no more.
 FEW = 2
+#: So many clients a note names.
+NAMED = 10
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ def split_tasks(
         for split, found in (("train", sum(map(len, train[-1]))), ("test", len(test[-1]))):
             if not found:
                 raise DataError(
-                    f"task {task} of {images.name} (classes {', '.join(map(str, chosen))}) has no {split} images: "
+                    f"task {task + 1} of {images.name} (classes {', '.join(map(str, chosen))}) has no {split} images: "
                     "use fewer tasks or whole data"
                 )
     lengths = np.array([[len(indices) for indices in row] for row in train], dtype=np.float64)
@@ -139,8 +141,9 @@ def _notes(lengths: Ints) -> list[str]:
             who = np.flatnonzero(wanted).tolist()
             if who:
                 noun = "client" if len(who) == 1 else "clients"
+                named = ", ".join(map(str, who[:NAMED])) + (f" and {len(who) - NAMED} more" if len(who) > NAMED else "")
                 notes.append(
-                    f"task {task}: {noun} {', '.join(map(str, who))} of 0 to {row.size - 1} "
+                    f"task {task + 1}: {noun} {named} of 0 to {row.size - 1} "
                     f"{'has' if len(who) == 1 else 'have'} {words}"
                 )
     return notes

@@ -5,7 +5,8 @@ their numbers of steps, so that those that still move are always the first ones,
 still without masks. Where minibatches differ in length the shorter ones are filled up with images of weight zero.
 Which samples a step takes does not depend on the group, so both ways differ in last bits only.
 
-It pays where calls cost more than arithmetic: see "Clients together" in benchmarks/RESULTS.md for where that is.
+It pays where calls cost more than arithmetic: from three clients of an mlp on, see "The bridge" in
+benchmarks/RESULTS.md, and never for a ResNet.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from .clients import Client
     from .methods.base import Method
 
-#: From so many clients of a process on, "auto" computes them together.
+#: From so many clients of a process on, "auto" computes them together. With fewer it would pay, too, but a run of a few
+#: seconds had better be the same bit for bit over any number of processes.
 ENOUGH_CLIENTS = 8
 
 

@@ -38,6 +38,8 @@ _AXES = {
     "memory_size": r"memory size $m_0$ a task and client",
     "memory_sample": "memory samples a step",
 }
+#: A mean and its standard deviation may lie outside, no run does.
+_POSSIBLE = {"accuracy": (0.0, 100.0), "forgetting": (-100.0, 100.0)}
 # Transference, undecided, interference.
 _SIGNS = LinearSegmentedColormap.from_list("signs", [SECOND, "#FFFFFF", BOUND])
 
@@ -57,7 +59,8 @@ def bridge_accuracy_figure(summary: Mapping[str, Any]) -> Figure:
         for place, found in enumerate(methods):
             color, marker = _look(found["method"], place)
             curve = {key: _floats(found["accuracy_by_task"][key]) for key in ("mean", "low", "high")}
-            left.fill_between(tasks, curve["low"], curve["high"], color=color, alpha=0.18, linewidth=0)
+            low, high = (np.clip(curve[key], *_POSSIBLE["accuracy"]) for key in ("low", "high"))
+            left.fill_between(tasks, low, high, color=color, alpha=0.18, linewidth=0)
             left.plot(tasks, curve["mean"], color=color, marker=marker, markersize=4.5, label=_name(found))
             matrix = _floats(found["accuracy"])
             x = tasks + (place - (len(methods) - 1) / 2) * 0.8 / max(len(methods), 1)
@@ -127,7 +130,8 @@ def bridge_levels_figure(levels: Mapping[str, Any]) -> Figure:
         for axes, metric in zip(figure.subplots(1, 2), ("accuracy", "forgetting"), strict=True):
             for place, group in enumerate(levels["groups"]):
                 color, marker = _look(group["label"], place)
-                low, mean, high = (np.array(group[metric][key]) for key in ("low", "mean", "high"))
+                mean = np.array(group[metric]["mean"])
+                low, high = (np.clip(group[metric][key], *_POSSIBLE[metric]) for key in ("low", "high"))
                 spread = [mean - low, high - mean]
                 axes.errorbar(group["x"], mean, spread, color=color, marker=marker, capsize=2.5, label=group["label"])
             axes.set(xlabel=_AXES[levels["axis"]], ylabel=f"{metric} (%)")

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 import torch
 from small_runs import World
 
+from benchmarks.torchvision_import import allow_torchvision
 from cflag_theory.bridge.datasets import Images, load_images
 
-
-def _torchvision() -> None:
-    """Make torchvision importable where its operators were built for another torch: none of them is used."""
-    try:
-        import torchvision  # noqa: F401
-    except RuntimeError:
-        for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
-            del sys.modules[name]
-        # As long as the library lives the operators do.
-        _torchvision.library = torch.library.Library("torchvision", "DEF")
-        for operator in ("nms", "qnms"):
-            _torchvision.library.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-
-
-_torchvision()
+allow_torchvision()
 
 
 @pytest.fixture(autouse=True)

@@ -16,6 +16,8 @@ from cflag_theory.errors import DataError, OutputError
 
 HERE = {"torch": "2", "threads": "1"}
 DATA = {"images": "abc"}
+ONE = {"format": FORMAT, "settings": {"tasks": 2}}
+RUN = {"method": "ewc", "seed": 7, "accuracy": [[1, 2], [3, None]]}
 WHERE = Checkpoint({"task": 1, "columns": {"Gamma": [0.1, float("nan"), 1e-300]}}, {"state": np.arange(3.0)})
 
 
@@ -97,7 +99,7 @@ def test_two_processes_do_not_share_a_folder(tmp_path):
 
 
 def test_what_a_killed_process_left_is_swept(tmp_path):
-    for name in (".ewc-7.npz.draft", ".ewc-7-task0.npz.0123456789abcdef"):
+    for name in (".ewc-7.npz.draft", ".results.json.draft", ".ewc-7-task0.npz.0123456789abcdef"):
         (tmp_path / name).write_bytes(b"half")
     with folder(tmp_path).lock():
         assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", HEADER]
@@ -146,11 +148,47 @@ def test_a_damaged_checkpoint_is_named(tmp_path, damage):
         read_checkpoint(path)
 
 
-def test_a_folder_without_a_run(tmp_path):
-    with pytest.raises(DataError, match="holds no bridge run"):
-        read_header(tmp_path)
-    (tmp_path / HEADER).write_text('{"format": "older"}')
-    with pytest.raises(DataError, match="has format 'older', this version reads"):
+def test_damage_anywhere_is_seen_or_without_effect(tmp_path):
+    """Cut anywhere, or a byte of the zip's directories or of an array's head changed."""
+    one = folder(tmp_path)
+    path = tmp_path / "ewc-7.npz"
+    with one.lock():
+        one.write("ewc", 7, WHERE)
+    content, drawn = path.read_bytes(), np.random.default_rng(0)
+    refused = 0
+    for _ in range(400):
+        damaged = bytearray(content)
+        if drawn.random() < 0.2:
+            del damaged[drawn.integers(len(damaged)) :]
+        else:
+            damaged[drawn.integers(len(damaged))] = drawn.integers(256)
+        path.write_bytes(damaged)
+        try:
+            found = read_checkpoint(path)
+        except DataError:
+            refused += 1
+        else:
+            assert json.dumps(found.plain) == json.dumps(WHERE.plain)
+            assert found.arrays.keys() == WHERE.arrays.keys()
+            assert found.arrays["state"].tobytes() == WHERE.arrays["state"].tobytes()
+    assert 200 < refused < 400
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (None, r"holds no bridge run \(run.json: No such file or directory\)"),
+        ("{", r"holds no bridge run \(run.json: Expecting"),
+        ('{"format": "older"}', "run.json is not of the format 'cflag-theory bridge 1', which this version reads"),
+        ("[]", "run.json is not of the format"),
+        ('{"format": "cflag-theory bridge 1"}', "run.json is damaged: choose another with --out"),
+        ('{"format": "cflag-theory bridge 1", "settings": 3, "environment": {}, "data": {}}', "run.json is damaged"),
+    ],
+)
+def test_a_folder_without_a_run(tmp_path, content, sentence):
+    if content is not None:
+        (tmp_path / HEADER).write_text(content)
+    with pytest.raises(DataError, match=sentence):
         read_header(tmp_path)
 
 
@@ -165,10 +203,14 @@ def test_results_are_plain_json():
         ("{", "results.json holds no results"),
         ("[]", "results.json is not of the format"),
         ('{"format": "older"}', "results.json is not of the format"),
-        (
-            json.dumps({"format": FORMAT, "settings": {"tasks": 2}, "runs": [{"method": "ewc", "accuracy": [[1]]}]}),
-            "is damaged: the accuracies of ewc are not 2 x 2",
-        ),
+        (json.dumps({"format": FORMAT}), "is damaged .*: run again, which writes it anew"),
+        (json.dumps({"format": FORMAT, "settings": 3, "runs": 4}), "is damaged"),
+        (json.dumps({"format": FORMAT, "settings": {"tasks": 3}, "runs": []}), "is damaged .tasks is 3, and"),
+        (json.dumps({"format": FORMAT, "settings": {}, "runs": [{}]}), "is damaged"),
+        (json.dumps(ONE | {"runs": [RUN | {"method": "sgd"}]}), "is damaged .'sgd' with seed 7 is no method and seed"),
+        (json.dumps(ONE | {"runs": [RUN | {"accuracy": [[1]]}]}), "is damaged .the accuracies of ewc are not 2 x 2"),
+        (json.dumps(ONE | {"runs": [RUN | {"accuracy": [[1, 2], [3, 400]]}]}), "is damaged .an accuracy of 400 is"),
+        (json.dumps(ONE | {"runs": [RUN]}), "is damaged .ewc with seed 7|is damaged .'before'"),
     ],
 )
 def test_results_that_are_none(tmp_path, content, sentence):

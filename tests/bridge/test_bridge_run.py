@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from image_files import write_tiny_imagenet
 
 import cflag_theory.bridge.run as run_module
 from cflag_theory.bridge.__main__ import _Lines, main
@@ -198,7 +199,7 @@ def test_a_forgotten_memory_would_be_seen(tmp_path, monkeypatch, whole):
 
 
 def test_a_method_that_diverges_leaves_the_others_alone(tmp_path):
-    settings = small(methods=["c_flag", "er_ring"], lr=1e38, L=1e-40, c_flag={"adaptive": "none", "step": "plain"})
+    settings = small(methods=["c_flag", "er_ring"], lr=1e15, c_flag={"adaptive": "none", "step": "plain"})
     result = run_bridge(settings, out=tmp_path)
     for run in result.runs:
         assert run.status == "DIVERGED"
@@ -252,7 +253,7 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().err.startswith("cflag: the setting 'rounds' is given twice")
     (tmp_path / "run.toml").write_text("rounds = 3\nepochs = 0\n")
     assert main([str(tmp_path / "run.toml"), "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == "cflag: run.toml, line 2: epochs is 0: use an integer of at least 1\n"
+    assert capsys.readouterr().err == "cflag: run.toml, line 2: epochs is 0: use an integer from 1 to 2147483647\n"
     assert main([str(tmp_path / "run.toml"), "--preset", "figure4", "--out", str(tmp_path)]) == 2
     assert "are two runs: give one of them" in capsys.readouterr().err
     assert main(["--preset", "figure9", "--out", str(tmp_path)]) == 2
@@ -312,6 +313,22 @@ def test_options_that_do_not_fit_stop_a_run_before_it_begins(tmp_path):
     with pytest.raises(InvalidInput, match="the table is 'recomputed' with epochs = 2"):
         run_bridge(settings, out=tmp_path / "new")
     assert not (tmp_path / "new").exists()
+
+
+def test_long_reading_is_told(tmp_path):
+    """TinyImageNet's JPEGs are decoded before anything else can be shown."""
+    pytest.importorskip("PIL")
+    write_tiny_imagenet(tmp_path)
+    told = []
+
+    def reading(done, total):
+        told.append((done, total))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_bridge(run_settings(data="tinyimagenet", root=str(tmp_path)), out=tmp_path / "run", reading=reading)
+    assert told == [(20, 20)]
+    assert not (tmp_path / "run").exists()
 
 
 def test_devices():

@@ -252,6 +252,8 @@ def test_wrong_switches_are_named(wrong: dict[str, Any], message: str) -> None:
         ({"lr": 0.0}, "lr is 0.0: use a finite positive number"),
         ({"alpha": -1}, "alpha is -1: use"),
         ({"L": float("inf")}, "L is inf: use"),
+        # An integer that no float holds.
+        ({"L": 10**400}, "L is 10+: use a finite positive number"),
         ({"epochs": 0}, "epochs is 0: use an integer of at least 1"),
         ({"batch": 2.5}, "batch is 2.5: use an integer"),
         ({"sample": True}, "sample is True: use an integer"),
@@ -262,6 +264,16 @@ def test_wrong_switches_are_named(wrong: dict[str, Any], message: str) -> None:
 def test_wrong_methods_are_named(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         make_method("c_flag", **{"lr": 0.1} | wrong)
+
+
+def test_rates_under_transference_stay_positive() -> None:
+    """Where L alpha >= 1 Table 1's beta_i would be negative or 0; constant rates and other methods do not have it."""
+    for name, alpha in (("c_flag", None), ("nccl", None), ("c_flag", 0.3)):
+        with pytest.raises(InvalidInput, match=r"alpha is 0.[23] with L = 5.0: .* use an alpha below 1 / L"):
+            make_method(name, lr=0.2, L=5.0, alpha=alpha)
+    make_method("c_flag", lr=0.2, L=5.0, alpha=0.19)
+    make_method("c_flag", lr=0.2, L=5.0, options=FlagOptions(adaptive="none"))
+    make_method("er_ring", lr=0.2, L=5.0)
 
 
 def test_unknown_methods_are_named() -> None:

@@ -55,6 +55,21 @@ def test_accuracy_by_task(tmp_path):
     assert [path.suffix for path in save(figure, tmp_path, "accuracy")] == [".png", ".svg"]
 
 
+def test_no_band_leaves_what_is_possible():
+    wide = FLAG | {"accuracy_by_task": band([1, 2, 3], [99.0, 50.0, 3.0], 5.0)}
+    left, _ = bridge_accuracy_figure(SUMMARY | {"methods": [wide]}).axes
+    bounds = left.collections[0].get_paths()[0].vertices[:, 1]
+    assert (bounds.min(), bounds.max()) == (0.0, 100.0)
+    group = {"label": "c_flag", "x": [5, 10], "accuracy": band(None, [99.0, 3.0], 5.0)}
+    group["forgetting"] = band(None, [98.0, -3.0], 5.0)
+    levels = {"data": "cifar10", "title": "Split-CIFAR10", "axis": "clients", "groups": [group]}
+    drawn = []
+    for axes in bridge_levels_figure(levels).axes:
+        ((bars,),) = (container.lines[2] for container in axes.containers)
+        drawn.append([sorted(end for _, end in segment) for segment in bars.get_segments()])
+    assert drawn == [[[94.0, 100.0], [0.0, 8.0]], [[93.0, 100.0], [-8.0, 2.0]]]
+
+
 def test_gamma_by_round_with_the_ends_of_tasks_and_who_interferes(tmp_path):
     figure = bridge_gamma_figure([SUMMARY])
     top, strip = figure.axes[:2]

@@ -9,7 +9,7 @@ import pytest
 
 from cflag_theory.bridge.setting_rules import RULES
 from cflag_theory.bridge.settings import run_settings
-from cflag_theory.verify.bridge.levels import ANYWHERE, AXES, levels
+from cflag_theory.verify.bridge.levels import ANYWHERE, AXES, levels, same_but_for_zeta
 from cflag_theory.verify.bridge.summary import summarise
 
 ONE = [[80.0, 50.0], [60.0, 90.0]]
@@ -49,11 +49,30 @@ def test_means_and_bands_over_seeds():
 
 def test_a_seed_that_did_not_end_leaves_no_final_number():
     half = [[80.0, 50.0], [None, None]]
-    (ewc,) = summarise(stored([run("ewc", 1, ONE), run("ewc", 2, half, status="DIVERGED")])).methods
+    stopped = [run("ewc", 2, half, status="DIVERGED"), run("ewc", 3, half, status="RUNNING")]
+    (ewc,) = summarise(stored([run("ewc", 1, ONE), *stopped])).methods
     assert ewc.metrics["average_accuracy"] is None
     assert ewc.metrics["forgetting"] is None
     assert ewc.accuracy_by_task.mean == (80.0, None)
-    assert ewc.diverged == 1
+    assert (ewc.diverged, ewc.unfinished) == (1, 1)
+
+
+def test_runs_beside_each_other_differ_in_zeta_alone():
+    runs = [run("c_flag", 1, ONE)]
+    changes = [{"zeta": 5.0}, {"zeta": 0.1, "seeds": [1]}, {"zeta": 1.0, "clients": 7}, {"batch": 3, "zeta": 9.0}]
+    found = [stored(runs, **one) for one in changes]
+    (several,) = same_but_for_zeta(found)
+    assert [results["settings"]["zeta"] for results in several] == [0.1, 5.0]
+    # Equal settings make one column.
+    assert same_but_for_zeta([found[0], found[0]]) == []
+
+
+def test_terms_beyond_all_sense_make_no_point():
+    """Rounds before a run diverges, in float64: finite numbers whose squares are not."""
+    columns = {"Gamma": [1.0, 1e200, -1e308], "Lambda": [[1.0, -1.0]] * 3}
+    runs = [run("c_flag", seed, ONE, columns=columns, status="DIVERGED") for seed in (1, 2)]
+    (flag,) = summarise(stored(runs, clients=2)).methods
+    assert (flag.Gamma.at, flag.Gamma.mean) == ((0,), (1.0,))
 
 
 def test_forgetting_terms_at_the_rounds_that_have_them():

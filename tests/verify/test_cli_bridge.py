@@ -56,7 +56,8 @@ def asked(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     calls = []
 
-    def run_bridge(settings, *, out, preset=None, progress=None):
+    def run_bridge(settings, *, out, preset=None, progress=None, reading=None):
+        reading(1, 2)
         calls.append(SimpleNamespace(settings=settings, out=out, preset=preset))
         for place, name in enumerate(settings.methods):
             total = settings.total_rounds
@@ -131,7 +132,7 @@ def test_a_preset_runs_all_its_variations_and_draws_them_together(cflag, asked, 
     names = [each.name for each in PRESETS["figure3-cifar10"].variations]
     assert [str(call.out) for call in asked] == [f"bridge-paper/{name}" for name in names]
     assert "figure3-cifar10-cifar10-zeta.png" in out.replace("\n", "")
-    assert (tmp_path / "bridge-paper" / "figure3-cifar10-gamma.svg").exists()
+    assert (tmp_path / "bridge-paper" / "figure3-cifar10-cifar10-gamma-1.svg").exists()
 
 
 def test_stored_runs_beside_the_printed_numbers(cflag, asked, tmp_path):
@@ -149,6 +150,8 @@ def test_stored_runs_beside_the_printed_numbers(cflag, asked, tmp_path):
     # Seeds 1234, 1235, 1236.
     assert {cell["measured"]["mean"] for cell in run if cell["metric"] == "accuracy"} == {86.0}
     assert len(found["cells"]) - len(run) == 82
+    # The folder of a preset stands for its runs.
+    assert json.loads(cflag("bridge", "--report", folders[0].parent, "--format", "json")[1]) == found
     code, out, _ = cflag("bridge", "--report", *folders, "--out", tmp_path / "page")
     assert code == 0
     assert "0 undecided, 82 not run" in out
@@ -192,7 +195,7 @@ def test_presets_are_listed_with_what_was_decided(cflag):
 def test_a_folder_without_data_is_said_and_the_exit_code_is_one(cflag, tmp_path):
     code, out, err = cflag("bridge", "--check-data", tmp_path)
     assert (code, err) == (1, "")
-    assert "holds no data set" in out.replace("\n", " ")
+    assert "holds no data set" in " ".join(out.split())
     code, out, _ = cflag("bridge", "--check-data", tmp_path, "--format", "json")
     assert (code, json.loads(out)["found"]) == (1, [])
 
@@ -203,6 +206,7 @@ def test_a_folder_without_data_is_said_and_the_exit_code_is_one(cflag, tmp_path)
         (("--rounds", 0), "rounds is 0"),
         (("--method", "sgd"), "methods is ['sgd']: use a list of different methods of c_flag,"),
         (("--rounds", 2, "--set", "rounds=3"), "rounds is given by an option and by --set"),
+        (("--adaptive", "none", "--set", "c_flag.adaptive=worst"), "c_flag.adaptive is given by an option"),
         (("--seeds", "1,b"), "--seeds '1,b' is no list of integers"),
         (("--preset", "table9"), "preset 'table9' is unknown: use one of table2-cifar10,"),
         (("a.toml", "b.toml"), "give one TOML file, or --preset"),
@@ -231,8 +235,11 @@ def test_an_interrupted_run_says_that_the_same_command_continues(cflag, monkeypa
 
     monkeypatch.setattr(bridge_actions, "_runner", lambda: stopped)
     code, out, err = cflag("bridge", "--out", tmp_path / "run")
-    assert (code, out) == (130, "")
-    assert err == "cflag: interrupted; rounds that were done are kept, and the same command continues\n"
+    sentence = "cflag: interrupted; rounds that were done are kept, and the same command continues\n"
+    assert (code, out, err) == (130, "", sentence)
+    # Also while torch is imported, for the folder may hold rounds of an earlier call.
+    monkeypatch.setattr(bridge_actions, "_runner", lambda: stopped(None))
+    assert cflag("bridge", "--out", tmp_path / "run") == (130, "", sentence)
 
 
 @pytest.mark.parametrize(
@@ -253,9 +260,20 @@ def test_without_torch(tmp_path, arguments, code, words):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_torch_that_cannot_be_loaded(tmp_path):
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("raise ImportError('libtorch.so: cannot open')")
+    start = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from cflag_theory.verify import cli;"
+    call = "sys.argv = ['cflag', 'bridge']; cli.main()"
+    done = subprocess.run([sys.executable, "-c", start + call], capture_output=True, text=True, cwd=tmp_path)
+    sentence = "cflag bridge needs torch, which cannot be loaded (libtorch.so: cannot open): pip install"
+    assert (done.returncode, done.stderr) == (2, f"cflag: {sentence} 'cflag-theory[torch]'\n")
+
+
 def test_the_display_has_a_line_a_method_on_a_terminal_only(monkeypatch, capsys):
     def run():
-        with method_lines("", ("c_flag", "ewc"), (7, 8), tasks=3) as advance:
+        with method_lines("", ("c_flag", "ewc"), (7, 8), tasks=3) as (advance, read):
+            read(30, 400)
             advance(method="c_flag", seed=7, task=0, round=1, overall=1, total=6)
             # A second seed that was continued after four rounds.
             advance(method="ewc", seed=8, task=2, round=2, overall=6, total=6)
@@ -265,6 +283,7 @@ def test_the_display_has_a_line_a_method_on_a_terminal_only(monkeypatch, capsys)
     monkeypatch.setenv("COLUMNS", "120")
     shown = run()
     assert shown.out == ""
+    assert "30 of 400" in shown.err
     assert "task 1/3, round 1, seed 7" in shown.err
     assert "task 3/3, round 2, seed 8" in shown.err
     monkeypatch.delenv("FORCE_COLOR")

@@ -91,15 +91,15 @@ class Descent:
     def locals(
         self,
         clients: Sequence[Client],
-        move: torch.Tensor,
+        move: torch.Tensor | None = None,
         *,
         alpha: Sequence[float],
         beta: Sequence[float],
         Lambda: torch.Tensor | None,
         gradients: Sequence[int],
     ) -> dict[int, Local]:
-        """By client, with these moves (n, d) of the parameters; the running statistics move as they did."""
-        whole = torch.cat([move, self.move[:, move.shape[1] :]], dim=1)
+        """By client; with other moves (n, d) of the parameters, if given; running statistics move as they did."""
+        whole = self.move if move is None else torch.cat([move, self.move[:, move.shape[1] :]], dim=1)
         measured = [self.drift2_max, self.loss, torch.zeros_like(self.loss) if Lambda is None else Lambda]
         # One transfer from the device for all numbers.
         rows = torch.stack([value.to(torch.float64) for value in measured], dim=1).tolist()
@@ -145,13 +145,14 @@ def descend(
     steps = [len(order) for order in orders]
     local = state.repeat(len(orders), 1)
     start, x = state[:d], local[:, :d]
-    total = torch.zeros_like(x)
+    total, away = torch.zeros_like(x), torch.empty_like(x)
     drift2_max, losses = state.new_zeros(len(orders)), state.new_zeros(len(orders))
     for k in range(steps[0]):
         rows = sum(count > k for count in steps)
         if k > 0:
-            away = x[:rows] - start
-            drift2_max[:rows] = torch.maximum(drift2_max[:rows], torch.linalg.vecdot(away, away))
+            # In one place: new memory for a ResNet's vectors costs more than the arithmetic.
+            drift2 = torch.sub(x[:rows], start, out=away[:rows]).square_().sum(dim=1)
+            drift2_max[:rows] = torch.maximum(drift2_max[:rows], drift2)
         loss, given = gradient(k, [order[k] for order in orders[:rows]], local[:rows])
         direction = step.direction(given.clamp(-clamp, clamp) if clamp else given)
         total[:rows] += direction

@@ -86,7 +86,7 @@ class FineTune(OnRows):
         own: Mapping[int, Vectors],
     ) -> dict[int, Local]:
         components = {client.index: minibatches(round, client, self.work.batch) for client in clients}
-        found = {client.index: at_rest(state, alpha=0.0, beta=self.work.lr) for client in clients}
+        found: dict[int, Local] = {}
         moving = sorted(
             (client for client in clients if components[client.index]),
             key=lambda client: -len(components[client.index]),
@@ -108,10 +108,10 @@ class FineTune(OnRows):
             )
             found |= descent.locals(
                 job.clients,
-                descent.move[:, : round.model.d],
                 alpha=job.alpha,
                 beta=job.beta,
                 Lambda=job.Lambda,
                 gradients=job.gradients,
             )
-        return found
+        still = (client for client in clients if not components[client.index])
+        return found | {client.index: at_rest(state, alpha=0.0, beta=self.work.lr) for client in still}

@@ -5,11 +5,15 @@ Decisions where the paper leaves something open:
 - At k = 0 the estimate is grad g_i(x_t), as in (5), and no component is visited. Where the model has running statistics
   a minibatch passes through it nevertheless, so that every local step moves them once.
 - The displacement without its tracking part, over beta, is the sum of the steps' directions less E (grad g - grad g_i):
-  line 4 of Algorithm 3. For plain steps it is sum_k delayed_{i,k}, the a_i of Sec. 5; for Adam it is not, because
-  Adam's directions have entries of about 1 whatever the gradient, so that ||a_i||^2 is about E^2 d and Table 1's rate
-  under transference stops learning. So rates come from the sum of the estimates and scale the displacement without its
-  tracking part, as (24) has it; "rates_from" has the other reading of a_i, and "printed" line 14's
-  E beta_i (grad g - grad g_i) on top.
+  line 4 of Algorithm 3. Rates chosen once scale it, as (24) has it; "printed" scales line 14's E beta_i (grad g - grad
+  g_i) with it. For plain steps it is sum_k delayed_{i,k}, the a_i of Sec. 5. For Adam it is not: entries of a direction
+  are about 1 whatever the gradient. Table 1's beta_i makes the bound on Gamma least for the vector that it came from,
+  so rates come from the vector that they scale; those from the sum of the gradients ("rates_from") know nothing of
+  Adam's scale and can make Gamma hundreds of times larger than constant rates do. Of an Adam displacement ||a_i||^2 is
+  about E^2 d, and the rates that it gives under transference are small: that is what Table 1 says of such steps.
+- Clients with more minibatches take more steps, and then the tracking parts do not cancel in the mean: sum_i p_i E_i
+  (grad g - grad g_i) is not 0. Constant rates keep them, as lines 1 to 3 of Algorithm 3 do, and the mean step is along
+  grad g; adapted rates leave them out, as (24) does, and weigh a client's gradient by p_i E_i beta_i.
 - Rates chosen in every step leave the displacement as it is; alpha_i and beta_i are then the means over the steps.
 - grad_f_memory is the mean over all clients with weights p_i, to which a client without memory adds zero. In the first
   task nobody remembers anything, and C-FLAG is FedTrack.
@@ -45,6 +49,8 @@ class CFlag(FedTrack):
 
     def __init__(self, work: Work, options: FlagOptions) -> None:
         super().__init__(work, options)
+        if options.adaptive != CONSTANT:
+            work.check_adaptive()
 
     def vectors_of(
         self, round: Round, clients: Sequence[Client], state: torch.Tensor
@@ -80,8 +86,9 @@ class CFlag(FedTrack):
         if grad_f_memory is None:
             return super().locals_of(round, clients, state, means, own)
         openings = self.opened(clients)
-        found = {client.index: at_rest(state, alpha=self.work.alpha, beta=self.work.lr) for client in clients}
         moving = moving_first(clients, openings)
+        still = (client for client in clients if not openings[client.index].components)
+        found = {client.index: at_rest(state, alpha=self.work.alpha, beta=self.work.lr) for client in still}
         if not moving:
             return found
         rates = [_ClientRates(self, round, client, grad_f_memory) for client in moving]

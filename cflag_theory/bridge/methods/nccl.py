@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from ..options import AVERAGE
+from ..options import AVERAGE, Work
 from ..rates import client_rates
 from ..together import Pool
 from .descent import Ints, column, memory_positions
@@ -29,6 +29,10 @@ class Nccl(FineTune):
     """Each local step is given a memory gradient and the minibatch's, weighed by rates adapted in that step."""
 
     name = "nccl"
+
+    def __init__(self, work: Work) -> None:
+        super().__init__(work)
+        work.check_adaptive()
 
     def jobs(self, round: Round, clients: Sequence[Client]) -> list[Job]:
         return by_memory(clients, lambda some: _Adapted(self, round, some), lambda some: Job(self, round, some))

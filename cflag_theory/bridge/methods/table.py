@@ -59,7 +59,7 @@ def make_method(
     UnknownName
         No such method, or no such optimizer.
     InvalidInput
-        A number outside its range, or options of another method.
+        A number outside its range, options of another method, or L alpha >= 1 where rates are adaptive.
     """
     if name not in METHODS:
         raise UnknownName(f"method {name!r} is unknown: use one of {', '.join(METHODS)}")

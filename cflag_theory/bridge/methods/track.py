@@ -79,19 +79,18 @@ class FedTrack(OnRows):
         own: Mapping[int, Vectors],
     ) -> dict[int, Local]:
         openings = self.opened(clients)
-        found = {client.index: at_rest(state, alpha=0.0, beta=self.work.lr) for client in clients}
-        moving = moving_first(clients, openings)
+        moving, found = moving_first(clients, openings), {}
         if moving:
             descent, gradients = self.descend(round, moving, state, means, own, openings, torch.add)
-            found |= descent.locals(
+            found = descent.locals(
                 moving,
-                descent.move[:, : round.model.d],
                 alpha=[0.0] * len(moving),
                 beta=[self.work.lr] * len(moving),
                 Lambda=None,
                 gradients=gradients,
             )
-        return found
+        still = (client for client in clients if client.index not in found)
+        return found | {client.index: at_rest(state, alpha=0.0, beta=self.work.lr) for client in still}
 
     def opened(self, clients: Sequence[Client]) -> dict[int, Opening]:
         return {client.index: self._openings.pop(client.index) for client in clients}

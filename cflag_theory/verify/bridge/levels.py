@@ -74,6 +74,15 @@ def levels(stored: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
+def same_but_for_zeta(stored: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Runs that differ in zeta alone, by zeta, where there are several: what Figure 4 shows beside each other."""
+    groups: dict[str, dict[float, Mapping[str, Any]]] = {}
+    for results in stored:
+        same = {key: value for key, value in results["settings"].items() if key not in (*ANYWHERE, "zeta")}
+        groups.setdefault(str(same), {}).setdefault(results["settings"]["zeta"], results)
+    return [[group[zeta] for zeta in sorted(group)] for group in groups.values() if len(group) > 1]
+
+
 def _curve_of(settings: Mapping[str, Any], axis: str, method: str) -> Curve:
     plain = {key: value for key, value in settings.items() if not isinstance(value, Mapping) and key not in ANYWHERE}
     if axis == "memory_size":

@@ -151,7 +151,7 @@ def compare(stored: Iterable[tuple[str, Mapping[str, Any]]]) -> Report:
     for number in PUBLISHED.values():
         if number.table != "table6":
             cells.extend(_cells(number, [found for found in runs.values() if found.run == number.run]))
-    return Report(tuple(cells), findings(), tuple(notes))
+    return Report(tuple(cells), findings(), tuple(dict.fromkeys(notes)))
 
 
 def _cells(number: Number, runs: Sequence[_Run]) -> Iterator[Cell]:

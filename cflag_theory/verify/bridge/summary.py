@@ -31,6 +31,8 @@ TITLES = {
     "tinyimagenet": "Split-TinyImageNet",
 }
 
+_LARGEST = 1e150
+
 
 @dataclass(frozen=True)
 class Band:
@@ -61,8 +63,8 @@ class MethodSummary:
         Of C-FLAG and FedTrack; empty for the others.
     seeds : int
         Of which there are results.
-    diverged : int
-        Seeds whose run left the finite numbers.
+    diverged, unfinished : int
+        Seeds whose run left the finite numbers, or was stopped before its end.
     accuracy : tuple of tuples of float or None
         Mean accuracy matrix.
     metrics : mapping of str to Spread or None
@@ -80,6 +82,7 @@ class MethodSummary:
     mode: str
     seeds: int
     diverged: int
+    unfinished: int
     accuracy: tuple[tuple[float | None, ...], ...]
     metrics: Mapping[str, Spread | None]
     accuracy_by_task: Band
@@ -137,7 +140,8 @@ def _method(settings: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> M
         method=method,
         mode=(settings.get(method) or {}).get("mode", ""),
         seeds=len(runs),
-        diverged=sum(run.get("status", "OK") != "OK" for run in runs),
+        diverged=sum(run.get("status") == "DIVERGED" for run in runs),
+        unfinished=sum(run.get("status") == "RUNNING" for run in runs),
         accuracy=tuple(_plain(row) for row in matrices.mean(axis=0)),
         metrics={name: None if None in listed else spread(listed) for name, listed in values.items()},
         accuracy_by_task=_band(curves, range(1, curves.shape[1] + 1)),
@@ -154,7 +158,8 @@ def _along(runs: Sequence[Mapping[str, Any]]) -> tuple[Band | None, tuple[tuple[
         return None, None
     rounds = min(len(column["Gamma"]) for column in columns)
     terms = _floats([column["Gamma"][:rounds] for column in columns])
-    at = np.flatnonzero(np.isfinite(terms).all(axis=0))
+    # Nor where a run was about to diverge, and its square is no number.
+    at = np.flatnonzero((np.abs(terms) < _LARGEST).all(axis=0))
     if not len(at):
         return None, None
     band = _band(terms[:, at], at.tolist())

@@ -28,7 +28,7 @@ def plan(
     if len(files) > 1 or (files and preset is not None):
         raise InvalidInput("several descriptions of a run are given: give one TOML file, or --preset")
     others = changes_from_words(words)
-    twice = [key for key in others if key in given and not isinstance(given[key], Mapping)]
+    twice = [key for key in _dotted(others) if key in _dotted(given)]
     if twice:
         raise InvalidInput(f"{twice[0]} is given by an option and by --set: give it once")
     changes = merged(given, others)
@@ -39,25 +39,32 @@ def plan(
     return {out or Path(f"bridge-{files[0].stem if files else settings.data}"): settings}
 
 
+def _dotted(changes: Mapping[str, Any]) -> list[str]:
+    """Keys of settings, and of the options of methods such as c_flag.clamp."""
+    pairs = [(key, value if isinstance(value, Mapping) else {"": None}) for key, value in changes.items()]
+    return [f"{key}.{inner}".rstrip(".") for key, value in pairs for inner in value]
+
+
 def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None:
     """All runs, each with its figures; then their tables or JSON."""
     from cflag_theory.verify.bridge.summary import summarise
     from cflag_theory.verify.tables import bridge as tables
 
-    run_bridge = _runner()
     found, written = [], []
     try:
+        run_bridge = _runner()
         for folder, settings in planned.items():
             name = folder.name if len(planned) > 1 else ""
-            with method_lines(name, settings.methods, settings.seeds, tasks=settings.tasks) as advance:
-                results = run_bridge(settings, out=folder, preset=preset, progress=advance).to_json()
+            with method_lines(name, settings.methods, settings.seeds, tasks=settings.tasks) as (advance, read):
+                done = run_bridge(settings, out=folder, preset=preset, progress=advance, reading=read)
+            results = done.to_json()
             found.append(results)
             written += _figures(summarise(results).to_json(), folder)
+        if len(planned) > 1:
+            written += _figures_of_all(found, next(iter(planned)).parent, preset or "levels")
     except KeyboardInterrupt:
         typer.echo("cflag: interrupted; rounds that were done are kept, and the same command continues", err=True)
         raise typer.Exit(130) from None
-    if len(planned) > 1:
-        written += _figures_of_all(found, next(iter(planned)).parent, preset or "levels")
     if format is Format.json:
         print_json([results | {"metrics": summarise(results).to_json()["methods"]} for results in found])
         return
@@ -69,11 +76,14 @@ def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None
 def _runner() -> Any:
     try:
         from cflag_theory.bridge.run import run_bridge
-    except ImportError as error:
-        if isinstance(error, MissingExtra) or (error.name or "").partition(".")[0] not in ("torch", "torchvision"):
+    except (ImportError, OSError) as error:
+        missing = (getattr(error, "name", None) or "").partition(".")[0]
+        if isinstance(error, MissingExtra) or missing == "cflag_theory":
             raise
+        # Also a torch that is there and lacks one of its own libraries.
+        why = "is not installed" if isinstance(error, ModuleNotFoundError) else f"cannot be loaded ({error})"
         raise MissingExtra(
-            f"cflag bridge needs {error.name}, which is not installed: pip install 'cflag-theory[torch]'"
+            f"cflag bridge needs {missing or 'torch'}, which {why}: pip install 'cflag-theory[torch]'"
         ) from error
     return run_bridge
 
@@ -91,15 +101,17 @@ def _figures(summary: Mapping[str, Any], folder: Path) -> list[Path]:
 def _figures_of_all(found: Sequence[Mapping[str, Any]], folder: Path, name: str) -> list[Path]:
     """What runs that differ in one setting show together: Figures 3, 4, 5 and 7."""
     from cflag_theory.figures import bridge_gamma_figure, bridge_levels_figure
-    from cflag_theory.verify.bridge.levels import levels
+    from cflag_theory.verify.bridge.levels import levels, same_but_for_zeta
     from cflag_theory.verify.bridge.summary import summarise
 
     curves = levels(found)
     figures = {f"{name}-{one['data']}-{one['axis']}": bridge_levels_figure(one) for one in curves}
     summaries = [summarise(results).to_json() for results in found]
-    with_terms = [one for one in summaries if any(method["Gamma"] for method in one["methods"])]
-    if any(one["axis"] == "zeta" for one in curves) and len(with_terms) > 1:
-        figures[f"{name}-gamma"] = bridge_gamma_figure(with_terms)
+    for place, several in enumerate(same_but_for_zeta(found), start=1):
+        columns = [summarise(results).to_json() for results in several]
+        with_terms = [one for one in columns if any(method["Gamma"] for method in one["methods"])]
+        if len(with_terms) > 1:
+            figures[f"{name}-{several[0]['settings']['data']}-gamma-{place}"] = bridge_gamma_figure(with_terms)
     if not figures:
         return []
     return keep_study({"levels": curves, "summaries": summaries}, folder, name, figures, allow_nan=False)
@@ -114,6 +126,7 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
 
     if out is not None:
         check_writable(out)
+    folders = [run for folder in folders for run in _runs_in(folder)]
     found = bridge_report(folders)
     written: list[Path] = []
     if out is not None:
@@ -127,6 +140,14 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
     if out is not None:
         typer.echo(f"report: {out / 'report.md'}, {out / 'report.json'}")
     say_figures(written)
+
+
+def _runs_in(folder: Path) -> list[Path]:
+    """The folder itself if it holds a run, and else those in it that do, such as a preset's."""
+    from cflag_theory.bridge.results import FILE
+
+    inside = sorted(path.parent for path in folder.glob(f"*/{FILE}"))
+    return [folder] if (folder / FILE).exists() or not inside else inside
 
 
 def say_presets(format: Format) -> None:

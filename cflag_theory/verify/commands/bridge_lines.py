@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -14,8 +14,13 @@ class RoundDone(Protocol):
 
 
 @contextmanager
-def method_lines(words: str, methods: Sequence[str], seeds: Sequence[int], *, tasks: int) -> Iterator[RoundDone]:
-    """Lines on standard error with task, round, rate and time left; nothing where that is no terminal."""
+def method_lines(
+    words: str, methods: Sequence[str], seeds: Sequence[int], *, tasks: int
+) -> Iterator[tuple[RoundDone, Callable[[int, int], None]]]:
+    """Lines on standard error with task, round, rate and time left; nothing where that is no terminal.
+
+    What it gives is called after each round, and with the numbers of images read and of all images before the first.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
     from rich.text import Text
@@ -35,6 +40,10 @@ def method_lines(words: str, methods: Sequence[str], seeds: Sequence[int], *, ta
             name: progress.add_task(f"{words} {name:<{width}}", total=1.0, start=False, where="") for name in methods
         }
         begun: set[str] = set()
+        images = progress.add_task("images", total=None, visible=False, where="")
+
+        def read(done: int, total: int) -> None:
+            progress.update(images, total=total, completed=done, visible=done < total, where=f"{done} of {total}")
 
         def advance(*, method: str, seed: int, task: int, round: int, overall: int, total: int) -> None:
             done, line = seeds.index(seed) * total + overall, lines[method]
@@ -45,4 +54,4 @@ def method_lines(words: str, methods: Sequence[str], seeds: Sequence[int], *, ta
             of = f", seed {seed}" if len(seeds) > 1 else ""
             progress.update(line, completed=done, where=f"task {task + 1}/{tasks}, round {round}{of}")
 
-        yield advance
+        yield advance, read

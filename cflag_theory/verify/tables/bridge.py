@@ -30,7 +30,9 @@ def results(summary: Summary) -> None:
     for note in summary.notes:
         console.print(Text("  " + note))
     for title, names in (("", _MAIN), ("Other definitions, means", [name for name in WORDS if name not in _MAIN])):
-        table = Table(box=None, pad_edge=False, title=title or None, title_justify="left")
+        if title:
+            console.print(Text(title, style="italic"))
+        table = Table(box=None, pad_edge=False)
         table.add_column("method", no_wrap=True)
         for name in names:
             table.add_column(WORDS[name], justify="right")
@@ -44,16 +46,17 @@ def results(summary: Summary) -> None:
         console.print(table)
         console.print()
     for found in summary.methods:
-        if found.diverged:
-            console.print(Text(f"{_name(found)}: {found.diverged} of {found.seeds} seeds diverged\n", style="red"))
+        for count, words in ((found.diverged, "diverged"), (found.unfinished, "not finished")):
+            if count:
+                console.print(Text(f"{_name(found)}: {count} of {found.seeds} seeds {words}\n", style="red"))
     for found in summary.methods:
         _matrix(console, found)
 
 
 def _matrix(console: Console, found: MethodSummary) -> None:
-    table = Table(
-        box=None, pad_edge=False, title=f"{_name(found)}: accuracy on task", title_justify="left", title_style="italic"
-    )
+    # Not the table's own title, which would be folded to the table's width.
+    console.print(Text(f"{_name(found)}: accuracy on task", style="italic"))
+    table = Table(box=None, pad_edge=False)
     tasks = len(found.accuracy)
     table.add_column("after task")
     for task in range(tasks):
@@ -72,7 +75,8 @@ def report(found: Report) -> None:
     """Measured beside printed, a line a number, and what the printed numbers say about each other."""
     console = Console(highlight=False)
     for title, cells in _blocks(found).items():
-        table = Table(box=None, pad_edge=False, title=title, title_justify="left", title_style="bold")
+        console.print(Text(title, style="bold"))
+        table = Table(box=None, pad_edge=False)
         for name in _HEAD:
             table.add_column(name, overflow="fold")
         for cell in cells:
