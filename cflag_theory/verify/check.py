@@ -13,6 +13,7 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.verify import coq, theory
 from cflag_theory.verify.search import Point, Sample, along_runs, prove, refute, replay
 from cflag_theory.verify.verdict import Evidence, Verdict, decide
+from cflag_theory.verify.workers import replaced_quietly
 
 #: Simulated problems per claim and level.
 LEVELS = {"quick": 24, "full": 400}
@@ -140,12 +141,13 @@ def verify(
     workers = min(len(wanted), jobs or cpu_count())
     calls = (delayed(_evidence_by_id)(subject.id, seed, level, prover) for subject in wanted)
     verdicts = []
-    # One claim at a time, since some take a hundred times as long as others.
-    found = Parallel(n_jobs=workers, return_as="generator", batch_size=1)(calls)
-    for subject, evidence in zip(wanted, found, strict=True):
-        if prover == "coq" and theorems is not None:
-            evidence = theory.attach(subject.id, evidence, theorems)
-        verdicts.append(decide(subject, evidence))
-        if progress:
-            progress(subject.id)
+    with replaced_quietly():
+        # One claim at a time, since some take a hundred times as long as others.
+        found = Parallel(n_jobs=workers, return_as="generator", batch_size=1)(calls)
+        for subject, evidence in zip(wanted, found, strict=True):
+            if prover == "coq" and theorems is not None:
+                evidence = theory.attach(subject.id, evidence, theorems)
+            verdicts.append(decide(subject, evidence))
+            if progress:
+                progress(subject.id)
     return verdicts

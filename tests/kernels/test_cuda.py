@@ -82,7 +82,8 @@ def test_what_the_kernels_do_not_cover_is_refused(plan, message):
 def test_the_kernels_agree_with_the_compiled_loop_in_the_simulator():
     """In a process of its own, because Numba chooses its simulator when it is imported."""
     pytest.importorskip("numba_cuda")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/kernels/cuda_simulator.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider"]
+    command.append("tests/kernels/cuda_simulator.py")
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]

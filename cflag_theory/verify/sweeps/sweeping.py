@@ -25,6 +25,7 @@ from cflag_theory.verify.sweeps.file import read_sweep_file
 from cflag_theory.verify.sweeps.grid import Grid
 from cflag_theory.verify.sweeps.run import run_chunk
 from cflag_theory.verify.sweeps.store import Store, require_pyarrow, versions
+from cflag_theory.verify.workers import replaced_quietly
 
 BACKENDS = ("loky", "dask")
 
@@ -173,7 +174,8 @@ def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[
         # Idle processes end, for those of a sweep that was killed know nothing of it.
         executor = ProcessPoolExecutor(max_workers=count, env=one_each, timeout=IDLE)
         try:
-            yield executor, count
+            with replaced_quietly():
+                yield executor, count
         except BaseException:
             # This ends what waits, too: loky fails over a future that somebody else has cancelled, and leaves the
             # processes alone.
