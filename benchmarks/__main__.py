@@ -121,7 +121,7 @@ def sweep(
 
 @app.command()
 def bridge(
-    quick: QuickOption = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Without ResNet-18 and 500 clients, few repetitions.")] = False,
     repeats: Annotated[int | None, typer.Option(min=1, help="Interleaved repetitions; 5, or 3 with --quick.")] = None,
     seconds: Annotated[float, typer.Option(min=0.001, help="Length of one timed run, about.")] = 0.5,
     processes: Annotated[bool, typer.Option(help="Also one process against two.")] = True,

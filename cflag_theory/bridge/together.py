@@ -5,8 +5,8 @@ their numbers of steps, so that those that still move are always the first ones,
 still without masks. Where minibatches differ in length the shorter ones are filled up with images of weight zero.
 Which samples a step takes does not depend on the group, so both ways differ in last bits only.
 
-It pays where calls cost more than arithmetic: from three clients of an mlp on, see "The bridge" in
-benchmarks/RESULTS.md, and never for a ResNet.
+It pays where calls cost more than arithmetic: for five clients of an mlp already, see "The bridge" in
+benchmarks/RESULTS.md; a ResNet is arithmetic all through.
 """
 
 from __future__ import annotations

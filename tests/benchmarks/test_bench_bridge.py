@@ -187,13 +187,14 @@ class TestTheCommand:
         monkeypatch.setattr(bridge, "interleaved", once)
         monkeypatch.setattr(bridge_gpu, "ON_CPU", replace(SMALL, samples=4, batch=2))
 
-    def test_rounds(self):
-        more = ("--quick", "--repeats", "1", "--seconds", "0.001", "--no-processes", "--format", "json")
-        done = CliRunner().invoke(command.app, ["bridge", *more])
+    # Two methods; a ResNet's clients are not computed together, so that there are two contestants and not three.
+    @pytest.mark.parametrize(("quick", "contestants"), [((), 3 + 2 + 3 + 3), (("--quick",), 3 + 3 + 3)])
+    def test_rounds(self, quick, contestants):
+        more = ("--repeats", "1", "--seconds", "0.001", "--no-processes", "--format", "json")
+        done = CliRunner().invoke(command.app, ["bridge", *quick, *more])
         assert done.exit_code == 0, done.output
         rows = json.loads(done.stdout)["rows"]
-        # Two methods; a ResNet's clients are not computed together, so that there are two contestants and not three.
-        assert len(rows) == 2 * (3 + 2 + 3 + 3)
+        assert len(rows) == 2 * contestants
         assert all(row["timing"]["median"] > 0 for row in rows)
 
     def test_images(self):
