@@ -6,12 +6,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
 
+from cflag_theory.bridge import environment
 from cflag_theory.bridge.options import YES
 from cflag_theory.errors import MissingExtra
 
@@ -77,7 +77,7 @@ def contest(case: BridgeCase, *, threads: int, repeats: int, seconds: float, tel
     except MissingExtra as missing:
         return [BridgeRow(case.name, "", case.clients, note=str(missing))]
     rows = []
-    with thread_count(threads):
+    with environment.threads(threads):
         for method in METHODS:
             tell(f"bridge: {case.name}, {case.clients} clients, {NAMES[method]}")
             errors = agreement(case, method)
@@ -154,14 +154,3 @@ def _seconds(processes: int, how: str, clients: int, rounds: int) -> float:
 def cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@contextmanager
-def thread_count(count: int) -> Iterator[None]:
-    """Within it torch uses so many threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -13,12 +13,12 @@ def allow_torchvision() -> None:
     try:
         import torchvision  # noqa: F401
     except RuntimeError:
-        import torch
+        from torch.library import Library
 
         for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
             del sys.modules[name]
         # As long as the library lives the operators do.
-        library = torch.library.Library("torchvision", "DEF")
+        library = Library("torchvision", "DEF")
         for operator in ("nms", "qnms"):
             library.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
         _KEPT.append(library)

@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from cflag_theory.errors import DataError, OutputError
 from cflag_theory.keeping import alone_in, whole
 
+from .results import FILE
 from .settings import RunSettings, differing_key
 
 FORMAT = "cflag-theory bridge 1"
 HEADER = "run.json"
-RESULTS = "results.json"
 _CHOOSE = "choose another with --out"
 
 
@@ -156,7 +156,7 @@ class Folder:
         OutputError
             As `write`.
         """
-        self._write(RESULTS, json.dumps(results, indent=1, allow_nan=False).encode())
+        self._write(FILE, json.dumps(results, indent=1, allow_nan=False).encode())
 
     def _part(self, method: str, seed: int) -> Path:
         return self.folder / f"{method}-{seed}.npz"

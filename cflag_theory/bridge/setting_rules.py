@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from cflag_theory.errors import InvalidInput
 
@@ -140,6 +140,4 @@ def _rule(annotation: Any) -> Rule:
     if get_origin(annotation) in (Union, UnionType):
         inner = [_rule(one) for one in get_args(annotation) if one is not NoneType]
         return Rule(lambda value: any(rule.fits(value) for rule in inner), " or ".join(rule.wanted for rule in inner))
-    if get_origin(annotation) is Literal:
-        return _one_of(*get_args(annotation))
     return _TYPES[annotation]

@@ -20,6 +20,7 @@ from benchmarks.bridge_cases import DIGITS, BridgeCase, Ours, World
 from benchmarks.bridge_gpu import Speed, evaluated, projections, require_device, speeds
 from benchmarks.bridge_sheets import NO_GPU, projection_sheet, rounds_sheet, speed_sheet
 from benchmarks.measure import Timing, seconds_of
+from cflag_theory.bridge.environment import threads
 from cflag_theory.bridge.methods.table import METHODS, make_method
 from cflag_theory.bridge.rounds import Round, one_round
 from cflag_theory.bridge.settings import run_settings
@@ -32,10 +33,8 @@ MLP = replace(SMALL, name="small mlp", network="mlp")
 
 @pytest.fixture(autouse=True)
 def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    with threads(1):
+        yield
 
 
 @pytest.mark.parametrize("case", [SMALL, MLP, DIGITS], ids=lambda case: case.name)

@@ -8,6 +8,7 @@ from small_runs import World
 
 from benchmarks.torchvision_import import allow_torchvision
 from cflag_theory.bridge.datasets import Images, load_images
+from cflag_theory.bridge.environment import threads
 
 allow_torchvision()
 
@@ -15,10 +16,8 @@ allow_torchvision()
 @pytest.fixture(autouse=True)
 def _one_thread():
     """Sums over threads differ in last bits, and processes share two cores."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    with threads(1):
+        yield
 
 
 @pytest.fixture(scope="session")

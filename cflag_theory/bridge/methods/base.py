@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ..rounds import Round
 
 Vectors = Mapping[str, torch.Tensor]
+#: Vectors of several clients by their index: what they send, and what of it is theirs when the means are known.
+Sent = dict[int, dict[str, torch.Tensor]]
+Own = Mapping[int, Vectors]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,19 +63,12 @@ class Method(ABC):
     def local(self, round: Round, client: Client, state: torch.Tensor, means: Vectors, own: Vectors) -> Local:
         """The client's local steps from `state`, which stays as it is, given the means of the vectors and its own."""
 
-    def vectors_of(
-        self, round: Round, clients: Sequence[Client], state: torch.Tensor
-    ) -> dict[int, dict[str, torch.Tensor]]:
+    def vectors_of(self, round: Round, clients: Sequence[Client], state: torch.Tensor) -> Sent:
         """`vectors` of several clients, by their index."""
         return {client.index: self.vectors(round, client, state) for client in clients}
 
     def locals_of(
-        self,
-        round: Round,
-        clients: Sequence[Client],
-        state: torch.Tensor,
-        means: Vectors,
-        own: Mapping[int, Vectors],
+        self, round: Round, clients: Sequence[Client], state: torch.Tensor, means: Vectors, own: Own
     ) -> dict[int, Local]:
         """`local` of several clients, by their index."""
         return {client.index: self.local(round, client, state, means, own[client.index]) for client in clients}
@@ -108,18 +104,11 @@ class OnRows(Method):
     def local(self, round: Round, client: Client, state: torch.Tensor, means: Vectors, own: Vectors) -> Local:
         return self.locals_of(round, [client], state, means, {client.index: own})[client.index]
 
-    def vectors_of(
-        self, round: Round, clients: Sequence[Client], state: torch.Tensor
-    ) -> dict[int, dict[str, torch.Tensor]]:
+    def vectors_of(self, round: Round, clients: Sequence[Client], state: torch.Tensor) -> Sent:
         return {client.index: {} for client in clients}
 
     @abstractmethod
     def locals_of(
-        self,
-        round: Round,
-        clients: Sequence[Client],
-        state: torch.Tensor,
-        means: Vectors,
-        own: Mapping[int, Vectors],
+        self, round: Round, clients: Sequence[Client], state: torch.Tensor, means: Vectors, own: Own
     ) -> dict[int, Local]:
         """See `Method.locals_of`."""

@@ -13,7 +13,7 @@ Running statistics of batch normalisation move with the minibatches of local ste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -161,8 +161,17 @@ def descend(
     return Descent(state - local, total, drift2_max, losses / column(steps, losses)[:, 0], steps)
 
 
-def at_rest(state: torch.Tensor, *, alpha: float, beta: float) -> Local:
-    """The work of a client that has no samples of the task: it moves nothing."""
+def moving_first(clients: Sequence[Client], components: Mapping[int, Sequence[Ints]]) -> list[Client]:
+    """Those that have samples of the task, the ones with the most minibatches first."""
+    moving = (client for client in clients if components[client.index])
+    return sorted(moving, key=lambda client: -len(components[client.index]))
+
+
+def with_resting(
+    found: Mapping[int, Local], clients: Sequence[Client], state: torch.Tensor, *, alpha: float, beta: float
+) -> dict[int, Local]:
+    """The work of all clients: those that have no samples of the task, and are not in `found`, move nothing."""
     numbers = {"alpha": alpha, "beta": beta}
     numbers |= dict.fromkeys(("Lambda", "drift2_max", "loss", "steps", "gradients"), 0.0)
-    return Local(torch.zeros_like(state), numbers)
+    still = (client for client in clients if client.index not in found)
+    return {**found, **{client.index: Local(torch.zeros_like(state), dict(numbers)) for client in still}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -10,8 +10,8 @@ import torch
 from ..options import Work
 from ..steps import make_step
 from ..together import Pool, gradients
-from .base import Local, OnRows, Vectors
-from .descent import Ints, at_rest, component_order, descend, minibatches
+from .base import Local, OnRows, Own, Vectors
+from .descent import Ints, component_order, descend, minibatches, moving_first, with_resting
 
 if TYPE_CHECKING:
     from ..clients import Client
@@ -78,19 +78,11 @@ class FineTune(OnRows):
         return [Job(self, round, clients)]
 
     def locals_of(
-        self,
-        round: Round,
-        clients: Sequence[Client],
-        state: torch.Tensor,
-        means: Vectors,
-        own: Mapping[int, Vectors],
+        self, round: Round, clients: Sequence[Client], state: torch.Tensor, means: Vectors, own: Own
     ) -> dict[int, Local]:
         components = {client.index: minibatches(round, client, self.work.batch) for client in clients}
         found: dict[int, Local] = {}
-        moving = sorted(
-            (client for client in clients if components[client.index]),
-            key=lambda client: -len(components[client.index]),
-        )
+        moving = moving_first(clients, components)
         for job in self.jobs(round, moving) if moving else ():
             cut = [components[client.index] for client in job.clients]
             orders = [
@@ -113,5 +105,4 @@ class FineTune(OnRows):
                 Lambda=job.Lambda,
                 gradients=job.gradients,
             )
-        still = (client for client in clients if not components[client.index])
-        return found | {client.index: at_rest(state, alpha=0.0, beta=self.work.lr) for client in still}
+        return with_resting(found, clients, state, alpha=0.0, beta=self.work.lr)

@@ -22,7 +22,7 @@ Decisions where the paper leaves something open:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -30,9 +30,9 @@ import torch
 from ..options import CONSTANT, GRADIENT, GRADIENTS, LITERAL, FlagOptions, Work
 from ..rates import Rates, client_rates, inner_product, product_weights
 from ..together import Pool, gradients, on_rows
-from .base import Local, Vectors
-from .descent import at_rest, column, memory_positions
-from .track import GRAD_G, FedTrack, moving_first
+from .base import Local, Own, Sent, Vectors
+from .descent import column, memory_positions, moving_first, with_resting
+from .track import GRAD_G, FedTrack, components_of
 
 if TYPE_CHECKING:
     from ..clients import Client
@@ -52,9 +52,7 @@ class CFlag(FedTrack):
         if options.adaptive != CONSTANT:
             work.check_adaptive()
 
-    def vectors_of(
-        self, round: Round, clients: Sequence[Client], state: torch.Tensor
-    ) -> dict[int, dict[str, torch.Tensor]]:
+    def vectors_of(self, round: Round, clients: Sequence[Client], state: torch.Tensor) -> Sent:
         """grad g_i(x_t) as "grad_g", and after the first task the gradient on memory, (6), as "grad_f_memory"."""
         vectors = super().vectors_of(round, clients, state)
         if round.task == 0:
@@ -75,44 +73,44 @@ class CFlag(FedTrack):
         return vectors
 
     def locals_of(
-        self,
-        round: Round,
-        clients: Sequence[Client],
-        state: torch.Tensor,
-        means: Vectors,
-        own: Mapping[int, Vectors],
+        self, round: Round, clients: Sequence[Client], state: torch.Tensor, means: Vectors, own: Own
     ) -> dict[int, Local]:
         grad_f_memory = means.get(GRAD_F_MEMORY)
         if grad_f_memory is None:
             return super().locals_of(round, clients, state, means, own)
         openings = self.opened(clients)
-        moving = moving_first(clients, openings)
-        still = (client for client in clients if not openings[client.index].components)
-        found = {client.index: at_rest(state, alpha=self.work.alpha, beta=self.work.lr) for client in still}
+        moving = moving_first(clients, components_of(openings))
         if not moving:
-            return found
-        rates = [_ClientRates(self, round, client, grad_f_memory) for client in moving]
+            return with_resting({}, clients, state, alpha=self.work.alpha, beta=self.work.lr)
+        weights = product_weights(round.model, self.options.product)
+        weights = None if weights is None else weights.to(grad_f_memory)
+        rates = [_ClientRates(self, round, client, grad_f_memory, weights) for client in moving]
         in_steps = self.options.adapt == GRADIENT and self.options.adaptive != CONSTANT
-        each = [rate.scaled if in_steps else rate.summed for rate in rates]
+        summed = in_steps or self.options.rates_from == GRADIENTS
+        sums = grad_f_memory.new_zeros((len(moving) if summed else 0, round.model.d))
 
         def given(estimates: torch.Tensor, corrections: torch.Tensor) -> torch.Tensor:
-            rows = zip(each, estimates, corrections, strict=False)
-            return on_rows([one(estimate, correction) for one, estimate, correction in rows])
+            if summed:
+                sums[: len(estimates)] += estimates
+            steps = estimates + corrections
+            if not in_steps:
+                return steps
+            rows = zip(rates, estimates, steps, strict=False)
+            return on_rows([rate.factor(estimate) * step for rate, estimate, step in rows])
 
         descent, evaluated = self.descend(round, moving, state, means, own, openings, given)
         move = descent.move[:, : round.model.d]
         correction = means[GRAD_G] - on_rows([own[client.index][GRAD_G] for client in moving])
         a = descent.total - column(descent.steps, correction) * correction
-        sums = on_rows([rate.sum for rate in rates])
+        seen = sums if summed else a
         if in_steps:
-            chosen, seen = [rate.mean(steps) for rate, steps in zip(rates, descent.steps, strict=True)], sums
+            chosen = [rate.mean(steps) for rate, steps in zip(rates, descent.steps, strict=True)]
         else:
-            seen = sums if self.options.rates_from == GRADIENTS else a
             chosen = [rate.of(row) for rate, row in zip(rates, seen, strict=True)]
             if self.options.adaptive != CONSTANT:
                 betas = column([rate.beta for rate in chosen], a)
                 move = betas * (descent.total if self.options.adaptive == LITERAL else a)
-        return found | descent.locals(
+        found = descent.locals(
             moving,
             column([rate.alpha for rate in chosen], a) * grad_f_memory + move,
             alpha=[rate.alpha for rate in chosen],
@@ -122,18 +120,23 @@ class CFlag(FedTrack):
                 count + min(client.memory.n, self.work.sample) for count, client in zip(evaluated, moving, strict=True)
             ],
         )
+        return with_resting(found, clients, state, alpha=self.work.alpha, beta=self.work.lr)
 
 
 class _ClientRates:
-    """Rates of one client in one round, and what they do to the gradient of a step."""
+    """Rates of one client in one round."""
 
-    def __init__(self, method: CFlag, round: Round, client: Client, grad_f_memory: torch.Tensor) -> None:
+    def __init__(
+        self,
+        method: CFlag,
+        round: Round,
+        client: Client,
+        grad_f_memory: torch.Tensor,
+        weights: torch.Tensor | None,
+    ) -> None:
         self.work, self.options = method.work, method.options
         self.clients, self.share, self.grad_f_memory = round.clients, client.p, grad_f_memory
-        self.weights = product_weights(round.model, self.options.product)
-        if self.weights is not None:
-            self.weights = self.weights.to(grad_f_memory)
-        self.sum = torch.zeros_like(grad_f_memory)
+        self.weights = weights
         self._sums = [0.0, 0.0]
 
     def of(self, a: torch.Tensor) -> Rates:
@@ -150,17 +153,11 @@ class _ClientRates:
             weights=self.weights,
         )
 
-    def summed(self, estimate: torch.Tensor, correction: torch.Tensor) -> torch.Tensor:
-        """estimate + correction; the estimates add up to `sum`."""
-        self.sum += estimate
-        return estimate + correction
-
-    def scaled(self, estimate: torch.Tensor, correction: torch.Tensor) -> torch.Tensor:
-        """(beta_i / beta) (estimate + correction), beta_i from this step's estimate."""
+    def factor(self, estimate: torch.Tensor) -> float:
+        """beta_i / beta, beta_i from this step's estimate."""
         rates = self.of(estimate)
-        self.sum += estimate
         self._sums = [self._sums[0] + rates.alpha, self._sums[1] + rates.beta]
-        return (rates.beta / self.work.lr) * (estimate + correction)
+        return rates.beta / self.work.lr
 
     def mean(self, steps: int) -> Rates:
         """The means over the steps."""

@@ -14,8 +14,8 @@ from ..iag_table import DelayedGradient
 from ..options import EPOCHS, RECOMPUTED, TABLE, TrackOptions, Work
 from ..steps import make_step
 from ..together import Pool, gradients, on_rows
-from .base import Local, OnRows, Vectors
-from .descent import Descent, Ints, at_rest, column, component_order, descend, minibatches
+from .base import Local, OnRows, Own, Sent, Vectors
+from .descent import Descent, Ints, column, component_order, descend, minibatches, moving_first, with_resting
 
 if TYPE_CHECKING:
     from ..clients import Client
@@ -49,9 +49,7 @@ class FedTrack(OnRows):
             )
         self._openings: dict[int, Opening] = {}
 
-    def vectors_of(
-        self, round: Round, clients: Sequence[Client], state: torch.Tensor
-    ) -> dict[int, dict[str, torch.Tensor]]:
+    def vectors_of(self, round: Round, clients: Sequence[Client], state: torch.Tensor) -> Sent:
         """grad g_i(x_t), component by component, as "grad_g"."""
         cut = [minibatches(round, client, self.work.batch, shuffle=self.options.shuffle) for client in clients]
         pool = Pool([client.current for client in clients])
@@ -71,15 +69,10 @@ class FedTrack(OnRows):
         return {client.index: {GRAD_G: grad_g[row]} for row, client in enumerate(clients)}
 
     def locals_of(
-        self,
-        round: Round,
-        clients: Sequence[Client],
-        state: torch.Tensor,
-        means: Vectors,
-        own: Mapping[int, Vectors],
+        self, round: Round, clients: Sequence[Client], state: torch.Tensor, means: Vectors, own: Own
     ) -> dict[int, Local]:
         openings = self.opened(clients)
-        moving, found = moving_first(clients, openings), {}
+        moving, found = moving_first(clients, components_of(openings)), {}
         if moving:
             descent, gradients = self.descend(round, moving, state, means, own, openings, torch.add)
             found = descent.locals(
@@ -89,8 +82,7 @@ class FedTrack(OnRows):
                 Lambda=None,
                 gradients=gradients,
             )
-        still = (client for client in clients if client.index not in found)
-        return found | {client.index: at_rest(state, alpha=0.0, beta=self.work.lr) for client in still}
+        return with_resting(found, clients, state, alpha=0.0, beta=self.work.lr)
 
     def opened(self, clients: Sequence[Client]) -> dict[int, Opening]:
         return {client.index: self._openings.pop(client.index) for client in clients}
@@ -101,7 +93,7 @@ class FedTrack(OnRows):
         clients: Sequence[Client],
         state: torch.Tensor,
         means: Vectors,
-        own: Mapping[int, Vectors],
+        own: Own,
         openings: Mapping[int, Opening],
         given: Given,
     ) -> tuple[Descent, list[int]]:
@@ -169,7 +161,6 @@ class FedTrack(OnRows):
         return descent, evaluated
 
 
-def moving_first(clients: Sequence[Client], openings: Mapping[int, Opening]) -> list[Client]:
-    """Those that have samples, the ones with the most minibatches first."""
-    counts = {client.index: len(openings[client.index].components) for client in clients}
-    return sorted((client for client in clients if counts[client.index]), key=lambda client: -counts[client.index])
+def components_of(openings: Mapping[int, Opening]) -> dict[int, list[Ints]]:
+    """The minibatches of every client."""
+    return {index: opening.components for index, opening in openings.items()}

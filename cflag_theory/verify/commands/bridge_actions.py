@@ -50,26 +50,27 @@ def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None
     from cflag_theory.verify.bridge.summary import summarise
     from cflag_theory.verify.tables import bridge as tables
 
-    found, written = [], []
+    found, summaries, written = [], [], []
     try:
         run_bridge = _runner()
         for folder, settings in planned.items():
             name = folder.name if len(planned) > 1 else ""
             with method_lines(name, settings.methods, settings.seeds, tasks=settings.tasks) as (advance, read):
                 done = run_bridge(settings, out=folder, preset=preset, progress=advance, reading=read)
-            results = done.to_json()
-            found.append(results)
-            written += _figures(summarise(results).to_json(), folder)
+            found.append(done.to_json())
+            summaries.append(summarise(found[-1]))
+            written += _figures(summaries[-1].to_json(), folder)
         if len(planned) > 1:
             written += _figures_of_all(found, next(iter(planned)).parent, preset or "levels")
     except KeyboardInterrupt:
         typer.echo("cflag: interrupted; rounds that were done are kept, and the same command continues", err=True)
         raise typer.Exit(130) from None
     if format is Format.json:
-        print_json([results | {"metrics": summarise(results).to_json()["methods"]} for results in found])
+        pairs = zip(found, summaries, strict=True)
+        print_json([results | {"metrics": summary.to_json()["methods"]} for results, summary in pairs])
         return
-    for results in found:
-        tables.results(summarise(results))
+    for summary in summaries:
+        tables.results(summary)
     say_figures(written)
 
 
@@ -120,19 +121,19 @@ def _figures_of_all(found: Sequence[Mapping[str, Any]], folder: Path, name: str)
 def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> None:
     """Stored runs beside the printed numbers, with a page and figures where a folder is given."""
     from cflag_theory.bridge.results import read_results
-    from cflag_theory.verify.bridge.report import bridge_report
+    from cflag_theory.verify.bridge.report import compare
     from cflag_theory.verify.files import check_writable, write_text
     from cflag_theory.verify.tables import bridge as tables
 
     if out is not None:
         check_writable(out)
-    folders = [run for folder in folders for run in _runs_in(folder)]
-    found = bridge_report(folders)
+    stored = [(str(run), read_results(run)) for folder in folders for run in _runs_in(folder)]
+    found = compare(stored)
     written: list[Path] = []
     if out is not None:
         write_text(out / "report.json", json.dumps(found.to_json(), indent=1, allow_nan=False))
         write_text(out / "report.md", tables.report_page(found))
-        written = _figures_of_all([read_results(folder) for folder in folders], out, "levels")
+        written = _figures_of_all([results for _, results in stored], out, "levels")
     if format is Format.json:
         print_json(found.to_json())
         return
