@@ -14,6 +14,11 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.kernels import everything
+from cflag_theory.kernels.cache import compiled
+from cflag_theory.kernels.packed import pack
+from cflag_theory.kernels.passes import DELAYED
+from cflag_theory.kernels.round_gradients import draw_orders
+from cflag_theory.kernels.settings import Settings
 
 from .cases import CASES, SEED, Case, World
 from .machine import all_cores
@@ -105,32 +110,32 @@ def diagnostics(case: Case, *, repeats: int, seconds: float) -> list[Cost]:
 
 
 def random_numbers(case: Case, *, repeats: int, seconds: float) -> Cost:
-    """Share of a round that drawing its component orders takes, by the functions that the kernels compile."""
-    import numba
-
-    from cflag_theory.kernels import draws, passes  # noqa: F401 (passes lets compiled code call draws)
-
-    words, purpose = draws.words, draws.COMPONENT
-
-    @numba.njit(nogil=True)
-    def draw(seed: int, R: int, N: int, E: int, rounds: int, seen: Any) -> None:
-        for r in range(R):
-            for t in range(rounds):
-                for i in range(N):
-                    for block in range((E + 3) // 4):
-                        seen[block % 4] ^= words(seed, purpose, r, i, t, block)[block % 4]
+    """Share of a round that drawing its component orders takes, by the function that our kernels draw them with."""
+    world = World(case)
+    packed = pack(world.problem, np.float64)
+    orders = np.zeros(case.N * case.R * (-(-case.E // 4) * 4), np.uint64)
+    numbers: dict[str, Any] = dict.fromkeys(Settings._fields, 0) | {
+        "seed": SEED,
+        "estimator": DELAYED,
+        "local_steps": case.E,
+    }
 
     class Draws:
         name, replicas = "draws", case.R
-        seen = np.zeros(4, np.int64)
 
         def run(self, rounds: int) -> None:
-            draw(SEED, case.R, case.N, case.E, rounds, self.seen)
+            _draw(Settings(**numbers), packed, case.R, rounds, orders)
 
-    ours = Ours(World(case), **fastest_options())
+    ours = Ours(world, **fastest_options())
     drawing, whole = interleaved([Draws(), ours], repeats=repeats, seconds=seconds)
     shares = tuple(a / b * 100 for a, b in zip(drawing.seconds, whole.seconds, strict=True))
     return Cost("random numbers, share of a round", case.name, "%", shares, 5.0)
+
+
+@compiled
+def _draw(n: Any, s: Any, R: int, rounds: int, orders: Any) -> None:
+    for t in range(rounds):
+        draw_orders(n, s, 0, t, R, orders)
 
 
 def costs(*, quick: bool, repeats: int, seconds: float, tell: Callable[[str], None] = lambda words: None) -> list[Cost]:

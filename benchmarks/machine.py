@@ -105,16 +105,19 @@ def _best(action: Any, repeats: int) -> float:
 
 
 def ceilings(*, size: int = 2048, repeats: int = 5) -> dict[str, float]:
-    """Measured rates of one thread: dgemm and sgemm in flop/s on square matrices, reading and triad in byte/s.
+    """Measured rates of one thread: fma, dgemm and sgemm in flop/s, reading and triad in byte/s.
 
+    "fma" is of fused products in registers; dgemm and sgemm are of NumPy's BLAS on square matrices.
     Reading is BLAS's ddot over two arrays that fill one of `READ_SIZES` together; the triad is daxpy, a = a + s b,
     which reads two arrays and writes one, out of every cache.
     """
     import numpy as np
     from scipy.linalg.blas import daxpy, ddot
 
+    from .arithmetic import fused_products
+
     random = np.random.default_rng(0)
-    rates = {}
+    rates = {"fma": fused_products() / _best(fused_products, 4 * repeats)}
     for name, dtype in (("dgemm", np.float64), ("sgemm", np.float32)):
         a, b = (random.standard_normal((size, size)).astype(dtype) for _ in range(2))
         out = np.empty_like(a)

@@ -47,9 +47,10 @@ def work(case: Case, *, size: int = 8) -> Work:
 def shortest(case: Case, ceilings: dict[str, float]) -> tuple[float, str]:
     """Seconds a round that the measured ceilings allow, and which of them binds, "flops" or "bytes".
 
-    All flops at the rate of dgemm; all bytes at the rate of reading arrays of the least timed size that holds them.
+    All flops at the rate of fused products in registers; all bytes at the rate of reading arrays of the least timed
+    size that holds them.
     """
     needs = work(case)
     size = next((size for size in READ_SIZES if needs.bytes <= 2 * size), READ_SIZES[-1])
-    compute, traffic = needs.flops / ceilings["dgemm"], needs.bytes / ceilings[f"read {size}"]
+    compute, traffic = needs.flops / ceilings["fma"], needs.bytes / ceilings[f"read {size}"]
     return (compute, "flops") if compute >= traffic else (traffic, "bytes")

@@ -14,7 +14,7 @@ from .roofline import work
 
 AT_THE_CEILING = (
     "At the ceiling: the ratio if our round took the bound of the roofline. Where that is below the limit, only code "
-    "faster than this machine's own dgemm, or doing fewer flops, would meet the goal against this peer."
+    "doing fewer flops, or reading fewer bytes, would meet the goal against this peer."
 )
 
 

@@ -68,6 +68,7 @@ HOMES = {
     "sympy": {"claims", "verify"},
     "z3": {"claims"},
     "numba": {"kernels"},
+    "llvmlite": {"kernels"},
     "scipy": {"kernels", "verify"},
     "platformdirs": {"kernels"},
     "sklearn": {"kernels", "bridge"},

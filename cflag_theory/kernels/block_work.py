@@ -8,10 +8,12 @@ import numpy as np
 
 from .cache import allocating
 from .local_steps import Lanes
-from .packed import Packed
+from .packed import LINE, Packed
 from .passes import CONSTANT, CONTROL, SUBSET
 from .problem import Array, Ints
+from .ridge_passes import MOST_ROWS
 from .settings import Settings
+from .sweeps import GROUP
 from .trace import ROUND, STATE
 
 STATES, ROUNDS = len(STATE), len(ROUND)
@@ -25,10 +27,17 @@ class Block(NamedTuple):
     X, grad_f, grad_g, grad_memory, b, S, step, displacement : (R, width)
     clients : (N, R, width)
         grad g_i(x_t).
-    Z, slopes : (R, rows)
-        Of the current rows; of one client's past rows past_Z, past_slopes.
+    panels : (panels or 0, d, lanes)
+        X, where replicas go together: its columns as lines.
+    Z, slopes : (R * rows,)
+        Of the current rows, where `ridge_passes.place` says; of one client's past rows past_Z, past_slopes.
+    potentials : (rows of a pass * lanes or 0,)
+        phi at the z of a panel.
+    coordinate_slopes : (R or 0, width)
+        phi' at X, of an elementwise problem.
     scratch : (R, width)
     f, f_memory, g, values : (R,)
+        Values are as many as whole panels have.
     a, u : (R, N, width)
         Of every client where rates are adapted; else one client's.
     products : (R, N)
@@ -38,7 +47,7 @@ class Block(NamedTuple):
         to a multiple of four.
     kept_means, memory_offset : (R, width)
         Of an elementwise problem: their mean coefficients; and their mean linear term.
-    signs, orders : (R,), (R, 4, N * blocks)
+    signs, orders : (R,), (N * 4 * blocks * R,)
     state, measured : (8,)
     """
 
@@ -51,10 +60,13 @@ class Block(NamedTuple):
     step: Array
     displacement: Array
     clients: Array
+    panels: Array
     Z: Array
     slopes: Array
     past_Z: Array
     past_slopes: Array
+    potentials: Array
+    coordinate_slopes: Array
     scratch: Array
     f: Array
     f_memory: Array
@@ -95,8 +107,11 @@ def new_block(n: Settings, s: Packed, R: int) -> Block:
         if not elementwise:
             widest = max(widest, s.past.client_rows[i + 1] - s.past.client_rows[i])
     rows = 0 if elementwise else len(s.current.rows)
-    slopes = width if elementwise else rows
-    past_slopes = width if elementwise else widest
+    size = 1 << n.bits
+    panels = (R + size - 1) >> n.bits
+    own = panels if n.bits > 0 else 0
+    at_once = MOST_ROWS * size if n.bits > 0 else 0
+    coordinates = R if elementwise else 0
     lists = R if n.memory == SUBSET else 0
     controlled = R if n.correction == CONTROL else 0
     adapted, each = (R, N) if n.adaptive != CONSTANT else (1, 1)
@@ -110,15 +125,18 @@ def new_block(n: Settings, s: Packed, R: int) -> Block:
         rows_from(x, R, width),
         rows_from(x, R, width),
         rows_from(x, N * R, width).reshape(N, R, width),
-        rows_from(x, R, rows),
-        rows_from(x, R, slopes),
-        rows_from(x, R, widest),
-        rows_from(x, R, past_slopes),
+        rows_from(x, own * n.dimension, size).reshape(own, n.dimension, size),
+        rows_from(x, 1, panels * size * rows)[0],
+        rows_from(x, 1, panels * size * rows)[0],
+        rows_from(x, 1, panels * size * widest)[0],
+        rows_from(x, 1, panels * size * widest)[0],
+        rows_from(x, 1, at_once)[0],
+        rows_from(x, coordinates, width),
         rows_from(x, R, width),
         np.zeros(R),
         np.zeros(R),
         np.zeros(R),
-        np.zeros(R),
+        np.zeros(panels * size),
         rows_from(x, adapted * each, width).reshape(adapted, each, width),
         rows_from(x, adapted * each, width).reshape(adapted, each, width),
         np.zeros((R, N)),
@@ -131,7 +149,7 @@ def new_block(n: Settings, s: Packed, R: int) -> Block:
         rows_from(x, lists, width),
         rows_from(x, lists, width),
         np.ones(R, np.int64),
-        np.zeros((R, 4, N * ((n.local_steps + 3) >> 2)), np.int64),
+        np.zeros(N * R * ((n.local_steps + 3) >> 2 << 2), np.uint64),
         np.zeros(STATES),
         np.zeros(ROUNDS),
     )
@@ -150,6 +168,7 @@ def new_lanes(n: Settings, s: Packed, R: int, group: int) -> Lanes:
         components = max(components, s.current.client_start[i + 1] - s.current.client_start[i])
         if not elementwise:
             rows = max(rows, s.current.client_rows[i + 1] - s.current.client_rows[i])
+    together = max(group, GROUP)
     histories, steps = group if elementwise else 0, E if n.exact_errors else 0
     return Lanes(
         rows_from(x, group, width),
@@ -160,12 +179,20 @@ def new_lanes(n: Settings, s: Packed, R: int, group: int) -> Lanes:
         rows_from(x, steps, width),
         rows_from(x, 1, width),
         rows_from(x, 1, width),
-        rows_from(x, 1, group)[0],
+        rows_from(x, 1, together)[0],
+        np.zeros(group, np.uint64),
+        rows_from(x, 1, together)[0],
+        rows_from(x, together, LINE // x.itemsize),
+        rows_from(x, 1, together)[0],
         np.zeros(group, np.int64),
+        np.zeros(group, np.int64),
+        np.zeros(group, np.uint64),
+        np.zeros(group, np.uint64),
+        np.zeros(group),
         rows_from(x, histories * E, width),
         np.zeros((histories, components), np.int64),
-        rows_from(x, 1, rows),
-        rows_from(x, 1, rows),
+        rows_from(x, 1, rows)[0],
+        rows_from(x, 1, rows)[0],
         np.zeros(1),
         np.zeros(R),
         np.zeros(R),

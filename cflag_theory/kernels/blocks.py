@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import memory as memories
+from .block_measures import measure_round, measure_state
 from .block_work import STATES, Block, new_block, new_lanes
 from .cache import compiled, inner
 from .local_steps import Lanes
 from .packed import Packed
-from .passes import FULL, ROTATED, SCALED, SUBSET, dot, finite, measure_round, measure_state
+from .passes import FULL, ROTATED, SCALED, SUBSET, dot, finite
 from .plan import LIMIT
 from .problem import Array, Ints
+from .ridge_passes import fill_panels
 from .round_gradients import complete_memory, current_gradients, draw_kept, draw_orders, past_gradients, to_start
 from .round_steps import local_work, server_steps
 from .settings import Settings
@@ -87,6 +89,8 @@ def _all_rounds(
             elif n.signed:
                 for r in range(R):
                     w.signs[r] = memories.draw_sign(n.seed, n.first_replica + first + r, t if n.redraw else 0)
+        if n.bits > 0:
+            fill_panels(w.X, w.panels)
         if with_memory or whole:
             past_gradients(n, s, R, whole, valued, w)
             complete_memory(n, s.basis, w)
@@ -97,10 +101,7 @@ def _all_rounds(
             if not alive[r]:
                 continue
             if measure:
-                f, g, f_memory, share = w.f[r], w.g[r], w.f_memory[r], n.memory_share
-                if not measure_state(
-                    share, f, g, f_memory, w.grad_f[r], w.grad_g[r], w.grad_memory[r], w.b[r], w.state
-                ):
+                if not measure_state(n, w, r):
                     out.status[first + r], out.rounds_done[first + r] = DIVERGED, t - 1
                     alive[r] = False
                     running -= 1
@@ -127,10 +128,11 @@ def _all_rounds(
         w.control_change[:] = 0
         lanes.drift2[:] = 0.0
         lanes.error2[:] = 0.0
-        lanes.rho_sum[:] = 0.0
-        lanes.error_sum[:] = 0.0
+        if n.exact_errors:
+            lanes.rho_sum[:] = 0.0
+            lanes.error_sum[:] = 0.0
         if n.estimator != FULL:
-            draw_orders(n, s.current.client_start, n.first_replica + first, t, w.orders)
+            draw_orders(n, s, n.first_replica + first, t, R, w.orders)
         stamp = local_work(n, s, R, group, stamp, w, lanes)
         server_steps(n, s.p, w, alphas)
         for r in range(R):
@@ -140,10 +142,7 @@ def _all_rounds(
             norm2 = dot(w.X[r], w.X[r])
             within = math.isfinite(norm2) and norm2 <= LIMIT
             if within and kept_rounds:
-                measure_round(
-                    n.L, alphas[r], n.beta, w.S[r], w.grad_f[r], w.grad_memory[r], w.b[r], lanes.drift2[r],
-                    lanes.error2[r], lanes.rho_sum[r], lanes.error_sum[r], w.measured,
-                )  # fmt: skip
+                measure_round(n, alphas[r], w, lanes, r)
                 within = finite(w.measured) and finite(w.products[r])
             if not within:
                 out.status[first + r], out.rounds_done[first + r] = DIVERGED, t

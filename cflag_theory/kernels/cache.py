@@ -16,7 +16,7 @@ import numba
 import platformdirs
 from numba.extending import register_jitable
 
-from .compilation import PartCompiler, WholeCompiler
+from .compilation import ApartCompiler, PartCompiler, WholeCompiler
 
 # Numba fills this module from the environment, so that its attributes have no types.
 config: Any = numba.config
@@ -76,13 +76,18 @@ def allocating(function: Function) -> Function:
     return _part(function, counts_references=True)
 
 
-def _part(function: Function, *, counts_references: bool) -> Function:
+def apart(function: Function) -> Function:
+    """As `inner`, for long loops: the function is called, and has the machine's registers for itself."""
+    return _part(function, counts_references=False, compiler=ApartCompiler)
+
+
+def _part(function: Function, *, counts_references: bool, compiler: type = PartCompiler) -> Function:
     return _compiled(
         function,
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
         _nrt=counts_references,
-        pipeline_class=PartCompiler,
+        pipeline_class=compiler,
     )
 
 

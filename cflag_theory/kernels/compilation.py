@@ -55,6 +55,16 @@ class _Part(JITCodeLibrary):
         self._finalized = True
 
 
+class _Apart(_Part):
+    """An inner function that is called and not taken in where it is called: it has the registers for itself."""
+
+    def _optimize_final_module(self) -> None:
+        own = f"{len(self.name)}{self.name}"
+        for function in self._final_module.functions:
+            if not function.is_declaration and own in function.name:
+                function.add_function_attribute("noinline")
+
+
 class _Whole(JITCodeLibrary):
     """A loop with all that it calls."""
 
@@ -80,6 +90,12 @@ class PartCompiler(_Compiler):
     """Numba's ``pipeline_class`` for inner functions."""
 
     makes = _Part
+
+
+class ApartCompiler(_Compiler):
+    """Numba's ``pipeline_class`` for inner functions with loops that need all registers."""
+
+    makes = _Apart
 
 
 class WholeCompiler(_Compiler):

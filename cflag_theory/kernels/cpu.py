@@ -14,10 +14,11 @@ import numpy as np
 from . import framework_loop
 from .blocks import Slots, run_block
 from .cache import default_threads
-from .packed import Packed, pack, padded
-from .plan import FAST, Outputs, Plan, slots
+from .packed import LINE, Packed, pack, padded
+from .plan import Outputs, Plan, slots
 from .problem import Ints
 from .settings import settings_of
+from .sweeps import GROUP
 from .trace import ROUND, STATE
 
 #: Bytes that the arrays of a block may take: those of a core's own cache, or more where the rows come from memory, so
@@ -27,8 +28,8 @@ BLOCK_BYTES, LARGE_BLOCK_BYTES = 1 << 20, 1 << 23
 SHARED_BYTES = 1 << 24
 #: Replicas of a block at most.
 BLOCK = 64
-#: Bytes of the nearest cache that a group of lanes may take, and lanes at most.
-LANE_BYTES, LANES = 1 << 14, 8
+#: Bytes of the nearest cache that a group of lanes may take.
+LANE_BYTES = 1 << 14
 
 #: Numbers of rows that the rounds of a run read in well under a second.
 QUICK = 1 << 28
@@ -52,12 +53,12 @@ def run(plan: Plan, out: Outputs, *, threads: int | None = None, rotate: bool = 
         return
     packed = _packed(plan, rotate)
     vector = len(packed.point) * packed.point.itemsize
-    size = block or _block_size(plan, vector, threads)
     # Errors are summed over clients and steps: in their order, whatever the block, only if no lane waits for another.
-    group = 1 if plan.diagnostics > 1 else min(LANES, max(1, LANE_BYTES // (2 * vector)))
-    # Errors of estimates are compared with gradients of one replica.
-    together = plan.mode == FAST and plan.diagnostics < 2
-    usual, detailed = (settings_of(plan, together=together, detailed=detailed) for detailed in (False, True))
+    group = 1 if plan.diagnostics > 1 else min(GROUP, max(1, LANE_BYTES // (2 * vector)))
+    lanes = LINE // packed.point.itemsize
+    bits = lanes.bit_length() - 1 if plan.together and len(packed.basis) == 0 else 0
+    size = block or _block_size(plan, vector, threads, 1 << bits)
+    usual, detailed = (settings_of(plan, bits=bits, detailed=detailed) for detailed in (False, True))
     state, per_round = slots(plan, selective=out.selective)
     written = Slots(
         state=out.state,
@@ -111,13 +112,13 @@ def _spread(threads: int, one: Callable[[int], None], jobs: Iterable[int], stop:
             raise
 
 
-def _block_size(plan: Plan, vector: int, threads: int) -> int:
-    """Replicas of a block: whole tiles of four, within bounds, and about as many blocks on every thread."""
+def _block_size(plan: Plan, vector: int, threads: int, lanes: int) -> int:
+    """Replicas of a block: whole panels of lanes, within bounds, and about as many blocks on every thread."""
     current = plan.problem.current
     # A vector of every client and two numbers of every row, besides a few vectors.
     each = vector * (plan.problem.clients + 16) + 16 * len(current.rows)
     rows = vector * len(current.rows)
     room = BLOCK_BYTES if rows <= SHARED_BYTES else LARGE_BLOCK_BYTES
-    most = max(4, min(BLOCK, room // each // 4 * 4))
+    most = max(lanes, min(BLOCK, room // each // lanes * lanes))
     rounds_of_threads = -(-plan.replicas // (threads * most))
-    return padded(-(-plan.replicas // (threads * rounds_of_threads)), 4 if plan.mode == FAST else 1)
+    return padded(-(-plan.replicas // (threads * rounds_of_threads)), lanes)

@@ -11,14 +11,21 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from . import formulas
-from .cache import inner
+from .cache import apart, inner
 from .elementwise import fill_coordinate_slopes
 from .packed import Packed, Part
 from .passes import DELAYED
 from .problem import Array, Ints
-from .ridge_passes import client_pass
+from .ridge_passes import client_pass, fill_panels
 from .settings import Settings
+from .sweeps import Lined, Number, Read, Summed, Write, Written, add_multiple, ask_for, copy, fold_lines, sweep
+
+CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
+#: Numbers of all rows beyond which a row is asked for before its step.
+FAR = 1 << 12
 
 
 class Lanes(NamedTuple):
@@ -35,6 +42,10 @@ class Lanes(NamedTuple):
         A full gradient and where it is taken.
     z, row : (lanes,)
         Of the component of the next step.
+    slopes_met, lines, squares : (lanes,), (lanes, numbers of a line), (lanes,)
+        phi' there; sums of the next z that are not summed up; ||D||^2.
+    client, replica, drawn, base, components : (lanes,)
+        Where the order of its steps begins, where z of row 0 stands, and the client's components as a number.
     history : (lanes, local steps, width), last : (lanes, components of a client)
         Of elementwise problems: phi' met so far, and which step met a component last, counted over all groups.
     zs, slopes, value : (1, rows), (1, rows), (1,)
@@ -53,6 +64,14 @@ class Lanes(NamedTuple):
     point: Array
     z: Array
     row: Ints
+    slopes_met: Array
+    lines: Array
+    squares: Array
+    client: Ints
+    replica: Ints
+    drawn: Ints
+    base: Ints
+    components: Array
     history: Array
     last: Ints
     zs: Array
@@ -64,92 +83,76 @@ class Lanes(NamedTuple):
     error_sum: Array
 
 
-@inner
-def square(vectors: Array, g: int) -> Any:
-    """||vectors[g]||^2."""
-    total = vectors.dtype.type(0)
-    for c in range(vectors.shape[1]):
-        total += vectors[g, c] * vectors[g, c]
-    return total
+@sweep
+def square(vector: Read) -> Summed:
+    """||vector||^2."""
+    return vector * vector
 
 
-@inner
-def _meet(rows: Array, q: int, D: Array, g: int) -> Any:
-    """<row_q, D[g]>."""
-    total = D.dtype.type(0)
-    for c in range(D.shape[1]):
-        total += rows[q, c] * D[g, c]
-    return total
+@sweep
+def _meet(row: Read, D: Read) -> Summed:
+    """<row, D>."""
+    return row * D
 
 
-@inner
-def _meet_at(rows: Array, q: int, X: Array, r: int, D: Array, g: int) -> Any:
-    """<row_q, X[r] + D[g]>."""
-    total = D.dtype.type(0)
-    for c in range(D.shape[1]):
-        total += rows[q, c] * (X[r, c] + D[g, c])
-    return total
+@sweep
+def _meet_line(row: Read, D: Read) -> Lined:
+    """The same as a line."""
+    return row * D
 
 
-@inner
+@sweep
+def _meet_at(row: Read, x: Read, D: Read) -> Lined:
+    """<row, x + D>."""
+    return row * (x + D)
+
+
+@sweep
 def _refresh(
-    rows: Array, q: int, following: int, change: float, keep: float, beta: float, D: Array, V: Array, g: int
-) -> Any:
-    """V += change row_q, D = keep D - beta V, and the product of the following row with the new D."""
-    total = D.dtype.type(0)
-    for c in range(D.shape[1]):
-        v = V[g, c] + change * rows[q, c]
-        moved = keep * D[g, c] - beta * v
-        V[g, c] = v
-        D[g, c] = moved
-        total += rows[following, c] * moved
-    return total
+    row: Read, following: Read, V: Write, D: Write, change: Number, keep: Number, beta: Number
+) -> Lined:  # fmt: skip
+    """V += change row, D = keep D - beta V, and the product of the following row with the new D."""
+    v = V + change * row
+    moved = keep * D - beta * v
+    return v, moved, following * moved
 
 
-@inner
+@sweep
 def _descend(
-    rows: Array, q: int, following: int, factor: float, keep: float, beta: float, X: Array, r: int, D: Array, V: Array,
-    g: int,
-) -> Any:  # fmt: skip
-    """D = keep D - beta (V + factor row_q), and the product of the following row with the new X + D."""
-    total = D.dtype.type(0)
-    for c in range(D.shape[1]):
-        moved = keep * D[g, c] - beta * (V[g, c] + factor * rows[q, c])
-        D[g, c] = moved
-        total += rows[following, c] * (X[r, c] + moved)
-    return total
+    row: Read, following: Read, x: Read, V: Read, D: Write, factor: Number, keep: Number, beta: Number
+) -> Lined:
+    """D = keep D - beta (V + factor row), and the product of the following row with the new x + D."""
+    moved = keep * D - beta * (V + factor * row)
+    return moved, following * (x + moved)
 
 
-@inner
-def _move(keep: float, beta: float, D: Array, V: Array, g: int) -> None:
+@sweep
+def _move(V: Read, D: Write, keep: Number, beta: Number) -> Written:
     """D = keep D - beta V."""
-    for c in range(D.shape[1]):
-        D[g, c] = keep * D[g, c] - beta * V[g, c]
+    return keep * D - beta * V
+
+
+@sweep
+def step_down(estimate: Read, u: Read, D: Write, keep: Number, beta: Number) -> Written:
+    """D = keep D - beta (estimate + u)."""
+    return keep * D - beta * (estimate + u)
 
 
 @inner
-def _note(k: int, g: int, D: Array, estimate: Array, path: Array, estimates: Array) -> None:
+def note(k: int, g: Any, D: Array, estimate: Array, path: Array, estimates: Array) -> None:
     """Keep D and the estimate of step k."""
-    for c in range(D.shape[1]):
-        path[k, c] = D[g, c]
-        estimates[k, c] = estimate[g, c]
+    copy(D, g, path, k)
+    copy(estimate, g, estimates, k)
 
 
 @inner
-def _add_row(change: float, rows: Array, q: int, vectors: Array, g: int) -> None:
-    """vectors[g] += change row_q."""
-    for c in range(vectors.shape[1]):
-        vectors[g, c] += change * rows[q, c]
-
-
-@inner
-def measure_errors(n: Settings, s: Packed, i: int, r: int, X: Array, w: Lanes) -> None:
+def measure_errors(n: Settings, s: Packed, i: int, r: int, X: Array, panels: Array, w: Lanes) -> None:
     """Set the estimates of one lane's path against the full gradients there."""
     share = s.p[i]
     for k in range(n.local_steps):
         for c in range(w.D.shape[1]):
             w.point[0, c] = X[r, c] + w.path[k, c]
-        full_gradient(n, s.current, i, w)
+        full_gradient(n, s.current, i, panels, w)
         error2 = 0.0
         for c in range(w.D.shape[1]):
             error = w.estimates[k, c] - w.rho[0, c]
@@ -160,202 +163,176 @@ def measure_errors(n: Settings, s: Packed, i: int, r: int, X: Array, w: Lanes) -
 
 
 @inner
-def full_gradient(n: Settings, part: Part, i: int, w: Lanes) -> None:
+def full_gradient(n: Settings, part: Part, i: int, panels: Array, w: Lanes) -> None:
     """grad g_i at w.point into w.rho."""
     if len(part.coefficients) > 0:
         fill_coordinate_slopes(n.potential, part.shift, w.point, 0, w.rho, 0)
         for c in range(w.rho.shape[1]):
             w.rho[0, c] *= part.means[i, c]
     else:
+        first = part.client_rows[i]
         client_pass(
-            n.potential, part, i, w.point, False, False, part.client_rows[i], w.zs, w.slopes, w.rho, w.value
+            n.potential, part, i, w.point, panels, 0, False, first, part.client_rows[i + 1] - first, w.zs, w.slopes,
+            w.zs, w.rho, w.value,
         )  # fmt: skip
 
 
-@inner
-def sampled(orders: Ints, r: int, i: int, k: int, blocks: int) -> Any:
-    """The component that client i of replica r draws at step k."""
-    return orders[r, k & 3, i * blocks + (k >> 2)]
+@sweep
+def _square_line(vector: Read) -> Lined:
+    """||vector||^2 as a line."""
+    return vector * vector
 
 
 @inner
-def delayed_steps(
-    n: Settings, s: Packed, first: int, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, Z: Array,
-    S: Array, w: Lanes,
-) -> None:  # fmt: skip
-    """All steps of the lanes first, ..., first + lanes - 1 with delayed gradients and one row a component."""
-    # Reading a field of a tuple in a loop would count a reference there, which threads that share it wait for.
-    rows, weights, begin, start = s.current.rows, s.current.weights, s.current.begin, s.current.client_start
-    D, V, z, row, drift2 = w.D, w.V, w.z, w.row, w.drift2
-    estimate, path, estimates = w.estimate, w.path, w.estimates
-    E, blocks = n.local_steps, (n.local_steps + 3) >> 2
+def _measure_drifts(lanes: int, w: Lanes) -> None:
+    """The largest ||D||^2 so far; on w.lines between two uses."""
     for g in range(lanes):
-        i, r = (first + g) // R, (first + g) % R
-        if n.exact_errors:
-            _note(0, g, D, estimate, path, estimates)
-        _move(keep, beta, D, V, g)
-        if E > 1:
-            q = begin[sampled(orders, r, i, 1, blocks)]
-            row[g] = q
-            z[g] = Z[r, q] + _meet(rows, q, D, g)
-    for k in range(1, E):
-        i, r = first // R, first % R
-        for g in range(lanes):
-            q, count = row[g], start[i + 1] - start[i]
-            new = weights[q] * formulas.slope(n.potential, z[g])
-            change = X.dtype.type(formulas.refreshed_mean(0.0, new, S[r, q], count))
-            S[r, q] = new
-            if n.measures_drift:
-                drift2[r] = max(drift2[r], square(D, g))
-            if n.exact_errors:
-                _add_row(change, rows, q, estimate, g)
-                _note(k, g, D, estimate, path, estimates)
-            following = q
-            if k + 1 < E:
-                following = begin[sampled(orders, r, i, k + 1, blocks)]
-                row[g] = following
-            z[g] = Z[r, following] + _refresh(rows, q, following, change, keep, beta, D, V, g)
-            r += 1
-            if r == R:
-                i, r = i + 1, 0
+        _square_line(w.D, g, w.lines, g)
+    fold_lines(w.lines, w.squares)
+    for g in range(lanes):
+        w.drift2[w.replica[g]] = max(w.drift2[w.replica[g]], w.squares[g])
 
 
 @inner
+def _lane_slopes(potential: int, lanes: int, z: Array, slopes: Array) -> None:
+    """phi'(z) of the lanes; for one potential a loop, so that it vectorises."""
+    if potential == CAUCHY:
+        for g in range(lanes):
+            slopes[g] = formulas.slope(CAUCHY, z[g])
+    elif potential == GEMAN_MCCLURE:
+        for g in range(lanes):
+            slopes[g] = formulas.slope(GEMAN_MCCLURE, z[g])
+    else:
+        for g in range(lanes):
+            slopes[g] = formulas.slope(potential, z[g])
+
+
+@apart
+def delayed_steps(
+    n: Settings, s: Packed, lanes: int, R: int, keep: float, beta: float, orders: Ints, Z: Array, S: Array, w: Lanes
+) -> None:
+    """All steps of a group of lanes with delayed gradients and one row a component."""
+    # Reading a field of a tuple in a loop would count a reference there, which threads that share it wait for.
+    rows, weights = s.current.rows, s.current.weights
+    D, V, z, row, base, components = w.D, w.V, w.z, w.row, w.base, w.components
+    estimate, path, estimates, slopes, lines = w.estimate, w.path, w.estimates, w.slopes_met, w.lines
+    # An index without a sign is not asked whether it counts from the end.
+    E, bits, drift, errors = n.local_steps, np.uint64(n.bits), n.measures_drift, n.exact_errors
+    far, drawn, stride = rows.size > FAR, w.drawn, np.uint64(R)
+    for lane in range(lanes):
+        if errors:
+            note(0, lane, D, estimate, path, estimates)
+        _move(V, lane, D, lane, keep, beta)
+        if E > 1:
+            q = orders[drawn[lane] + stride]
+            row[lane] = q
+            _meet_line(rows, q, D, lane, lines, lane)
+    for k in range(1, E):
+        fold_lines(lines, z)
+        for lane in range(lanes):
+            g = np.uint64(lane)
+            z[g] += Z[base[g] + (row[g] << bits)]
+        _lane_slopes(n.potential, lanes, z, slopes)
+        if drift:
+            _measure_drifts(lanes, w)
+        for lane in range(lanes):
+            g = np.uint64(lane)
+            q = row[g]
+            at = base[g] + (q << bits)
+            new = weights[q] * slopes[g]
+            change = formulas.refreshed_mean(0.0, new, S[at], components[g])
+            S[at] = new
+            if errors:
+                add_multiple(rows, q, estimate, g, change)
+                note(k, g, D, estimate, path, estimates)
+            following: Any = q
+            if k + 1 < E:
+                following = orders[drawn[g] + np.uint64(k + 1) * stride]
+                row[g] = following
+                if far and k + 2 < E:
+                    ask_for(rows, orders[drawn[g] + np.uint64(k + 2) * stride])
+            _refresh(rows, q, rows, following, V, g, D, g, change, keep, beta, lines, g)
+
+
+@apart
 def stochastic_steps(
-    n: Settings, s: Packed, first: int, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, w: Lanes
+    n: Settings, s: Packed, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, w: Lanes
 ) -> None:
     """The same with the gradient of the drawn component alone."""
-    rows, weights, shifts, begin = s.current.rows, s.current.weights, s.current.shifts, s.current.begin
-    D, V, z, row, drift2 = w.D, w.V, w.z, w.row, w.drift2
-    estimate, path, estimates = w.estimate, w.path, w.estimates
-    E, blocks = n.local_steps, (n.local_steps + 3) >> 2
-    for g in range(lanes):
-        i, r = (first + g) // R, (first + g) % R
-        q = begin[sampled(orders, r, i, 0, blocks)]
-        row[g] = q
-        z[g] = _meet_at(rows, q, X, r, D, g) - shifts[q]
+    rows, weights, shifts = s.current.rows, s.current.weights, s.current.shifts
+    D, V, z, row, replica = w.D, w.V, w.z, w.row, w.replica
+    estimate, path, estimates, slopes, lines = w.estimate, w.path, w.estimates, w.slopes_met, w.lines
+    E, drift, errors, zero = n.local_steps, n.measures_drift, n.exact_errors, X.dtype.type(0)
+    drawn, stride = w.drawn, np.uint64(R)
+    for lane in range(lanes):
+        q = orders[drawn[lane]]
+        row[lane] = q
+        _meet_at(rows, q, X, replica[lane], D, lane, lines, lane)
     for k in range(E):
-        i, r = first // R, first % R
-        for g in range(lanes):
-            q = row[g]
-            factor = X.dtype.type(weights[q] * formulas.slope(n.potential, z[g]))
-            if n.measures_drift and k > 0:
-                drift2[r] = max(drift2[r], square(D, g))
-            if n.exact_errors:
-                for c in range(D.shape[1]):
-                    estimate[g, c] = factor * rows[q, c]
-                _note(k, g, D, estimate, path, estimates)
-            following = q
+        fold_lines(lines, z)
+        for lane in range(lanes):
+            z[lane] -= shifts[row[lane]]
+        _lane_slopes(n.potential, lanes, z, slopes)
+        if drift and k > 0:
+            _measure_drifts(lanes, w)
+        for lane in range(lanes):
+            g = np.uint64(lane)
+            q, r = row[g], replica[g]
+            factor = weights[q] * slopes[g]
+            if errors:
+                for c in range(estimate.shape[1]):
+                    estimate[g, c] = zero
+                add_multiple(rows, q, estimate, g, factor)
+                note(k, g, D, estimate, path, estimates)
+            following: Any = q
             if k + 1 < E:
-                following = begin[sampled(orders, r, i, k + 1, blocks)]
+                following = orders[drawn[g] + np.uint64(k + 1) * stride]
                 row[g] = following
-            z[g] = _descend(rows, q, following, factor, keep, beta, X, r, D, V, g) - shifts[following]
-            r += 1
-            if r == R:
-                i, r = i + 1, 0
+            _descend(rows, q, rows, following, X, r, V, g, D, g, factor, keep, beta, lines, g)
 
 
-@inner
+@apart
 def general_steps(
-    n: Settings, s: Packed, first: int, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, Z: Array,
-    S: Array, w: Lanes,
+    n: Settings, s: Packed, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, Z: Array, S: Array,
+    w: Lanes,
 ) -> None:  # fmt: skip
     """Delayed or stochastic steps with components of any number of rows and a linear term."""
     rows, weights, shifts, offsets = s.current.rows, s.current.weights, s.current.shifts, s.current.offsets
-    begin, end, start = s.current.begin, s.current.end, s.current.client_start
+    begin, end, bits = s.current.begin, s.current.end, np.uint64(n.bits)
     D, V, drift2, estimate, path, estimates = w.D, w.V, w.drift2, w.estimate, w.path, w.estimates
-    E, blocks, delayed, zero = n.local_steps, (n.local_steps + 3) >> 2, n.estimator == DELAYED, X.dtype.type(0)
-    for k in range(E):
+    replica, base, components, drawn = w.replica, w.base, w.components, w.drawn
+    delayed, zero, one = n.estimator == DELAYED, X.dtype.type(0), X.dtype.type(1)
+    for k in range(n.local_steps):
         for g in range(lanes):
-            i, r = (first + g) // R, (first + g) % R
-            j, count = sampled(orders, r, i, k, blocks), start[i + 1] - start[i]
+            r, j = replica[g], np.int64(orders[drawn[g] + np.uint64(k * R)])
             if n.measures_drift and k > 0:
                 drift2[r] = max(drift2[r], square(D, g))
             if not delayed:
                 for c in range(D.shape[1]):
                     estimate[g, c] = zero
                 if len(offsets) > 0:
-                    _add_row(X.dtype.type(1), offsets, j, estimate, g)
+                    add_multiple(offsets, j, estimate, g, one)
             for q in range(begin[j], end[j]):
                 if delayed and k == 0:
                     break
                 if delayed:
-                    z = Z[r, q] + _meet(rows, q, D, g)
-                    new = weights[q] * formulas.slope(n.potential, z)
-                    change = X.dtype.type(formulas.refreshed_mean(0.0, new, S[r, q], count))
-                    S[r, q] = new
+                    at = base[g] + (np.uint64(q) << bits)
+                    new = weights[q] * formulas.slope(n.potential, Z[at] + _meet(rows, q, D, g))
+                    change = formulas.refreshed_mean(0.0, new, S[at], components[g])
+                    S[at] = new
                 else:
-                    z = _meet_at(rows, q, X, r, D, g) - shifts[q]
-                    change = X.dtype.type(weights[q] * formulas.slope(n.potential, z))
-                _add_row(change, rows, q, estimate, g)
+                    z = _meet(rows, q, X, r) + _meet(rows, q, D, g) - shifts[q]
+                    change = weights[q] * formulas.slope(n.potential, z)
+                add_multiple(rows, q, estimate, g, change)
             if n.exact_errors:
-                _note(k, g, D, estimate, path, estimates)
-            _step_down(keep, beta, estimate, V, D, g)
-
-
-@inner
-def elementwise_steps(
-    n: Settings, s: Packed, first: int, lanes: int, R: int, keep: float, beta: float, stamp: int, orders: Ints,
-    X: Array, slopes: Array, w: Lanes,
-) -> None:  # fmt: skip
-    """Delayed or stochastic steps of an elementwise problem; slopes (R, width) are phi' at the X[r].
-
-    `stamp` grows by E from one lane to the next, so that w.last never needs to be cleared.
-    """
-    shift, coefficients, start = s.current.shift, s.current.coefficients, s.current.client_start
-    D, V, drift2, estimate, path, estimates = w.D, w.V, w.drift2, w.estimate, w.path, w.estimates
-    point, history, last = w.point, w.history, w.last
-    E, blocks, width, delayed = n.local_steps, (n.local_steps + 3) >> 2, w.D.shape[1], n.estimator == DELAYED
-    for k in range(E):
-        i, r = first // R, first % R
-        for g in range(lanes):
-            if n.measures_drift and k > 0:
-                drift2[r] = max(drift2[r], square(D, g))
-            if k > 0 or not delayed:
-                j, begin, now = sampled(orders, r, i, k, blocks), start[i], g * E + k
-                for c in range(width):
-                    point[0, c] = X[r, c] + D[g, c]
-                fill_coordinate_slopes(n.potential, shift, point, 0, history, now)
-                if delayed:
-                    before, count = last[g, j - begin] - stamp, start[i + 1] - begin
-                    last[g, j - begin] = stamp + now
-                    if before < 0:
-                        _refresh_coordinates(coefficients, j, history, now, slopes, r, count, estimate, g)
-                    else:
-                        _refresh_coordinates(coefficients, j, history, now, history, before, count, estimate, g)
-                else:
-                    for c in range(width):
-                        estimate[g, c] = coefficients[j, c] * history[now, c]
-            if n.exact_errors:
-                _note(k, g, D, estimate, path, estimates)
-            _step_down(keep, beta, estimate, V, D, g)
-            r += 1
-            if r == R:
-                i, r = i + 1, 0
-
-
-@inner
-def _refresh_coordinates(
-    coefficients: Array, j: int, new: Array, now: int, old: Array, before: int, count: int, estimate: Array, g: int
-) -> None:
-    """estimate[g] after phi' of component j went from old[before] to new[now]."""
-    share = estimate.dtype.type(count)
-    for c in range(estimate.shape[1]):
-        factor = coefficients[j, c]
-        estimate[g, c] = formulas.refreshed_mean(estimate[g, c], factor * new[now, c], factor * old[before, c], share)
-
-
-@inner
-def _step_down(keep: float, beta: float, estimate: Array, u: Array, D: Array, g: int) -> None:
-    """D = keep D - beta (estimate + u)."""
-    for c in range(D.shape[1]):
-        D[g, c] = keep * D[g, c] - beta * (estimate[g, c] + u[g, c])
+                note(k, g, D, estimate, path, estimates)
+            step_down(estimate, g, V, g, D, g, keep, beta)
 
 
 @inner
 def full_steps(
-    n: Settings, s: Packed, i: int, R: int, tiled: bool, keep: float, beta: float, X: Array, points: Array, Z: Array,
-    S: Array, values: Array, w: Lanes,
+    n: Settings, s: Packed, i: int, R: int, keep: float, beta: float, X: Array, points: Array, panels: Array,
+    Z: Array, S: Array, potentials: Array, values: Array, w: Lanes,
 ) -> None:  # fmt: skip
     """All steps of client i in all R replicas with full local gradients; points (R, width) is scratch."""
     width = w.D.shape[1]
@@ -371,10 +348,15 @@ def full_steps(
                 for c in range(width):
                     w.estimate[r, c] *= s.current.means[i, c]
         else:
-            client_pass(n.potential, s.current, i, points, tiled, False, 0, Z, S, w.estimate[:R], values)
+            if n.bits > 0:
+                fill_panels(points, panels)
+            client_pass(
+                n.potential, s.current, i, points, panels, n.bits, False, 0, len(s.current.rows), Z, S,
+                potentials, w.estimate[:R], values,
+            )  # fmt: skip
         for r in range(R):
             if n.exact_errors:
                 # The estimate is the full gradient, without error.
                 for c in range(width):
                     w.rho_sum[r, c] += s.p[i] * w.estimate[r, c]
-            _step_down(keep, beta, w.estimate, w.V, w.D, r)
+            step_down(w.estimate, r, w.V, r, w.D, r, keep, beta)

@@ -19,6 +19,8 @@ from .trace import PER_CLIENT, ROUND, STATE
 DIAGNOSTICS = ("none", "cheap", "all")
 #: Whether a replica's numbers may depend, by rounding, on which others run beside it.
 BITWISE, FAST = MODES = ("bitwise", "fast")
+#: Replicas from which on a product of matrices pays.
+TOGETHER = 3
 DTYPES = ("float64", "float32")
 #: A run whose ||x||^2 exceeds this has diverged; far enough below the largest float for squares of gradients.
 LIMIT = 1e200
@@ -57,6 +59,11 @@ class Plan:
     dtype: str = DTYPES[0]
     every: int = 1
     recorded: tuple[str, ...] = (*STATE, *ROUND, *PER_CLIENT)
+
+    @property
+    def together(self) -> bool:
+        """Whether replicas share products; errors of estimates are compared with gradients of one replica."""
+        return self.mode == FAST and self.diagnostics < 2 and self.replicas >= TOGETHER
 
     @cached_property
     def digest(self) -> str:

@@ -1,242 +1,288 @@
-"""Compiled passes over rows: dot products with four rows at once, and the four rows added up at once.
+"""Compiled passes over rows: all z = row . x - shift, then the sum of weight phi'(z) row.
 
-The kernels for one replica sum in an order of their own, whatever the batch. Those for four replicas at once load a
-row once for all four: a matrix product in tiles of registers, equal to the others up to rounding.
+A replica alone sums in an order of its own, whatever the batch. Replicas together go through tiles of a matrix product
+(see `tiles`), equal to the others up to rounding. Then z and slopes of a row lie in lines of as many replicas as a line
+has numbers, a panel; `bits` says how many, as a power of two, and is zero for replicas alone.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from . import formulas
-from .cache import inner
+from . import formulas, tiles
+from .cache import apart, inner
 from .packed import Part
 from .problem import Array, Ints
+from .sweeps import Number, Read, Summed, Write, Written, ask_for, sweep
 
 CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
-#: Numbers of the rows that are read twice in a row, so that the second time they come from a near cache.
-NEAR = 8192
+#: Numbers of the rows that are read twice in a row, so that the second time they come from a near cache, for replicas
+#: alone, which ask for as many beforehand, and together; and rows.
+NEAR, NEAR_TOGETHER, MOST_ROWS = 2048, 32768, 32
+#: Columns of a matrix product at once, so that those of two panels stay in a near cache.
+DEPTH = 256
+
+TILE_ROWS, TILE_PANELS, TILE_COLUMNS = tiles.ROWS, tiles.PANELS, tiles.COLUMNS
+
+add_rows_4, add_rows_8 = tiles.add_rows(4), tiles.add_rows(8)
+dots_of_4, dots_of_8 = tiles.row_dots(4), tiles.row_dots(8)
+cauchy_slopes, geman_mcclure_slopes = tiles.panel_slopes(CAUCHY), tiles.panel_slopes(GEMAN_MCCLURE)
+panel_sums = tiles.panel_sums
+panel_tile, gradient_tile = tiles.panel_tile, tiles.gradient_tile
+
+
+@sweep
+def add_4(a: Read, b: Read, c: Read, e: Read, G: Write, s: Number, t: Number, u: Number, v: Number) -> Written:
+    """G += s a + t b + u c + v e."""
+    return (G + s * a + u * c) + (t * b + v * e)
+
+
+@sweep
+def _complete(offset: Read, x: Read, G: Write, share: Number) -> Summed:
+    """G = share G + offset, and <offset, x>."""
+    return share * G + offset, offset * x
 
 
 @inner
-def four_dots(rows: Array, a: int, b: int, c: int, e: int, X: Array, r: int) -> tuple[float, float, float, float]:
-    """The products of X[r] with the rows a, b, c and e."""
-    zero = X.dtype.type(0)
-    s, t, u, v = zero, zero, zero, zero
-    for k in range(X.shape[1]):
-        x = X[r, k]
-        s += rows[a, k] * x
-        t += rows[b, k] * x
-        u += rows[c, k] * x
-        v += rows[e, k] * x
-    return s, t, u, v
+def place(r: int, q: int, rows: int, bits: int) -> int:
+    """Where row q of replica r stands among z or slopes of `rows` rows."""
+    return (((r >> bits) * rows + q) << bits) + (r & ((1 << bits) - 1))
 
 
 @inner
-def add_four(
-    rows: Array, a: int, b: int, c: int, e: int, s: float, t: float, u: float, v: float, G: Array, r: int
-) -> None:
-    """G[r] += s row_a + t row_b + u row_c + v row_e."""
-    for k in range(G.shape[1]):
-        G[r, k] += s * rows[a, k] + t * rows[b, k] + u * rows[c, k] + v * rows[e, k]
+def fill_panels(X: Array, panels: Array) -> None:
+    """The columns of X (R, width) as lines: panels (panels, columns, lanes)."""
+    size = panels.shape[2]
+    for r in range(len(X)):
+        for k in range(panels.shape[1]):
+            panels[r // size, k, r % size] = X[r, k]
 
 
 @inner
-def dots_of_one(rows: Array, first: int, end: int, X: Array, r: int, Z: Array, base: int) -> None:
-    """Z[r, q - base] = <X[r], row_q> for q from first to end, a multiple of four later."""
-    zero = X.dtype.type(0)
-    for q in range(first, end, 4):
-        at = q - base
-        s, t, u, v = zero, zero, zero, zero
-        for k in range(X.shape[1]):
-            x = X[r, k]
-            s += rows[q, k] * x
-            t += rows[q + 1, k] * x
-            u += rows[q + 2, k] * x
-            v += rows[q + 3, k] * x
-        Z[r, at], Z[r, at + 1], Z[r, at + 2], Z[r, at + 3] = s, t, u, v
+def _dots_alone(rows: Array, first: int, end: int, X: Array, r: int, Z: Array, at: int) -> None:
+    """Z[at], ... = <X[r], row_q> for q from first to end, a multiple of four later."""
+    q = first
+    while q + 8 <= end:
+        dots_of_8(rows, q, q + 1, q + 2, q + 3, q + 4, q + 5, q + 6, q + 7, X, r, Z, at + q - first)
+        q += 8
+    if q < end:
+        dots_of_4(rows, q, q + 1, q + 2, q + 3, X, r, Z, at + q - first)
 
 
 @inner
-def add_to_one(rows: Array, first: int, end: int, S: Array, base: int, G: Array, r: int) -> None:
-    """G[r] += sum_q S[r, q - base] row_q for q from first to end, a multiple of four later."""
-    for q in range(first, end, 4):
-        at = q - base
-        s, t, u, v = S[r, at], S[r, at + 1], S[r, at + 2], S[r, at + 3]
-        for k in range(G.shape[1]):
-            G[r, k] += s * rows[q, k] + t * rows[q + 1, k] + u * rows[q + 2, k] + v * rows[q + 3, k]
+def _add_alone(rows: Array, first: int, end: int, S: Array, at: int, G: Array, r: int) -> None:
+    """G[r] += the sum of S[at + q - first] row_q for q from first to end, a multiple of four later."""
+    q = first
+    while q + 8 <= end:
+        add_rows_8(rows, q, end - first, S, at + q - first, G, r)
+        q += 8
+    if q < end:
+        add_rows_4(rows, q, end - first, S, at + q - first, G, r)
 
 
 @inner
-def dots_of_four(rows: Array, first: int, end: int, X: Array, r: int, Z: Array, base: int) -> None:
-    """Z[r + i, q - base] = <X[r + i], row_q> for i < 4 and q from first to end, a multiple of four later."""
-    zero = X.dtype.type(0)
-    for q in range(first, end, 4):
-        at = q - base
-        s0, s1, s2, s3 = zero, zero, zero, zero
-        t0, t1, t2, t3 = zero, zero, zero, zero
-        u0, u1, u2, u3 = zero, zero, zero, zero
-        v0, v1, v2, v3 = zero, zero, zero, zero
-        for k in range(X.shape[1]):
-            x, y, z, w = X[r, k], X[r + 1, k], X[r + 2, k], X[r + 3, k]
-            row = rows[q, k]
-            s0 += row * x
-            t0 += row * y
-            u0 += row * z
-            v0 += row * w
-            row = rows[q + 1, k]
-            s1 += row * x
-            t1 += row * y
-            u1 += row * z
-            v1 += row * w
-            row = rows[q + 2, k]
-            s2 += row * x
-            t2 += row * y
-            u2 += row * z
-            v2 += row * w
-            row = rows[q + 3, k]
-            s3 += row * x
-            t3 += row * y
-            u3 += row * z
-            v3 += row * w
-        Z[r, at], Z[r, at + 1], Z[r, at + 2], Z[r, at + 3] = s0, s1, s2, s3
-        Z[r + 1, at], Z[r + 1, at + 1], Z[r + 1, at + 2], Z[r + 1, at + 3] = t0, t1, t2, t3
-        Z[r + 2, at], Z[r + 2, at + 1], Z[r + 2, at + 2], Z[r + 2, at + 3] = u0, u1, u2, u3
-        Z[r + 3, at], Z[r + 3, at + 1], Z[r + 3, at + 2], Z[r + 3, at + 3] = v0, v1, v2, v3
+def _dots_together(rows: Array, first: int, end: int, X: Array, Z: Array, at: int, stride: int) -> None:
+    """The products of rows first to end, a multiple of four later, with all panels X; `stride` of Z between panels."""
+    panels, columns, size = X.shape
+    for k in range(0, columns, DEPTH):
+        stop = min(columns, k + DEPTH)
+        panel = 0
+        while panel < panels:
+            wide = TILE_PANELS if panel + TILE_PANELS <= panels else 1
+            to, q = panel * stride + at, first
+            while q < end:
+                tall = TILE_ROWS if q + TILE_ROWS <= end else 4
+                panel_tile(rows, q, tall, X, panel, wide, k, stop, Z, to, stride)
+                q += tall
+                to += tall * size
+            panel += wide
 
 
 @inner
-def add_to_four(rows: Array, first: int, end: int, S: Array, base: int, G: Array, r: int) -> None:
-    """G[r + i] += sum_q S[r + i, q - base] row_q for i < 4 and q from first to end, a multiple of four later."""
-    for q in range(first, end, 4):
-        at = q - base
-        s0, s1, s2, s3 = S[r, at], S[r, at + 1], S[r, at + 2], S[r, at + 3]
-        t0, t1, t2, t3 = S[r + 1, at], S[r + 1, at + 1], S[r + 1, at + 2], S[r + 1, at + 3]
-        u0, u1, u2, u3 = S[r + 2, at], S[r + 2, at + 1], S[r + 2, at + 2], S[r + 2, at + 3]
-        v0, v1, v2, v3 = S[r + 3, at], S[r + 3, at + 1], S[r + 3, at + 2], S[r + 3, at + 3]
-        for k in range(G.shape[1]):
-            a, b, c, e = rows[q, k], rows[q + 1, k], rows[q + 2, k], rows[q + 3, k]
-            G[r, k] += s0 * a + s1 * b + s2 * c + s3 * e
-            G[r + 1, k] += t0 * a + t1 * b + t2 * c + t3 * e
-            G[r + 2, k] += u0 * a + u1 * b + u2 * c + u3 * e
-            G[r + 3, k] += v0 * a + v1 * b + v2 * c + v3 * e
+def _add_together(rows: Array, first: int, count: int, S: Array, at: int, stride: int, size: int, G: Array) -> None:
+    """G[r] += the sum of S row over `count` rows, for all replicas."""
+    R, width = G.shape
+    column = 0
+    while column < width:
+        left = (width - column) // size
+        # A tile of one line waits for itself, so that five lines are three and two.
+        lines = min(TILE_COLUMNS, 3 if left == 5 else left)
+        r = 0
+        while r < R:
+            many = 4 if r + 4 <= R else 1
+            start = (r // size) * stride + at + r % size
+            gradient_tile(rows, first, count, column, lines, S, start, G, r, many)
+            r += many
+        column += lines * size
 
 
 @inner
-def fill_slopes(
-    potential: int, shifts: Array, weights: Array, q: int, count: int, Z: Array, S: Array, r: int, at: int
-) -> None:
-    """Z[r, at:] -= shifts[q:] and S[r, at:] = weights[q:] phi' of them, `count` each; for one potential a loop.
-
-    An unsigned index cannot count from the end, and only then do the loops vectorise.
-    """
+def fill_slopes(potential: int, shifts: Array, weights: Array, q: int, count: int, Z: Array, S: Array, at: int) -> None:
+    """z -= shift and S = weight phi'(z) for `count` rows from q on; for one potential a loop, so that it vectorises."""
     if potential == CAUCHY:
         for k in range(count):
             to, of = np.uint64(at + k), np.uint64(q + k)
-            Z[r, to] -= shifts[of]
-            S[r, to] = weights[of] * formulas.slope(CAUCHY, Z[r, to])
+            Z[to] -= shifts[of]
+            S[to] = weights[of] * formulas.slope(CAUCHY, Z[to])
     elif potential == GEMAN_MCCLURE:
         for k in range(count):
             to, of = np.uint64(at + k), np.uint64(q + k)
-            Z[r, to] -= shifts[of]
-            S[r, to] = weights[of] * formulas.slope(GEMAN_MCCLURE, Z[r, to])
+            Z[to] -= shifts[of]
+            S[to] = weights[of] * formulas.slope(GEMAN_MCCLURE, Z[to])
     else:
         for k in range(count):
-            Z[r, at + k] -= shifts[q + k]
-            S[r, at + k] = weights[q + k] * formulas.slope(potential, Z[r, at + k])
+            Z[at + k] -= shifts[q + k]
+            S[at + k] = weights[q + k] * formulas.slope(potential, Z[at + k])
 
 
 @inner
-def sum_values(potential: int, weights: Array, q: int, count: int, Z: Array, r: int, at: int) -> float:
+def _fill_panel_slopes(
+    potential: int, shifts: Array, weights: Array, q: int, count: int, Z: Array, S: Array, start: int, size: int
+) -> None:
+    """The same for the lines of a panel."""
+    if potential == CAUCHY:
+        cauchy_slopes(shifts, weights, q, count, Z, S, start)
+    elif potential == GEMAN_MCCLURE:
+        geman_mcclure_slopes(shifts, weights, q, count, Z, S, start)
+    else:
+        for k in range(count):
+            for to in range(start + k * size, start + (k + 1) * size):
+                Z[to] -= shifts[q + k]
+                S[to] = weights[q + k] * formulas.slope(potential, Z[to])
+
+
+@inner
+def _multiply_slopes(potential: int, count: int, Z: Array, S: Array) -> None:
+    """S *= phi'(z) for the first `count` numbers."""
+    if potential == CAUCHY:
+        for k in range(count):
+            S[np.uint64(k)] *= formulas.slope(CAUCHY, Z[np.uint64(k)])
+    elif potential == GEMAN_MCCLURE:
+        for k in range(count):
+            S[np.uint64(k)] *= formulas.slope(GEMAN_MCCLURE, Z[np.uint64(k)])
+    else:
+        for k in range(count):
+            S[k] *= formulas.slope(potential, Z[k])
+
+
+@inner
+def sum_values(potential: int, weights: Array, q: int, count: int, Z: Array, at: int) -> float:
     """sum weights phi(z) over `count` rows from q on; for one potential a loop, so that it vectorises."""
     total = 0.0
     if potential == CAUCHY:
         for k in range(count):
             to, of = np.uint64(at + k), np.uint64(q + k)
-            total += weights[of] * formulas.potential(CAUCHY, Z[r, to])
+            total += weights[of] * formulas.potential(CAUCHY, Z[to])
     else:
         for k in range(count):
-            total += weights[q + k] * formulas.potential(potential, Z[r, at + k])
+            total += weights[q + k] * formulas.potential(potential, Z[at + k])
     return total
 
 
 @inner
+def _fill_potentials(potential: int, Z: Array, start: int, count: int, P: Array) -> None:
+    """P[0], ... = phi(z) for `count` numbers of Z."""
+    if potential == CAUCHY:
+        for k in range(count):
+            P[np.uint64(k)] = formulas.potential(CAUCHY, Z[np.uint64(start + k)])
+    else:
+        for k in range(count):
+            P[k] = formulas.potential(potential, Z[start + k])
+
+
+@apart
 def client_pass(
-    potential: int, part: Part, i: int, X: Array, tiled: bool, valued: bool, base: int, Z: Array, S: Array, G: Array,
-    values: Array,
+    potential: int, part: Part, i: int, X: Array, panels: Array, bits: int, valued: bool, base: int, height: int,
+    Z: Array, S: Array, potentials: Array, G: Array, values: Array,
 ) -> None:  # fmt: skip
     """Client i's mean gradient at every X[r] into G (R, width), and with `valued` its mean into values (R,).
 
-    On the way z and weight phi'(z) of its rows q go to Z[r, q - base] and S[r, q - base].
+    On the way z and weight phi'(z) of its rows q go where `place` says for row q - base of `height`. With `bits` X
+    stands in `panels`, too.
     """
     R, width = G.shape
     rows, first, end = part.rows, part.client_rows[i], part.client_rows[i + 1]
     shifts, weights, mean_offsets = part.shifts, part.weights, part.mean_offsets
+    size, stride = 1 << bits, height << bits
     G[:] = 0
     values[:] = 0.0
-    chunk = min(32, max(8, NEAR // width // 4 * 4))
-    for q0 in range(first, end, chunk):
-        q1 = min(end, q0 + chunk)
-        r = 0
-        while r < R:
-            together = 4 if tiled and r + 4 <= R else 1
-            if together == 4:
-                dots_of_four(rows, q0, q1, X, r, Z, base)
-            else:
-                dots_of_one(rows, q0, q1, X, r, Z, base)
-            for one in range(r, r + together):
-                fill_slopes(potential, shifts, weights, q0, q1 - q0, Z, S, one, q0 - base)
+    near = NEAR_TOGETHER if bits > 0 else NEAR
+    chunk = min(MOST_ROWS, max(8, near // width // 8 * 8))
+    for q in range(first, end, chunk):
+        stop = min(end, q + chunk)
+        at = (q - base) << bits
+        if bits > 0:
+            _dots_together(rows, q, stop, panels, Z, at, stride)
+            for panel in range(len(panels)):
+                start = panel * stride + at
+                _fill_panel_slopes(potential, shifts, weights, q, stop - q, Z, S, start, size)
                 if valued:
-                    values[one] += sum_values(potential, weights, q0, q1 - q0, Z, one, q0 - base)
-            if together == 4:
-                add_to_four(rows, q0, q1, S, base, G, r)
-            else:
-                add_to_one(rows, q0, q1, S, base, G, r)
-            r += together
+                    _fill_potentials(potential, Z, start, (stop - q) * size, potentials)
+                    panel_sums(weights, q, stop - q, potentials, 0, values, panel * size)
+            _add_together(rows, q, stop - q, S, at, stride, size, G)
+            continue
+        for r in range(R):
+            start = r * height + at
+            _dots_alone(rows, q, stop, X, r, Z, start)
+            fill_slopes(potential, shifts, weights, q, stop - q, Z, S, start)
+            if valued:
+                values[r] += sum_values(potential, weights, q, stop - q, Z, start)
+            _add_alone(rows, q, stop, S, start, G, r)
     one = X.dtype.type(1) / (part.client_start[i + 1] - part.client_start[i])
-    share = X.dtype.type(one)
     for r in range(R):
-        linear = 0.0
-        for c in range(width):
-            G[r, c] = share * G[r, c] + mean_offsets[i, c]
-            linear += mean_offsets[i, c] * X[r, c]
-        values[r] = values[r] * one + linear
+        values[r] = values[r] * one + _complete(mean_offsets, i, X, r, G, r, one)
 
 
-@inner
+@apart
 def chosen_pass(
-    potential: int, rows: Array, shifts: Array, weights: Array, i: int, chosen: Ints, counts: Ints, factors: Array,
-    known: bool, valued: bool, base: int, Z: Array, S: Array, X: Array, G: Array, values: Array,
+    potential: int, part: Part, i: int, chosen: Ints, counts: Ints, factors: Array, known: bool, valued: bool,
+    bits: int, height: int, Z: Array, S: Array, X: Array, G: Array, values: Array,
 ) -> None:  # fmt: skip
     """G[r] += factors[r, i] times the sum of weight phi'(z) row over chosen[r, i, :counts[r, i]], filled up to fours.
 
-    The same for the values. With `known`, z and slopes of row q at X[r] stand in Z[r, q - base] and S[r, q - base].
+    The same for the values. With `known`, z and slopes of client i's rows stand where `place` says; without, Z and S
+    are scratch for as many numbers as are chosen.
     """
-    nothing, zero = len(rows) - 1, X.dtype.type(0)
+    rows, shifts, weights, base = part.rows, part.shifts, part.weights, part.client_rows[i]
     for r in range(len(X)):
-        scale, value = X.dtype.type(factors[r, i]), 0.0
-        for k in range(0, counts[r, i], 4):
-            a, b, c, e = chosen[r, i, k], chosen[r, i, k + 1], chosen[r, i, k + 2], chosen[r, i, k + 3]
-            if known:
-                s = S[r, a - base]
-                t = S[r, b - base] if b < nothing else zero
-                u = S[r, c - base] if c < nothing else zero
-                v = S[r, e - base] if e < nothing else zero
-            else:
-                x, y, z, w = four_dots(rows, a, b, c, e, X, r)
-                x, y, z, w = x - shifts[a], y - shifts[b], z - shifts[c], w - shifts[e]
-                s = X.dtype.type(weights[a] * formulas.slope(potential, x))
-                t = X.dtype.type(weights[b] * formulas.slope(potential, y))
-                u = X.dtype.type(weights[c] * formulas.slope(potential, z))
-                v = X.dtype.type(weights[e] * formulas.slope(potential, w))
-                if valued:
-                    value += weights[a] * formulas.potential(potential, x)
-                    value += weights[b] * formulas.potential(potential, y)
-                    value += weights[c] * formulas.potential(potential, z)
-                    value += weights[e] * formulas.potential(potential, w)
-            add_four(rows, a, b, c, e, scale * s, scale * t, scale * u, scale * v, G, r)
-        if known and valued:
-            for k in range(counts[r, i]):
+        scale, count = X.dtype.type(factors[r, i]), counts[r, i]
+        total, filled = 0.0, (count + 3) >> 2 << 2
+        if known:
+            for k in range(0, filled, 4):
+                a, b, c, e = chosen[r, i, k], chosen[r, i, k + 1], chosen[r, i, k + 2], chosen[r, i, k + 3]
+                s, t, u, v = scale, scale, scale, scale
+                s *= _known_slope(S, r, a, base, height, bits, k < count)
+                t *= _known_slope(S, r, b, base, height, bits, k + 1 < count)
+                u *= _known_slope(S, r, c, base, height, bits, k + 2 < count)
+                v *= _known_slope(S, r, e, base, height, bits, k + 3 < count)
+                add_4(rows, a, rows, b, rows, c, rows, e, G, r, s, t, u, v)
+            if valued:
+                for k in range(count):
+                    q = chosen[r, i, k]
+                    total += weights[q] * formulas.potential(potential, Z[place(r, q - base, height, bits)])
+        else:
+            for k in range(0, filled, 4):
+                for later in range(k + 4, min(k + 8, filled)):
+                    ask_for(rows, chosen[r, i, later])
+                a, b, c, e = chosen[r, i, k], chosen[r, i, k + 1], chosen[r, i, k + 2], chosen[r, i, k + 3]
+                dots_of_4(rows, a, b, c, e, X, r, Z, k)
+            for k in range(filled):
                 q = chosen[r, i, k]
-                value += weights[q] * formulas.potential(potential, Z[r, q - base])
-        values[r] += factors[r, i] * value
+                Z[k] -= shifts[q]
+                S[k] = scale * weights[q]
+            _multiply_slopes(potential, filled, Z, S)
+            if valued:
+                for k in range(filled):
+                    total += weights[chosen[r, i, k]] * formulas.potential(potential, Z[k])
+            for k in range(0, filled, 4):
+                a, b, c, e = chosen[r, i, k], chosen[r, i, k + 1], chosen[r, i, k + 2], chosen[r, i, k + 3]
+                add_4(rows, a, rows, b, rows, c, rows, e, G, r, S[k], S[k + 1], S[k + 2], S[k + 3])
+        values[r] += factors[r, i] * total
+
+
+@inner
+def _known_slope(S: Array, r: int, q: int, base: int, height: int, bits: int, real: bool) -> Any:
+    """The slope of a row, or zero for one that fills up."""
+    return S[place(r, q - base, height, bits)] if real else S.dtype.type(0)

@@ -7,13 +7,14 @@ import numpy as np
 from . import draws
 from . import memory as memories
 from .block_work import Block
-from .cache import allocating, inner
+from .cache import allocating, apart, inner
 from .elementwise import coordinate_gradients, fill_coordinate_slopes, weighted_value
 from .packed import Packed
 from .passes import NO_MEMORY, ROTATED, SCALED, STOCHASTIC, SUBSET
 from .problem import Array, Ints
 from .ridge_passes import chosen_pass, client_pass
 from .settings import Settings
+from .sweeps import Read, Summed, Write, add_multiple, subtract, sweep
 
 COMPONENT_DRAW, STOCHASTIC_DRAW = draws.COMPONENT, draws.STOCHASTIC
 
@@ -50,31 +51,41 @@ def draw_kept(n: Settings, s: Packed, first_replica: int, round_: int, w: Block)
             length += 1
 
 
-@inner
-def draw_orders(n: Settings, start: Ints, first_replica: int, t: int, orders: Ints) -> None:
-    """The components of all local steps of a round, four to a call of the generator."""
+@apart
+def draw_orders(n: Settings, s: Packed, first_replica: int, t: int, R: int, orders: Ints) -> None:
+    """The components of all local steps of a round, their rows where each has one; four to a call of the generator.
+
+    That of client i, step k and replica r goes to orders[(i K + k) R + r], where K is E in whole fours: replicas stand
+    side by side, so that the generator runs on vectors.
+    """
     purpose = STOCHASTIC_DRAW if n.estimator == STOCHASTIC else COMPONENT_DRAW
-    blocks = (n.local_steps + 3) >> 2
-    N = len(start) - 1
-    for lane in range(len(orders) * N):
-        r, i = lane // N, lane % N
-        replica, first, count = first_replica + r, start[i], start[i + 1] - start[i]
-        for k in range(blocks):
-            four = draws.words(n.seed, purpose, replica, i, t, k)
-            orders[r, 0, i * blocks + k] = first + draws.below(four[0], count)
-            orders[r, 1, i * blocks + k] = first + draws.below(four[1], count)
-            orders[r, 2, i * blocks + k] = first + draws.below(four[2], count)
-            orders[r, 3, i * blocks + k] = first + draws.below(four[3], count)
+    start, at = s.current.client_start, 0
+    for i in range(len(s.p)):
+        count = start[i + 1] - start[i]
+        first = s.current.client_rows[i] if s.single else start[i]
+        for block in range((n.local_steps + 3) >> 2):
+            for r in range(R):
+                four = draws.words(n.seed, purpose, first_replica + r, i, t, block)
+                # An index without a sign is not asked whether it counts from the end.
+                orders[np.uint64(at + r)] = first + draws.below(four[0], count)
+                orders[np.uint64(at + R + r)] = first + draws.below(four[1], count)
+                orders[np.uint64(at + 2 * R + r)] = first + draws.below(four[2], count)
+                orders[np.uint64(at + 3 * R + r)] = first + draws.below(four[3], count)
+            at += 4 * R
+
+
+@sweep
+def _add_linear(offset: Read, x: Read, grad: Write) -> Summed:
+    """grad += offset, and <offset, x>."""
+    return grad + offset, offset * x
 
 
 @inner
 def _add_share(p: float, G: Array, values: Array, grad: Array, value: Array) -> None:
     """grad += p G and value += p values, of every replica."""
-    share = G.dtype.type(p)
     for r in range(len(G)):
         value[r] += p * values[r]
-        for c in range(G.shape[1]):
-            grad[r, c] += share * G[r, c]
+        add_multiple(G, r, grad, r, p)
 
 
 @inner
@@ -82,43 +93,42 @@ def past_gradients(n: Settings, s: Packed, R: int, whole: bool, valued: bool, w:
     """f, grad f where `whole`, and the mean over the kept components of the past where there are such."""
     N, width, past, subset = len(s.p), len(s.point), s.past, n.memory == SUBSET
     # A slope taken from the full pass may differ by rounding from one taken alone.
-    known = whole and n.together
+    known = whole and n.bits > 0
     w.grad_f[:] = 0
     w.grad_memory[:] = 0
     w.f[:] = 0.0
     w.f_memory[:] = 0.0
     if len(s.basis) > 0:
         for r in range(R):
-            fill_coordinate_slopes(n.potential, past.shift, w.X, r, w.past_slopes, r)
+            fill_coordinate_slopes(n.potential, past.shift, w.X, r, w.coordinate_slopes, r)
             if whole:
                 for i in range(N):
                     for c in range(width):
-                        w.grad_f[r, c] += s.p[i] * past.means[i, c] * w.past_slopes[r, c]
+                        w.grad_f[r, c] += s.p[i] * past.means[i, c] * w.coordinate_slopes[r, c]
                     if valued:
                         w.f[r] += s.p[i] * weighted_value(n.potential, past, past.means, i, w.X, r)
             if subset:
                 for c in range(width):
-                    w.grad_memory[r, c] = w.kept_means[r, c] * w.past_slopes[r, c]
+                    w.grad_memory[r, c] = w.kept_means[r, c] * w.coordinate_slopes[r, c]
                 if valued:
                     w.f_memory[r] = weighted_value(n.potential, past, w.kept_means, r, w.X, r)
         return
     for i in range(N):
-        base = past.client_rows[i]
+        base, height = past.client_rows[i], past.client_rows[i + 1] - past.client_rows[i]
         if whole:
             client_pass(
-                n.potential, past, i, w.X, n.together, valued, base, w.past_Z, w.past_slopes, w.scratch, w.values
+                n.potential, past, i, w.X, w.panels, n.bits, valued, base, height, w.past_Z, w.past_slopes,
+                w.potentials, w.scratch, w.values,
             )  # fmt: skip
             _add_share(s.p[i], w.scratch, w.values, w.grad_f, w.f)
         if subset:
             chosen_pass(
-                n.potential, past.rows, past.shifts, past.weights, i, w.kept_rows, w.kept, w.kept_share, known, valued,
-                base, w.past_Z, w.past_slopes, w.X, w.grad_memory, w.f_memory,
+                n.potential, past, i, w.kept_rows, w.kept, w.kept_share, known, valued, n.bits, height, w.past_Z,
+                w.past_slopes, w.X, w.grad_memory, w.f_memory,
             )  # fmt: skip
-    if subset:
+    if subset and len(past.offsets) > 0:
         for r in range(R):
-            for c in range(width):
-                w.grad_memory[r, c] += w.memory_offset[r, c]
-                w.f_memory[r] += w.memory_offset[r, c] * w.X[r, c]
+            w.f_memory[r] += _add_linear(w.memory_offset, r, w.X, r, w.grad_memory, r)
 
 
 @inner
@@ -129,8 +139,7 @@ def complete_memory(n: Settings, basis: Array, w: Block) -> None:
         return
     for r in range(R):
         if n.memory == SUBSET:
-            for c in range(width):
-                w.b[r, c] = w.grad_memory[r, c] - w.grad_f[r, c]
+            subtract(w.grad_memory, r, w.grad_f, r, w.b, r)
             continue
         if n.memory == ROTATED and len(basis) > 0:
             to_start(basis, w.grad_f, r, w.step[r])
@@ -171,13 +180,16 @@ def current_gradients(n: Settings, s: Packed, R: int, valued: bool, w: Block) ->
     w.g[:] = 0.0
     if len(s.basis) > 0:
         for r in range(R):
-            fill_coordinate_slopes(n.potential, current.shift, w.X, r, w.slopes, r)
+            fill_coordinate_slopes(n.potential, current.shift, w.X, r, w.coordinate_slopes, r)
     for i in range(len(s.p)):
         if len(s.basis) > 0:
-            coordinate_gradients(current, i, w.slopes, w.clients[i])
+            coordinate_gradients(current, i, w.coordinate_slopes, w.clients[i])
             if valued:
                 for r in range(R):
                     w.values[r] = weighted_value(n.potential, current, current.means, i, w.X, r)
         else:
-            client_pass(n.potential, current, i, w.X, n.together, valued, 0, w.Z, w.slopes, w.clients[i], w.values)
+            client_pass(
+                n.potential, current, i, w.X, w.panels, n.bits, valued, 0, len(current.rows), w.Z, w.slopes,
+                w.potentials, w.clients[i], w.values,
+            )  # fmt: skip
         _add_share(s.p[i], w.clients[i], w.values, w.grad_g, w.g)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from .adaptive import adapted_step
 from .block_work import Block
 from .cache import inner
+from .coordinate_steps import elementwise_steps
 from .local_steps import (
     Lanes,
     delayed_steps,
-    elementwise_steps,
     full_steps,
     general_steps,
     measure_errors,
@@ -17,12 +17,14 @@ from .local_steps import (
 from .packed import Packed
 from .passes import CONSTANT, CONTROL, DELAYED, FULL, PRINTED, TRACKING
 from .problem import Array
+from .ridge_passes import place
 from .settings import Settings
+from .sweeps import Number, Read, Summed, Write, add, add_multiple, copy, subtract, sweep
 
 
 @inner
 def _open_lanes(
-    n: Settings, first: int, count: int, fused: bool, clients: Array, grad_g: Array, control: Array,
+    n: Settings, s: Packed, first: int, count: int, fused: bool, clients: Array, grad_g: Array, control: Array,
     control_mean: Array, kept_u: Array, lanes: Lanes,
 ) -> None:  # fmt: skip
     """D = 0, u, and the estimate of k = 0; where steps are `fused` V holds the sum of both.
@@ -31,45 +33,51 @@ def _open_lanes(
     """
     R, width = grad_g.shape
     D, V, u, estimate = lanes.D, lanes.V, lanes.u, lanes.estimate
+    height, start, steps = len(s.current.rows), s.current.client_start, (n.local_steps + 3) >> 2 << 2
     for g in range(count):
         i, r = (first + g) // R, (first + g) % R
+        lanes.client[g], lanes.replica[g], lanes.base[g] = i, r, place(r, 0, height, n.bits)
+        lanes.drawn[g] = i * steps * R + r
+        lanes.components[g] = start[i + 1] - start[i]
         if n.correction == TRACKING:
-            for c in range(width):
-                u[g, c] = grad_g[r, c] - clients[i, r, c]
+            subtract(grad_g, r, clients[i], r, u, g)
         elif n.correction == CONTROL:
-            for c in range(width):
-                u[g, c] = control_mean[r, c] - control[r, i, c]
+            subtract(control_mean, r, control[r], i, u, g)
         for c in range(width):
             D[g, c] = 0
-            estimate[g, c] = clients[i, r, c]
         if fused:
-            for c in range(width):
-                V[g, c] = u[g, c] + clients[i, r, c]
+            add(u, g, clients[i], r, V, g)
         else:
-            for c in range(width):
-                V[g, c] = u[g, c]
+            copy(u, g, V, g)
+        if not fused or n.exact_errors:
+            copy(clients[i], r, estimate, g)
         if n.adaptive != CONSTANT:
-            for c in range(width):
-                kept_u[r, i, c] = u[g, c]
+            copy(u, g, kept_u[r], i)
+
+
+@sweep
+def _sum_up(
+    D: Read, u: Read, grad_memory: Read, a: Write, S: Write, displacement: Write, rate: Number, per_beta: Number,
+    steps: Number, share: Number,
+) -> Summed:  # fmt: skip
+    """a = rate (-D / beta - E u), S += share a, displacement += share D, and <grad_memory, a>."""
+    moved = rate * (per_beta * D - steps * u)
+    return moved, S + share * moved, displacement + share * D, grad_memory * moved
 
 
 @inner
-def _close_lanes(n: Settings, p: Array, first: int, count: int, w: Block, D: Array, u: Array) -> None:
+def _close_lanes(n: Settings, p: Array, count: int, w: Block, lanes: Lanes) -> None:
     """The sums a_i of the clients' estimates and proximal terms, D = -beta (a_i + E u), and what follows from them."""
-    (R, width), E = w.X.shape, n.local_steps
-    per_beta, rate = w.X.dtype.type(-1.0 / n.beta), w.X.dtype.type(n.server_rate)
-    a, S, displacement, grad_memory = w.a, w.S, w.displacement, w.grad_memory
+    width, E = w.X.shape[1], n.local_steps
+    per_beta = w.X.dtype.type(-1.0 / n.beta)
+    D, u, a, S, displacement, grad_memory = lanes.D, lanes.u, w.a, w.S, w.displacement, w.grad_memory
     for g in range(count):
-        i, r = (first + g) // R, (first + g) % R
+        i, r = lanes.client[g], lanes.replica[g]
         one, replica = (0, 0) if n.adaptive == CONSTANT else (i, r)
-        share, product = w.X.dtype.type(p[i]), w.X.dtype.type(0)
-        for c in range(width):
-            moved = rate * (per_beta * D[g, c] - E * u[g, c])
-            a[replica, one, c] = moved
-            S[r, c] += share * moved
-            displacement[r, c] += share * D[g, c]
-            product += grad_memory[r, c] * moved
-        w.products[r, i] = product
+        share = w.X.dtype.type(p[i])
+        w.products[r, i] = _sum_up(
+            D, g, u, g, grad_memory, r, a[replica], one, S, r, displacement, r, n.server_rate, per_beta, E, share
+        )  # fmt: skip
         if n.correction == CONTROL:
             for c in range(width):
                 change = per_beta * D[g, c] / E - w.control_mean[r, c]
@@ -97,10 +105,8 @@ def server_steps(n: Settings, p: Array, w: Block, alphas: Array) -> None:
                 w.X[r, c] -= w.step[r, c]
                 w.S[r, c] = w.step[r, c] / n.beta
         else:
-            for c in range(width):
-                w.X[r, c] += n.server_rate * w.displacement[r, c]
-        for c in range(width):
-            w.X[r, c] -= alpha * w.grad_memory[r, c]
+            add_multiple(w.displacement, r, w.X, r, n.server_rate)
+        add_multiple(w.grad_memory, r, w.X, r, -alpha)
         alphas[r] = alpha
 
 
@@ -113,22 +119,25 @@ def local_work(n: Settings, s: Packed, R: int, group: int, stamp: int, w: Block,
     first = 0
     while first < N * R:
         count = R if n.estimator == FULL else min(group, N * R - first)
-        _open_lanes(n, first, count, fused, w.clients, w.grad_g, w.control, w.control_mean, w.u, lanes)
+        _open_lanes(n, s, first, count, fused, w.clients, w.grad_g, w.control, w.control_mean, w.u, lanes)
         if n.estimator == FULL:
             full_steps(
-                n, s, first // R, R, n.together, keep, beta, w.X, w.scratch, w.Z, w.slopes, w.values, lanes
+                n, s, first // R, R, keep, beta, w.X, w.scratch, w.panels, w.Z, w.slopes, w.potentials, w.values,
+                lanes,
             )  # fmt: skip
         elif elementwise:
-            elementwise_steps(n, s, first, count, R, keep, beta, stamp, w.orders, w.X, w.slopes, lanes)
+            elementwise_steps(
+                n, s, count, R, keep, beta, stamp, w.orders, w.X, w.coordinate_slopes, lanes
+            )  # fmt: skip
             stamp += count * n.local_steps
         elif not s.single:
-            general_steps(n, s, first, count, R, keep, beta, w.orders, w.X, w.Z, w.slopes, lanes)
+            general_steps(n, s, count, R, keep, beta, w.orders, w.X, w.Z, w.slopes, lanes)
         elif fused:
-            delayed_steps(n, s, first, count, R, keep, beta, w.orders, w.X, w.Z, w.slopes, lanes)
+            delayed_steps(n, s, count, R, keep, beta, w.orders, w.Z, w.slopes, lanes)
         else:
-            stochastic_steps(n, s, first, count, R, keep, beta, w.orders, w.X, lanes)
+            stochastic_steps(n, s, count, R, keep, beta, w.orders, w.X, lanes)
         if n.exact_errors and n.estimator != FULL:
-            measure_errors(n, s, first // R, first % R, w.X, lanes)
-        _close_lanes(n, s.p, first, count, w, lanes.D, lanes.u)
+            measure_errors(n, s, first // R, first % R, w.X, w.panels, lanes)
+        _close_lanes(n, s.p, count, w, lanes)
         first += count
     return stamp

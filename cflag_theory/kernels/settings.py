@@ -27,8 +27,8 @@ class Settings(NamedTuple):
         Whether grad f(x_t), and whether values of f and g, are recorded.
     measures_rounds, measures_drift, exact_errors : bool
         Whether anything is recorded over a round, ||x_k - x_t||^2, and errors of estimates.
-    together : bool
-        Whether four replicas share a product.
+    bits : int
+        Replicas that share a line of z, as a power of two; zero where every replica goes alone.
     """
 
     seed: int
@@ -62,10 +62,10 @@ class Settings(NamedTuple):
     measures_rounds: bool
     measures_drift: bool
     exact_errors: bool
-    together: bool
+    bits: int
 
 
-def settings_of(plan: Plan, *, together: bool, detailed: bool) -> Settings:
+def settings_of(plan: Plan, *, bits: int, detailed: bool) -> Settings:
     """The plan as numbers of fixed types; `detailed` for the rounds in which errors of estimates are measured."""
     numbers = as_numbers(plan)._asdict()
     recorded = frozenset(plan.recorded)
@@ -82,6 +82,6 @@ def settings_of(plan: Plan, *, together: bool, detailed: bool) -> Settings:
         "measures_rounds": not recorded <= OF_PAST - {"B"} | OF_CURRENT | {"grad_memory2"},
         "measures_drift": "drift2_max" in recorded,
         "exact_errors": detailed and not recorded.isdisjoint(OF_ERRORS),
-        "together": together,
+        "bits": bits,
     }
     return Settings(**{name: (numbers | own)[name] for name in Settings._fields})

@@ -18,7 +18,7 @@ from .algorithms import Algorithm, is_finite_real
 from .draws import MAX_CLIENTS
 from .framework import framework
 from .memory import BALANCED, GIVEN, ROTATION, SUBSET, Memory, marks
-from .plan import BITWISE, DIAGNOSTICS, DTYPES, FAST, MODES, Plan, empty_outputs
+from .plan import BITWISE, DIAGNOSTICS, DTYPES, MODES, Plan, empty_outputs
 from .problem import Ints, Problem, digest
 from .recording import absent_columns, as_trace, recorded_columns
 from .trace import Trace
@@ -84,8 +84,8 @@ def simulate(
         Machine code for floats, plain NumPy for floats and fractions, or an NVIDIA GPU.
     mode : {"bitwise", "fast"}
         Of the compiled engine. "bitwise": a replica's numbers depend on its draws alone, to the last bit. "fast": full
-        gradients of four replicas share one product, and agree with the others up to rounding. Runs of the CFL
-        framework and with diagnostics="all" are bitwise in both.
+        gradients of three replicas or more are products of matrices, and agree with the others up to rounding. Runs of
+        the CFL framework and with diagnostics="all" are bitwise in both.
     dtype : {"float64", "float32"}
         Of the iterates and gradients; columns are float64 in any case.
     diagnostics : {"none", "cheap", "all"}
@@ -228,7 +228,7 @@ def _loop(plan: Plan, engine: str) -> str:
         return engine
     if plan.framework is not None:
         return "framework"
-    return "blocks, together" if plan.mode == FAST and plan.diagnostics < 2 else "blocks"
+    return "blocks, together" if plan.together else "blocks"
 
 
 def _require_fractions(problem: Problem) -> None:
