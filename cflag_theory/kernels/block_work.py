@@ -39,7 +39,7 @@ class Block(NamedTuple):
     f, f_memory, g, values : (R,)
         Values are as many as whole panels have.
     a, u : (R, N, width)
-        Of every client where rates are adapted; else one client's.
+        Where rates are adapted.
     products : (R, N)
     control, control_mean, control_change : (R, N, width), (R, width), (R, width)
     kept, kept_share, kept_rows : (R, N), (R, N), (R, N, most)
@@ -114,7 +114,7 @@ def new_block(n: Settings, s: Packed, R: int) -> Block:
     coordinates = R if elementwise else 0
     lists = R if n.memory == SUBSET else 0
     controlled = R if n.correction == CONTROL else 0
-    adapted, each = (R, N) if n.adaptive != CONSTANT else (1, 1)
+    adapted, each = (R, N) if n.adaptive != CONSTANT else (0, 0)
     block = Block(
         rows_from(x, R, width),
         rows_from(x, R, width),

@@ -222,7 +222,7 @@ def delayed_steps(
     for lane in range(lanes):
         if errors:
             note(0, lane, D, estimate, path, estimates)
-        _move(V, lane, D, lane, keep, beta)
+            _move(V, lane, D, lane, keep, beta)
         if E > 1:
             q = orders[drawn[lane] + stride]
             row[lane] = q

@@ -15,7 +15,7 @@ from . import formulas, tiles
 from .cache import apart, inner
 from .packed import Part
 from .problem import Array, Ints
-from .sweeps import Number, Read, Summed, Write, Written, ask_for, sweep
+from .sweeps import Number, Read, Summed, Write, Written, ask_for, scale, sweep
 
 CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
 #: Numbers of the rows that are read twice in a row, so that the second time they come from a near cache, for replicas
@@ -232,7 +232,11 @@ def client_pass(
             _add_alone(rows, q, stop, S, start, G, r)
     one = X.dtype.type(1) / (part.client_start[i + 1] - part.client_start[i])
     for r in range(R):
-        values[r] = values[r] * one + _complete(mean_offsets, i, X, r, G, r, one)
+        values[r] *= one
+        if len(part.offsets) > 0:
+            values[r] += _complete(mean_offsets, i, X, r, G, r, one)
+        else:
+            scale(G, r, one)
 
 
 @apart
@@ -247,12 +251,12 @@ def chosen_pass(
     """
     rows, shifts, weights, base = part.rows, part.shifts, part.weights, part.client_rows[i]
     for r in range(len(X)):
-        scale, count = X.dtype.type(factors[r, i]), counts[r, i]
+        share, count = X.dtype.type(factors[r, i]), counts[r, i]
         total, filled = 0.0, (count + 3) >> 2 << 2
         if known:
             for k in range(0, filled, 4):
                 a, b, c, e = chosen[r, i, k], chosen[r, i, k + 1], chosen[r, i, k + 2], chosen[r, i, k + 3]
-                s, t, u, v = scale, scale, scale, scale
+                s, t, u, v = share, share, share, share
                 s *= _known_slope(S, r, a, base, height, bits, k < count)
                 t *= _known_slope(S, r, b, base, height, bits, k + 1 < count)
                 u *= _known_slope(S, r, c, base, height, bits, k + 2 < count)
@@ -263,15 +267,21 @@ def chosen_pass(
                     q = chosen[r, i, k]
                     total += weights[q] * formulas.potential(potential, Z[place(r, q - base, height, bits)])
         else:
-            for k in range(0, filled, 4):
-                for later in range(k + 4, min(k + 8, filled)):
-                    ask_for(rows, chosen[r, i, later])
+            k = 0
+            while k < filled:
                 a, b, c, e = chosen[r, i, k], chosen[r, i, k + 1], chosen[r, i, k + 2], chosen[r, i, k + 3]
-                dots_of_4(rows, a, b, c, e, X, r, Z, k)
+                if k + 8 > filled:
+                    dots_of_4(rows, a, b, c, e, X, r, Z, k)
+                    break
+                for later in range(k + 8, min(k + 16, filled)):
+                    ask_for(rows, chosen[r, i, later])
+                f, g, h, j = chosen[r, i, k + 4], chosen[r, i, k + 5], chosen[r, i, k + 6], chosen[r, i, k + 7]
+                dots_of_8(rows, a, b, c, e, f, g, h, j, X, r, Z, k)
+                k += 8
             for k in range(filled):
                 q = chosen[r, i, k]
                 Z[k] -= shifts[q]
-                S[k] = scale * weights[q]
+                S[k] = share * weights[q]
             _multiply_slopes(potential, filled, Z, S)
             if valued:
                 for k in range(filled):

@@ -19,7 +19,22 @@ from .passes import CONSTANT, CONTROL, DELAYED, FULL, PRINTED, TRACKING
 from .problem import Array
 from .ridge_passes import place
 from .settings import Settings
-from .sweeps import Number, Read, Summed, Write, add, add_multiple, copy, subtract, sweep
+from .sweeps import Number, Read, Summed, Write, Written, add_multiple, copy, subtract, sweep
+
+
+@sweep
+def _start_tracking(grad_g: Read, client: Read, u: Write, V: Write, D: Write, beta: Number) -> Written:
+    """u = grad_g - client, V = u + client, and D after a step along it."""
+    difference = grad_g - client
+    v = difference + client
+    return difference, v, 0 - beta * v
+
+
+@sweep
+def _start(u: Read, client: Read, V: Write, D: Write, beta: Number) -> Written:
+    """V = u + client, and D after a step along it."""
+    v = u + client
+    return v, 0 - beta * v
 
 
 @inner
@@ -27,10 +42,7 @@ def _open_lanes(
     n: Settings, s: Packed, first: int, count: int, fused: bool, clients: Array, grad_g: Array, control: Array,
     control_mean: Array, kept_u: Array, lanes: Lanes,
 ) -> None:  # fmt: skip
-    """D = 0, u, and the estimate of k = 0; where steps are `fused` V holds the sum of both.
-
-    No loop reads an array that a run lacks: whether it seems to overlap with others would choose between two codes.
-    """
+    """D = 0, u, and the estimate of k = 0; where steps are `fused` V holds the sum of both, and D is that after step 0."""
     R, width = grad_g.shape
     D, V, u, estimate = lanes.D, lanes.V, lanes.u, lanes.estimate
     height, start, steps = len(s.current.rows), s.current.client_start, (n.local_steps + 3) >> 2 << 2
@@ -39,30 +51,43 @@ def _open_lanes(
         lanes.client[g], lanes.replica[g], lanes.base[g] = i, r, place(r, 0, height, n.bits)
         lanes.drawn[g] = i * steps * R + r
         lanes.components[g] = start[i + 1] - start[i]
-        if n.correction == TRACKING:
-            subtract(grad_g, r, clients[i], r, u, g)
-        elif n.correction == CONTROL:
-            subtract(control_mean, r, control[r], i, u, g)
-        for c in range(width):
-            D[g, c] = 0
-        if fused:
-            add(u, g, clients[i], r, V, g)
+        if fused and n.correction == TRACKING and not n.exact_errors:
+            _start_tracking(grad_g, r, clients[i], r, u, g, V, g, D, g, n.beta)
         else:
-            copy(u, g, V, g)
+            if n.correction == TRACKING:
+                subtract(grad_g, r, clients[i], r, u, g)
+            elif n.correction == CONTROL:
+                subtract(control_mean, r, control[r], i, u, g)
+            if fused:
+                _start(u, g, clients[i], r, V, g, D, g, n.beta)
+            else:
+                copy(u, g, V, g)
         if not fused or n.exact_errors:
             copy(clients[i], r, estimate, g)
+            for c in range(width):
+                D[g, c] = 0
         if n.adaptive != CONSTANT:
             copy(u, g, kept_u[r], i)
 
 
 @sweep
 def _sum_up(
-    D: Read, u: Read, grad_memory: Read, a: Write, S: Write, displacement: Write, rate: Number, per_beta: Number,
+    D: Read, u: Read, grad_memory: Read, S: Write, displacement: Write, rate: Number, per_beta: Number, steps: Number,
+    share: Number,
+) -> Summed:  # fmt: skip
+    """S += share a and displacement += share D for a = rate (-D / beta - E u), and <grad_memory, a>."""
+    a = rate * (per_beta * D - steps * u)
+    return S + share * a, displacement + share * D, grad_memory * a
+
+
+@sweep
+def _sum_up_and_keep(
+    D: Read, u: Read, grad_memory: Read, kept: Write, S: Write, displacement: Write, rate: Number, per_beta: Number,
     steps: Number, share: Number,
 ) -> Summed:  # fmt: skip
-    """a = rate (-D / beta - E u), S += share a, displacement += share D, and <grad_memory, a>."""
-    moved = rate * (per_beta * D - steps * u)
-    return moved, S + share * moved, displacement + share * D, grad_memory * moved
+    """The same, and a."""
+    a = rate * (per_beta * D - steps * u)
+    return a, S + share * a, displacement + share * D, grad_memory * a
 
 
 @inner
@@ -73,11 +98,15 @@ def _close_lanes(n: Settings, p: Array, count: int, w: Block, lanes: Lanes) -> N
     D, u, a, S, displacement, grad_memory = lanes.D, lanes.u, w.a, w.S, w.displacement, w.grad_memory
     for g in range(count):
         i, r = lanes.client[g], lanes.replica[g]
-        one, replica = (0, 0) if n.adaptive == CONSTANT else (i, r)
         share = w.X.dtype.type(p[i])
-        w.products[r, i] = _sum_up(
-            D, g, u, g, grad_memory, r, a[replica], one, S, r, displacement, r, n.server_rate, per_beta, E, share
-        )  # fmt: skip
+        if n.adaptive == CONSTANT:
+            w.products[r, i] = _sum_up(
+                D, g, u, g, grad_memory, r, S, r, displacement, r, n.server_rate, per_beta, E, share
+            )  # fmt: skip
+        else:
+            w.products[r, i] = _sum_up_and_keep(
+                D, g, u, g, grad_memory, r, a[r], i, S, r, displacement, r, n.server_rate, per_beta, E, share
+            )  # fmt: skip
         if n.correction == CONTROL:
             for c in range(width):
                 change = per_beta * D[g, c] / E - w.control_mean[r, c]

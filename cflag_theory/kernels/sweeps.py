@@ -299,15 +299,15 @@ def add_multiple(vector: Read, to: Write, factor: Number) -> Written:
 
 
 @sweep
-def subtract(a: Read, b: Read, to: Write) -> Written:
-    """to = a - b."""
-    return a - b
+def scale(vector: Write, factor: Number) -> Written:
+    """vector *= factor."""
+    return factor * vector
 
 
 @sweep
-def add(a: Read, b: Read, to: Write) -> Written:
-    """to = a + b."""
-    return a + b
+def subtract(a: Read, b: Read, to: Write) -> Written:
+    """to = a - b."""
+    return a - b
 
 
 @sweep
