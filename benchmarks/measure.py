@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-#: A run is long enough to be timed, and no longer.
-LEAST_ROUNDS, MOST_ROUNDS = 4, 2000
+#: A run is long enough to be timed, and no longer; its rounds take so many times what a call costs beside them, whose
+#: ups and downs would be theirs otherwise.
+LEAST_ROUNDS, MOST_ROUNDS, CALLS = 4, 2000, 8
 
 
 class Contestant(Protocol):
@@ -55,17 +56,18 @@ def seconds_of(action: Callable[[], Any]) -> float:
 
 
 def rounds_for(contestant: Contestant, seconds: float) -> int:
-    """So many rounds that a run takes about `seconds`."""
+    """So many rounds that a run takes about `seconds`, or longer if a call costs much beside its rounds."""
     contestant.run(1)
     short = min(seconds_of(partial(contestant.run, 1)) for _ in range(2))
-    if short > 4 * seconds:
+    if short > 16 * seconds:
         return LEAST_ROUNDS
     few = max(8, min(64, int(seconds / 4 / short)))
     contestant.run(few)
     longer = min(seconds_of(partial(contestant.run, few)) for _ in range(2))
     # A clock that stumbles must not ask for endless runs.
     a_round = max((longer - short) / (few - 1), longer / few / 50)
-    return max(LEAST_ROUNDS, min(MOST_ROUNDS, int(seconds / a_round)))
+    wanted = max(seconds, CALLS * (short - a_round))
+    return max(LEAST_ROUNDS, min(MOST_ROUNDS, int(wanted / a_round)))
 
 
 def interleaved(contestants: Sequence[Contestant], *, repeats: int, seconds: float) -> list[Timing]:

@@ -42,7 +42,7 @@ def _open_lanes(
     n: Settings, s: Packed, first: int, count: int, fused: bool, clients: Array, grad_g: Array, control: Array,
     control_mean: Array, kept_u: Array, lanes: Lanes,
 ) -> None:  # fmt: skip
-    """D = 0, u, and the estimate of k = 0; where steps are `fused` V holds the sum of both, and D is that after step 0."""
+    """D = 0, u, and the estimate of k = 0; where steps are `fused`, V is the sum of both and D is that after step 0."""
     R, width = grad_g.shape
     D, V, u, estimate = lanes.D, lanes.V, lanes.u, lanes.estimate
     height, start, steps = len(s.current.rows), s.current.client_start, (n.local_steps + 3) >> 2 << 2

@@ -70,9 +70,16 @@ def test_contestants_take_turns(clock):
 
 @pytest.mark.parametrize(
     ("call", "a_round", "expected"),
-    [(0.0, 0.01, 100), (0.9, 0.01, 100), (0.0, 5.0, measure.LEAST_ROUNDS), (0.0, 1e-6, measure.MOST_ROUNDS)],
+    [
+        (0.0, 0.01, 100),
+        (0.1, 0.01, 100),
+        (0.9, 0.01, 720),
+        (0.0, 5.0, measure.LEAST_ROUNDS),
+        (0.0, 1e-6, measure.MOST_ROUNDS),
+    ],
 )
 def test_a_run_is_about_as_long_as_asked(clock, call, a_round, expected):
+    """Or eight times as long as what a call costs beside its rounds."""
     assert measure.rounds_for(Worker(clock, call, a_round), 1.0) == pytest.approx(expected, abs=1)
 
 
