@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typing.templates import signature
 
 from cflag_theory.kernels.cache import compiled
-from cflag_theory.kernels.sweeps import FLAGS, lanes, line_at, load, named, pointer, splat, store
+from cflag_theory.kernels.sweeps import FLAGS, lanes, line_at, line_of, load, named, pointer, splat, store
 from cflag_theory.kernels.tiles import PANELS, ROWS
 
 #: Lines that wait for nobody but themselves: as many as a tile of products keeps in registers.
@@ -20,7 +19,7 @@ CHAINS = ROWS * PANELS
 def _chains(context: Any, numbers: Any, rounds: Any, factor: Any) -> Any:
     def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
         index = context.get_value_type(types.intp)
-        line = ir.VectorType(context.get_value_type(numbers.dtype), lanes(numbers.dtype))
+        line = line_of(context, numbers.dtype)
         start = pointer(context, builder, numbers, arguments[0], (index(0),))
         places = [line_at(builder, start, index(k * line.count), line) for k in range(CHAINS)]
         sums = [cgutils.alloca_once(builder, line) for _ in places]

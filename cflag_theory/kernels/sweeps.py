@@ -80,6 +80,17 @@ def lanes(dtype: Any) -> int:
     return LINE * 8 // int(dtype.bitwidth)
 
 
+def line_of(context: Any, dtype: Any) -> Any:
+    """The type of a line."""
+    return ir.VectorType(context.get_value_type(dtype), lanes(dtype))
+
+
+def width_of(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Numbers of a row of an array (rows, width)."""
+    array = context.make_array(kind)(context, builder, value)
+    return cgutils.unpack_tuple(builder, array.shape)[1]
+
+
 def pointer(context: Any, builder: Any, kind: Any, value: Any, place: Sequence[Any]) -> Any:
     """Where array[place] lies."""
     array = context.make_array(kind)(context, builder, value)
@@ -109,9 +120,7 @@ def splat(builder: Any, number: Any, line: Any) -> Any:
     """The number in every place of a line."""
     one = ir.IntType(32)(0)
     first = builder.insert_element(ir.Constant(line, ir.Undefined), number, one)
-    return builder.shuffle_vector(
-        first, first, ir.Constant(ir.VectorType(ir.IntType(32), line.count), [0] * line.count)
-    )
+    return _shuffled(builder, first, first, [0] * line.count)
 
 
 def _shuffled(builder: Any, a: Any, b: Any, places: Sequence[int]) -> Any:
@@ -130,6 +139,12 @@ def folded(builder: Any, vectors: Sequence[Any]) -> Any:
     while one.type.count > len(vectors):
         one = _neighbours(builder, one, one, one.type.count)
     return one
+
+
+def store_sums(builder: Any, vectors: Sequence[Any], to: Any) -> None:
+    """Write the sum of each of these lines, one after another."""
+    total = folded(builder, vectors)
+    store(builder, total, builder.bitcast(to, total.type.as_pointer()))
 
 
 def _neighbours(builder: Any, a: Any, b: Any, count: int) -> Any:
@@ -211,14 +226,13 @@ def _loop(
     vectors = [name for name, kind in kinds.items() if kind != "Number"]
     dtype = arguments[vectors[0]].dtype
     size, index = lanes(dtype), context.get_value_type(types.intp)
-    line = ir.VectorType(context.get_value_type(dtype), size)
+    line = line_of(context, dtype)
     start = {
         name: pointer(context, builder, arguments[name], values[name], (values[f"{name}_row"], index(0)))
         for name in vectors
     }
     numbers = {name: splat(builder, values[name], line) for name, kind in kinds.items() if kind == "Number"}
-    array = context.make_array(arguments[vectors[0]])(context, builder, values[vectors[0]])
-    width = cgutils.unpack_tuple(builder, array.shape)[1]
+    width = width_of(context, builder, arguments[vectors[0]], values[vectors[0]])
     returned = inspect.signature(body).return_annotation
     summed = returned in ("Summed", "Measured", "Lined")
     doubles = ir.VectorType(ir.DoubleType(), size)
@@ -261,12 +275,10 @@ def _fold_lines(context: Any, lines: Any, sums: Any) -> Any:
 
     def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
         index = context.get_value_type(types.intp)
-        line = ir.VectorType(context.get_value_type(dtype), lanes(dtype))
+        line = line_of(context, dtype)
         starts = [pointer(context, builder, lines, arguments[0], (index(k), index(0))) for k in range(GROUP)]
         found = [load(builder, line_at(builder, start, index(0), line)) for start in starts]
-        total = folded(builder, found)
-        to = pointer(context, builder, sums, arguments[1], (index(0),))
-        store(builder, total, builder.bitcast(to, total.type.as_pointer()))
+        store_sums(builder, found, pointer(context, builder, sums, arguments[1], (index(0),)))
 
     return signature(types.void, lines, sums), generate
 
@@ -278,8 +290,7 @@ fold_lines = named(_fold_lines, ("lines", "sums"))
 def _ask_for(context: Any, rows: Any, q: Any) -> Any:
     def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
         index = context.get_value_type(types.intp)
-        array = context.make_array(rows)(context, builder, arguments[0])
-        width = cgutils.unpack_tuple(builder, array.shape)[1]
+        width = width_of(context, builder, rows, arguments[0])
         start = pointer(context, builder, rows, arguments[0], (arguments[1], index(0)))
         with cgutils.for_range_slice(builder, index(0), width, index(lanes(rows.dtype)), index) as (offset, _):
             prefetch(builder, builder.gep(start, [offset]))

@@ -21,15 +21,17 @@ from .sweeps import (
     Vector,
     accumulator,
     add_product,
-    folded,
     lanes,
     line_at,
+    line_of,
     load,
     named,
     pointer,
     prefetch,
     splat,
     store,
+    store_sums,
+    width_of,
 )
 
 _config: Any = config
@@ -49,20 +51,17 @@ def row_dots(count: int) -> Any:
 
         def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
             index, zero = _index(context)
-            line = ir.VectorType(context.get_value_type(dtype), lanes(dtype))
+            line = line_of(context, dtype)
             q, (x, r, z, at) = arguments[1 : 1 + count], arguments[1 + count :]
             of_rows = [pointer(context, builder, rows, arguments[0], (place, zero)) for place in q]
             of_x = pointer(context, builder, X, x, (r, zero))
             sums = [accumulator(builder, line) for _ in range(count)]
-            array = context.make_array(rows)(context, builder, arguments[0])
-            width = cgutils.unpack_tuple(builder, array.shape)[1]
+            width = width_of(context, builder, rows, arguments[0])
             with cgutils.for_range_slice(builder, zero, width, index(lanes(dtype)), index) as (offset, _):
                 factor = load(builder, line_at(builder, of_x, offset, line))
                 for row, place in zip(of_rows, sums, strict=True):
                     add_product(builder, place, load(builder, line_at(builder, row, offset, line)), factor)
-            total = folded(builder, [builder.load(place) for place in sums])
-            to = pointer(context, builder, Z, z, (at,))
-            store(builder, total, builder.bitcast(to, total.type.as_pointer()))
+            store_sums(builder, [builder.load(place) for place in sums], pointer(context, builder, Z, z, (at,)))
 
         return signature(types.void, rows, *[types.intp] * count, X, types.intp, Z, types.intp), generate
 
@@ -81,15 +80,14 @@ def add_rows(count: int) -> Any:
 
         def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
             index, zero = _index(context)
-            line = ir.VectorType(context.get_value_type(dtype), lanes(dtype))
+            line = line_of(context, dtype)
             of, q, ahead, s, at, g, r = arguments
             places = [builder.add(q, index(j)) for j in range(count)]
             of_rows = [pointer(context, builder, rows, of, (place, zero)) for place in places]
             later = [pointer(context, builder, rows, of, (builder.add(place, ahead), zero)) for place in places]
             of_s, of_g = pointer(context, builder, S, s, (at,)), pointer(context, builder, G, g, (r, zero))
             factors = [splat(builder, builder.load(builder.gep(of_s, [index(j)])), line) for j in range(count)]
-            array = context.make_array(rows)(context, builder, of)
-            width = cgutils.unpack_tuple(builder, array.shape)[1]
+            width = width_of(context, builder, rows, of)
             with cgutils.for_range_slice(builder, zero, width, index(lanes(dtype)), index) as (offset, _):
                 to = line_at(builder, of_g, offset, line)
                 first, second = Vector(builder, load(builder, to)), None
@@ -119,8 +117,7 @@ def _panel_tile(
 
     def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
         index, zero = _index(context)
-        size = lanes(dtype)
-        line = ir.VectorType(context.get_value_type(dtype), size)
+        size, line = lanes(dtype), line_of(context, dtype)
         of, q, height, x, panel, panels, first, end, z, start, stride = arguments
 
         def tile(count: int, wide: int) -> None:
@@ -170,7 +167,7 @@ def panel_slopes(kind: int) -> Any:
 
         def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
             index, zero = _index(context)
-            line = ir.VectorType(context.get_value_type(dtype), lanes(dtype))
+            line = line_of(context, dtype)
             shift, weight, q, count, z, s, start = arguments
             of_shift = pointer(context, builder, shifts, shift, (q,))
             of_weight = pointer(context, builder, weights, weight, (q,))
@@ -196,8 +193,7 @@ def _panel_sums(context: Any, weights: Any, q: Any, count: Any, P: Any, start: A
 
     def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
         index, zero = _index(context)
-        size = lanes(dtype)
-        line = ir.VectorType(context.get_value_type(dtype), size)
+        size, line = lanes(dtype), line_of(context, dtype)
         weight, q, count, p, start, total, at = arguments
         of_weight = pointer(context, builder, weights, weight, (q,))
         of_p = pointer(context, builder, P, p, (start,))
@@ -230,11 +226,9 @@ def _gradient_tile(
 
     def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
         index, zero = _index(context)
-        size = lanes(dtype)
-        line = ir.VectorType(context.get_value_type(dtype), size)
+        size, line = lanes(dtype), line_of(context, dtype)
         of, q, count, first, columns, s, start, g, r, replicas = arguments
-        array = context.make_array(rows)(context, builder, of)
-        width = cgutils.unpack_tuple(builder, array.shape)[1]
+        width = width_of(context, builder, rows, of)
 
         def tile(many: int, wide: int) -> None:
             of_rows, of_s = pointer(context, builder, rows, of, (q, first)), pointer(context, builder, S, s, (start,))
