@@ -8,11 +8,12 @@ import time
 from asyncio import CancelledError
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from queue import Empty
 from typing import Any
 
 from joblib import cpu_count
@@ -161,6 +162,22 @@ class _Checking:
         self._progress(0.0, f"{self._seen:.0%} of the runs checked")
 
 
+class _Processes(ProcessPoolExecutor):  # type: ignore[misc]
+    """Processes that can be ended in the midst of work."""
+
+    def shutdown(self, wait: bool = True, kill_workers: bool = False) -> None:
+        """End the processes; `kill_workers` leaves work undone.
+
+        loky then drops all work and hands on once more what it has not yet handed out, which is gone: so that is
+        taken from it beforehand.
+        """
+        if kill_workers:
+            with suppress(Empty):
+                while True:
+                    self._work_ids.get_nowait()
+        super().shutdown(wait=wait, kill_workers=kill_workers)
+
+
 @contextmanager
 def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[tuple[Executor | None, int]]:
     """What takes the chunks, this process itself if there is nothing, and the number of its workers."""
@@ -172,7 +189,7 @@ def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[
         one_each = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         # Of its own: joblib takes the executor that loky keeps for everybody to be one of joblib's.
         # Idle processes end, for those of a sweep that was killed know nothing of it.
-        executor = ProcessPoolExecutor(max_workers=count, env=one_each, timeout=IDLE)
+        executor = _Processes(max_workers=count, env=one_each, timeout=IDLE)
         try:
             with replaced_quietly():
                 yield executor, count
