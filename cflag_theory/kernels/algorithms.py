@@ -16,7 +16,7 @@ weights that the estimate draws from, to u_i or to W. `past` and `weights` of a 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any
@@ -247,8 +247,9 @@ def algorithm(name: str, **overrides: Any) -> Algorithm:
 def row_as_dict(row: Algorithm) -> dict[str, Any]:
     """The row with its numbers as strings, for records."""
     numbers = ("proximal", "server_rate", "information_loss", "momentum")
-    record: dict[str, Any] = {key: str(value) if key in numbers else value for key, value in asdict(row).items()}
-    weights = record["weights"]
+    # Not `asdict`, which copies every value: a sweep writes a record for every one of its runs.
+    record: dict[str, Any] = {key: str(value) if key in numbers else value for key, value in vars(row).items()}
+    weights = vars(row.weights)
     record["weights"] = weights | {key: str(weights[key]) for key in ("D2", "R2", "F2", "alpha")}
     if weights["given"] is not None:
         record["weights"]["given"] = [[str(value) for value in given] for given in weights["given"]]

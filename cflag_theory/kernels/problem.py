@@ -66,7 +66,8 @@ class Components:
     @property
     def counts(self) -> Ints:
         """Number of components of each client, shape (N,)."""
-        return np.diff(self.client_start)
+        counts: Ints = self.client_start[1:] - self.client_start[:-1]
+        return counts
 
 
 @dataclass(frozen=True, eq=False)

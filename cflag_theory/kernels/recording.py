@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from fractions import Fraction
 from functools import cache
 from importlib.metadata import version
@@ -134,7 +133,7 @@ def _config(plan: Plan) -> dict[str, Any]:
     memory = None
     if plan.memory is not None:
         kept = [list(indices) for indices in plan.memory.kept]
-        memory = asdict(plan.memory) | {"scale": str(plan.memory.scale), "kept": kept}
+        memory = vars(plan.memory) | {"scale": str(plan.memory.scale), "kept": kept}
     return {
         "problem": plan.problem.name,
         "problem_digest": plan.digest,

@@ -226,7 +226,7 @@ def _validate_layout(task: str, part: Components, N: int, d: int) -> None:
             f"{task} offsets have shape {part.offsets.shape}: use ({components}, {d}), or (0, {d}) for none"
         )
     for name, starts, end in (("row_start", part.row_start, rows), ("client_start", part.client_start, components)):
-        if len(starts) < 1 or starts[0] != 0 or starts[-1] != end or (np.diff(starts) < 0).any():
+        if len(starts) < 1 or starts[0] != 0 or starts[-1] != end or (starts[1:] < starts[:-1]).any():
             raise InvalidInput(f"{task} {name} must rise from 0 to {end}, and is {starts}")
     if len(part.client_start) != N + 1:
         raise InvalidInput(

@@ -62,7 +62,7 @@ replicas = 3
 @pytest.fixture
 def study(tmp_path, monkeypatch):
     """The file above; its chunks are small, so that there are several."""
-    monkeypatch.setattr(sweep_check, "LEAST_WORK", 2e6)
+    monkeypatch.setattr(sweep_check, "LEAST_WORK", 2e5)
     path = tmp_path / "study.toml"
     path.write_text(SWEEP, encoding="utf-8")
     return path

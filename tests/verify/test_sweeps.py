@@ -67,6 +67,14 @@ def test_columns_are_described(whole):
     assert whole.column("algorithm.server_rate").null_count == whole.num_rows // 2
 
 
+def test_one_chunk_holds_runs_whose_coordinates_differ(study, whole, tmp_path, monkeypatch):
+    """The second algorithm has a server rate, the first one does not."""
+    monkeypatch.setattr(sweep_check, "LEAST_WORK", 1e8)
+    sweep(study, out=tmp_path / "one", jobs=1)
+    assert len(list((tmp_path / "one").glob("runs-*.parquet"))) == 1
+    assert read_results(tmp_path / "one").equals(whole)
+
+
 def test_two_processes_give_the_same_rows(study, whole, tmp_path):
     done = sweep(study, out=tmp_path / "two", jobs=2)
     assert (done.runs, done.rows, done.before) == (48, 144, 0)
@@ -229,7 +237,7 @@ def test_a_cluster_that_fails_is_one_sentence_and_complete_chunks_stay(study, wh
             assert kill_workers
 
     out = tmp_path / "out"
-    monkeypatch.setattr(sweep_check, "LEAST_WORK", 2e6)
+    monkeypatch.setattr(sweep_check, "LEAST_WORK", 2e5)
     with monkeypatch.context() as failing:
         failing.setattr(sweeping, "_Processes", Failing)
         with pytest.raises(CflagError, match=r"cluster failed .*complete chunks are kept"):

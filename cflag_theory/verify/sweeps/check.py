@@ -168,10 +168,10 @@ def _refused(file: SweepFile, block: Block, point: Point, sections: Sequence[str
 
 
 def _work_of_a_round(problem: Problem, E: int) -> float:
-    """Nanoseconds, roughly: full gradients of f and g, and local steps."""
+    """Nanoseconds, roughly: numbers that full gradients of f and g and local steps read, and waiting in each step."""
     rows = len(problem.past.rows) + len(problem.current.rows)
-    of_a_component = len(problem.current.rows) / int(problem.current.counts.sum())
-    return problem.dimension * (2 * rows + 3 * E * problem.clients * of_a_component)
+    steps = E * problem.clients * len(problem.current.rows) / int(problem.current.counts.sum())
+    return 0.04 * problem.dimension * (2 * rows + 3 * steps) + 20 * steps
 
 
 def _chunks(work: Sequence[float], replicas: Sequence[int], recorded: Sequence[int]) -> Iterator[Chunk]:

@@ -74,6 +74,7 @@ def run_chunk(grid: Grid, identity: str, start: int, stop: int, threads: int) ->
     """
     builder = Builder(grid, identity)
     rows: dict[str, list[Any]] = {}
+    count = 0
     for index in range(start, stop):
         point = grid.point(index)
         try:
@@ -81,7 +82,12 @@ def run_chunk(grid: Grid, identity: str, start: int, stop: int, threads: int) ->
         except CflagError as error:
             raise InvalidInput(f"run {index} ({point}): {error}") from error
         for name, values in found.items():
-            rows.setdefault(name, []).extend(values)
+            column = rows.setdefault(name, [])
+            # The runs before had no such coordinate.
+            column += [None] * (count - len(column)) + values
+        count += point.run["replicas"]
+    for column in rows.values():
+        column += [None] * (count - len(column))
     curves = {f"curve.{name}" for name in grid.record}
     return {
         name: (np.concatenate(values), np.array([len(one) for one in values])) if name in curves else values
