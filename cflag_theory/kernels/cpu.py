@@ -21,11 +21,11 @@ from .settings import settings_of
 from .sweeps import GROUP
 from .trace import ROUND, STATE
 
-#: Bytes that the arrays of a block may take: those of a core's own cache, or more where the rows come from memory, so
-#: that more replicas share what is read.
-BLOCK_BYTES, LARGE_BLOCK_BYTES = 1 << 20, 1 << 23
-#: Bytes of rows that stay in a cache which cores share.
-SHARED_BYTES = 1 << 24
+#: Bytes that the arrays of a block may take: those of a core's own cache, or more where the rows come from far, so that
+#: more replicas share what is read.
+BLOCK_BYTES, LARGE_BLOCK_BYTES = 1 << 20, 1 << 26
+#: Bytes of rows that a core's share of the cache of all cores may hold.
+SHARED_BYTES = 1 << 23
 #: Replicas of a block at most.
 BLOCK = 64
 #: Bytes of the nearest cache that a group of lanes may take.
@@ -58,7 +58,7 @@ def run(plan: Plan, out: Outputs, *, threads: int | None = None, rotate: bool = 
     lanes = LINE // packed.point.itemsize
     bits = lanes.bit_length() - 1 if plan.together and len(packed.basis) == 0 else 0
     size = block or _block_size(plan, vector, threads, 1 << bits)
-    usual, detailed = (settings_of(plan, bits=bits, detailed=detailed) for detailed in (False, True))
+    usual, detailed = settings_of(plan, bits=bits)
     state, per_round = slots(plan, selective=out.selective)
     written = Slots(
         state=out.state,

@@ -21,7 +21,20 @@ from .passes import DELAYED
 from .problem import Array, Ints
 from .ridge_passes import client_pass, fill_panels
 from .settings import Settings
-from .sweeps import Lined, Number, Read, Summed, Write, Written, add_multiple, ask_for, copy, fold_lines, sweep
+from .sweeps import (
+    Lined,
+    Number,
+    Read,
+    Summed,
+    Write,
+    Written,
+    add_multiple,
+    ask_for,
+    ask_for_number,
+    copy,
+    fold_lines,
+    sweep,
+)
 
 CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
 #: Numbers of all rows beyond which a row is asked for before its step.
@@ -249,8 +262,12 @@ def delayed_steps(
             if k + 1 < E:
                 following = orders[drawn[g] + np.uint64(k + 1) * stride]
                 row[g] = following
-                if far and k + 2 < E:
-                    ask_for(rows, orders[drawn[g] + np.uint64(k + 2) * stride])
+                if k + 2 < E:
+                    later = orders[drawn[g] + np.uint64(k + 2) * stride]
+                    ask_for_number(Z, base[g] + (later << bits))
+                    ask_for_number(S, base[g] + (later << bits))
+                    if far:
+                        ask_for(rows, later)
             _refresh(rows, q, rows, following, V, g, D, g, change, keep, beta, lines, g)
 
 

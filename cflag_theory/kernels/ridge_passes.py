@@ -15,12 +15,14 @@ from . import formulas, tiles
 from .cache import apart, inner
 from .packed import Part
 from .problem import Array, Ints
-from .sweeps import Number, Read, Summed, Write, Written, ask_for, scale, sweep
+from .sweeps import Number, Read, Summed, Write, Written, ask_for, ask_for_lines, scale, sweep
 
 CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
 #: Numbers of the rows that are read twice in a row, so that the second time they come from a near cache, for replicas
 #: alone, which ask for as many beforehand, and together; and rows.
 NEAR, NEAR_TOGETHER, MOST_ROWS = 2048, 32768, 32
+#: Numbers of all rows beyond which rows are asked for before a product of matrices needs them.
+DISTANT = 1 << 21
 #: Columns of a matrix product at once, so that those of two panels stay in a near cache.
 DEPTH = 256
 
@@ -101,8 +103,10 @@ def _dots_together(rows: Array, first: int, end: int, X: Array, Z: Array, at: in
 
 
 @inner
-def _add_together(rows: Array, first: int, count: int, S: Array, at: int, stride: int, size: int, G: Array) -> None:
-    """G[r] += the sum of S row over `count` rows, for all replicas."""
+def _add_together(
+    rows: Array, first: int, count: int, later: int, S: Array, at: int, stride: int, size: int, G: Array
+) -> None:
+    """G[r] += the sum of S row over `count` rows, for all replicas; on the way it asks for the `later` rows after."""
     R, width = G.shape
     column = 0
     while column < width:
@@ -113,6 +117,8 @@ def _add_together(rows: Array, first: int, count: int, S: Array, at: int, stride
         while r < R:
             many = 4 if r + 4 <= R else 1
             start = (r // size) * stride + at + r % size
+            for q in range(first + count + later * r // R, first + count + later * (r + many) // R):
+                ask_for_lines(rows, q, column, lines)
             gradient_tile(rows, first, count, column, lines, S, start, G, r, many)
             r += many
         column += lines * size
@@ -208,6 +214,7 @@ def client_pass(
     size, stride = 1 << bits, height << bits
     G[:] = 0
     values[:] = 0.0
+    distant = rows.size > DISTANT
     near = NEAR_TOGETHER if bits > 0 else NEAR
     chunk = min(MOST_ROWS, max(8, near // width // 8 * 8))
     for q in range(first, end, chunk):
@@ -221,7 +228,7 @@ def client_pass(
                 if valued:
                     _fill_potentials(potential, Z, start, (stop - q) * size, potentials)
                     panel_sums(weights, q, stop - q, potentials, 0, values, panel * size)
-            _add_together(rows, q, stop - q, S, at, stride, size, G)
+            _add_together(rows, q, stop - q, min(end - stop, stop - q) if distant else 0, S, at, stride, size, G)
             continue
         for r in range(R):
             start = r * height + at

@@ -65,8 +65,8 @@ class Settings(NamedTuple):
     bits: int
 
 
-def settings_of(plan: Plan, *, bits: int, detailed: bool) -> Settings:
-    """The plan as numbers of fixed types; `detailed` for the rounds in which errors of estimates are measured."""
+def settings_of(plan: Plan, *, bits: int) -> tuple[Settings, Settings]:
+    """The plan as numbers of fixed types: usually, and in the rounds in which errors of estimates are measured."""
     numbers = as_numbers(plan)._asdict()
     recorded = frozenset(plan.recorded)
     own = {
@@ -81,7 +81,9 @@ def settings_of(plan: Plan, *, bits: int, detailed: bool) -> Settings:
         "wants_values": not recorded.isdisjoint(OF_VALUES),
         "measures_rounds": not recorded <= OF_PAST - {"B"} | OF_CURRENT | {"grad_memory2"},
         "measures_drift": "drift2_max" in recorded,
-        "exact_errors": detailed and not recorded.isdisjoint(OF_ERRORS),
+        "exact_errors": False,
         "bits": bits,
     }
-    return Settings(**{name: (numbers | own)[name] for name in Settings._fields})
+    both = numbers | own
+    usual = Settings(**{name: both[name] for name in Settings._fields})
+    return usual, usual._replace(exact_errors=not recorded.isdisjoint(OF_ERRORS))

@@ -287,19 +287,47 @@ def _fold_lines(context: Any, lines: Any, sums: Any) -> Any:
 fold_lines = named(_fold_lines, ("lines", "sums"))
 
 
+def _prefetch_lines(context: Any, builder: Any, dtype: Any, start: Any, numbers: Any) -> None:
+    index = context.get_value_type(types.intp)
+    with cgutils.for_range_slice(builder, index(0), numbers, index(lanes(dtype)), index) as (offset, _):
+        prefetch(builder, builder.gep(start, [offset]))
+
+
 def _ask_for(context: Any, rows: Any, q: Any) -> Any:
     def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-        index = context.get_value_type(types.intp)
-        width = width_of(context, builder, rows, arguments[0])
-        start = pointer(context, builder, rows, arguments[0], (arguments[1], index(0)))
-        with cgutils.for_range_slice(builder, index(0), width, index(lanes(rows.dtype)), index) as (offset, _):
-            prefetch(builder, builder.gep(start, [offset]))
+        zero = context.get_value_type(types.intp)(0)
+        start = pointer(context, builder, rows, arguments[0], (arguments[1], zero))
+        _prefetch_lines(context, builder, rows.dtype, start, width_of(context, builder, rows, arguments[0]))
 
     return signature(types.void, rows, types.intp), generate
 
 
 #: (rows, q): bring row q near.
 ask_for = named(_ask_for, ("rows", "q"))
+
+
+def _ask_for_lines(context: Any, rows: Any, q: Any, first: Any, count: Any) -> Any:
+    def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
+        of, q, first, count = arguments
+        start = pointer(context, builder, rows, of, (q, first))
+        _prefetch_lines(context, builder, rows.dtype, start, builder.mul(count, count.type(lanes(rows.dtype))))
+
+    return signature(types.void, rows, types.intp, types.intp, types.intp), generate
+
+
+#: (rows, q, first, count): bring `count` lines of row q near, from column `first` on.
+ask_for_lines = named(_ask_for_lines, ("rows", "q", "first", "count"))
+
+
+def _ask_for_number(context: Any, numbers: Any, at: Any) -> Any:
+    def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
+        prefetch(builder, pointer(context, builder, numbers, arguments[0], (arguments[1],)))
+
+    return signature(types.void, numbers, at), generate
+
+
+#: (numbers, at): bring numbers[at] near.
+ask_for_number = named(_ask_for_number, ("numbers", "at"))
 
 
 @sweep

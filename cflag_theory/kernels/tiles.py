@@ -128,11 +128,11 @@ def _panel_tile(
                 for j in range(count):
                     offset = builder.add(builder.add(start, builder.mul(stride, index(v))), index(j * size))
                     to[j, v] = line_at(builder, base, offset, line)
-            fresh = builder.icmp_signed("==", first, zero)
             sums = {place: accumulator(builder, line) for place in to}
-            for place, found in sums.items():
-                before = load(builder, to[place])
-                builder.store(builder.select(fresh, builder.load(found), before), found)
+            # Not loaded where nothing stands, because sums would wait for it.
+            with builder.if_then(builder.icmp_signed("!=", first, zero)):
+                for place, found in sums.items():
+                    builder.store(load(builder, to[place]), found)
             with cgutils.for_range_slice(builder, first, end, index(1), index) as (k, _):
                 offset = builder.mul(k, index(size))
                 columns = [load(builder, line_at(builder, of_panel, offset, line)) for of_panel in of_x]
