@@ -22,6 +22,7 @@ from .problem import Array, Ints
 from .ridge_passes import client_pass, fill_panels
 from .settings import Settings
 from .sweeps import (
+    Later,
     Lined,
     Number,
     Read,
@@ -29,7 +30,6 @@ from .sweeps import (
     Write,
     Written,
     add_multiple,
-    ask_for,
     ask_for_number,
     copy,
     fold_lines,
@@ -37,8 +37,6 @@ from .sweeps import (
 )
 
 CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
-#: Numbers of all rows beyond which a row is asked for before its step.
-FAR = 1 << 12
 
 
 class Lanes(NamedTuple):
@@ -122,7 +120,7 @@ def _meet_at(row: Read, x: Read, D: Read) -> Lined:
 
 @sweep
 def _refresh(
-    row: Read, following: Read, V: Write, D: Write, change: Number, keep: Number, beta: Number
+    row: Read, following: Read, later: Later, V: Write, D: Write, change: Number, keep: Number, beta: Number
 ) -> Lined:  # fmt: skip
     """V += change row, D = keep D - beta V, and the product of the following row with the new D."""
     v = V + change * row
@@ -132,7 +130,7 @@ def _refresh(
 
 @sweep
 def _descend(
-    row: Read, following: Read, x: Read, V: Read, D: Write, factor: Number, keep: Number, beta: Number
+    row: Read, following: Read, later: Later, x: Read, V: Read, D: Write, factor: Number, keep: Number, beta: Number
 ) -> Lined:
     """D = keep D - beta (V + factor row), and the product of the following row with the new x + D."""
     moved = keep * D - beta * (V + factor * row)
@@ -231,7 +229,7 @@ def delayed_steps(
     estimate, path, estimates, slopes, lines = w.estimate, w.path, w.estimates, w.slopes_met, w.lines
     # An index without a sign is not asked whether it counts from the end.
     E, bits, drift, errors = n.local_steps, np.uint64(n.bits), n.measures_drift, n.exact_errors
-    far, drawn, stride = rows.size > FAR, w.drawn, np.uint64(R)
+    drawn, stride = w.drawn, np.uint64(R)
     for lane in range(lanes):
         if errors:
             note(0, lane, D, estimate, path, estimates)
@@ -262,13 +260,12 @@ def delayed_steps(
             if k + 1 < E:
                 following = orders[drawn[g] + np.uint64(k + 1) * stride]
                 row[g] = following
-                if k + 2 < E:
-                    later = orders[drawn[g] + np.uint64(k + 2) * stride]
-                    ask_for_number(Z, base[g] + (later << bits))
-                    ask_for_number(S, base[g] + (later << bits))
-                    if far:
-                        ask_for(rows, later)
-            _refresh(rows, q, rows, following, V, g, D, g, change, keep, beta, lines, g)
+            later: Any = following
+            if k + 2 < E:
+                later = orders[drawn[g] + np.uint64(k + 2) * stride]
+                ask_for_number(Z, base[g] + (later << bits))
+                ask_for_number(S, base[g] + (later << bits))
+            _refresh(rows, q, rows, following, rows, later, V, g, D, g, change, keep, beta, lines, g)
 
 
 @apart
@@ -305,7 +302,10 @@ def stochastic_steps(
             if k + 1 < E:
                 following = orders[drawn[g] + np.uint64(k + 1) * stride]
                 row[g] = following
-            _descend(rows, q, rows, following, X, r, V, g, D, g, factor, keep, beta, lines, g)
+            later: Any = following
+            if k + 2 < E:
+                later = orders[drawn[g] + np.uint64(k + 2) * stride]
+            _descend(rows, q, rows, following, rows, later, X, r, V, g, D, g, factor, keep, beta, lines, g)
 
 
 @apart

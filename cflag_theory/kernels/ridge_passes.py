@@ -15,7 +15,7 @@ from . import formulas, tiles
 from .cache import apart, inner
 from .packed import Part
 from .problem import Array, Ints
-from .sweeps import Number, Read, Summed, Write, Written, ask_for, ask_for_lines, scale, sweep
+from .sweeps import Number, Read, Summed, Write, Written, ask_for_lines, scale, sweep
 
 CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
 #: Numbers of the rows that are read twice in a row, so that the second time they come from a near cache, for replicas
@@ -30,6 +30,7 @@ TILE_ROWS, TILE_PANELS, TILE_COLUMNS = tiles.ROWS, tiles.PANELS, tiles.COLUMNS
 
 add_rows_4, add_rows_8 = tiles.add_rows(4), tiles.add_rows(8)
 dots_of_4, dots_of_8 = tiles.row_dots(4), tiles.row_dots(8)
+dots_of_4_chosen, dots_of_8_chosen = tiles.chosen_dots(4), tiles.chosen_dots(8)
 cauchy_slopes, geman_mcclure_slopes = tiles.panel_slopes(CAUCHY), tiles.panel_slopes(GEMAN_MCCLURE)
 panel_sums = tiles.panel_sums
 panel_tile, gradient_tile = tiles.panel_tile, tiles.gradient_tile
@@ -67,10 +68,10 @@ def _dots_alone(rows: Array, first: int, end: int, X: Array, r: int, Z: Array, a
     """Z[at], ... = <X[r], row_q> for q from first to end, a multiple of four later."""
     q = first
     while q + 8 <= end:
-        dots_of_8(rows, q, q + 1, q + 2, q + 3, q + 4, q + 5, q + 6, q + 7, X, r, Z, at + q - first)
+        dots_of_8(rows, q, X, r, Z, at + q - first)
         q += 8
     if q < end:
-        dots_of_4(rows, q, q + 1, q + 2, q + 3, X, r, Z, at + q - first)
+        dots_of_4(rows, q, X, r, Z, at + q - first)
 
 
 @inner
@@ -274,17 +275,16 @@ def chosen_pass(
                     q = chosen[r, i, k]
                     total += weights[q] * formulas.potential(potential, Z[place(r, q - base, height, bits)])
         else:
-            k = 0
-            while k < filled:
-                a, b, c, e = chosen[r, i, k], chosen[r, i, k + 1], chosen[r, i, k + 2], chosen[r, i, k + 3]
-                if k + 8 > filled:
-                    dots_of_4(rows, a, b, c, e, X, r, Z, k)
-                    break
-                for later in range(k + 8, min(k + 16, filled)):
-                    ask_for(rows, chosen[r, i, later])
-                f, g, h, j = chosen[r, i, k + 4], chosen[r, i, k + 5], chosen[r, i, k + 6], chosen[r, i, k + 7]
-                dots_of_8(rows, a, b, c, e, f, g, h, j, X, r, Z, k)
+            # On the way the rows of the next products are asked for, or the first ones of the next replica.
+            then, k = min(r + 1, len(X) - 1), 0
+            while k + 8 < filled:
+                dots_of_8_chosen(rows, chosen, r, i, k, r, min(k + 8, filled - 8), X, Z)
                 k += 8
+            if k + 8 == filled:
+                dots_of_8_chosen(rows, chosen, r, i, k, then, 0, X, Z)
+                k += 8
+            if k < filled:
+                dots_of_4_chosen(rows, chosen, r, i, k, then, 0, X, Z)
             for k in range(filled):
                 q = chosen[r, i, k]
                 Z[k] -= shifts[q]

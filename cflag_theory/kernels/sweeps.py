@@ -63,10 +63,12 @@ class Vector:
         return self._append("fdiv", self, other)
 
 
-#: What a parameter of a sweep stands for: a vector that is read, one that is read and written, a number.
+#: What a parameter of a sweep stands for: a vector that is read, one that is read and written, a number, and a vector
+#: that a later sweep will read.
 Read: TypeAlias = Vector
 Write: TypeAlias = Vector
 Number: TypeAlias = Vector
+Later: TypeAlias = Vector
 #: What a sweep returns that sums up, one that does so in float64, one that leaves a line to be summed up, and one that
 #: does none of it.
 Summed: TypeAlias = Any
@@ -187,9 +189,10 @@ def sweep(body: Callable[..., Any]) -> Any:
     """Compile a formula for lines into a loop over vectors.
 
     A `Read` or `Write` parameter of `body` becomes two arguments, an array (rows, width) and a row of it, a `Number`
-    one. `body` returns the new vectors of its `Write` parameters in their order and, if it says `Summed` or `Measured`,
-    the terms of a sum, which the compiled function returns. If it says `Lined`, two more arguments, an array and a row
-    of it, say where the sum goes as a line, for `fold_lines`: sums of many vectors are cheaper together.
+    one. A `Later` one is asked for on the way, and None in `body`. `body` returns the new vectors of its `Write`
+    parameters in their order and, if it says `Summed` or `Measured`, the terms of a sum, which the compiled function
+    returns. If it says `Lined`, two more arguments, an array and a row of it, say where the sum goes as a line, for
+    `fold_lines`: sums of many vectors are cheaper together.
     """
     kinds = {name: parameter.annotation for name, parameter in inspect.signature(body).parameters.items()}
     returned = inspect.signature(body).return_annotation
@@ -241,8 +244,14 @@ def _loop(
 
     def one(offset: Any, place: Any = None) -> None:
         at = {name: line_at(builder, start[name], offset, line) for name in vectors}
-        given = {name: numbers[name] if name in numbers else load(builder, at[name]) for name in kinds}
-        results = body(**{name: Vector(builder, value) for name, value in given.items()})
+        given: dict[str, Any] = {name: Vector(builder, number) for name, number in numbers.items()}
+        for name in vectors:
+            if kinds[name] == "Later":
+                prefetch(builder, at[name])
+                given[name] = None
+            else:
+                given[name] = Vector(builder, load(builder, at[name]))
+        results = body(**given)
         results = results if isinstance(results, tuple) else (results,)
         for name, result in zip(written, results, strict=False):
             store(builder, result.value, at[name])
@@ -287,30 +296,13 @@ def _fold_lines(context: Any, lines: Any, sums: Any) -> Any:
 fold_lines = named(_fold_lines, ("lines", "sums"))
 
 
-def _prefetch_lines(context: Any, builder: Any, dtype: Any, start: Any, numbers: Any) -> None:
-    index = context.get_value_type(types.intp)
-    with cgutils.for_range_slice(builder, index(0), numbers, index(lanes(dtype)), index) as (offset, _):
-        prefetch(builder, builder.gep(start, [offset]))
-
-
-def _ask_for(context: Any, rows: Any, q: Any) -> Any:
-    def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-        zero = context.get_value_type(types.intp)(0)
-        start = pointer(context, builder, rows, arguments[0], (arguments[1], zero))
-        _prefetch_lines(context, builder, rows.dtype, start, width_of(context, builder, rows, arguments[0]))
-
-    return signature(types.void, rows, types.intp), generate
-
-
-#: (rows, q): bring row q near.
-ask_for = named(_ask_for, ("rows", "q"))
-
-
 def _ask_for_lines(context: Any, rows: Any, q: Any, first: Any, count: Any) -> Any:
     def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
         of, q, first, count = arguments
-        start = pointer(context, builder, rows, of, (q, first))
-        _prefetch_lines(context, builder, rows.dtype, start, builder.mul(count, count.type(lanes(rows.dtype))))
+        start, size = pointer(context, builder, rows, of, (q, first)), count.type(lanes(rows.dtype))
+        zero, end = count.type(0), builder.mul(count, size)
+        with cgutils.for_range_slice(builder, zero, end, size, count.type) as (offset, _):
+            prefetch(builder, builder.gep(start, [offset]))
 
     return signature(types.void, rows, types.intp, types.intp, types.intp), generate
 

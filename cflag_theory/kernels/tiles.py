@@ -42,30 +42,68 @@ ROWS, PANELS, COLUMNS = (8, 2, 4) if "+avx512f" in FEATURES.split(",") else (4, 
 
 
 def row_dots(count: int) -> Any:
-    """Compile (rows, q_1, ..., q_count, X, r, Z, at): Z[at], Z[at + 1], ... = the products of X[r] with those rows."""
-    places = [f"q{k}" for k in range(count)]
+    """Compile (rows, q, X, r, Z, at): Z[at], Z[at + 1], ... = the products of X[r] with `count` rows from q on."""
 
-    def dots(context: Any, *given: Any) -> Any:
-        rows, X, Z = given[0], given[1 + count], given[3 + count]
-        dtype = rows.dtype
+    def dots(context: Any, rows: Any, q: Any, X: Any, r: Any, Z: Any, at: Any) -> Any:
+        def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
+            index, zero = _index(context)
+            of, q, x, r, z, at = arguments
+            of_rows = [pointer(context, builder, rows, of, (builder.add(q, index(j)), zero)) for j in range(count)]
+            of_x, of_z = pointer(context, builder, X, x, (r, zero)), pointer(context, builder, Z, z, (at,))
+            width = width_of(context, builder, rows, of)
+            _write_dots(context, builder, rows.dtype, width, of_rows, [], of_x, of_z)
+
+        return signature(types.void, rows, types.intp, X, types.intp, Z, types.intp), generate
+
+    return named(dots, ("rows", "q", "X", "r", "Z", "at"))
+
+
+def chosen_dots(count: int) -> Any:
+    """Compile (rows, chosen, r, i, k, then_r, then_k, X, Z): Z[k], ... = the products of X[r] with `count` rows.
+
+    Those are rows chosen[r, i, k], ...; on the way it asks for as many rows chosen[then_r, i, then_k], ...
+    """
+
+    def dots(
+        context: Any, rows: Any, chosen: Any, r: Any, i: Any, k: Any, then_r: Any, then_k: Any, X: Any, Z: Any
+    ) -> Any:
+        kept = chosen
 
         def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
             index, zero = _index(context)
-            line = line_of(context, dtype)
-            q, (x, r, z, at) = arguments[1 : 1 + count], arguments[1 + count :]
-            of_rows = [pointer(context, builder, rows, arguments[0], (place, zero)) for place in q]
-            of_x = pointer(context, builder, X, x, (r, zero))
-            sums = [accumulator(builder, line) for _ in range(count)]
-            width = width_of(context, builder, rows, arguments[0])
-            with cgutils.for_range_slice(builder, zero, width, index(lanes(dtype)), index) as (offset, _):
-                factor = load(builder, line_at(builder, of_x, offset, line))
-                for row, place in zip(of_rows, sums, strict=True):
-                    add_product(builder, place, load(builder, line_at(builder, row, offset, line)), factor)
-            store_sums(builder, [builder.load(place) for place in sums], pointer(context, builder, Z, z, (at,)))
+            of, list_, r, i, k, then_r, then_k, x, z = arguments
 
-        return signature(types.void, rows, *[types.intp] * count, X, types.intp, Z, types.intp), generate
+            def rows_from(replica: Any, place: Any) -> list[Any]:
+                first = pointer(context, builder, kept, list_, (replica, i, place))
+                found = [builder.load(builder.gep(first, [index(j)])) for j in range(count)]
+                return [pointer(context, builder, rows, of, (q, zero)) for q in found]
 
-    return named(dots, ("rows", *places, "X", "r", "Z", "at"))
+            of_x, of_z = pointer(context, builder, X, x, (r, zero)), pointer(context, builder, Z, z, (k,))
+            width = width_of(context, builder, rows, of)
+            _write_dots(
+                context, builder, rows.dtype, width, rows_from(r, k), rows_from(then_r, then_k), of_x, of_z
+            )  # fmt: skip
+
+        intp = types.intp
+        return signature(types.void, rows, kept, intp, intp, intp, intp, intp, X, Z), generate
+
+    return named(dots, ("rows", "chosen", "r", "i", "k", "then_r", "then_k", "X", "Z"))
+
+
+def _write_dots(
+    context: Any, builder: Any, dtype: Any, width: Any, of_rows: Sequence[Any], later: Sequence[Any], of_x: Any, to: Any
+) -> None:
+    """Write the products of a vector with each row, and ask for the later rows."""
+    index, zero = _index(context)
+    line = line_of(context, dtype)
+    sums = [accumulator(builder, line) for _ in of_rows]
+    with cgutils.for_range_slice(builder, zero, width, index(lanes(dtype)), index) as (offset, _):
+        factor = load(builder, line_at(builder, of_x, offset, line))
+        for row, place in zip(of_rows, sums, strict=True):
+            add_product(builder, place, load(builder, line_at(builder, row, offset, line)), factor)
+        for row in later:
+            prefetch(builder, builder.gep(row, [offset]))
+    store_sums(builder, [builder.load(place) for place in sums], to)
 
 
 def add_rows(count: int) -> Any:

@@ -12,7 +12,7 @@ import pytest
 from cflag_theory.kernels import formulas, tiles
 from cflag_theory.kernels.cache import compiled
 from cflag_theory.kernels.packed import LINE, aligned
-from cflag_theory.kernels.sweeps import GROUP, Lined, Number, Read, Summed, Write, Written, fold_lines, sweep
+from cflag_theory.kernels.sweeps import GROUP, Later, Lined, Number, Read, Summed, Write, Written, fold_lines, sweep
 
 DTYPES = (np.float64, np.float32)
 LINES = (1, 2, 3, 4, 5, 7, 8, 13)
@@ -26,7 +26,7 @@ def _combine(a: Read, b: Write, c: Write, s: Number) -> Summed:
 
 
 @sweep
-def _shift(a: Read, b: Write) -> Written:
+def _shift(a: Read, following: Later, b: Write) -> Written:
     """b = 1 - a b / 2."""
     return 1 - a * b / 2
 
@@ -46,7 +46,8 @@ def _product_line(a: Read, b: Read) -> Lined:
 @compiled
 def _run(A, i, B, j, C, k, s):
     total = _combine(A, i, B, j, C, k, s)
-    _shift(A, i, C, k)
+    # What is asked for need not exist.
+    _shift(A, i, A, 1 << 20, C, k)
     return total
 
 
@@ -60,15 +61,19 @@ def _products(A, B, lines, sums, alone):
 
 ADD = {count: tiles.add_rows(count) for count in (4, 8)}
 DOTS = {count: tiles.row_dots(count) for count in (4, 8)}
+CHOSEN = {count: tiles.chosen_dots(count) for count in (4, 8)}
 add_4, add_8, dots_4, dots_8 = ADD[4], ADD[8], DOTS[4], DOTS[8]
+chosen_4, chosen_8 = CHOSEN[4], CHOSEN[8]
 cauchy = tiles.panel_slopes(formulas.CAUCHY)
 panel_tile, gradient_tile, panel_sums = tiles.panel_tile, tiles.gradient_tile, tiles.panel_sums
 
 
 @compiled
 def _rows(rows, q, X, Z, S, G):
-    dots_4(rows, q[0], q[1], q[2], q[3], X, 1, Z, 2)
-    dots_8(rows, q[0], q[1], q[2], q[3], q[4], q[5], q[6], q[7], X, 1, Z, 6)
+    dots_4(rows, 1, X, 1, Z, 0)
+    dots_8(rows, 3, X, 1, Z, 4)
+    chosen_8(rows, q, 1, 0, 12, 0, 4, X, Z)
+    chosen_4(rows, q, 1, 0, 20, 1, 0, X, Z)
     add_4(rows, 3, 5, S, 1, G, 0)
     # Far beyond the rows: what is asked for need not exist.
     add_8(rows, 2, 1 << 20, S, 4, G, 1)
@@ -142,15 +147,17 @@ def test_sums_taken_together_do_not_depend_on_their_neighbours(lines, dtype):
 def test_rows_of_one_replica(lines, dtype):
     width = lines * LINE // np.dtype(dtype).itemsize
     rows, X, G = vectors(0, (12, width), dtype), vectors(1, (2, width), dtype), vectors(2, (2, width), dtype)
-    S, Z, q = vectors(3, (1, 64), dtype)[0], np.zeros(16, dtype), np.array([7, 0, 11, 3, 3, 9, 1, 2])
+    S, Z = vectors(3, (1, 64), dtype)[0], np.zeros(26, dtype)
+    q = np.random.default_rng(4).integers(0, len(rows), (2, 1, 24))
     expected = G.astype(float)
     expected[0] += S[1:5].astype(float) @ rows[3:7]
     expected[1] += S[4:12].astype(float) @ rows[2:10]
     _rows(rows, q, X, Z, S, G)
     dots = rows.astype(float) @ X[1]
-    assert close(Z[2:6], dots[q[:4]], dtype)
-    assert close(Z[6:14], dots[q], dtype)
-    assert (Z[[0, 1, 14, 15]] == 0).all()
+    assert close(Z[:4], dots[1:5], dtype)
+    assert close(Z[4:12], dots[3:11], dtype)
+    assert close(Z[12:24], dots[q[1, 0, 12:]], dtype)
+    assert (Z[24:] == 0).all()
     assert close(G, expected, dtype)
 
 
