@@ -239,6 +239,8 @@ def delayed_steps(
             row[lane] = q
             _meet_line(rows, q, D, lane, lines, lane)
     for k in range(1, E):
+        # The last step meets its own row once more, to no purpose.
+        following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
         fold_lines(lines, z)
         for lane in range(lanes):
             g = np.uint64(lane)
@@ -256,15 +258,11 @@ def delayed_steps(
             if errors:
                 add_multiple(rows, q, estimate, g, change)
                 note(k, g, D, estimate, path, estimates)
-            following: Any = q
-            if k + 1 < E:
-                following = orders[drawn[g] + np.uint64(k + 1) * stride]
-                row[g] = following
-            later: Any = following
-            if k + 2 < E:
-                later = orders[drawn[g] + np.uint64(k + 2) * stride]
-                ask_for_number(Z, base[g] + (later << bits))
-                ask_for_number(S, base[g] + (later << bits))
+            following = orders[drawn[g] + following_at]
+            later = orders[drawn[g] + later_at]
+            row[g] = following
+            ask_for_number(Z, base[g] + (later << bits))
+            ask_for_number(S, base[g] + (later << bits))
             _refresh(rows, q, rows, following, rows, later, V, g, D, g, change, keep, beta, lines, g)
 
 
@@ -283,6 +281,8 @@ def stochastic_steps(
         row[lane] = q
         _meet_at(rows, q, X, replica[lane], D, lane, lines, lane)
     for k in range(E):
+        # The last step meets its own row once more, to no purpose.
+        following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
         fold_lines(lines, z)
         for lane in range(lanes):
             z[lane] -= shifts[row[lane]]
@@ -298,13 +298,9 @@ def stochastic_steps(
                     estimate[g, c] = zero
                 add_multiple(rows, q, estimate, g, factor)
                 note(k, g, D, estimate, path, estimates)
-            following: Any = q
-            if k + 1 < E:
-                following = orders[drawn[g] + np.uint64(k + 1) * stride]
-                row[g] = following
-            later: Any = following
-            if k + 2 < E:
-                later = orders[drawn[g] + np.uint64(k + 2) * stride]
+            following = orders[drawn[g] + following_at]
+            later = orders[drawn[g] + later_at]
+            row[g] = following
             _descend(rows, q, rows, following, rows, later, X, r, V, g, D, g, factor, keep, beta, lines, g)
 
 
