@@ -8,9 +8,19 @@ import numpy as np
 from numba.core import cgutils, types
 from numba.core.typing.templates import signature
 
-from cflag_theory.kernels.cache import compiled
-from cflag_theory.kernels.sweeps import FLAGS, lanes, line_at, line_of, load, named, pointer, splat, store
-from cflag_theory.kernels.tiles import PANELS, ROWS
+from cflag_theory.kernels.engines.codegen.cache import compiled
+from cflag_theory.kernels.engines.codegen.matrix_tiles import PANELS, ROWS
+from cflag_theory.kernels.engines.codegen.vector_loops import (
+    FLAGS,
+    lanes,
+    line_at,
+    line_of,
+    load,
+    named,
+    pointer,
+    splat,
+    store,
+)
 
 #: Lines that wait for nobody but themselves: as many as a tile of products keeps in registers.
 CHAINS = ROWS * PANELS

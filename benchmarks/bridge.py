@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from cflag_theory.bridge import environment
-from cflag_theory.bridge.options import YES
+from cflag_theory.bridge.settings.options import YES
+from cflag_theory.bridge.training import environment
 from cflag_theory.errors import MissingExtra
 
 from .bridge_cases import DIGITS, METHODS, NAMES, RESNET, BridgeCase, Ours, World
@@ -65,7 +65,7 @@ def agreement(case: BridgeCase, method: str) -> dict[str, float]:
 
 def can_be_together(world: World, method: str) -> bool:
     """Whether the clients can be computed together."""
-    from cflag_theory.bridge.together import why_not
+    from cflag_theory.bridge.training.together import why_not
 
     return why_not(world.model, world.method(method)) is None
 

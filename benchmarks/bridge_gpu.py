@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 
-from cflag_theory.bridge.presets import preset
-from cflag_theory.bridge.settings import RunSettings
+from cflag_theory.bridge.settings.presets import preset
+from cflag_theory.bridge.settings.run_settings import RunSettings
 from cflag_theory.errors import CflagError, InvalidInput
 
 from .bridge_cases import METHODS, NAMES, RESNET, BridgeCase, Ours, World

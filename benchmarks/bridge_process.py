@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import torch
 
-from cflag_theory.bridge.communication import started
+from cflag_theory.bridge.training.communication import started
 
 from .bridge import MANY
 from .bridge_cases import Ours, World

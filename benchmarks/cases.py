@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cflag_theory.kernels import Problem, random_glm, uniform
 from cflag_theory.kernels.draws import COMPONENT, below, words
-from cflag_theory.kernels.memory import Memory, draw_subset
+from cflag_theory.kernels.memory.memory import Memory, draw_subset
 
 Array = NDArray[Any]
 

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.kernels import everything
-from cflag_theory.kernels.cache import compiled
-from cflag_theory.kernels.packed import pack
-from cflag_theory.kernels.passes import DELAYED
-from cflag_theory.kernels.round_gradients import draw_orders
-from cflag_theory.kernels.settings import Settings
+from cflag_theory.kernels.engines.codegen.cache import compiled
+from cflag_theory.kernels.engines.components import DELAYED
+from cflag_theory.kernels.engines.cpu.begin_round import draw_orders
+from cflag_theory.kernels.engines.cpu.codes import Settings
+from cflag_theory.kernels.engines.cpu.layout import pack
 
 from .cases import CASES, SEED, Case, World
 from .machine import all_cores

@@ -43,7 +43,7 @@ def gpu(
 ) -> None:
     """Check the kernels on a GPU and time them. Exit code 1: some iterates are not those of the CPU; 2: no GPU."""
     from cflag_theory.errors import CflagError
-    from cflag_theory.kernels.cuda import require_gpu
+    from cflag_theory.kernels.engines.cuda.run import require_gpu
 
     names = case or list(CASES)
     for name in names:

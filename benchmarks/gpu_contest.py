@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from cflag_theory.kernels import algorithm, cuda
-from cflag_theory.kernels.cache import default_threads
+from cflag_theory.kernels import algorithm
+from cflag_theory.kernels.engines.codegen.cache import default_threads
+from cflag_theory.kernels.engines.cuda import run as cuda
 from cflag_theory.kernels.plan import Outputs, Plan, empty_outputs
 
 from .cases import SEED, Array, Case, World
@@ -110,7 +111,7 @@ def jax_sees_a_gpu() -> bool:
 
 def our_ways(world: World) -> Iterator[OnGpu]:
     """The kernels in every way in which they can run the case."""
-    from cflag_theory.kernels.cuda_products import cupy
+    from cflag_theory.kernels.engines.cuda.products import cupy
 
     if cuda.layout_of(OnGpu(world).plan(1)) == cuda.SMALL:
         yield OnGpu(world, layout=cuda.SMALL)

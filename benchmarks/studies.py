@@ -25,7 +25,7 @@ def rate_study(*, largest: int = HORIZONS[-1], tell: Callable[[str], None] = lam
         The largest horizon; the goal is stated for the default.
     """
     from cflag_theory.kernels import default_memory, default_problem, simulate
-    from cflag_theory.verify.rates.study import rate
+    from cflag_theory.studies.rates.past_task import rate
 
     problem, memory = default_problem(), default_memory()
     for diagnostics in ("none", "cheap"):
@@ -69,7 +69,7 @@ replicas = 8
 @contextmanager
 def _timed_engine() -> Iterator[list[float]]:
     """Within it, the seconds that every call of the compiled engine takes are noted."""
-    from cflag_theory.kernels import cpu
+    from cflag_theory.kernels.engines.cpu import run as cpu
 
     run, noted = cpu.run, []
 

@@ -1,9 +1,11 @@
-"""What all tests share: the same examples in every run, no clock that decides, and interrupts that are heard."""
+"""What all tests share: settings of hypothesis, interrupts, decided claims, the command line as a function, a sweep."""
 
 from __future__ import annotations
 
 import signal
+import sys
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Another search: pytest --hypothesis-profile=explore. Its examples go to .hypothesis in the current folder.
@@ -13,3 +15,75 @@ settings.load_profile("fixed")
 
 # A shell that starts the tests in the background has them ignore interrupts, and so all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+FIRST_EIGHT = tuple(f"cflag.{name}" for name in ("eq7", "eq22", "eq25", "lemma1", "eq65", "lemma13", "cor14", "eq177"))
+
+
+@pytest.fixture(scope="session")
+def verdicts():
+    """Verdict by id, for the first eight claims."""
+    from cflag_theory.verify import verify
+
+    return dict(zip(FIRST_EIGHT, verify(FIRST_EIGHT), strict=True))
+
+
+@pytest.fixture
+def cflag(monkeypatch, capsys):
+    """Calls `main` as the entry point does; returns exit code, standard output and standard error."""
+    from cflag_theory.cli import main as cli
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["cflag", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        printed = capsys.readouterr()
+        return ended.value.code or 0, printed.out, printed.err
+
+    return call
+
+
+#: Forty-eight short runs of three replicas.
+SWEEP = """\
+record = ["grad_f2", "drift2_max"]
+every = 3
+
+[memory]
+kind = "sign"
+m = [0, 0.25]
+
+[[algorithm]]
+name = "c_flag"
+alpha = "1/(L*(1 + m))"
+
+[[algorithm]]
+name = "scaffold"
+server_rate = 0.5
+
+[run]
+beta = ["c/sqrt(T)", 0.01]
+c = 0.05
+E = 2
+T = [1, 8]
+seed = {first = 0, count = 3}
+replicas = 3
+"""
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """The file above; its chunks are small, so that there are several."""
+    from cflag_theory.studies.sweeps import check as sweep_check
+
+    monkeypatch.setattr(sweep_check, "LEAST_WORK", 2e5)
+    path = tmp_path / "study.toml"
+    path.write_text(SWEEP, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def whole(study, tmp_path):
+    """Its results from one process, without a break."""
+    from cflag_theory.verify import read_results, sweep
+
+    sweep(study, out=tmp_path / "whole", jobs=1)
+    return read_results(tmp_path / "whole")

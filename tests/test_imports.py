@@ -17,7 +17,7 @@ import cflag_theory
 PACKAGE = Path(cflag_theory.__file__).parent
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(PACKAGE.rglob("*.py"))
-FOLDERS = ("claims", "kernels", "figures", "bridge", "verify")
+FOLDERS = ("claims", "kernels", "figures", "bridge", "falsify", "verify", "studies", "cli")
 
 
 class Import(NamedTuple):
@@ -61,31 +61,34 @@ MAY_IMPORT = {
     "kernels": set(),
     "figures": set(),
     "bridge": {"kernels"},
-    "verify": set(FOLDERS),
+    "falsify": {"claims", "kernels", "verify"},
+    "verify": {"claims", "kernels", "falsify"},
+    "studies": {"claims", "kernels", "figures", "bridge", "falsify", "verify", "cli"},
+    "cli": set(FOLDERS),
 }
 #: Where each library may be imported.
 HOMES = {
-    "sympy": {"claims", "verify"},
+    "sympy": {"claims", "falsify", "verify", "studies", "cli"},
     "z3": {"claims"},
     "numba": {"kernels"},
     "llvmlite": {"kernels"},
-    "scipy": {"kernels", "verify"},
+    "scipy": {"kernels", "falsify", "verify", "studies"},
     "platformdirs": {"kernels"},
     "sklearn": {"kernels", "bridge"},
-    "numpy": {"kernels", "figures", "bridge", "verify"},
+    "numpy": {"kernels", "figures", "bridge", "falsify", "verify", "studies", "cli"},
     "torch": {"bridge"},
     "torchvision": {"bridge"},
     "PIL": {"bridge"},
     "matplotlib": {"figures"},
-    "typer": {"verify"},
-    "rich": {"verify"},
-    "jinja2": {"verify"},
-    "joblib": {"verify"},
-    "latex2mathml": {"verify"},
-    "pyarrow": {"verify"},
-    "distributed": {"verify"},
+    "typer": {"cli"},
+    "rich": {"cli"},
+    "jinja2": {"cli"},
+    "joblib": {"verify", "studies"},
+    "latex2mathml": {"cli"},
+    "pyarrow": {"studies"},
+    "distributed": {"studies"},
     "PEPit": {"verify"},
-    "hypothesis": {"verify"},
+    "hypothesis": {"falsify"},
 }
 #: Libraries that are loaded only by who needs them.
 ONLY_INSIDE_FUNCTIONS = {"sklearn", "pyarrow", "cupy", "PEPit", "dask", "distributed", "torchvision", "PIL"}
@@ -130,7 +133,7 @@ def test_imports(path):
         ("from ...kernels import formulas", "claims/c_flag/new.py"),
         ("from .. import claims", "kernels/new.py"),
         ("from cflag_theory.verify import rate", "kernels/new.py"),
-        ("from cflag_theory.claims.claim import Claim", "figures/new.py"),
+        ("from cflag_theory.claims.engine.claim import Claim", "figures/new.py"),
         ("from cflag_theory.verify.verdict import Verdict", "figures/new.py"),
         ("def f():\n    import cflag_theory.kernels.formulas", "claims/new.py"),
         ("if TYPE_CHECKING:\n    from cflag_theory.figures import save", "kernels/new.py"),
@@ -145,7 +148,7 @@ def test_imports(path):
         ("from joblib import dump", "kernels/new.py"),
         ("import torch", "kernels/new.py"),
         ("def f():\n    import torch", "verify/new.py"),
-        ("from cflag_theory.bridge.metrics import average_accuracy", "verify/new.py"),
+        ("from cflag_theory.bridge.measures.metrics import average_accuracy", "verify/new.py"),
         ("def f():\n    from cflag_theory import bridge", "kernels/new.py"),
         ("from cflag_theory.verify import rate", "bridge/new.py"),
         ("from torchvision import models", "bridge/new.py"),
@@ -163,11 +166,11 @@ def test_a_forbidden_import_is_seen(source, place):
         ("from cflag_theory.errors import InvalidInput", "kernels/new.py"),
         ("from . import formulas", "kernels/new.py"),
         ("from .c_flag import drift\nfrom cflag_theory.claims import rules", "claims/new.py"),
-        ("from cflag_theory import claims, kernels, figures", "verify/checks/c_flag/new.py"),
+        ("from cflag_theory import claims, kernels, figures", "studies/new.py"),
         ("def f():\n    from sklearn.datasets import load_digits", "kernels/new.py"),
         ("import sympy, numpy, json", "verify/new.py"),
         ("import torch\nfrom cflag_theory.kernels import formulas", "bridge/new.py"),
-        ("def f():\n    from cflag_theory.bridge.metrics import average_accuracy", "verify/new.py"),
+        ("def f():\n    from cflag_theory.bridge.measures.metrics import average_accuracy", "studies/new.py"),
     ],
 )
 def test_an_allowed_import_is_allowed(source, place):

@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from cflag_theory.bridge.measures.metrics import metrics
+from cflag_theory.bridge.settings.file import changes_from_words, read_changes
+from cflag_theory.bridge.settings.presets import preset
+from cflag_theory.bridge.settings.run_settings import RunSettings, merged, run_settings
 from cflag_theory.errors import CflagError, InvalidInput, MissingExtra
-
-from .metrics import metrics
-from .presets import preset
-from .settings import RunSettings, merged, run_settings
-from .settings_file import changes_from_words, read_changes
 
 #: Seconds between two lines of progress.
 EVERY = 5.0
@@ -58,9 +57,9 @@ def _runs(asked: argparse.Namespace) -> list[tuple[RunSettings, Path]]:
 
 def _run(runs: Sequence[tuple[RunSettings, Path]], name: str | None) -> None:
     try:
-        from .communication import started
-        from .environment import find_device
-        from .run import run_bridge
+        from cflag_theory.bridge.training.communication import started
+        from cflag_theory.bridge.training.environment import find_device
+        from cflag_theory.bridge.training.run import run_bridge
     except ImportError as error:
         raise MissingExtra(f"the bridge needs PyTorch ({error}): pip install 'cflag-theory[torch]'") from error
     first, _ = runs[0]

@@ -6,13 +6,13 @@ from importlib import import_module
 from typing import Any
 
 _HOME = {
-    "Claim": "claim",
-    "Part": "claim",
-    "Statement": "claim",
-    "Relation": "claim",
-    "Proof": "proof",
-    "Obligation": "proof",
-    "examine": "proof",
+    "Claim": "engine.claim",
+    "Part": "engine.claim",
+    "Statement": "engine.claim",
+    "Relation": "engine.relation",
+    "Proof": "engine.steps",
+    "Obligation": "engine.steps",
+    "examine": "engine.examiner",
     "LEDGER": "ledger",
 }
 __all__ = ["LEDGER", "Claim", "Obligation", "Part", "Proof", "Relation", "Statement", "examine"]

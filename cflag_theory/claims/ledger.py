@@ -6,87 +6,66 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
 
-from cflag_theory.claims import (
-    ours,
-    ours_adaptive,
-    ours_bounded,
-    ours_cfl_coefficient,
-    ours_cfl_convex,
-    ours_cfl_decaying,
-    ours_cfl_fedavg,
-    ours_cfl_floors,
-    ours_cfl_noise,
-    ours_cfl_nonconvex,
-    ours_cfl_quadratic,
-    ours_cfl_rates,
-    ours_cfl_round,
-    ours_cfl_step,
-    ours_cfl_variance,
-    ours_cfl_weights,
-    ours_first_rounds,
-    ours_forgetting,
-    ours_memory,
-    ours_union,
-    ours_worst_order,
-    ours_worst_path,
-    ours_worst_sums,
-    ours_worst_turns,
-    ours_worst_union,
-)
-from cflag_theory.claims.c_flag import (
-    adaptive,
-    adaptive_clients,
-    adaptive_lemmas,
-    algorithm3,
-    assumptions,
-    average_forgetting,
-    descent,
-    drift,
-    forgetting,
-    iag,
-    limits,
-    memory,
-    overfitting,
-    problem,
-    published,
-    sums,
-    surrogate,
-    terms,
-    theorem2,
-    union,
-    update,
-)
-from cflag_theory.claims.cfl import (
-    bias_rate,
-    chebyshev,
-    correlated_drifts,
-    correlated_rates,
-    correlated_weights,
-    fedavg_theorems,
-    gradient_noise,
-    information_loss,
-    local_drift,
-    nonconvex,
-    nonconvex_drift,
-    nonconvex_progress,
-    nonconvex_rate,
-    one_round,
-    phi,
-    progress,
-    quadratic_model,
-    rate_theorems,
-    rates,
-    rates_table,
-    remarks,
-    reported,
-    splitting,
-    sublinear,
-    summation,
-    techniques,
-    thresholds,
-    weights,
-)
-from cflag_theory.claims.claim import Claim
+from cflag_theory.claims.c_flag import published
+from cflag_theory.claims.c_flag.adaptive import algorithm3
+from cflag_theory.claims.c_flag.adaptive import clients as adaptive_clients
+from cflag_theory.claims.c_flag.adaptive import lemmas as adaptive_lemmas
+from cflag_theory.claims.c_flag.adaptive import server as adaptive
+from cflag_theory.claims.c_flag.adaptive.ours import rates as ours_adaptive
+from cflag_theory.claims.c_flag.forgetting import average as average_forgetting
+from cflag_theory.claims.c_flag.forgetting import bounds as forgetting
+from cflag_theory.claims.c_flag.forgetting import terms
+from cflag_theory.claims.c_flag.forgetting.ours import step as ours_forgetting
+from cflag_theory.claims.c_flag.local_steps import drift, iag, sums
+from cflag_theory.claims.c_flag.local_steps.ours import worst_order as ours_worst_order
+from cflag_theory.claims.c_flag.local_steps.ours import worst_path as ours_worst_path
+from cflag_theory.claims.c_flag.local_steps.ours import worst_sums as ours_worst_sums
+from cflag_theory.claims.c_flag.local_steps.ours import worst_turns as ours_worst_turns
+from cflag_theory.claims.c_flag.past_task import descent, theorem2
+from cflag_theory.claims.c_flag.past_task import theorem5 as limits
+from cflag_theory.claims.c_flag.past_task.ours import bounded_gradients as ours_bounded
+from cflag_theory.claims.c_flag.past_task.ours import first_rounds as ours_first_rounds
+from cflag_theory.claims.c_flag.past_task.ours import rates as ours
+from cflag_theory.claims.c_flag.problem import assumptions, memory, overfitting, update
+from cflag_theory.claims.c_flag.problem import objective as problem
+from cflag_theory.claims.c_flag.problem.ours import memory as ours_memory
+from cflag_theory.claims.c_flag.union import lemma3 as union
+from cflag_theory.claims.c_flag.union import surrogate
+from cflag_theory.claims.c_flag.union.ours import rate as ours_worst_union
+from cflag_theory.claims.c_flag.union.ours import rounds as ours_union
+from cflag_theory.claims.cfl.experiments import quadratic_model, reported, splitting
+from cflag_theory.claims.cfl.experiments.ours import quadratic_model as ours_cfl_quadratic
+from cflag_theory.claims.cfl.moments import correlated_drifts, gradient_noise, information_loss
+from cflag_theory.claims.cfl.nonconvex import descent as nonconvex
+from cflag_theory.claims.cfl.nonconvex import local_drift as nonconvex_drift
+from cflag_theory.claims.cfl.nonconvex import progress as nonconvex_progress
+from cflag_theory.claims.cfl.nonconvex import rate as nonconvex_rate
+from cflag_theory.claims.cfl.nonconvex.ours import coefficient as ours_cfl_coefficient
+from cflag_theory.claims.cfl.nonconvex.ours import fedavg as ours_cfl_fedavg
+from cflag_theory.claims.cfl.nonconvex.ours import rate as ours_cfl_nonconvex
+from cflag_theory.claims.cfl.one_round import local_drift, phi, progress, thresholds
+from cflag_theory.claims.cfl.one_round import recursion as one_round
+from cflag_theory.claims.cfl.one_round.ours import largest_step as ours_cfl_step
+from cflag_theory.claims.cfl.one_round.ours import round as ours_cfl_round
+from cflag_theory.claims.cfl.rates import bias as bias_rate
+from cflag_theory.claims.cfl.rates import correlated as correlated_rates
+from cflag_theory.claims.cfl.rates import fedavg as fedavg_theorems
+from cflag_theory.claims.cfl.rates import remarks
+from cflag_theory.claims.cfl.rates import table1 as rates_table
+from cflag_theory.claims.cfl.rates import theorems as rate_theorems
+from cflag_theory.claims.cfl.rates import weighted_means as rates
+from cflag_theory.claims.cfl.rates.ours import decaying_fedavg as ours_cfl_decaying
+from cflag_theory.claims.cfl.rates.ours import general_convex as ours_cfl_convex
+from cflag_theory.claims.cfl.rates.ours import lower_bounds as ours_cfl_floors
+from cflag_theory.claims.cfl.rates.ours import strongly_convex as ours_cfl_rates
+from cflag_theory.claims.cfl.techniques import chebyshev, sublinear, summation
+from cflag_theory.claims.cfl.techniques import norms as techniques
+from cflag_theory.claims.cfl.techniques.ours import noise as ours_cfl_noise
+from cflag_theory.claims.cfl.weights import correlated as correlated_weights
+from cflag_theory.claims.cfl.weights import independent as weights
+from cflag_theory.claims.cfl.weights.ours import correlated as ours_cfl_weights
+from cflag_theory.claims.cfl.weights.ours import variance as ours_cfl_variance
+from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.errors import UnknownName
 
 #: Paper order; a test holds it against the modules.

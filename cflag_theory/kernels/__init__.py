@@ -9,15 +9,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .algorithms import ALGORITHMS, Algorithm, algorithm, over_sqrt
-    from .bias import bias_bound, ratio_bound
-    from .buffers import Buffer, reservoir, ring, unlimited
-    from .data import load_data
-    from .drift_models import evolving, noisy_quadratic, random_evolving
-    from .drifts import Drift
-    from .memory import Memory, class_balanced, everything, given, rotation_bias, sign_bias, uniform
-    from .problem import Components, Constant, Problem
-    from .problems import (
+    from cflag_theory.kernels.algorithms import ALGORITHMS, Algorithm, algorithm, over_sqrt
+    from cflag_theory.kernels.cfl.drift_models import evolving, noisy_quadratic, random_evolving
+    from cflag_theory.kernels.cfl.drifts import Drift
+    from cflag_theory.kernels.cfl.round_weights import RoundWeights
+    from cflag_theory.kernels.cfl.windows import Windows, fresh, pointer, subsets
+    from cflag_theory.kernels.memory.bias import bias_bound, ratio_bound
+    from cflag_theory.kernels.memory.buffers import Buffer, reservoir, ring, unlimited
+    from cflag_theory.kernels.memory.memory import (
+        Memory,
+        class_balanced,
+        everything,
+        given,
+        rotation_bias,
+        sign_bias,
+        uniform,
+    )
+    from cflag_theory.kernels.problems.by_name import (
         PROBLEMS,
         default_memory,
         default_problem,
@@ -27,12 +35,12 @@ if TYPE_CHECKING:
         random_separable,
         to_exact,
     )
-    from .round_weights import RoundWeights
-    from .simulation import simulate
-    from .store import read_trace, write_trace
-    from .tasks import TaskSequence, load_tasks, random_tasks, task_sequence
-    from .trace import COLUMNS, Status, Trace
-    from .windows import Windows, fresh, pointer, subsets
+    from cflag_theory.kernels.problems.data import load_data
+    from cflag_theory.kernels.problems.problem import Components, Constant, Problem
+    from cflag_theory.kernels.problems.tasks import TaskSequence, load_tasks, random_tasks, task_sequence
+    from cflag_theory.kernels.simulation import simulate
+    from cflag_theory.kernels.trace.store import read_trace, write_trace
+    from cflag_theory.kernels.trace.trace import COLUMNS, Status, Trace
 
 __all__ = [
     "ALGORITHMS",
@@ -87,14 +95,14 @@ __all__ = [
 
 _HOMES = {
     "algorithms": ("ALGORITHMS", "Algorithm", "algorithm", "over_sqrt"),
-    "bias": ("bias_bound", "ratio_bound"),
-    "buffers": ("Buffer", "reservoir", "ring", "unlimited"),
-    "data": ("load_data",),
-    "drift_models": ("evolving", "noisy_quadratic", "random_evolving"),
-    "drifts": ("Drift",),
-    "memory": ("Memory", "class_balanced", "everything", "given", "rotation_bias", "sign_bias", "uniform"),
-    "problem": ("Components", "Constant", "Problem"),
-    "problems": (
+    "memory.bias": ("bias_bound", "ratio_bound"),
+    "memory.buffers": ("Buffer", "reservoir", "ring", "unlimited"),
+    "problems.data": ("load_data",),
+    "cfl.drift_models": ("evolving", "noisy_quadratic", "random_evolving"),
+    "cfl.drifts": ("Drift",),
+    "memory.memory": ("Memory", "class_balanced", "everything", "given", "rotation_bias", "sign_bias", "uniform"),
+    "problems.problem": ("Components", "Constant", "Problem"),
+    "problems.by_name": (
         "PROBLEMS",
         "default_memory",
         "default_problem",
@@ -104,12 +112,12 @@ _HOMES = {
         "random_separable",
         "to_exact",
     ),
-    "round_weights": ("RoundWeights",),
+    "cfl.round_weights": ("RoundWeights",),
     "simulation": ("simulate",),
-    "store": ("read_trace", "write_trace"),
-    "tasks": ("TaskSequence", "load_tasks", "random_tasks", "task_sequence"),
-    "trace": ("COLUMNS", "Status", "Trace"),
-    "windows": ("Windows", "fresh", "pointer", "subsets"),
+    "trace.store": ("read_trace", "write_trace"),
+    "problems.tasks": ("TaskSequence", "load_tasks", "random_tasks", "task_sequence"),
+    "trace.trace": ("COLUMNS", "Status", "Trace"),
+    "cfl.windows": ("Windows", "fresh", "pointer", "subsets"),
 }
 
 

@@ -22,8 +22,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from cflag_theory.errors import InvalidInput, UnknownName
-
-from .round_weights import RoundWeights
+from cflag_theory.kernels.cfl.round_weights import RoundWeights
 
 # How estimate_i(x_k) arises from the components of g_i.
 FULL, STOCHASTIC, DELAYED = ESTIMATORS = ("full", "stochastic", "delayed")

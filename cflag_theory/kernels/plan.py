@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .algorithms import Algorithm
-from .framework import Framework
-from .memory import Memory
-from .problem import Array, Ints, Problem, digest
-from .trace import PER_CLIENT, ROUND, STATE
+from cflag_theory.kernels.algorithms import Algorithm
+from cflag_theory.kernels.cfl.framework import Framework
+from cflag_theory.kernels.memory.memory import Memory
+from cflag_theory.kernels.problems.problem import Array, Ints, Problem, digest
+from cflag_theory.kernels.trace.trace import PER_CLIENT, ROUND, STATE
 
 #: How much is measured: nothing but the end, what costs next to nothing, or also full gradients at local steps.
 DIAGNOSTICS = ("none", "cheap", "all")

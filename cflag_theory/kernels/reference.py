@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from . import costs, draws
-from .algorithms import (
+from cflag_theory.kernels import draws
+from cflag_theory.kernels.algorithms import (
     AVERAGE,
     COMMON,
     CONSTANT,
@@ -25,13 +25,30 @@ from .algorithms import (
     STOCHASTIC,
     TRACKING,
 )
-from .evolution import Evolution
-from .formulas import common_rate, forgetting, interaction_rate, overfitting, refreshed_mean, table1_rates
-from .memory import BALANCED, GIVEN, ROTATION, SIGN_BIAS, SUBSET, draw_sign, draw_subset, rotate
-from .objective import component_gradient, gradients, mean_gradient, mean_value, values
-from .plan import LIMIT, Outputs, Plan
-from .problem import Array, Ints
-from .trace import Status
+from cflag_theory.kernels.cfl.evolution import Evolution
+from cflag_theory.kernels.formulas import (
+    common_rate,
+    forgetting,
+    interaction_rate,
+    overfitting,
+    refreshed_mean,
+    table1_rates,
+)
+from cflag_theory.kernels.memory.memory import (
+    BALANCED,
+    GIVEN,
+    ROTATION,
+    SIGN_BIAS,
+    SUBSET,
+    draw_sign,
+    draw_subset,
+    rotate,
+)
+from cflag_theory.kernels.plan import LIMIT, Outputs, Plan
+from cflag_theory.kernels.problems.objective import component_gradient, gradients, mean_gradient, mean_value, values
+from cflag_theory.kernels.problems.problem import Array, Ints
+from cflag_theory.kernels.trace import costs
+from cflag_theory.kernels.trace.trace import Status
 
 
 def run(plan: Plan, out: Outputs, orders: Ints | None = None) -> None:

@@ -12,17 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput, UnknownName
-
-from . import algorithms, reference
-from .algorithms import Algorithm, is_finite_real
-from .draws import MAX_CLIENTS
-from .framework import framework
-from .memory import BALANCED, GIVEN, ROTATION, SUBSET, Memory, marks
-from .plan import BITWISE, DIAGNOSTICS, DTYPES, MODES, Plan, empty_outputs
-from .problem import Ints, Problem, digest
-from .recording import absent_columns, as_trace, recorded_columns
-from .trace import Trace
-from .validation import run_number, validate
+from cflag_theory.kernels import algorithms, reference
+from cflag_theory.kernels.algorithms import Algorithm, is_finite_real
+from cflag_theory.kernels.cfl.framework import framework
+from cflag_theory.kernels.draws import MAX_CLIENTS
+from cflag_theory.kernels.memory.memory import BALANCED, GIVEN, ROTATION, SUBSET, Memory, marks
+from cflag_theory.kernels.plan import BITWISE, DIAGNOSTICS, DTYPES, MODES, Plan, empty_outputs
+from cflag_theory.kernels.problems.problem import Ints, Problem, digest
+from cflag_theory.kernels.problems.validation import run_number, validate
+from cflag_theory.kernels.trace.recording import absent_columns, as_trace, recorded_columns
+from cflag_theory.kernels.trace.trace import Trace
 
 __all__ = ["digest", "simulate"]
 
@@ -130,7 +129,7 @@ def simulate(
         what = "holds fractions" if problem.exact else "is to follow given orders"
         raise InvalidInput(f"problem {problem.name!r} {what}, which the {engine} engine cannot: use engine='reference'")
     if engine == CUDA:
-        from . import cuda
+        from cflag_theory.kernels.engines.cuda import run as cuda
 
         cuda.require_gpu()
     validate(problem)
@@ -186,7 +185,7 @@ def simulate(
         cuda.run(plan, out)
     else:
         # Numba takes a second to import, and the reference does not need it.
-        from . import cpu
+        from cflag_theory.kernels.engines.cpu import run as cpu
 
         cpu.run(plan, out, threads=None if threads is None else _at_least("threads", threads, 1))
     if out.rounds_done.min() < 0:
@@ -217,7 +216,7 @@ def _check_plan(plan: Plan, engine: str, orders: bool) -> None:
         )
         raise InvalidInput(f"{what} runs in float64 alone: leave out dtype={plan.dtype!r}")
     if engine == CUDA:
-        from . import cuda
+        from cflag_theory.kernels.engines.cuda import run as cuda
 
         cuda.require_plain(plan)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from joblib import Parallel, cpu_count, delayed
 
-from cflag_theory.claims.claim import Claim
+from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.errors import InvalidInput
 from cflag_theory.verify import coq, theory
-from cflag_theory.verify.search import Point, Sample, along_runs, prove, refute, replay
+from cflag_theory.verify.evidence import Point, Sample, along_runs, prove, refute, replay
 from cflag_theory.verify.verdict import Evidence, Verdict, decide
 from cflag_theory.verify.workers import replaced_quietly
 
@@ -78,7 +78,7 @@ def _evidence(subject: Claim, check: Check, seed: int, level: str, prover: str |
     if check.further:
         evidence += check.further(subject, seed, count)
     if level == "full":
-        from cflag_theory.verify.falsifier.ledger_evidence import directed
+        from cflag_theory.falsify.ledger.evidence import directed
         from cflag_theory.verify.performance import worst_case_evidence
 
         evidence += directed(subject, seed, count)

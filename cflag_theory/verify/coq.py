@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cflag_theory.claims import coq, coq_instances
-from cflag_theory.claims.claim import Claim, Part, Statement
-from cflag_theory.claims.coq import Lemma
-from cflag_theory.claims.proof import inferences
+from cflag_theory.claims.coq import instances as coq_instances
+from cflag_theory.claims.coq import lemmas as coq
+from cflag_theory.claims.coq.lemmas import Lemma
+from cflag_theory.claims.engine.claim import Claim, Part, Statement
+from cflag_theory.claims.engine.examiner import inferences
 from cflag_theory.errors import MissingExtra
-from cflag_theory.verify.search import Point, broken
+from cflag_theory.verify.evidence import Point, broken
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence, Verdict, statements
 
 #: What the real numbers of Coq's standard library rest on; a lemma that needs more does not count.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cflag_theory.claims.claim import Claim, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Part, Statement
 from cflag_theory.errors import InconsistentEvidence
 
 MEANINGS = {

@@ -23,8 +23,8 @@ import json, sys
 sys.setswitchinterval(1e-5)
 from benchmarks import gpu_contest
 from benchmarks.cases import Case
-from cflag_theory.kernels import cuda_large, cuda_team
-cuda_team.LANES, cuda_large.THREADS, gpu_contest.ROUNDS = 2, 4, 3
+from cflag_theory.kernels.engines.cuda import large_problems, team
+team.LANES, large_problems.THREADS, gpu_contest.ROUNDS = 2, 4, 3
 rates = gpu_contest.ceilings(copied=1 << 12, size=8)
 rows = gpu_contest.contest(Case("tiny", 2, 3, 3, 2, 2), repeats=1, seconds=1e-3, tell=lambda words: None)
 print(json.dumps([rates["copy"], [[row.who, row.rounds, row.agrees, row.timing.median] for row in rows]]))

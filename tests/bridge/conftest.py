@@ -7,8 +7,8 @@ import torch
 from small_runs import World
 
 from benchmarks.torchvision_import import allow_torchvision
-from cflag_theory.bridge.datasets import Images, load_images
-from cflag_theory.bridge.environment import threads
+from cflag_theory.bridge.data.datasets import Images, load_images
+from cflag_theory.bridge.training.environment import threads
 
 allow_torchvision()
 

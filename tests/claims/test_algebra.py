@@ -9,9 +9,16 @@ import sympy as sp
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from cflag_theory.claims import algebra
-from cflag_theory.claims.algebra import ask_z3, certificate_fault, manifestly_nonnegative, residual, slack, square
-from cflag_theory.claims.claim import at_most, below, equal
+from cflag_theory.claims.engine import algebra
+from cflag_theory.claims.engine.algebra import (
+    ask_z3,
+    certificate_fault,
+    manifestly_nonnegative,
+    residual,
+    slack,
+    square,
+)
+from cflag_theory.claims.engine.relation import at_most, below, equal
 
 a, b, c = sp.symbols("a b c", real=True)
 x, y = sp.symbols("x y", nonnegative=True)

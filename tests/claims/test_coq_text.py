@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from cflag_theory.claims import coq, coq_instances
-from cflag_theory.claims.algebra import residual, slack, square
-from cflag_theory.claims.claim import Fact, Statement, at_most, below, equal
+from cflag_theory.claims.coq import instances as coq_instances
+from cflag_theory.claims.coq import lemmas as coq
+from cflag_theory.claims.engine.algebra import residual, slack, square
+from cflag_theory.claims.engine.claim import Fact, Statement
+from cflag_theory.claims.engine.relation import at_most, below, equal
 
 a, b = sp.symbols("a b", nonnegative=True)
 x, y = sp.symbols("x y", real=True)

@@ -11,10 +11,10 @@ import pytest
 import sympy as sp
 
 import cflag_theory.claims as package
-from cflag_theory.claims.claim import Relation, at_most, below, equal
+from cflag_theory.claims.c_flag.step_sizes import CONDITIONS
+from cflag_theory.claims.engine.notation import to_latex
+from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
 from cflag_theory.claims.ledger import LEDGER, ORDER, PREAMBLE, claim
-from cflag_theory.claims.step_sizes import CONDITIONS
-from cflag_theory.claims.symbols import to_latex
 from cflag_theory.errors import UnknownName
 
 x, y = sp.symbols("x y", real=True)

@@ -10,12 +10,14 @@ import pytest
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from cflag_theory.claims import algebra, examine
-from cflag_theory.claims.algebra import residual, slack, square
-from cflag_theory.claims.claim import Fact, Statement, at_most, equal
+from cflag_theory.claims import examine
+from cflag_theory.claims.engine import algebra
+from cflag_theory.claims.engine.algebra import residual, slack, square
+from cflag_theory.claims.engine.claim import Fact, Statement
+from cflag_theory.claims.engine.relation import at_most, equal
+from cflag_theory.claims.engine.rules import RULES, maximum
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
 from cflag_theory.claims.ledger import LEDGER, claim
-from cflag_theory.claims.proof import Induction, Instance, Obligation, Proof
-from cflag_theory.claims.rules import RULES, maximum
 
 
 def proved_statements():

@@ -9,14 +9,16 @@ from itertools import product
 import pytest
 import sympy as sp
 
-from cflag_theory.claims.algebra import ask_z3, certificate_fault, residual, slack, square
-from cflag_theory.claims.cfl import rates
-from cflag_theory.claims.cfl.chebyshev import H, ln
-from cflag_theory.claims.cfl.leaning import NONEXPANSIVE, RUNS, leaning, lipschitz, no_leaning
-from cflag_theory.claims.claim import Fact, Relation, Statement, at_most, equal
+from cflag_theory.claims.cfl.one_round.leaning import NONEXPANSIVE, RUNS, leaning, lipschitz, no_leaning
+from cflag_theory.claims.cfl.rates import weighted_means as rates
+from cflag_theory.claims.cfl.techniques.chebyshev import H, ln
+from cflag_theory.claims.engine.algebra import ask_z3, certificate_fault, residual, slack, square
+from cflag_theory.claims.engine.claim import Fact, Statement
+from cflag_theory.claims.engine.examiner import examine
+from cflag_theory.claims.engine.relation import Relation, at_most, equal
+from cflag_theory.claims.engine.rules import tangent_of_exp, tangent_of_ln
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, RuleUse
 from cflag_theory.claims.ledger import LEDGER, claim
-from cflag_theory.claims.proof import Induction, Instance, Obligation, Proof, RuleUse, examine
-from cflag_theory.claims.rules import tangent_of_exp, tangent_of_ln
 
 k = sp.Symbol("k", nonnegative=True, integer=True)
 L = sp.Symbol("L", positive=True)

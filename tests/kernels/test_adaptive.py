@@ -17,7 +17,7 @@ from cflag_theory.kernels.formulas import (
     table1_rates,
     transference_rate,
 )
-from cflag_theory.kernels.objective import gradients
+from cflag_theory.kernels.problems.objective import gradients
 
 SWITCHES = [{"adaptive": name} for name in ADAPTIONS[1:]] + [{"server": "printed"}]
 IDS = [*ADAPTIONS[1:], "server printed"]
@@ -59,7 +59,7 @@ def test_fractions_stay_exact_and_agree_with_floats(switch):
 def test_gamma_and_b_are_those_of_the_step_really_taken(switch):
     # For f = (L/2) ||x||^2 and b = theta grad f: f(x_t) - f(x_{t+1}) + B + Gamma
     #     = alpha ||grad f||^2 - (L alpha^2 / 2) (||grad f||^2 + ||b||^2), alpha the mean of the rates taken.
-    from cflag_theory.kernels.problems import quadratic
+    from cflag_theory.kernels.problems.by_name import quadratic
 
     third = Fraction(1, 3)
     slopes = [[1, 2], [-3, 1], [2, -4]]
@@ -167,7 +167,7 @@ def test_common_and_interacting_rates_never_raise_gamma():
 
 
 def test_table_1_can_raise_gamma():
-    from cflag_theory.kernels.problems import quadratic
+    from cflag_theory.kernels.problems.by_name import quadratic
 
     half = Fraction(1, 2)
     zero = np.zeros((2, 2), dtype=int)

@@ -4,7 +4,8 @@ import numba
 import numpy as np
 import pytest
 
-from cflag_theory.kernels import draws, passes
+from cflag_theory.kernels import draws
+from cflag_theory.kernels.engines import components as passes
 
 # From the Random123 distribution, file kat_vectors: counter, key, words.
 KNOWN = [

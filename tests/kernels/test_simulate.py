@@ -26,7 +26,7 @@ from cflag_theory.kernels import (
     uniform,
 )
 from cflag_theory.kernels.formulas import POTENTIALS, potential, slope
-from cflag_theory.kernels.objective import gradients, values
+from cflag_theory.kernels.problems.objective import gradients, values
 
 MEMORIES = st.sampled_from(
     [

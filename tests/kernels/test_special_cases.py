@@ -85,7 +85,7 @@ def test_scaffold_keeps_its_control_variates_over_rounds(engine):
     problem = world(7)
     E, beta = RUN["local_steps"], RUN["beta"]
     run = iterates(problem, algorithm("scaffold", estimator="full"), engine)[0]
-    from cflag_theory.kernels.objective import gradients
+    from cflag_theory.kernels.problems.objective import gradients
 
     x, control = problem.start, np.zeros((problem.clients, problem.dimension))
     for t in range(RUN["rounds"]):

@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from cflag_theory.claims.ledger import LEDGER
+from cflag_theory.cli.shell import read_theory
 from cflag_theory.verify import coq, theory
-from cflag_theory.verify.commands.shell import read_theory
 
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
 

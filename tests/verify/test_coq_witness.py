@@ -7,15 +7,17 @@ import shutil
 import pytest
 import sympy as sp
 
-from cflag_theory.claims import coq as words
-from cflag_theory.claims import coq_instances
-from cflag_theory.claims.algebra import slack, square
-from cflag_theory.claims.claim import Fact, Statement, at_most, below
+from cflag_theory.claims.coq import instances as coq_instances
+from cflag_theory.claims.coq import lemmas as words
+from cflag_theory.claims.engine.algebra import slack, square
+from cflag_theory.claims.engine.claim import Fact, Statement
+from cflag_theory.claims.engine.relation import at_most, below
 from cflag_theory.claims.ledger import claim
+from cflag_theory.cli import main as cli
 from cflag_theory.errors import InvalidInput, MissingExtra
-from cflag_theory.verify import cli, coq, theory, verify
+from cflag_theory.verify import coq, theory, verify
 from cflag_theory.verify.checks import CHECKS
-from cflag_theory.verify.search import prove, refute, replay
+from cflag_theory.verify.evidence import prove, refute, replay
 
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
 a, b = sp.symbols("a b", nonnegative=True)

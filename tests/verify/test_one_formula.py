@@ -9,17 +9,9 @@ import sympy as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cflag_theory.claims.c_flag import descent, update
-from cflag_theory.claims.symbols import (
-    L,
-    alpha,
-    beta,
-    bias_dot_sum,
-    grad_dot_bias,
-    grad_dot_sum,
-    m,
-    sum2,
-)
+from cflag_theory.claims.c_flag.past_task import descent
+from cflag_theory.claims.c_flag.problem import update
+from cflag_theory.claims.engine.notation import L, alpha, beta, bias_dot_sum, grad_dot_bias, grad_dot_sum, m, sum2
 from cflag_theory.kernels import formulas
 
 MEMORY_DOT_SUM = sp.Symbol("memory_dot_sum", real=True)

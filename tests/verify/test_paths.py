@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from cflag_theory.kernels import everything, random_glm, random_quadratic, simulate
-from cflag_theory.kernels.problems import quadratic
-from cflag_theory.verify.instances import on_the_line
-from cflag_theory.verify.paths import norm, walk
+from cflag_theory.kernels.problems.by_name import quadratic
+from cflag_theory.verify.witnesses.instances import on_the_line
+from cflag_theory.verify.witnesses.paths import norm, walk
 
 
 def traced(problem, beta, orders):

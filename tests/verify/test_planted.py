@@ -13,13 +13,16 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from cflag_theory.claims.c_flag import descent, drift, forgetting, update
-from cflag_theory.claims.claim import at_most, equal
-from cflag_theory.claims.symbols import E, L, alpha, beta, grad_g, k
+from cflag_theory.claims.c_flag.forgetting import bounds as forgetting
+from cflag_theory.claims.c_flag.local_steps import drift
+from cflag_theory.claims.c_flag.past_task import descent
+from cflag_theory.claims.c_flag.problem import update
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, k
+from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.verify.check import Check, run_check
 from cflag_theory.verify.checks import CHECKS
-from cflag_theory.verify.search import Point, Sample
+from cflag_theory.verify.evidence import Point, Sample
 
 # The sharp constant of Lemma 13.
 TIGHT = 4 * (sp.exp(sp.Rational(1, 4)) - 1)

@@ -7,7 +7,8 @@ import json
 import pytest
 import sympy as sp
 
-from cflag_theory.claims.claim import Claim, Part, Repair, Sharp, Statement, at_most
+from cflag_theory.claims.engine.claim import Claim, Part, Repair, Sharp, Statement
+from cflag_theory.claims.engine.relation import at_most
 from cflag_theory.errors import CflagError, InconsistentEvidence
 from cflag_theory.verify.verdict import GRAVITY, MEANINGS, PROVING, REFUTING, Evidence, decide
 

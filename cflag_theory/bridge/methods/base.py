@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import torch
 
 if TYPE_CHECKING:
-    from ..clients import Client
-    from ..rounds import Round
+    from cflag_theory.bridge.models.clients import Client
+    from cflag_theory.bridge.training.rounds import Round
 
 Vectors = Mapping[str, torch.Tensor]
 #: Vectors of several clients by their index: what they send, and what of it is theirs when the means are known.

@@ -21,15 +21,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from cflag_theory.bridge.methods.base import Local
+from cflag_theory.bridge.models.steps import Step
+from cflag_theory.bridge.settings.options import EPOCHS, RANDOM
 from cflag_theory.kernels import draws
 
-from ..options import EPOCHS, RANDOM
-from ..steps import Step
-from .base import Local
-
 if TYPE_CHECKING:
-    from ..clients import Client, ClientData
-    from ..rounds import Round
+    from cflag_theory.bridge.models.clients import Client, ClientData
+    from cflag_theory.bridge.training.rounds import Round
 
 Ints = NDArray[np.int64]
 

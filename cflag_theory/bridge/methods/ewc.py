@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from ..options import EwcOptions, Work
-from .base import Vectors
-from .descent import Ints
-from .finetune import FineTune, Job
+from cflag_theory.bridge.methods.base import Vectors
+from cflag_theory.bridge.methods.descent import Ints
+from cflag_theory.bridge.methods.finetune import FineTune, Job
+from cflag_theory.bridge.settings.options import EwcOptions, Work
 
 if TYPE_CHECKING:
-    from ..clients import Client
-    from ..rounds import Round
+    from cflag_theory.bridge.models.clients import Client
+    from cflag_theory.bridge.training.rounds import Round
 
 
 class Ewc(FineTune):

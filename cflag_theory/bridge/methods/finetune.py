@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from ..options import Work
-from ..steps import make_step
-from ..together import Pool, gradients
-from .base import Local, OnRows, Own, Vectors
-from .descent import Ints, component_order, descend, minibatches, moving_first, with_resting
+from cflag_theory.bridge.methods.base import Local, OnRows, Own, Vectors
+from cflag_theory.bridge.methods.descent import Ints, component_order, descend, minibatches, moving_first, with_resting
+from cflag_theory.bridge.models.steps import make_step
+from cflag_theory.bridge.settings.options import Work
+from cflag_theory.bridge.training.together import Pool, gradients
 
 if TYPE_CHECKING:
-    from ..clients import Client
-    from ..rounds import Round
+    from cflag_theory.bridge.models.clients import Client
+    from cflag_theory.bridge.training.rounds import Round
 
 
 class Job:

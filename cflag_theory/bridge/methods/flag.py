@@ -27,16 +27,16 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from ..options import CONSTANT, GRADIENT, GRADIENTS, LITERAL, FlagOptions, Work
-from ..rates import Rates, client_rates, inner_product, product_weights
-from ..together import Pool, gradients, on_rows
-from .base import Local, Own, Sent, Vectors
-from .descent import column, memory_positions, moving_first, with_resting
-from .track import GRAD_G, FedTrack, components_of
+from cflag_theory.bridge.methods.base import Local, Own, Sent, Vectors
+from cflag_theory.bridge.methods.descent import column, memory_positions, moving_first, with_resting
+from cflag_theory.bridge.methods.track import GRAD_G, FedTrack, components_of
+from cflag_theory.bridge.models.rates import Rates, client_rates, inner_product, product_weights
+from cflag_theory.bridge.settings.options import CONSTANT, GRADIENT, GRADIENTS, LITERAL, FlagOptions, Work
+from cflag_theory.bridge.training.together import Pool, gradients, on_rows
 
 if TYPE_CHECKING:
-    from ..clients import Client
-    from ..rounds import Round
+    from cflag_theory.bridge.models.clients import Client
+    from cflag_theory.bridge.training.rounds import Round
 
 GRAD_F_MEMORY = "grad_f_memory"
 

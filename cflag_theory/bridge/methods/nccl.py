@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from ..options import AVERAGE, Work
-from ..rates import client_rates
-from ..together import Pool
-from .descent import Ints, column, memory_positions
-from .finetune import FineTune, Job, by_memory
+from cflag_theory.bridge.methods.descent import Ints, column, memory_positions
+from cflag_theory.bridge.methods.finetune import FineTune, Job, by_memory
+from cflag_theory.bridge.models.rates import client_rates
+from cflag_theory.bridge.settings.options import AVERAGE, Work
+from cflag_theory.bridge.training.together import Pool
 
 if TYPE_CHECKING:
-    from ..clients import Client
-    from ..rounds import Round
+    from cflag_theory.bridge.models.clients import Client
+    from cflag_theory.bridge.training.rounds import Round
 
 
 class Nccl(FineTune):

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from ..together import Pool, side_by_side
-from .descent import Ints, memory_positions
-from .finetune import FineTune, Job, by_memory
+from cflag_theory.bridge.methods.descent import Ints, memory_positions
+from cflag_theory.bridge.methods.finetune import FineTune, Job, by_memory
+from cflag_theory.bridge.training.together import Pool, side_by_side
 
 if TYPE_CHECKING:
-    from ..clients import Client
-    from ..rounds import Round
+    from cflag_theory.bridge.models.clients import Client
+    from cflag_theory.bridge.training.rounds import Round
 
 
 class ErRing(FineTune):

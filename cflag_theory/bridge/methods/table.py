@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cflag_theory.bridge.methods.base import Method
+from cflag_theory.bridge.methods.ewc import Ewc
+from cflag_theory.bridge.methods.finetune import FineTune
+from cflag_theory.bridge.methods.flag import CFlag
+from cflag_theory.bridge.methods.nccl import Nccl
+from cflag_theory.bridge.methods.replay import ErRing
+from cflag_theory.bridge.methods.track import FedTrack
+from cflag_theory.bridge.settings.options import ADAM, OPTIONS, Work
 from cflag_theory.errors import InvalidInput, UnknownName
-
-from ..options import ADAM, OPTIONS, Work
-from .base import Method
-from .ewc import Ewc
-from .finetune import FineTune
-from .flag import CFlag
-from .nccl import Nccl
-from .replay import ErRing
-from .track import FedTrack
 
 _KINDS: tuple[type[Method], ...] = (CFlag, FedTrack, FineTune, Ewc, Nccl, ErRing)
 #: By key: what makes the method of a `Work`, and of its options where it has some.

@@ -8,18 +8,26 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from cflag_theory.bridge.methods.base import Local, OnRows, Own, Sent, Vectors
+from cflag_theory.bridge.methods.descent import (
+    Descent,
+    Ints,
+    column,
+    component_order,
+    descend,
+    minibatches,
+    moving_first,
+    with_resting,
+)
+from cflag_theory.bridge.models.iag_table import DelayedGradient
+from cflag_theory.bridge.models.steps import make_step
+from cflag_theory.bridge.settings.options import EPOCHS, RECOMPUTED, TABLE, TrackOptions, Work
+from cflag_theory.bridge.training.together import Pool, gradients, on_rows
 from cflag_theory.errors import InvalidInput
 
-from ..iag_table import DelayedGradient
-from ..options import EPOCHS, RECOMPUTED, TABLE, TrackOptions, Work
-from ..steps import make_step
-from ..together import Pool, gradients, on_rows
-from .base import Local, OnRows, Own, Sent, Vectors
-from .descent import Descent, Ints, column, component_order, descend, minibatches, moving_first, with_resting
-
 if TYPE_CHECKING:
-    from ..clients import Client
-    from ..rounds import Round
+    from cflag_theory.bridge.models.clients import Client
+    from cflag_theory.bridge.training.rounds import Round
 
 GRAD_G = "grad_g"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cflag_theory.claims.claim import Claim, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Part, Statement
 
 METHOD = "C-FLAG"
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import sympy as sp
 
-from cflag_theory.claims import (
-    ours_cfl_coefficient,
-    ours_cfl_nonconvex,
-    ours_cfl_rates,
-    ours_cfl_round,
-    ours_cfl_step,
-)
+from cflag_theory.claims.c_flag.step_sizes import Condition, hypothesis
 from cflag_theory.claims.cfl import symbols
-from cflag_theory.claims.cfl.nonconvex import past
-from cflag_theory.claims.cfl.nonconvex_drift import c_B
-from cflag_theory.claims.cfl.progress import c_B as c_pB
-from cflag_theory.claims.cfl.rate_theorems import mu as positive_mu
+from cflag_theory.claims.cfl.nonconvex.descent import past
+from cflag_theory.claims.cfl.nonconvex.local_drift import c_B
+from cflag_theory.claims.cfl.nonconvex.ours import coefficient as ours_cfl_coefficient
+from cflag_theory.claims.cfl.nonconvex.ours import rate as ours_cfl_nonconvex
+from cflag_theory.claims.cfl.one_round.ours import largest_step as ours_cfl_step
+from cflag_theory.claims.cfl.one_round.ours import round as ours_cfl_round
+from cflag_theory.claims.cfl.one_round.progress import c_B as c_pB
+from cflag_theory.claims.cfl.rates.ours import strongly_convex as ours_cfl_rates
+from cflag_theory.claims.cfl.rates.theorems import mu as positive_mu
 from cflag_theory.claims.cfl.symbols import K, T, c_O, eta_g, eta_l, mu, p_t
-from cflag_theory.claims.claim import Relation, at_most, below, equal
-from cflag_theory.claims.step_sizes import Condition, hypothesis
-from cflag_theory.claims.symbols import L
+from cflag_theory.claims.engine.notation import L
+from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
 
 eta = K * eta_l * eta_g
 #: s of the conditions: what the paper divides by 6L and, simplified, by 12L.

@@ -10,19 +10,18 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
-from cflag_theory.claims.claim import Claim
+from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.errors import InvalidInput, MissingExtra
-from cflag_theory.kernels.problem import Ints
+from cflag_theory.kernels.problems.problem import Ints
+from cflag_theory.verify.performance.algorithms import solve_algorithm
+from cflag_theory.verify.performance.local import DRIFT, ERROR, ERRORS, GRADIENTS, solve_local_steps
+from cflag_theory.verify.performance.model import load
+from cflag_theory.verify.performance.results import Bound, Sandwich, WorstCase, sandwich
+from cflag_theory.verify.performance.round import solve_round
+from cflag_theory.verify.performance.rounds import orders_up_to_relabelling
+from cflag_theory.verify.performance.solution import Inaccurate, Unbounded, Unsolved
 from cflag_theory.verify.verdict import SUPPORTS, UNDECIDED, Evidence
 from cflag_theory.verify.worst_cases.recursions import local_worst
-
-from .algorithms import solve_algorithm
-from .local import DRIFT, ERROR, ERRORS, GRADIENTS, solve_local_steps
-from .model import load
-from .results import Bound, Sandwich, WorstCase, sandwich
-from .round import solve_round
-from .rounds import orders_up_to_relabelling
-from .solution import Inaccurate, Unbounded, Unsolved
 
 __all__ = [
     "Bound",

@@ -8,15 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 from cflag_theory.errors import InvalidInput, UnknownName
-from cflag_theory.kernels.problem import Ints
-from cflag_theory.verify.instances import Component, exact_run, on_the_line
-from cflag_theory.verify.paths import Round as SimulatedRound
-from cflag_theory.verify.paths import walk
+from cflag_theory.kernels.problems.problem import Ints
+from cflag_theory.verify.performance.pose import Pose, Posed, positive, step_size
+from cflag_theory.verify.performance.results import Bound, WorstCase
+from cflag_theory.verify.performance.rounds import Round, Rule, World, as_orders, check_rounds, mean, play, weighted
+from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line
+from cflag_theory.verify.witnesses.paths import Round as SimulatedRound
+from cflag_theory.verify.witnesses.paths import walk
 from cflag_theory.verify.worst_cases.recursions import LocalWorst, check_size, local_worst
-
-from .pose import Pose, Posed, positive, step_size
-from .results import Bound, WorstCase
-from .rounds import Round, Rule, World, as_orders, check_rounds, mean, play, weighted
 
 DRIFT, ERROR, GRADIENTS, ERRORS = QUANTITIES = ("drift", "iag_error", "sum_gradients", "sum_errors")
 

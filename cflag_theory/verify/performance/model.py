@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.errors import MissingExtra
-from cflag_theory.kernels.problem import Array
-
-from .solution import Data, Inaccurate, Residuals, Solution, Unbounded, Unsolved
+from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.verify.performance.solution import Data, Inaccurate, Residuals, Solution, Unbounded, Unsolved
 
 #: Of the solver's answer, as it recomputes itself: largest violation, and gap between bound and instance.
 RESIDUAL_LIMIT = 1e-5

@@ -9,10 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from cflag_theory.errors import InvalidInput
-
-from .model import Model
-from .rounds import World
-from .solution import Arrays, Inaccurate, Rebuilt, Solution, Unbounded, violation
+from cflag_theory.verify.performance.model import Model
+from cflag_theory.verify.performance.rounds import World
+from cflag_theory.verify.performance.solution import Arrays, Inaccurate, Rebuilt, Solution, Unbounded, violation
 
 #: (quantities of which the smallest is maximised, expressions that are at most 0) in a world.
 Posed = tuple[list[Any], list[Any]]

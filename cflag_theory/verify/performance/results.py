@@ -9,10 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.kernels.problem import Ints
-
-from .pose import Pose
-from .solution import Rebuilt, Solution
+from cflag_theory.kernels.problems.problem import Ints
+from cflag_theory.verify.performance.pose import Pose
+from cflag_theory.verify.performance.solution import Rebuilt, Solution
 
 #: Relative to the worst case: what the solver's accuracy of 1e-8 in squares lets a comparison decide.
 TOLERANCE = 1e-5

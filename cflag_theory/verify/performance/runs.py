@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from cflag_theory.kernels.problem import Ints
-from cflag_theory.verify.instances import Component, exact_run, on_the_line
+from cflag_theory.kernels.problems.problem import Ints
+from cflag_theory.verify.performance.local import concave_rounds
+from cflag_theory.verify.performance.pose import Posed
+from cflag_theory.verify.performance.results import Bound
+from cflag_theory.verify.performance.rounds import Round, Rule, World, play, weighted
+from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line
 from cflag_theory.verify.worst_cases.recursions import local_worst
-
-from .local import concave_rounds
-from .pose import Posed
-from .results import Bound
-from .rounds import Round, Rule, World, play, weighted
 
 FEDAVG, FEDTRACK, CFL, UNION = NAMES = ("fedavg", "fedtrack", "cfl", "union")
 

@@ -9,6 +9,7 @@ from math import comb
 import pytest
 
 from cflag_theory.errors import InvalidInput
+from cflag_theory.studies.worst_cases.ranges import error_ceiling, error_sum_ceiling
 from cflag_theory.verify.worst_cases import orders
 from cflag_theory.verify.worst_cases.orders import (
     all_worst,
@@ -20,7 +21,6 @@ from cflag_theory.verify.worst_cases.orders import (
     up_to_relabelling,
     worst_order,
 )
-from cflag_theory.verify.worst_cases.ranges import error_ceiling, error_sum_ceiling
 from cflag_theory.verify.worst_cases.recursions import local_worst
 
 QUANTITIES = ("drift", "error", "gradient_sum", "error_sum", "delayed_sum")

@@ -9,9 +9,9 @@ import pytest
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import random_glm, random_separable
-from cflag_theory.kernels.problems import quadratic
-from cflag_theory.verify.instances import exact_run
-from cflag_theory.verify.paths import norm, walk
+from cflag_theory.kernels.problems.by_name import quadratic
+from cflag_theory.verify.witnesses.instances import exact_run
+from cflag_theory.verify.witnesses.paths import norm, walk
 from cflag_theory.verify.worst_cases import attaining, recursions
 from cflag_theory.verify.worst_cases.attaining import attaining_problem, run_attaining, walk_attaining
 from cflag_theory.verify.worst_cases.orders import cyclic, repeated, settled, up_to_relabelling

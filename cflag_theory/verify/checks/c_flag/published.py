@@ -8,7 +8,7 @@ from itertools import combinations
 import sympy as sp
 
 from cflag_theory.claims.c_flag.published import METHOD, TABLES, Entry
-from cflag_theory.claims.claim import Claim
+from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 

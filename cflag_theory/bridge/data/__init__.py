@@ -1,0 +1,1 @@
+"""Images with labels from files, and how they become streams of tasks for clients."""

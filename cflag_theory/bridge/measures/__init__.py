@@ -1,0 +1,1 @@
+"""What a run measures: accuracies, round numbers, Traces, results."""

@@ -1,0 +1,174 @@
+"""What a bridge run found, as plain data: in memory, and in the file results.json of its folder."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cflag_theory.bridge.data.partition import Floats
+from cflag_theory.bridge.measures.metrics import as_accuracy
+from cflag_theory.bridge.settings.rules import METHOD_NAMES
+from cflag_theory.bridge.settings.run_settings import run_settings
+from cflag_theory.errors import DataError, InvalidInput
+
+FORMAT = "cflag-theory bridge results 1"
+FILE = "results.json"
+_KINDS = {"before": list, "columns": dict, "status": str, "message": str, "seconds": float, "rounds_done": int}
+
+
+@dataclass(frozen=True, eq=False)
+class PartResult:
+    """One method with one seed.
+
+    Attributes
+    ----------
+    method : str
+    seed : int
+    options : mapping
+        The method's own; empty for a method without.
+    accuracy : (S, S) array
+        a[s, j] in percent: the accuracy on task j after learning task s, also on tasks that are still to come; nan
+        where task s was not learned yet.
+    before : tuple of S floats
+        The same at the start.
+    columns : mapping of str to list
+        By round over all tasks, with the names of a Trace (Gamma, Lambda and others), and task, loss, alpha, beta; None
+        where a value is not defined or was not measured.
+    rounds_done : int
+        Rounds over all tasks.
+    status : str
+        OK, DIVERGED, or RUNNING for a part that was interrupted.
+    message : str
+        Of a part that diverged, in which round.
+    seconds : float
+        Of all calls that worked on it.
+    gradients : int
+        Samples whose gradient was evaluated.
+    communicated : int
+        Numbers that all clients sent and received.
+    traces : tuple of str
+        Files of the folder, one a task.
+    """
+
+    method: str
+    seed: int
+    options: Mapping[str, Any]
+    accuracy: Floats
+    before: tuple[float, ...]
+    columns: Mapping[str, list[Any]]
+    rounds_done: int
+    status: str
+    message: str
+    seconds: float
+    gradients: int
+    communicated: int
+    traces: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values only; what is not finite becomes None."""
+        return {
+            "method": self.method,
+            "mode": self.options.get("mode"),
+            "adaptive": self.options.get("adaptive"),
+            "options": dict(self.options),
+            "seed": self.seed,
+            "accuracy": plain(self.accuracy.tolist()),
+            "before": plain(self.before),
+            "columns": plain(dict(self.columns)),
+            "rounds_done": self.rounds_done,
+            "status": self.status,
+            "message": self.message,
+            "seconds": self.seconds,
+            "gradients": self.gradients,
+            "communicated": self.communicated,
+            "traces": list(self.traces),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class BridgeResult:
+    """What `run_bridge` found.
+
+    Attributes
+    ----------
+    settings : mapping
+        Of `RunSettings.to_json`.
+    runs : tuple of PartResult
+        By seed, then by method.
+    complete : bool
+        Whether every method has done all its rounds with every seed, or diverged.
+    environment : mapping
+        Versions, device and threads.
+    notes : tuple of str
+        About the data and their split.
+    folder : str
+    preset : str or None
+    """
+
+    settings: Mapping[str, Any]
+    runs: tuple[PartResult, ...]
+    complete: bool
+    environment: Mapping[str, str]
+    notes: tuple[str, ...]
+    folder: str
+    preset: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values only, as in results.json."""
+        return {
+            "format": FORMAT,
+            "settings": dict(self.settings),
+            "preset": self.preset,
+            "complete": self.complete,
+            "environment": dict(self.environment),
+            "notes": list(self.notes),
+            "runs": [part.to_json() for part in self.runs],
+        }
+
+
+def plain(value: Any) -> Any:
+    """Numbers that JSON cannot hold become None, in lists and mappings too."""
+    if isinstance(value, Mapping):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def read_results(folder: Path | str) -> dict[str, Any]:
+    """What results.json of a folder holds: `BridgeResult.to_json` of its run.
+
+    Raises
+    ------
+    DataError
+        There is none, or it is damaged or of another version.
+    """
+    path = Path(folder) / FILE
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"{path} holds no results ({reason}): pass a folder that cflag bridge wrote") from error
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise DataError(f"{path} is not of the format {FORMAT!r}, which this version reads: run again")
+    try:
+        _check(found)
+    except (InvalidInput, KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{path} is damaged ({error}): run again, which writes it anew") from error
+    return found
+
+
+def _check(found: Mapping[str, Any]) -> None:
+    """Raise whatever it may be that makes it no result."""
+    settings = run_settings(found["settings"])
+    for run in found["runs"]:
+        if run["method"] not in METHOD_NAMES or type(run["seed"]) is not int:
+            raise ValueError(f"{run['method']!r} with seed {run['seed']!r} is no method and seed")
+        if as_accuracy(run["accuracy"]).shape != (settings.tasks, settings.tasks):
+            raise ValueError(f"the accuracies of {run['method']} are not {settings.tasks} x {settings.tasks}")
+        if not all(type(run[key]) is kind for key, kind in _KINDS.items()):
+            raise ValueError(f"{run['method']} with seed {run['seed']} lacks something")

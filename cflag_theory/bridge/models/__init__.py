@@ -1,0 +1,1 @@
+"""Networks as flat vectors, what a client holds of them, and its steps."""

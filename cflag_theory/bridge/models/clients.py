@@ -1,0 +1,164 @@
+"""What a client holds in a task: its current data, what it remembers, and, for measuring only, all its past data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cflag_theory.bridge.data.datasets import Images
+from cflag_theory.bridge.data.partition import Ints
+from cflag_theory.bridge.data.streams import Stream
+from cflag_theory.bridge.models.flat_model import Batch, FlatModel
+from cflag_theory.errors import InvalidInput
+
+
+@dataclass(frozen=True, eq=False)
+class Pixels:
+    """Images on a device, once for all clients, as they are stored: normalised when they are taken.
+
+    Attributes
+    ----------
+    images : (n, C, H, W) Tensor
+        uint8, or numbers that are taken as they are.
+    scale, shift : (C, 1, 1) Tensor
+        A byte v becomes v scale + shift = (v / 255 - mean) / std, in the dtype of these.
+    """
+
+    images: Tensor
+    scale: Tensor
+    shift: Tensor
+
+    def take(self, indices: Tensor) -> Tensor:
+        """Images at these places, (len(indices), C, H, W), in the dtype of `scale`."""
+        found = self.images[indices]
+        if found.dtype == torch.uint8:
+            return torch.addcmul(self.shift, found.to(self.scale.dtype), self.scale)
+        return found.to(self.scale.dtype)
+
+
+def pixels(images: np.ndarray, mean: np.ndarray, std: np.ndarray, model: FlatModel) -> Pixels:
+    """Images (n, H, W, C) in bytes on a model's device; `mean` and `std` (C,) are those of the bytes divided by 255."""
+    put = {"dtype": model.dtype, "device": model.device}
+    stored = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2))).to(model.device)
+    scale = torch.tensor(1 / (255 * std)[:, None, None], **put)
+    return Pixels(stored, scale, torch.tensor((-mean / std)[:, None, None], **put))
+
+
+@dataclass(frozen=True, eq=False)
+class ClientData:
+    """Samples of one client.
+
+    Attributes
+    ----------
+    pixels : Pixels
+        Shared with all others.
+    indices : (n,) int64 Tensor
+        Where the samples are in `pixels`.
+    labels : (n,) Tensor
+        See `Batch`.
+    tasks : (n,) int64 Tensor
+    """
+
+    pixels: Pixels
+    indices: Tensor
+    labels: Tensor
+    tasks: Tensor
+
+    @property
+    def n(self) -> int:
+        """How many samples there are."""
+        return len(self.indices)
+
+    @property
+    def task_numbers(self) -> Ints:
+        """The task of every sample, (n,), to choose positions by."""
+        return np.asarray(self.tasks.cpu().numpy(), dtype=np.int64)
+
+    def batch(self, positions: Ints | Tensor | slice) -> Batch:
+        """The samples at these positions, in this order; each in [0, n)."""
+        if not isinstance(positions, slice):
+            positions = torch.as_tensor(positions, device=self.indices.device)
+        images = self.pixels.take(self.indices[positions])
+        return Batch(images, self.labels[positions], self.tasks[positions])
+
+
+@dataclass(frozen=True, eq=False)
+class Client:
+    """One client in one task.
+
+    Attributes
+    ----------
+    index : int
+    p : float
+        Its share p_i of the task's samples. With 0 it takes no part in the task, whatever it remembers: its
+        gradients and its move would have no weight, since (6) and (7) weigh the memory by the same p_i.
+    current, memory : ClientData
+        ``memory.n == 0`` where nothing is remembered.
+    past : ClientData
+        All its samples of the past tasks, on which f_i is defined: no method may look at them, meters do.
+    """
+
+    index: int
+    p: float
+    current: ClientData
+    memory: ClientData
+    past: ClientData
+
+
+def client_data(
+    pixels: Pixels, stream: Stream, labels: Ints, indices: Sequence[Ints], tasks: Sequence[int], device: torch.device
+) -> ClientData:
+    """Samples of several tasks: `indices` has an array for each of `tasks`, `labels` are those of all images."""
+    numbers, owners = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for task, chosen in zip(tasks, indices, strict=True):
+        numbers.append(within_task(stream.classes[task], labels[chosen]))
+        owners.append(np.full(len(chosen), task, dtype=np.int64))
+    places = np.concatenate([np.zeros(0, dtype=np.int64), *indices])
+    columns = (places, np.concatenate(numbers), np.concatenate(owners))
+    return ClientData(pixels, *(torch.from_numpy(column.astype(np.int64)).to(device) for column in columns))
+
+
+def within_task(classes: Sequence[int], labels: Ints) -> Ints:
+    """Numbers of classes within their task, (n,): the place of each label among the task's classes."""
+    order = np.argsort(classes)
+    place = np.searchsorted(classes, labels, sorter=order).clip(max=len(classes) - 1)
+    numbers: Ints = order[place].astype(np.int64)
+    wrong = np.flatnonzero(np.asarray(classes)[numbers] != labels)
+    if len(wrong):
+        raise InvalidInput(
+            f"label {labels[wrong[0]]} is of no class of the task {tuple(classes)}: use the task's own samples"
+        )
+    return numbers
+
+
+def clients_of(
+    images: Images, stream: Stream, task: int, memory: Sequence[Sequence[Ints]], taken: Pixels, device: torch.device
+) -> tuple[Client, ...]:
+    """All clients in a task; `memory` is [client][past task] indices into the train images, as from `remembered`."""
+    here, before = task, tuple(range(task))
+
+    def data(indices: Sequence[Ints], tasks: Sequence[int]) -> ClientData:
+        return client_data(taken, stream, images.train_labels, indices, tasks, device)
+
+    return tuple(
+        Client(
+            index=i,
+            p=float(stream.shares[task, i]),
+            current=data([stream.train[here][i]], [here]),
+            memory=data(memory[i], before) if task else data([], []),
+            past=data([stream.train[past][i] for past in before], before),
+        )
+        for i in range(stream.clients)
+    )
+
+
+def test_data(images: Images, stream: Stream, taken: Pixels, device: torch.device) -> tuple[ClientData, ...]:
+    """The test images of every task; `taken` are the test images."""
+    return tuple(
+        client_data(taken, stream, images.test_labels, [stream.test[task]], [task], device)
+        for task in range(stream.tasks)
+    )

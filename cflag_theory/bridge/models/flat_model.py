@@ -1,0 +1,321 @@
+"""A model whose parameters are views into one flat vector, and its gradients.
+
+What the paper leaves open about the passes is decided here, once:
+
+- *State.* A state vector holds the d parameters and after them the floating-point buffers, which are the running
+  means and variances of BatchNorm. Clients send states, so statistics are averaged like parameters, and evaluation
+  uses the average. BatchNorm's counters of batches are not part of it: they are integers, whose averages would be
+  cut off, and with the usual momentum nothing reads them.
+- *Gradients* are those of the network in training mode: BatchNorm normalises by the batch at hand. The passes of
+  the first exchange, on memory and for meters do not move the running statistics: x_t would change under the eyes
+  of the server, and statistics of old data would leak into a client's state. Local steps move them
+  (``statistics=True``).
+- *A batch of one image* is passed twice with half the weight. Its own statistics are defined, but PyTorch refuses
+  them where the map is a single pixel.
+- *Heads* that no image of a batch uses have zero gradient, so plain steps leave them where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from cflag_theory.bridge.data.keyed import as_seed
+from cflag_theory.bridge.models.networks import BODIES, HIDDEN, Network, with_heads, with_output
+from cflag_theory.errors import InvalidInput, UnknownName
+
+HEADS = ("list", "masked")
+LOSSES = ("cross-entropy", "squared")
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Images with their labels; the loss is sum_b weights_b l_b, where None stands for weights of 1 / B.
+
+    Attributes
+    ----------
+    images : (B, C, H, W) Tensor
+        Normalised, of the model's dtype.
+    labels : (B,) Tensor
+        int64, the number of the class within its task; numbers of the model's dtype for the squared loss.
+    tasks : (B,) int64 Tensor
+    weights : (B,) Tensor or None
+    """
+
+    images: Tensor
+    labels: Tensor
+    tasks: Tensor
+    weights: Tensor | None = None
+
+
+class Samples(Protocol):
+    """Data that batches can be taken of."""
+
+    @property
+    def n(self) -> int:
+        """How many samples there are."""
+
+    def batch(self, positions: np.ndarray | Tensor | slice) -> Batch:
+        """The samples at these positions."""
+
+
+class FlatModel:
+    """A network with its parameters, and their gradient, in one vector each; see the head of this module.
+
+    Attributes
+    ----------
+    network : Network
+        Its parameters are views into a vector of this object, and so are their ``grad``.
+    d, size : int
+        Number of parameters, and of all numbers of a state: the parameters first, then BatchNorm's running statistics.
+    tensors, statistics : tuple of (name, slice, shape)
+        Where each parameter lies in a vector of length d or `size`, and each running statistic in one of length `size`.
+    pieces : tuple of (name, slice, shape)
+        The same as `tensors`, but with every head of a list by itself, as the paper's models have them.
+    loss : str
+    dtype : torch.dtype
+    device : torch.device
+    """
+
+    def __init__(
+        self,
+        build: Callable[[], Network],
+        *,
+        loss: str,
+        dtype: torch.dtype,
+        device: torch.device,
+        channels_last: bool,
+        autocast: bool,
+        compiled: bool,
+    ) -> None:
+        self._build = build
+        self.loss, self.dtype, self.device = loss, dtype, device
+        self._format = torch.channels_last if channels_last else torch.contiguous_format
+        self._autocast = autocast
+        #: Whether passes are those of the network as it stands.
+        self.plain = not (autocast or compiled)
+        self.network = build().to(device=device, dtype=dtype)
+        named = _vectors(self.network)
+        self.d = sum(tensor.numel() for tensor in named.values() if tensor.requires_grad)
+        self.size = sum(tensor.numel() for tensor in named.values())
+        self._state = torch.zeros(self.size, dtype=dtype, device=device)
+        self._gradient = torch.zeros(self.d, dtype=dtype, device=device)
+        places, first = [], 0
+        for name, tensor in named.items():
+            where = slice(first, first + tensor.numel())
+            places.append((name, where, tuple(tensor.shape)))
+            first = where.stop
+            view = self._state[where].view(tensor.shape)
+            owner, _, leaf = name.rpartition(".")
+            if tensor.requires_grad:
+                tensor.data, tensor.grad = view, self._gradient[where].view(tensor.shape)
+            else:
+                setattr(self.network.get_submodule(owner), leaf, view)
+        self.tensors = tuple(place for place in places if place[1].stop <= self.d)
+        self.pieces = tuple(piece for place in self.tensors for piece in self.network.pieces(*place))
+        self.statistics = tuple(place for place in places if place[1].stop > self.d)
+        self._normalised = any(isinstance(layer, nn.modules.batchnorm._BatchNorm) for layer in self.network.modules())
+        # Fixed shapes are faster; a last short batch compiles once more.
+        self._forward = torch.compile(self.network, dynamic=False) if compiled else self.network
+
+    def start(self, seed: int) -> Tensor:
+        """A freshly initialised state, (size,): the same for a seed on every machine with the same versions.
+
+        Numbers are drawn in float32 on the CPU, so that neither the device nor the dtype changes them.
+        """
+        with torch.random.fork_rng(devices=[]):
+            torch.random.default_generator.manual_seed(as_seed(seed))
+            fresh = _vectors(self._build())
+        return torch.cat([tensor.detach().reshape(-1) for tensor in fresh.values()]).to(self.device, self.dtype)
+
+    def split(self, vector: Tensor) -> dict[str, Tensor]:
+        """Views by name into a gradient (d,) or a state (size,)."""
+        places = self.pieces if len(vector) == self.d else self.pieces + self.statistics
+        return {name: vector[where].view(shape) for name, where, shape in places}
+
+    def gradient(
+        self, state: Tensor, batch: Batch, *, statistics: bool = False, training: bool = True
+    ) -> tuple[Tensor, Tensor]:
+        """Loss (0-dim) and its gradient (d,), both new tensors.
+
+        Parameters
+        ----------
+        state : (size,) Tensor
+        batch : Batch
+        statistics : bool
+            Whether BatchNorm's running statistics move: then ``state[d:]`` is written in place.
+        training : bool
+            With False BatchNorm normalises by the running statistics, which stay: for gradients sample by sample.
+        """
+        self._load(state, training=training)
+        self._gradient.zero_()
+        with torch.enable_grad():
+            loss = self._loss_of(self._doubled(batch))
+            loss.backward()
+        if statistics:
+            state[self.d :].copy_(self._state[self.d :])
+        return loss.detach(), self._gradient.clone()
+
+    def logits(self, state: Tensor, images: Tensor, task: int) -> Tensor:
+        """Logits of one task's classes, (B, classes of the task), in evaluation mode: with running statistics."""
+        self._load(state, training=False)
+        tasks = torch.full((len(images),), task, dtype=torch.int64, device=self.device)
+        with torch.no_grad():
+            found = self._outputs(images, tasks)
+        numbers = self.network.class_numbers
+        if numbers is None:
+            return found
+        mine = numbers[task][numbers[task] >= 0]
+        return found[:, mine] if self.network.masked else found[:, : len(mine)]
+
+    def _load(self, state: Tensor, *, training: bool) -> None:
+        if state.shape != (self.size,) or state.dtype != self.dtype:
+            raise InvalidInput(
+                f"a state of this model has shape ({self.size},) and {self.dtype}, not {tuple(state.shape)} and "
+                f"{state.dtype}: take it from start() or from a run with the same settings"
+            )
+        self._state.copy_(state)
+        if self.network.training is not training:
+            self.network.train(training)
+
+    def _doubled(self, batch: Batch) -> Batch:
+        if len(batch.labels) != 1 or not self._normalised:
+            return batch
+        weights = None if batch.weights is None else batch.weights.repeat(2) / 2
+        return Batch(batch.images.repeat(2, 1, 1, 1), batch.labels.repeat(2), batch.tasks.repeat(2), weights)
+
+    def _outputs(self, images: Tensor, tasks: Tensor) -> Tensor:
+        """Outputs in the model's dtype: the loss and all that follows is never in bfloat16."""
+        images = images.contiguous(memory_format=self._format)
+        if not self._autocast:
+            return self._forward(images, tasks)
+        with torch.autocast(self.device.type, torch.bfloat16):
+            outputs = self._forward(images, tasks)
+        return outputs.to(self.dtype)
+
+    def losses(self, outputs: Tensor, batch: Batch) -> Tensor:
+        """l_b of every image, (B,), for the network's outputs (B, ...); `batch.weights` does not matter."""
+        if self.loss == "squared":
+            return (outputs[:, 0] - batch.labels) ** 2 / 2
+        labels = batch.labels
+        if self.network.masked:
+            labels = self.network.class_numbers[batch.tasks, labels]
+        return nn.functional.cross_entropy(outputs, labels, reduction="none")
+
+    def _loss_of(self, batch: Batch) -> Tensor:
+        each = self.losses(self._outputs(batch.images, batch.tasks), batch)
+        return each.mean() if batch.weights is None else (batch.weights * each).sum()
+
+
+def full_gradient(model: FlatModel, state: Tensor, data: Samples, batch: int) -> tuple[Tensor, Tensor]:
+    """Mean loss (0-dim, float64) over all samples and its gradient (d,), `batch` samples at a time.
+
+    The last, shorter chunk weighs as many samples as it has. Sums are in float64, so that without BatchNorm the result
+    depends on `batch` only in last bits; with BatchNorm each chunk is normalised by itself. Without data both are
+    zero: a client that remembers nothing has f_i = 0.
+    """
+    if batch < 1:
+        raise InvalidInput(f"a pass takes {batch} samples at a time: use 1 or more")
+    loss = torch.zeros((), dtype=torch.float64, device=model.device)
+    gradient = torch.zeros(model.d, dtype=torch.float64, device=model.device)
+    for first in range(0, data.n, batch):
+        count = min(batch, data.n - first)
+        part, direction = model.gradient(state, data.batch(slice(first, first + count)))
+        loss += part * (count / data.n)
+        gradient.add_(direction, alpha=count / data.n)
+    return loss, gradient.to(model.dtype)
+
+
+def inner(a: Tensor, b: Tensor) -> float:
+    """<a, b> of two vectors, in float64."""
+    return float(torch.dot(a.double(), b.double()))
+
+
+def make_model(
+    name: str,
+    images_shape: Sequence[int],
+    classes_per_task: Sequence[int],
+    *,
+    heads: str = "list",
+    loss: str = "cross-entropy",
+    hidden: Sequence[int] | None = None,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | str = "cpu",
+    channels_last: bool = False,
+    autocast: bool = False,
+    compiled: bool = False,
+) -> FlatModel:
+    """A network by name as a `FlatModel`.
+
+    Parameters
+    ----------
+    name : str
+        "linear" (no hidden layer), "mlp", "cnn" (small, with BatchNorm), "resnet18" or "resnet50" (from
+        torchvision, their stems in `networks`).
+    images_shape : (C, H, W)
+    classes_per_task : sequence of int
+        How many classes each task has.
+    heads : {"list", "masked"}
+        One head a task, chosen by the task as in the paper, or one head over all classes whose logits of other
+        tasks' classes are -inf, in training and in evaluation.
+    loss : {"cross-entropy", "squared"}
+        "squared" is (a . features - b)^2 / 2 with one output for all tasks and no heads: on "linear" the component
+        phi(a . x - b) of the kernels with their potential "quadratic", phi(z) = z^2 / 2.
+    hidden : sequence of int, optional
+        Widths of the hidden layers of "mlp" (default 64) and of the convolutions of "cnn" (default 16 and 32).
+    dtype : torch.float32 or torch.float64
+    channels_last, autocast, compiled : bool
+        For speed on a GPU: images in the order NHWC; forward and backward passes in bfloat16 with parameters,
+        gradients and loss in `dtype`; `torch.compile` with fixed shapes. Tested on the CPU; no GPU has run them
+        yet.
+
+    Raises
+    ------
+    UnknownName, InvalidInput
+        No such network, heads or loss, or values out of range.
+    MissingExtra
+        A ResNet without torchvision.
+    """
+    for value, known, what in ((name, tuple(BODIES), "network"), (heads, HEADS, "heads"), (loss, LOSSES, "loss")):
+        if value not in known:
+            raise UnknownName(f"{what} {value!r} is unknown: use one of {', '.join(known)}")
+    if len(images_shape) != 3 or min(images_shape) < 1:
+        raise InvalidInput(
+            f"images have the shape {tuple(images_shape)}: give (channels, height, width), each 1 or more"
+        )
+    if len(classes_per_task) < 1 or min(classes_per_task) < 1:
+        raise InvalidInput(f"classes per task are {tuple(classes_per_task)}: give at least one task, each with a class")
+    if hidden is not None and (name not in HIDDEN or min(hidden, default=0) < 1):
+        raise InvalidInput(
+            f"hidden widths {tuple(hidden)} of {name!r}: give positive widths, for {' or '.join(HIDDEN)} only"
+        )
+    if dtype not in (torch.float32, torch.float64):
+        raise InvalidInput(f"the parameters' dtype is {dtype}: use torch.float32 or torch.float64")
+    widths = HIDDEN.get(name, ()) if hidden is None else tuple(hidden)
+
+    def build() -> Network:
+        body, features = BODIES[name](images_shape, widths)
+        if loss == "squared":
+            return with_output(body, features)
+        return with_heads(body, features, classes_per_task, heads)
+
+    return FlatModel(
+        build,
+        loss=loss,
+        dtype=dtype,
+        device=torch.device(device),
+        channels_last=channels_last,
+        autocast=autocast,
+        compiled=compiled,
+    )
+
+
+def _vectors(network: Network) -> dict[str, Tensor]:
+    """Parameters, then floating-point buffers, by name."""
+    buffers = {name: buffer for name, buffer in network.named_buffers() if buffer.is_floating_point()}
+    return {**dict(network.named_parameters()), **buffers}

@@ -1,0 +1,86 @@
+"""The delayed gradient (5) of a client over its local steps, and where its old gradients are kept.
+
+At x_t it is grad g_i(x_t). A component that is visited for the first time in a round is replaced from its gradient at
+x_t, which the caller supplies, so that a table fills only with what is visited again: with one visit to each component
+there is nothing to keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+
+from cflag_theory.bridge.settings.options import BFLOAT16, CPU, FLOAT32, PLACES, RECOMPUTED, TABLES, one_of
+from cflag_theory.errors import InvalidInput
+from cflag_theory.kernels.formulas import refreshed_mean
+
+_DTYPES = {FLOAT32: torch.float32, BFLOAT16: torch.bfloat16}
+
+
+class DelayedGradient:
+    """grad g_i'(x_k) of (5), component by component.
+
+    Parameters
+    ----------
+    full : (d,) tensor
+        grad g_i(x_t), the mean over the components with their shares; it stays as it is.
+    counts : sequence of float
+        |C^i| / |component j| of every component: the number of components where all are equally large.
+    visits : sequence of int
+        The components that `refresh` will be asked for, in this order.
+    at_start : callable
+        The gradient (d,) of a component at x_t.
+    kind : {"model", "float32", "bfloat16", "recomputed"}
+        How an old gradient is kept until its component is visited again. The delayed gradient is always the mean of
+        what is kept, so that rounding does not add up over the visits.
+    place : {"device", "cpu"}
+
+    Raises
+    ------
+    InvalidInput
+        "recomputed" with a component that is visited twice: its old gradient belongs to an iterate that is gone.
+    """
+
+    def __init__(
+        self,
+        full: torch.Tensor,
+        counts: Sequence[float],
+        visits: Sequence[int],
+        at_start: Callable[[int], torch.Tensor],
+        *,
+        kind: str | None,
+        place: str | None,
+    ) -> None:
+        one_of("table", kind, TABLES)
+        one_of("place", place, PLACES)
+        self.value = full
+        self._counts, self._at_start, self._place = counts, at_start, place
+        self._dtype = full.dtype if kind is None else _DTYPES.get(kind, full.dtype)
+        self._left = np.bincount(np.asarray(visits, dtype=np.int64), minlength=len(counts))
+        if kind == RECOMPUTED and self._left.max(initial=0) > 1:
+            raise InvalidInput(
+                f"component {int(self._left.argmax())} is visited {int(self._left.max())} times in a round and the "
+                "table is 'recomputed', which knows gradients at x_t alone: use epochs = 1 and order = 'epochs', or "
+                "a table that keeps gradients"
+            )
+        self._kept: dict[int, torch.Tensor] = {}
+
+    def knows(self, component: int) -> bool:
+        """Whether an old gradient of this component is kept; if not, `refresh` asks for the one at x_t."""
+        return component in self._kept
+
+    def refresh(self, component: int, new: torch.Tensor) -> torch.Tensor:
+        """The delayed gradient (d,) after this component's gradient became `new` (d,)."""
+        if component in self._kept:
+            old = self._kept.pop(component).to(device=new.device, dtype=new.dtype)
+        else:
+            old = self._at_start(component)
+        self._left[component] -= 1
+        if self._left[component] > 0:
+            entry = new.to(device="cpu" if self._place == CPU else new.device, dtype=self._dtype)
+            self._kept[component] = entry
+            new = entry.to(device=new.device, dtype=new.dtype)
+        self.value = refreshed_mean(self.value, new, old, self._counts[component])
+        return self.value

@@ -1,0 +1,1 @@
+"""What describes a bridge run, without torch."""

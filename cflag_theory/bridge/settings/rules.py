@@ -1,0 +1,142 @@
+"""What the settings of a bridge run may be, key by key."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+from cflag_theory.bridge.settings.options import MODES, STEPS, TOGETHER
+from cflag_theory.errors import InvalidInput
+
+#: The task-incremental methods of Sec. 7, in the order of Table 3 with C-FLAG first.
+METHOD_NAMES = ("c_flag", "finetune", "ewc", "nccl", "fedtrack", "er_ring")
+#: How many classes each data set has.
+CLASSES = MappingProxyType({"digits": 10, "cifar10": 10, "cifar100": 100, "tinyimagenet": 200})
+
+
+class Rule(NamedTuple):
+    """Which values a key may have, by a test and in words."""
+
+    fits: Callable[[Any], bool]
+    wanted: str
+
+
+class WrongSetting(InvalidInput):
+    """A setting is wrong: change the key that the message names.
+
+    Attributes
+    ----------
+    place : tuple of str
+        The key, or a method and the key of its options.
+    """
+
+    def __init__(self, place: tuple[str, ...], sentence: str) -> None:
+        super().__init__(sentence)
+        self.place = place
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def _one_of(*names: str) -> Rule:
+    return Rule(lambda value: type(value) is str and value in names, f"one of {', '.join(names)}")
+
+
+def _several(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    def test(value: Any) -> bool:
+        listed = isinstance(value, tuple | list) and len(value) > 0 and all(map(fits, value))
+        return listed and len(set(value)) == len(value)
+
+    return test
+
+
+def _integer(least: int, most: int) -> Rule:
+    return Rule(lambda value: type(value) is int and least <= value <= most, f"an integer from {least} to {most}")
+
+
+_COUNT = _integer(1, (1 << 31) - 1)
+# So far from 1 no rate is of use, and in these bounds neither its square nor its quotient leaves float32.
+_RATE = Rule(lambda value: _is_number(value) and 1e-15 <= value <= 1e15, "a number from 1e-15 to 1e15")
+_TRUTH = Rule(lambda value: type(value) is bool, "true or false")
+_WORD = Rule(lambda value: type(value) is str and value != "", "a word in quotes")
+#: For every setting.
+RULES: Mapping[str, Rule] = MappingProxyType(
+    {
+        "data": _one_of(*CLASSES),
+        "root": _WORD,
+        "download": _TRUTH,
+        "tasks": _COUNT,
+        "clients": _COUNT,
+        "zeta": Rule(lambda value: _is_number(value) and 0 < value <= 1e12, "a number above 0 and at most 1e12"),
+        "partition": _one_of("class-over-clients", "client-over-classes", "balanced"),
+        "class_order": _one_of("given", "shuffled"),
+        "model": _one_of("linear", "mlp", "cnn", "resnet18", "resnet50"),
+        "heads": _one_of("list", "masked"),
+        "mode": _one_of(*MODES),
+        "methods": Rule(
+            _several(lambda name: type(name) is str and name in METHOD_NAMES),
+            f"a list of different methods of {', '.join(METHOD_NAMES)}",
+        ),
+        "rounds": _COUNT,
+        "epochs": _COUNT,
+        "batch": _COUNT,
+        "optimizer": _one_of(*STEPS),
+        "lr": _RATE,
+        "alpha": _RATE,
+        "L": _RATE,
+        "memory_kind": _one_of("ring", "reservoir", "by-task"),
+        "memory_size": _COUNT,
+        "memory_sample": _COUNT,
+        "seeds": Rule(
+            _several(lambda seed: type(seed) is int and 0 <= seed < 1 << 63),
+            "a list of different integers from 0 to 2^63 - 1",
+        ),
+        "dtype": _one_of("float32", "float64"),
+        "device": Rule(
+            lambda value: type(value) is str and re.fullmatch("cpu|cuda(:[0-9]{1,3})?", value) is not None,
+            "cpu, cuda, or one of several such as cuda:1",
+        ),
+        # OpenMP ends the process when it cannot have as many as it is told to.
+        "threads": _integer(1, 1024),
+        "past_every": _integer(0, (1 << 31) - 1),
+        "autocast": _TRUTH,
+        "channels_last": _TRUTH,
+        "compile": _TRUTH,
+        "exchange": _one_of("reduce", "ordered"),
+        "together": _one_of(*TOGETHER),
+    }
+)
+#: Settings that may be None.
+OPTIONAL = ("root", "alpha", "threads")
+
+
+def check_setting(name: str, value: Any) -> None:
+    """Raise `WrongSetting` unless the setting `name` may have this value."""
+    if value is None and name in OPTIONAL:
+        return
+    if not RULES[name].fits(value):
+        raise WrongSetting((name,), f"{name} is {value!r}: use {RULES[name].wanted}")
+
+
+_TYPES = {
+    bool: Rule(lambda value: type(value) is bool, "true or false"),
+    int: Rule(lambda value: type(value) is int, "an integer"),
+    float: Rule(_is_number, "a number"),
+    str: Rule(lambda value: type(value) is str, "a word in quotes"),
+}
+
+
+def rules_of(options: type) -> dict[str, Rule]:
+    """Which types the fields of a dataclass of options take; their ranges are for the dataclass itself."""
+    return {name: _rule(annotation) for name, annotation in get_type_hints(options).items()}
+
+
+def _rule(annotation: Any) -> Rule:
+    if get_origin(annotation) in (Union, UnionType):
+        inner = [_rule(one) for one in get_args(annotation) if one is not NoneType]
+        return Rule(lambda value: any(rule.fits(value) for rule in inner), " or ".join(rule.wanted for rule in inner))
+    return _TYPES[annotation]

@@ -1,0 +1,271 @@
+"""What describes a bridge run completely: one frozen record, checked where it is made, and nothing of torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from types import MappingProxyType
+from typing import Any
+
+from cflag_theory.bridge.settings.options import MODE_DATA, MODE_DEFAULTS, OPTIONS
+from cflag_theory.bridge.settings.rules import CLASSES, METHOD_NAMES, RULES, WrongSetting, check_setting, rules_of
+from cflag_theory.errors import InvalidInput
+
+_PAPER = {
+    "mode": "paper",
+    "zeta": 1e5,
+    "model": "resnet18",
+    "rounds": 20,
+    "batch": 128,
+    "lr": {"adam": 1e-4, "plain": 0.01},
+    "memory_size": 400,
+    "memory_sample": 200,
+    "past_every": 0,
+    "threads": None,
+}
+#: What a data set's runs have unless told otherwise. Those of CIFAR and TinyImageNet are the paper's (Sec. 7,
+#: supplement Sec. 4, Table 5), which gives no rate for plain steps. Nobody has published numbers for digits. They have
+#: some 290 images a task to train on instead of 10000, so that batches and memories are smaller there and steps longer;
+#: the mode is the one that the theory is about, and zeta the paper's medium one, since clients that are all alike have
+#: no drift. Rates and rounds are such that averaging plain local steps learns every task; all methods have the same,
+#: and none is tuned.
+BY_DATA: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "digits": {"lr": {"adam": 1e-3, "plain": 0.05}},
+        "cifar10": _PAPER,
+        "cifar100": _PAPER,
+        "tinyimagenet": _PAPER | {"tasks": 10, "model": "resnet50", "batch": 32},
+    }
+)
+#: Settings that say where data lie or what is run, and change no result of a method and seed.
+WHERE = ("root", "download", "methods", "seeds")
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """A bridge run: every method in `methods` with every seed in `seeds` on one stream of tasks.
+
+    The defaults are those of Split-Digits; `run_settings` starts from those of the data set.
+
+    Attributes
+    ----------
+    data : str
+        digits, cifar10, cifar100 or tinyimagenet.
+    root : str or None
+        Folder of the data; digits need none.
+    download : bool
+        Whether data that are not in `root` are downloaded.
+    tasks, clients : int
+        The classes are split evenly over the tasks.
+    zeta : float
+        Dirichlet parameter: 0.1 is the paper's non-IID setting, 1e5 its IID one.
+    partition : str
+        class-over-clients, client-over-classes, or balanced (class over clients with equal sizes).
+    class_order : str
+        Which classes make a task: as given, or shuffled by the seed.
+    model : str
+        linear, mlp, cnn, resnet18 or resnet50.
+    heads : str
+        A list of heads of which the task chooses one, or one head whose logits of other tasks are masked.
+    mode : str
+        theory, paper or released: what options, the optimizer, the kind of memory and the partition are unless they
+        are given, see `options`.
+    methods : tuple of str
+    options : mapping of str to options
+        Of every method that has some, see `options.OPTIONS`.
+    rounds : int
+        Communication rounds a task.
+    epochs, batch : int
+        Passes of a client over its data in a round, in minibatches of this size.
+    optimizer : str
+        adam or plain: the local steps of the methods that have no mode.
+    lr : float
+        Step size of the local steps: beta, and alpha without one of its own.
+    alpha : float or None
+        Step size on memory.
+    L : float
+        The smoothness constant that adaptive rates and Gamma(t) are computed with.
+    memory_kind : str
+        ring (the last ones of each class), reservoir, or by-task.
+    memory_size, memory_sample : int
+        Samples that a client keeps of a task, and how many it takes a step.
+    seeds : tuple of int
+        Each draws its own split, start and minibatches, which all methods share.
+    dtype, device : str
+        float32 or float64; cpu, cuda, cuda:1.
+    threads : int or None
+        Of torch; its own choice where this is None. Small networks gain nothing by more than one, and lose much where
+        the machine has other work.
+    past_every : int
+        In every so many rounds f(x_t), its gradient and what follows from it are measured, by a pass over all past
+        data; 0 for never.
+    autocast, channels_last, compile : bool
+        bfloat16 in forward passes, memory format, compiled steps: speed for last bits.
+    exchange : str
+        How processes add up what clients send: one all-reduce (reduce), or gathered and added in the order of the
+        clients (ordered).
+    together : str
+        Whether the clients of a small network are computed at once: yes, no, or auto, where it pays.
+
+    Raises
+    ------
+    WrongSetting
+        A value is of another type or out of range, or two do not go together.
+    """
+
+    data: str = "digits"
+    root: str | None = None
+    download: bool = False
+    tasks: int = 5
+    clients: int = 5
+    zeta: float = 1.0
+    partition: str = "class-over-clients"
+    class_order: str = "given"
+    model: str = "mlp"
+    heads: str = "list"
+    mode: str = "theory"
+    methods: tuple[str, ...] = METHOD_NAMES
+    options: Mapping[str, Any] = field(default_factory=dict)
+    rounds: int = 10
+    epochs: int = 2
+    batch: int = 16
+    optimizer: str = "plain"
+    lr: float = 0.05
+    alpha: float | None = None
+    L: float = 5.0
+    memory_kind: str = "ring"
+    memory_size: int = 20
+    memory_sample: int = 10
+    seeds: tuple[int, ...] = (1234, 1235, 1236)
+    dtype: str = "float32"
+    device: str = "cpu"
+    threads: int | None = 1
+    past_every: int = 1
+    autocast: bool = False
+    channels_last: bool = False
+    compile: bool = False
+    exchange: str = "ordered"
+    together: str = "auto"
+
+    def __post_init__(self) -> None:
+        for name in RULES:
+            check_setting(name, getattr(self, name))
+        for name in ("methods", "seeds"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name in ("zeta", "lr", "alpha", "L"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, None if value is None else float(value))
+        for name, options in self.options.items():
+            if name not in OPTIONS or not isinstance(options, OPTIONS[name]):
+                raise WrongSetting((name,), f"options of {name!r} are {options!r}: use {_of_methods()}")
+        whole = {
+            name: self.options.get(name) or kind(**_usual_options(kind, self.mode)) for name, kind in OPTIONS.items()
+        }
+        object.__setattr__(self, "options", MappingProxyType(whole))
+        if CLASSES[self.data] % self.tasks:
+            raise WrongSetting(
+                ("tasks",),
+                f"tasks is {self.tasks}, and the {CLASSES[self.data]} classes of {self.data} cannot be shared out "
+                "evenly: use a divisor",
+            )
+
+    @property
+    def total_rounds(self) -> int:
+        """Rounds of all tasks."""
+        return self.rounds * self.tasks
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values only, from which `run_settings` makes the same record."""
+        plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "options"}
+        plain |= {name: list(plain[name]) for name in ("methods", "seeds")}
+        return plain | {name: asdict(options) for name, options in self.options.items()}
+
+
+def _usual_options(kind: type, mode: str) -> dict[str, str]:
+    return {"mode": mode} if "mode" in rules_of(kind) else {}
+
+
+def _of_methods() -> str:
+    return " or ".join(f"{kind.__name__} for {name}" for name, kind in OPTIONS.items())
+
+
+def run_settings(changes: Mapping[str, Any] | None = None, /, **more: Any) -> RunSettings:
+    """The settings of a data set's run with changes.
+
+    Parameters
+    ----------
+    changes, more : mapping
+        Settings by name, and under the name of a method a mapping of its options, such as c_flag = {"mode": "paper"}.
+        `more` goes before `changes`.
+
+    Returns
+    -------
+    RunSettings
+
+    Raises
+    ------
+    WrongSetting
+        A name is unknown, or as `RunSettings` says.
+    """
+    given = merged(changes or {}, more)
+    for name, value in given.items():
+        if name not in RULES and name not in OPTIONS:
+            known = f"{', '.join(RULES)}, or a table {', '.join(f'[{method}]' for method in OPTIONS)}"
+            raise WrongSetting((name,), f"the key {name!r} is unknown: use {known}")
+        if name in OPTIONS:
+            _check_options(name, value)
+        else:
+            check_setting(name, value)
+    plain = {name: value for name, value in given.items() if name in RULES}
+    usual = dict(BY_DATA[plain.get("data", RunSettings.data)])
+    mode = plain.get("mode", usual.get("mode", RunSettings.mode))
+    usual |= {"memory_kind": MODE_DATA[mode]["memory"], "partition": MODE_DATA[mode]["partition"]}
+    usual |= {"optimizer": MODE_DEFAULTS[mode]["step"]}
+    usual["lr"] = usual["lr"][plain.get("optimizer", usual["optimizer"])]
+    options = {name: kind(**_usual_options(kind, mode) | dict(given.get(name, {}))) for name, kind in OPTIONS.items()}
+    return RunSettings(**{**usual, **plain}, options=options)
+
+
+def _check_options(method: str, given: Any) -> None:
+    if not isinstance(given, Mapping):
+        raise WrongSetting((method,), f"{method} is {given!r}: write a table [{method}] of its options")
+    rules = rules_of(OPTIONS[method])
+    for name, value in given.items():
+        if name not in rules:
+            raise WrongSetting(
+                (method, name), f"the key {name!r} is unknown in [{method}]: use {', '.join(rules) or 'no key'}"
+            )
+        fits, wanted = rules[name]
+        if not fits(value):
+            raise WrongSetting((method, name), f"{method}.{name} is {value!r}: use {wanted}")
+        try:
+            OPTIONS[method](**{name: value})
+        except InvalidInput as error:
+            raise WrongSetting((method, name), f"{method}.{name}: {error}") from None
+
+
+def merged(changes: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, and where they differ `more`; options of one method are merged one by one."""
+    out = dict(changes)
+    for name, value in more.items():
+        both = isinstance(value, Mapping) and isinstance(out.get(name), Mapping)
+        out[name] = {**out[name], **value} if both else value
+    return out
+
+
+def differing_key(plain: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
+    """The first key by which two runs differ in what they compute, dotted for an option; None where they are the same.
+
+    Parameters
+    ----------
+    plain, other : mapping
+        Of `RunSettings.to_json`. Keys of `WHERE` are not compared.
+    """
+    for name in dict.fromkeys((*plain, *other)):
+        one, two = plain.get(name), other.get(name)
+        if name in WHERE or one == two:
+            continue
+        if isinstance(one, Mapping) and isinstance(two, Mapping):
+            return f"{name}.{next(key for key in (*one, *two) if one.get(key) != two.get(key))}"
+        return name
+    return None

@@ -1,0 +1,1 @@
+"""Rounds, whole runs, processes and checkpoints."""

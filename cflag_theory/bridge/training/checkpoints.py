@@ -1,0 +1,243 @@
+"""The folder of a bridge run: a checkpoint after every round, from which a run that was killed goes on.
+
+    run.json                    settings, versions, and which data
+    c_flag-1234.npz             one part, a method with a seed: where it is, its state and what it has measured
+    c_flag-1234-task0.npz       Traces of its tasks
+    results.json                what is known of all parts
+
+Every file is written whole or not at all. A part is a pure function of the settings (draws are counter-based), so that
+a checkpoint needs no generator's state.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cflag_theory.bridge.measures.results import FILE
+from cflag_theory.bridge.settings.run_settings import RunSettings, differing_key
+from cflag_theory.errors import DataError, OutputError
+from cflag_theory.folders import alone_in, whole
+
+FORMAT = "cflag-theory bridge 1"
+HEADER = "run.json"
+_CHOOSE = "choose another with --out"
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A part after some of its rounds.
+
+    Attributes
+    ----------
+    plain : mapping
+        JSON-able values: where the part is.
+    arrays : mapping of str to array
+        The state of the model, the method's memory, what was measured.
+    """
+
+    plain: Mapping[str, Any]
+    arrays: Mapping[str, NDArray[Any]]
+
+
+class Folder:
+    """The folder of one run, which is written within `lock`.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it does not exist. One that holds parts of the same run is continued.
+    settings : RunSettings
+    environment : mapping of str to str
+        Versions and the like, on which last bits may depend.
+    digests : mapping of str to str
+        What tells the data from other data.
+    """
+
+    def __init__(
+        self, folder: Path, settings: RunSettings, environment: Mapping[str, str], digests: Mapping[str, str]
+    ) -> None:
+        self.folder = folder
+        self._header = {
+            "format": FORMAT,
+            "settings": settings.to_json(),
+            "environment": dict(environment),
+            "data": dict(digests),
+        }
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Make the folder, or see that it holds this run; nobody else may write to it meanwhile.
+
+        Raises
+        ------
+        OutputError
+            The folder cannot be written, or another run is writing to it.
+        DataError
+            The folder holds a run with other settings, other data or other versions; the message names what differs.
+        """
+        with alone_in(self.folder, "run"):
+            self._begin()
+            # What a process left that was killed while it wrote.
+            for draft in (*self.folder.glob(".*.draft"), *self.folder.glob(".*.npz.*")):
+                draft.unlink(missing_ok=True)
+            yield
+
+    def _begin(self) -> None:
+        path = self.folder / HEADER
+        if path.exists():
+            _require_same(self.folder, read_header(self.folder), self._header)
+        elif any(self.folder.glob("*.npz")):
+            raise DataError(f"{self.folder} holds results and no {HEADER}: {_CHOOSE}")
+        # Methods and seeds may differ: the record names those of the last call.
+        self._write(HEADER, json.dumps(self._header, indent=1).encode())
+
+    def read(self, method: str, seed: int) -> Checkpoint | None:
+        """How far a part is; None if it has not begun.
+
+        Raises
+        ------
+        DataError
+            Its file is damaged.
+        """
+        path = self._part(method, seed)
+        return read_checkpoint(path) if path.exists() else None
+
+    def read_plain(self, method: str, seed: int) -> dict[str, Any]:
+        """Where a part is, without its arrays.
+
+        Raises
+        ------
+        DataError
+            Its file is damaged.
+        """
+        return dict(read_checkpoint(self._part(method, seed), arrays=False).plain)
+
+    def parts(self, methods: Sequence[str]) -> list[tuple[int, str]]:
+        """Seed and method of every part that has begun, by seed and then in the order of `methods`."""
+        found = []
+        for method in methods:
+            for path in self.folder.glob(f"{method}-*.npz"):
+                seed = path.stem.removeprefix(f"{method}-")
+                if seed.isdecimal():
+                    found.append((int(seed), methods.index(method)))
+        return [(seed, methods[place]) for seed, place in sorted(found)]
+
+    def write(self, method: str, seed: int, checkpoint: Checkpoint) -> None:
+        """Keep how far a part is, in place of what was kept before.
+
+        Raises
+        ------
+        OutputError
+            The disk is full, or the folder may no longer be written; the checkpoint before stays.
+        """
+        header = {"plain": dict(checkpoint.plain), "arrays": list(checkpoint.arrays)}
+        arrays: dict[str, Any] = {"header": np.array(json.dumps(header))} | dict(checkpoint.arrays)
+        with _whole(self._part(method, seed)) as file:
+            np.savez(file, **arrays)
+
+    def trace_file(self, method: str, seed: int, task: int) -> Path:
+        """Where the Trace of a task is."""
+        return self.folder / f"{method}-{seed}-task{task}.npz"
+
+    def write_results(self, results: Mapping[str, Any]) -> None:
+        """Write the results of all parts.
+
+        Raises
+        ------
+        OutputError
+            As `write`.
+        """
+        self._write(FILE, json.dumps(results, indent=1, allow_nan=False).encode())
+
+    def _part(self, method: str, seed: int) -> Path:
+        return self.folder / f"{method}-{seed}.npz"
+
+    def _write(self, name: str, content: bytes) -> None:
+        with _whole(self.folder / name) as file:
+            file.write(content)
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[Any]:
+    try:
+        with whole(path) as file:
+            yield file
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {path} ({error.strerror or error}): give the same command again when that is mended; what "
+            "was written before is kept"
+        ) from error
+
+
+def read_checkpoint(path: Path, *, arrays: bool = True) -> Checkpoint:
+    """What `Folder.write` wrote; without its arrays if they are not asked for.
+
+    Raises
+    ------
+    DataError
+        It cannot be read, or is damaged.
+    """
+    try:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
+            header = json.loads(str(file["header"]))
+            return Checkpoint(header["plain"], {name: file[name] for name in header["arrays"] if arrays})
+    # What zipfile and numpy raise on damaged bytes is no short list: a checkpoint is read whole or not at all.
+    except Exception as error:
+        raise DataError(
+            f"{path} is damaged ({error}): delete it and run again, which begins this method and seed anew"
+        ) from error
+
+
+def read_header(folder: Path) -> dict[str, Any]:
+    """What the folder of a run says of itself.
+
+    Raises
+    ------
+    DataError
+        There is no run in it.
+    """
+    path = folder / HEADER
+    try:
+        header: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(
+            f"{folder} holds no bridge run ({HEADER}: {reason}): pass a folder that cflag bridge wrote, or {_CHOOSE}"
+        ) from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise DataError(f"{path} is not of the format {FORMAT!r}, which this version reads: {_CHOOSE}")
+    if not all(isinstance(header.get(part), dict) for part in ("settings", "environment", "data")):
+        raise DataError(f"{path} is damaged: {_CHOOSE}")
+    return header
+
+
+def _require_same(folder: Path, found: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    key = differing_key(found["settings"], now["settings"])
+    if key is not None:
+        raise DataError(
+            f"{folder} holds a run with {key} = {_at(found['settings'], key)}, and this one has "
+            f"{_at(now['settings'], key)}: {_CHOOSE}, or make them equal"
+        )
+    for part, words in (("data", "with other data"), ("environment", "elsewhere")):
+        for name, value in now[part].items():
+            if found[part].get(name) != value:
+                raise DataError(
+                    f"{folder} holds a run {words} ({name} was {found[part].get(name)} and is {value}), so that "
+                    f"results would not fit together: {_CHOOSE}, or make them equal"
+                )
+
+
+def _at(settings: Mapping[str, Any], key: str) -> Any:
+    """The value at a dotted key."""
+    found: Any = settings
+    for name in key.split("."):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found

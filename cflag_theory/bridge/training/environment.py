@@ -1,0 +1,69 @@
+"""Where a bridge run happens: device, threads, versions and data, on which the last bits of a result may depend."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+
+from cflag_theory.bridge.data.datasets import Images
+from cflag_theory.bridge.measures.meters import package_versions
+from cflag_theory.bridge.settings.options import AUTO, YES
+from cflag_theory.bridge.settings.run_settings import RunSettings
+from cflag_theory.bridge.training.communication import Communication
+from cflag_theory.bridge.training.together import ENOUGH_CLIENTS
+from cflag_theory.errors import InvalidInput
+
+
+def find_device(name: str) -> torch.device:
+    """The device of this name; with cuda under torchrun, each process takes one of its own.
+
+    Raises
+    ------
+    InvalidInput
+        There is none.
+    """
+    if name == "cuda" and "LOCAL_RANK" in os.environ:
+        name = f"cuda:{os.environ['LOCAL_RANK']}"
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InvalidInput(f"device {name!r} is not there ({reason}): use cpu, or a GPU that torch finds") from error
+    return device
+
+
+def digest(images: Images) -> str:
+    """What tells a data set from another."""
+    found = hashlib.blake2b(digest_size=8)
+    for array in (images.train_images, images.train_labels, images.test_images, images.test_labels):
+        found.update(str(array.shape).encode())
+        found.update(np.ascontiguousarray(array).data.cast("B"))
+    return found.hexdigest()
+
+
+def environment_of(settings: RunSettings, device: torch.device, communication: Communication) -> dict[str, str]:
+    """Versions, device, threads, and the number of processes where the order of additions depends on it."""
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+    found = package_versions() | {"device": name, "threads": str(torch.get_num_threads())}
+    grouped = settings.together == YES or (settings.together == AUTO and settings.clients >= ENOUGH_CLIENTS)
+    if settings.exchange == "reduce" or grouped:
+        found["processes"] = str(communication.processes)
+    return found
+
+
+@contextmanager
+def threads(count: int | None) -> Iterator[None]:
+    """So many threads of torch, its own choice without a number; put back afterwards."""
+    before = torch.get_num_threads()
+    if count is not None:
+        torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

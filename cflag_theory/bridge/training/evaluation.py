@@ -1,0 +1,31 @@
+"""How well a state does: the accuracy on each task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from cflag_theory.bridge.models.clients import ClientData
+from cflag_theory.bridge.models.flat_model import FlatModel
+
+#: Images evaluated at a time; it does not change the result.
+BATCH = 1000
+
+
+def accuracies(model: FlatModel, state: Tensor, tests: Sequence[ClientData]) -> tuple[float, ...]:
+    """The share of test images of each task, between 0 and 1, whose largest logit among the task's classes is right.
+
+    A row of the accuracy matrix. In evaluation mode, with the running statistics in the state; nan for a task without
+    test images.
+    """
+    rows = []
+    for data in tests:
+        right = torch.zeros((), dtype=torch.int64, device=model.device)
+        for first in range(0, data.n, BATCH):
+            batch = data.batch(slice(first, first + BATCH))
+            found = model.logits(state, batch.images, int(batch.tasks[0])).argmax(dim=1)
+            right += (found == batch.labels).sum()
+        rows.append(int(right) / data.n if data.n else float("nan"))
+    return tuple(rows)

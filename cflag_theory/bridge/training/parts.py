@@ -1,0 +1,269 @@
+"""One method with one seed: its rounds over all tasks, a checkpoint after each, and what it found."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cflag_theory.bridge.measures.meters import local_steps_of, row_of, trace_of
+from cflag_theory.bridge.measures.results import PartResult
+from cflag_theory.bridge.measures.round_numbers import measured, round_numbers
+from cflag_theory.bridge.methods.base import Method
+from cflag_theory.bridge.methods.table import make_method
+from cflag_theory.bridge.models.clients import Client, ClientData
+from cflag_theory.bridge.models.flat_model import FlatModel
+from cflag_theory.bridge.settings.run_settings import RunSettings
+from cflag_theory.bridge.training.checkpoints import Checkpoint, Folder
+from cflag_theory.bridge.training.communication import Communication
+from cflag_theory.bridge.training.evaluation import accuracies
+from cflag_theory.bridge.training.rounds import Round, Step, end_task, one_round
+from cflag_theory.kernels import write_trace
+
+RUNNING, OK, DIVERGED = "RUNNING", "OK", "DIVERGED"
+#: Called after every round by keyword: method, seed, task, round (of the task), overall, total; only task is from 0.
+Progress = Callable[..., None]
+#: Samples that a pass for meters takes at a time; with batch normalisation part of what f and g are.
+PASS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """What all methods of one seed share.
+
+    Attributes
+    ----------
+    settings : RunSettings
+    seed : int
+    model : FlatModel
+    clients : callable
+        The clients in a task.
+    tests : sequence of ClientData
+        The test images of every task.
+    communication : Communication
+    folder : Folder
+    versions : mapping of str to str
+    """
+
+    settings: RunSettings
+    seed: int
+    model: FlatModel
+    clients: Callable[[int], Sequence[Client]]
+    tests: Sequence[ClientData]
+    communication: Communication
+    folder: Folder
+    versions: Mapping[str, str]
+
+
+@dataclass
+class Record:
+    """Where a part is, and what it has found: the plain values of its checkpoint.
+
+    Attributes
+    ----------
+    task, number : int
+        The next round; number = rounds where only the end of the task is left to do, task = tasks where nothing is.
+    status, message : str
+    before : list of float
+        Accuracies in percent at the start, of every task.
+    accuracy : list of list of float
+        A row for each task learned.
+    columns : dict of str to list
+        By round, over all tasks.
+    local_steps : int
+        The largest number of local steps of a client in a round of this task.
+    seconds : float
+    traces : list of str
+    """
+
+    task: int = 0
+    number: int = 0
+    status: str = RUNNING
+    message: str = ""
+    before: list[float] = field(default_factory=list)
+    accuracy: list[list[float]] = field(default_factory=list)
+    columns: dict[str, list[Any]] = field(default_factory=dict)
+    local_steps: int = 0
+    seconds: float = 0.0
+    traces: list[str] = field(default_factory=list)
+
+    @property
+    def rounds_done(self) -> int:
+        """Over all tasks."""
+        return len(self.columns.get("task", []))
+
+    def result(self, method: str, seed: int, settings: Mapping[str, Any]) -> PartResult:
+        """The same as a result; `settings` are those of `RunSettings.to_json`."""
+        tasks = settings["tasks"]
+        accuracy = np.full((tasks, tasks), math.nan)
+        accuracy[: len(self.accuracy)] = np.array(self.accuracy).reshape(-1, tasks)
+        return PartResult(
+            method=method,
+            seed=seed,
+            options=settings.get(method, {}),
+            accuracy=accuracy,
+            before=tuple(self.before),
+            columns=self.columns,
+            rounds_done=self.rounds_done,
+            status=self.status,
+            message=self.message,
+            seconds=self.seconds,
+            gradients=sum(self.columns.get("ifo_calls", [])),
+            communicated=sum(self.columns.get("communicated", [])),
+            traces=tuple(self.traces),
+        )
+
+
+def method_of(settings: RunSettings, name: str) -> Method:
+    """The method of this name as the settings have it.
+
+    Raises
+    ------
+    InvalidInput
+        Its options do not go together with the other settings.
+    """
+    return make_method(
+        name,
+        lr=settings.lr,
+        alpha=settings.alpha,
+        L=settings.L,
+        epochs=settings.epochs,
+        batch=settings.batch,
+        optimizer=settings.optimizer,
+        sample=settings.memory_sample,
+        options=settings.options.get(name),
+    )
+
+
+class Part:
+    """A method with a seed, from its last checkpoint on.
+
+    Parameters
+    ----------
+    world : World
+    name : str
+        Of the method.
+    """
+
+    def __init__(self, world: World, name: str) -> None:
+        self.world, self.name = world, name
+        self.method = method_of(world.settings, name)
+        self.record, self.state = Record(), world.model.start(world.seed)
+        self._writes, self._begun = world.communication.rank == 0, time.monotonic()
+        kept = world.folder.read(name, world.seed)
+        if kept is not None:
+            self._restore(kept)
+        else:
+            self.record.before = self._accuracies()
+
+    @property
+    def position(self) -> tuple[int, int]:
+        """Rounds that are done, and whether nothing is left to do."""
+        return self.record.rounds_done, int(self.record.status != RUNNING)
+
+    def run(self, progress: Progress | None = None) -> None:
+        """All that is left to do."""
+        settings, record = self.world.settings, self.record
+        self._begun = time.monotonic() - record.seconds
+        while record.status == RUNNING:
+            clients = self.world.clients(record.task)
+            while record.number < settings.rounds and record.status == RUNNING:
+                self._round(clients)
+                if progress is not None:
+                    where = {"method": self.name, "seed": self.world.seed, "task": record.task, "round": record.number}
+                    progress(**where, overall=record.rounds_done, total=settings.total_rounds)
+            if record.status == RUNNING:
+                self._end_task(clients)
+
+    def _at(self, number: int) -> Round:
+        settings, task = self.world.settings, self.record.task
+        overall = task * settings.rounds + number
+        return Round(self.world.model, settings.clients, task, number, overall, self.world.seed)
+
+    def _round(self, clients: Sequence[Client]) -> None:
+        world, record = self.world, self.record
+        round_ = self._at(record.number)
+        together = world.settings.together
+        step = one_round(self.method, round_, clients, self.state, world.communication, together=together)
+        if not bool(torch.isfinite(step.state).all()):
+            record.status = DIVERGED
+            record.message = (
+                f"diverged in round {record.number + 1} of task {record.task + 1}: use a smaller lr, or smaller alpha"
+            )
+            self._write_trace()
+            self._save()
+            return
+        row = self._measure(step, clients, round_)
+        for name, value in row.items():
+            record.columns.setdefault(name, []).append(value)
+        record.local_steps = max(record.local_steps if record.number else 0, local_steps_of(step))
+        record.number += 1
+        self.state = step.state
+        self._save()
+
+    def _measure(self, step: Step, clients: Sequence[Client], round_: Round) -> dict[str, Any]:
+        world, settings = self.world, self.world.settings
+        numbers = round_numbers(world.model, step, clients, L=settings.L)
+        full = None
+        if settings.past_every and round_.number % settings.past_every == 0:
+            full = measured(world.model, step, clients, world.communication, L=settings.L, batch=PASS)
+        normalised = world.model.size > world.model.d
+        return row_of(round_.task, numbers, full, lr=settings.lr, normalised=normalised)
+
+    def _end_task(self, clients: Sequence[Client]) -> None:
+        record, settings = self.record, self.world.settings
+        end_task(self.method, self._at(record.number - 1), clients, self.state, self.world.communication)
+        record.accuracy.append(self._accuracies())
+        self._write_trace()
+        record.task, record.number = record.task + 1, 0
+        if record.task == settings.tasks:
+            record.status = OK
+        self._save()
+
+    def _accuracies(self) -> list[float]:
+        return [100 * share for share in accuracies(self.world.model, self.state, self.world.tests)]
+
+    def _write_trace(self) -> None:
+        record, world = self.record, self.world
+        if record.number == 0:
+            return
+        trace = trace_of(
+            {name: values[-record.number :] for name, values in record.columns.items()},
+            settings=world.settings,
+            method=self.name,
+            seed=world.seed,
+            task=record.task,
+            local_steps=record.local_steps,
+            diverged=record.status == DIVERGED,
+            versions=world.versions,
+        )
+        path = world.folder.trace_file(self.name, world.seed, record.task)
+        if self._writes:
+            write_trace(path, trace)
+        record.traces.append(path.name)
+
+    def _save(self) -> None:
+        self.record.seconds = time.monotonic() - self._begun
+        if not self._writes:
+            return
+        arrays = {"state": _array(self.state)}
+        arrays |= {f"memory {name}": _array(tensor) for name, tensor in self.method.memory().items()}
+        self.world.folder.write(self.name, self.world.seed, Checkpoint(vars(self.record), arrays))
+
+    def _restore(self, kept: Checkpoint) -> None:
+        self.record = Record(**kept.plain)
+        device = self.state.device
+        tensors = {name: torch.from_numpy(array).to(device) for name, array in kept.arrays.items()}
+        self.state = tensors.pop("state")
+        self.method.restore({name.removeprefix("memory "): tensor for name, tensor in tensors.items()})
+
+
+def _array(tensor: Tensor) -> np.ndarray[Any, Any]:
+    array: np.ndarray[Any, Any] = tensor.detach().cpu().numpy()
+    return array

@@ -1,0 +1,158 @@
+"""One round of any method, and the end of a task: the exchanges and the server's step.
+
+A round has a first exchange (the means of what the clients send, grad g_i and grad f_i^memory for C-FLAG), the
+clients' local work, a second exchange (the mean of their moves) and the server's step: Algorithm 1. After a task's
+last round the clients may send once more (`Method.end_task`).
+
+All that is random is drawn from `Round.random`, a function of the seed, the purpose, the client and the round, so a
+run goes on from the number of its next round, the state and the method's memory, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Tensor
+
+from cflag_theory.bridge.data.keyed import keyed
+from cflag_theory.bridge.methods.base import Local, Method
+from cflag_theory.bridge.models.clients import Client
+from cflag_theory.bridge.models.flat_model import FlatModel, inner
+from cflag_theory.bridge.settings.options import AUTO
+from cflag_theory.bridge.training.communication import Communication
+from cflag_theory.bridge.training.together import groups
+
+#: A client's scalars that every process is told; nan for those that a method does not have.
+NUMBERS = ("alpha", "beta", "Lambda", "drift2_max", "loss", "steps", "gradients")
+#: And the squared norm of its own gradient on memory, for r_i.
+MEMORY_NORM2 = "grad_memory2"
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """What a method may know about the round it is in.
+
+    Attributes
+    ----------
+    model : FlatModel
+    clients : int
+        N.
+    task, number : int
+        The task, and the round within it, from 0.
+    overall : int
+        The round counted over all tasks.
+    seed : int
+    """
+
+    model: FlatModel
+    clients: int
+    task: int
+    number: int
+    overall: int
+    seed: int
+
+    def random(self, purpose: str, client: int) -> np.random.Generator:
+        """A generator that starts anew for each (seed, purpose, client, overall round)."""
+        return keyed(self.seed, purpose, self.overall, client)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What a round did.
+
+    Attributes
+    ----------
+    before, state : (size,) Tensor
+        x_t and x_{t+1}.
+    move : (size,) Tensor
+        The clients' mean move.
+    means : mapping of str to (d,) Tensor
+        Of the first exchange.
+    own : mapping of int to mapping of str to (d,) Tensor
+        What the clients of this process sent in it; the one thing that differs between processes.
+    locals : mapping of int to mapping of str to float
+        `NUMBERS` and ``grad_memory2`` of every client that took part.
+    sent : int
+        Numbers that these clients sent and received: states down, moves up, and each vector of the first exchange
+        up and its mean down.
+    """
+
+    before: Tensor
+    state: Tensor
+    move: Tensor
+    means: Mapping[str, Tensor]
+    own: Mapping[int, Mapping[str, Tensor]]
+    locals: Mapping[int, Mapping[str, float]]
+    sent: int
+
+
+def one_round(
+    method: Method,
+    round: Round,
+    clients: Sequence[Client],
+    state: Tensor,
+    communication: Communication,
+    *,
+    together: str = AUTO,
+) -> Step:
+    """One round from `state`, which is left as it is.
+
+    Parameters
+    ----------
+    method : Method
+    round : Round
+    clients : sequence of Client
+        All N, in every process. Those with p_i = 0 take no part.
+    state : (size,) Tensor
+        x_t.
+    communication : Communication
+    together : {"auto", "yes", "no"}
+        Whether the clients of this process are computed together where they can be: see `together`.
+    """
+    p = [client.p for client in clients]
+    mine = taking_part(clients, communication)
+    parts = groups(together, round.model, method, mine)
+    own: dict[int, dict[str, Tensor]] = {}
+    for part in parts:
+        own |= method.vectors_of(round, part, state)
+    means = communication.mean(own, p)
+    done: dict[int, Local] = {}
+    for part in parts:
+        done |= method.locals_of(round, part, state, means, own)
+    move = communication.mean({index: {"move": local.move} for index, local in done.items()}, p)["move"]
+    rows = {index: _row(local.numbers, own[index]) for index, local in done.items()}
+    columns = (*NUMBERS, MEMORY_NORM2)
+    table = communication.table(rows, len(clients), len(columns))
+    active = [client.index for client in clients if client.p > 0]
+    return Step(
+        before=state,
+        state=method.step(round, state, move),
+        move=move,
+        means=means,
+        own=own,
+        locals={index: dict(zip(columns, table[index], strict=True)) for index in active},
+        sent=2 * len(active) * (len(move) + sum(len(mean) for mean in means.values())),
+    )
+
+
+def end_task(
+    method: Method, round: Round, clients: Sequence[Client], state: Tensor, communication: Communication
+) -> None:
+    """The end of a task whose last round was `round`: the method takes in the means of what the clients send."""
+    sent = {client.index: method.end_task(round, client, state) for client in taking_part(clients, communication)}
+    method.close_task(state, communication.mean(sent, [client.p for client in clients]))
+
+
+def taking_part(clients: Sequence[Client], communication: Communication) -> list[Client]:
+    """The clients of this process that take part in the task."""
+    return [
+        client for client in clients if client.p > 0 and client.index % communication.processes == communication.rank
+    ]
+
+
+def _row(numbers: Mapping[str, float], own: Mapping[str, Tensor]) -> list[float]:
+    row = [float(numbers.get(name, float("nan"))) for name in NUMBERS]
+    memory = own.get("grad_f_memory")
+    return [*row, float("nan") if memory is None else inner(memory, memory)]

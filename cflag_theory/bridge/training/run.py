@@ -1,0 +1,229 @@
+"""A whole bridge run: every method with every seed, kept in a folder from which the same call goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, nullcontext
+from functools import cache
+from pathlib import Path
+
+import torch
+
+from cflag_theory.bridge.data.datasets import Images, load_images
+from cflag_theory.bridge.data.streams import Stream, remembered, split_tasks
+from cflag_theory.bridge.measures.results import BridgeResult, PartResult
+from cflag_theory.bridge.models.clients import Client, Pixels, clients_of, pixels, test_data
+from cflag_theory.bridge.models.flat_model import FlatModel, make_model
+from cflag_theory.bridge.settings.options import YES
+from cflag_theory.bridge.settings.rules import METHOD_NAMES
+from cflag_theory.bridge.settings.run_settings import RunSettings
+from cflag_theory.bridge.training.checkpoints import Folder
+from cflag_theory.bridge.training.communication import Communication, started
+from cflag_theory.bridge.training.environment import digest, environment_of, find_device, threads
+from cflag_theory.bridge.training.parts import RUNNING, Part, Progress, Record, World, method_of
+from cflag_theory.bridge.training.together import why_not
+from cflag_theory.errors import OutputError
+
+_DTYPES = {"float32": torch.float32, "float64": torch.float64}
+
+
+def run_bridge(
+    settings: RunSettings,
+    *,
+    out: Path | str,
+    preset: str | None = None,
+    progress: Progress | None = None,
+    reading: Callable[[int, int], None] | None = None,
+    communication: Communication | None = None,
+) -> BridgeResult:
+    """Run every method with every seed on the same tasks, clients and start.
+
+    After each round a checkpoint is written, and the same call goes on from it: on one machine, with the same versions
+    and threads, to the same result bit for bit on a CPU. Methods and seeds can be added to a folder later. A method
+    that leaves the finite numbers is recorded as diverged, and the others go on. Where torchrun started several
+    processes, they share the clients, and the one of rank 0 writes.
+
+    Parameters
+    ----------
+    settings : RunSettings
+    out : path
+        Folder of the results.
+    preset : str, optional
+        Whose run it is, for the record.
+    progress : callable, optional
+        Called after each round with the keywords method, seed, task, round, overall and total.
+    reading : callable, optional
+        Called with the numbers of images read and of all images, where that takes long (TinyImageNet).
+    communication : Communication, optional
+        For several runs in the same processes, which meet once, with `communication.started`.
+
+    Returns
+    -------
+    BridgeResult
+        All that the folder holds.
+
+    Raises
+    ------
+    InvalidInput
+        No such device, data without a folder, or options that do not go together.
+    DataError
+        The data are missing or damaged; or the folder holds another run.
+    OutputError
+        The folder cannot be written, or another run is writing to it.
+    MissingExtra
+        A library that the data or the model need is not installed.
+    """
+    device = find_device(settings.device)
+    for name in settings.methods:
+        # What cannot be is said before anything is run.
+        method_of(settings, name)
+    with threads(settings.threads), ExitStack() as stack:
+        if communication is None:
+            communication = stack.enter_context(started(device, sum=settings.exchange))
+        images = _load(settings, communication, reading)
+        environment = environment_of(settings, device, communication)
+        folder = Folder(Path(out).absolute(), settings, environment, {"images": digest(images)})
+        with folder.lock() if communication.rank == 0 else nullcontext():
+            # Until the first process has seen to the folder, nobody reads from it.
+            _wait(communication)
+            notes: dict[str, None] = {}
+            run = _Run(settings, folder, environment, notes, preset)
+            model = _model(settings, images, device)
+            taken = [pixels(each, images.mean, images.std, model) for each in (images.train_images, images.test_images)]
+            try:
+                for seed in settings.seeds:
+                    world = _world(settings, seed, images, taken, model, communication, run)
+                    for name in settings.methods:
+                        part = Part(world, name)
+                        if settings.together == YES and (reason := why_not(model, part.method)):
+                            notes[f"{name}: clients are computed one after another, because {reason}"] = None
+                        _agree(communication, folder, part.position)
+                        part.run(progress)
+                        run.write(communication.rank)
+            except KeyboardInterrupt:
+                run.write(communication.rank)
+                raise
+            # The others read what the first one has written.
+            _wait(communication)
+            return run.result()
+
+
+class _Run:
+    """What the folder holds so far, as a result."""
+
+    def __init__(
+        self,
+        settings: RunSettings,
+        folder: Folder,
+        environment: Mapping[str, str],
+        notes: dict[str, None],
+        preset: str | None,
+    ) -> None:
+        self.settings, self.folder, self.environment = settings, folder, environment
+        self.notes, self.preset = notes, preset
+
+    def result(self) -> BridgeResult:
+        parts = list(self._parts())
+        asked = {(method, seed) for method in self.settings.methods for seed in self.settings.seeds}
+        done = {(part.method, part.seed) for part in parts if part.status != RUNNING}
+        return BridgeResult(
+            settings=self.settings.to_json(),
+            runs=tuple(parts),
+            complete=asked <= done,
+            environment=self.environment,
+            notes=tuple(self.notes),
+            folder=str(self.folder.folder),
+            preset=self.preset,
+        )
+
+    def write(self, rank: int) -> None:
+        if rank == 0:
+            self.folder.write_results(self.result().to_json())
+
+    def _parts(self) -> Iterator[PartResult]:
+        plain = self.settings.to_json()
+        for seed, method in self.folder.parts(METHOD_NAMES):
+            yield Record(**self.folder.read_plain(method, seed)).result(method, seed, plain)
+
+
+def _load(settings: RunSettings, communication: Communication, reading: Callable[[int, int], None] | None) -> Images:
+    """The data; what is to be downloaded is downloaded by one process."""
+    if settings.download and communication.rank > 0:
+        _wait(communication)
+    images = load_images(settings.data, settings.root, download=settings.download, progress=reading)
+    if settings.download and communication.rank == 0:
+        _wait(communication)
+    return images
+
+
+def _wait(communication: Communication) -> None:
+    """Until all processes are here."""
+    communication.table({}, 1, 1)
+
+
+def _agree(communication: Communication, folder: Folder, position: tuple[int, int]) -> None:
+    """Wait for all processes, which must have read the same checkpoint."""
+    rows = communication.table({communication.rank: [float(number) for number in position]}, communication.processes, 2)
+    if any(row != rows[0] for row in rows):
+        raise OutputError(
+            f"processes found different checkpoints in {folder.folder}: use a folder that all of them share"
+        )
+
+
+def _model(settings: RunSettings, images: Images, device: torch.device) -> FlatModel:
+    height, width, channels = images.train_images.shape[1:]
+    return make_model(
+        settings.model,
+        (channels, height, width),
+        [len(images.classes) // settings.tasks] * settings.tasks,
+        heads=settings.heads,
+        dtype=_DTYPES[settings.dtype],
+        device=device,
+        channels_last=settings.channels_last,
+        autocast=settings.autocast,
+        compiled=settings.compile,
+    )
+
+
+def _world(
+    settings: RunSettings,
+    seed: int,
+    images: Images,
+    taken: Sequence[Pixels],
+    model: FlatModel,
+    communication: Communication,
+    run: _Run,
+) -> World:
+    stream = split_tasks(
+        images,
+        tasks=settings.tasks,
+        clients=settings.clients,
+        zeta=settings.zeta,
+        partition=settings.partition,
+        class_order=settings.class_order,
+        seed=seed,
+    )
+    run.notes |= dict.fromkeys(f"seed {seed}: {note}" for note in stream.notes)
+    return World(
+        settings=settings,
+        seed=seed,
+        model=model,
+        clients=_clients(settings, seed, images, stream, taken[0], model),
+        tests=test_data(images, stream, taken[1], model.device),
+        communication=communication,
+        folder=run.folder,
+        versions=run.environment,
+    )
+
+
+def _clients(
+    settings: RunSettings, seed: int, images: Images, stream: Stream, taken: Pixels, model: FlatModel
+) -> Callable[[int], Sequence[Client]]:
+    @cache
+    def clients(task: int) -> Sequence[Client]:
+        kept = remembered(
+            stream, images.train_labels, task, kind=settings.memory_kind, size=settings.memory_size, seed=seed
+        )
+        return clients_of(images, stream, task, kept, taken, model.device)
+
+    return clients

@@ -1,0 +1,1 @@
+"""C-FLAG, Section 5: adaptive rates and Algorithm 3."""

@@ -1,0 +1,216 @@
+"""What adapted rates do to forgetting: Lemma 6 for a client's term, Lemma 7 for the step really taken.
+
+Sums over the clients with interference carry I, those over the clients with transference T.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.c_flag.adaptive.clients import (
+    ALPHA_I,
+    INTERFERENCE,
+    NO_CROSS,
+    Lambda_i,
+    N,
+    a_i,
+    alpha_i,
+    beta_i,
+    client_term,
+    cross,
+    memory,
+    p_i,
+    q,
+)
+from cflag_theory.claims.c_flag.adaptive.server import forgetting
+from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.algebra import residual, slack, square
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.notation import L, alpha, beta, symbol
+from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
+from cflag_theory.claims.engine.steps import Obligation, Proof
+
+own_I = symbol("own_I", r"\sum_I p_i^2\|\mathbf{a}_i\|^2", nonnegative=True)
+own_T = symbol("own_T", r"\sum_T p_i^2\|\mathbf{a}_i\|^2", nonnegative=True)
+own_once = symbol("own_once", r"\sum_T p_i^2\beta_{t,i}\|\mathbf{a}_i\|^2", real=True)
+own_adapted = symbol("own_adapted", r"\sum_T p_i^2\beta_{t,i}^2\|\mathbf{a}_i\|^2", nonnegative=True)
+spread = symbol("spread", r"\sum_T p_i^2(\beta_{t,i}-\beta)^2\|\mathbf{a}_i\|^2", nonnegative=True)
+cross_adapted = symbol("cross_adapted", r"\sum_{i\ne j}p_ip_j\beta_{t,i}\beta_{t,j}C_{i,j}", real=True)
+Lambda_I = symbol("Lambda_I", r"\sum_I p_i\Lambda_{t,i}", real=True)
+Lambda_T = symbol("Lambda_T", r"\sum_T p_i\Lambda_{t,i}", real=True)
+Lambda_adapted = symbol("Lambda_adapted", r"\sum_T p_i\beta_{t,i}\Lambda_{t,i}", real=True)
+alpha_mean = symbol("alpha_mean", r"\sum_i p_i\alpha_{t,i}", real=True)
+
+
+ALL_CROSS = Fact("worst case", below(0, cross), "C_ij > 0 for all i != j.")
+
+
+def lemma6() -> Claim:
+    """Lemma 6 with beta_i = alpha as printed, and with beta_i = beta as its proof and Algorithm 3 have it."""
+    known = (INTERFERENCE,)
+    lower = at_most(client_term(beta, alpha_i), client_term(beta, alpha))
+    follows = Obligation(
+        "the statement follows",
+        lower,
+        ("alpha_i",),
+        (alpha * beta * L * square(Lambda_i) - beta * L * Lambda_i * residual("alpha_i")) / memory**2,
+    )
+    return Claim(
+        "cflag.lemma6",
+        "C-FLAG",
+        "Lemma 6, (192)-(194)",
+        "Interference lowers the client's term",
+        (
+            Part(
+                "1",
+                Statement(
+                    "Under interference alpha_{t,i} of Table 1 and beta_{t,i} = alpha do not raise the client's term, "
+                    "in both cases, for step sizes alpha_t = alpha and beta_t.",
+                    at_most(client_term(alpha, alpha_i), client_term(beta, alpha)),
+                    known,
+                    None,
+                    (ALPHA_I,),
+                ),
+                Repair(
+                    "typo",
+                    "beta_{t,i} = beta_t, as in (194) and in line 11 of Algorithm 3",
+                    Statement("The same with beta_{t,i} = beta_t.", lower, known, Proof((follows,)), (ALPHA_I,)),
+                ),
+            ),
+        ),
+        (
+            "Read for two rates, as Algorithm 3 has them. With alpha_t = beta_t = alpha, as Sec. 5 fixes them, the "
+            "printed lemma is the repaired one and true: cflag.table1_interference, part lowers.",
+            "Exactly: the term falls by alpha beta L Lambda_i^2 / ||grad_f_memory||^2.",
+            "1 - L alpha may have any sign. The lemma is about the client's term alone; alpha_{t,i} need not be "
+            "feasible.",
+        ),
+    )
+
+
+def adapted_forgetting() -> sp.Expr:
+    """Gamma of the step really taken, sum_i p_i alpha_i grad_f_memory + sum_i p_i beta_i a_i, with Table 1's rates."""
+    norm2 = beta**2 * own_I + own_adapted + cross_adapted
+    return L / 2 * norm2 - (1 - L * alpha_mean) * (beta * Lambda_I + Lambda_adapted)
+
+
+def constant_forgetting() -> sp.Expr:
+    """Gamma with alpha and beta for all clients."""
+    return forgetting(beta, alpha, own_I + own_T + cross, Lambda_I + Lambda_T)
+
+
+def left_out(c: sp.Expr) -> sp.Expr:
+    """What the proof of Lemma 7 leaves out of Gamma_ad - Gamma; c = 1 in the average case, N in the worst."""
+    raised = L * (alpha_mean - alpha) * (beta * Lambda_I + Lambda_adapted)
+    return raised + L / 2 * (cross_adapted - beta**2 * cross + (c - 1) * (beta**2 * own_T - own_adapted))
+
+
+def rates(c: sp.Expr) -> tuple[tuple[Fact, ...], tuple[Any, ...]]:
+    """The definition of Table 1's rates summed over clients, and the rule instances that sum them."""
+    definitions = (
+        Fact("rate", equal(L * c * p_i * a_i**2 * beta_i, q * Lambda_i), "beta_{t,i} of Table 1 under transference."),
+        Fact("mean alpha", equal(alpha_mean * memory**2, alpha * (memory**2 - Lambda_I)), "The mean of alpha_{t,i}."),
+    )
+    steps = (
+        rules.weighted_sum(
+            "rates", equal(c * L * own_adapted, q * Lambda_adapted), "over T, times beta_{t,i}.", ("rate",)
+        ),
+        rules.weighted_sum("rates once", equal(c * L * own_once, q * Lambda_T), "over T.", ("rate",)),
+        rules.weighted_sum(
+            "spread", equal(spread, own_adapted - 2 * beta * own_once + beta**2 * own_T), "squares over T.", ()
+        ),
+    )
+    return definitions, steps
+
+
+def gap_certificate(c: sp.Expr) -> sp.Expr:
+    """Gamma - Gamma_ad + left_out(c) - c L spread / 2, in residuals of `rates`."""
+    return -c * L / 2 * residual("spread") - residual("rates") + beta * residual("rates once")
+
+
+def _printed(c: sp.Expr, case: Fact) -> Statement:
+    """Lemma 7 in one case, for the step really taken."""
+    words = (
+        f"In the {case.name} Table 1's rates (beta_{{t,i}} = beta under interference) do not raise the forgetting term "
+        "of the step really taken: Gamma_ad = (L/2) ||sum_i p_i beta_i a_i||^2 - (1 - L sum_i p_i alpha_i) sum_i p_i "
+        "beta_i Lambda_i <= Gamma."
+    )
+    return Statement(words, at_most(adapted_forgetting(), constant_forgetting()), (STEP_SIZE, case), None, rates(c)[0])
+
+
+def lemma7_average() -> Claim:
+    """Lemma 7 in the average case."""
+    c = sp.S.One
+    definitions, steps = rates(c)
+    printed = _printed(c, NO_CROSS)
+    goal = at_most(adapted_forgetting(), constant_forgetting())
+    none = Fact("no interference", equal(Lambda_I, 0), "No client has Lambda_{t,i} < 0.")
+    rescaled = Fact("rescaled", at_most(cross_adapted, 0), "sum_{i != j} p_i p_j beta_i beta_j C_ij <= 0.")
+    same_alpha = (residual("mean alpha") - alpha * residual("no interference")) / memory**2
+    follows = Obligation(
+        "the statement follows",
+        goal,
+        ("no interference", "rescaled", "average case", "mean alpha", "rates", "rates once", "spread"),
+        L / 2 * (slack("rescaled") + beta**2 * residual("average case") + spread)
+        - L * same_alpha * (beta * Lambda_I + Lambda_adapted)
+        + gap_certificate(c),
+    )
+    repair = Repair(
+        "needs-hypothesis",
+        "no client has Lambda_{t,i} < 0, and the rescaled products stay harmless: sum_{i != j} p_i p_j beta_i beta_j "
+        "C_ij <= 0, which need not follow from sum_{i != j} p_i p_j C_ij = 0",
+        Statement(
+            "The same where no client has Lambda_{t,i} < 0 and sum_{i != j} p_i p_j beta_i beta_j C_ij <= 0.",
+            goal,
+            (*printed.hypotheses, none, rescaled),
+            Proof((*steps, follows)),
+            definitions,
+        ),
+    )
+    return Claim(
+        "cflag.lemma7_average",
+        "C-FLAG",
+        "Lemma 7, (195)-(200), average case",
+        "Adapted rates improve forgetting, average case",
+        (Part("1", printed, repair),),
+        (
+            "Either condition alone is not enough: the raised alpha takes from what the transferring clients bring, "
+            "and products that cancel at equal rates need not cancel after rescaling. Both hold where all clients "
+            "transfer and the a_i are orthogonal in pairs.",
+            "Exactly, without conditions: ours.adaptive_condition.",
+            "If Gamma_ad only stands for sum_i p_i Gamma_{i,ad}, as (195) writes it, the lemma is true in the average "
+            "case with alpha_t = beta_t = alpha: cflag.table1_interference and cflag.table1_transference, client by "
+            "client. That sum is not the forgetting term of the step taken.",
+            "The counterexamples have alpha = beta, where beta_{t,i} = alpha and beta_{t,i} = beta are the same.",
+        ),
+    )
+
+
+def lemma7_worst() -> Claim:
+    """Lemma 7 in the worst case."""
+    return Claim(
+        "cflag.lemma7_worst",
+        "C-FLAG",
+        "Lemma 7, (195)-(200), worst case",
+        "Adapted rates improve forgetting, worst case",
+        (Part("1", _printed(N, ALL_CROSS)),),
+        (
+            "The nearest true statement is the exact difference Gamma_ad - Gamma: ours.adaptive_condition. Rates that "
+            "never raise Gamma: ours.adaptive_server and ours.adaptive_clients.",
+            "(195) and (200) are equalities in the proof, where (190) gives Gamma <= sum_i p_i Gamma_i,w only: for "
+            "(200) that is the wrong direction.",
+            "The instance with a_1 = (2, 1), a_2 = (1, 2) refutes the reading Gamma_ad = sum_i p_i Gamma_{i,ad} of "
+            "(195) as well: that sum is -81/250, above Gamma = -9/25.",
+        ),
+    )
+
+
+def relation_of_rates(c: sp.Expr) -> Relation:
+    """Gamma_ad as Gamma, minus what the rates gain, plus what Lemma 7 leaves out."""
+    return equal(adapted_forgetting(), constant_forgetting() - c * L / 2 * spread + left_out(c))
+
+
+CLAIMS = {"cflag.lemma6": lemma6, "cflag.lemma7_average": lemma7_average, "cflag.lemma7_worst": lemma7_worst}

@@ -1,0 +1,391 @@
+"""Adaptive rates of the server: the step-size problem (14), its guarantee, the sign after (15), and (16)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
+from cflag_theory.claims.engine.algebra import residual, slack, square
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.notation import L, alpha, beta, k, m, sequence, sum2, symbol
+from cflag_theory.claims.engine.relation import at_most, below, equal
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof
+
+Lambda = symbol("Lambda", r"\Lambda_t", real=True)
+beta_star = symbol("beta_star", r"\beta_t^*", real=True)
+Gamma_star = symbol("Gamma_star", r"\Gamma^*(t)", real=True)
+mean_Gamma_star = symbol("mean_Gamma_star", r"\mathbb{E}[\Gamma^*(t)]", real=True)
+# S of the same round at the local rates 0, beta, 2 beta, 3 beta.
+sum2_at = sequence("sum2_at", r"{\|S(@\beta)\|^2}", nonnegative=True)
+Lambda_at = sequence("Lambda_at", r"\Lambda_t(@\beta)", real=True)
+# Runs on the line, for statements about limits.
+x = sequence("x", "x_{@}", real=True)
+beta_at = sequence("beta_at", r"\beta_{@}", real=True)
+x_0 = symbol("x_0", "x_0", positive=True)
+scale = symbol("gradient2", r"{\|\nabla f(x_t)\|^2}", positive=True)
+
+
+def forgetting(step: sp.Expr, memory_step: sp.Expr, norm2: sp.Expr = sum2, product: sp.Expr = Lambda) -> sp.Expr:
+    """Gamma(t) of (15) at beta = step and alpha = memory_step."""
+    return L * step**2 * norm2 / 2 - step * (1 - L * memory_step) * product
+
+
+def eq14() -> Claim:
+    """(14) has no solution with positive step sizes."""
+    printed = Statement(
+        "The problem (14) has a solution: in every round some alpha_t < 2/(L(1 + m)) and beta_t, both positive, "
+        "minimise E Gamma(t), with Gamma(t) of (15) for the round's gradients.",
+        None,
+        (STEP_SIZE,),
+    )
+    better = alpha * (1 - L * alpha / 2)
+    best = (1 - L * better) / L
+    # With grad_f_memory = S both Lambda and ||S||^2 are ||grad f||^2.
+    here, there = forgetting(beta, alpha, scale, scale), forgetting(best, better, scale, scale)
+    proof = Proof(
+        (
+            Obligation("range", below(L * alpha, 2), ("alpha",), L * slack("alpha") + 2 * m / (1 + m)),
+            Obligation("positive", below(0, better), ("range",), alpha * slack("range") / 2),
+            Obligation("feasible", below(better, alpha), (), L * alpha**2 / 2),
+            Obligation("beta' is positive", below(0, best), (), (1 + square(1 - L * alpha)) / (2 * L)),
+            Obligation(
+                "the statement follows",
+                below(there, here),
+                ("range",),
+                scale / (2 * L) * (square(L * beta - 1 + L * alpha) + (L * alpha * slack("range") / 2) ** 2),
+            ),
+        )
+    )
+    refutation = Statement(
+        "N = 1, E = 1, f = g and a memory of everything, where grad f is not zero: every feasible (alpha, beta) is "
+        "beaten by alpha' = alpha (1 - L alpha / 2) < alpha with beta' = (1 - L alpha') / L.",
+        below(there, here),
+        (STEP_SIZE,),
+        proof,
+    )
+    return Claim(
+        "cflag.eq14",
+        "C-FLAG",
+        "(14)",
+        "The step-size problem",
+        (Part("1", printed, refutation=refutation),),
+        (
+            "Under transference, Lambda > 0, the infimum is -Lambda^2 / (2 L ||S||^2), approached as alpha -> 0: what "
+            "(14) asks for is to leave the memory alone.",
+            "Under interference, Lambda < 0, with S not zero, either 1 - L alpha > 0 on the feasible set (m >= 1), and "
+            "the infimum is 0, approached as beta -> 0; or m < 1, and it is approached as alpha -> 2/(L(1 + m)), "
+            "outside. So there is no solution unless S = 0.",
+            "As printed nothing keeps alpha and beta positive. Without that, alpha -> -oo makes Gamma unbounded below "
+            "as soon as Lambda is not zero. Supplement 3.1 speaks of a constraint beta > 0 that (14) does not have.",
+            "For E >= 2 the gradients in S depend on beta through the local steps; here, as in (16), S is given. For a "
+            "given alpha and S the problem in beta >= 0 has a solution: ours.adaptive_server.",
+        ),
+    )
+
+
+def sec5_guarantee() -> Claim:
+    """Rates within the constraint guarantee convergence neither on f nor on g."""
+    words = "Rates adapted by Table 1, with every alpha_{t,i} below 2/(L(1 + m)), enjoy the convergence guarantee on "
+    of_f = Part(
+        "f",
+        Statement(words + "f: min_t ||grad f(x_t)|| tends to 0.", None),
+        refutation=_divergence(),
+    )
+    of_g = Part(
+        "g",
+        Statement(words + "g: min_t ||grad g(x_t)|| tends to 0.", None),
+        refutation=_idle(),
+    )
+    return Claim(
+        "cflag.sec5_guarantee",
+        "C-FLAG",
+        "text after (14)",
+        "Guarantees on f and g for adapted rates",
+        (of_f, of_g),
+        (
+            "No theorem of the paper speaks of grad g, and Theorem 5 has beta below c / sqrt(T) and one alpha and beta "
+            "for all clients, so that nothing covers adapted rates.",
+            "With the rates of ours.adaptive_server the guarantee on f is true for m = 0 and alpha <= 1/L; "
+            "ours.adaptive_descent says what a biased memory needs. On g there is none: where tasks conflict, "
+            "forgetting is least when the current task is not learnt at all.",
+            "The worst case's rates, which Algorithm 3 has, are N times smaller and do not diverge in part f's family.",
+            "On the line with N = 1 and beta = alpha, the rates of Table 1 under interference cancel the current task "
+            "exactly: x_{t+1} = x_t - alpha grad_f_memory(x_t).",
+        ),
+    )
+
+
+def _divergence() -> Statement:
+    """Three clients against one, so that all products cancel: the average case's rates overshoot."""
+    half = Fact("alpha", at_most(alpha, sp.Rational(1, 2)), "0 < alpha <= 1/2; the constraint is alpha < 2.")
+    definitions = (
+        Fact("start", equal(x(0), x_0), "x_0 > 0."),
+        Fact("rate", equal(beta_at(k), 4 * (1 - alpha)), "i <= 3: (1 - alpha) Lambda_i / (p_i ||a_i||^2), a_i = x_t."),
+        Fact(
+            "step",
+            equal(x(k + 1), x(k) - (3 * alpha + 2 * alpha) * x(k) / 4 - (3 * beta_at(k) - alpha) * x(k) / 4),
+            "The adapted step; a_4 = -x_t interferes: alpha_4 = 2 alpha, beta_4 = alpha.",
+        ),
+    )
+    grown = at_most(x_0**2, x(k) ** 2)
+    hypothesis = "growth (hypothesis)"
+    factor = -2 * (1 - alpha)
+    proof = Proof(
+        (
+            Induction(
+                "growth",
+                k,
+                grown,
+                Obligation("at 0", grown.subs({k: 0}), ("start",), residual("start") * (x(0) + x_0)),
+                (
+                    Obligation(
+                        "x_{t+1} = -2 (1 - alpha) x_t",
+                        equal(x(k + 1), factor * x(k)),
+                        ("rate", "step"),
+                        -residual("step") + 3 * x(k) / 4 * residual("rate"),
+                    ),
+                    Obligation(
+                        "from k to k + 1",
+                        grown.subs({k: k + 1}),
+                        ("x_{t+1} = -2 (1 - alpha) x_t", "alpha", hypothesis),
+                        residual("x_{t+1} = -2 (1 - alpha) x_t") * (x(k + 1) + factor * x(k))
+                        + slack(hypothesis)
+                        + 4 * slack("alpha") * (1 + slack("alpha")) * square(x(k)),
+                    ),
+                ),
+            ),
+            Obligation("the statement follows", grown, ("growth",), slack("growth")),
+        )
+    )
+    return Statement(
+        "N = 4, p_i = 1/4, E = 1, L = 1, f_i = g_1 = g_2 = g_3 = x^2/2, g_4 = -x^2/2, a memory of everything (m = 0), "
+        "alpha_t = beta_t = alpha; Assumption 3 with r_i = 2. In every round sum_{i != j} p_i p_j C_ij = 0, the "
+        "average case, and with its rates ||grad f(x_t)|| = |x_t| never falls below x_0; it grows by the factor "
+        "2 (1 - alpha) in each round.",
+        grown,
+        (half,),
+        proof,
+        definitions,
+    )
+
+
+def _idle() -> Statement:
+    """One client under transference for ever: x_t tends to the past task's minimiser, and stays away from g's."""
+    half = Fact("alpha", below(alpha, sp.Rational(1, 2)), "0 < alpha < 1/2; the constraint is alpha < 1.")
+    definitions = (
+        Fact("start", equal(x(0), x_0), "x_0 > 0."),
+        Fact(
+            "(16)",
+            equal(4 * (x(k) + 1) * beta_at(k), (1 - 2 * alpha) * x(k)),
+            "beta_t of (16), and of Table 1: L = 2, grad_f_memory = x_t, S = 2 (x_t + 1).",
+        ),
+        Fact("(24)", equal(x(k + 1), x(k) - alpha * x(k) - 2 * beta_at(k) * (x(k) + 1)), "The round update (24)."),
+    )
+    right = at_most(0, x(k))
+    hypothesis = "to the right (hypothesis)"
+    goal = at_most(2, 2 * (x(k) + 1))
+    proof = Proof(
+        (
+            Induction(
+                "to the right",
+                k,
+                right,
+                Obligation("at 0", right.subs({k: 0}), ("start",), residual("start") + x_0),
+                (
+                    Obligation(
+                        "from k to k + 1",
+                        right.subs({k: k + 1}),
+                        ("(16)", "(24)", hypothesis),
+                        slack(hypothesis) / 2 + residual("(24)") - residual("(16)") / 2,
+                    ),
+                ),
+            ),
+            Obligation("the statement follows", goal, ("to the right",), 2 * slack("to the right")),
+        )
+    )
+    return Statement(
+        "N = 1, E = 1, f = x^2/2, g = (x + 1)^2, L = 2, a memory of everything (m = 0), alpha_t = alpha and beta_t > 0 "
+        "of (16): x_t = x_0 / 2^t, and ||grad g(x_t)|| = 2 (x_t + 1) is never below 2.",
+        goal,
+        (half,),
+        proof,
+        definitions,
+    )
+
+
+def sec5_sign(threshold: Any = 1) -> Claim:
+    """1 - L alpha > 0 where m > 1."""
+    large = Fact("m", below(threshold, m), f"m > {threshold}.")
+    goal = below(0, 1 - L * alpha)
+    follows = Obligation("the statement follows", goal, ("alpha", "m"), L * slack("alpha") + slack("m") / (1 + m))
+    printed = Statement(
+        f"1 - L alpha_t > 0 for m > {threshold} and alpha_t < 2/(L(1 + m)).",
+        goal,
+        (STEP_SIZE, large),
+        Proof((follows,)),
+    )
+    return Claim(
+        "cflag.sec5_sign",
+        "C-FLAG",
+        "text after (15)",
+        "The sign of 1 - L alpha",
+        (Part("1", printed),),
+        (
+            "m >= 1 is enough, and 1 - L alpha > (m - 1)/(m + 1) there. For every m < 1 it fails for 1/L <= alpha < "
+            "2/(L(1 + m)).",
+            "Assumption 2 has m_i < 1, so that with one client (27) asks for some m < 1 only. Nothing forbids to use "
+            "(27) with a larger m: the remark then says that alpha < 1/L, which is the hypothesis that (16) and Table "
+            "1 need.",
+        ),
+    )
+
+
+def eq16() -> Claim:
+    """(16): what is quadratic, what is optimal, and what has an expectation."""
+    star = Fact("(16)", equal(L * sum2 * beta_star, (1 - L * alpha) * Lambda), "beta* of (16).")
+    moving = Fact("S", below(0, sum2), "S is not zero.")
+    optimal = at_most(forgetting(beta_star, alpha), forgetting(beta, alpha))
+    minimiser = Part(
+        "minimiser",
+        Statement(
+            "For given alpha and S, beta* of (16) minimises Gamma(t) over beta.",
+            optimal,
+            (moving,),
+            Proof(
+                (
+                    Obligation(
+                        "the statement follows",
+                        optimal,
+                        ("(16)",),
+                        L * sum2 / 2 * square(beta - beta_star) + (beta - beta_star) * residual("(16)"),
+                    ),
+                )
+            ),
+            (star,),
+        ),
+    )
+    return Claim(
+        "cflag.eq16",
+        "C-FLAG",
+        "(16)",
+        "Optimal beta and optimal Gamma",
+        (_quadratic(), minimiser, _positive_rate(star, moving), _optimal_value(star, moving)),
+        (
+            'The paper prints "(for m > 1)" just before (16): for such m, alpha < 1/L and part step size is true.',
+            "Rescaling a fixed displacement after the local steps, as the paper's next sentence proposes, keeps S "
+            "fixed, and part quadratic is true for it; taking the local steps with beta* does not.",
+            "For (1 - L alpha) Lambda <= 0 the least Gamma over beta >= 0 is 0, at beta = 0: ours.adaptive_server.",
+        ),
+    )
+
+
+def _quadratic() -> Part:
+    """Third differences vanish for quadratic polynomials, and here only if S does not move with beta."""
+    third = sp.Add(
+        *(
+            weight * forgetting(j * beta, alpha, sum2_at(j), Lambda_at(j))
+            for j, weight in ((1, sp.Integer(3)), (2, sp.Integer(-3)), (3, sp.Integer(1)))
+        )
+    )
+    goal = equal(third, 0)
+    words = "its third difference over the rates 0, beta, 2 beta, 3 beta is zero"
+    frozen = tuple(
+        Fact(f"{name} at {j} beta", equal(of(j), of(1)), f"{words} at {j} beta is that at beta.")
+        for name, of, words in (("norm", sum2_at, "||S||"), ("product", Lambda_at, "Lambda"))
+        for j in (2, 3)
+    )
+    q = 1 - L * alpha
+    certificate = -(
+        -3 * (2 * L * beta**2 * residual("norm at 2 beta") - 2 * beta * q * residual("product at 2 beta"))
+        + sp.Rational(9, 2) * L * beta**2 * residual("norm at 3 beta")
+        - 3 * beta * q * residual("product at 3 beta")
+    )
+    mended = Statement(
+        f"With S kept fixed Gamma(t) is a quadratic polynomial in beta: {words}.",
+        goal,
+        frozen,
+        Proof((Obligation("the statement follows", goal, tuple(fact.name for fact in frozen), certificate),)),
+    )
+    return Part(
+        "quadratic",
+        Statement(f"Gamma(t) is a quadratic polynomial in beta_t, read as the rate of the local steps: {words}.", goal),
+        Repair(
+            "needs-hypothesis",
+            "S must not depend on beta: one local step (E = 1), or local steps at a rate of their own and beta as the "
+            "factor of the rescaled displacement",
+            mended,
+        ),
+    )
+
+
+def _positive_rate(star: Fact, moving: Fact) -> Part:
+    goal = below(0, beta_star)
+    transfer = Fact("transference", below(0, Lambda), "Lambda > 0, the case in which the paper uses beta*.")
+    small = Fact("small alpha", below(L * alpha, 1), "alpha < 1/L.")
+    known = (STEP_SIZE, moving, transfer)
+    follows = Obligation(
+        "the statement follows",
+        goal,
+        ("(16)", "transference", "small alpha", "S"),
+        (slack("small alpha") * slack("transference") + residual("(16)")) / (L * slack("S")),
+    )
+    return Part(
+        "step size",
+        Statement(
+            "Under transference beta* of (16) is a step size: positive, for every alpha < 2/(L(1 + m)).",
+            goal,
+            known,
+            None,
+            (star,),
+        ),
+        Repair(
+            "needs-hypothesis",
+            "alpha < 1/L, which m >= 1 would imply",
+            Statement("The same for alpha < 1/L.", goal, (*known, small), Proof((follows,)), (star,)),
+        ),
+    )
+
+
+def _optimal_value(star: Fact, moving: Fact) -> Part:
+    value = -((1 - L * alpha) ** 2) * Lambda**2 / (2 * L * sum2)
+    at_star = Fact("(15)", equal(Gamma_star, forgetting(beta_star, alpha)), "Gamma* is Gamma(t) of (15) at beta*.")
+    goal = equal(Gamma_star, value)
+    q = 1 - L * alpha
+    # Gamma* - value = (L ||S||^2 beta* - q Lambda)^2 / (2 L ||S||^2).
+    follows = Obligation(
+        "the statement follows",
+        goal,
+        ("(15)", "(16)", "S"),
+        -residual("(15)") - residual("(16)") * (L * sum2 * beta_star - q * Lambda) / (2 * L * slack("S")),
+    )
+    return Part(
+        "value",
+        Statement(
+            "E Gamma* = -(1 - L alpha)^2 Lambda^2 / (2 L ||S||^2), with the round's Lambda and S on the right.",
+            equal(mean_Gamma_star, value),
+            (moving,),
+            None,
+            (star, at_star),
+        ),
+        Repair(
+            "typo",
+            "drop the expectation on the left, or take it on the right as well: the right side changes with the memory",
+            Statement(
+                "Gamma* = -(1 - L alpha)^2 Lambda^2 / (2 L ||S||^2).",
+                goal,
+                (moving,),
+                Proof((follows,)),
+                (star, at_star),
+            ),
+        ),
+    )
+
+
+CLAIMS = {
+    "cflag.eq14": eq14,
+    "cflag.sec5_guarantee": sec5_guarantee,
+    "cflag.sec5_sign": sec5_sign,
+    "cflag.eq16": eq16,
+}

@@ -1,0 +1,371 @@
+"""From the forgetting term to a multiple of ||grad h~||^2 + omega^2: (90) and (149)-(160)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.c_flag.local_steps.drift import MAJORANTS, START, STEPS, step_range
+from cflag_theory.claims.c_flag.local_steps.sums import (
+    PLAIN,
+    QUARTER,
+    TWELFTH,
+    error_sum,
+    error_total,
+    rho_bound,
+    rho_linear,
+    rho_sum,
+)
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, m, r, sum2, symbol
+from cflag_theory.claims.engine.relation import at_most, below, equal
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step
+
+N = symbol("N", "N", positive=True, integer=True)
+memory = symbol("norm_memory", r"{\|\nabla f^\dagger(x_t)\|}", nonnegative=True)
+memory_dot_sum = symbol("memory_dot_sum", r"\langle\nabla f^\dagger,S\rangle", real=True)
+memory_dot_rho = symbol("memory_dot_rho", r"\langle\nabla f^\dagger,\sum_k\bar\rho_{t,k}\rangle", real=True)
+memory_dot_error = symbol("memory_dot_error", r"\langle\nabla f^\dagger,\sum_k\bar e_{t,k}\rangle", real=True)
+rho_dot_error = symbol("rho_dot_error", r"\langle\sum_k\bar\rho_{t,k},\sum_k\bar e_{t,k}\rangle", real=True)
+difference2 = symbol("difference2", r"{\|\sum_k\bar\rho_{t,k}-\sum_k\bar e_{t,k}\|^2}", nonnegative=True)
+Gamma = symbol("Gamma", r"\Gamma(t)", real=True)
+T1, T2, T3, T4 = (symbol(f"T{i}", f"T{i}", real=True) for i in range(1, 5))
+grad_union = symbol("norm_grad_union", r"{\|\nabla\tilde h(x_t)\|}", nonnegative=True)
+omega2 = symbol("omega2", r"\omega^2", nonnegative=True)
+
+GRAM = {
+    ("rho", "rho"): rho_sum**2,
+    ("e", "rho"): rho_dot_error,
+    ("e", "e"): error_sum**2,
+    ("memory", "rho"): memory_dot_rho,
+    ("e", "memory"): memory_dot_error,
+}
+STEP_SIZE = Fact("alpha", below(alpha, 2 / (L * (1 + m))), "alpha < 2 / (L (1 + m)), as Lemma 4 allows.")
+SMALL_STEP = Fact("small alpha", at_most(L * alpha, 1), "alpha <= 1/L.")
+RATIO = Fact("(30)", at_most(memory, r * grad_g), "||grad f_memory(x_t)|| <= r ||grad g(x_t)||, (30) of Lemma 10.")
+LEMMA11 = Fact(
+    "Lemma 11",
+    at_most(grad_g**2, 2 * grad_union**2 + 2 * omega2),
+    "||grad g(x_t)||^2 <= 2 ||grad h~(x_t)||^2 + 2 omega^2, Lemma 11, a claim of its own.",
+)
+q = 1 - L * alpha
+
+
+def eq90(weight: Any = 1) -> Claim:
+    """(90) as the equality that is printed, and as the inequality that (87) gives."""
+    left = L / 2 * beta**2 * sum2 - beta * q * memory_dot_sum
+    right = weight * L * beta**2 * (rho_sum**2 + error_sum**2) - beta * q * (memory_dot_rho + memory_dot_error)
+    S = {"rho": sp.S.One, "e": sp.S.One}
+    goal = at_most(left, right)
+    half = L * beta**2 / 2
+    proof = Proof(
+        (
+            rules.bilinearity("||S||^2", sum2, S, S, GRAM, "by (31), S = sum_k rho_k + sum_k e_k."),
+            rules.bilinearity("<memory, S>", memory_dot_sum, {"memory": sp.S.One}, S, GRAM, "the same S."),
+            rules.bilinearity(
+                "(87)", difference2, {**S, "e": -sp.S.One}, {**S, "e": -sp.S.One}, GRAM, "a square, never negative."
+            ),
+            Obligation(
+                "the statement follows",
+                goal,
+                ("||S||^2", "<memory, S>", "(87)"),
+                half * (difference2 - residual("||S||^2") - residual("(87)"))
+                + beta * q * residual("<memory, S>")
+                + (weight - 1) * L * beta**2 * (rho_sum**2 + error_sum**2),
+            ),
+        )
+    )
+    printed = Statement(
+        "Gamma(t) of (86) equals L beta^2 ||sum rho||^2 - beta (1 - L alpha) <grad f_memory, sum rho> - beta (1 - L "
+        "alpha) <grad f_memory, sum e> + L beta^2 ||sum e||^2.",
+        equal(left, right),
+    )
+    repaired = Statement("Gamma(t) is at most that.", goal, (), proof)
+    return Claim(
+        "cflag.eq90",
+        "C-FLAG",
+        "(86)-(90)",
+        "Expansion of the forgetting term",
+        (Part("1", printed, Repair("typo", "(87) is an inequality, and so is (90): <= in place of =", repaired)),),
+        (
+            "The right side exceeds Gamma(t) by (L beta^2/2) ||sum rho - sum e||^2. At E = 1, where sum e = 0, that is "
+            "half of the first term.",
+            "(149) and (173) repeat the equality; their proofs need the inequality only.",
+        ),
+    )
+
+
+def _squared(name: str, size: Any, scale: sp.Expr, rest: sp.Expr) -> sp.Expr:
+    """scale (bound^2 - size^2) + rest, from the slack bound - size."""
+    return scale * slack(name) * (slack(name) + 2 * size) + rest
+
+
+def eq151(first: Any = 32, second: Any = 2, third: Any = 4) -> Claim:
+    """T1 and T4 with the printed constants, or others in their place."""
+    bound1 = first * beta**4 * L**3 * E**4 * grad_g**2 + second * beta**2 * L * E**2 * grad_g**2
+    scale = L * beta**2
+    goal1 = at_most(scale * rho_sum**2, bound1)
+    enough = sp.Rational(8, 7)
+    rest = scale * ((second - enough**2) * E**2 * grad_g**2 + first * (beta * L * E**2 * grad_g) ** 2)
+    steps1 = rho_linear("(132)", enough, QUARTER)
+    proof1 = Proof(
+        (*steps1, Obligation("the statement follows", goal1, ("(132)",), _squared("(132)", rho_sum, scale, rest)))
+    )
+    near = step_range(QUARTER)
+    mended1 = Statement("T1 = L beta^2 ||sum_k rho_k||^2 for beta <= 1/(4 L E).", goal1, (near,), proof1, PLAIN.facts)
+    best = 4 * (sp.exp(QUARTER) - 1)
+    tight1 = at_most(scale * rho_sum**2, best**2 * beta**2 * L * E**2 * grad_g**2)
+    sharp1 = Statement(
+        "T1 <= 16 (exp(1/4) - 1)^2 beta^2 L E^2 ||grad g(x_t)||^2, in the same range.",
+        tight1,
+        (near,),
+        Proof(
+            (
+                *rho_linear("(132)", best, QUARTER),
+                Obligation("the statement follows", tight1, ("(132)",), _squared("(132)", rho_sum, scale, sp.S.Zero)),
+            )
+        ),
+        PLAIN.facts,
+    )
+    sharpened = Sharp(
+        "the right side over beta^2 L E^2 ||grad g(x_t)||^2 at beta = 1/(4 L E); a constant replaces both terms",
+        sp.sympify(first) / 16 + second,
+        best**2,
+        sharp1,
+    )
+    words = f"T1 <= {first} beta^4 L^3 E^4 ||grad g(x_t)||^2 + {second} beta^2 L E^2 ||grad g(x_t)||^2"
+    as_printed = Statement(
+        f"{words} with T1 as (149) prints it, L beta^2 ||sum_{{i=1}}^N sum_k rho_k||^2, where rho_k is already the "
+        "mean over clients; granted beta <= 1/(4 L E).",
+        at_most(scale * (N * rho_sum) ** 2, bound1),
+        (near,),
+    )
+    without_range = Statement(f"{words} with the sum over clients dropped, in the range of Lemma 4.", goal1)
+    needed = Repair("needs-hypothesis", "beta <= 1/(4 L E), which Lemma 15 needs", mended1)
+
+    def fourth(value: sp.Expr, name: str, hypotheses: tuple[Fact, ...], proved: bool) -> Statement:
+        goal = at_most(scale * error_sum**2, value**2 * beta**4 * L**3 * E**4 * grad_g**2)
+        steps = error_total("(146)", value, TWELFTH)
+        follows = Obligation("the statement follows", goal, ("(146)",), _squared("(146)", error_sum, scale, sp.S.Zero))
+        return Statement(name, goal, hypotheses, Proof((*steps, follows)) if proved else None, (START, *MAJORANTS))
+
+    root = sp.sqrt(sp.sympify(third))
+    far = step_range(TWELFTH)
+    fourth_words = f"T4 = L beta^2 ||sum_k e_k||^2 <= {third} beta^4 L^3 E^4 ||grad g(x_t)||^2"
+    mended4 = fourth(root, f"{fourth_words} for beta <= 1/(12 L E).", (STEPS, far), True)
+    sharp4 = fourth(sp.Rational(1, 2), "T4 with 1/4 in place of 4, in the same range.", (STEPS, far), True)
+    return Claim(
+        "cflag.eq151",
+        "C-FLAG",
+        "(149)-(151)",
+        "Bounds on T1 and T4",
+        (
+            Part("1", as_printed, Repair("typo", "drop the sum over i from T1 in (149)", mended1), sharpened),
+            Part("2", without_range, needed, sharpened),
+            Part(
+                "3",
+                fourth(root, f"{fourth_words}, in the range of Lemma 4.", (STEPS,), False),
+                Repair("needs-hypothesis", "beta <= 1/(12 L E), which Lemma 16 needs", mended4),
+                Sharp("the constant of beta^4 L^3 E^4 ||grad g(x_t)||^2", sp.sympify(third), sp.Rational(1, 4), sharp4),
+            ),
+        ),
+        (
+            "Lemma 4 asks for beta < c/sqrt(T) with some c, which excludes no beta.",
+            "The powers of beta, L and E are right: L beta^2 (2 beta L E^2)^2 = 4 beta^4 L^3 E^4.",
+        ),
+    )
+
+
+def eq156(first: Any = 4, second: Any = 2) -> Claim:
+    """T2 and T3 with the printed constants, or others in their place."""
+
+    def statement(which: str, constant: sp.Expr, words: str, hypotheses: tuple[Fact, ...], proved: bool) -> Statement:
+        if which == "T2":
+            inner, size = memory_dot_rho, rho_sum
+            limit, factor = QUARTER, constant * L * beta * E**2 * grad_g + E * grad_g
+            steps: tuple[Step, ...] = rho_bound("sum", constant, limit) if proved else ()
+            facts: tuple[Fact, ...] = PLAIN.facts
+        else:
+            inner, size = memory_dot_error, error_sum
+            limit, factor = TWELFTH, constant * beta * L * E**2 * grad_g
+            steps = error_total("sum", constant, limit) if proved else ()
+            facts = (START, *MAJORANTS)
+        goal = at_most(-beta * q * inner, sp.expand(beta * q * r * grad_g * factor))
+        gap = slack("Cauchy-Schwarz") + slack("(30)") * size + r * grad_g * slack("sum")
+        follows = Obligation(
+            "the statement follows",
+            goal,
+            ("small alpha", "Cauchy-Schwarz", "(30)", "sum"),
+            beta * slack("small alpha") * gap,
+        )
+        schwarz = rules.cauchy_schwarz("Cauchy-Schwarz", -inner, memory, size, "the vectors of the inner product.")
+        return Statement(words, goal, hypotheses, Proof((*steps, schwarz, follows)) if proved else None, facts)
+
+    known = (STEP_SIZE, RATIO)
+    near, far = step_range(QUARTER), step_range(TWELFTH)
+    two = f"T2 <= [{first} beta^2 (1 - L alpha) r L E^2 + beta (1 - L alpha) r E] ||grad g(x_t)||^2"
+    three = f"T3 <= {second} r beta^2 (1 - L alpha) L E^2 ||grad g(x_t)||^2"
+    a, b = sp.sympify(first), sp.sympify(second)
+    everything2, everything3 = (*known, near, SMALL_STEP), (STEPS, *known, far, SMALL_STEP)
+    mended2 = statement("T2", a, f"{two} for alpha <= 1/L and beta <= 1/(4 L E).", everything2, True)
+    mended3 = statement("T3", b, f"{three} for alpha <= 1/L and beta <= 1/(12 L E).", everything3, True)
+    best = 16 * (sp.exp(QUARTER) - sp.Rational(5, 4))
+    sharp2 = Sharp(
+        "the constant of beta^2 (1 - L alpha) r L E^2 ||grad g(x_t)||^2",
+        a,
+        best,
+        statement("T2", best, "T2 with 16 exp(1/4) - 20 in place of 4, in the same range.", everything2, True),
+    )
+    half = sp.Rational(1, 2)
+    sharp3 = Sharp(
+        "the constant of r beta^2 (1 - L alpha) L E^2 ||grad g(x_t)||^2",
+        b,
+        half,
+        statement("T3", half, "T3 with 1/2 in place of 2, in the same range.", everything3, True),
+    )
+    sign = "alpha <= 1/L: for 1/L < alpha < 2/(L(1 + m)), possible when m < 1, Cauchy-Schwarz needs |1 - L alpha|"
+    every = "for every alpha < 2/(L(1 + m))"
+    return Claim(
+        "cflag.eq156",
+        "C-FLAG",
+        "(152)-(156)",
+        "Bounds on T2 and T3",
+        (
+            Part(
+                "1",
+                statement("T2", a, f"{two} {every}; granted beta <= 1/(4 L E).", (*known, near), False),
+                Repair("needs-hypothesis", sign, mended2),
+                sharp2,
+            ),
+            Part(
+                "2",
+                statement("T3", b, f"{three} {every}; granted beta <= 1/(12 L E).", (STEPS, *known, far), False),
+                Repair("needs-hypothesis", sign, mended3),
+                sharp3,
+            ),
+            Part(
+                "3",
+                statement("T2", a, f"{two} for every beta; granted alpha <= 1/L.", (*known, SMALL_STEP), False),
+                Repair("needs-hypothesis", "beta <= 1/(4 L E), which Lemma 15 needs", mended2),
+                sharp2,
+            ),
+            Part(
+                "4",
+                statement(
+                    "T3", b, f"{three} for every beta; granted alpha <= 1/L.", (STEPS, *known, SMALL_STEP), False
+                ),
+                Repair("needs-hypothesis", "beta <= 1/(12 L E), which Lemma 16 needs", mended3),
+                sharp3,
+            ),
+        ),
+        (
+            "With |1 - L alpha| in place of 1 - L alpha both bounds hold over the whole range of alpha: see "
+            "ours.forgetting_step, which also gives the exact worst case.",
+            "r is the constant of Lemma 10, max_i r_i; (30) is used as it stands.",
+        ),
+    )
+
+
+def bracket() -> sp.Expr:
+    """The bracket of (158) with 4 beta L E + 2 beta L E added up, as (159) writes it."""
+    lead = 36 * beta**4 * L**3 * E**4 + 2 * beta**2 * L * E**2
+    return lead + r * beta * E * q * (6 * beta * L * E + 1)
+
+
+def eq158(first: Any = 36) -> Claim:
+    """The collection of the four bounds."""
+    bounds = {
+        T1: 32 * beta**4 * L**3 * E**4 * grad_g**2 + 2 * beta**2 * L * E**2 * grad_g**2,
+        T2: 4 * beta**2 * q * r * L * E**2 * grad_g**2 + beta * q * r * E * grad_g**2,
+        T3: 2 * r * beta**2 * q * L * E**2 * grad_g**2,
+        T4: 4 * beta**4 * L**3 * E**4 * grad_g**2,
+    }
+    places = {T1: "(150)", T2: "(154)", T3: "(156)", T4: "(151)"}
+    facts = (
+        Fact("(149)", at_most(Gamma, T1 + T2 + T3 + T4), "(149), read as the inequality that (87) gives."),
+        *(Fact(places[term], at_most(term, bounds[term]), f"{places[term]}, a claim of its own.") for term in bounds),
+    )
+    total = sp.Add(*bounds.values())
+    names = tuple(fact.name for fact in facts)
+    goal = at_most(Gamma, total)
+    line = Statement(
+        "(157): the sum of the four bounds, given (149), (150), (151), (154) and (156).",
+        goal,
+        facts,
+        Proof((Obligation("the statement follows", goal, names, sp.Add(*map(slack, names))),)),
+    )
+    lead = first * beta**4 * L**3 * E**4 + 2 * beta**2 * L * E**2
+    collected = (lead + r * beta * E * q * (4 * beta * L * E + 2 * beta * L * E + 1)) * grad_g**2
+    identity = equal(total, collected)
+    second = Statement(
+        f"(157) = (158) = [{first} beta^4 L^3 E^4 + 2 beta^2 L E^2 + r beta E (1 - L alpha)(4 beta L E + 2 beta L E + "
+        "1)] ||grad g(x_t)||^2.",
+        identity,
+        (),
+        Proof((Obligation("the statement follows", identity, (), sp.S.Zero),)),
+    )
+    return Claim(
+        "cflag.eq158",
+        "C-FLAG",
+        "(157)-(158)",
+        "Collection of the terms",
+        (Part("1", line), Part("2", second)),
+        (
+            "Read as the collection of the four bounds, whatever the sign of 1 - L alpha. Along Algorithm 1 the line "
+            "is as true as they are: alpha <= 1/L and beta <= 1/(12 L E) are needed, see cflag.eq151 and cflag.eq156. "
+            "ours.forgetting_step bounds Gamma(t) for every alpha and beta, exactly.",
+        ),
+    )
+
+
+def eq160(factor: Any = 2) -> Claim:
+    """Lemma 11 put into the bracket, and the bracket doubled."""
+    split = 2 * grad_union**2 + 2 * omega2
+    goal = at_most(bracket() * grad_g**2, bracket() * split)
+    lead = 36 * beta**4 * L**3 * E**4 + 2 * beta**2 * L * E**2
+    positive = lead + r * beta * E * slack("small alpha") * (6 * beta * L * E + 1)
+    known = (STEP_SIZE, LEMMA11)
+    mended = Statement(
+        "(158) <= (159) for alpha <= 1/L.",
+        goal,
+        (*known, SMALL_STEP),
+        Proof((Obligation("the statement follows", goal, ("Lemma 11", "small alpha"), positive * slack("Lemma 11")),)),
+    )
+    printed = Statement(
+        "(158) <= (159): ||grad g(x_t)||^2 replaced by 2 ||grad h~(x_t)||^2 + 2 omega^2 behind the bracket.",
+        goal,
+        known,
+    )
+    doubled = equal(bracket() * split, sp.expand(factor * bracket()) * (grad_union**2 + omega2))
+    second = Statement(
+        "(159) = (160): the bracket doubled, to 72 beta^4 L^3 E^4 + 4 beta^2 L E^2 + 2 r beta E (1 - L alpha)(6 beta L "
+        "E + 1) = Q.",
+        doubled,
+        (),
+        Proof((Obligation("the statement follows", doubled, (), sp.S.Zero),)),
+    )
+    repair = Repair(
+        "needs-hypothesis",
+        "alpha <= 1/L, so that the bracket is not negative: it is for 1/L < alpha < 2/(L(1 + m)) and a large r",
+        mended,
+    )
+    return Claim(
+        "cflag.eq160",
+        "C-FLAG",
+        "(159)-(160)",
+        "Doubling with Lemma 11",
+        (Part("1", printed, repair), Part("2", second)),
+        ("Lemma 11 is a claim of its own and is granted here.",),
+    )
+
+
+CLAIMS = {
+    "cflag.eq90": eq90,
+    "cflag.eq151": eq151,
+    "cflag.eq156": eq156,
+    "cflag.eq158": eq158,
+    "cflag.eq160": eq160,
+}

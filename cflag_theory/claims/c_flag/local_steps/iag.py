@@ -1,0 +1,365 @@
+"""The delayed gradient along a round: Lemma 12 and the lines of Lemma 13's and Corollary 14's proofs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.c_flag.local_steps.drift import (
+    START,
+    STEPS,
+    change,
+    drift,
+    error,
+    gap_mean,
+    largest,
+    path_bound,
+    step_length,
+    step_range,
+    table_mean,
+)
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.algebra import slack
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
+from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k, sequence, symbol
+from cflag_theory.claims.engine.relation import at_most
+from cflag_theory.claims.engine.steps import Obligation, Proof, RuleUse, Step
+
+#: max over b <= k - 1; the maximum over no points, at k = 0, is 0.
+before = sequence("max_drift_before", r"\max_{b\le @-1}\|x_{t,b}^i-x_t\|", nonnegative=True)
+b = symbol("b", "b", nonnegative=True, integer=True)
+
+_QUARTER, _TWELFTH = sp.Rational(1, 4), sp.Rational(1, 12)
+_MEAN = "e_{t,k} is a mean of differences between table points and x_{t,k}."
+_EMPTY = "At k = 0 the maximum runs over no b; it is read as 0, and the error there is 0."
+
+
+def lemma12(constant: Any = 3) -> Claim:
+    """Lemma 12 with the printed constant of the maximum, or another one in its place."""
+    u = beta * L * E
+    each = beta * (grad_g + L * before(k))
+    steps: tuple[Step, ...] = (
+        rules.triangle(
+            "one step",
+            step_length(b),
+            (beta * grad_g, beta * change(b)),
+            "for b < k, the local step (4) is -beta grad g(x_t) - beta (grad g_i'(x_{t,b}) - grad g_i(x_t)).",
+        ),
+        rules.component_smoothness(
+            "table", change(b), table_mean(b), L, "a mean of differences between table points and x_t."
+        ),
+        rules.largest_member(
+            "table points", table_mean(b), before(k), "the table at b < k was filled at points up to k - 1."
+        ),
+        Obligation(
+            "each step",
+            at_most(step_length(b), each),
+            ("one step", "table", "table points"),
+            slack("one step") + beta * slack("table") + beta * L * slack("table points"),
+        ),
+        rules.mean_of_bounds(
+            "gaps",
+            gap_mean(k),
+            k * each,
+            "||x_{t,k} - x_{t,tau}|| is at most the sum of the k - tau <= k steps between, each bounded so.",
+            ("each step",),
+        ),
+        rules.component_smoothness("(94)", error(k), gap_mean(k), L, _MEAN),
+    )
+    goal = at_most(error(k), u * grad_g + constant * beta * L**2 * E * before(k))
+    lead = L * each * (slack("k") + 1) + (constant - 1) * beta * L**2 * E * before(k)
+    follows = Obligation("the statement follows", goal, ("(94)", "gaps", "k"), slack("(94)") + L * slack("gaps") + lead)
+    tight = at_most(error(k), k * L * each)
+    in_k = Obligation("the statement follows", tight, ("(94)", "gaps"), slack("(94)") + L * slack("gaps"))
+    printed = Statement(
+        f"||e_{{t,k}}^i|| <= beta L E ||grad g(x_t)|| + {constant} beta L^2 E max_{{b<=k-1}} ||x_{{t,b}}^i - x_t|| for "
+        "k = 0, ..., E - 1 and every step size.",
+        goal,
+        (STEPS,),
+        Proof((*steps, follows)),
+    )
+    sharp = Statement(
+        "||e_{t,k}^i|| <= beta L k (||grad g(x_t)|| + L max_{b<=k-1} ||x_{t,b}^i - x_t||).",
+        tight,
+        (STEPS,),
+        Proof((*steps, in_k)),
+    )
+    words = "the constant of beta L^2 E max ||x_{t,b}^i - x_t||, with k in place of E in both terms"
+    return Claim(
+        "cflag.lemma12",
+        "C-FLAG",
+        "Lemma 12, (91)",
+        "Error of the delayed gradient by the drift so far",
+        (Part("1", printed, sharp=Sharp(words, sp.sympify(constant), sp.S.One, sharp)),),
+        (
+            _EMPTY,
+            "No step size is assumed and none is needed; the components must be L-smooth.",
+            "(100) adds e_{t,l}^i to the delayed gradient, which contains it already; (101) is right again.",
+            "The 3 comes from bounding ||e_{t,l}|| by the triangle inequality through grad g_i(x_{t,l}), which is not "
+            "needed: a local step moves by the table, not by grad g_i(x_{t,l}).",
+            "Left over right of the sharper bound tends to 1 as beta L E tends to 0, for many concave components of"
+            " which one is refreshed again and again. The term of the maximum vanishes there, so this does not make"
+            " 1 its best constant: for beta L k <= 1 it may be 0, since ||e_{t,k}|| <= beta L k ||grad g(x_t)|| "
+            "(cflag.cor14); for every step size it cannot be below 1/8, since two components -(L/2) x^2 - G x, one "
+            "of them refreshed at k = 1 and 2, need 1/8 - 1/(2 beta L) at k = 2.",
+            "For n components and a given order the largest error that is possible is that of ours.worst_iag_error: "
+            "`cflag sharp lemma12`.",
+        ),
+    )
+
+
+def eq105(constant: Any = 2) -> Claim:
+    """(105), and line (103) of its derivation as it is printed."""
+
+    def split(second: sp.Expr, words: str) -> RuleUse:
+        return rules.triangle("(103)", gap_mean(k), (table_mean(k), second), words)
+
+    through = "for every component, x_tau - x_{t,k} is (x_tau - x_t) - (x_{t,k} - x_t); averaged over components."
+    goal = at_most(error(k), constant * L * largest(k))
+    proof = Proof(
+        (
+            rules.component_smoothness("(102)", error(k), gap_mean(k), L, _MEAN),
+            split(drift(k), through),
+            rules.largest_member("table points", table_mean(k), largest(k), "tau_{k,j} <= k."),
+            rules.largest_member("the last point", drift(k), largest(k), "x_{t,k} is one of the points."),
+            Obligation(
+                "the statement follows",
+                goal,
+                ("(102)", "(103)", "table points", "the last point"),
+                slack("(102)")
+                + L * (slack("(103)") + slack("table points") + slack("the last point"))
+                + (constant - 2) * L * largest(k),
+            ),
+        )
+    )
+    first = Statement(
+        f"||e_{{t,l}}^i|| <= {constant} L max_{{b<=l}} ||x_{{t,b}}^i - x_t||, that is (102) <= (105).",
+        goal,
+        (STEPS,),
+        proof,
+    )
+    mended = at_most(L * gap_mean(k), L * (table_mean(k) + drift(k)))
+    repaired = Statement(
+        "(102) <= (103) with ||x_{t,tau} - x_t|| + ||x_{t,l} - x_t|| in the brackets.",
+        mended,
+        (STEPS,),
+        Proof((split(drift(k), through), Obligation("the statement follows", mended, ("(103)",), L * slack("(103)")))),
+    )
+    second = Statement(
+        "(102) <= (103) as printed, with ||x_{t,tau} - x_t|| twice in the brackets.",
+        at_most(L * gap_mean(k), L * (table_mean(k) + table_mean(k))),
+        (STEPS,),
+    )
+    repair = Repair("typo", "the second norm in (103) and (104) is ||x_{t,l}^i - x_t||", repaired)
+    return Claim(
+        "cflag.eq105",
+        "C-FLAG",
+        "(102)-(105)",
+        "Error of the delayed gradient by twice the drift",
+        (Part("1", first), Part("2", second, repair)),
+        (
+            "(95) and (102) write x_{k,j}^i, which is not defined; it is read as x_{t,l}^i, the point of the step.",
+            "The constant 2 of (105) cannot be lowered: n convex components L x^2/2 - G x with beta L = 2/K, of which "
+            "the first is refreshed K times, then every other once, then the last 2 K times, come as near to 2 as one "
+            "likes when n and K/n grow. The path walks from -D to D while the table keeps the slopes of -D.",
+        ),
+    )
+
+
+def eq117(constant: Any = 2) -> Claim:
+    """(117) with the printed constant of beta ||grad g||, or another one in its place."""
+    bound = (1 + beta * L) * drift(k) + beta * L * before(k)
+    steps: tuple[Step, ...] = (
+        rules.triangle(
+            "one step",
+            drift(k + 1),
+            (drift(k), beta * grad_g, beta * change(k)),
+            "x_{t,k+1} - x_t is (x_{t,k} - x_t) - beta grad g(x_t) - beta (grad g_i'(x_{t,k}) - grad g_i(x_t)) by (4).",
+        ),
+        rules.component_smoothness(
+            "table", change(k), table_mean(k), L, "a mean of differences between table points and x_t."
+        ),
+        rules.largest_member("table points", table_mean(k), largest(k), "tau_{k,j} <= k."),
+        Obligation("the last point", at_most(drift(k), drift(k) + before(k)), (), before(k)),
+        Obligation("the earlier points", at_most(before(k), drift(k) + before(k)), (), drift(k)),
+        rules.maximum(
+            "all points",
+            largest(k),
+            drift(k) + before(k),
+            "b = k or b <= k - 1.",
+            ("the last point", "the earlier points"),
+        ),
+    )
+
+    def proof(value: sp.Expr) -> Proof:
+        goal = at_most(drift(k + 1), bound + value * beta * grad_g)
+        certificate = (
+            slack("one step")
+            + beta * slack("table")
+            + beta * L * (slack("table points") + slack("all points"))
+            + (value - 1) * beta * grad_g
+        )
+        given = ("one step", "table", "table points", "all points")
+        return Proof((*steps, Obligation("the statement follows", goal, given, certificate)))
+
+    printed = Statement(
+        f"||x_{{t,k+1}} - x_t|| <= (1 + beta L) ||x_{{t,k}} - x_t|| + {constant} beta ||grad g(x_t)|| + beta L "
+        "max_{b<=k-1} ||x_{t,b} - x_t|| for beta <= 1/(4 L E).",
+        at_most(drift(k + 1), bound + constant * beta * grad_g),
+        (step_range(_QUARTER), STEPS),
+        proof(constant),
+    )
+    sharp = Statement(
+        "The same with beta ||grad g(x_t)||, for every step size.",
+        at_most(drift(k + 1), bound + beta * grad_g),
+        (STEPS,),
+        proof(sp.S.One),
+    )
+    words = "the constant of beta ||grad g(x_t)||"
+    return Claim(
+        "cflag.eq117",
+        "C-FLAG",
+        "(111)-(117)",
+        "One step of the drift recursion",
+        (Part("1", printed, sharp=Sharp(words, sp.sympify(constant), sp.S.One, sharp)),),
+        (
+            _EMPTY,
+            "At k = 0 the first step is -beta grad g(x_t) and the sharper bound is attained.",
+            "Step (b) is right: beta^2 L E <= beta/4 and 3 beta^2 L^2 E <= 3 beta L/4.",
+        ),
+    )
+
+
+def eq126() -> Claim:
+    """(124)-(126): the induction hypothesis put into (123), and the constants collected."""
+    l_th = beta * k * grad_g
+    first_line = 4 * l_th + 2 * beta * grad_g + beta * L * (4 * l_th + 4 * l_th)
+    second_line = (4 * beta * k + 2 * beta + 2 * beta * (4 * beta * L * E)) * grad_g
+    at_l = Fact("(121)", at_most(drift(k), 4 * l_th), "The induction hypothesis (121) at l.")
+    hypotheses = (step_range(_QUARTER), STEPS)
+    put_in = at_most(drift(k) + 2 * beta * grad_g + beta * L * (drift(k) + before(k)), first_line)
+    first = Statement(
+        "Step (a), (123) <= (124): drift(l) and max_{b<=l-1} drift(b) are at most 4 beta l ||grad g(x_t)||.",
+        put_in,
+        (*hypotheses, at_l),
+        Proof(
+            (
+                *path_bound("all points up to l", sp.Integer(4), _QUARTER),
+                rules.largest_member("earlier points", before(k), largest(k), "b <= l - 1."),
+                Obligation(
+                    "the statement follows",
+                    put_in,
+                    ("(121)", "earlier points", "all points up to l"),
+                    (1 + beta * L) * slack("(121)")
+                    + beta * L * (slack("earlier points") + slack("all points up to l")),
+                ),
+            )
+        ),
+        (START,),
+    )
+    collected = at_most(first_line, second_line)
+    second = Statement(
+        "Step (b), (124) <= (125).",
+        collected,
+        (STEPS,),
+        Proof((Obligation("the statement follows", collected, ("k",), 8 * beta**2 * L * grad_g * (slack("k") + 1)),)),
+    )
+    closed = at_most(second_line, 4 * beta * (k + 1) * grad_g)
+    third = Statement(
+        "Step (c), (125) <= (126) = 4 beta (l + 1) ||grad g(x_t)||.",
+        closed,
+        hypotheses,
+        Proof((Obligation("the statement follows", closed, ("beta",), 8 * beta * grad_g * slack("beta")),)),
+    )
+    return Claim(
+        "cflag.eq126",
+        "C-FLAG",
+        "(123)-(126)",
+        "Induction step of Lemma 13",
+        (Part("1", first), Part("2", second), Part("3", third)),
+        (
+            "The paper assumes (121) at l alone, while step (a) needs it at every b <= l: the induction is a strong "
+            "one. (123) <= (124) is true along the algorithm nevertheless, by the growth of the drift, so nothing "
+            "printed is false.",
+            "4 is the smallest constant for which this recursion closes up to beta = 1/(4 L E): with c in its place "
+            "step (c) needs 2 + 2 c u <= c, that is c >= 2/(1 - 2u).",
+        ),
+    )
+
+
+def eq129(constant: Any = 4) -> Claim:
+    """The two inequalities of line (129)."""
+    u = beta * L * E
+    hypotheses = (step_range(_TWELFTH), STEPS)
+
+    weight = 3 * beta * L**2 * E
+
+    def first_statement(value: sp.Expr, count: sp.Expr, words: str) -> Statement:
+        goal = at_most(u * grad_g + weight * before(k), u * grad_g + weight * (value * beta * count * grad_g))
+        certificate = weight * (slack("earlier points") + slack("all points up to k"))
+        given: tuple[str, ...] = ("earlier points", "all points up to k")
+        if count != k:
+            certificate += weight * value * beta * grad_g * (slack("k") + 1)
+            given += ("k",)
+        return Statement(
+            words,
+            goal,
+            hypotheses,
+            Proof(
+                (
+                    *path_bound("all points up to k", value, _TWELFTH),
+                    rules.largest_member("earlier points", before(k), largest(k), "b <= k - 1."),
+                    Obligation("the statement follows", goal, given, certificate),
+                )
+            ),
+            (START,),
+        )
+
+    best = 12 * (sp.exp(_TWELFTH) - 1)
+    first = first_statement(
+        sp.sympify(constant),
+        E,
+        f"Step (a): the maximum in (128) is at most {constant} beta E ||grad g(x_t)||, for beta <= 1/(12 L E).",
+    )
+    sharp = first_statement(best, k, "The maximum is at most 12 (exp(1/12) - 1) beta k ||grad g(x_t)||.")
+    left = u * grad_g + 3 * beta * L**2 * E * (4 * beta * E * grad_g)
+    second = Statement(
+        "The second inequality, with ||grad g(x_t)|| inside and outside the bracket: ... <= (beta L E ||grad g(x_t)|| "
+        "+ 12 beta^2 L^2 E^2) ||grad g(x_t)||.",
+        at_most(left, (u * grad_g + 12 * beta**2 * L**2 * E**2) * grad_g),
+        hypotheses,
+    )
+    mended = at_most(left, (u + 12 * beta**2 * L**2 * E**2) * grad_g)
+    repaired = Statement(
+        "... <= (beta L E + 12 beta^2 L^2 E^2) ||grad g(x_t)||, with equality.",
+        mended,
+        hypotheses,
+        Proof((Obligation("the statement follows", mended, (), sp.S.Zero),)),
+    )
+    repair = Repair("typo", "drop ||grad g(x_t)|| inside the bracket", repaired)
+    words = "the constant of beta E ||grad g(x_t)|| that bounds the maximum, with k in place of E"
+    return Claim(
+        "cflag.eq129",
+        "C-FLAG",
+        "(128)-(129)",
+        "The line that combines Lemmas 12 and 13",
+        (
+            Part("1", first, sharp=Sharp(words, sp.sympify(constant), best, sharp)),
+            Part("2", second, repair),
+        ),
+        (
+            "Step (a) cites Lemma 3; it is Lemma 13 that bounds the drift.",
+            "As printed the second inequality fails whenever 0 < ||grad g(x_t)|| < 1: it compares a gradient with the "
+            "square of one.",
+        ),
+    )
+
+
+CLAIMS = {
+    "cflag.lemma12": lemma12,
+    "cflag.eq105": eq105,
+    "cflag.eq117": eq117,
+    "cflag.eq126": eq126,
+    "cflag.eq129": eq129,
+}

@@ -1,0 +1,1 @@
+"""C-FLAG, Section 4: descent and rates on the past task."""

@@ -1,0 +1,321 @@
+"""Descent on the past task: Lemma 1, and the factor of Theorem 2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
+from cflag_theory.claims.engine.notation import (
+    L,
+    alpha,
+    beta,
+    bias2,
+    bias_dot_sum,
+    f_after,
+    f_before,
+    grad_dot_bias,
+    grad_dot_sum,
+    grad_f2,
+    m,
+    sum2,
+    symbol,
+)
+from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
+from cflag_theory.claims.engine.steps import Obligation, Proof
+
+# The same Gram entries for the sum that starts at k = 1, as (9) and (10) print it.
+late_sum2 = symbol("late_sum2", r"{\|S_1\|^2}", nonnegative=True)
+late_bias_dot_sum = symbol("late_bias_dot_sum", r"\langle b,S_1\rangle", real=True)
+late_grad_dot_sum = symbol("late_grad_dot_sum", r"\langle\nabla f,S_1\rangle", real=True)
+inner = symbol("grad_dot_step", r"\langle\nabla f(x_t),x_{t+1}-x_t\rangle", real=True)
+step2 = symbol("step2", r"{\|x_{t+1}-x_t\|^2}", nonnegative=True)
+
+GRAM = {
+    ("grad_f", "grad_f"): grad_f2,
+    ("b", "grad_f"): grad_dot_bias,
+    ("b", "b"): bias2,
+    ("S", "S"): sum2,
+    ("S", "grad_f"): grad_dot_sum,
+    ("S", "b"): bias_dot_sum,
+}
+#: x_{t+1} - x_t by (24), with grad_f_memory = grad f + b by (6).
+STEP = {"grad_f": -alpha, "b": -alpha, "S": -beta}
+
+STEP_SIZE = Fact("alpha", below(alpha, 2 / (L * (1 + m))), "alpha < 2 / (L (1 + m)).")
+BIAS = Fact("(27)", at_most(bias2, m * grad_f2), "||b(x_t)||^2 <= m ||grad f(x_t)||^2, (27) of Lemma 9.")
+
+
+def factor(step: sp.Expr = alpha) -> sp.Expr:
+    """1 / (alpha [1 - (L/2) alpha (1 + m)])."""
+    return 1 / (step * (1 - L * step * (1 + m) / 2))
+
+
+def overfitting(bias_sum: sp.Expr = bias_dot_sum) -> sp.Expr:
+    """B(t) of (34)."""
+    return (L * alpha**2 - alpha) * grad_dot_bias + beta * bias_sum
+
+
+def forgetting(norm2: sp.Expr, grad_sum: sp.Expr, bias_sum: sp.Expr, lead: sp.Expr) -> sp.Expr:
+    """Gamma(t) of (10) or (35): lead * beta^2 ||S||^2 - beta (1 - L alpha) <grad_f_memory, S>."""
+    return lead * beta**2 * norm2 - beta * (1 - L * alpha) * (grad_sum + bias_sum)
+
+
+def bound(lead: sp.Expr) -> Relation:
+    """(8) with sums from k = 0 and the given coefficient of beta^2 ||S||^2."""
+    Gamma = forgetting(sum2, grad_dot_sum, bias_dot_sum, lead)
+    return at_most(grad_f2, factor() * (f_before - f_after + overfitting() + Gamma))
+
+
+def _proof(lead: sp.Expr) -> Proof:
+    # alpha (1 - (L/2) alpha (1 + m)), written so that its sign is plain.
+    scale = alpha * L * (1 + m) / 2 * slack("alpha")
+    gap = slack("(36)") + L * alpha**2 / 2 * slack("(27)") + (lead - L / 2) * beta**2 * sum2
+    return Proof(
+        (
+            rules.smoothness("(36)", f_after, f_before, inner, step2, L, "f between x_t and x_{t+1}."),
+            rules.bilinearity("(39)", inner, {"grad_f": sp.S.One}, STEP, GRAM, "the step is (24)."),
+            rules.bilinearity("(49)", step2, STEP, STEP, GRAM, "the step is (24)."),
+            Obligation(
+                "the statement follows",
+                bound(lead),
+                ("alpha", "(27)", "(36)", "(39)", "(49)"),
+                (gap - residual("(39)") - L / 2 * residual("(49)")) / scale,
+            ),
+        )
+    )
+
+
+def _lemma(id: str, where: str, title: str, lead: sp.Expr, notes: tuple[str, ...]) -> Claim:
+    """Lemma 1 with sums from k = 1, and m left without a property, as both printings have it."""
+    printed_lead = "L" if lead == L else "(L/2)"
+    words = (
+        "||grad f(x_t)||^2 <= (f(x_t) - f(x_{t+1}) + B(t) + Gamma(t)) / (alpha [1 - (L/2) alpha (1 + m)]), with "
+        f"sums over k = 1, ..., E - 1 in B(t) and Gamma(t), and {printed_lead} beta^2 in Gamma(t)."
+    )
+    late = forgetting(late_sum2, late_grad_dot_sum, late_bias_dot_sum, lead)
+    printed = at_most(grad_f2, factor() * (f_before - f_after + overfitting(late_bias_dot_sum) + late))
+    known = (STEP_SIZE, BIAS)
+    less = "; L/2 in place of L is enough, as in (35)" if lead == L else ""
+    mended = Statement(
+        f"The same with sums over k = 0, ..., E - 1, as in (15){less}.",
+        bound(lead),
+        known,
+        _proof(lead),
+    )
+    sharpened = Statement("The same with (L/2) beta^2 ||S||^2.", bound(L / 2), known, _proof(L / 2))
+    first = Part(
+        "1",
+        Statement(words + " Here m is the constant of (27).", printed, known),
+        Repair("typo", "start both sums at k = 0, as (15) and the proof do", mended),
+        Sharp("the coefficient of beta^2 ||S||^2 in Gamma(t)", lead, L / 2, sharpened) if lead != L / 2 else None,
+    )
+    second = Part(
+        "2",
+        Statement(
+            "The same with sums from k = 0, under Assumptions 1 and 2 alone, for any m >= 0.", bound(lead), (STEP_SIZE,)
+        ),
+        Repair(
+            "needs-hypothesis",
+            "m must satisfy (27), ||b(x)||^2 <= m ||grad f(x)||^2; Assumption 2 bounds each client's bias by its own "
+            "gradient, and these can cancel in grad f",
+            mended,
+        ),
+    )
+    return Claim(id, "C-FLAG", where, title, (first, second), notes)
+
+
+_ATTAINED = (
+    "With L/2 the bound is attained: f = (L/2) ||x||^2 and ||b||^2 = m ||grad f||^2 make every step of the proof an "
+    "equality."
+)
+
+
+def lemma1() -> Claim:
+    """Lemma 1 as the main text prints it: sums from k = 1, L beta^2, and m left without a property."""
+    notes = (
+        f"Smoothness is used between x_t and x_{{t+1}} only: {rules.RULES['smoothness']}",
+        _ATTAINED,
+    )
+    return _lemma("cflag.lemma1", "(8)-(10)", "Lemma 1 of the main text", L, notes)
+
+
+def lemma1_supp(lead: Any = L / 2) -> Claim:
+    """Lemma 1 as the supplement prints it: (L/2) beta^2 is right there, sums still start at k = 1."""
+    notes = (
+        "(57)-(58) in the proof define B(t) and Gamma(t) with the same sums; the algebra before them has sums from k = "
+        "0.",
+        "Without the step k = 0 the printed sums are empty for E = 1, while the model still moves by -beta grad "
+        "g(x_t).",
+        _ATTAINED,
+    )
+    return _lemma("cflag.lemma1_supp", "(33)-(35)", "Lemma 1 of the supplement", lead, notes)
+
+
+#: Lambda_t of Sec. 5, and <grad f_memory, S>.
+Lambda = symbol("Lambda", r"\Lambda_t", real=True)
+memory_dot_sum = symbol("memory_dot_sum", r"\langle\nabla f^\dagger,S\rangle", real=True)
+
+_EXPANSION = (
+    rules.bilinearity("(39)", inner, {"grad_f": sp.S.One}, STEP, GRAM, "the step is (24)."),
+    rules.bilinearity("(49)", step2, STEP, STEP, GRAM, "the step is (24)."),
+)
+
+
+def eq15(lead: Any = L / 2) -> Claim:
+    """(15) is what the step contributes to the descent of f besides grad f and the bias."""
+    Gamma = lead * beta**2 * sum2 - beta * (1 - L * alpha) * Lambda
+    rest = -alpha * (1 - L * alpha / 2) * grad_f2 + L * alpha**2 / 2 * bias2 + overfitting()
+    relation = equal(inner + L / 2 * step2, rest + Gamma)
+    weighted = rules.weighted_sum(
+        "Lambda",
+        equal(Lambda, memory_dot_sum),
+        "Lambda_t = sum_i p_i <grad f_memory, a_i> is <grad f_memory, sum_i p_i a_i>, and sum_i p_i a_i = S.",
+        (),
+    )
+    memory = {"grad_f": sp.S.One, "b": sp.S.One}
+    # inner + L/2 step2 minus the right side, with (39), (49) and Lambda put in.
+    certificate = (
+        -residual("(39)")
+        - L / 2 * residual("(49)")
+        - beta * (1 - L * alpha) * (residual("Lambda") + residual("(6)"))
+        + (lead - L / 2) * beta**2 * sum2
+    )
+    proof = Proof(
+        (
+            *_EXPANSION,
+            weighted,
+            rules.bilinearity("(6)", memory_dot_sum, memory, {"S": sp.S.One}, GRAM, "grad f_memory = grad f + b."),
+            Obligation("the statement follows", relation, ("(39)", "(49)", "Lambda", "(6)"), certificate),
+        )
+    )
+    printed = Statement(
+        "Gamma(t) of (15), (L/2) beta^2 ||S||^2 - beta (1 - L alpha) Lambda_t with sums from k = 0, is the forgetting "
+        "term of the descent of f: <grad f, x_{t+1} - x_t> + (L/2) ||x_{t+1} - x_t||^2 = -alpha (1 - L alpha/2) ||grad "
+        "f||^2 + (L/2) alpha^2 ||b||^2 + B(t) + Gamma(t).",
+        relation,
+        (),
+        proof,
+    )
+    return Claim(
+        "cflag.eq15",
+        "C-FLAG",
+        "(15)",
+        "Forgetting term of Sec. 5",
+        (Part("1", printed),),
+        (
+            "Sec. 5 introduces (15) as (10), which it is not: (10) prints L beta^2 and sums from k = 1. (15) is right, "
+            "and the fault is counted with (8)-(10).",
+            "The claims about signs in the text after (15) are rows of their own.",
+        ),
+    )
+
+
+def eq56(constant: Any = 1) -> Claim:
+    """The algebra from smoothness to (56), line by line."""
+    S_terms = forgetting(sum2, grad_dot_sum, bias_dot_sum, L / 2)
+    display = (
+        -alpha * grad_f2
+        - alpha * grad_dot_bias
+        - beta * (grad_dot_sum + bias_dot_sum)
+        + beta * bias_dot_sum
+        + L / 2 * alpha**2 * (grad_f2 + bias2)
+        + L * alpha**2 * grad_dot_bias
+        + L / 2 * beta**2 * sum2
+        + L * alpha * beta * (grad_dot_sum + bias_dot_sum)
+    )
+    smooth = rules.smoothness("(36)", f_after, f_before, inner, step2, L, "f between x_t and x_{t+1}.")
+    expanded = Obligation(
+        "the display before (55)",
+        at_most(f_after - f_before, display),
+        ("(36)", "(39)", "(49)"),
+        slack("(36)") - residual("(39)") - L / 2 * residual("(49)"),
+    )
+    collected = at_most(
+        f_after - f_before, -alpha * (1 - L / 2 * alpha * (1 + constant * m)) * grad_f2 + overfitting() + S_terms
+    )
+    first = Statement(
+        "(36)-(54): f(x_{t+1}) - f(x_t) is at most the display before (55), in which A is (39), (43), (46) and the "
+        "square is (49), (53), (54).",
+        expanded.goal,
+        (),
+        Proof((smooth, *_EXPANSION, expanded)),
+    )
+    follows = Obligation(
+        "the statement follows",
+        collected,
+        ("the display before (55)", "(27)"),
+        slack("the display before (55)")
+        + L / 2 * alpha**2 * slack("(27)")
+        + (constant - 1) * L / 2 * alpha**2 * m * grad_f2,
+    )
+    second = Statement(
+        "(55)-(56): f(x_{t+1}) - f(x_t) <= -alpha [1 - (L/2) alpha (1 + m)] ||grad f||^2 + B(t) + Gamma(t), B and "
+        "Gamma being the terms so named in the display, with sums from k = 0.",
+        collected,
+        (BIAS,),
+        Proof((smooth, *_EXPANSION, expanded, follows)),
+    )
+    return Claim(
+        "cflag.eq56",
+        "C-FLAG",
+        "(36)-(56)",
+        "The algebra of Lemma 1's proof",
+        (Part("1", first), Part("2", second)),
+        (
+            "B(t) and Gamma(t) are read as what (55) collects. (57)-(58), after these lines, define them with sums "
+            "from k = 1 and repeat (34)-(35), where the fault is counted; with those, (55) and (56) fail. Who counts "
+            "it "
+            "here as well would call part 2 a typo.",
+            "(55) uses (27) of Lemma 9, a claim of its own. (56) is an equality for f = (L/2) ||x||^2 and ||b||^2 = m "
+            "||grad f||^2.",
+            "f is used as L-smooth between x_t and x_{t+1}; no range of alpha is needed before (59) divides.",
+        ),
+    )
+
+
+def eq65(constant: Any = 2) -> Claim:
+    """The factor of Theorem 2: Lemma 1's at alpha = 1 / (L (1 + m))."""
+    step = 1 / (L * (1 + m))
+    at = Fact("alpha", equal(alpha, step), "alpha = 1 / (L (1 + m)).")
+    relation = equal(factor(), constant * L * (1 + m))
+    # 2 / step - factor = -2 (alpha / step - 1) (alpha - step) / (alpha (2 step - alpha)).
+    multiplier = -2 * (alpha / step - 1) / (alpha * slack("range"))
+    proof = Proof(
+        (
+            Obligation("range", below(alpha, 2 * step), ("alpha",), step - residual("alpha")),
+            Obligation(
+                "the statement follows",
+                relation,
+                ("alpha", "range"),
+                (constant - 2) / step + multiplier * residual("alpha"),
+            ),
+        )
+    )
+    printed = Statement(
+        "1 / (alpha [1 - (L/2) alpha (1 + m)]) = 2 L (1 + m) at alpha = 1 / (L (1 + m)).", relation, (at,), proof
+    )
+    return Claim(
+        "cflag.eq65",
+        "C-FLAG",
+        "(64)-(65)",
+        "The factor 2 L (1 + m) of Theorem 2",
+        (Part("1", printed),),
+        (
+            "The factor is smallest at this alpha over the whole range of Lemma 1, since alpha (1 - c alpha / 2) <= 1 "
+            "/ (2 c) with c = L (1 + m).",
+            "Step (a) of (64), E B(t) = 0, is a claim of its own and is not used here.",
+        ),
+    )
+
+
+CLAIMS = {
+    "cflag.lemma1": lemma1,
+    "cflag.lemma1_supp": lemma1_supp,
+    "cflag.eq15": eq15,
+    "cflag.eq56": eq56,
+    "cflag.eq65": eq65,
+}

@@ -1,0 +1,273 @@
+"""The rate on the past task: Theorem 5 and Corollary 17.
+
+"O(.)" is read as in `average_forgetting`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.c_flag.forgetting.average import (
+    DIMINISHING,
+    ONE_ROUND,
+    ROOT,
+    SMALL,
+    WITHIN_ONE,
+    C,
+    c,
+    reach_steps,
+    w,
+)
+from cflag_theory.claims.c_flag.local_steps.drift import START
+from cflag_theory.claims.c_flag.past_task.ours import first_rounds
+from cflag_theory.claims.c_flag.past_task.ours.first_rounds import F, W, f2, size_g, u2
+from cflag_theory.claims.c_flag.past_task.runs import SUMS, T, least, root_m, t
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, sequence, symbol
+from cflag_theory.claims.engine.relation import at_most, below, equal
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof
+
+Y = symbol("Y", "Y", positive=True)
+
+# The floor: the first coordinate of x_t for the draw whose biases cancel grad f along it.
+x_first = sequence("x_first", r"(x_{@})_1", real=True)
+mean2 = sequence("mean_grad2", r"\mathbf{E}\|\nabla f(x_{@})\|^2", nonnegative=True)
+others = sequence("others", r"R_{@}", nonnegative=True)
+
+
+def floor() -> Statement:
+    """A family with all assumptions of Theorem 5 and m = 1 on which E||grad f(x_t)||^2 never falls below 1/36."""
+    along = x_first(t) / 2 - 3 * x_first(t) / 6
+    definitions = (
+        Fact("x_0", equal(x_first(0), 1), "The first coordinate of x_0 is 1."),
+        Fact(
+            "(24)",
+            equal(x_first(t + 1), x_first(t) - alpha * along / 2),
+            "The memories keep f_1/2 and (3/2) f_2; g does not depend on the first coordinate.",
+        ),
+        Fact(
+            "mean",
+            equal(mean2(t), ((x_first(t) / 3) ** 2 + others(t)) / 4),
+            "Four equally likely memories; R_t >= 0 is what the other three and the second coordinate add.",
+        ),
+    )
+    hypothesis = "still (hypothesis)"
+    still = Induction(
+        "still",
+        t,
+        equal(x_first(t), 1),
+        base=Obligation("still at 0", equal(x_first(0), 1), ("x_0",), -residual("x_0")),
+        step=(
+            Obligation(
+                "still at t + 1",
+                equal(x_first(t + 1), 1),
+                (hypothesis, "(24)"),
+                -residual(hypothesis) - residual("(24)"),
+            ),
+        ),
+    )
+    goal = at_most(sp.Rational(1, 36), mean2(t))
+    follows = Obligation(
+        "the statement follows",
+        goal,
+        ("still", "mean"),
+        residual("mean") + others(t) / 4 + (x_first(t) + 1) / 36 * residual("still"),
+    )
+    words = (
+        "N = 2, p = 1/2, E = 1, L = 1, x_0 = (1, 0); f_1 = (x_1^2 + x_2^2)/2, f_2 = -x_1^2/6 + x_2^2/2, so f = x_1^2/6 "
+        "+ x_2^2/2; client i's past components are (3/2) f_i and (1/2) f_i and its memory keeps one: ||b_i||^2 = (1/4) "
+        "||grad f_i||^2 and ||b||^2 <= ||grad f||^2 everywhere, so m = 1 and alpha = 1/2; g_i = (x_2 - 2)^2/2. For "
+        "beta <= 1/4 all runs stay in [0, 1]^2, where ||grad g|| >= 1: Assumption 3 holds with r_i = 3. One memory in "
+        "four has grad f_memory = (0, x_2), so that E||grad f(x_t)||^2 >= 1/36 for all t, T and beta."
+    )
+    return Statement(words, goal, (), Proof((still, follows)), definitions)
+
+
+EXACT_STEP = Fact("step", equal(alpha, 1 / (L * (1 + root_m**2))), "alpha = 1/(L (1 + m)).")
+LONG_ENOUGH = (
+    Fact(
+        "W is small",
+        at_most(4 * L * W * w * Y * (1 + root_m), 1 - root_m),
+        "T is large: W <= (1 - sqrt(m)) sqrt(T)/(4 L Y (1 + sqrt(m))) ...",
+    ),
+    Fact(
+        "W is not small",
+        at_most(1 - root_m, 8 * L * W * w * Y * (1 + root_m)),
+        "... and at least half of that; such an integer W exists once that number is 1.",
+    ),
+    Fact("W <= T", at_most(W, T), "... and W <= T."),
+)
+LESS_BIAS = Fact("m", below(root_m, 1), "m < 1 in (27).")
+UNIT_BIAS = Fact(
+    "(27)", at_most(u2(T), f2(T)), "b(x_t) = sqrt(m) u with ||u|| <= ||grad f(x_t)|| at every x_t, which is (27)."
+)
+
+
+def _rate(constant: Any) -> tuple[Statement, Statement]:
+    """Theorem 5 as printed, and for m < 1."""
+    goal = at_most(least, C * w)
+    rho = slack("m")
+    reach_small = (slack("power") + slack("chord")) / L + (Y / c) * slack("beta") + beta / c * residual("Y")
+    range_ = Obligation(
+        "range",
+        first_rounds.RANGE,
+        ("W is small", "power", "chord", "Y", "beta", "grown", "m"),
+        slack("W is small") * (rho + 4 * L * W * w * Y * (1 + root_m))
+        + 32 * L**2 * W**2 * (w * Y) ** 2 * root_m
+        + 16 * L**2 * W**2 * (1 + root_m**2) * reach_small * (w * Y + slack("grown") / L),
+    )
+    short = Obligation("alpha", at_most(L * alpha, 1), ("step",), root_m**2 / (1 + root_m**2) - L * residual("step"))
+    unit = alpha * (1 - root_m)
+    value = 32 * F * L * Y * (1 + root_m) / (unit * (1 - root_m)) + 4 * (Y * size_g(0) / unit) ** 2
+    definitions = (
+        START,
+        *SUMS,
+        *first_rounds.G_SUMS,
+        Fact("Y", equal(Y, (sp.exp(c * L * E) - 1) / L), "Y = (exp(c L E) - 1)/L."),
+        Fact("C", equal(C, constant * value), "C, from f(x_0) - inf f, ||grad g(x_0)||, alpha, m and Y."),
+    )
+    positive = 32 * F * L * Y * (1 + root_m) / (alpha * rho**2) + 4 * (Y * size_g(0) / (alpha * rho)) ** 2
+    follows = Obligation(
+        "the statement follows",
+        goal,
+        ("least", "first rounds", "W is not small", "C", "power", "chord", "Y", "beta", "grown", "w <= 1", "m"),
+        slack("least")
+        + slack("first rounds")
+        + 4 * F / (alpha * rho**2 * W) * slack("W is not small")
+        + 4
+        * size_g(0) ** 2
+        / (alpha * rho) ** 2
+        * (reach_small * (w * Y + slack("grown") / L) + Y**2 * w * slack("w <= 1"))
+        + residual("C") * w
+        + (constant - 1) * positive * w,
+    )
+    proof = Proof(
+        (
+            WITHIN_ONE,
+            SMALL,
+            *reach_steps(c * L * E),
+            short,
+            range_,
+            *first_rounds.steps(),
+            rules.least_member(
+                "least", least, f2(W) / W, "the least of T numbers, and the mean of the first W.", ("W <= T",)
+            ),
+            follows,
+        )
+    )
+    words = (
+        "min_{t<T} E||grad f(x_t)||^2 <= C/sqrt(T) with C independent of T, for alpha = 1/(L(1 + m)), beta < c/sqrt(T)"
+    )
+    hypotheses = (EXACT_STEP, DIMINISHING, ROOT, ONE_ROUND, UNIT_BIAS)
+    printed = Statement(
+        words + ", under Assumptions 1 to 3, a memory drawn once, f bounded below and (27) with any m.",
+        goal,
+        hypotheses,
+    )
+    mended = Statement(
+        words + ", for m < 1 in (27), f bounded below and T large; Assumption 3 is not needed.",
+        goal,
+        (*hypotheses, LESS_BIAS, *LONG_ENOUGH, first_rounds.FIRST),
+        proof,
+        definitions,
+    )
+    return printed, mended
+
+
+def thm5(constant: Any = 1) -> Claim:
+    """The rate O(1/sqrt(T)) on the past task."""
+    printed, mended = _rate(constant)
+    repair = Repair(
+        "needs-hypothesis",
+        "m < 1 in (27): the clients' m_i < 1 do not give it, and with m >= 1 grad f_memory can vanish where grad f "
+        "does not",
+        mended,
+    )
+    return Claim(
+        "cflag.thm5",
+        "C-FLAG",
+        "Theorem 5",
+        "Rate O(1/sqrt(T)) on the past task",
+        (Part("1", printed, repair, refutation=floor()),),
+        (
+            "The family leaves x_1 where it is, so only the derivatives at x_1 = 1 count: the quadratics in x_1 may be "
+            "replaced by functions with bounded gradients.",
+            "The floor stays for m = 9/4 too, which (28) asks of the family, and for any alpha: grad f_memory vanishes "
+            "along the draw that keeps it.",
+            "T large in the repair costs nothing: for the T < T_0 before it, min_t E||grad f(x_t)||^2 <= ||grad "
+            "f(x_0)||^2 "
+            "<= sqrt(T_0) ||grad f(x_0)||^2 / sqrt(T), so max(C, sqrt(T_0) ||grad f(x_0)||^2) serves every T.",
+            "f bounded below is taken for granted; without it f = g = -x, with m = 0 and r = 1, has ||grad f|| = 1 for "
+            "ever.",
+            "The printed proof puts Theorem 2 and Lemma 4 together, both of which need more; the repair uses neither.",
+            "With a bounded mean of ||grad g||^2 the rate is O(1/T): ours.drawn_once; and exactly that: "
+            "ours.drawn_once_rate. For memories drawn anew any m will do: ours.redrawn.",
+        ),
+    )
+
+
+calls = symbol("calls", r"\mathrm{IFO}(\epsilon)", nonnegative=True)
+cost = symbol("cost", r"\sum_i(n_i+E-1+m_i^0)", positive=True)
+eps = symbol("epsilon_accuracy", r"\epsilon", positive=True)
+n = symbol("T_epsilon_less_one", r"(T(\epsilon)-1)", nonnegative=True, integer=True)
+before = symbol("least_before", r"\min_{t<T(\epsilon)-1}\mathbf{E}\|\nabla f(x_t)\|^2", nonnegative=True)
+C5 = symbol("C_5", "C_5", nonnegative=True)
+
+
+def cor17(constant: Any = 1) -> Claim:
+    """IFO calls to an epsilon-accurate solution."""
+    goal = at_most(calls, C / eps**2)
+    hypotheses = (
+        EXACT_STEP,
+        Fact("epsilon", at_most(eps, 1), "epsilon <= 1."),
+        Fact(
+            "first", below(eps, before), "T(epsilon) is the first T that reaches epsilon: T(epsilon) - 1 rounds do not."
+        ),
+    )
+    theorem5 = Fact(
+        "Theorem 5",
+        at_most(n * before**2, C5**2),
+        "min_t E||grad f(x_t)||^2 <= C_5/sqrt(T) at T = T(epsilon) - 1: Theorem 5 for m < 1, a claim of its own.",
+    )
+    definitions = (
+        Fact("calls", equal(calls, cost * (n + 1)), "A round costs sum_i (n_i + E - 1 + m_i^0) component gradients."),
+        Fact("C", equal(C, constant * cost * (C5**2 + 1)), "C = cost of a round times (C_5^2 + 1)."),
+    )
+    follows = Obligation(
+        "the statement follows",
+        goal,
+        ("calls", "C", "Theorem 5", "first", "epsilon"),
+        cost / eps**2 * (slack("Theorem 5") + n * slack("first") * (before + eps) + slack("epsilon") * (1 + eps))
+        + residual("C") / eps**2
+        - residual("calls")
+        + (constant - 1) * cost * (C5**2 + 1) / eps**2,
+    )
+    words = (
+        "The number of IFO calls up to the first round with min_t E||grad f(x_t)||^2 <= epsilon is at most C/epsilon^2"
+    )
+    printed = Statement(words + ", C independent of epsilon, under the hypotheses of Theorem 5.", goal, hypotheses)
+    mended = Statement(words + ", for m < 1.", goal, (*hypotheses, LESS_BIAS, theorem5), Proof((follows,)), definitions)
+    repair = Repair(
+        "needs-hypothesis", "m < 1 in (27), as for Theorem 5: with m = 1 no number of calls may ever be enough", mended
+    )
+    return Claim(
+        "cflag.cor17",
+        "C-FLAG",
+        "Corollary 17",
+        "IFO calls O(1/epsilon^2)",
+        (Part("1", printed, repair, refutation=floor()),),
+        (
+            "On the family that refutes it no epsilon < 1/36 is ever reached.",
+            "The proof counts one IFO call a step. A round takes n_i + (E - 1) component gradients of g_i at every "
+            "client, and m_i^0 on its memory: a factor that O(.) hides, not one call.",
+            "The C of Theorem 5 is the one that serves every T: see the notes there.",
+            "With a bounded mean of ||grad g||^2 the count is O(1/epsilon), by ours.drawn_once.",
+        ),
+    )
+
+
+CLAIMS = {"cflag.thm5": thm5, "cflag.cor17": cor17}

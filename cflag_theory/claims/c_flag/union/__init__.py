@@ -1,0 +1,1 @@
+"""C-FLAG, Lemma 3: rounds on memory and current data together."""

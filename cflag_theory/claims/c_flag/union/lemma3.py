@@ -1,0 +1,290 @@
+"""The surrogate on memory and current data: (67)-(68) against Algorithm 1, Lemma 3 for it, and Lemma 11."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.c_flag.union.surrogate import EQUAL_SHARES, LOCAL_STEPS, ROUNDS, STEP, T, h, least, t
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.notation import L, alpha, beta, k, sequence, symbol
+from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+
+# One coordinate of a round, for (68).
+x = symbol("x_t", r"x_t", real=True)
+grad_g = symbol("grad_g", r"\nabla g(x_t)", real=True)
+grad_h = symbol("grad_h", r"\nabla\tilde h(x_t)", real=True)
+grad_f_memory = symbol("grad_f_memory", r"\nabla f^\dagger(x_t)", real=True)
+S = symbol("S", r"S", real=True)
+S_union = symbol("S_union", r"\tilde S", real=True)
+
+# Sizes of vectors at x_t, for the remark and Lemma 11.
+grad_g2 = symbol("grad_g2", r"{\|\nabla g(x_t)\|^2}", nonnegative=True)
+grad_h2 = symbol("grad_h2", r"{\|\nabla\tilde h(x_t)\|^2}", nonnegative=True)
+gap2 = symbol("g_minus_h2", r"{\|\nabla g(x_t)-\nabla\tilde h(x_t)\|^2}", nonnegative=True)
+gap_dot = symbol("grad_dot_gap", r"\langle\nabla\tilde h,\nabla g-\nabla\tilde h\rangle", real=True)
+away2 = symbol("away2", r"{\|2\nabla\tilde h(x_t)-\nabla g(x_t)\|^2}", nonnegative=True)
+sum_gap2 = symbol("sum_gap2", r"{\|\sum_i p_i(\nabla g_i(x_t)-\nabla\tilde h_i(x_t))\|^2}", nonnegative=True)
+mean_gap2 = symbol(
+    "mean_gap2", r"{\left[\sum_i p_i\|\nabla g_i(x_t)-\nabla\tilde h_i(x_t)\|^2\right]}", nonnegative=True
+)
+omega2 = symbol("omega2", r"\omega^2", nonnegative=True)
+share = symbol("share", "s", nonnegative=True)
+grad_memory2 = symbol("grad_memory2", r"{\|\nabla f^\dagger(x_t)\|^2}", nonnegative=True)
+memory_dot = symbol("memory_dot_g", r"\langle\nabla f^\dagger(x_t),\nabla g(x_t)\rangle", real=True)
+NO_CONFLICT = Fact("no conflict", at_most(0, memory_dot), "<grad f_memory(x_t), grad g(x_t)> >= 0.")
+
+#: Iterates of the one-dimensional family that refutes Lemma 3.
+line = sequence("x_line", r"x_{@}", real=True)
+
+
+def eq68() -> Claim:
+    """What Algorithm 1 does with a common step size, against (67)-(68)."""
+    common = Fact("common step", equal(alpha, beta), "alpha = beta.")
+    first = Statement(
+        "With the delayed gradient still full at k = 0, the first local step (4), x_t - beta grad g(x_t), is that of "
+        "(67), x_t - beta grad h~(x_t).",
+        equal(x - beta * grad_g, x - beta * grad_h),
+        (common,),
+    )
+    second = Statement(
+        "The server update (25) of Algorithm 1, x_t - alpha grad_f_memory - beta S, is (68), x_t - beta grad h~(x_t) - "
+        "beta S~, with S~ the sum of delayed gradients on memory and current data.",
+        equal(x - alpha * grad_f_memory - beta * S, x - beta * grad_h - beta * S_union),
+        (common,),
+    )
+    return Claim(
+        "cflag.eq68",
+        "C-FLAG",
+        "(67)-(68)",
+        "Algorithm 1 with a common step size against (67)-(68)",
+        (Part("1", first), Part("2", second)),
+        (
+            "Algorithm 1 takes one memory gradient and E gradients on current data, and weighs neither by its number "
+            "of samples: to first order in beta it descends f_memory + E g. (67)-(68) descend (1 + E) h~, with weights "
+            "|M| and |C|. The two agree to first order only if |C| = E |M|, and exactly for E = 1 and |M^i| = |C^i|: "
+            "ours.union_round.",
+            "(68) is not the average of the local iterates (67) either, but that and one more full gradient step: "
+            "ours.union_round.",
+        ),
+    )
+
+
+def _refutation() -> Statement:
+    """Algorithm 1 started where it stays, on f_memory = x^2/2 and g = (x - 1)^2/2 with E = 2."""
+    step = sp.Rational(1, 60)
+    rest = (2 - step) / (3 - step)
+    floor = (rest - sp.Rational(1, 2)) ** 2
+
+    def loss(value: sp.Expr) -> sp.Expr:
+        return value * (value - 1) / 2
+
+    def at(index: sp.Expr) -> Relation:
+        return equal(line(index), rest)
+
+    first, last, now = line(0), line(T), line(t)
+    goal = below(60 / T * (loss(first) - loss(last)), (now - sp.Rational(1, 2)) ** 2)
+    moved = line(k) - step * line(k) - step * (line(k) - 1) * (2 - step)
+    certificate = (
+        floor
+        + (now + rest - 1) * residual("at t")
+        - 30 / T * ((first + rest - 1) * residual("start") - (last + rest - 1) * residual("at T"))
+    )
+    return Statement(
+        f"Algorithm 1 with N = 1, f_memory = x^2/2, g = x^2/2 - x, |M| = |C| = 1, E = 2, alpha = beta = 1/60 = "
+        f"1/(30 L E) stays at x_0 = {rest}, where grad f_memory + S = 0. So the right side of (11) is 0 for every T, "
+        f"and ||grad h~(x_t)||^2 = {floor} for every t.",
+        goal,
+        (Fact("start", equal(first, rest), f"x_0 = {rest}."),),
+        Proof(
+            (
+                Induction(
+                    "at rest",
+                    k,
+                    at(k),
+                    base=Obligation("at rest at 0", at(sp.S.Zero), ("start",), -residual("start")),
+                    step=(
+                        Obligation(
+                            "at rest from t to t + 1",
+                            at(k + 1),
+                            ("round", "at rest (hypothesis)"),
+                            -residual("round") - (1 - step - step * (2 - step)) * residual("at rest (hypothesis)"),
+                        ),
+                    ),
+                ),
+                Instance("at t", "at rest", k, t),
+                Instance("at T", "at rest", k, T),
+                Obligation("the statement follows", goal, ("start", "at t", "at T"), certificate),
+            )
+        ),
+        (
+            Fact(
+                "round",
+                equal(line(k + 1), moved),
+                "A round (24): grad f_memory = x, and S = (x - 1) + (1 - beta)(x - 1) with one component.",
+            ),
+        ),
+    )
+
+
+def lemma3(constant: Any = 60) -> Claim:
+    """Lemma 3 for the iterates of Algorithm 1."""
+    printed = Statement(
+        f"min_{{t<T}} ||grad h~(x_t)||^2 <= ({constant} L / T) (h~(x_0) - h~(x_T)) for the iterates of Algorithm 1 "
+        "with alpha = beta = 1/(30 L E), under Assumption 1.",
+        at_most(least, constant * L / T * (h(0) - h(T))),
+        (Fact("common step", equal(alpha, beta), "alpha = beta."), STEP, LOCAL_STEPS, ROUNDS),
+    )
+    return Claim(
+        "cflag.lemma3",
+        "C-FLAG",
+        "Lemma 3, (11)",
+        "Convergence on the union, for Algorithm 1",
+        (Part("1", printed, refutation=_refutation()),),
+        (
+            "The proof is about other iterates, those of (67)-(68), for which the bound is true: "
+            "cflag.lemma3_surrogate.",
+            "Algorithm 1 comes to rest where alpha grad f_memory + beta S = 0, not where grad h~ = 0. Even with |C| = "
+            "E |M|, where both agree to first order in beta, a distance of the order of beta remains for E >= 2.",
+            "What it does descend is the mean of f_memory and g with weights alpha and beta E, up to a term in "
+            "||grad g(x_t)||^2 that is attained: ours.algorithm1_descent. For E = 1 that term vanishes, and Lemma 3 "
+            "holds for |M| = |C|, with 30 L, if f_memory is L-smooth too, which Assumption 1 says of f, g and h only.",
+            "h~ = (|M| f_memory + |C| g) / (|M| + |C|), which is (3) on memory and current data.",
+        ),
+    )
+
+
+def lemma3_remark() -> Claim:
+    """Convergence on the current task from convergence on the union."""
+    goal = at_most(grad_g2, 0)
+    stationary = Fact("stationary", equal(grad_h2, 0), "grad h~(x_t) = 0.")
+    words = "Where grad h~(x_t) = 0, the point that Lemma 3 promises in the limit, also grad g(x_t) = 0"
+    mixed = {"f": share, "g": 1 - share}
+    gram = {("f", "f"): grad_memory2, ("f", "g"): memory_dot, ("g", "g"): grad_g2}
+    certificate = residual("mixture") - residual("stationary") + share**2 * grad_memory2
+    certificate += 2 * share * slack("s") * slack("no conflict")
+    repaired = Statement(
+        f"{words}, if memory and current data do not conflict there, with h~ = s f_memory + (1 - s) g and s < 1.",
+        goal,
+        (stationary, NO_CONFLICT, Fact("s", below(share, 1), "s = |M| / (|M| + |C|) < 1: there are current data.")),
+        Proof(
+            (
+                rules.bilinearity("mixture", grad_h2, mixed, mixed, gram, "h~ = s f_memory + (1 - s) g."),
+                Obligation(
+                    "the statement follows",
+                    goal,
+                    ("mixture", "stationary", "no conflict", "s"),
+                    certificate / slack("s") ** 2,
+                ),
+            )
+        ),
+    )
+    part = Part(
+        "1",
+        Statement(f"{words}, because C is a subset of M u C.", goal, (stationary,)),
+        Repair(
+            "needs-hypothesis",
+            "memory and current gradients do not conflict, <grad f_memory(x_t), grad g(x_t)> >= 0; being a subset is "
+            "not enough",
+            repaired,
+        ),
+    )
+    return Claim(
+        "cflag.lemma3_remark",
+        "C-FLAG",
+        "text after Lemma 3",
+        "Convergence on the current task as a part of the union",
+        (part,),
+        (
+            "Read as: ||grad h~(x_t)|| -> 0 gives ||grad g(x_t)|| -> 0; being a norm, ||grad g||^2 <= 0 says that it "
+            "is 0. The instance stays at a minimiser of h~, so grad h~ is 0 in every round and ||grad g||^2 is 1/4 in "
+            "every round.",
+            "A mean of gradients can vanish while its parts do not: that is interference, which the hypothesis rules "
+            "out. ours.current_from_union gives the rate, and the other case, a memory gradient that is small enough.",
+            "h~ = (|M| f_memory + |C| g) / (|M| + |C|), which is (3) on memory and current data.",
+        ),
+    )
+
+
+def _lemma11_statement(constant: Any, hypotheses: tuple[Fact, ...], words: str) -> Statement:
+    goal = at_most(grad_g2, constant * grad_h2 + constant * omega2)
+    gram = {("d", "d"): gap2, ("d", "h"): gap_dot, ("h", "h"): grad_h2}
+    one = sp.S.One
+    # Without equal shares only h~ = sum_i p_i h~_i makes this an identity.
+    why = "all shares are s, so h~ = s f_memory + (1 - s) g" if hypotheses else "h~ = sum_i p_i h~_i"
+    named = tuple(fact.name for fact in hypotheses)
+    steps = (
+        rules.bilinearity("(83)", grad_g2, {"d": one, "h": one}, {"d": one, "h": one}, gram, "grad g about grad h~."),
+        rules.bilinearity("square", away2, {"d": -one, "h": one}, {"d": -one, "h": one}, gram, "2 grad h~ - grad g."),
+        rules.weighted_sum("(77)", equal(gap2, sum_gap2), f"grad g - grad h~ client by client; {why}.", named),
+        rules.jensen("(78)", sum_gap2, mean_gap2, "the clients' gaps."),
+        Obligation(
+            "(84)",
+            at_most(grad_g2, 2 * grad_h2 + 2 * gap2),
+            ("(83)", "square"),
+            away2 - residual("(83)") - residual("square"),
+        ),
+        Obligation(
+            "the statement follows",
+            goal,
+            ("(84)", "(77)", "(78)", "(79)-(82)"),
+            slack("(84)")
+            - 2 * residual("(77)")
+            + 2 * slack("(78)")
+            + 2 * slack("(79)-(82)")
+            + (sp.sympify(constant) - 2) * (grad_h2 + omega2),
+        ),
+    )
+    supremum = Fact(
+        "(79)-(82)",
+        at_most(mean_gap2, omega2),
+        "D^i = C^i is one of the sets, and x_t one of the points, of the suprema in omega^2.",
+    )
+    return Statement(words, goal, hypotheses, Proof(steps), (supremum,))
+
+
+def lemma11(constant: Any = 2) -> Claim:
+    """Lemma 11 with h~ as a mean over clients, as its proof has it, and with h~ by total sizes, as in (3)."""
+    words = f"||grad g(x_t)||^2 <= {constant} ||grad h~(x_t)||^2 + {constant} omega^2"
+    first = _lemma11_statement(constant, (), f"{words}, with h~ = sum_i p_i h~_i as in (77).")
+    whole = f"{words}, with h~ = (|M| f_memory + |C| g) / (|M| + |C|), that is (3) on memory and current data."
+    mended = _lemma11_statement(constant, (EQUAL_SHARES,), whole)
+    second = Part(
+        "2",
+        Statement(whole, mended.relation, ()),
+        Repair(
+            "needs-hypothesis",
+            "all clients keep the same share of memory, |M^i| / |C^i| = |M| / |C|; then h~ by (3) is sum_i p_i h~_i",
+            mended,
+        ),
+    )
+    return Claim(
+        "cflag.lemma11",
+        "C-FLAG",
+        "Lemma 11, (75)",
+        "The current gradient from the union's",
+        (Part("1", first), second),
+        (
+            "h~ is h restricted to M u C. Restricting (2) client by client gives sum_i p_i h~_i, which the proof uses "
+            "in (77); (3) weighs f_memory and g by total sizes instead, and that h~ is another function unless all "
+            "shares are equal. The two readings are decided apart.",
+            "omega^2 may be infinite, and the bound then says nothing. It depends on the data that are kept, not on "
+            "f_i: for quadratics it is finite only if every kept component has the Hessian of g_i. With D^i = C^i "
+            "alone, a memory whose mean Hessian is that of g_i is enough.",
+            "The subset signs are read as allowing equality: D^i = C^i is needed.",
+            "Both factors 2 are attained together, where grad f_memory = 0 and |M| = |C|: then grad h~ = grad g / 2. "
+            "The supremum over D^i is not needed, D^i = C^i is all that the proof uses.",
+        ),
+    )
+
+
+CLAIMS = {
+    "cflag.eq68": eq68,
+    "cflag.lemma3": lemma3,
+    "cflag.lemma3_remark": lemma3_remark,
+    "cflag.lemma11": lemma11,
+}

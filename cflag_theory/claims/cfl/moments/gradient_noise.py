@@ -1,0 +1,301 @@
+"""The server update, and second moments of sums of drifting gradients: Lemmas B.1 and B.2, and their use.
+
+Expectations are over all draws of the drifts, at a fixed w unless a row says otherwise; delta stands for delta_i, xi
+for sum_tau p_tau xi_{tau,i}, and the weights sum to one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, eta_g
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.notation import symbol
+from cflag_theory.claims.engine.relation import Relation, at_most, equal
+from cflag_theory.claims.engine.steps import Obligation, Proof, RuleUse
+
+# One coordinate of the server's model, of the mean of the clients' last iterates and of the mean update.
+w = symbol("w_round", r"\omega_t", real=True)
+w_mean = symbol("w_mean", r"\frac{1}{S}\sum_i\omega_{t,i,K}", real=True)
+update = symbol("mean_update", r"\frac{1}{S}\sum_i\Delta\omega_{t,i}", real=True)
+
+grad2 = symbol("grad2_mean", r"\mathbb{E}\|\nabla f(\omega)\|^2", nonnegative=True)
+local2 = symbol("one_round_moment2", r"\mathbb{E}\|\nabla f_{t,i}(\omega)\|^2", nonnegative=True)
+mixed2 = symbol("mixed_grad2", r"\mathbb{E}\|\sum_\tau p_{\tau,i}\nabla f_{\tau,i}(\omega)\|^2", nonnegative=True)
+client2 = symbol("client_drift2", r"\mathbb{E}\|\delta_i\|^2", nonnegative=True)
+time2 = symbol("time_drift_size2", r"\mathbb{E}\|\xi_{t,i}\|^2", nonnegative=True)
+weights2 = symbol("weights2", r"\sum_\tau p_{\tau,i}^2", nonnegative=True)
+pairs = symbol("weight_pairs", r"\sum_{\tau_1\ne\tau_2}p_{\tau_1,i}p_{\tau_2,i}", real=True)
+client_sum2 = symbol("client_sum2", r"\mathbb{E}\|\sum_\tau p_{\tau,i}\delta_{\tau,i}\|^2", nonnegative=True)
+time_sum2 = symbol("time_sum2", r"\mathbb{E}\|\sum_\tau p_{\tau,i}\xi_{\tau,i}\|^2", nonnegative=True)
+squares = symbol("weighted_drift2", r"\sum_\tau p_{\tau,i}^2\mathbb{E}\|\xi_{\tau,i}\|^2", nonnegative=True)
+correlated = symbol(
+    "weighted_correlations",
+    r"\sum_{\tau_1\ne\tau_2}p_{\tau_1,i}p_{\tau_2,i}\mathbb{E}\langle\xi_{\tau_1,i},\xi_{\tau_2,i}\rangle",
+    real=True,
+)
+drift_cross = symbol(
+    "gradient_dot_drifts",
+    r"\mathbb{E}\langle\nabla f(\omega),\delta_i+\sum_\tau p_{\tau,i}\xi_{\tau,i}\rangle",
+    real=True,
+)
+between = symbol("client_dot_time", r"\mathbb{E}\langle\delta_i,\sum_\tau p_{\tau,i}\xi_{\tau,i}\rangle", real=True)
+
+# Lemma B.1, whose A and B are not Assumption 3's.
+noise2 = symbol("sigma_noise2", r"\mathbb{E}\|\varsigma_i\|^2", nonnegative=True)
+noise_cross = symbol("gradient_dot_noise", r"\mathbb{E}\langle\nabla f(\omega),\varsigma_i\rangle", real=True)
+A = symbol("A_B1", "A", nonnegative=True)
+B = symbol("B_B1", "B", nonnegative=True)
+
+CLIENT = Fact("client drift", at_most(client2, G2 + B2 * grad2), "E||delta||^2 <= G^2 + B^2 E||grad f||^2.")
+TIME = Fact("time drift", at_most(time2, D2 + A2 * grad2), "E||xi||^2 <= D^2 + A^2 E||grad f||^2, for every round.")
+CENTRED = Fact("mean zero", equal(drift_cross, 0), "The drifts have mean zero at a fixed w.")
+APART = Fact(
+    "independent",
+    equal(between, 0),
+    "delta_i and the time drifts are independent of each other: the proof of Lemma B.2 names the independence of "
+    "noise, Assumption 3 does not.",
+)
+
+
+def aggregation() -> Claim:
+    """The global update of Sec. 3.1.1 against the mean of the clients' models."""
+    definition = Fact("Delta", equal(update, w_mean - w), "Delta w_{t,i} = w_{t,i,K} - w_t, averaged over the clients.")
+    average = (1 - eta_g) * w + eta_g * w_mean
+    printed = Statement(
+        "w_{t+1} = w_t - (eta_g/S) sum_i Delta w_{t,i} with Delta w_{t,i} = w_{t,i,K} - w_t moves w_t towards the mean "
+        "of the clients' models: it is (1 - eta_g) w_t + eta_g times that mean, as lines 9 and 10 of Algorithm 1.",
+        equal(w - eta_g * update, average),
+        (definition,),
+    )
+    mended = equal(w + eta_g * update, average)
+    proof = Proof((Obligation("the statement follows", mended, ("Delta",), -eta_g * residual("Delta")),))
+    repaired = Statement("The same with a plus sign, as Algorithms 1 and 2 have it.", mended, (definition,), proof)
+    return Claim(
+        "cfl.aggregation",
+        "CFL",
+        "Sec. 3.1.1",
+        "The server's update with global step size",
+        (Part("1", printed, Repair("typo", "w_{t+1} = w_t + (eta_g/S) sum_i Delta w_{t,i}", repaired)),),
+        (
+            "With the minus sign FedAvg with eta_g = 1 reflects the mean of the clients' models at w_t: it climbs.",
+            "The sum runs over the clients that were selected, i in S_t, not over i = 1, ..., S.",
+        ),
+    )
+
+
+def lemB1(constant: Any = 1) -> Claim:
+    """Second moment of a local gradient; `constant` stands before E||grad f||^2 besides A^2."""
+    centred = Fact("mean zero", equal(noise_cross, 0), "E[varsigma_i] = 0 at every w, since f = E f_i.")
+    bounded = Fact("bound", at_most(noise2, A**2 * grad2 + B**2), "E||varsigma_i||^2 <= A^2 E||grad f||^2 + B^2.")
+    expanded = rules.linear_expectation(
+        "expanded", equal(local2, grad2 + noise2 - 2 * noise_cross), "||grad f - varsigma_i||^2, expanded."
+    )
+    goal = at_most(local2, (A**2 + constant) * grad2 + B**2)
+    proof = Proof(
+        (
+            expanded,
+            Obligation(
+                "the statement follows",
+                goal,
+                ("expanded", "mean zero", "bound"),
+                slack("bound") - residual("expanded") + 2 * residual("mean zero") + (constant - 1) * grad2,
+            ),
+        )
+    )
+    words = "E||grad f_i(w)||^2 <= (A^2 + 1) E||grad f(w)||^2 + B^2."
+    first = Statement(words, goal, (centred, bounded), proof)
+    last = Statement(
+        "The last line of the proof: E||grad f_i(w)||^2 <= (A + 1) E||grad f(w)||^2 + B.",
+        at_most(local2, (A + 1) * grad2 + B),
+        (centred, bounded),
+    )
+    return Claim(
+        "cfl.lemB1",
+        "CFL",
+        "Lemma B.1",
+        "Bound of gradient noise",
+        (Part("1", first), Part("2", last, Repair("typo", "A and B are squares there: A^2 and B^2", first))),
+        (
+            "An equality where the bound on varsigma_i is one; so a bound on E||grad f_i||^2 with constants 1 + A^2 "
+            "and B^2 is the same assumption as the one on varsigma_i, which is the equivalence claimed after "
+            "Assumption 3.",
+            "The proof writes grad f + varsigma_i for grad f - varsigma_i; with mean zero the sign is harmless.",
+        ),
+    )
+
+
+def moment(whole: sp.Expr, client: sp.Expr, time: sp.Expr) -> RuleUse:
+    return rules.linear_expectation(
+        "expanded",
+        equal(whole, grad2 + client + time - 2 * drift_cross + 2 * between),
+        "sum_tau p_tau grad f_tau = grad f - delta - xi by (5), since the weights sum to one.",
+    )
+
+
+def bound(whole: sp.Expr, client_share: sp.Expr, time_share: sp.Expr, one: sp.Expr = sp.S.One) -> Relation:
+    """(one + B^2 client_share + A^2 time_share) E||grad f||^2 + G^2 client_share + D^2 time_share, as a bound."""
+    return at_most(whole, (one + B2 * client_share + A2 * time_share) * grad2 + G2 * client_share + D2 * time_share)
+
+
+def _spread(name: str, whole: sp.Expr, each: sp.Expr, what: str) -> RuleUse:
+    return rules.linear_expectation(
+        name,
+        equal(whole, weights2 * each),
+        f"{what} of different rounds are independent with mean zero, and {each} is "
+        "the p_tau^2-weighted mean over the rounds.",
+    )
+
+
+def lemB2(one: Any = 1) -> Claim:
+    """The three second moments of Lemma B.2; `one` stands for the 1 before E||grad f||^2."""
+    known = (CLIENT, TIME, CENTRED, APART)
+    shared = slack("client drift") - residual("expanded") + 2 * residual("mean zero") - 2 * residual("independent")
+    more = (one - 1) * grad2
+    given = ("expanded", "client drift", "time drift", "mean zero", "independent")
+    goals = (
+        bound(local2, sp.S.One, sp.S.One, one),
+        bound(mixed2, sp.S.One, weights2, one),
+        bound(mixed2, weights2, weights2, one),
+    )
+    first = Proof(
+        (
+            moment(local2, client2, time2),
+            Obligation("the statement follows", goals[0], given, shared + slack("time drift") + more),
+        )
+    )
+    second = Proof(
+        (
+            moment(mixed2, client2, time_sum2),
+            _spread("rounds", time_sum2, time2, "the time drifts"),
+            Obligation(
+                "the statement follows",
+                goals[1],
+                (*given, "rounds"),
+                shared + weights2 * slack("time drift") - residual("rounds") + more,
+            ),
+        )
+    )
+    third = Proof(
+        (
+            moment(mixed2, client_sum2, time_sum2),
+            _spread("rounds", time_sum2, time2, "the time drifts"),
+            _spread("clients", client_sum2, client2, "the client drifts, of clients that take part once,"),
+            Obligation(
+                "the statement follows",
+                goals[2],
+                (*given, "rounds", "clients"),
+                shared
+                + (weights2 - 1) * slack("client drift")
+                + weights2 * slack("time drift")
+                - residual("rounds")
+                - residual("clients")
+                + more,
+            ),
+        )
+    )
+    words = (
+        "(1) FedAvg: E||grad f_{t,i}(w)||^2 <= (1 + A^2 + B^2) E||grad f(w)||^2 + G^2 + D^2.",
+        "(2) E||sum_tau p_tau grad f_{tau,i}(w)||^2 <= (1 + B^2 + A^2 sum p^2) E||grad f(w)||^2 + G^2 + D^2 sum p^2.",
+        "(3) Clients that take part once: the same with (A^2 + B^2) sum p^2 and (G^2 + D^2) sum p^2.",
+    )
+    parts = tuple(
+        Part(str(i + 1), Statement(words[i], goals[i], known, proof)) for i, proof in enumerate((first, second, third))
+    )
+    return Claim(
+        "cfl.lemB2",
+        "CFL",
+        "Lemma B.2",
+        "Second moments of mixed gradients at a fixed w",
+        parts,
+        (
+            "Equalities where Assumption 3's bounds are; weights of either sign are allowed, only their squares enter.",
+            "The mean is over the draws, at a w that does not depend on them. Where the paper uses the lemma it does: "
+            "cfl.lemB2_use.",
+            "The proof of (2) and (3) expands sum_tau p_tau (grad f_{tau,i} + delta + xi), which by (5) is grad f "
+            "itself; grad f is meant for grad f_{tau,i} there, and by (5) the signs of delta and xi are minus.",
+        ),
+    )
+
+
+def lemB2_use(one: Any = 1) -> Claim:
+    """Lemma B.2 (2) at iterates that the drifts have shaped."""
+    goal = bound(mixed2, sp.S.One, weights2, one)
+    size = Fact(
+        "time drift",
+        at_most(time_sum2, weights2 * (D2 + A2 * grad2)),
+        "E||sum_tau p_tau xi_{tau,i}||^2 <= sum p^2 (D^2 + A^2 E||grad f||^2) at this iterate.",
+    )
+    apart = Fact("drifts apart", at_most(between, 0), "E<delta_i, sum p xi> <= 0 at this iterate.")
+    fresh = Fact(
+        "fresh drifts",
+        at_most(0, drift_cross),
+        "E<grad f(w), delta_i + sum p xi> >= 0 at this iterate: zero if the drifts that enter were drawn after it, and "
+        "not negative where the iterate has moved along them.",
+    )
+    proof = Proof(
+        (
+            moment(mixed2, client2, time_sum2),
+            Obligation(
+                "the statement follows",
+                goal,
+                ("expanded", "client drift", "time drift", "drifts apart", "fresh drifts"),
+                slack("client drift")
+                + slack("time drift")
+                + 2 * slack("drifts apart")
+                + 2 * slack("fresh drifts")
+                - residual("expanded")
+                + (one - 1) * grad2,
+            ),
+        )
+    )
+    known = (CLIENT, size, apart)
+    places = (
+        "at w_t, for t >= 2, as (15) does for k = 1",
+        "at w_{t,i,k-1}, for k >= 2, as (15) and (18) do, already in the first round and for FedAvg",
+    )
+    repair_words = (
+        "the drifts in the sum must be independent of the iterate, as if drawn after it; the proof uses no more than "
+        "the second moments at the iterate that this gives, and E<grad f, delta_i + sum p xi> >= 0"
+    )
+    parts = []
+    for key, place in zip("12", places, strict=True):
+        printed = Statement(f"Lemma B.2 (2) holds {place}, with E over all draws.", goal, known)
+        mended = Statement(
+            f"Lemma B.2 (2) {place}, for drifts that are independent of the iterate.", goal, (*known, fresh), proof
+        )
+        parts.append(Part(key, printed, Repair("needs-hypothesis", repair_words, mended)))
+    return Claim(
+        "cfl.lemB2_use",
+        "CFL",
+        "(15), (18)",
+        "Lemma B.2 at iterates that depend on the drifts",
+        tuple(parts),
+        (
+            "w_t is a function of delta_i and of xi_{tau,i}, tau < t, so that E[delta_i | w_t] is not zero, although "
+            "E[delta_i(w)] is zero at every fixed w.",
+            "The instance has convex, 3/2-smooth f_i, drifts of constant length G and a step within Theorem 4.1's "
+            "range; the drift turns round between w_1 and w_2.",
+            "For offsets (drifts that do not depend on w) one step is harmless: w moves along its own drift, and grad "
+            "f is monotone.",
+            "Drifts that are merely uncorrelated with grad f at the iterate are not enough: Assumption 3 bounds "
+            "E||delta||^2 at a fixed w, which says nothing at an iterate that the draw has chosen. The statements here "
+            "grant the bounds at the iterate to the printed lemma as well.",
+            "Another reading takes E[. | w] of Assumption 3 at the random iterate itself: that assumes the missing "
+            "hypothesis. Clients that are new in every round would excuse part 1, but not part 2, where the steps of "
+            "one round follow one drift.",
+            "For any dependence, with drifts bounded at every w and not in the mean: ours.cfl_moments_on_the_run.",
+        ),
+    )
+
+
+CLAIMS = {
+    "cfl.aggregation": aggregation,
+    "cfl.lemB1": lemB1,
+    "cfl.lemB2": lemB2,
+    "cfl.lemB2_use": lemB2_use,
+}

@@ -1,0 +1,226 @@
+"""Taylor models of past objectives: Lemma B.3, and the Fisher matrix in place of the Hessian."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.algebra import residual, slack, square
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.notation import symbol
+from cflag_theory.claims.engine.relation import at_most, below, equal
+from cflag_theory.claims.engine.steps import Obligation, Proof
+
+eps = symbol("hessian_gap", r"\epsilon", nonnegative=True)
+spread = symbol(
+    "segment_spread",
+    r"\sup_s{\|\nabla^2f(\hat{\omega}+s(\omega-\hat{\omega}))-\nabla^2f(\hat{\omega})\|}",
+    nonnegative=True,
+)
+distance = symbol("distance_to_hat", r"{\|\omega-\hat{\omega}_{t,i}\|}", nonnegative=True)
+loss = symbol("loss_at_hat", r"{\|\Delta_{t,i}(\omega)\|}", nonnegative=True)
+loss_elsewhere = symbol(
+    "loss_at_w_t",
+    r"{\|\nabla f_{t,i}(\omega)-\nabla f_{t,i}(\omega_t)-\nabla^2f_{t,i}(\omega_t)(\omega-\omega_t)\|}",
+    nonnegative=True,
+)
+theta = symbol("theta_segment", r"\theta", nonnegative=True)
+
+# One input and one weight: p_c from the softmax of the logits z_c, primes for derivatives in the weight.
+mean_slope = symbol("mean_slope", r"\sum_cp_cz_c'", real=True)
+mean_slope2 = symbol("mean_slope2", r"\sum_cp_cz_c'^2", nonnegative=True)
+bend = symbol("bend", r"\left(\sum_cp_cz_c''-z_y''\right)", real=True)
+fisher = symbol("fisher", r"\mathbb{E}_{c\sim p}[\partial\ell_c]^2", nonnegative=True)
+hessian = symbol("hessian", r"\partial^2\ell_y", real=True)
+gradient = symbol("mean_gradient", r"\nabla f(\hat{\omega})", real=True)
+mean_hessian = symbol("mean_hessian", r"\nabla^2f(\hat{\omega})", real=True)
+# Means over the inputs and over the data's labels.
+mean_fisher = symbol("mean_fisher", r"\mathbb{E}_x\mathbb{E}_{c\sim p}[\partial\ell_c]^2", nonnegative=True)
+slopes2 = symbol("slopes2", r"\mathbb{E}_x\sum_cp_cz_c'^2", nonnegative=True)
+squared_slopes = symbol("squared_slopes", r"\mathbb{E}_x(\sum_cp_cz_c')^2", nonnegative=True)
+mean_bend = symbol("mean_bend", r"\mathbb{E}_{x,y}\left(\sum_cp_cz_c''-z_y''\right)", real=True)
+
+
+def off_the_segment() -> Statement:
+    """The distance between a Hessian on the segment times the step, and the change of the gradient."""
+    short, curved = theta - sp.Rational(1, 2), theta**2 - sp.Rational(1, 3)
+    goal = below(0, short**2 + curved**2)
+    # (a^2 + b^2)(1 + c^2) = (b - a c)^2 + (a + b c)^2 with c = theta + 1/2 and b - a c = -1/12.
+    c = theta + sp.Rational(1, 2)
+    certificate = (sp.Rational(1, 144) + square(short + curved * c)) / (1 + square(c))
+    return Statement(
+        "f(w) = a(w_1) + b(w_2) with a'' = w_1 and b'' = w_2^2 on [0, 1], constant outside: convex, 1-smooth, eps = 1. "
+        "Between (0, 0) and (1, 1) the gradient changes by (1/2, 1/3), the Hessian at (theta, theta) takes (1, 1) to "
+        "(theta, theta^2), and these differ for every theta.",
+        goal,
+        (),
+        Proof((Obligation("the statement follows", goal, (), certificate),)),
+    )
+
+
+def lemB3(constant: Any = 1) -> Claim:
+    """The information loss of Taylor models; `constant` scales eps."""
+    near = Fact("Hessians", at_most(spread, eps), "||Hessian f(w_1) - Hessian f(w_2)|| <= eps for all w_1, w_2.")
+    goal = at_most(loss, constant * eps * distance)
+    proof = Proof(
+        (
+            rules.mean_value("mean value", loss, spread, distance, "u = f_{t,i} between the point of expansion and w."),
+            Obligation(
+                "the statement follows",
+                goal,
+                ("mean value", "Hessians"),
+                slack("mean value") + distance * slack("Hessians") + (constant - 1) * eps * distance,
+            ),
+        )
+    )
+    printed = Statement(
+        "||Delta_{t,i}(w)|| <= eps ||w - w_hat_{t,i}|| for the model expanded at w_t, with w_hat_{t,i} = w_{t,i,K} as "
+        "the proof has it.",
+        at_most(loss_elsewhere, eps * distance),
+        (near,),
+    )
+    mended = Statement(
+        "||Delta_{t,i}(w)|| <= eps ||w - w_hat|| for the model expanded at w_hat, whichever point that is.",
+        goal,
+        (near,),
+        proof,
+    )
+    step = Statement(
+        "The proof's step: grad f(w) - grad f(w_hat) is the Hessian at one point of the segment times w - w_hat, by "
+        "the mean value theorem.",
+        None,
+    )
+    return Claim(
+        "cfl.lemB3",
+        "CFL",
+        "Lemma B.3",
+        "Information loss of Taylor models",
+        (
+            Part("1", printed, Repair("typo", "expand at w_hat_{t,i} = w_{t,i,K}: one point in both places", mended)),
+            Part(
+                "2",
+                step,
+                Repair(
+                    "typo", "the mean of the Hessian along the segment in place of the Hessian at one point", mended
+                ),
+                refutation=off_the_segment(),
+            ),
+        ),
+        (
+            "eps is approached: f'' = 1 up to w_hat and 1 + eps soon after it.",
+            "For a Hessian that is rho-Lipschitz the same step gives (rho/2) ||w - w_hat||^2.",
+            "The bound grows with the distance, so it gives Assumption 4's constant R only where the run stays within "
+            "R/eps of every point of expansion.",
+        ),
+    )
+
+
+def fisher_matrix(scale: Any = 1) -> Claim:
+    """The Fisher matrix and the Hessian of the cross entropy; `scale` multiplies the Fisher entry."""
+    second = Fact(
+        "Hessian",
+        equal(hessian, mean_slope2 - mean_slope**2 + bend),
+        "The second derivative of l_y = ln sum_c exp(z_c) - z_y.",
+    )
+    labels = rules.variance(
+        "labels",
+        mean_slope2,
+        mean_slope**2,
+        fisher,
+        "u_c = z_c' and d l_c = sum_b p_b z_b' - z_c', labels c drawn from p.",
+    )
+    linear = Fact("linear logits", equal(bend, 0), "The logits are linear in the weight, z_c'' = 0.")
+    over_inputs = rules.variance(
+        "labels",
+        slopes2,
+        squared_slopes,
+        mean_fisher,
+        "u_c = z_c' and labels c drawn from p for each input; then the mean over the inputs.",
+    )
+    mean_second = Fact(
+        "Hessian",
+        equal(mean_hessian, slopes2 - squared_slopes + mean_bend),
+        "The mean over the data of the second derivatives of ln sum_c exp(z_c) - z_y.",
+    )
+    mean_linear = Fact(
+        "linear logits",
+        equal(mean_bend, 0),
+        "The logits are linear in the weight, z_c'' = 0; or the data's labels are distributed as p for each input.",
+    )
+    goal = equal(scale * fisher, hessian)
+    words = "For the cross entropy the Fisher information equals the diagonal of the Hessian (one weight, one input)"
+    proof = Proof(
+        (
+            labels,
+            Obligation(
+                "the statement follows",
+                goal,
+                ("labels", "Hessian", "linear logits"),
+                residual("Hessian") + residual("labels") + residual("linear logits") + (1 - scale) * fisher,
+            ),
+        )
+    )
+    printed = Statement(f"{words}.", goal, (), None, (second,))
+    mended = Statement(f"{words}, for logits that are linear in the weights.", goal, (linear,), proof, (second,))
+    squared = Statement(
+        "F = [grad f(w_hat)]^2, the squared gradient of the mean loss, is the diagonal of its Hessian, for linear "
+        "logits.",
+        equal(gradient**2, mean_hessian),
+        (mean_linear,),
+    )
+    direct = equal(scale * mean_fisher, mean_hessian)
+    averaged = Statement(
+        "F = E[(grad l)^2], the square inside the mean over inputs and over labels drawn from the model, is the "
+        "diagonal of the Hessian of the mean loss, for linear logits.",
+        direct,
+        (mean_linear,),
+        Proof(
+            (
+                over_inputs,
+                Obligation(
+                    "the statement follows",
+                    direct,
+                    ("labels", "Hessian", "linear logits"),
+                    residual("Hessian") + residual("labels") + residual("linear logits") + (1 - scale) * mean_fisher,
+                ),
+            )
+        ),
+        (mean_second,),
+    )
+    return Claim(
+        "cfl.fisher",
+        "CFL",
+        "App. C.1.2",
+        "The Fisher matrix in place of the Hessian",
+        (
+            Part(
+                "1",
+                printed,
+                Repair(
+                    "needs-hypothesis",
+                    "logits that are linear in the weights (or labels that are distributed as the model's p, and the "
+                    "mean over them)",
+                    mended,
+                ),
+            ),
+            Part(
+                "2",
+                squared,
+                Repair("typo", "average the squares over inputs and over labels drawn from the model", averaged),
+            ),
+        ),
+        (
+            "Fisher information is the mean over labels drawn from the model. In general the Hessian is the Fisher "
+            "matrix plus sum_c p_c z_c'' - z_y'', which has mean zero over such labels and not over the data's: where "
+            "the data's labels are distributed as p, no linear logits are needed for the mean.",
+            "With the data's labels inside the mean (the empirical Fisher matrix) it still fails: p = 2/3 for the "
+            "right label gives 1/9 and the Hessian is 2/9.",
+            "At a minimum of f the printed F is zero, so that the quadratic penalty which keeps old tasks vanishes.",
+            "F_{ij} with two indices is read as one entry per weight.",
+        ),
+    )
+
+
+CLAIMS = {"cfl.lemB3": lemB3, "cfl.fisher": fisher_matrix}

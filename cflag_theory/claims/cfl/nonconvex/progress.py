@@ -1,0 +1,213 @@
+"""App. B.5: the progress of a round (32), and the weights that are derived from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.cfl.nonconvex.descent import (
+    SMALL,
+    gap2,
+    grad2,
+    inner_bound,
+    loss2,
+    move2,
+    move_bound,
+    past,
+    past2,
+    squares,
+    whole2,
+)
+from cflag_theory.claims.cfl.nonconvex.descent import inner as inner_step
+from cflag_theory.claims.cfl.nonconvex.local_drift import bracket, c_B, c_dist, c_G
+from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, K, N, eta, sigma2
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.algebra import residual, slack, square
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.notation import L, symbol
+from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
+from cflag_theory.claims.engine.steps import Obligation, Proof
+
+_HALF = sp.Rational(1, 2)
+f_now = symbol("nc_f_now", r"\mathbf{E}f(\omega_t)", real=True)
+f_next = symbol("nc_f_next", r"\mathbf{E}f(\omega_{t+1})", real=True)
+
+# Weights: t - 1 earlier rounds, their total weight q = 1 - p_t and the sum of the squares of their weights.
+earlier = symbol("nc_earlier", "(t-1)", positive=True, integer=True)
+q = symbol("nc_q", "q", nonnegative=True)
+earlier2 = symbol("nc_earlier2", r"\sum_{\tau<t}p_\tau^2", nonnegative=True)
+p_best = symbol("nc_p_best", r"p_t^*", nonnegative=True)
+q_best = symbol("nc_q_best", r"q^*", nonnegative=True)
+
+
+def coefficient(drift: sp.Expr = c_B) -> sp.Expr:
+    """(L^2 + 1) c_pB - 1 - p_t/2, before eta E||grad f(w_t)||^2 in (32)."""
+    return (L**2 + 1) * drift - 1 - (1 - past) / 2
+
+
+def constant_term(spread: sp.Expr, weight: sp.Expr) -> sp.Expr:
+    """What (32) adds to eta, without the noise: `spread` is c_pG, `weight` is 1 - p_t; one client."""
+    linear = eta / 2 * (spread + weight * R2)
+    return linear + L * eta**2 * weight**2 * R2 + eta * L**2 * (spread + weight**2 * R2) / 2
+
+
+def progress() -> Relation:
+    """(32)."""
+    rest = eta / 2 * (c_G + past * R2) + L * eta**2 * past2 * R2 + L * eta**2 * sigma2 / (2 * N * K)
+    rest += eta * L**2 * (c_G / 2 + past2 * R2 / 2 + sigma2 / (4 * K))
+    return at_most(f_next, f_now + eta * coefficient() * grad2 + rest)
+
+
+def nc_eq32(swapped: bool = False) -> Claim:
+    """(32), the sign of its coefficient and c_0; `swapped` keeps the printed c_0 in the repair."""
+    known = (
+        Fact("(25)", at_most(f_next, f_now + inner_step + L / 2 * move2), "(25)."),
+        Fact("(26)", inner_bound(), "(26)."),
+        Fact("(27)", move_bound(), "(27) as printed."),
+        Fact("loss", at_most(loss2, past2 * R2), "E||sum p Delta||^2 <= (1 - p_t)^2 R^2, by Assumption 4."),
+        Fact("(28)", at_most(gap2, 2 * L**2 * c_dist + 2 * (c_B - 1) * grad2 + c_G), "(28) as printed, averaged."),
+        Fact("(31)", at_most(c_dist, bracket()), "(31) as printed."),
+        SMALL,
+    )
+    certificate = (
+        slack("(25)")
+        + slack("(26)")
+        + L / 2 * slack("(27)")
+        + L * eta**2 * slack("loss")
+        + eta / 2 * slack("(28)")
+        + eta * L**2 * slack("(31)")
+        + L * eta * whole2 * slack("eta")
+    )
+    first = Statement(
+        "(32), from (25), (26), (27), (28) and (31) as printed.",
+        progress(),
+        known,
+        Proof(
+            (Obligation("the statement follows", progress(), tuple(fact.name for fact in known), certificate),),
+        ),
+    )
+    within = Fact("p", at_most(past, 1), "0 <= p_t <= 1.")
+    negative = below(coefficient(), 0)
+    condition = Fact("descent", below((L**2 + 1) * c_B, 1 + (1 - past) / 2), "(L^2 + 1) c_pB < 1 + p_t/2.")
+    second = Part(
+        "2",
+        Statement(
+            "Under the hypotheses of the theorems, whatever L is, the coefficient of eta E||grad f(w_t)||^2 in (32) is "
+            "negative, as the rate needs.",
+            negative,
+            (within,),
+        ),
+        Repair(
+            "needs-hypothesis",
+            "(L^2 + 1) c_pB < 1 + p_t/2, which is the exact condition; for A = B = 0 it is L^2 < p_t/2",
+            Statement(
+                "For (L^2 + 1) c_pB < 1 + p_t/2 the coefficient is negative.",
+                negative,
+                (within, condition),
+                Proof((Obligation("the statement follows", negative, ("descent",), slack("descent")),)),
+            ),
+        ),
+    )
+    definition = Fact("c_pB", equal(c_B, 1 + B2 + A2 * squares), "c_pB, before (14).")
+    printed_c0 = equal(coefficient(1 + A2 + B2 * squares), coefficient())
+    right_c0 = printed_c0 if swapped else equal(coefficient(1 + B2 + A2 * squares), coefficient())
+    third = Part(
+        "3",
+        Statement(
+            "c_0 = (L^2 + 1)(1 + A^2 + B^2 sum p^2) - 1 - p_t/2 is the coefficient of (32).",
+            printed_c0,
+            definitions=(definition,),
+        ),
+        Repair(
+            "typo",
+            "exchange A^2 and B^2 in c_0",
+            Statement(
+                "(L^2 + 1)(1 + B^2 + A^2 sum p^2) - 1 - p_t/2 is the coefficient of (32).",
+                right_c0,
+                proof=Proof(
+                    (Obligation("the statement follows", right_c0, ("c_pB",), (L**2 + 1) * residual("c_pB")),),
+                ),
+                definitions=(definition,),
+            ),
+        ),
+    )
+    return Claim(
+        "cfl.nc_eq32",
+        "CFL",
+        "(32)",
+        "When the coefficient of ||grad f||^2 is negative",
+        (Part("1", first), second, third),
+        (
+            "Part 1 is the algebra alone; (27), (28) and (31) are rows of their own, and fail.",
+            "The question of the row is read as part 2. The text says that the algorithm cannot converge for very "
+            "large A and B, that 'the value of A^2, B^2, L, p decide if c_0 >= 0', and that it considers c_0 < 0 "
+            "first; the theorems that follow have no condition of the kind. In the instance A = B = 0.",
+            "L^2 + 1 adds a squared curvature to a number: f/100 has another sign than f, though the run with 100 eta "
+            "is the same. With the dimensions of (31) mended and its number 8 kept the coefficient is never negative; "
+            "with a shorter step it is, for c_pB < 1 + p_t/2: ours.cfl_nonconvex_coefficient.",
+            "Part 3: with p_tau = 1/t it is A^2 that is divided by t, the time drift, and not B^2 as the observations "
+            "after the rate say. Where those weights make a smaller coefficient than FedAvg's, both are positive.",
+            "A theorem that says something for every L: ours.cfl_nonconvex.",
+        ),
+    )
+
+
+_STAR = Fact(
+    "p*",
+    equal(p_best * ((earlier + 1) * D2 + earlier * R2), earlier * R2 + D2),
+    "p_t of Lemma B.4: ((t - 1) R^2 + D^2) / (t D^2 + (t - 1) R^2).",
+)
+_POSITIVE = Fact("D", below(0, D2), "D > 0, without which Lemma B.4 divides zero by zero when R = 0.")
+
+
+def nc_weights(value: Any = 1) -> Claim:
+    """The weights of B.5; `value` scales the printed least value of the displayed problem."""
+    spread = D2 * ((1 - q) ** 2 + earlier2)
+    goal = at_most(G2 + value * D2 * p_best, G2 + spread + q**2 * R2)
+    under = (earlier + 1) * D2 + earlier * R2
+    certificate = (
+        earlier * D2 * slack("Jensen")
+        + under / earlier * square(q - 1 + p_best)
+        - residual("p*") * (2 * q - 1 + p_best) / earlier
+        + (1 - value) * D2 * p_best
+    )
+    first = Statement(
+        "The displayed problem min_p G^2 + D^2 sum p^2 + (1 - p_t)^2 R^2 has the weights of Lemma B.4 as its solution, "
+        "and its least value is G^2 + D^2 (D^2 + (t - 1) R^2) / (t D^2 + (t - 1) R^2).",
+        goal,
+        (_POSITIVE,),
+        Proof(
+            (
+                rules.jensen("Jensen", q**2 / earlier**2, earlier2 / earlier, "the t - 1 earlier weights."),
+                Obligation("the statement follows", goal, ("Jensen", "p*"), certificate),
+            )
+        ),
+        (_STAR,),
+    )
+    at_q = constant_term(G2 + D2 * ((1 - q) ** 2 + q**2 / earlier), q)
+    at_star = constant_term(G2 + D2 * (p_best**2 + (1 - p_best) ** 2 / earlier), 1 - p_best)
+    second = Statement(
+        "These weights minimise the constant term of (32), as in the convex case: over the weights p_t = 1 - q, the "
+        "earlier rounds being weighted alike.",
+        at_most(at_star, at_q),
+        (_POSITIVE, Fact("q", at_most(q, 1), "0 <= q <= 1.")),
+        definitions=(_STAR,),
+    )
+    return Claim(
+        "cfl.nc_weights",
+        "CFL",
+        "B.5, after (32)",
+        "The same optimal weights as in the convex case",
+        (Part("1", first), Part("2", second)),
+        (
+            "Part 1: attained at p_t = p_t^*, the rest shared equally.",
+            "Part 2: (32) also has (1 - p_t) R^2, linear in 1 - p_t, which Young's inequality brings in (26). The "
+            "exact optimum is ours.cfl_nonconvex_weights; it is p_t = 1, FedAvg, as soon as R^2 >= 2 (1 + L^2) D^2.",
+            "With R = 0 both are uniform weights.",
+        ),
+    )
+
+
+CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.nc_eq32": nc_eq32, "cfl.nc_weights": nc_weights}

@@ -1,0 +1,225 @@
+"""App. B.4.4: phi_t averaged over the rounds, with the weights q_t: what O(.) says, and what its second term says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.cfl.rates.weighted_means import (
+    HARMONIC,
+    PLAIN,
+    STEP,
+    drift2,
+    harmonic,
+    ln_T,
+    phi,
+    plain,
+    weighted,
+)
+from cflag_theory.claims.cfl.symbols import T
+from cflag_theory.claims.cfl.techniques.chebyshev import ln
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.algebra import residual, slack, square
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.notation import k, sequence, symbol
+from cflag_theory.claims.engine.relation import at_most, equal
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+
+R = symbol("R", "R", nonnegative=True)
+distance = symbol("start_distance", r"{\|w_0-w^*\|}", nonnegative=True)
+c = symbol("subtracted", "c", positive=True)
+LOGARITHM = Fact("ln T", equal(sp.exp(ln_T), T), "exp(ln T) = T.")
+
+# mu eta = 1/10, after 40 + @ rounds: sums of 0.95^{T-t}/(t - 1/2) and of 0.95^{T-t}.
+beyond = symbol("rounds_beyond_40", "n", nonnegative=True, integer=True)
+decayed_sum = sequence("decayed_sum", r"\sum_{t\le 40+@}\frac{0.95^{40+@-t}}{t-1/2}", nonnegative=True)
+decayed_weights = symbol("decayed_weights", r"\sum_{t\le 40+n}0.95^{40+n-t}", nonnegative=True)
+
+
+def _fixed_step() -> Statement:
+    """With mu eta = 1/10 the mean of 1/(t - 1/2) is at most 3200/T from T = 40 on."""
+    hypothesis = "small (hypothesis)"
+    keep, rounds = sp.Rational(19, 20), k + 40
+    small = Induction(
+        "small",
+        k,
+        at_most(rounds * decayed_sum(k), 3200),
+        Obligation("small at 0", at_most(40 * decayed_sum(0), 3200), ("forty",), 40 * slack("forty")),
+        (
+            Obligation(
+                "small at k + 1",
+                at_most((rounds + 1) * decayed_sum(k + 1), 3200),
+                (hypothesis, "round"),
+                keep * (rounds + 1) / rounds * slack(hypothesis)
+                - (rounds + 1) * residual("round")
+                + (160 * (k + 21) * (2 * k + 81) - 2 * (k + 41) * rounds) / (rounds * (2 * k + 81)),
+            ),
+        ),
+    )
+    end = beyond + 40
+    goal = at_most(distance * (1 - 1600 / end), phi)
+    follows = Obligation(
+        "the statement follows",
+        goal,
+        ("last", "weights", "mean", "phi"),
+        residual("phi") + distance / 2 * (slack("last") / end + weighted * slack("weights") - residual("mean")),
+    )
+    return Statement(
+        "D = R = 1 and mu eta = 1/10, which L = mu and eta = 1/(10 L) give: phi >= (1 - 1600/T) ||w_0 - w*|| for all T "
+        "= 40 + n, while the right side is (1 - c ln T/(2 T)) ||w_0 - w*||: less as soon as ln T > 3200/c.",
+        goal,
+        (),
+        Proof((small, Instance("last", "small", k, beyond), follows)),
+        (
+            Fact("forty", at_most(decayed_sum(0), 80), "Forty terms, none above 1/(1 - 1/2) = 2."),
+            Fact(
+                "round",
+                equal(decayed_sum(k + 1), keep * decayed_sum(k) + 2 / (2 * k + 81)),
+                "One more round: T = k + 41, and 1/(T - 1/2) = 2/(2 k + 81).",
+            ),
+            Fact("weights", at_most(1, decayed_weights), "The last round has weight 1."),
+            Fact("mean", equal(weighted * decayed_weights, decayed_sum(beyond)), "The q-weighted mean of 1/(t - 1/2)."),
+            Fact("phi", equal(phi, distance * (1 - weighted / 2)), "phi as in part 1, at D = R = 1."),
+        ),
+    )
+
+
+def phi_rate(constant: Any = 4) -> Claim:
+    """The averaged bias phi; `constant` is the C of part 1."""
+    whole = drift2 / (R**2 + drift2)
+    facts = {fact.name: fact for fact in (*PLAIN, *HARMONIC)}
+    named = Fact(
+        "phi",
+        equal(phi, 2 * R * distance * (whole - whole**2 * weighted)),
+        "phi_t = c_3 ||w_0 - w*||, c_3 = 2 R (1 - p_t) = 2 R (D^2/(R^2+D^2) - D^4/(R^2+D^2)^2 / (t - R^2/(R^2+D^2))).",
+    )
+    printed = at_most(phi, constant * R * distance * (whole - whole**2 * ln_T / T))
+    tangent = rules.tangent_of_exp("T >= 2 ln T", ln_T / 2, sp.Integer(2))
+    follows = Obligation(
+        "the statement follows",
+        printed,
+        ("phi", "T >= 2 ln T", "ln T"),
+        -residual("phi")
+        + R
+        * distance
+        * (
+            (constant - 2) * whole * R**2 / (R**2 + drift2)
+            + 2 * whole**2 * weighted
+            + constant * whole**2 / (2 * T) * (slack("T >= 2 ln T") - residual("ln T") + square(1 - ln_T / 2))
+            + (constant - 4) * whole**2 / 2
+        ),
+    )
+    swallowed = Statement(
+        f"phi <= {constant} R (D^2/(D^2+R^2) - D^4/(D^2+R^2)^2 ln T/T) ||w_0 - w*|| for all T >= 1, D > 0, R >= 0, mu "
+        "eta < 2, if phi_t = c_3 ||w_0 - w*||.",
+        printed,
+        (STEP,),
+        Proof((tangent, follows)),
+        (named, LOGARITHM),
+    )
+    exact = at_most(phi, 2 * R * distance * (whole - c * whole**2 * ln_T / T))
+    hypothesis = "below (hypothesis)"
+    size = R**2 + drift2
+    compare = Induction(
+        "below",
+        k,
+        at_most(harmonic(k), plain(k)),
+        Obligation(
+            "no terms", at_most(harmonic(0), plain(0)), ("none", "no term"), residual("none") - residual("no term")
+        ),
+        (
+            Obligation(
+                "one more term",
+                at_most(harmonic(k + 1), plain(k + 1)),
+                (hypothesis, "plain", "1/t"),
+                slack(hypothesis) + residual("plain") - residual("1/t") + R**2 / ((k + 1) * (k * size + drift2)),
+            ),
+        ),
+    )
+    last = Obligation(
+        "the statement follows",
+        exact,
+        ("phi", "mu = 0", "c", "T terms", "up to T + 1", "tangent at T"),
+        -residual("phi")
+        + 2
+        * R
+        * distance
+        * whole**2
+        / T
+        * (
+            slack("T terms")
+            + slack("up to T + 1")
+            + slack("tangent at T")
+            + 1 / (T + 1)
+            + residual("mu = 0")
+            - ln_T * residual("c")
+        ),
+    )
+    logarithms = at_most(ln(k + 1), harmonic(k))
+    harmonic_sum = Induction(
+        "harmonic",
+        k,
+        logarithms,
+        Obligation("ln 1 = 0", logarithms.subs({k: 0}), ("no term", "ln 1"), residual("no term") - residual("ln 1")),
+        (
+            rules.tangent_of_ln("tangent", ln, k + 2, k + 1),
+            Obligation(
+                "one more",
+                logarithms.subs({k: k + 1}),
+                ("harmonic (hypothesis)", "tangent", "1/t"),
+                slack("harmonic (hypothesis)") + slack("tangent") + residual("1/t"),
+            ),
+        ),
+    )
+    one = Fact("ln 1", equal(ln(1), 0), "The natural logarithm.")
+    flat = Fact("mu = 0", equal(T * weighted, plain(T)), "mu = 0: the q_t are equal, and the mean is the plain one.")
+    rounds = Fact("plain", equal(plain(k + 1), plain(k) + size / (k * size + drift2)), facts["plain"].words)
+    words = "phi <= 2 R (D^2/(D^2+R^2) - c D^4/(D^2+R^2)^2 ln T/T) ||w_0 - w*||"
+    unit = Fact("c", equal(c, 1), "c = 1.")
+    repair = Repair(
+        "needs-hypothesis",
+        "mu = 0: equal weights q_t. With mu > 0 they favour the last rounds, where 1/t is small",
+        Statement(
+            f"{words} with c = 1, for mu = 0.",
+            exact,
+            (STEP, flat, unit),
+            Proof(
+                (
+                    compare,
+                    Instance("T terms", "below", k, T),
+                    harmonic_sum,
+                    Instance("up to T + 1", "harmonic", k, T),
+                    rules.tangent_of_ln("tangent at T", ln, T, T + 1),
+                    last,
+                )
+            ),
+            (named, rounds, facts["none"], *HARMONIC, one),
+        ),
+    )
+    term = Statement(
+        f"{words} for some fixed c > 0, all T and all steps in the printed range: the 2 is that of c_3, and this is "
+        "what the subtracted term says if it says anything.",
+        exact,
+        (STEP,),
+    )
+    return Claim(
+        "cfl.phi_rate",
+        "CFL",
+        "App. B.4.4, the bound of phi",
+        'The "- ln T/T" term of phi',
+        (Part("1", swallowed), Part("2", term, repair, refutation=_fixed_step())),
+        (
+            "Lemma A.6 bounds the mean of 1/t from above; a bound of phi from above needs it from below.",
+            "In O(.) the subtracted term means nothing: D^2/(D^2+R^2) - D^4/(D^2+R^2)^2 ln T/T lies between half of "
+            "D^2/(D^2+R^2) and all of it. So part 1 says phi = O(R D^2/(D^2+R^2) ||w_0 - w*||) and no more.",
+            "Part 1 is what O(.) promises. Part 2 asks for the term itself: with c_3 and any constant step the weights "
+            "q_t favour the last 2/(mu eta) rounds, so the subtracted term is of order 1/T; with equal weights it is "
+            "there.",
+            "phi_t = c_3 ||w_0 - w*|| is a row of its own, cfl.phi.",
+        ),
+    )
+
+
+CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.phi_rate": phi_rate}

@@ -1,0 +1,205 @@
+"""What the drift model of the CFL paper allows at best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cflag_theory.claims.cfl.rates.floors import (
+    ALONG,
+    KEEP,
+    along,
+    complement,
+    curvature,
+    gap,
+    keep,
+    others,
+    squares,
+    start2,
+)
+from cflag_theory.claims.cfl.rates.theorems import apart2
+from cflag_theory.claims.cfl.symbols import D2, G2, N, T
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.algebra import residual, slack, square
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.notation import k, sequence, symbol
+from cflag_theory.claims.engine.relation import at_most, equal
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+
+#: ||w - w*||^2 that the drift alone would give: G^2/(N lambda^2) or D^2/(N T lambda^2).
+reach2 = symbol("drift_distance2", "g", positive=True)
+# From some round t_0 >= 2 on, since p_1 = 1.
+mean_at = sequence("mean_at", r"\mathbb{E}w_{t_0+@}-w^*", real=True)
+pull = sequence("loss_pull", r"(1-p_{t_0+@})R", real=True)
+later_step = sequence("later_step", r"\eta_{t_0+@}", positive=True)
+later_gap = sequence("later_suboptimality", r"\mathbb{E}f(w_{t_0+@})-f^*", nonnegative=True)
+shift = symbol("shift", r"\rho/\lambda", nonnegative=True)
+spread2 = sequence("spread2_at", r"\mathrm{Var}\,w_{t_0+@}", nonnegative=True)
+
+#: D^2/(N lambda^2 ||w_0 - w*||^2).
+s = symbol("delay", "s", positive=True)
+
+
+def _floor(part: str, constant: Any) -> Statement:
+    """The floor of the fixed client drifts, or that of T time drifts."""
+    goal = at_most(constant * curvature * start2 * reach2 / (2 * (start2 + reach2)), gap(T))
+    h, g = start2, reach2
+    # keep^2 h + (1 - keep)^2 g >= h g/(h + g), with the difference a square.
+    rest = curvature / 2 * (h + g) * square(keep(T) - g / (h + g))
+    given = curvature * g / 2 * (along(T) + 1 - keep(T)) * residual("b_T")
+    weaker = (1 - constant) * curvature * h * g / (2 * (h + g))
+    if part == "clients":
+        value = equal(gap(T), curvature / 2 * (keep(T) ** 2 * h + along(T) ** 2 * G2 / (N * curvature**2) + others(T)))
+        chosen = Fact("g", equal(G2, N * curvature**2 * g), "g = G^2/(N lambda^2).")
+        steps: tuple[Any, ...] = ()
+        drift = along(T) ** 2 / (2 * N * curvature) * residual("g")
+        words = "fixed clients, g = G^2/(N lambda^2)"
+    else:
+        value = equal(gap(T), curvature / 2 * (keep(T) ** 2 * h + squares(T) * D2 / (N * curvature**2) + others(T)))
+        chosen = Fact("g", equal(D2, N * T * curvature**2 * g), "g = D^2/(N T lambda^2).")
+        steps = (rules.jensen("T shares", along(T) ** 2, T * squares(T), "b_T is the sum of the shares of T rounds."),)
+        drift = squares(T) / (2 * N * curvature) * residual("g") + curvature * g / 2 * slack("T shares")
+        words = "T independent time drifts, g = D^2/(N T lambda^2)"
+    names = ("gap", "g", "b_T", *(one.name for one in steps))
+    follows = Obligation(
+        "the statement follows",
+        goal,
+        names,
+        residual("gap") + drift + curvature / 2 * others(T) + rest + given + weaker,
+    )
+    return Statement(
+        f"E f(w_T) - f* >= (lambda/2) h g/(h + g) with h = ||w_0 - w*||^2 and {words}.",
+        goal,
+        (),
+        Proof((complement(), Instance("b_T", "complement", k, T), *steps, follows)),
+        (*KEEP, *ALONG, Fact("gap", value, "E f(w_T) - f* in closed form; V_T >= 0 is what else is random."), chosen),
+    )
+
+
+def _loss(constant: Any) -> Statement:
+    """The floor of the information loss."""
+    hypothesis = "beyond (hypothesis)"
+    beyond = Induction(
+        "beyond",
+        k,
+        at_most(shift, mean_at(k)),
+        Obligation("beyond at 0", at_most(shift, mean_at(0)), ("start",), slack("start")),
+        (
+            Obligation(
+                "beyond from k to k + 1",
+                at_most(shift, mean_at(k + 1)),
+                (hypothesis, "mean", "loss", "short"),
+                residual("mean") + slack("short") * slack(hypothesis) + later_step(k) * slack("loss"),
+            ),
+        ),
+    )
+    goal = at_most(constant * curvature / 2 * shift**2, later_gap(T))
+    follows = Obligation(
+        "the statement follows",
+        goal,
+        ("last", "gap"),
+        residual("gap")
+        + curvature / 2 * (spread2(T) + slack("last") * (slack("last") + 2 * shift))
+        + (1 - constant) * curvature / 2 * shift**2,
+    )
+    return Statement(
+        "On the line, E f(w_t) - f* >= rho^2/(2 lambda) in every round from t_0 on, if from this round t_0 >= 2 on (1 "
+        "- p_t) R >= rho, the losses point away from w* and eta_t <= 1/lambda, and E w_{t_0} - w* >= rho/lambda. In "
+        "the first round p_1 = 1, and nothing is lost.",
+        goal,
+        (),
+        Proof((beyond, Instance("last", "beyond", k, T), follows)),
+        (
+            Fact("start", at_most(shift, mean_at(0)), "E w_{t_0} - w* >= rho/lambda."),
+            Fact(
+                "mean",
+                equal(mean_at(k + 1), (1 - curvature * later_step(k)) * mean_at(k) + later_step(k) * pull(k)),
+                "The expectation of a round: drifts and noise have mean zero, the loss has not.",
+            ),
+            Fact("loss", at_most(curvature * shift, pull(k)), "(1 - p_t) R >= rho."),
+            Fact("short", at_most(curvature * later_step(k), 1), "eta_t <= 1/lambda."),
+            Fact("gap", equal(later_gap(T), curvature / 2 * (mean_at(T) ** 2 + spread2(T))), "Mean and variance."),
+        ),
+    )
+
+
+def _attained(constant: Any) -> Statement:
+    """FedAvg with a falling step on the floor of the time drifts."""
+    h, g, squared = start2, reach2, N * curvature**2
+    hypothesis, n = "exact (hypothesis)", k + s
+    exact = Induction(
+        "exact",
+        k,
+        equal(apart2(k) * n, s * h),
+        Obligation("exact at 0", equal(apart2(0) * s, s * h), ("h",), -s * residual("h")),
+        (
+            Obligation(
+                "exact from k to k + 1",
+                equal(apart2(k + 1) * (n + 1), s * h),
+                (hypothesis, "round", "s"),
+                -(n + 1) * residual("round") - n / (n + 1) * residual(hypothesis) - residual("s") / (squared * (n + 1)),
+            ),
+        ),
+    )
+    goal = equal(gap(T) * (h + g), constant * curvature * h * g / 2)
+    follows = Obligation(
+        "the statement follows",
+        goal,
+        ("last", "gap", "s", "g"),
+        -(h + g) * residual("gap")
+        - curvature / (2 * T) * (h * residual("last") + (h - apart2(T)) * (residual("g") - residual("s")) / squared),
+    )
+    return Statement(
+        "FedAvg (p_t = 1) with G = sigma = 0, K = 1 and the steps eta_t = 1/(lambda (t + 1 + s)), t = 0, 1, ..., s = "
+        "D^2/(N lambda^2 h), has E f(w_T) - f* = (lambda/2) h g/(h + g), g = D^2/(N T lambda^2), for every T: the "
+        "floor of the time drifts itself.",
+        goal,
+        (),
+        Proof((exact, Instance("last", "exact", k, T), follows)),
+        (
+            Fact("h", equal(apart2(0), h), "h = ||w_0 - w*||^2."),
+            Fact(
+                "round",
+                equal(apart2(k + 1), (n / (n + 1)) ** 2 * apart2(k) + D2 / (squared * (n + 1) ** 2)),
+                "w - w* keeps n/(n + 1) of itself, n = t + s, and takes 1/(n + 1) of the mean of N new drifts over "
+                "lambda.",
+            ),
+            Fact("s", equal(D2, squared * s * h), "s = D^2/(N lambda^2 h)."),
+            Fact("g", equal(D2, squared * T * g), "g = D^2/(N T lambda^2)."),
+            Fact("gap", equal(gap(T), curvature / 2 * apart2(T)), "f = lambda ||w - w*||^2/2."),
+        ),
+    )
+
+
+def lower_bounds(constant: Any = 1) -> Claim:
+    """Floors for every start, every number of rounds, all positive steps and all round weights chosen beforehand."""
+    parts = (
+        Part("clients", _floor("clients", constant)),
+        Part("time", _floor("time", constant)),
+        Part("loss", _loss(constant)),
+        Part("attained", _attained(constant)),
+    )
+    return Claim(
+        "ours.cfl_lower_bounds",
+        "ours",
+        "on Theorems 4.1, 4.4, B.5 and B.6",
+        "What no step size and no round weights can beat",
+        parts,
+        (
+            "Algorithm 2 on f = lambda ||w - w*||^2/2 with K = 1, additive drifts, any positive steps and any weights "
+            "that sum to one, all chosen beforehand: steps that look at the gradients can do better. The parts clients "
+            "and time are without information loss. For K > 1 read (1 - (1 - eta_l lambda)^K)/lambda for the step; "
+            "averages of the iterates have the same form and the same floors.",
+            "Clients that stay: a floor of order G^2/(N lambda) that no T removes. Time drifts: D^2/(N lambda T), with "
+            "R = 0 too.",
+            "Remark 4.6, on this f: no weights for the past do better than FedAvg with the step of the last part, "
+            "which is on the floor for every T and every start: here reuse of the past gains nothing. For every "
+            "strongly convex f ours.cfl_decaying_fedavg comes within a factor of about 4 L/mu.",
+            "Part clients is attained by one round, and with h to infinity by part exact of ours.cfl_decaying_fedavg.",
+            "The weights of Lemma B.4 have 1 - p_t >= D^2/(2 D^2 + R^2) from the second round on, where the third part "
+            "may start.",
+        ),
+    )
+
+
+CLAIMS: dict[str, Callable[[], Claim]] = {"ours.cfl_lower_bounds": lower_bounds}

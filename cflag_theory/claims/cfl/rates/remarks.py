@@ -1,0 +1,288 @@
+"""Proposition 4.3, Remarks 4.2, 4.5 and 4.8, and Theorem 4.7: what is read off the rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2
+from cflag_theory.claims.cfl.weights.independent import (
+    M2,
+    W,
+    balanced,
+    chosen,
+    least_noise,
+    noise,
+    past,
+    shared,
+    v,
+    value,
+)
+from cflag_theory.claims.engine.algebra import residual
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.notation import symbol
+from cflag_theory.claims.engine.relation import at_most, equal
+from cflag_theory.claims.engine.steps import Obligation, Proof
+
+# Denominators of the variance terms; the terms have a value where they are positive.
+D2_R2 = symbol("D2_plus_R2", "(D^2+R^2)", positive=True)
+G2_D2_R2 = symbol("G2_plus_D2_plus_R2", "(G^2+D^2+R^2)", positive=True)
+DENOMINATOR = Fact("D^2 + R^2", equal(D2_R2, D2 + R2), "D and R are not both zero.")
+
+
+def limit(left_over: sp.Expr, denominator: sp.Expr) -> sp.Expr:
+    """X R^2 / (X + R^2)."""
+    return left_over * R2 / denominator
+
+
+def prop4_3(share: Any = 1) -> Claim:
+    """Proposition 4.3; `share` scales c_normal."""
+    both = Fact("G^2 + D^2 + R^2", equal(G2_D2_R2, G2 + D2_R2), "As it says.")
+    goal = at_most((G2 + D2) * R2 / G2_D2_R2, share * (G2 + limit(D2, D2_R2)))
+    product = D2_R2 * G2_D2_R2
+    more = (share - 1) * (G2 + limit(D2, D2_R2))
+    certificate = (
+        G2 * (D2 * G2_D2_R2 + R2 * (G2 + D2)) / product
+        + (D2 * R2 * residual("G^2 + D^2 + R^2") - G2 * R2 * residual("D^2 + R^2")) / product
+        + G2 * (G2_D2_R2 * residual("D^2 + R^2") + R2 * (residual("G^2 + D^2 + R^2") + residual("D^2 + R^2"))) / product
+    )
+    first = Statement(
+        "c_stateless = (G^2 + D^2) R^2 / (G^2 + D^2 + R^2) <= c_normal = G^2 + D^2 R^2 / (R^2 + D^2).",
+        goal,
+        (),
+        Proof((Obligation("the statement follows", goal, ("D^2 + R^2", "G^2 + D^2 + R^2"), certificate + more),)),
+        (DENOMINATOR, both),
+    )
+    return Claim(
+        "cfl.prop4_3",
+        "CFL",
+        "Proposition 4.3",
+        "The variance term of stateless clients is smaller",
+        (
+            Part("1", first),
+            Part(
+                "2",
+                _approaches(
+                    "Lemma B.2 (3) has (G^2 + D^2) sum p^2 in place of G^2 + D^2 sum p^2: with X = G^2 + D^2 the least "
+                    "value of c_{p_G} + c_R on round t is X R^2 / (X + R^2) + X^3 / ((X + R^2) W), which tends to "
+                    "c_stateless."
+                ),
+            ),
+        ),
+        (
+            "The weights must be those of Lemma B.4 with G^2 + D^2 in place of D^2. With the weights of Theorem 4.1 as "
+            "they stand the term tends to R^2 ((G^2 + D^2) R^2 + D^4) / (R^2 + D^2)^2 instead, which exceeds "
+            "c_stateless by R^4 G^4 / ((R^2 + D^2)^2 (G^2 + D^2 + R^2)).",
+            "Written out, c_normal - c_stateless = G^2 (1 - R^4 / ((R^2 + D^2)(G^2 + D^2 + R^2))). As FedAvg has G^2 + "
+            "D^2 in both cases, the improvement over FedAvg is the larger one without state.",
+        ),
+    )
+
+
+variance = symbol("total_drift2", "X", nonnegative=True)
+variance_R2 = symbol("total_drift2_plus_R2", "(X+R^2)", positive=True)
+
+
+def _approaches(words: str) -> Statement:
+    goal = equal(least_noise(variance) - G2, variance * R2 / variance_R2 + variance**3 / (variance_R2 * W))
+    plus = Fact("X + R^2", equal(variance_R2, variance + R2), "Not zero.")
+    return Statement(words, goal, (), approached(variance, variance_R2, "X + R^2", goal), (*chosen(variance), plus))
+
+
+def approached(left_over: sp.Expr, denominator: sp.Expr, name: str, goal: Any, more: sp.Expr = sp.S.Zero) -> Proof:
+    """least_noise(X) = G^2 + X R^2 / (X + R^2) + X^3 / ((X + R^2) W), the two sides of `goal` but for `more`."""
+    # (p_t* - R^2 / (X + R^2)) (X + R^2) W = X^2, by the definitions.
+    both = left_over * (
+        residual("p_t*")
+        + (past * R2 + left_over) * residual(name) / (denominator * W)
+        - R2 * residual("W") / (denominator * W)
+    )
+    follows = Obligation("the statement follows", goal, ("value", "p_t*", "W", name), -residual("value") - both + more)
+    return Proof((*balanced(left_over), value(left_over), follows))
+
+
+def rem4_2() -> Claim:
+    """Remark 4.2."""
+    alone = Fact("G = 0", equal(G2, 0), "One client in all: f(w) = E f_{t,1}(w), so that delta = 0.")
+    constant = Fact("B = 0", equal(B2, 0), "One client in all: delta = 0.")
+    goal = equal(G2 + limit(D2, D2_R2), limit(D2, D2_R2))
+    second = equal(1 + A2 + B2, 1 + A2)
+
+    def part(key: str, words: str, relation: Any, fact: Fact, definitions: tuple[Fact, ...]) -> Part:
+        proof = Proof((Obligation("the statement follows", relation, (fact.name,), -residual(fact.name)),))
+        repaired = Statement(f"{words}, with one client in all.", relation, (fact,), proof, definitions)
+        return Part(
+            key,
+            Statement(f"{words}.", relation, (), None, definitions),
+            Repair("needs-hypothesis", "one client in all (G = B = 0), not one selected client", repaired),
+        )
+
+    return Claim(
+        "cfl.rem4_2",
+        "CFL",
+        "Remark 4.2",
+        "N = 1 recovers continual learning",
+        (
+            part(
+                "1",
+                "At N = 1 the variance term of Theorem 4.1 is c_A = D^2 R^2 / (R^2 + D^2), the term of CL in Table 1",
+                goal,
+                alone,
+                (DENOMINATOR,),
+            ),
+            part("2", "At N = 1 its c_O is 1 + A^2, as for CL in Table 1", second, constant, ()),
+        ),
+        (
+            "N is the number of selected clients (footnote 3). With one of many selected a round, the client's drift "
+            "stays, and G^2 and B^2 with it.",
+            "The general convex entry of CL in Table 1 keeps c_{p_B} = 1 + A^2 + B^2: see cfl.table1.",
+            "Remark 4.2 cites Yin et al. 2020a for the general convex case; Table 1, in the text at hand, lists Yin et "
+            "al. 2020b under strongly convex. Both keys are arXiv 2006.10974.",
+        ),
+    )
+
+
+def rem4_5() -> Claim:
+    """Remark 4.5."""
+    first = at_most(past * v * R2, D2)
+    kept = D2 * (past + 1) * D2 / W
+    weights = Statement(
+        "R^2 (1 - p_t) <= D^2 on every round: as R tends to infinity p_t tends to 1, uniformly in t, and R (1 - p_t), "
+        "to which phi_t is proportional, to 0.",
+        first,
+        (),
+        Proof(
+            (
+                Obligation(
+                    "the statement follows",
+                    first,
+                    ("W", "p_tau*"),
+                    kept + D2 * residual("W") / W - past * R2 * residual("p_tau*"),
+                ),
+            )
+        ),
+        chosen(D2),
+    )
+    second = at_most(R2 * (G2 + D2 - (G2 + limit(D2, D2_R2))), D2**2)
+    rate = Statement(
+        "R^2 (G^2 + D^2 - (G^2 + D^2 R^2 / (R^2 + D^2))) <= D^4: the variance term of Theorem 4.1 tends to that of "
+        "Theorem 4.4.",
+        second,
+        (),
+        Proof(
+            (
+                Obligation(
+                    "the statement follows",
+                    second,
+                    ("D^2 + R^2",),
+                    D2**2 * D2 / D2_R2 + (D2**2 - R2 * D2) * residual("D^2 + R^2") / D2_R2,
+                ),
+            )
+        ),
+        (DENOMINATOR,),
+    )
+    third = equal(noise(D2, sp.S.One, sp.S.Zero), G2 + D2)
+    fedavg = Statement(
+        "At p_t = 1, c_{p_G} + c_R is FedAvg's G^2 + D^2, whatever R.",
+        third,
+        (),
+        Proof((Obligation("the statement follows", third, (), sp.S.Zero),)),
+    )
+    return Claim(
+        "cfl.rem4_5",
+        "CFL",
+        "Remark 4.5",
+        "R to infinity recovers FedAvg",
+        (Part("1", weights), Part("2", rate), Part("3", fedavg)),
+        ("On round 1 p_1 = 1 for every R.",),
+    )
+
+
+# A second bound on the correlation, F'^2 >= F^2: what it shares more.
+added = symbol("shared_more", r"(F'^2-F^2)", nonnegative=True)
+W_less = symbol("weights_total_less", "W'", positive=True)
+
+
+def _value(correlated: sp.Expr, left_over: sp.Expr, denominator: sp.Expr) -> sp.Expr:
+    return G2 + correlated + left_over * (past * R2 + left_over) / denominator
+
+
+LESS = Fact("W'", equal(W_less, (past + 1) * M2 + past * R2), "The weights' denominator for F'.")
+MORE = Fact("W", equal(W, (past + 1) * (M2 + added) + past * R2), "The weights' denominator for F.")
+
+
+def rise(factor: sp.Expr = sp.S.One) -> tuple[Any, Obligation]:
+    """The value of (33) at F' is at least that at F, for F <= F' <= D; `factor` scales the value at F."""
+    goal = at_most(factor * _value(shared, M2 + added, W), _value(shared + added, M2, W_less))
+    n, y = past, M2 + added
+    core = added * (n * (n + 1) * M2 * y + n * R2 * n * (M2 + y))
+    # added W W' - y (n R2 + y) W' + M2 (n R2 + M2) W, with both denominators put in.
+    a, b = (n + 1) * y + n * R2, (n + 1) * M2 + n * R2
+    first = (added * W_less + M2 * (n * R2 + M2)) * residual("W")
+    second = (added * a - y * (n * R2 + y)) * residual("W'")
+    rest = sp.cancel(added * a * b - y * (n * R2 + y) * b + M2 * (n * R2 + M2) * a - core)
+    certificate = (core + rest + first + second) / (W * W_less) + (1 - factor) * _value(shared, y, W)
+    return goal, Obligation("the statement follows", goal, ("W", "W'"), certificate)
+
+
+def rem4_8() -> Claim:
+    """Remark 4.8."""
+    goal, _ = rise()
+    printed = at_most(goal.right, goal.left)
+    decrease = at_most(M2 / W_less, (M2 + added) / W)
+    weights = Statement(
+        "p_tau = M^2 / (t M^2 + (t-1) R^2) for tau < t does not increase with F^2.",
+        decrease,
+        (),
+        Proof(
+            (
+                Obligation(
+                    "the statement follows",
+                    decrease,
+                    ("W", "W'"),
+                    (added * past * R2 + (M2 + added) * residual("W'") - M2 * residual("W")) / (W * W_less),
+                ),
+            )
+        ),
+        (LESS, MORE),
+    )
+    return Claim(
+        "cfl.rem4_8",
+        "CFL",
+        "Remark 4.8",
+        "Correlation between time drifts helps",
+        (
+            Part(
+                "1",
+                Statement(
+                    "The variance term that Theorem 4.7 rests on, min {c_{p_G} + c_R} of (33), is no larger for F' >= "
+                    "F.",
+                    printed,
+                    (),
+                    None,
+                    (LESS, MORE),
+                ),
+            ),
+            Part("2", weights),
+        ),
+        (
+            "It is the other way round. (33) contains min(F^2, D^2) times what is left of the squared sum of the "
+            "weights; the paper drops the term, and reads an advantage off what remains. The value never decreases "
+            "with F: ours.cfl_correlated_minimum.",
+            "No guarantee can improve as F grows: Assumption 6 with F implies it with every F' >= F, so that what "
+            "holds for all drifts with F' holds for those with F.",
+            "At F = D every average of past drifts may be as large as one drift: nothing need be averaged out.",
+            "The weights of previous rounds decrease strictly only for R > 0 and t >= 2; for R = 0 they are 1/t.",
+            "Table 9, which the remark cites, shows the opposite: cfl.tables_text, part 6; ours.cfl_tables, part 3.",
+        ),
+    )
+
+
+CLAIMS: dict[str, Callable[[], Claim]] = {
+    "cfl.prop4_3": prop4_3,
+    "cfl.rem4_2": rem4_2,
+    "cfl.rem4_5": rem4_5,
+    "cfl.rem4_8": rem4_8,
+}

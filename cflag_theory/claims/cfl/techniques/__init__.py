@@ -1,0 +1,1 @@
+"""CFL, Appendix A: lemmas that the proofs share."""

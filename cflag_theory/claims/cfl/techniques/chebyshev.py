@@ -1,0 +1,285 @@
+"""Lemma A.6: increasing weights and the harmonic sum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.cfl.symbols import T
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.notation import k, sequence, symbol
+from cflag_theory.claims.engine.relation import at_most, below, equal
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
+
+# Lemma A.6: partial sums over s <= n, and rise_n = p_{n+1} - p_n.
+p = sequence("increasing_weight", r"p_{@}", real=True)
+rise = sequence("weight_rise", r"(p_{@+1}-p_{@})", nonnegative=True)
+weight = sequence("weight_sum", r"\sum_{s\le @}p_s", real=True)
+S = sequence("weighted_inverse_sum", r"\sum_{s\le @}\frac{p_s}{s}", real=True)
+H = sequence("inverse_sum", r"\sum_{s\le @}\frac{1}{s}", nonnegative=True)
+ln = sequence("ln", r"\ln(@)", nonnegative=True)
+n = symbol("T_less_two", "n", nonnegative=True, integer=True)
+
+
+INCREASING = (
+    Fact("p", equal(p(k + 2), p(k + 1) + rise(k + 1)), "p_t <= p_{t+1}: the differences are not negative."),
+    Fact("no weight", equal(weight(0), 0), "An empty sum."),
+    Fact("weight", equal(weight(k + 1), weight(k) + p(k + 1)), "Partial sums of p."),
+    Fact("no S", equal(S(0), 0), "An empty sum."),
+    Fact("S", equal(S(k + 1), S(k) + p(k + 1) / (k + 1)), "Partial sums of p_s/s."),
+)
+HARMONIC = (
+    Fact("no H", equal(H(0), 0), "An empty sum."),
+    Fact("H", equal(H(k + 1), H(k) + 1 / (k + 1)), "Partial sums of 1/s."),
+)
+
+
+@dataclass(frozen=True)
+class Falling:
+    """Increasing weights on a falling sequence, and the facts that define their partial sums up to k.
+
+    `member` is the member at k + 1, `fall` by how much the next one is smaller, `rise` by how much p(k + 2) exceeds
+    p(k + 1). `facts` names p, the weights' sum, the weighted sum and the plain one, then the three empty sums.
+    """
+
+    p: Any
+    weight: Any
+    weighted: Any
+    plain: Any
+    member: sp.Expr
+    fall: sp.Expr
+    rise: sp.Expr
+    facts: tuple[str, str, str, str, str, str, str]
+
+
+def chebyshev(falling: Falling, end: sp.Expr) -> tuple[Step, ...]:
+    """n S_n <= (p_1 + ... + p_n) A_n at n = end, as "all": the last step proves it for every n."""
+    p, weight, S, plain, a = falling.p, falling.weight, falling.weighted, falling.plain, falling.member
+    after = a.subs({k: k + 1})
+    more, add, put, term, no_weight, no_sum, no_term = falling.facts
+    last, reach = at_most(weight(k), k * p(k + 1)), at_most(k * a, plain(k))
+    # That is the sum over s <= k of (p_{k+1} - p_s)(a_s - a_{k+1}), which is not negative.
+    pairs = at_most(S(k) - weight(k) * a, p(k + 1) * (plain(k) - k * a))
+    sums = at_most(k * S(k), weight(k) * plain(k))
+
+    def at(relation: Any, index: Any) -> Any:
+        return relation.subs({k: index})
+
+    return (
+        Induction(
+            "no more than the last",
+            k,
+            last,
+            Obligation("last at 0", at(last, 0), (no_weight,), -residual(no_weight)),
+            (
+                Obligation(
+                    "last at k + 1",
+                    at(last, k + 1),
+                    ("no more than the last (hypothesis)", add, more),
+                    slack("no more than the last (hypothesis)")
+                    - residual(add)
+                    + (k + 1) * (residual(more) + falling.rise),
+                ),
+            ),
+        ),
+        Induction(
+            "reach",
+            k,
+            reach,
+            Obligation("reach at 0", at(reach, 0), (no_term,), residual(no_term)),
+            (
+                Obligation(
+                    "reach at k + 1",
+                    at(reach, k + 1),
+                    ("reach (hypothesis)", term),
+                    slack("reach (hypothesis)") + residual(term) + (k + 1) * falling.fall,
+                ),
+            ),
+        ),
+        Induction(
+            "pairs",
+            k,
+            pairs,
+            Obligation(
+                "pairs at 0",
+                at(pairs, 0),
+                (no_sum, no_weight, no_term),
+                a.subs({k: 0}) * residual(no_weight) - residual(no_sum) + p(1) * residual(no_term),
+            ),
+            (
+                Obligation(
+                    "further reach",
+                    at(reach, k + 1),
+                    ("reach", term),
+                    slack("reach") + residual(term) + (k + 1) * falling.fall,
+                ),
+                Obligation(
+                    "pairs at k + 1",
+                    at(pairs, k + 1),
+                    ("pairs (hypothesis)", "further reach", "no more than the last", more, term, put, add),
+                    slack("pairs (hypothesis)")
+                    + falling.rise * slack("further reach")
+                    + falling.fall * slack("no more than the last")
+                    + residual(more) * (plain(k + 1) - (k + 1) * after)
+                    + p(k + 1) * residual(term)
+                    - residual(put)
+                    + residual(add) * after,
+                ),
+            ),
+        ),
+        Induction(
+            "sums",
+            k,
+            sums,
+            Obligation("sums at 0", at(sums, 0), (no_weight,), plain(0) * residual(no_weight)),
+            (
+                Obligation(
+                    "sums at k + 1",
+                    at(sums, k + 1),
+                    ("sums (hypothesis)", "pairs", term, put, add),
+                    slack("sums (hypothesis)")
+                    + slack("pairs")
+                    + (weight(k) + p(k + 1)) * residual(term)
+                    + plain(k + 1) * residual(add)
+                    - (k + 1) * residual(put),
+                ),
+            ),
+        ),
+        Instance("all", "sums", k, end),
+    )
+
+
+def _inverses(end: sp.Expr, one: str) -> tuple[Step, ...]:
+    """S_T <= H_T / T; `one` says that the weights sum to one."""
+    falling = Falling(
+        p,
+        weight,
+        S,
+        H,
+        1 / (k + 1),
+        1 / ((k + 1) * (k + 2)),
+        rise(k + 1),
+        ("p", "weight", "S", "H", "no weight", "no S", "no H"),
+    )
+    return (
+        *chebyshev(falling, end),
+        Obligation(
+            "Chebyshev",
+            at_most(S(end), H(end) / end),
+            ("all", one),
+            (slack("all") - H(end) * residual(one)) / end,
+        ),
+    )
+
+
+#: H_2 = 3/2 decides the constant.
+_LEAD = sp.Rational(3, 2)
+
+
+def lemA6(constant: Any = 1, lead: Any = _LEAD) -> Claim:
+    """Chebyshev's sum inequality; `constant` scales part 1, `lead` over ln 2 the logarithm of part 2."""
+    goal = at_most(S(T), constant * H(T) / T)
+    first = Statement(
+        "sum_t p_t/t <= (1/T) sum_t 1/t for p_1 <= ... <= p_T with sum one.",
+        goal,
+        (Fact("sum p", equal(weight(T), 1), "The weights sum to one."),),
+        Proof(
+            (
+                *_inverses(T, "sum p"),
+                Obligation(
+                    "the statement follows",
+                    goal,
+                    ("Chebyshev",),
+                    slack("Chebyshev") + (constant - 1) * H(T) / T,
+                ),
+            )
+        ),
+        (*INCREASING, *HARMONIC),
+    )
+    harmonic = at_most(H(k + 2), sp.Rational(3, 2) + ln(k + 2) - ln(2))
+    bound = at_most(S(n + 2), lead * ln(n + 2) / (ln(2) * (n + 2)))
+    two = slack("ln 2 > 0")
+    second = Statement(
+        "sum_t p_t/t <= (3/(2 ln 2)) ln(T)/T for T = n + 2 >= 2: the O(ln(T)/T) with an explicit constant.",
+        bound,
+        (Fact("sum p", equal(weight(n + 2), 1), "The weights sum to one."),),
+        Proof(
+            (
+                *_inverses(n + 2, "sum p"),
+                rules.tangent_of_ln("ln 2 >= 1/2", ln, sp.S.One, sp.S(2)),
+                rules.tangent_of_ln("ln 2 <= 1", ln, sp.S(2), sp.S.One),
+                rules.tangent_of_ln("ln T >= ln 2", ln, sp.S(2), n + 2),
+                Obligation(
+                    "ln 2 > 0",
+                    below(0, ln(2)),
+                    ("ln 2 >= 1/2", "ln 1"),
+                    slack("ln 2 >= 1/2") + residual("ln 1") + sp.Rational(1, 2),
+                ),
+                Induction(
+                    "harmonic sums",
+                    k,
+                    harmonic,
+                    Obligation(
+                        "two terms",
+                        harmonic.subs({k: 0}),
+                        ("H_2", "H_1", "no H"),
+                        -residual("H_2") - residual("H_1") - residual("no H"),
+                    ),
+                    (
+                        rules.tangent_of_ln("one term", ln, k + 2, k + 3),
+                        Obligation(
+                            "one term more",
+                            harmonic.subs({k: k + 1}),
+                            ("harmonic sums (hypothesis)", "one term", "H later"),
+                            slack("harmonic sums (hypothesis)") + slack("one term") - residual("H later"),
+                        ),
+                    ),
+                ),
+                Instance("H_T", "harmonic sums", k, n),
+                Obligation(
+                    "the statement follows",
+                    bound,
+                    ("Chebyshev", "H_T", "ln 2 > 0", "ln 2 <= 1", "ln T >= ln 2", "ln 1"),
+                    slack("Chebyshev")
+                    + (
+                        slack("H_T")
+                        + (slack("ln T >= ln 2") + n / (n + 2))
+                        * (slack("ln 2 <= 1") + sp.Rational(1, 2) - residual("ln 1"))
+                        / two
+                        + (lead - sp.Rational(3, 2)) * ln(n + 2) / two
+                    )
+                    / (n + 2),
+                ),
+            )
+        ),
+        (
+            *INCREASING,
+            *HARMONIC,
+            Fact("H_1", equal(H(1), H(0) + 1), "The first partial sum of 1/s."),
+            Fact("H_2", equal(H(2), H(1) + sp.Rational(1, 2)), "The second one."),
+            Fact("H later", equal(H(k + 3), H(k + 2) + 1 / (k + 3)), "Partial sums of 1/s."),
+            Fact("ln 1", equal(ln(1), 0), "The natural logarithm."),
+        ),
+    )
+    return Claim(
+        "cfl.lemA6",
+        "CFL",
+        "Lemma A.6",
+        "Chebyshev's sum inequality and its order",
+        (Part("1", first), Part("2", second)),
+        (
+            "T is a number of rounds and p_t <= p_{t+1} is asked of t < T. The weights need not be positive.",
+            "Both constants are attained by p_t = 1/T: part 1 for every T, part 2 at T = 2.",
+            "At T = 1 the left side is 1 and ln T = 0; O(.) is read for T >= 2.",
+            "The weights q_t = (1 - mu eta/2)^(1-t) of the strongly convex rate increase, as the lemma needs. For "
+            "large T and fixed eta their last few carry nearly all the weight, and sum_t q_t/t, divided by "
+            "sum_t q_t, is then of order 1/T without the logarithm.",
+        ),
+    )
+
+
+CLAIMS = {"cfl.lemA6": lemA6}

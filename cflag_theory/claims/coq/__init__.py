@@ -1,0 +1,1 @@
+"""Obligations and exact instances as Coq lemmas."""

@@ -1,0 +1,1 @@
+"""What a claim and a proof are, and who checks a proof."""

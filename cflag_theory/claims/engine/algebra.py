@@ -1,0 +1,228 @@
+"""The exact engines: certificates checked by sympy, and the same inferences put to z3.
+
+Terms that are not polynomial (members of a sequence, powers with symbolic exponents, values of exp) become atoms:
+fresh variables that keep only their sign. An inference that holds for the atoms holds for what they stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sympy as sp
+import z3
+from sympy.core.function import AppliedUndef
+
+from cflag_theory.claims.engine.relation import Relation
+
+#: A square of anything, for certificates.
+square = sp.Function("square", nonnegative=True)
+
+# Resource units and not seconds, so that z3's answer is the same on a slow machine.
+_Z3_UNITS = 3_000_000
+
+
+def slack(name: str) -> sp.Symbol:
+    """The slack right - left >= 0 of the given inequality `name`."""
+    return sp.Symbol(f"slack[{name}]", nonnegative=True)
+
+
+def residual(name: str) -> sp.Symbol:
+    """The residual left - right = 0 of the given equation `name`."""
+    return sp.Symbol(f"residual[{name}]", real=True)
+
+
+class Atoms:
+    """Replaces what is not polynomial by variables, the same variable for the same term."""
+
+    def __init__(self) -> None:
+        self.of: dict[sp.Expr, sp.Dummy] = {}
+
+    def __call__(self, expr: sp.Expr) -> sp.Expr:
+        # (1 + u)^(k + 1) must become (1 + u) (1 + u)^k before (1 + u)^k becomes an atom.
+        opened = sp.expand_power_exp(sp.sympify(expr))
+        for term in sp.preorder_traversal(opened):
+            if term not in self.of and _is_atom(term):
+                self.of[term] = _unknown("atom", term)
+        return opened.xreplace(self.of)
+
+
+def _is_atom(term: sp.Expr) -> bool:
+    if isinstance(term, AppliedUndef):
+        return bool(term.func != square)
+    return isinstance(term, sp.exp | sp.NumberSymbol) or (isinstance(term, sp.Pow) and not term.exp.is_Integer)
+
+
+def _unknown(name: str, like: sp.Expr) -> sp.Dummy:
+    """A fresh variable, never equal to another of the same name, with the sign of `like`."""
+    if like.is_positive:
+        return sp.Dummy(name, positive=True)
+    return sp.Dummy(name, nonnegative=True) if like.is_nonnegative else sp.Dummy(name, real=True)
+
+
+def _not_real(expr: sp.Expr) -> sp.Expr | None:
+    """A part of the expression that need not be a real number: a square of it could be negative."""
+    for term in sp.preorder_traversal(sp.sympify(expr)):
+        if isinstance(term, sp.Symbol | AppliedUndef | sp.Number) and not term.is_real:
+            return term
+        if term is sp.I or (isinstance(term, sp.Pow) and not term.exp.is_integer and not term.base.is_nonnegative):
+            return term
+    return None
+
+
+def _expanded(certificate: sp.Expr, given: Mapping[str, Relation]) -> sp.Expr:
+    """The certificate with slacks, residuals and squares replaced by what they mean."""
+    values = {slack(name): relation.slack for name, relation in given.items()}
+    values |= {residual(name): -relation.slack for name, relation in given.items()}
+    return certificate.replace(square, lambda inner: inner**2).subs(values, simultaneous=True)
+
+
+def _signs(certificate: sp.Expr, given: Mapping[str, Relation]) -> sp.Expr:
+    """The certificate in symbols of known sign: slacks of strict inequalities are positive, squares non-negative."""
+    squares = {term: sp.Dummy("square", nonnegative=True) for term in certificate.atoms(square)}
+    strict = {slack(name): sp.Dummy("strict", positive=True) for name, relation in given.items() if relation.op == "<"}
+    return certificate.xreplace(squares).xreplace(strict)
+
+
+def _vanishing_denominator(expr: sp.Expr) -> bool:
+    """Whether some denominator, however deep, is not manifestly positive."""
+    return any(
+        not one_sign(sp.expand(term.base), strictly=True)
+        for term in sp.preorder_traversal(expr)
+        if isinstance(term, sp.Pow) and term.exp.could_extract_minus_sign()
+    )
+
+
+def one_sign(expr: sp.Expr, *, strictly: bool) -> bool:
+    """Whether a polynomial has non-negative coefficients in non-negative symbols.
+
+    If `strictly`, a term made of positive symbols alone must be among them.
+    """
+    symbols = sorted(expr.free_symbols, key=str)
+    if not symbols:
+        return bool(expr > 0 if strictly else expr >= 0)
+    if not all(symbol.is_nonnegative for symbol in symbols):
+        return False
+    try:
+        terms = sp.Poly(expr, *symbols).terms()
+    except sp.PolynomialError:
+        return False
+    signed = all(coefficient.is_number and coefficient.is_nonnegative for _, coefficient in terms)
+    return signed and (not strictly or any(_positive_term(powers, symbols) for powers, _ in terms))
+
+
+def _positive_term(powers: tuple[int, ...], symbols: list[sp.Symbol]) -> bool:
+    return all(symbol.is_positive for power, symbol in zip(powers, symbols, strict=True) if power)
+
+
+def manifestly_nonnegative(expr: sp.Expr) -> bool:
+    """Whether an expression is a quotient of polynomials with non-negative coefficients in non-negative symbols."""
+    above, under = sp.fraction(sp.together(sp.expand(expr)))
+    above, under = sp.expand(above), sp.expand(under)
+    if one_sign(-under, strictly=True):
+        above, under = sp.expand(-above), sp.expand(-under)
+    return one_sign(above, strictly=False) and one_sign(under, strictly=True)
+
+
+def _all_terms(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> list[sp.Expr]:
+    relations = (goal, *given.values())
+    return [*(relation.left for relation in relations), *(relation.right for relation in relations), certificate]
+
+
+def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> str | None:
+    """None if the certificate shows the goal from what is given, else what is wrong with it."""
+    atoms = Atoms()
+    certificate = sp.sympify(certificate)
+    named = {s for s in certificate.free_symbols if str(s).startswith(("slack[", "residual["))}
+    for name, relation in given.items():
+        # The slack of an equation is zero, not free: only its residual may carry a multiplier.
+        if relation.op == "==" and slack(name) in named:
+            return f"the equation {name!r} is used as an inequality"
+        if relation.op != "==" and residual(name) in named:
+            return f"the inequality {name!r} is used as an equation"
+        named -= {slack(name), residual(name)}
+    if named:
+        return f"the certificate uses {', '.join(sorted(map(str, named)))}, which is not given"
+    strange = next((term for term in map(_not_real, _all_terms(goal, given, certificate)) if term is not None), None)
+    if strange is not None:
+        return f"{strange} is not declared real"
+    # A multiplier with a denominator that could vanish would prove anything, also inside a square.
+    everything = atoms(_signs(certificate, given))
+    inside = [atoms(_signs(term.args[0], given)) for term in certificate.atoms(square)]
+    if any(map(_vanishing_denominator, (everything, *inside))):
+        return "a denominator in the certificate is not manifestly positive"
+    signs = sp.together(everything.subs({residual(name): 0 for name in given}))
+    difference = atoms(goal.slack) - atoms(_expanded(certificate, given))
+    if sp.cancel(sp.together(sp.expand(difference))) != 0:
+        return "the certificate is not right minus left of the goal"
+    if goal.op == "==":
+        return None if sp.cancel(signs) == 0 else "an equation needs a certificate of residuals alone"
+    if not manifestly_nonnegative(signs):
+        return "a multiplier in the certificate is not manifestly non-negative"
+    if goal.op == "<" and not one_sign(sp.expand(sp.fraction(signs)[0]), strictly=True):
+        return "a strict inequality needs a positive certificate"
+    return None
+
+
+def to_z3(expr: sp.Expr, variables: dict[sp.Symbol, z3.ArithRef], context: z3.Context) -> Any:
+    """An expression without atoms as a term of z3; `variables` gains one for every new symbol.
+
+    Raises
+    ------
+    TypeError
+        z3 has no word for a part of it.
+    """
+    if expr.is_Rational:
+        return z3.RatVal(int(expr.p), int(expr.q), context)
+    if expr.is_Symbol:
+        # Numbered, because two symbols may share a name.
+        return variables.setdefault(expr, z3.Real(f"{expr.name}#{len(variables)}", context))
+    parts = [to_z3(argument, variables, context) for argument in expr.args if not isinstance(expr, sp.Pow)]
+    if isinstance(expr, sp.Add):
+        return z3.Sum(parts)
+    if isinstance(expr, sp.Mul):
+        return z3.Product(parts)
+    if isinstance(expr, sp.Pow) and expr.exp.is_Integer:
+        base = to_z3(expr.base, variables, context)
+        power = z3.Product([base] * abs(int(expr.exp)))
+        return power if expr.exp > 0 else 1 / power
+    raise TypeError(f"z3 has no word for {expr!r}")
+
+
+def _unsatisfiable(assumed: list[tuple[sp.Expr, str]], left: sp.Expr, op: str) -> str:
+    """z3's word on: all of `assumed` (expr, op) hold and `left op 0` fails. Returns unsat, sat or unknown."""
+    # A context of its own: in a shared one the answer would depend on the questions asked before.
+    context = z3.Context()
+    solver = z3.Solver(ctx=context)
+    solver.set("rlimit", _Z3_UNITS)
+    variables: dict[sp.Symbol, z3.ArithRef] = {}
+    truth = {"==": lambda e: e == 0, "<=": lambda e: e >= 0, "<": lambda e: e > 0}
+    for expr, kind in assumed:
+        solver.add(truth[kind](to_z3(expr, variables, context)))
+    solver.add(z3.Not(truth[op](to_z3(left, variables, context))))
+    for symbol, variable in variables.items():
+        if symbol.is_positive:
+            solver.add(variable > 0)
+        elif symbol.is_nonnegative:
+            solver.add(variable >= 0)
+    return str(solver.check())
+
+
+def ask_z3(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> str:
+    """Put the inference to z3: "proved", "pieces", "refuted" (a model contradicts it) or "unknown".
+
+    First directly: what is given and the negated goal have no common model. Where z3 gives up on that, in pieces:
+    the certificate equals the goal's slack, and cannot be negative. The pieces follow sympy's argument, so they are a
+    weaker witness, and are reported as such.
+    """
+    atoms = Atoms()
+    target = atoms(goal.slack)
+    assumed = [(atoms(relation.slack), relation.op) for relation in given.values()]
+    direct = _unsatisfiable(assumed, target, goal.op)
+    if direct != "unknown":
+        return "proved" if direct == "unsat" else "refuted"
+    strict = [(atoms(relation.slack), "<") for relation in given.values() if relation.op == "<"]
+    same = _unsatisfiable(strict, target - atoms(_expanded(sp.sympify(certificate), given)), "==")
+    bare = _signs(sp.sympify(certificate), given).subs({residual(name): 0 for name in given})
+    sign = _unsatisfiable([], atoms(bare), goal.op)
+    return "pieces" if same == sign == "unsat" else "unknown"

@@ -1,0 +1,126 @@
+"""A Claim: one numbered statement of a paper, what it assumes, and why it should be believed.
+
+A claim is data. Nothing here says whether it is true: the proofs are checked by `proof.examine`, the
+counterexamples are replayed by the check in `verify`, and the verdict follows from both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from cflag_theory.claims.engine.relation import Relation
+
+if TYPE_CHECKING:
+    from cflag_theory.claims.engine.steps import Proof
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A named relation: a hypothesis of a statement or a definition that it uses."""
+
+    name: str
+    relation: Relation
+    words: str
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What is said, under which hypotheses, and a proof where there is one.
+
+    Attributes
+    ----------
+    words : str
+        The statement in words, with the reading of anything that the paper leaves open.
+    relation : Relation or None
+        The statement between scalars: coordinates for linear vector identities, Gram entries for norms. None where the
+        statement is about a table, a count or a limit; the check then brings evidence of its own.
+    hypotheses : tuple of Fact
+        Ranges and assumptions, each by name; a point counts against the statement only if it satisfies them.
+    definitions : tuple of Fact
+        What the quantities in the statement and its proof stand for; they restrict nothing.
+    proof : Proof or None
+        None where the statement is not expected to be provable.
+    """
+
+    words: str
+    relation: Relation | None
+    hypotheses: tuple[Fact, ...] = ()
+    proof: Proof | None = None
+    definitions: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True)
+class Repair:
+    """The nearest true statement: `kind` is "typo" or "needs-hypothesis", `words` name the change."""
+
+    kind: str
+    words: str
+    statement: Statement
+
+
+@dataclass(frozen=True)
+class Sharp:
+    """The best constant that is proved: its value, the printed one, their ratio and the statement with it."""
+
+    words: str
+    printed: sp.Expr
+    value: sp.Expr
+    statement: Statement
+
+    @property
+    def factor(self) -> float:
+        """Printed constant over the sharp one."""
+        return float(self.printed / self.value)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of the statements of a claim: as printed, and what replaces it if that fails.
+
+    `refutation` is a proved statement about an explicit instance that contradicts the printed one, such as a closed
+    form of the iterates for a statement about a limit; its words say why it does.
+    """
+
+    key: str
+    printed: Statement
+    repair: Repair | None = None
+    sharp: Sharp | None = None
+    refutation: Statement | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One row of the ledger.
+
+    Attributes
+    ----------
+    id : str
+        Stable name, such as "cflag.lemma13".
+    paper, where : str
+        "C-FLAG" or "CFL", and the place in it.
+    title : str
+        The claim in a few words.
+    parts : tuple of Part
+        One, or several where the row makes several statements.
+    notes : tuple of str
+        Readings, remarks and ranges that a co-author would ask for.
+    """
+
+    id: str
+    paper: str
+    where: str
+    title: str
+    parts: tuple[Part, ...]
+    notes: tuple[str, ...] = ()
+
+    def with_printed(self, relation: Relation, key: str | None = None) -> Claim:
+        """The claim with another printed relation in one part: how the tests plant a wrong constant."""
+        chosen = self.parts[0].key if key is None else key
+        parts = tuple(
+            replace(part, printed=replace(part.printed, relation=relation)) if part.key == chosen else part
+            for part in self.parts
+        )
+        return replace(self, parts=parts)

@@ -1,0 +1,96 @@
+"""A Relation between two scalar expressions, and its value at exact points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from cflag_theory.claims.engine.notation import to_latex
+
+_SYMBOLS = {"==": "=", "<=": "\\le", "<": "<"}
+
+
+@dataclass(frozen=True)
+class Relation:
+    """`left op right` between scalar sympy expressions, op one of "==", "<=", "<".
+
+    sympy's own relations simplify themselves to True or False when they can; a statement must stay what was printed.
+    """
+
+    left: sp.Expr
+    op: str
+    right: sp.Expr
+
+    @property
+    def slack(self) -> sp.Expr:
+        """right - left: not negative (or zero, for "==") where the relation holds."""
+        return self.right - self.left
+
+    def subs(self, values: Mapping[Any, Any]) -> Relation:
+        """The relation with symbols or sequence terms replaced, all at once."""
+        return Relation(self.left.subs(values, simultaneous=True), self.op, self.right.subs(values, simultaneous=True))
+
+    def at(self, values: Mapping[sp.Expr, Any]) -> tuple[sp.Expr, sp.Expr]:
+        """Both sides at an exact point: a value for every symbol and sequence term, in the range of its sign.
+
+        Raises
+        ------
+        KeyError
+            If a symbol or a term of a sequence has no value.
+        ValueError
+            If a value is a float, or contradicts what the symbol is declared to be.
+        """
+        exact = {key: sp.sympify(value) for key, value in values.items()}
+        for key, value in exact.items():
+            if value.atoms(sp.Float):
+                raise ValueError(f"{key} = {value} is no exact number: use integers and fractions")
+            for sign in ("positive", "nonnegative", "integer", "real"):
+                if getattr(key, f"is_{sign}") and getattr(value, f"is_{sign}") is False:
+                    raise ValueError(f"{key} = {value} contradicts that {key} is {sign}")
+        left, right = self.left.xreplace(exact), self.right.xreplace(exact)
+        missing = (left.free_symbols | right.free_symbols | left.atoms(AppliedUndef) | right.atoms(AppliedUndef)) - {
+            *exact
+        }
+        if missing:
+            raise KeyError(f"no value for {', '.join(sorted(map(str, missing)))} in {self}")
+        return left, right
+
+    def covered_by(self, values: Mapping[sp.Expr, Any]) -> bool:
+        """Whether every symbol and every term of a sequence in the relation has a value."""
+        return not (self.slack.xreplace(dict.fromkeys(values, sp.S.One)).atoms(sp.Symbol, AppliedUndef))
+
+    def holds_at(self, values: Mapping[sp.Expr, Any]) -> bool:
+        """Whether the relation holds at an exact point."""
+        left, right = self.at(values)
+        gap = sp.expand(right - left)
+        if self.op == "==":
+            # Roots and exponentials can be equal without looking it.
+            return bool(gap == 0 if gap.is_rational else sp.simplify(gap) == 0)
+        return bool(gap > 0 if self.op == "<" else gap >= 0)
+
+    @property
+    def latex(self) -> str:
+        """The relation in LaTeX, in the papers' notation."""
+        return f"{to_latex(self.left)} {_SYMBOLS[self.op]} {to_latex(self.right)}"
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.op} {self.right}"
+
+
+def equal(left: Any, right: Any) -> Relation:
+    """left == right."""
+    return Relation(sp.sympify(left), "==", sp.sympify(right))
+
+
+def at_most(left: Any, right: Any) -> Relation:
+    """left <= right."""
+    return Relation(sp.sympify(left), "<=", sp.sympify(right))
+
+
+def below(left: Any, right: Any) -> Relation:
+    """left < right."""
+    return Relation(sp.sympify(left), "<", sp.sympify(right))

@@ -1,0 +1,90 @@
+"""Proofs as data: obligations, rules, inductions and their instances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy as sp
+
+from cflag_theory.claims.engine.relation import Relation
+
+
+@dataclass(frozen=True)
+class Obligation:
+    """An exact inference between scalars.
+
+    Attributes
+    ----------
+    goal : Relation
+        What is shown.
+    given : tuple of str
+        Names of hypotheses and earlier steps that are used.
+    certificate : sympy expression
+        right - left of the goal, written with `algebra.slack(name)` for the slack of a given inequality (its
+        multiplier must be manifestly non-negative), `algebra.residual(name)` for left - right of a given equation
+        (any multiplier) and `algebra.square(expr)`.
+    """
+
+    name: str
+    goal: Relation
+    given: tuple[str, ...]
+    certificate: sp.Expr
+
+
+@dataclass(frozen=True)
+class RuleUse:
+    """An instance of a named rule of `rules`: its conclusion, and the steps that it needs."""
+
+    name: str
+    rule: str
+    conclusion: Relation
+    words: str
+    premises: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Induction:
+    """`relation` for every value of the index from 0 on.
+
+    The base must conclude the relation at 0, the step the relation at index + 1. The step's own steps may use the
+    relation at index, and rules may use it at every smaller value too, under the induction's name followed by
+    " (hypothesis)". They may use nothing that was established for the outer value of the index: only definitions and
+    finished inductions hold for every value.
+
+    Attributes
+    ----------
+    within : str
+        For a relation that needs index < end: the name of a hypothesis index + 1 <= end (or index <= end). The step
+        may then use index + 1 <= end under the induction's name followed by " (range)".
+    """
+
+    name: str
+    index: sp.Symbol
+    relation: Relation
+    base: Obligation
+    step: tuple[Obligation | RuleUse, ...]
+    within: str = ""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A relation shown for every value of the index, at one value: `of` names the induction.
+
+    `within` names a fact value <= end, for an induction that ends.
+    """
+
+    name: str
+    of: str
+    index: sp.Symbol
+    value: sp.Expr
+    within: str = ""
+
+
+Step = Obligation | RuleUse | Induction | Instance
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Steps in order; the conclusion of the last one is the statement."""
+
+    steps: tuple[Step, ...]

@@ -1,0 +1,127 @@
+"""`cflag bridge`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cflag_theory.cli.commands.bridge_actions import plan, put_beside, run, say_data, say_presets
+from cflag_theory.cli.shell import Format, FormatOption
+from cflag_theory.errors import InvalidInput
+
+
+def bridge_command(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[FILE.toml | FOLDER...]", help="A TOML file; with --report folders of runs."),
+    ] = None,
+    preset: Annotated[str | None, typer.Option(help="An experiment of the paper, such as table3-cifar10.")] = None,
+    data: Annotated[str | None, typer.Option(help="digits, cifar10, cifar100 or tinyimagenet.")] = None,
+    root: Annotated[Path | None, typer.Option(help="Folder of the data; digits need none.")] = None,
+    download: Annotated[bool, typer.Option("--download", help="Fetch CIFAR into --root if it is not there.")] = False,
+    tasks: Annotated[int | None, typer.Option(help="Tasks; the classes are shared out evenly.")] = None,
+    clients: Annotated[int | None, typer.Option(help="Clients.")] = None,
+    zeta: Annotated[float | None, typer.Option(help="Dirichlet parameter: 0.1 non-IID, 1e5 IID.")] = None,
+    partition: Annotated[str | None, typer.Option(help="class-over-clients, client-over-classes or balanced.")] = None,
+    model: Annotated[str | None, typer.Option(help="linear, mlp, cnn, resnet18 or resnet50.")] = None,
+    heads: Annotated[str | None, typer.Option(help="list: a head a task; masked: one head, its logits masked.")] = None,
+    method: Annotated[list[str] | None, typer.Option(help="Such as c_flag or ewc; repeatable, all without it.")] = None,
+    mode: Annotated[str | None, typer.Option(help="theory, paper or released.")] = None,
+    adaptive: Annotated[str | None, typer.Option(help="Rates of C-FLAG: none, average, worst or printed.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="Rounds a task.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over a client's data a round.")] = None,
+    batch: Annotated[int | None, typer.Option(help="Size of minibatches.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Step size of the local steps.")] = None,
+    smoothness: Annotated[float | None, typer.Option("--L", help="L in the adaptive rates and in Gamma(t).")] = None,
+    memory_kind: Annotated[str | None, typer.Option(help="ring, reservoir or by-task.")] = None,
+    memory_size: Annotated[int | None, typer.Option(help="Samples kept a task and client.")] = None,
+    memory_sample: Annotated[int | None, typer.Option(help="Samples drawn from memory a step.")] = None,
+    seeds: Annotated[str | None, typer.Option(help="Such as 1234,1235,1236.")] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda or cuda:1.")] = None,
+    dtype: Annotated[str | None, typer.Option(help="float32 or float64.")] = None,
+    past_every: Annotated[
+        int | None, typer.Option(help="Measure f, its gradient, m and r in every so many rounds; 0: never.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="KEY=VALUE, such as threads=4 or c_flag.clamp=0.5; repeatable.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the run, where a stopped one continues; named after it without.")
+    ] = None,
+    check_data: Annotated[
+        Path | None, typer.Option("--check-data", metavar="DIR", help="Only say which data sets lie there.")
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Only put stored runs beside the numbers that the paper prints.")
+    ] = False,
+    list_presets: Annotated[bool, typer.Option("--list-presets", help="Only list the presets.")] = False,
+    format: FormatOption = Format.table,
+) -> None:
+    """C-FLAG and its rivals on real images with PyTorch; the same command continues a run that was stopped.
+
+    Without arguments: Split-Digits, five tasks of two digits, 5 clients, all methods.
+    """
+    words = {
+        "data": data,
+        "root": None if root is None else str(root),
+        "download": download or None,
+        "tasks": tasks,
+        "clients": clients,
+        "zeta": zeta,
+        "partition": partition,
+        "model": model,
+        "heads": heads,
+        "methods": method or None,
+        "mode": mode,
+        "c_flag": None if adaptive is None else {"adaptive": adaptive},
+        "rounds": rounds,
+        "epochs": epochs,
+        "batch": batch,
+        "lr": lr,
+        "L": smoothness,
+        "memory_kind": memory_kind,
+        "memory_size": memory_size,
+        "memory_sample": memory_sample,
+        "seeds": None if seeds is None else _integers(seeds),
+        "device": device,
+        "dtype": dtype,
+        "past_every": past_every,
+    }
+    given = {key: value for key, value in words.items() if value is not None}
+    instead = [
+        flag
+        for flag, asked in (
+            ("--check-data", check_data is not None),
+            ("--report", report),
+            ("--list-presets", list_presets),
+        )
+        if asked
+    ]
+    if instead:
+        others: dict[str, object] = {"the preset": preset, "--set": set_} | {
+            f"the setting {key}": True for key in given
+        }
+        if not report:
+            others |= {"--out": out, "a file": files}
+        stray = [*instead[1:], *(name for name, value in others.items() if value)]
+        if stray:
+            raise InvalidInput(
+                f"{instead[0]} runs nothing, so that {stray[0]} says nothing to it: leave one of them out"
+            )
+    if check_data is not None:
+        say_data(check_data, format)
+    elif list_presets:
+        say_presets(format)
+    elif report:
+        put_beside(files or (), out, format)
+    else:
+        run(plan(files or (), preset, given, set_ or (), out), preset, format)
+
+
+def _integers(text: str) -> list[int]:
+    try:
+        return [int(piece) for piece in text.split(",")]
+    except ValueError:
+        raise InvalidInput(f"--seeds {text!r} is no list of integers: write 1234,1235,1236") from None

@@ -1,0 +1,195 @@
+"""What `cflag bridge` does: runs, stored runs beside the paper's numbers, what lies in a folder of data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from cflag_theory.cli.commands.bridge_lines import method_lines
+from cflag_theory.cli.shell import Format, keep_study, print_json, say_figures
+from cflag_theory.errors import InvalidInput, MissingExtra
+
+#: Where presets keep their runs, so that one run serves every preset that asks for it.
+PRESETS_FOLDER = Path("bridge-paper")
+
+
+def plan(
+    files: Sequence[Path], preset: str | None, given: Mapping[str, Any], words: Sequence[str], out: Path | None
+) -> dict[Path, Any]:
+    """Settings of every run by its folder, all checked before the first begins."""
+    from cflag_theory.bridge.settings.file import changes_from_words, read_changes
+    from cflag_theory.bridge.settings.presets import preset as find_preset
+    from cflag_theory.bridge.settings.run_settings import merged, run_settings
+
+    if len(files) > 1 or (files and preset is not None):
+        raise InvalidInput("several descriptions of a run are given: give one TOML file, or --preset")
+    others = changes_from_words(words)
+    twice = [key for key in _dotted(others) if key in _dotted(given)]
+    if twice:
+        raise InvalidInput(f"{twice[0]} is given by an option and by --set: give it once")
+    changes = merged(given, others)
+    if preset is not None:
+        folder = out or PRESETS_FOLDER
+        return {folder / one.name: one.settings(changes) for one in find_preset(preset).variations}
+    settings = run_settings(merged(read_changes(files[0]) if files else {}, changes))
+    return {out or Path(f"bridge-{files[0].stem if files else settings.data}"): settings}
+
+
+def _dotted(changes: Mapping[str, Any]) -> list[str]:
+    """Keys of settings, and of the options of methods such as c_flag.clamp."""
+    pairs = [(key, value if isinstance(value, Mapping) else {"": None}) for key, value in changes.items()]
+    return [f"{key}.{inner}".rstrip(".") for key, value in pairs for inner in value]
+
+
+def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None:
+    """All runs, each with its figures; then their tables or JSON."""
+    from cflag_theory.cli.tables import bridge as tables
+    from cflag_theory.studies.bridge_results.summary import summarise
+
+    found, summaries, written = [], [], []
+    try:
+        run_bridge = _runner()
+        for folder, settings in planned.items():
+            name = folder.name if len(planned) > 1 else ""
+            with method_lines(name, settings.methods, settings.seeds, tasks=settings.tasks) as (advance, read):
+                done = run_bridge(settings, out=folder, preset=preset, progress=advance, reading=read)
+            found.append(done.to_json())
+            summaries.append(summarise(found[-1]))
+            written += _figures(summaries[-1].to_json(), folder)
+        if len(planned) > 1:
+            written += _figures_of_all(found, next(iter(planned)).parent, preset or "levels")
+    except KeyboardInterrupt:
+        typer.echo("cflag: interrupted; rounds that were done are kept, and the same command continues", err=True)
+        raise typer.Exit(130) from None
+    if format is Format.json:
+        pairs = zip(found, summaries, strict=True)
+        print_json([results | {"metrics": summary.to_json()["methods"]} for results, summary in pairs])
+        return
+    for summary in summaries:
+        tables.results(summary)
+    say_figures(written)
+
+
+def _runner() -> Any:
+    try:
+        from cflag_theory.bridge.training.run import run_bridge
+    except (ImportError, OSError) as error:
+        missing = (getattr(error, "name", None) or "").partition(".")[0]
+        if isinstance(error, MissingExtra) or missing == "cflag_theory":
+            raise
+        # Also a torch that is there and lacks one of its own libraries.
+        why = "is not installed" if isinstance(error, ModuleNotFoundError) else f"cannot be loaded ({error})"
+        raise MissingExtra(
+            f"cflag bridge needs {missing or 'torch'}, which {why}: pip install 'cflag-theory[torch]'"
+        ) from error
+    return run_bridge
+
+
+def _figures(summary: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Accuracy by task, and Gamma(t) by round where a method has it."""
+    from cflag_theory.figures import bridge_accuracy_figure, bridge_gamma_figure
+
+    figures = {"accuracy": bridge_accuracy_figure(summary)}
+    if any(found["Gamma"] for found in summary["methods"]):
+        figures["gamma"] = bridge_gamma_figure([summary])
+    return keep_study(summary, folder, "summary", figures, allow_nan=False)
+
+
+def _figures_of_all(found: Sequence[Mapping[str, Any]], folder: Path, name: str) -> list[Path]:
+    """What runs that differ in one setting show together: Figures 3, 4, 5 and 7."""
+    from cflag_theory.figures import bridge_gamma_figure, bridge_levels_figure
+    from cflag_theory.studies.bridge_results.levels import levels, same_but_for_zeta
+    from cflag_theory.studies.bridge_results.summary import summarise
+
+    curves = levels(found)
+    figures = {f"{name}-{one['data']}-{one['axis']}": bridge_levels_figure(one) for one in curves}
+    summaries = [summarise(results).to_json() for results in found]
+    for place, several in enumerate(same_but_for_zeta(found), start=1):
+        columns = [summarise(results).to_json() for results in several]
+        with_terms = [one for one in columns if any(method["Gamma"] for method in one["methods"])]
+        if len(with_terms) > 1:
+            figures[f"{name}-{several[0]['settings']['data']}-gamma-{place}"] = bridge_gamma_figure(with_terms)
+    if not figures:
+        return []
+    return keep_study({"levels": curves, "summaries": summaries}, folder, name, figures, allow_nan=False)
+
+
+def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> None:
+    """Stored runs beside the printed numbers, with a page and figures where a folder is given."""
+    from cflag_theory.bridge.measures.results import read_results
+    from cflag_theory.cli.tables import bridge as tables
+    from cflag_theory.files import check_writable, write_text
+    from cflag_theory.studies.bridge_results.report import compare
+
+    if out is not None:
+        check_writable(out)
+    stored = [(str(run), read_results(run)) for folder in folders for run in _runs_in(folder)]
+    found = compare(stored)
+    written: list[Path] = []
+    if out is not None:
+        write_text(out / "report.json", json.dumps(found.to_json(), indent=1, allow_nan=False))
+        write_text(out / "report.md", tables.report_page(found))
+        written = _figures_of_all([results for _, results in stored], out, "levels")
+    if format is Format.json:
+        print_json(found.to_json())
+        return
+    tables.report(found)
+    if out is not None:
+        typer.echo(f"report: {out / 'report.md'}, {out / 'report.json'}")
+    say_figures(written)
+
+
+def _runs_in(folder: Path) -> list[Path]:
+    """The folder itself if it holds a run, and else those in it that do, such as a preset's."""
+    from cflag_theory.bridge.measures.results import FILE
+
+    inside = sorted(path.parent for path in folder.glob(f"*/{FILE}"))
+    return [folder] if (folder / FILE).exists() or not inside else inside
+
+
+def say_presets(format: Format) -> None:
+    """Every preset; as JSON with all settings, and what was decided where the paper leaves something open."""
+    from cflag_theory.bridge.settings.presets import DECIDED, PRESETS
+    from cflag_theory.cli.tables import bridge as tables
+
+    listed = [
+        {
+            "name": one.name,
+            "what": one.what,
+            "decided": [*DECIDED, *one.decided],
+            "runs": [{"name": each.name, "settings": each.settings().to_json()} for each in one.variations],
+        }
+        for one in PRESETS.values()
+    ]
+    if format is Format.json:
+        print_json(listed)
+    else:
+        tables.presets(listed)
+
+
+def say_data(folder: Path, format: Format) -> None:
+    """What lies there; exit code 1 where nothing is usable."""
+    from cflag_theory.bridge.data.findings import check_data
+    from cflag_theory.cli.shell import progress_bar
+    from cflag_theory.cli.tables import bridge as tables
+
+    with progress_bar("images", 1.0) as advance:
+        done = 0.0
+
+        def tell(read: int, total: int) -> None:
+            nonlocal done
+            share = read / total if total else 1.0
+            advance(share - done, f"{read}/{total}")
+            done = share
+
+        found = check_data(folder, progress=tell)
+    if format is Format.json:
+        print_json(found.to_json())
+    else:
+        tables.data(found.to_json())
+    if not found.usable:
+        raise typer.Exit(1)

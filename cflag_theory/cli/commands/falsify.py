@@ -1,0 +1,129 @@
+"""`cflag falsify`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cflag_theory.cli.shell import Format, FormatOption, SeedOption, print_json, progress_bar
+from cflag_theory.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from cflag_theory.falsify.conjecture import Conjecture
+
+
+def falsify_command(
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="FILE", help="A Python file with conjectures at module level, or an id of the ledger."),
+    ] = None,
+    replay: Annotated[
+        Path | None, typer.Option(help="Compute a saved counterexample again; FILE then replaces the file it names.")
+    ] = None,
+    budget: Annotated[int, typer.Option(min=1, help="Cases that the search may look at, for each claim.")] = 3000,
+    seconds: Annotated[float, typer.Option(help="Seconds that one evaluation may take, and that algebra may.")] = 20.0,
+    seed: SeedOption = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of counterexamples; FILE-counterexamples beside the file without it.")
+    ] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Try to break claims of your own: exact algebra, a directed search, and a small rational counterexample.
+
+    An id of the ledger, with a part as in cflag.lemma13.1, puts its printed statement to the same test; without a part
+    the first one is meant.
+
+    Exit code 0: nothing was refuted. 1: a claim was refuted, or a replayed counterexample stands. 2: bad input. 130:
+    interrupted.
+    """
+    if not seconds > 0:
+        raise InvalidInput(f"--seconds is {seconds}: use a positive number")
+    if replay is not None:
+        _replay(replay, Path(file) if file is not None else None, seconds, format)
+        return
+    if file is None:
+        raise typer.BadParameter("give a FILE that holds a Conjecture, or --replay and a counterexample")
+    _falsify(file, budget, seconds, seed, out, format)
+
+
+def _replay(saved: Path, file: Path | None, seconds: float, format: Format) -> None:
+    from cflag_theory.falsify.saving import replay
+
+    # What a user's file prints is not part of the result.
+    with redirect_stdout(sys.stderr):
+        again = replay(saved, claims=file, seconds=seconds)
+    if format is Format.json:
+        print_json(again.to_json())
+    else:
+        from cflag_theory.cli.tables import falsify as tables
+
+        tables.replayed(again)
+    raise typer.Exit(1 if again.broken else 0)
+
+
+def _falsify(file: str, budget: int, seconds: float, seed: int, out: Path | None, format: Format) -> None:
+    from cflag_theory.cli.tables import falsify as tables
+    from cflag_theory.falsify.decide import falsify
+    from cflag_theory.falsify.finding import Finding
+    from cflag_theory.falsify.saving import save
+    from cflag_theory.files import check_writable
+
+    path = Path(file)
+    with redirect_stdout(sys.stderr):
+        claims, source = _claims(path, seconds)
+    home = path.absolute().parent if isinstance(source, Path) else Path.cwd()
+    folder = out if out is not None else home / f"{path.stem if isinstance(source, Path) else file}-counterexamples"
+    check_writable(home if out is None else folder)
+    done: list[tuple[Finding, str | None]] = []
+    for claim in claims:
+        with progress_bar(claim.name, budget) as advance, redirect_stdout(sys.stderr):
+
+            def progress(count: int, advance: Callable[[float, str], None] = advance) -> None:
+                advance(count, "")
+
+            found = falsify(claim, budget=budget, seed=seed, seconds=seconds, progress=progress)
+        command = None
+        if found.refuted:
+            command = f"cflag falsify --replay {shlex.quote(_shown(save(found, folder, claim=source)))}"
+        done.append((found, command))
+        if format is Format.table:
+            tables.finding(found, replay=command)
+        if found.interrupted:
+            break
+    if format is Format.json:
+        listed: list[dict[str, Any]] = [found.to_json() | {"replay": command} for found, command in done]
+        print_json(listed)
+    if done[-1][0].interrupted:
+        typer.echo("cflag: interrupted; this is what was found so far", err=True)
+        raise typer.Exit(130)
+    raise typer.Exit(1 if any(found.refuted for found, _ in done) else 0)
+
+
+def _claims(path: Path, seconds: float) -> tuple[list[Conjecture], Path | str]:
+    """The claims that are meant, and where a replay finds them again."""
+    from cflag_theory.falsify.claim_file import read_claims
+
+    if path.suffix != ".py" and not path.exists():
+        from cflag_theory.falsify.saving import of_the_ledger
+
+        made = of_the_ledger(str(path))
+        if made is not None:
+            return [made], str(path)
+        if str(path).partition(".")[0] in ("cflag", "cfl", "ours"):
+            from cflag_theory.claims.ledger import claim
+
+            # It says that the ledger has no such claim, and what it has.
+            claim(str(path))
+    return read_claims(path, seconds=seconds), path
+
+
+def _shown(path: Path) -> str:
+    """A path as it is typed from here."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_absolute() and path.is_relative_to(here) else str(path)

@@ -1,0 +1,155 @@
+"""`cflag forgetting`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cflag_theory.cli.options import (
+    BiasOption,
+    ClientsOption,
+    CurrentOption,
+    DataOption,
+    DialOption,
+    MemoryOption,
+    MemorySizeOption,
+    PastOption,
+    RedrawOption,
+    StepsOption,
+)
+from cflag_theory.cli.shell import Format, FormatOption, SeedOption, keep_study, print_json, progress_bar, say_figures
+from cflag_theory.errors import InvalidInput, MissingExtra
+
+AlphaOption = Annotated[float | None, typer.Option(help="Step size on memory; 1 / (2 L) without it.")]
+BetaOption = Annotated[float | None, typer.Option(help="Step size on the current data; 1 / (3 L E) without it.")]
+ReplicasOption = Annotated[int, typer.Option(help="Independent runs.")]
+LevelOption = Annotated[float | None, typer.Option(help="Dirichlet parameter of the split of real data.")]
+
+
+def forgetting_command(
+    problem: Annotated[
+        str | None, typer.Option(help="A synthetic problem, such as default; a wrong name lists them.")
+    ] = None,
+    dial: DialOption = None,
+    data: DataOption = None,
+    clients: ClientsOption = 5,
+    zeta: LevelOption = None,
+    past_classes: PastOption = "0-4",
+    current_classes: CurrentOption = "5-9",
+    memory: MemoryOption = None,
+    memory_size: MemorySizeOption = None,
+    m: BiasOption = None,
+    redraw: RedrawOption = False,
+    alpha: AlphaOption = None,
+    beta: BetaOption = None,
+    local_steps: StepsOption = 10,
+    rounds: Annotated[int, typer.Option("--T", help="Rounds.")] = 200,
+    replicas: ReplicasOption = 16,
+    seed: SeedOption = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder for forgetting.json and the figures.")] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Gamma(t) along rounds at low, medium and high heterogeneity, and rules for adaptive rates side by side.
+
+    Without --problem and --data: the default problem and the handwritten digits.
+
+    With --zeta, or with --dial heterogeneity=0.5: one level instead of three.
+
+    The rules are compared at the medium level.
+    """
+    from cflag_theory.cli.inputs import integers, read_dials, read_memory
+    from cflag_theory.cli.tables import forgetting as tables_forgetting
+    from cflag_theory.files import as_file_name, check_writable
+    from cflag_theory.studies.forgetting.adaptive_rates import RULES, adaptive_study
+    from cflag_theory.studies.forgetting.heterogeneity import (
+        ROWS,
+        Case,
+        Setting,
+        data_cases,
+        forgetting_study,
+        sentences,
+        synthetic_cases,
+    )
+
+    setting = Setting(alpha=alpha, beta=beta, local_steps=local_steps, rounds=rounds, replicas=replicas, seed=seed)
+    if out is not None:
+        check_writable(out)
+    require_fitting(data, problem=problem, dial=dial, zeta=zeta)
+    both = problem is None and data is None
+    cases: list[Case] = []
+    if data is None:
+        kept = read_memory(memory, size=memory_size, m=m, redraw=redraw, data=False)
+        cases += synthetic_cases(problem or "default", kept, dials=read_dials(dial or ()), seed=seed)
+    if data is not None or (both and not dial):
+        kept = read_memory(memory, size=memory_size, m=m, redraw=redraw, data=True)
+        split = {
+            "past_classes": integers(past_classes, "past classes"),
+            "current_classes": integers(current_classes, "current classes"),
+            "clients": clients,
+            "seed": seed,
+        }
+        try:
+            cases += data_cases(data or "digits", kept, zeta=zeta, **split)
+        except MissingExtra as error:
+            if data is not None:
+                raise
+            typer.echo(f"Without real data: {error}", err=True)
+    compared = [case for case in cases if case.level in ("medium", "as given")]
+    with progress_bar("forgetting", len(cases) * len(ROWS) + 2 * len(compared) * len(RULES)) as advance:
+        found = forgetting_study(cases, setting, progress=lambda words: advance(1, words))
+        studies = [
+            adaptive_study(
+                case.problem,
+                case.memory,
+                setting,
+                title=f"{case.study}, {case.words}",
+                progress=lambda words: advance(2, words),
+            )
+            for case in compared
+        ]
+    results: dict[str, Any] = {
+        "forgetting": [one.to_json() for one in found],
+        "sentences": sentences(found),
+        "adaptive_rates": [study.to_json() for study in studies],
+    }
+    written: list[Path] = []
+    if out is not None:
+        from cflag_theory.figures import adaptive_rates_figure, forgetting_figure
+
+        figures = {
+            f"forgetting_{as_file_name(study)}": forgetting_figure(
+                [one for one in results["forgetting"] if one["study"] == study]
+            )
+            for study in dict.fromkeys(one.study for one in found)
+        }
+        figures["adaptive_rates"] = adaptive_rates_figure(results["adaptive_rates"])
+        written = keep_study(results, out, "forgetting", figures)
+    if format is Format.json:
+        print_json(results)
+        return
+    tables_forgetting.forgetting(found)
+    for one in studies:
+        tables_forgetting.adaptive_rates(one)
+    say_figures(written)
+
+
+def require_fitting(
+    data: str | None,
+    *,
+    dial: Sequence[str] | None,
+    zeta: float | None,
+    problem: str | None = None,
+    task: Sequence[str] | None = None,
+) -> None:
+    """Refuse options of synthetic problems with real data, and the other way round."""
+    if data is not None and problem is not None:
+        raise InvalidInput(f"problem {problem!r} and data {data!r} exclude each other: leave out --problem or --data")
+    if data is not None and dial:
+        raise InvalidInput(f"dial {dial[0]!r} belongs to synthetic problems: leave out --dial or --data")
+    if data is None and zeta is not None:
+        raise InvalidInput(f"zeta = {zeta:g} splits real data: add --data, such as --data digits")
+    if data is None and task:
+        raise InvalidInput(f"task {task[0]!r} belongs to real data: add --data, such as --data digits")

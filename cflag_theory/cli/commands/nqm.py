@@ -1,0 +1,71 @@
+"""`cflag nqm`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cflag_theory.cli.shell import Format, FormatOption, SeedOption, keep_study, print_json, progress_bar, say_figures
+
+
+def nqm_command(
+    dimension: Annotated[int, typer.Option("--n", help="Dimension of w.")] = 50,
+    clients: Annotated[int, typer.Option("--N", help="Clients, all of whom take part.")] = 7,
+    local_steps: Annotated[int, typer.Option("--K", help="Local steps a round.")] = 3,
+    rounds: Annotated[int, typer.Option("--T", help="Rounds.")] = 20,
+    spectrum: Annotated[str, typer.Option(help="Eigenvalues of A from mu to L: linear or log.")] = "linear",
+    start: Annotated[str, typer.Option(help="What --distance measures: w (w_0 - w*) or gradient (A w_0 + B).")] = "w",
+    distance: Annotated[float, typer.Option(help="Size of every coordinate at the start.")] = 1.0,
+    per: Annotated[str, typer.Option(help="E||xi||^2 and the like are per vector or per coordinate.")] = "vector",
+    criterion: Annotated[
+        str, typer.Option(help="The best rate minimises E||A w + B|| at the end (final), over the last tenth, or all.")
+    ] = "final",
+    weights: Annotated[str, typer.Option(help="Weights of rounds: lemma B.4 or uniform.")] = "lemma B.4",
+    proximal: Annotated[float, typer.Option(help="Proximal weight of FedProx.")] = 0.1,
+    grid: Annotated[float, typer.Option(help="Step of the grid of learning rates.")] = 0.0025,
+    replicas: Annotated[int, typer.Option(help="Simulated runs beside the exact moments; 0 for none.")] = 64,
+    search: Annotated[bool, typer.Option(help="Also search over what the paper leaves unsaid.")] = True,
+    seed: SeedOption = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder for nqm.json, nqm.png and nqm.svg.")] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Table 3 and Figure 2 of the CFL paper, recomputed: best learning rates on the noisy quadratic model."""
+    from cflag_theory.cli.tables import nqm as tables_nqm
+    from cflag_theory.files import check_writable
+    from cflag_theory.studies.nqm.setting import Setting
+    from cflag_theory.studies.nqm.table3 import nqm_study, pieces
+
+    setting = Setting(
+        dimension=dimension,
+        clients=clients,
+        local_steps=local_steps,
+        rounds=rounds,
+        spectrum=spectrum,
+        start=start,
+        distance=distance,
+        per=per,
+        criterion=criterion,
+        weights=weights,
+        proximal=proximal,
+        grid=grid,
+    )
+    if out is not None:
+        check_writable(out)
+    with progress_bar("noisy quadratic model", pieces(replicas=replicas, searched=search)) as advance:
+        found = nqm_study(
+            setting, replicas=replicas, seed=seed, searched=search, progress=lambda words: advance(1, words)
+        )
+    panels = found.pop("panels")
+    written: list[Path] = []
+    if out is not None:
+        from cflag_theory.figures import nqm_figure
+
+        drawn = {"nqm": nqm_figure(panels)}
+        written = keep_study(found | {"panels": panels}, out, "nqm", drawn, default=lambda curve: curve.tolist())
+    if format is Format.json:
+        print_json(found)
+        return
+    tables_nqm.nqm(found)
+    say_figures(written)

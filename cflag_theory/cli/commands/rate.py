@@ -1,0 +1,301 @@
+"""`cflag rate`, for both papers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cflag_theory.cli.options import (
+    BiasOption,
+    ClientsOption,
+    CurrentOption,
+    DataOption,
+    DialOption,
+    MemoryOption,
+    MemorySizeOption,
+    PastOption,
+    RedrawOption,
+    ZetaOption,
+)
+from cflag_theory.cli.shell import (
+    Format,
+    FormatOption,
+    Paper,
+    PaperOption,
+    SeedOption,
+    keep_study,
+    print_json,
+    progress_bar,
+    say_figures,
+)
+
+if TYPE_CHECKING:
+    from cflag_theory.studies.rates.families import RateCase
+    from cflag_theory.studies.rates.past_task import Rate
+
+#: The instances of `rate_instances`, which is too heavy to load for a help text.
+NAMES = ("one-over-T", "floor-m", "floor-beta", "no-assumption-3", "redrawn", "alpha-diverges")
+
+
+def rate_command(
+    paper: PaperOption = Paper.c_flag,
+    problem: Annotated[str | None, typer.Option(help="default, glm, separable or quadratic.")] = None,
+    dial: DialOption = None,
+    data: DataOption = None,
+    clients: ClientsOption = 5,
+    zeta: ZetaOption = 1.0,
+    past_classes: PastOption = "0-4",
+    current_classes: CurrentOption = "5-9",
+    memory: MemoryOption = None,
+    memory_size: MemorySizeOption = None,
+    m: BiasOption = None,
+    redraw: RedrawOption = False,
+    local_steps: Annotated[int | None, typer.Option("--E", help="Local steps a round; 10, for cfl 1.")] = None,
+    c: Annotated[float | None, typer.Option(help="beta = c / T^a; a beta within 1/(12 L E) without it.")] = None,
+    power: Annotated[float, typer.Option("--a", help="a of beta = c / T^a; 0 is a constant beta.")] = 0.5,
+    alpha_factor: Annotated[float, typer.Option(help="alpha = this / (L (1 + m)); Lemma 1 allows less than 2.")] = 1.0,
+    horizons: Annotated[str | None, typer.Option(help="Values of T, such as 16,32,64; 2^4 to 2^12 without it.")] = None,
+    up_to: Annotated[int | None, typer.Option(help="In place of --horizons: powers of two from 16 to this T.")] = None,
+    vary: Annotated[
+        str | None, typer.Option(help="A family of curves, such as m=0,0.25,0.5,1,2: m, r, E, N, c, a, alpha, a dial.")
+    ] = None,
+    instance: Annotated[str | None, typer.Option(help=f"A problem with a closed form: {', '.join(NAMES)}.")] = None,
+    replicas: Annotated[int, typer.Option(help="Independent runs.")] = 32,
+    mode: Annotated[str, typer.Option(help="bitwise, or fast: equal up to rounding.")] = "bitwise",
+    seed: SeedOption = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder for rate.json, figures and the finished horizons.")] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Squared gradients of f, g and h~ against T, with the bounds of both sides and fitted slopes.
+
+    Without --problem and --data: the default problem, and beside it the handwritten digits. An interrupted study with
+    --out goes on where it was when it is started again. With --paper cfl: E f(w_T) - f* of FedAvg and CFL on the noisy
+    quadratic model, whose numbers are dials (--dial D=10), for clients that stay and for clients that are new in every
+    round.
+    """
+    from cflag_theory.files import check_writable
+    from cflag_theory.studies.rates.families import RateCase
+    from cflag_theory.studies.rates.store import FILE
+
+    if out is not None:
+        check_writable(out)
+    if paper is Paper.cfl:
+        if any(one is not None for one in (problem, data, memory, c, vary, instance)):
+            raise typer.BadParameter(
+                "--paper cfl runs the noisy quadratic model: leave out --problem, --data, --memory, --c, --vary, "
+                "--instance"
+            )
+        lengths = _horizons(horizons, up_to)
+        cfl_rate_studies(dial or (), lengths, K=local_steps, replicas=replicas, seed=seed, out=out, format=format)
+        return
+    own = problem is not None or data is not None or memory is not None or bool(dial)
+    fixed = own or memory_size is not None or m is not None or redraw or local_steps is not None or c is not None
+    if instance is not None and (fixed or vary is not None or power != 0.5 or alpha_factor != 1.0):
+        raise typer.BadParameter("--instance fixes problem, memory and step sizes: leave out all but --horizons")
+    lengths = _horizons(horizons, up_to)
+    case = RateCase(
+        problem=problem or "default",
+        dials=tuple(dial or ()),
+        data=data,
+        clients=clients,
+        zeta=zeta,
+        past_classes=past_classes,
+        current_classes=current_classes,
+        memory=memory,
+        memory_size=memory_size,
+        m=m,
+        redraw=redraw,
+        local_steps=10 if local_steps is None else local_steps,
+        c=c,
+        power=power,
+        alpha_factor=alpha_factor,
+        mode=mode,
+        seed=seed,
+    )
+    store = None if out is None else out / FILE
+    try:
+        if vary is not None:
+            _family(case, vary, lengths, replicas=replicas, store=store, out=out, format=format)
+        elif instance is not None:
+            _instance(instance, lengths, replicas=replicas, mode=mode, seed=seed, store=store, out=out, format=format)
+        else:
+            _studies(case, own or fixed, lengths, replicas=replicas, store=store, out=out, format=format)
+    except KeyboardInterrupt:
+        if store is None:
+            raise
+        typer.echo(f"cflag: interrupted; finished horizons are in {store}, and the same command goes on", err=True)
+        raise typer.Exit(130) from None
+
+
+def _horizons(words: str | None, up_to: int | None) -> tuple[int, ...]:
+    from cflag_theory.cli.inputs import integers
+    from cflag_theory.errors import InvalidInput
+    from cflag_theory.studies.rates.past_task import HORIZONS
+
+    if up_to is None:
+        return HORIZONS if words is None else integers(words, "horizons")
+    if words is not None:
+        raise typer.BadParameter("--horizons and --up-to name the same thing: give one of them")
+    if up_to < 2 * HORIZONS[0]:
+        raise InvalidInput(f"up-to is {up_to}: give a T of at least {2 * HORIZONS[0]}")
+    return tuple(2**power for power in range(4, up_to.bit_length()))
+
+
+def _studies(
+    case: RateCase,
+    own: bool,
+    lengths: Sequence[int],
+    *,
+    replicas: int,
+    store: Path | None,
+    out: Path | None,
+    format: Format,
+) -> None:
+    from cflag_theory.studies.rates.past_task import rate
+
+    notes: list[str] = []
+    if own:
+        studies = [case.build()]
+    else:
+        from cflag_theory.studies.defaults import default_studies
+
+        studies, notes = default_studies(case.seed)
+    with progress_bar("rate", len(studies) * sum(lengths)) as advance:
+        found = [
+            rate(
+                one,
+                kept,
+                horizons=lengths,
+                replicas=replicas,
+                local_steps=case.local_steps,
+                c=case.c,
+                power=case.power,
+                alpha_factor=case.alpha_factor,
+                seed=case.seed,
+                mode=case.mode,
+                store=store,
+                progress=lambda T: advance(T, f"T = {T}"),
+            )
+            for one, kept in studies
+        ]
+    _show(found, notes, out, format)
+
+
+def _instance(
+    name: str,
+    lengths: Sequence[int],
+    *,
+    replicas: int,
+    mode: str,
+    seed: int,
+    store: Path | None,
+    out: Path | None,
+    format: Format,
+) -> None:
+    from cflag_theory.studies.rates.instances import instance_rate
+
+    with progress_bar("rate", sum(lengths)) as advance:
+        found = instance_rate(
+            name,
+            horizons=lengths,
+            replicas=replicas,
+            mode=mode,
+            seed=seed,
+            store=store,
+            progress=lambda T: advance(T, f"T = {T}"),
+        )
+    _show([found], [], out, format)
+
+
+def _show(found: Sequence[Rate], notes: Sequence[str], out: Path | None, format: Format) -> None:
+    results = [study.to_json() for study in found]
+    written: list[Path] = []
+    if out is not None:
+        from cflag_theory.figures import rate_figure
+
+        written = keep_study(results, out, "rate", {"rate": rate_figure(results)})
+    if format is Format.json:
+        print_json(results)
+        return
+    from cflag_theory.cli.tables import rate as tables_rate
+
+    for study in found:
+        tables_rate.rate(study)
+    for note in notes:
+        typer.echo(note)
+    say_figures(written)
+
+
+def _family(
+    case: RateCase,
+    vary: str,
+    lengths: Sequence[int],
+    *,
+    replicas: int,
+    store: Path | None,
+    out: Path | None,
+    format: Format,
+) -> None:
+    from cflag_theory.cli.tables import rate as tables_rate
+    from cflag_theory.studies.rates.families import rate_family, varied_values
+
+    name, values = varied_values(vary)
+    with progress_bar("rate", len(values) * sum(lengths)) as advance:
+        found = rate_family(
+            case,
+            name,
+            values,
+            horizons=lengths,
+            replicas=replicas,
+            store=store,
+            progress=lambda T: advance(T, f"T = {T}"),
+        )
+    result = found.to_json()
+    written: list[Path] = []
+    if out is not None:
+        from cflag_theory.figures import rate_family_figure
+
+        written = keep_study(result, out, "rate_family", {"rate_family": rate_family_figure(result)})
+    if format is Format.json:
+        print_json(result)
+        return
+    tables_rate.family(found)
+    say_figures(written)
+
+
+def cfl_rate_studies(
+    dials: Sequence[str],
+    lengths: Sequence[int],
+    *,
+    K: int | None,
+    replicas: int,
+    seed: int,
+    out: Path | None,
+    format: Format,
+) -> None:
+    """`cflag rate --paper cfl`: clients that stay, and clients that are new in every round."""
+    from cflag_theory.cli.inputs import read_model
+    from cflag_theory.cli.tables import nqm as tables_nqm
+    from cflag_theory.studies.rates.cfl import cfl_rate
+
+    models = [read_model(dials, K=1 if K is None else K, stateless=stateless) for stateless in (False, True)]
+    with progress_bar("rate", len(models) * sum(lengths)) as advance:
+        found = [
+            cfl_rate(model, horizons=lengths, replicas=replicas, seed=seed, progress=lambda T: advance(T, f"T = {T}"))
+            for model in models
+        ]
+    results = [study.to_json() for study in found]
+    written: list[Path] = []
+    if out is not None:
+        from cflag_theory.figures import cfl_rate_figure
+
+        written = keep_study(results, out, "cfl_rate", {"cfl_rate": cfl_rate_figure(results)})
+    if format is Format.json:
+        print_json(results)
+        return
+    for study in found:
+        tables_nqm.cfl_rate(study)
+    say_figures(written)

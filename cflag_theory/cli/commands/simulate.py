@@ -1,0 +1,119 @@
+"""`cflag simulate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cflag_theory.cli.options import (
+    BiasOption,
+    ClientsOption,
+    CurrentOption,
+    DataOption,
+    DialOption,
+    MemoryOption,
+    MemorySizeOption,
+    PastOption,
+    ProblemOption,
+    RedrawOption,
+    StepsOption,
+    ZetaOption,
+)
+from cflag_theory.cli.shell import Format, FormatOption, SeedOption, print_json
+from cflag_theory.errors import UnknownName
+
+
+def simulate_command(
+    beta: Annotated[float, typer.Option(help="Step size on the current data.")],
+    alpha: Annotated[float, typer.Option(help="Step size on memory, for algorithms with a memory step.")] = 0.0,
+    algorithm: Annotated[
+        str, typer.Option(help="A row of the table, such as c_flag, fedavg or cfl; a wrong name lists them.")
+    ] = "c_flag",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A field of the row, KEY=VALUE, such as past=taylor; repeatable."),
+    ] = None,
+    problem: ProblemOption = "default",
+    dial: DialOption = None,
+    data: DataOption = None,
+    clients: ClientsOption = 5,
+    zeta: ZetaOption = 1.0,
+    past_classes: PastOption = "0-4",
+    current_classes: CurrentOption = "5-9",
+    memory: MemoryOption = None,
+    memory_size: MemorySizeOption = None,
+    m: BiasOption = None,
+    redraw: RedrawOption = False,
+    local_steps: StepsOption = 10,
+    rounds: Annotated[int, typer.Option("--T", help="Rounds.")] = 100,
+    participants: Annotated[int | None, typer.Option(help="Clients drawn every round; all without it.")] = None,
+    replicas: Annotated[int, typer.Option(help="Independent runs.")] = 1,
+    diagnostics: Annotated[str, typer.Option(help="none, cheap or all.")] = "cheap",
+    every: Annotated[int, typer.Option(help="With all: full local gradients only every so many rounds.")] = 1,
+    mode: Annotated[
+        str, typer.Option(help="bitwise, or fast: replicas share products, which agree up to rounding.")
+    ] = "bitwise",
+    dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    seed: SeedOption = 0,
+    out: Annotated[Path | None, typer.Option(help="File for the Trace, .npz.")] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Run one algorithm on one problem, and write its Trace."""
+    from cflag_theory.cli.inputs import read_algorithm, read_memory, read_problem
+    from cflag_theory.cli.tables import claims as tables
+    from cflag_theory.files import check_writable
+    from cflag_theory.kernels import simulate, write_trace
+
+    if out is not None:
+        check_writable(out.absolute().parent)
+    chosen = read_problem(
+        problem=problem,
+        dials=dial or (),
+        data=data,
+        clients=clients,
+        zeta=zeta,
+        past_classes=past_classes,
+        current_classes=current_classes,
+        seed=seed,
+    )
+    row = read_algorithm(algorithm, set_ or ())
+    # Where f is g, a memory of f says nothing unless it is asked for.
+    asked = row.memory or memory is not None or memory_size is not None or m is not None or redraw
+    trace = simulate(
+        chosen,
+        row,
+        alpha=alpha,
+        beta=beta,
+        local_steps=local_steps,
+        rounds=rounds,
+        memory=read_memory(memory, size=memory_size, m=m, redraw=redraw, data=data is not None)
+        if asked or not chosen.evolving
+        else None,
+        participants=participants,
+        replicas=replicas,
+        seed=seed,
+        engine=_engine(device),
+        mode=mode,
+        dtype=dtype,
+        diagnostics=diagnostics,
+        every=every,
+    )
+    if out is not None:
+        write_trace(out, trace)
+    summary = tables.trace_summary(chosen, trace)
+    if format is Format.json:
+        print_json(summary)
+        return
+    tables.trace(summary)
+    if out is not None:
+        typer.echo(f"trace: {out}")
+
+
+def _engine(device: str) -> str:
+    engines = {"cpu": "compiled", "cuda": "cuda"}
+    if device not in engines:
+        raise UnknownName(f"device {device!r} is unknown: use one of {', '.join(engines)}")
+    return engines[device]

@@ -1,0 +1,112 @@
+"""`cflag tasks`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cflag_theory.cli.commands.forgetting import AlphaOption, BetaOption, LevelOption, ReplicasOption, require_fitting
+from cflag_theory.cli.options import ClientsOption, DataOption, StepsOption
+from cflag_theory.cli.shell import Format, FormatOption, SeedOption, keep_study, print_json, progress_bar, say_figures
+from cflag_theory.errors import MissingExtra
+
+_LEARNERS: Sequence[str] = (
+    "fedtrack",
+    "c_flag/ring/20",
+    "c_flag/reservoir/20",
+    "c_flag/all",
+    "c_flag_adaptive/reservoir/20",
+)
+
+
+def tasks_command(
+    learner: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="ALGORITHM, or with a memory step ALGORITHM/BUFFER/SIZE, such as c_flag/ring/20; repeatable."
+        ),
+    ] = None,
+    data: DataOption = None,
+    task: Annotated[
+        list[str] | None, typer.Option(help="Classes of one task of real data, such as 0-1, in order; repeatable.")
+    ] = None,
+    dial: Annotated[
+        list[str] | None, typer.Option("--dial", help="A dial of the synthetic tasks, such as tasks=5; repeatable.")
+    ] = None,
+    clients: ClientsOption = 5,
+    zeta: LevelOption = None,
+    alpha: AlphaOption = None,
+    beta: BetaOption = None,
+    local_steps: StepsOption = 10,
+    rounds: Annotated[int, typer.Option("--T", help="Rounds of each task.")] = 100,
+    first_rounds: Annotated[
+        int | None, typer.Option(help="Rounds of the first task; 0: it has been learned at x_0.")
+    ] = None,
+    replicas: ReplicasOption = 8,
+    seed: SeedOption = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder for tasks.json and the figures.")] = None,
+    format: FormatOption = Format.table,
+) -> None:
+    """Several transitions in a row: what every earlier task loses, and where time and gradient evaluations go.
+
+    Without --data and --dial: synthetic tasks, and the handwritten digits in five tasks of two.
+
+    Buffers fill the memories: all, ring (class-balanced, the newest of each) or reservoir (uniform over all seen).
+    """
+    from cflag_theory.cli.inputs import integers, read_dials
+    from cflag_theory.cli.tables import forgetting as tables_forgetting
+    from cflag_theory.files import as_file_name, check_writable
+    from cflag_theory.kernels import load_tasks, random_tasks
+    from cflag_theory.kernels.problems.by_name import with_dials
+    from cflag_theory.kernels.problems.tasks import PAIRS
+    from cflag_theory.studies.forgetting.heterogeneity import Setting
+    from cflag_theory.studies.forgetting.task_paths import read_learner
+    from cflag_theory.studies.forgetting.tasks import task_study
+
+    setting = Setting(alpha=alpha, beta=beta, local_steps=local_steps, rounds=rounds, replicas=replicas, seed=seed)
+    if out is not None:
+        check_writable(out)
+    require_fitting(data, dial=dial, zeta=zeta, task=task)
+    learners = [read_learner(words) for words in learner or _LEARNERS]
+    sequences = []
+    if data is None:
+        sequences.append(with_dials("the synthetic sequence", random_tasks, {"seed": seed, **read_dials(dial or ())}))
+    if data is not None or not dial:
+        groups = [integers(words, "task") for words in task] if task else PAIRS
+        try:
+            sequences.append(
+                load_tasks(
+                    data or "digits", tasks=groups, clients=clients, zeta=1.0 if zeta is None else zeta, seed=seed
+                )
+            )
+        except MissingExtra as error:
+            if data is not None:
+                raise
+            typer.echo(f"Without real data: {error}", err=True)
+    with progress_bar("tasks", len(sequences) * len(learners) * replicas) as advance:
+        studies = [
+            task_study(
+                sequence,
+                learners,
+                setting,
+                first_rounds=first_rounds,
+                progress=lambda words: advance(1, words),
+            )
+            for sequence in sequences
+        ]
+    results = [study.to_json() for study in studies]
+    written: list[Path] = []
+    if out is not None:
+        from cflag_theory.figures import tasks_figure
+
+        figures = {f"tasks_{as_file_name(study['title'])}": tasks_figure(study) for study in results}
+        written = keep_study(results, out, "tasks", figures)
+    if format is Format.json:
+        print_json(results)
+        return
+    for one in studies:
+        tables_forgetting.tasks(one)
+    say_figures(written)

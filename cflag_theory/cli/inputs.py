@@ -1,0 +1,180 @@
+"""From the command line's words to problems, memories and lists of numbers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from cflag_theory.errors import InvalidInput
+from cflag_theory.kernels import (
+    Algorithm,
+    Memory,
+    Problem,
+    RoundWeights,
+    algorithm,
+    class_balanced,
+    default_memory,
+    everything,
+    load_data,
+    make_problem,
+    rotation_bias,
+    sign_bias,
+    uniform,
+)
+from cflag_theory.studies.rates.cfl import Model
+
+#: How real data are split unless told otherwise.
+SPLIT = {"clients": 5, "zeta": 1.0, "past_classes": "0-4", "current_classes": "5-9"}
+#: Past components per client that a memory of real data keeps unless told otherwise.
+DATA_MEMORY = 20
+
+
+def integers(words: str, what: str) -> tuple[int, ...]:
+    """Integers from "0,1,4" or "0-4".
+
+    Raises
+    ------
+    InvalidInput
+        If the words are something else.
+    """
+    found: list[int] = []
+    try:
+        for piece in words.split(","):
+            first, dash, last = piece.strip().partition("-")
+            if dash and int(last) < int(first):
+                raise ValueError
+            found += range(int(first), int(last) + 1) if dash else [int(first)]
+    except ValueError:
+        raise InvalidInput(f"{what} {words!r} is not understood: write 0-4 or 16,32,64") from None
+    return tuple(found)
+
+
+def read_problem(
+    *,
+    problem: str,
+    dials: Sequence[str] = (),
+    data: str | None = None,
+    clients: int = 5,
+    zeta: float = 1.0,
+    past_classes: str = "0-4",
+    current_classes: str = "5-9",
+    seed: int = 0,
+) -> Problem:
+    """The problem that the options name: real data if `data` is given, else a synthetic one with its dials.
+
+    Raises
+    ------
+    InvalidInput
+        A dial that is not KEY=VALUE, a value that the family or the data refuse, or a split without data.
+    """
+    if data is not None:
+        if dials:
+            raise InvalidInput(f"dial {dials[0]!r} belongs to a synthetic problem: leave out --dial or --data")
+        if problem != "default":
+            raise InvalidInput(
+                f"problem {problem!r} and data {data!r} exclude each other: leave out --problem or --data"
+            )
+        return load_data(
+            data,
+            past_classes=integers(past_classes, "past classes"),
+            current_classes=integers(current_classes, "current classes"),
+            clients=clients,
+            zeta=zeta,
+            seed=seed,
+        )
+    given = {"clients": clients, "zeta": zeta, "past_classes": past_classes, "current_classes": current_classes}
+    for name, value in given.items():
+        if value != SPLIT[name]:
+            raise InvalidInput(
+                f"{name.replace('_', ' ')} = {value} splits real data: add --data, such as --data digits, or use "
+                "--dial for a synthetic problem"
+            )
+    return make_problem(problem, **{"seed": seed, **read_dials(dials)})
+
+
+def read_dials(words: Sequence[str]) -> dict[str, Any]:
+    """Dials of a synthetic problem from KEY=VALUE.
+
+    Raises
+    ------
+    InvalidInput
+        A dial that is not KEY=VALUE.
+    """
+    return dict(_setting("dial", dial, "conflict=0.5") for dial in words)
+
+
+def read_algorithm(name: str, settings: Sequence[str] = ()) -> Algorithm:
+    """The row of this name with fields set: KEY=VALUE, and weights=SCHEME or weights=SCHEME:D2=1,R2=0.25.
+
+    Raises
+    ------
+    InvalidInput
+        A setting that is not KEY=VALUE, or a value that the row or the round weights refuse.
+    """
+    fields = dict(_setting("setting", setting, "past=taylor") for setting in settings)
+    if isinstance(fields.get("weights"), str):
+        scheme, colon, words = str(fields["weights"]).partition(":")
+        dials = dict(_setting("weight dial", dial, "D2=1") for dial in words.split(",")) if colon else {}
+        known = ("D2", "R2", "F2", "alpha", "window")
+        for dial in dials:
+            if dial not in known:
+                raise InvalidInput(f"round weights have no dial {dial!r} here: use one of {', '.join(known)}")
+        fields["weights"] = RoundWeights(scheme, **dials)
+    return algorithm(name, **fields)
+
+
+def read_model(dials: Sequence[str], *, K: int, stateless: bool) -> Model:
+    """The noisy quadratic model with its dials set: KEY=VALUE.
+
+    Raises
+    ------
+    InvalidInput
+        A dial that is not KEY=VALUE, that the model does not have, or whose value it refuses.
+    """
+    known = [field.name for field in fields(Model) if field.name not in ("K", "stateless")]
+    chosen = dict(_setting("dial", dial, "D=10") for dial in dials)
+    for dial in chosen:
+        if dial not in known:
+            raise InvalidInput(f"the noisy quadratic model has no dial {dial!r} here: use one of {', '.join(known)}")
+    return Model(**chosen, K=K, stateless=stateless)
+
+
+def _setting(what: str, words: str, example: str) -> tuple[str, Any]:
+    """KEY=VALUE as a key and a number, truth value or word."""
+    key, equals, value = words.partition("=")
+    if not (key and equals and value):
+        raise InvalidInput(f"{what} {words!r} is not understood: write KEY=VALUE, such as {example}")
+    try:
+        return key, ast.literal_eval(value)
+    except (SyntaxError, ValueError):
+        return key, value
+
+
+def read_memory(kind: str | None, *, size: int | None, m: float | None, redraw: bool, data: bool) -> Memory:
+    """The memory that the options name; without a kind, the default one of synthetic or of real data.
+
+    Raises
+    ------
+    InvalidInput
+        An unknown kind, or a size or m that does not belong to it.
+    """
+    if kind is None:
+        if m is not None:
+            raise InvalidInput(f"m = {m} needs a memory whose bias is a dial: add --memory sign or --memory rotation")
+        if size is None and not redraw:
+            return uniform(DATA_MEMORY) if data else default_memory()
+        kind = "uniform"
+    if kind in ("sign", "rotation"):
+        if m is None or size is not None:
+            raise InvalidInput(f"memory {kind!r} is set by m alone: give --m and no --memory-size")
+        return sign_bias(m=m, redraw=redraw) if kind == "sign" else rotation_bias(m=m)
+    if m is not None:
+        raise InvalidInput(f"m = {m} is no dial of memory {kind!r}: use --memory sign or --memory rotation")
+    if kind == "all":
+        return everything()
+    if kind in ("uniform", "balanced"):
+        kept = size if size is not None else (DATA_MEMORY if data else default_memory().size)
+        return (uniform if kind == "uniform" else class_balanced)(kept, redraw=redraw)
+    raise InvalidInput(f"memory {kind!r} is unknown: use all, uniform, balanced, sign or rotation")

@@ -1,0 +1,165 @@
+"""The command line: thin shells over documented functions that return data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from cflag_theory import __version__
+from cflag_theory.cli.commands.bridge import bridge_command
+from cflag_theory.cli.commands.falsify import falsify_command
+from cflag_theory.cli.commands.forgetting import forgetting_command
+from cflag_theory.cli.commands.nqm import nqm_command
+from cflag_theory.cli.commands.plot import plot_command
+from cflag_theory.cli.commands.rate import rate_command
+from cflag_theory.cli.commands.sharp import sharp_command
+from cflag_theory.cli.commands.simulate import simulate_command
+from cflag_theory.cli.commands.stepsize import stepsize_command
+from cflag_theory.cli.commands.sweep import sweep_command
+from cflag_theory.cli.commands.tasks import tasks_command
+from cflag_theory.cli.shell import Format, FormatOption, ProverOption, SeedOption, print_json, progress_bar, read_theory
+from cflag_theory.errors import CflagError
+
+
+class _Commands(TyperGroup):
+    """All commands; an interrupt is one sentence, unless a command has more to say of it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("cflag: interrupted; nothing was written", err=True)
+            raise typer.Exit(130) from None
+
+
+app = typer.Typer(
+    name="cflag",
+    cls=_Commands,
+    help="Decide what the C-FLAG and CFL papers claim, run their algorithms, and draw what happens.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+# The order in which `cflag --help` lists them; `verify` and `show` are below.
+
+
+def main() -> None:
+    """Run the command line; errors that a user can mend are one sentence and exit code 2."""
+    try:
+        app()
+    except CflagError as error:
+        typer.echo(f"cflag: {error}", err=True)
+        raise SystemExit(2) from None
+    except MemoryError:
+        typer.echo("cflag: not enough memory: use fewer rounds (--T) or replicas", err=True)
+        raise SystemExit(2) from None
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"cflag-theory {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command("verify")
+def verify_command(
+    claims: Annotated[list[str] | None, typer.Argument(help="Claim ids; all of the ledger without any.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Also run the rate experiments and write a report here.")] = None,
+    level: Annotated[str, typer.Option(help="quick or full: how many random runs.")] = "quick",
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; all usable cores without it.")] = None,
+    prover: ProverOption = None,
+    seed: SeedOption = 0,
+    format: FormatOption = Format.table,
+) -> None:
+    """Decide the claims of the ledger, and write the report."""
+    from cflag_theory.claims.ledger import LEDGER
+    from cflag_theory.cli.report import write_report
+    from cflag_theory.files import check_writable
+    from cflag_theory.studies.rates.past_task import HORIZONS, rate
+    from cflag_theory.verify.check import verify
+
+    if out is not None:
+        check_writable(out)
+    theorems = read_theory(prover, claims or ())
+    with progress_bar("claims", len(claims or LEDGER)) as advance:
+        verdicts = verify(
+            claims or (),
+            seed=seed,
+            level=level,
+            jobs=jobs,
+            prover=prover,
+            theorems=theorems,
+            progress=lambda id: advance(1, id),
+        )
+    page = None
+    if out is not None:
+        from cflag_theory.studies import defaults as studies
+
+        chosen, notes = studies.default_studies(seed)
+        with progress_bar("rate", len(chosen) * sum(HORIZONS)) as advance:
+            rates = [
+                rate(problem, memory, seed=seed, progress=lambda T: advance(T, f"T = {T}")).to_json()
+                for problem, memory in chosen
+            ]
+        with progress_bar("CFL", studies.CFL_WORK) as advance:
+            cfl_rates, panels = studies.cfl_studies(seed, advance)
+        page = write_report(out, verdicts, rates=rates, cfl_rates=cfl_rates, nqm_panels=panels, notes=notes)
+    if format is Format.json:
+        print_json([verdict.to_json() for verdict in verdicts])
+        return
+    from cflag_theory.cli.tables import claims as tables
+
+    tables.ledger(verdicts)
+    if page is not None:
+        typer.echo(f"report: {page}")
+
+
+@app.command()
+def show(
+    claim: Annotated[str, typer.Argument(help="A claim id, such as cflag.lemma13.")],
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Only replay the counterexample, in exact arithmetic.")
+    ] = False,
+    level: Annotated[str, typer.Option(help="quick or full: how many random runs.")] = "quick",
+    prover: ProverOption = None,
+    seed: SeedOption = 0,
+    format: FormatOption = Format.table,
+) -> None:
+    """One claim: source, statement, hypotheses, evidence, counterexample and its replay."""
+    from cflag_theory.verify.check import verify
+
+    (verdict,) = verify([claim], seed=seed, level=level, prover=prover, theorems=read_theory(prover, [claim]))
+    if format is Format.json:
+        print_json(verdict.to_json())
+        return
+    from cflag_theory.cli.tables import claims as tables
+
+    if replay:
+        tables.replay(verdict)
+    else:
+        tables.claim(verdict)
+
+
+app.command("rate")(rate_command)
+app.command("stepsize")(stepsize_command)
+app.command("sharp")(sharp_command)
+app.command("falsify")(falsify_command)
+app.command("simulate")(simulate_command)
+app.command("nqm")(nqm_command)
+app.command("forgetting")(forgetting_command)
+app.command("tasks")(tasks_command)
+app.command("sweep")(sweep_command)
+app.command("plot")(plot_command)
+app.command("bridge")(bridge_command)

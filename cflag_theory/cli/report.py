@@ -1,0 +1,200 @@
+"""The report: one self-contained page that works offline, and its figures beside it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cflag_theory import __version__
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, RuleUse, Step
+from cflag_theory.claims.ledger import PREAMBLE
+from cflag_theory.errors import OutputError
+from cflag_theory.files import check_writable
+from cflag_theory.studies.rates.statistics import FIT_RULE
+from cflag_theory.verify.coq import census
+from cflag_theory.verify.verdict import GRAVITY, MEANINGS, Verdict
+
+
+def write_report(
+    folder: Path | str,
+    verdicts: Sequence[Verdict],
+    *,
+    rates: Sequence[Mapping[str, Any]] = (),
+    cfl_rates: Sequence[Mapping[str, Any]] = (),
+    nqm_panels: Sequence[Mapping[str, Any]] = (),
+    notes: Sequence[str] = (),
+) -> Path:
+    """Write index.html, ledger.json, rates.json, cfl_rates.json and the figures; return the page.
+
+    Everything is made in a draft folder first and then moved file by file, so that an interrupted run leaves an
+    older report as it was.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it does not exist; other files in it are left alone.
+    verdicts : sequence of Verdict
+        The ledger part.
+    rates : sequence of mappings
+        `Rate.to_json()` of each study.
+    cfl_rates : sequence of mappings
+        `CFLRate.to_json()` of each study.
+    nqm_panels : sequence of mappings
+        "panels" of `nqm_study`.
+    notes : sequence of str
+        What the reader should know about this run, such as a data set that was not at hand.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written.
+    """
+    target = check_writable(folder)
+    draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=target))
+    try:
+        figures = _figures(draft, rates, cfl_rates, nqm_panels)
+        (draft / "ledger.json").write_text(json.dumps([v.to_json() for v in verdicts], indent=1), encoding="utf-8")
+        (draft / "rates.json").write_text(json.dumps(list(rates), indent=1), encoding="utf-8")
+        (draft / "cfl_rates.json").write_text(json.dumps(list(cfl_rates), indent=1), encoding="utf-8")
+        page = _page(verdicts, rates, notes, figures)
+        (draft / "index.html").write_text(page, encoding="utf-8")
+        # The page goes last: whoever finds it finds its figures too.
+        for file in sorted(draft.iterdir(), key=lambda path: path.name == "index.html"):
+            os.replace(file, target / file.name)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(
+            f"cannot write the report to {str(folder)!r} ({error.strerror}): choose another with --out"
+        ) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return target / "index.html"
+
+
+def _figures(
+    draft: Path,
+    rates: Sequence[Mapping[str, Any]],
+    cfl_rates: Sequence[Mapping[str, Any]],
+    nqm_panels: Sequence[Mapping[str, Any]],
+) -> list[tuple[str, str, Path]]:
+    """Draw every figure into the draft: title, caption and picture of each."""
+    from cflag_theory.figures import (
+        cfl_rate_figure,
+        drift_figure,
+        expectation_figure,
+        floors_figure,
+        nqm_figure,
+        rate_figure,
+        save,
+    )
+    from cflag_theory.studies.rates.floors import floors
+    from cflag_theory.verify.checks.c_flag.local_steps.drift import constants_along_range
+    from cflag_theory.verify.checks.c_flag.problem.overfitting import expected_overfitting
+
+    series = floors()
+    drawn = [
+        (
+            "drift",
+            "Drift and error constants",
+            "printed ones, proved ones, and exact instances",
+            drift_figure(constants_along_range()),
+        ),
+        (
+            "floors",
+            "Floors that printed bounds predict to vanish",
+            "; ".join(one["words"] for one in series),
+            floors_figure(series),
+        ),
+        (
+            "expectation",
+            "The overfitting term",
+            "its expectation by enumeration over all memory draws",
+            expectation_figure(expected_overfitting()),
+        ),
+    ]
+    if rates:
+        text = "squared gradients of f, g and h~ against T, with bounds of both sides; below, bounds over measurements"
+        drawn.insert(0, ("rate", "The rate", text, rate_figure(rates)))
+    if cfl_rates:
+        text = "expected gap of the last round against T on the noisy quadratic model of the CFL paper"
+        drawn.append(("cfl_rate", "FedAvg and CFL", text, cfl_rate_figure(cfl_rates)))
+    if nqm_panels:
+        text = "Figure 2 of the CFL paper recomputed, each method at its best learning rate"
+        drawn.append(("nqm", "The noisy quadratic model", text, nqm_figure(nqm_panels)))
+    for name, _, _, figure in drawn:
+        save(figure, draft, name)
+    return [(title, text, draft / f"{name}.png") for name, title, text, _ in drawn]
+
+
+def derivation(proof: Proof | None) -> list[dict[str, Any]]:
+    """The steps of a proof for a reader: name, what kind of step, its conclusion, its words, and how deep it lies."""
+    return [] if proof is None else [entry for step in proof.steps for entry in _entries(step, 0)]
+
+
+def _entries(step: Step, depth: int) -> Iterator[dict[str, Any]]:
+    if isinstance(step, RuleUse):
+        yield {"name": step.name, "kind": step.rule, "relation": step.conclusion, "words": step.words, "depth": depth}
+    elif isinstance(step, Obligation):
+        words = f"From {', '.join(step.given)}." if step.given else "Plain algebra."
+        yield {"name": step.name, "kind": "algebra", "relation": step.goal, "words": words, "depth": depth}
+    elif isinstance(step, Instance):
+        words = f"{step.of}, at {step.index} = {step.value}."
+        yield {"name": step.name, "kind": "instance", "relation": None, "words": words, "depth": depth}
+    else:
+        yield {
+            "name": step.name,
+            "kind": "induction",
+            "relation": step.relation,
+            "words": f"By induction on {step.index}:",
+            "depth": depth,
+        }
+        for inner in (step.base, *step.step):
+            yield from _entries(inner, depth + 1)
+
+
+def _page(
+    verdicts: Sequence[Verdict],
+    rates: Sequence[Mapping[str, Any]],
+    notes: Sequence[str],
+    figures: Sequence[tuple[str, str, Path]],
+) -> str:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from latex2mathml.converter import convert
+
+    environment = Environment(
+        loader=PackageLoader("cflag_theory.cli"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.filters["mathml"] = lambda relation: convert(relation.latex, display="block")
+    environment.filters["derivation"] = derivation
+    papers = list(dict.fromkeys(v.claim.paper for v in verdicts))
+    counts = {
+        paper: {name: sum(v.claim.paper == paper and v.verdict == name for v in verdicts) for name in GRAVITY}
+        for paper in papers
+    }
+    pictures = [
+        (title, text, "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode("ascii"))
+        for title, text, path in figures
+    ]
+    return environment.get_template("report.html").render(
+        verdicts=verdicts,
+        # A report on some claims has no links to the others.
+        shown={verdict.claim.id for verdict in verdicts},
+        counts=counts,
+        meanings=MEANINGS,
+        preamble=PREAMBLE,
+        census=census(verdicts),
+        papers=papers,
+        kinds=sorted({e.kind for v in verdicts for e in v.evidence}),
+        rates=rates,
+        fit_rule=FIT_RULE,
+        notes=notes,
+        figures=pictures,
+        version=__version__,
+    )

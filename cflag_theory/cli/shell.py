@@ -1,0 +1,90 @@
+"""What the commands share: the choice of output, a progress bar, JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+class Format(StrEnum):
+    """How results are printed."""
+
+    table = "table"
+    json = "json"
+
+
+class Paper(StrEnum):
+    """Whose statements are meant."""
+
+    c_flag = "c-flag"
+    cfl = "cfl"
+
+
+PaperOption = Annotated[Paper, typer.Option(help="Whose statements: c-flag or cfl.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="A table for people, or JSON on standard output.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
+
+
+ProverOption = Annotated[
+    str | None, typer.Option(help="coq: let Coq's kernel check proofs and instances too; it must be installed.")
+]
+
+
+def read_theory(prover: str | None, claims: Sequence[str]) -> dict[str, Any] | None:
+    """The theorems by hand on these claims, all without any, compiled with progress; None where the prover is not Coq.
+
+    Unknown claims raise before anything is compiled.
+    """
+    if prover != "coq":
+        return None
+    from cflag_theory.claims.ledger import claim
+    from cflag_theory.verify.theory import compile_theory, files_for, names_for
+
+    for id in claims:
+        claim(id)
+    with progress_bar("Coq", len(files_for(names_for(claims))) + 1) as advance:
+        return compile_theory(claims, progress=lambda file: advance(1, file))
+
+
+@contextmanager
+def progress_bar(words: str, total: float) -> Iterator[Callable[[float, str], None]]:
+    """A progress bar on standard error, so that standard output stays clean for results."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[now]}"), TimeElapsedColumn())
+    console = Console(stderr=True)
+    bar = Progress(*columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal)
+    with bar as progress:
+        task = progress.add_task(words, total=total, now="")
+        yield lambda amount, now: progress.update(task, advance=amount, now=now)
+
+
+def keep_study(results: Any, out: Path, name: str, figures: Mapping[str, Any], **how: Any) -> list[Path]:
+    """A study's figures, each under its name, and beside them name.json, from which they can be drawn again.
+
+    `how` goes to `json.dumps`.
+    """
+    from cflag_theory.figures import save
+    from cflag_theory.files import write_text
+
+    written = [path for file, figure in figures.items() for path in save(figure, out, file)]
+    write_text(out / f"{name}.json", json.dumps(results, indent=1, **how))
+    return written
+
+
+def say_figures(written: Sequence[Path]) -> None:
+    """One line, if there are any."""
+    if written:
+        typer.echo(f"figures: {', '.join(map(str, written))}")
+
+
+def print_json(value: Any) -> None:
+    """JSON on standard output; a value that is not finite is an error."""
+    typer.echo(json.dumps(value, indent=1, allow_nan=False))

@@ -1,0 +1,179 @@
+"""The PyTorch runs as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cflag_theory.studies.bridge_results.published import Finding, deviation
+from cflag_theory.studies.bridge_results.report import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED, Cell, Report
+from cflag_theory.studies.bridge_results.spread import Spread
+from cflag_theory.studies.bridge_results.summary import WORDS, MethodSummary, Summary
+
+_MAIN = ["average_accuracy", "forgetting", "learning_accuracy"]
+_HEAD = ("method", "metric", "printed", "measured", "margin", "n", "verdict")
+_MARKS = {"fits": "green", "disagrees": "red", "odd": "yellow"}
+_STYLES = {REPRODUCED: "green", NOT_REPRODUCED: "red", UNDECIDED: "yellow", NOT_RUN: "dim"}
+
+
+def results(summary: Summary) -> None:
+    """One run: the metrics of every method, then every accuracy matrix."""
+    console = Console(highlight=False)
+    console.print(Text(summary.title, style="bold"))
+    seeds = max((found.seeds for found in summary.methods), default=0)
+    spread = "mean +- standard deviation over seeds" if seeds > 1 else "one seed"
+    console.print(Text(f"  percent; {summary.rounds} rounds a task; {spread}"))
+    for note in summary.notes:
+        console.print(Text("  " + note))
+    for title, names in (("", _MAIN), ("Other definitions, means", [name for name in WORDS if name not in _MAIN])):
+        if title:
+            console.print(Text(title, style="italic"))
+        table = Table(box=None, pad_edge=False)
+        table.add_column("method", no_wrap=True)
+        for name in names:
+            table.add_column(WORDS[name], justify="right")
+        if names == _MAIN:
+            table.add_column("seeds", justify="right")
+            table.add_column("seconds", justify="right")
+        for found in summary.methods:
+            values = [_metric(found.metrics[name], whole=names == _MAIN) for name in names]
+            more = [str(found.seeds), f"{found.seconds:.1f}"] if names == _MAIN else []
+            table.add_row(_name(found), *values, *more)
+        console.print(table)
+        console.print()
+    for found in summary.methods:
+        for count, words in ((found.diverged, "diverged"), (found.unfinished, "not finished")):
+            if count:
+                console.print(Text(f"{_name(found)}: {count} of {found.seeds} seeds {words}\n", style="red"))
+    for found in summary.methods:
+        _matrix(console, found)
+
+
+def _matrix(console: Console, found: MethodSummary) -> None:
+    # Not the table's own title, which would be folded to the table's width.
+    console.print(Text(f"{_name(found)}: accuracy on task", style="italic"))
+    table = Table(box=None, pad_edge=False)
+    tasks = len(found.accuracy)
+    table.add_column("after task")
+    for task in range(tasks):
+        table.add_column(str(task + 1), justify="right")
+    for s, row in enumerate(found.accuracy):
+        cells = [
+            Text("" if value is None else f"{value:.1f}", style="bold" if j == s else "dim" if j > s else "")
+            for j, value in enumerate(row)
+        ]
+        table.add_row(str(s + 1), *cells)
+    console.print(table)
+    console.print()
+
+
+def report(found: Report) -> None:
+    """Measured beside printed, a line a number, and what the printed numbers say about each other."""
+    console = Console(highlight=False)
+    for title, cells in _blocks(found).items():
+        console.print(Text(title, style="bold"))
+        table = Table(box=None, pad_edge=False)
+        for name in _HEAD:
+            table.add_column(name, overflow="fold")
+        for cell in cells:
+            table.add_row(*_row(cell), Text(cell.verdict, style=_STYLES[cell.verdict]))
+        console.print(table)
+        console.print()
+    console.print(Text(f"{counts(found)}; reproduced: the printed mean lies within the margin of the measured one"))
+    for note in found.notes:
+        console.print(Text("  " + note, style="yellow"))
+    console.print(Text("\nThe printed numbers beside each other", style="bold"))
+    for finding in found.findings:
+        console.print(Text(f"  {_mark(finding):<11}", style=_MARKS[_mark(finding)]) + Text(finding.sentence))
+    console.print()
+
+
+def counts(found: Report) -> str:
+    """How many numbers have each verdict, in words."""
+    return ", ".join(f"{count} {verdict}" for verdict, count in found.counts().items())
+
+
+def report_page(found: Report) -> str:
+    """The same as a Markdown page."""
+    lines = [
+        "# Measured and printed",
+        "",
+        f"{counts(found)}. Reproduced means that the printed mean lies within the margin of the measured one.",
+    ]
+    for title, cells in _blocks(found).items():
+        lines += ["", f"## {title}", "", f"| {' | '.join(_HEAD)} |", f"|{'---|' * len(_HEAD)}"]
+        lines += [f"| {' | '.join((*_row(cell), cell.verdict))} |" for cell in cells]
+    if found.notes:
+        lines += ["", "Not compared, or left out:", "", *(f"- {note}" for note in found.notes)]
+    lines += ["", "## The printed numbers beside each other", "", *finding_lines(found), ""]
+    return "\n".join(lines)
+
+
+def finding_lines(found: Report) -> list[str]:
+    """What was found about the printed numbers, as a Markdown list."""
+    return [f"- {_mark(finding)}: {finding.sentence}" for finding in found.findings]
+
+
+def _mark(finding: Finding) -> str:
+    return "odd" if finding.fits is None else "fits" if finding.fits else "disagrees"
+
+
+def _blocks(found: Report) -> dict[str, list[Cell]]:
+    """The cells of one column of a table, under what they have in common."""
+    blocks: dict[str, list[Cell]] = {}
+    for cell in found.cells:
+        number = cell.number
+        title = f"Table {number.table[5:]}: {number.data}, {number.setting}, {number.clients} clients"
+        blocks.setdefault(title + (f"; {cell.variant}" if cell.variant else ""), []).append(cell)
+    return blocks
+
+
+def _row(cell: Cell) -> tuple[str, ...]:
+    """All columns but the verdict; what was not measured stays empty."""
+    known = deviation(cell.number)
+    printed = cell.number.printed + ("" if known is None else f" +- {float(known):.2f}")
+    own = ("", "", "")
+    if cell.measured is not None:
+        own = (str(cell.measured), "" if cell.margin is None else f"{cell.margin:.2f}", str(cell.measured.seeds))
+    return cell.number.method, cell.number.metric, printed, *own
+
+
+def presets(listed: Sequence[Mapping[str, Any]]) -> None:
+    """Every preset by name, with what it runs."""
+    console = Console(highlight=False)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("preset", "runs", "what it is"):
+        table.add_column(name, overflow="fold", no_wrap=name == "preset")
+    for each in listed:
+        table.add_row(each["name"], str(len(each["runs"])), Text(each["what"]))
+    console.print(table)
+
+
+def data(found: Mapping[str, Any]) -> None:
+    """What lies in a folder."""
+    console = Console(highlight=False)
+    if not found["found"]:
+        console.print(Text(f"{found['folder']} holds no data set that cflag bridge reads"))
+    for one in found["found"]:
+        style = {"whole": "green", "damaged": "red"}.get(one["status"], "yellow")
+        words = (
+            f" {one['name']} ({one['version']}) in {one['folder']}: {one['train']} train and {one['test']} test images "
+            f"of {one['classes']} classes"
+        )
+        console.print(Text(one["status"], style=style) + Text(words))
+        for line in (*one["differences"], *one["faults"]):
+            console.print(Text("  " + line))
+    for line in found["packed"]:
+        console.print(Text(line))
+
+
+def _name(found: MethodSummary) -> str:
+    return f"{found.method} ({found.mode})" if found.mode else found.method
+
+
+def _metric(value: Spread | None, *, whole: bool) -> str:
+    return "" if value is None else str(value) if whole else f"{value.mean:.2f}"

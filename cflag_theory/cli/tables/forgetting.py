@@ -1,0 +1,163 @@
+"""Studies of forgetting, of adaptive rates and of task sequences as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cflag_theory.studies.forgetting.adaptive_rates import QUANTITIES, AdaptiveRates
+from cflag_theory.studies.forgetting.heterogeneity import Forgetting, sentences
+from cflag_theory.studies.forgetting.replica_means import Mean
+from cflag_theory.studies.forgetting.tasks import TaskRun, TaskStudy
+
+# Longer names take two lines.
+_NAME = 28
+# What rich adds to each column.
+_PADDING = 2
+_HEADS = {
+    "raised": "Gamma raised",
+    "total_Gamma": "sum Gamma",
+    "mean_Gamma": "mean Gamma",
+    "change_f": "f(x_T) - f(x_0)",
+    "floor_f": "|grad f|^2",
+    "floor_g": "|grad g|^2",
+}
+
+
+def forgetting(found: Sequence[Forgetting]) -> None:
+    """Gamma along rounds, a line a row and level, and what Sec. 7 says about it."""
+    console = Console(highlight=False)
+    for study in dict.fromkeys(one.study for one in found):
+        mine = [one for one in found if one.study == study]
+        first = mine[0]
+        rounds = len(first.Gamma.mean)
+        console.print(Text(f"{study}: the forgetting term over {rounds} rounds", style="bold"))
+        console.print(Text(f"  E = {first.E}, {first.replicas} replicas, seed {first.seed}; means with 95% intervals"))
+        for note in dict.fromkeys(note for one in mine for note in one.notes):
+            of = dict.fromkeys(one.words for one in mine if note in one.notes)
+            everywhere = len(of) == len({one.words for one in mine})
+            console.print(Text("  " + ("" if everywhere else f"{', '.join(of)}: ") + note))
+        rows = [
+            [
+                f"{one.level}: {one.words}",
+                one.algorithm,
+                _interval(one.total),
+                _interval(one.largest),
+                _interval(one.variation),
+                _interval(one.change_f),
+                f"{100 * sum(map(sum, one.interfering)) / rounds / len(one.interfering):.0f} %",
+                f"{100 * sum(one.server_interfering) / rounds:.0f} %",
+            ]
+            for one in mine
+        ]
+        header = ["", "row", "sum Gamma", "largest", "spread in t", "f(x_T) - f(x_0)", "clients", "server"]
+        _grid(console, header, rows, names=2)
+        console.print(Text("  clients, server: share of rounds in which they interfere (Lambda <= 0)\n"))
+    for sentence in sentences(found):
+        console.print(Text(sentence))
+    console.print()
+
+
+def adaptive_rates(study: AdaptiveRates) -> None:
+    """All rules, and their differences to constant rates on the same draws."""
+    console = Console(highlight=False)
+    console.print(Text(f"{study.title}: rules for adaptive rates", style="bold"))
+    console.print(
+        Text(
+            f"  L = {study.L:.4g}, alpha = {study.alpha:.4g}, beta = {study.beta:.4g}, E = {study.E}, T = {study.T}, "
+            f"{study.replicas} replicas, seed {study.seed}; means with 95% intervals"
+        )
+    )
+    for note in study.notes:
+        console.print(Text("  " + note))
+    lost = {rule.adaptive: f"{rule.diverged} of {study.replicas} diverged" for rule in study.rules if rule.diverged}
+    rows = [
+        [
+            rule.words,
+            *(_interval(rule.values[key]) if key in rule.values else lost[rule.adaptive] for key in QUANTITIES),
+        ]
+        for rule in study.rules
+    ]
+    _grid(console, ["", *_HEADS.values()], rows)
+    console.print(Text("  minus constant rates, same draws:"))
+    paired = [key for key in QUANTITIES if key not in ("raised", "mean_Gamma")]
+    rows = [
+        [rule.words, *(_interval(rule.against[key]) if key in rule.against else "" for key in paired)]
+        for rule in study.rules[1:]
+    ]
+    _grid(console, ["", *(_HEADS[key] for key in paired)], rows)
+    for key, (words, claims) in QUANTITIES.items():
+        console.print(Text(f"  {_HEADS[key]}: {words}; {', '.join(claims)}"))
+    for rule in study.rules:
+        console.print(Text(f"  {rule.words}: {', '.join(rule.claims)}"))
+    console.print()
+
+
+def tasks(study: TaskStudy) -> None:
+    """Forgetting after each transition, and what each task costs, learner by learner."""
+    console = Console(highlight=False)
+    console.print(Text(f"{study.title}: {study.tasks} tasks in a row", style="bold"))
+    console.print(
+        Text(
+            f"  N = {study.clients}, d = {study.dimension}, L = {study.L:.4g}, alpha = {study.alpha:.4g}, beta = "
+            f"{study.beta:.4g}, E = {study.E}, {study.T} rounds a task ({study.first_rounds} on the first), "
+            f"{study.replicas} replicas, seed {study.seed}"
+        )
+    )
+    for note in study.notes:
+        console.print(Text("  " + note))
+    rows = [[run.learner, *(_interval(value) for value in run.average), _learned(run)] for run in study.runs]
+    header = ["average forgetting after", *(f"task {s}" for s in range(2, study.tasks + 1)), "learned a task"]
+    _grid(console, header, rows)
+    rows = [[run.learner, *(f"{value.mean:.3g}" for value in run.forgetting[-1])] for run in study.runs]
+    _grid(console, ["forgotten at the end of", *(f"task {s}" for s in range(1, study.tasks))], rows)
+    tasks = [f"task {s}" for s in range(1, study.tasks + 1)]
+    for words, costs in (
+        ("seconds, one thread", [run.seconds for run in study.runs]),
+        ("component gradients", [run.costs["ifo_calls"] for run in study.runs]),
+        ("numbers sent", [run.costs["communicated"] for run in study.runs]),
+    ):
+        rows = [
+            [run.learner, *(f"{value:.4g}" for value in cost), f"{sum(cost):.4g}"]
+            for run, cost in zip(study.runs, costs, strict=True)
+        ]
+        _grid(console, [words, *tasks, "sum"], rows)
+    rows = [[run.learner, *(f"{value:.4g}" for value in run.kept)] for run in study.runs if run.kept]
+    if rows:
+        _grid(console, ["components remembered at", *tasks[1:]], rows)
+    console.print()
+
+
+def _learned(run: TaskRun) -> str:
+    return f"{sum(value.mean for value in run.learned) / len(run.learned):.3g}"
+
+
+def _interval(value: Mean) -> str:
+    return f"{value.mean:.3g}\n[{value.low:.3g}, {value.high:.3g}]"
+
+
+def _grid(console: Console, header: Sequence[str], rows: Sequence[Sequence[str]], *, names: int = 1) -> None:
+    """A table, or several below each other where one would be cut off: each begins with the first `names` columns."""
+    columns = list(zip(header, *rows, strict=True))
+    least = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]
+    wanted = [max((len(line) for cell in column for line in cell.splitlines()), default=0) for column in columns]
+    wanted[0] = max(least[0], min(wanted[0], _NAME))
+    parts: list[list[int]] = [[]]
+    for place in range(names, len(header)):
+        if parts[-1] and sum(least[one] + _PADDING for one in (*range(names), *parts[-1], place)) > console.width:
+            parts.append([])
+        parts[-1].append(place)
+    for part in parts:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        shown = [*range(names), *part]
+        room = console.width - sum(least[place] + _PADDING for place in shown)
+        for place in shown:
+            more = max(0, min(wanted[place] - least[place], room))
+            room -= more
+            table.add_column(header[place], overflow="fold", width=least[place] + more)
+        for row in rows:
+            table.add_row(*(Text(row[place]) for place in shown))
+        console.print(table)

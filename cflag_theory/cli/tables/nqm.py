@@ -1,0 +1,144 @@
+"""The studies of the noisy quadratic model as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cflag_theory.studies.rates.cfl import CFLRate
+
+
+def nqm(found: Mapping[str, Any]) -> None:
+    """Everything that `nqm_runs.nqm_study` found."""
+    console = Console(highlight=False)
+    setting = ", ".join(f"{name} = {value}" for name, value in found["setting"].items())
+    console.print(Text(f"Unsaid parameters: {setting}\n"))
+    _table3(console, found["table"])
+    _sentences(console, found["sentences"])
+    _beside(console, found)
+    if found["search"]:
+        _search(console, found["search"])
+
+
+def _grid(console: Console, title: str, columns: list[str], rows: list[list[str | Text]]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left")
+    for place, column in enumerate(columns):
+        table.add_column(column, overflow="fold", no_wrap=place == 0)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+    console.print()
+
+
+def _table3(console: Console, entries: list[dict[str, Any]]) -> None:
+    names = list(dict.fromkeys(entry["cell"] for entry in entries))
+    methods = list(dict.fromkeys(entry["method"] for entry in entries))
+    rows: list[list[str | Text]] = []
+    losses: list[list[str | Text]] = []
+    for method in methods:
+        chosen = [entry for entry in entries if entry["method"] == method]
+        rows.append([method, *(f"{entry['rate']:.4g}" for entry in chosen)])
+        losses.append([method, *(f"{entry['loss']:.3g}" for entry in chosen)])
+        if chosen[0]["printed"] is None:
+            continue
+        rows.append(["  printed", *(f"{entry['printed']:g}" for entry in chosen)])
+        rows.append(["  ratio", *(Text(f"{e['ratio']:.2f}", style="green" if e["agrees"] else "red") for e in chosen)])
+        losses.append(["  at printed", *(f"{entry['printed_loss']:.3g}" for entry in chosen)])
+    _grid(console, "Table 3, by exact moments: best learning rates", ["", *names], rows)
+    _grid(console, "The criterion at the best and at the printed rates", ["", *names], losses)
+    compared = [entry for entry in entries if entry["printed"] is not None]
+    wrong = [f"{entry['method']} {entry['cell']}" for entry in compared if not entry["agrees"]]
+    agree = f"{len(compared) - len(wrong)} of {len(compared)} entries agree within 0.005 or 10 %"
+    console.print(Text(agree + (f"; not {', '.join(wrong)}.\n" if wrong else ".\n")))
+
+
+def _sentences(console: Console, sentences: list[dict[str, Any]]) -> None:
+    console.print(Text("Sentences of Sec. 5.1.2 in this setting", style="italic"))
+    for row in sentences:
+        mark = Text("holds  ", style="green") if row["holds"] else Text("fails  ", style="red")
+        where = f" Fails in {', '.join(row['fails_in'])}." if row["fails_in"] else ""
+        console.print(mark + Text(f"{row['sentence']}: {row['reading']}.{where}"))
+    console.print()
+
+
+def _beside(console: Console, found: Mapping[str, Any]) -> None:
+    rows: list[list[str | Text]] = [
+        [
+            row["cell"],
+            f"{row['constant']:.4g}",
+            f"{row['loss']:.4g}",
+            f"{row['c']:.3g}/(t + {row['t0']:g})",
+            f"{row['CFL']:.4g}",
+            f"{window['ratio']:.3f}",
+        ]
+        for row, window in zip(found["decaying"], found["windows"], strict=True)
+    ]
+    columns = ["setting", "FedAvg", "FedAvg, decaying", "steps", "CFL", "window/all"]
+    _grid(console, "Best losses, and what CFL loses by keeping 40 of 200 rounds", columns, rows)
+    if found["monte_carlo"]:
+        covered = sum(row["covered"] for row in found["monte_carlo"]) / len(found["monte_carlo"])
+        replicas = found["monte_carlo"][0]["replicas"]
+        console.print(
+            Text(
+                f"Simulated: {replicas} runs of each curve; the 95 % interval of their mean holds the exact one in "
+                f"{100 * covered:.0f} % of all rounds.\n"
+            )
+        )
+
+
+def _search(console: Console, search: Mapping[str, Any]) -> None:
+    settings = search["settings"]
+    names = list(dict.fromkeys(row["cell"] for row in search["cells"]))
+    methods = list(dict.fromkeys(row["method"] for row in search["cells"]))
+    count = {(row["method"], row["cell"]): row["reproduced_in"] for row in search["cells"]}
+    rows: list[list[str | Text]] = [
+        [method, *(f"{100 * count[method, name] / settings:.1f} %" for name in names)] for method in methods
+    ]
+    _grid(console, f"Part of {settings} settings in which an entry agrees", ["method", *names], rows)
+    most = f"no setting reproduces more than {search['most_cells']} of {len(search['cells'])} entries"
+    console.print(Text(f"With learning rates in steps of {search['step']:g}, {most}."))
+    for row in search["sentences"]:
+        share = 100 * row["holds_in"] / settings
+        console.print(Text(f"  {row['sentence']}: in {share:.0f} % of the settings"))
+
+
+def cfl_rate(study: CFLRate) -> None:
+    """One rate study of FedAvg and CFL."""
+    console, model = Console(highlight=False), study.model
+    console.print(Text(study.title, style="bold"))
+    console.print(
+        Text(
+            f"  d = {model.dimension}, N = {model.clients}, K = {model.K}; L = {model.L:g}, mu = {model.mu:g}, "
+            f"G = {model.G:g}, D = {model.D:g}, sigma = {model.sigma:.3g}, I = {model.information_loss:g}; "
+            f"{study.replicas} replicas, seed {study.seed}"
+        )
+    )
+    for rate in study.methods:
+        rows: list[list[str | Text]] = []
+        for place, T in enumerate(study.horizons):
+            simulated = f"{rate.simulated[place]:.3e}" if place < len(rate.simulated) else ""
+            ours = rate.ours[place]
+            quotient = rate.printed[place] / rate.mean[place]
+            rows.append(
+                [
+                    str(T),
+                    f"{rate.last[place]:.3e}",
+                    simulated,
+                    "" if ours is None else f"{ours:.3e}",
+                    f"{study.floor[place]:.3e}",
+                    f"{rate.mean[place]:.3e}",
+                    f"{rate.printed[place]:.3e}",
+                    Text(f"{quotient:.3g}", style="red" if quotient < 1 else ""),
+                ]
+            )
+        header = ["T", "at T", "simulated", "proved", "floor", "q-mean", "printed", "printed/q-mean"]
+        _grid(
+            console,
+            f"  {rate.method}: E f(w) - f*, fitted slope {rate.slope:.3f} for T >= {study.fit_from}",
+            header,
+            rows,
+        )

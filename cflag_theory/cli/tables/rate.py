@@ -1,0 +1,136 @@
+"""Rate studies as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cflag_theory.studies.rates.bounds import Bound
+from cflag_theory.studies.rates.families import RateFamily
+from cflag_theory.studies.rates.past_task import Curve, Rate
+from cflag_theory.studies.rates.statistics import FIT_RULE, Fit
+
+_GRADIENTS = {"f": "|grad f|^2", "g": "|grad g|^2", "h": "|grad h~|^2"}
+
+
+def rate(study: Rate) -> None:
+    """One rate study: the setting, f at every horizon, what g and h~ do, the bounds and why they apply or not."""
+    console = Console(highlight=False)
+    console.print(Text(study.title, style="bold"))
+    if study.exact is not None:
+        console.print(Text(f"  {study.exact.claim}: {study.exact.words}"))
+    for note in study.notes:
+        console.print(Text("  " + note))
+    console.print(Text(_setting(study)))
+    of_f = study.curves["f"]
+    rows = [
+        (
+            str(T),
+            f"{of_f.min_mean[k]:.4e}",
+            f"[{of_f.band[k][0]:.3e}, {of_f.band[k][1]:.3e}]",
+            *(() if study.exact is None else (f"{study.exact.least[k]:.4e}",)),
+            _number(of_f.mean[k]),
+            f"{of_f.mean_min[k]:.4e}",
+            _number(study.theorem2[k]),
+            _quotient(study.theorem2[k], of_f.min_mean[k]),
+        )
+        for k, T in enumerate(study.horizons)
+    ]
+    exact = () if study.exact is None else ("closed form",)
+    header = ("T", "min mean |grad f|^2", "95% band", *exact, "mean over t", "mean of minima", "Theorem 2", "/measured")
+    console.print(_table(header, rows))
+    for T, count in zip(study.horizons, study.diverged, strict=True):
+        if count:
+            console.print(Text(f"  T = {T}: {count} of {study.replicas} replicas left the finite numbers"))
+    for key, curve in study.curves.items():
+        for name, found in (("min", curve.fit), ("mean", curve.mean_fit)):
+            console.print(Text(f"  fitted slope, {name} of {_GRADIENTS[key]}: {_fit(found)}"))
+    console.print(Text(f"  fitted on {FIT_RULE}"))
+    console.print(Text("  bounds over measurements, from the smallest T to the largest:"))
+    for one in study.bounds:
+        console.print(Text(f"    {_bound(study, one)}"))
+    console.print()
+
+
+def family(found: RateFamily) -> None:
+    """What every value of the dial gives."""
+    console = Console(highlight=False)
+    console.print(Text(f"{found.studies[0].title}: {found.varied} varied", style="bold"))
+    rows = []
+    for value, study in zip(found.values, found.studies, strict=True):
+        proved = [one for one in study.bounds if one.proved and one.quantity == "f" and one.values[-1] is not None]
+        rows.append(
+            (
+                f"{value:g}",
+                f"{study.min_mean[-1]:.3e}",
+                _fit(study.curves["f"].fit),
+                f"{study.alpha:.3g}",
+                f"{study.m:.3g}",
+                f"{study.r_met:.3g}",
+                ", ".join(f"{one.claim} ({_quotient(one.values[-1], _side(study, one)[-1])})" for one in proved),
+            )
+        )
+    T = found.studies[0].horizons[-1]
+    header = (found.varied, f"min at T = {T}", "fitted slope", "alpha", "m", "r met", "proved bounds (/measured)")
+    console.print(_table(header, rows))
+    console.print(Text(f"  fitted on {FIT_RULE}"))
+
+
+def _setting(study: Rate) -> str:
+    power = {0.0: "c", 0.5: "c/sqrt(T)"}.get(study.power, f"c/T^{study.power:g}")
+    factor = f"{study.alpha_factor:g}"
+    return (
+        f"  N = {study.clients}, d = {study.dimension}, E = {study.E}, {study.replicas} replicas, seed {study.seed}; "
+        f"memory: {study.memory}\n"
+        f"  L = {study.L:.4g}, of components {study.L_component:.4g}; m = {study.m:.4g} ({study.m_kind})\n"
+        f"  alpha = {factor}/(L(1+m)) = {study.alpha:.4g}, beta = {power}, c = {study.c:.4g}; "
+        f"met along the runs: m {study.m_met:.4g}, r {study.r_met:.4g}"
+    )
+
+
+def _fit(found: Fit | None) -> str:
+    if found is None:
+        return "none, fewer than two horizons above rounding"
+    low, high = found.interval
+    words = f"{found.slope:.3f} [{low:.3f}, {high:.3f}], T from {found.first} to {found.last}"
+    return words if found.floor is None else f"{words}; does not fall below {found.floor:.3g}"
+
+
+def _side(study: Rate, bound: Bound) -> tuple[float | None, ...]:
+    curve: Curve | None = study.curves.get(bound.quantity)
+    if curve is None:
+        return (None,) * len(study.horizons)
+    return curve.mean if bound.of == "mean" else curve.min_mean
+
+
+def _bound(study: Rate, bound: Bound) -> str:
+    measured = _side(study, bound)
+    pairs = zip(bound.values, measured, strict=True)
+    quotients = [value / of for value, of in pairs if value is not None and of]
+    if not quotients:
+        return f"{bound.claim}: none, {bound.why}"
+    spread = " to ".join(f"{value:.3g}" for value in dict.fromkeys((quotients[0], quotients[-1])))
+    side = f"the {bound.of} of" if bound.of != "below" else "from below"
+    proved = "proved" if bound.proved else "not proved here"
+    return f"{bound.claim}, {side} {_GRADIENTS[bound.quantity]}: {spread}; {proved}; {bound.why}"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4e}"
+
+
+def _quotient(value: float | None, of: float | None) -> str:
+    return "" if value is None or not of else f"{value / of:.3g}"
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for place, column in enumerate(columns):
+        # The first column holds what the row is about; it must not be broken.
+        table.add_column(column, overflow="fold", no_wrap=place == 0)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table

@@ -1,0 +1,164 @@
+"""Exact worst cases as tables for people; nothing is wider than 100 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cflag_theory.studies.worst_cases.exponentials import Interval
+from cflag_theory.studies.worst_cases.findings import Range, Row, Sharp, Union
+
+_WIDTH = 100
+# Longer orders are cut in the table; JSON has all of them.
+_SHOWN = 9
+# Fractions of more characters are shown as decimals.
+_DIGITS = 9
+
+
+def sharp(found: Sharp) -> None:
+    """Everything that `worst_cases.study.sharp` found."""
+    console = Console(highlight=False)
+    if not console.is_terminal or console.width > _WIDTH:
+        console = Console(highlight=False, width=_WIDTH)
+    for id in dict.fromkeys(row.lemma for row in found.rows):
+        _lemma(console, [row for row in found.rows if row.lemma == id])
+    _legend(console, found.rows)
+    _ranges(console, found.ranges)
+    _lemma3(console, found.union, found.union_limit)
+
+
+_HOW = {
+    "given": "The order was given: other orders may be worse.",
+    "enumeration": "For Lemma 12 beyond beta L E = 1 the order was found by enumeration, where there are few orders.",
+    "bounds": "Where there are many, worst is a bound that is proved for every order, and the order is the worst of "
+    "a dozen that were tried.",
+    "argument": "For Lemma 16 beyond beta L (E - 1) = 1 no other order is worse by an argument that the ledger does "
+    "not prove; enumeration confirms it for small n and E.",
+}
+
+
+def _lemma(console: Console, rows: Sequence[Row]) -> None:
+    first = rows[0]
+    solved = any(row.pep is not None for row in rows)
+    shown = [
+        (
+            str(row.n),
+            str(row.local_steps),
+            _step(row.u),
+            _word(row),
+            f"{float(row.printed):.6g}",
+            f"{float(row.worst):.6g}",
+            f"{float(row.met):.6g}",
+            *((("" if row.pep is None else f"{row.pep:.6g}"),) if solved else ()),
+            _between(row.supremum),
+            _order(row),
+        )
+        for row in rows
+    ]
+    head = ["n", "E", "beta L E", "true", "printed", "worst", "met"]
+    _table(
+        console, f"{first.where}: {first.words}", [*head, *(["solved"] if solved else []), "all n, E", "order"], shown
+    )
+
+
+def _step(u: Fraction) -> str:
+    text = str(u)
+    return text if len(text) <= _DIGITS else f"{float(u):.6g}"
+
+
+def _word(row: Row) -> Text:
+    mark = "" if row.in_range else "*"
+    if row.holds is None:
+        return Text("open" + mark)
+    return Text("yes" + mark, style="green") if row.holds else Text("no" + mark, style="red")
+
+
+def _between(interval: Interval) -> str:
+    low, high = (f"{float(side):.6g}" for side in interval)
+    return low if low == high else f"{low}..{high}"
+
+
+def _order(row: Row) -> str:
+    parts = [str(j) for j in row.order]
+    return ",".join(parts) if len(parts) <= _SHOWN else ",".join(parts[: _SHOWN - 1]) + ",..."
+
+
+def _legend(console: Console, rows: Sequence[Row]) -> None:
+    lines = [
+        "worst: no instance needs a larger constant, for this n, E and beta L E. met: what the concave quadratic "
+        "needs that was run in exact arithmetic. all n, E: what the worst cases tend to as n and E grow, from below.",
+    ]
+    if any(row.pep is not None for row in rows):
+        lines.append(
+            "solved: the worst case as a semidefinite program, numerically; not for Lemma 12 and for one local step."
+        )
+    if not all(row.in_range for row in rows):
+        lines.append("* beyond the range of step sizes for which the lemma is printed, or proved in the paper.")
+    if any(row.worst != row.met for row in rows):
+        lines.append("Where worst and met differ, the worst case lies between them.")
+    used = {row.how for row in rows}
+    lines += [words for how, words in _HOW.items() if how in used]
+    for line in lines:
+        console.print(Text(line))
+    console.print()
+
+
+def _ranges(console: Console, ranges: Sequence[Range]) -> None:
+    shown = [
+        (
+            one.where,
+            "any" if one.printed is None else str(one.printed),
+            str(one.n),
+            str(one.local_steps),
+            "any" if one.largest is None else f"{float(one.largest[0]):.6f}",
+            "any" if one.largest_for_all is None else f"{float(one.largest_for_all[0]):.6f}",
+            ""
+            if one.largest_for_all is None or one.printed is None
+            else f"{float(one.largest_for_all[0] / one.printed):.4g}",
+        )
+        for one in ranges
+    ]
+    head = ["lemma", "paper", "n", "E", "largest", "largest for all n, E", "times the paper's"]
+    _table(console, "Largest beta L E at which the printed inequality is true", head, shown)
+    unproved = dict.fromkeys(one.where for one in ranges if one.how == "argument")
+    if unproved:
+        console.print(Text(f"{', '.join(unproved)}: by an argument that the ledger does not prove."))
+        console.print()
+
+
+def _lemma3(console: Console, union: Sequence[Union], limit: Interval) -> None:
+    shown = [
+        (
+            str(one.local_steps),
+            f"{float(one.printed_step.needed):.4f}..{float(one.printed_step.proved):.4f}",
+            f"{float(one.best.u):.4f}",
+            f"{float(one.best.needed):.4f}..{float(one.best.proved):.4f}",
+            f"{float(one.range[0]):.4f}..{float(one.range[1]):.4f}",
+        )
+        for one in union
+    ]
+    head = ["E", "at beta L E = 1/30", "best beta L E", "there", "beta L E with 60 L"]
+    _table(console, "Lemma 3 for (67)-(68): the constant of L in place of 60", head, shown)
+    console.print(
+        Text(
+            "From what an instance with one component needs to what ours.union_descent proves with the exact worst "
+            f"case of the local steps, for every n; at beta L E = 1/30 the latter tends to "
+            f"{float(limit[1]):.4f} as E grows."
+        )
+    )
+
+
+def _table(console: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
+    # Not the table's own title, which would be folded to the width of its columns.
+    console.print(Text(title, style="bold"))
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in columns:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+    console.print(table)
+    console.print()

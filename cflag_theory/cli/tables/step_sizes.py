@@ -1,0 +1,199 @@
+"""Step sizes, predictions, best rates and estimates as tables for people; nothing is wider than 100 columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cflag_theory.studies.stepsize.best_rates import Best
+from cflag_theory.studies.stepsize.cfl_best_rates import CFLBest
+from cflag_theory.studies.stepsize.cfl_conditions import CFLStepSizes
+from cflag_theory.studies.stepsize.conditions import StepSize, StepSizes
+from cflag_theory.studies.stepsize.estimates import Estimates
+from cflag_theory.studies.stepsize.predicted import Bound
+
+_WIDTH = 100
+#: Width of every column by name; None where it takes what is left.
+Columns = Mapping[str, int | None]
+
+
+def _console() -> Console:
+    console = Console(highlight=False)
+    return (
+        Console(highlight=False, width=min(console.width, _WIDTH))
+        if console.is_terminal
+        else Console(highlight=False, width=_WIDTH)
+    )
+
+
+def c_flag(found: StepSizes) -> None:
+    """Everything about one choice of alpha and beta."""
+    console = _console()
+    _conditions(console, found.conditions, found.as_printed)
+    console.print(Text(f"beta = c/sqrt(T) of Lemma 4 and Theorem 5: c = {found.c:.6g} at T = {found.T}"))
+    if found.gradients_per_round is not None:
+        console.print(Text(f"gradient evaluations a round, sum_i (n_i + E - 1 + m_i): {found.gradients_per_round}"))
+    _bounds(console, found.bounds, found.epsilon, found.as_printed)
+    given = ", ".join(f"{name} = {_number(value)}" for name, value in found.numbers.items())
+    console.print(Text(f"with {given}; what is said of the run is taken to hold for every T"))
+    if found.best:
+        _best(console, found.best, found.epsilon)
+    _ledger(console, found.as_printed, found.bounds)
+
+
+def cfl(found: CFLStepSizes) -> None:
+    """Everything about one choice of eta_l and eta_g."""
+    console = _console()
+    _conditions(console, found.conditions, found.as_printed)
+    console.print(Text(f"eta = K eta_l eta_g = {found.eta:.6g}, c = 1 + A^2 + B^2 = {found.c_O:.6g}"))
+    console.print(Text("s = (sqrt(3 eta_g^2 + 4 c eta_g^4) - sqrt(4 c eta_g^4)) / sqrt(c) = " + f"{found.s:.6g}"))
+    console.print(Text(f"p_t = {found.p_t:.6g}, the weight of the current round (1 for FedAvg)"))
+    _bounds(console, found.bounds, found.epsilon, found.as_printed)
+    given = ", ".join(f"{name} = {_number(value)}" for name, value in found.numbers.items())
+    console.print(Text(f"with {given}; the paper's own rates are O(.) and have no number"))
+    if found.best:
+        _cfl_best(console, found.best, found.epsilon)
+    _ledger(console, found.as_printed, found.bounds)
+
+
+def estimates(found: Estimates) -> None:
+    """What a recorded run says."""
+    console = _console()
+    rows = [(one.name, _number(one.value) or "none", one.kind, str(one.samples), one.how) for one in found.estimates]
+    columns = {"number": None, "value": None, "kind": None, "samples": None, "from": None}
+    _table(console, "From the trace", columns, rows)
+    console.print(Text(found.caveat))
+
+
+def _table(
+    console: Console, title: str, columns: Mapping[str, int | None], rows: Sequence[Sequence[str | Text]]
+) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left", title_style="bold")
+    for name, width in columns.items():
+        table.add_column(name, overflow="fold", width=width)
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+    console.print()
+    console.print(table)
+
+
+def _yes(holds: bool) -> Text:
+    return Text("yes", style="green") if holds else Text("no", style="red")
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return ""
+    return "inf" if math.isinf(value) else f"{value:.4g}"
+
+
+def _rounds(value: float | None) -> str:
+    if value is None:
+        return ""
+    if math.isinf(value):
+        return "never"
+    return str(int(value)) if value < 10**7 else f"{value:.3g}"
+
+
+def _starred(ids: Sequence[str], as_printed: Mapping[str, tuple[str, ...]]) -> str:
+    return ", ".join(id + ("*" if id in as_printed else "") for id in ids)
+
+
+def _conditions(console: Console, rows: Sequence[StepSize], as_printed: Mapping[str, tuple[str, ...]]) -> None:
+    shown = [
+        (
+            row.condition,
+            _yes(row.holds),
+            _number(row.factor),
+            Text(row.unlocks) + Text(f"\n{_starred(row.claims, as_printed)}", style="dim"),
+        )
+        for row in rows
+    ]
+    columns = {"condition": 37, "holds": 5, "left/right": 10, "what it unlocks": None}
+    _table(console, "Conditions", columns, shown)
+
+
+def _bounds(
+    console: Console, bounds: Sequence[Bound], epsilon: float | None, as_printed: Mapping[str, tuple[str, ...]]
+) -> None:
+    shown: list[tuple[str | Text, ...]] = []
+    for bound in bounds:
+        missing = f"needs {', '.join('--' + name.replace('_', '-') for name in bound.needs)}" if bound.needs else ""
+        unmet = f"not met: {'; '.join(bound.fails)}" if bound.fails else ""
+        remark = "; ".join(filter(None, (bound.note, missing, unmet)))
+        kind = bound.kind + ("*" if bound.kind == "printed" and bound.claim in as_printed else "")
+        rounds = [_rounds(value) for value in bound.rounds.values()]
+        laws = ("held", "c/sqrt(T)")
+        told = "\n".join(f"{value} {laws['sqrt' in law]}" for law, value in zip(bound.rounds, rounds, strict=True))
+        row = (Text(f"{bound.claim}\n{kind}: {bound.quantity}"), _number(bound.value))
+        shown.append((*row, *((told,) if epsilon is not None else ()), remark))
+    columns: dict[str, int | None] = {"bound": 34, "value": 10}
+    if epsilon is not None:
+        columns[f"T for {epsilon:.3g}"] = 17
+    columns["remarks"] = None
+    _table(console, "Predicted bounds", columns, shown)
+
+
+def _best(console: Console, rows: Sequence[Best], epsilon: float | None) -> None:
+    words = {
+        "largest beta": "largest beta within T",
+        "fewest rounds": "fewest rounds at this beta",
+        "limit": "beta -> 0",
+    }
+    shown = [
+        (row.claim, words[row.goal], _number(row.alpha), _number(row.beta), _rounds(row.rounds), _number(row.value))
+        for row in rows
+    ]
+    columns = {"by": None, "asked for": None, "alpha": None, "beta": None, "T": None, "bound": None}
+    _table(console, f"Best step sizes for {epsilon:.4g}, by what is proved", columns, shown)
+    console.print(
+        Text("The bounds fall with beta: the largest beta that meets the target learns most of the new task.")
+    )
+
+
+def _cfl_best(console: Console, rows: Sequence[CFLBest], epsilon: float | None) -> None:
+    words = {
+        "smallest bound": "smallest bound within T",
+        "fewest rounds": "fewest rounds at this eta_g",
+        "limit": "fewest rounds at any eta_g",
+    }
+    shown = [
+        (
+            f"{row.claim}\n{row.note}",
+            words[row.goal],
+            *(_number(one) for one in (row.eta_l, row.eta_g, row.eta)),
+            _rounds(row.rounds),
+            _number(row.value),
+        )
+        for row in rows
+    ]
+    columns = {"by": None, "asked for": None, "eta_l": None, "eta_g": None, "eta": None, "T": None, "bound": None}
+    _table(console, f"Best step sizes for {epsilon:.4g}, by what is proved", columns, shown)
+    if any(row.goal == "limit" for row in rows):
+        console.print(
+            Text("eta_g = inf is the limit eta_l -> 0 at the same eta = K eta_l eta_g: no local path, no local drift.")
+        )
+
+
+def _ledger(console: Console, as_printed: Mapping[str, tuple[str, ...]], bounds: Sequence[Bound]) -> None:
+    """Repairs of the claims that predict something, and the kinds of the others."""
+    if not as_printed:
+        return
+    console.print()
+    console.print(Text("* does not hold as printed; in its place (cflag show CLAIM):", style="bold"))
+    full = {bound.claim for bound in bounds}
+    for id, words in as_printed.items():
+        if id in full:
+            console.print(Text(f"  {id}: " + "; ".join(words)))
+    rest = [f"{id} ({_kinds(words)})" for id, words in as_printed.items() if id not in full]
+    if rest:
+        console.print(Text("  also: " + ", ".join(rest)))
+
+
+def _kinds(words: Sequence[str]) -> str:
+    known = ("typo", "needs-hypothesis", "no local repair")
+    return ", ".join(kind for kind in known if any(kind in one for one in words))

@@ -1,0 +1,1 @@
+"""Exact algebra on a conjecture: sympy, z3, Bernstein coefficients."""

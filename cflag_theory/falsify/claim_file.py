@@ -1,0 +1,71 @@
+"""A user's file of claims: run once, its module-level conjectures taken, its faults told with their line."""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from cflag_theory.errors import InvalidInput
+from cflag_theory.falsify.conjecture import Conjecture
+from cflag_theory.falsify.guard import guarded
+from cflag_theory.files import as_file_name
+
+
+def read_claims(file: Path | str, *, seconds: float) -> list[Conjecture]:
+    """The conjectures of a Python file, in the order in which it names them.
+
+    The file is run, as an import would run it, with its own folder first on the path.
+
+    Raises
+    ------
+    InvalidInput
+        It cannot be read, raises, runs longer than `seconds`, holds no conjecture, or two of one name.
+    """
+    path = Path(file)
+    module = ModuleType(f"claims_of_{path.stem}")
+    module.__file__ = str(path)
+    sys.path.insert(0, str(path.absolute().parent))
+    linecache.checkcache(str(path))
+    try:
+        code = compile(_text(path), str(path), "exec")
+        with guarded(seconds, (str(path),), "the file"):
+            exec(code, module.__dict__)
+    except SyntaxError as error:
+        raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}: mend the file") from None
+    except ValueError as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"{path} is no Python file ({error}): give a file of conjectures") from None
+    finally:
+        sys.path.remove(str(path.absolute().parent))
+    found: list[Conjecture] = []
+    for value in vars(module).values():
+        if isinstance(value, Conjecture) and value not in found:
+            found.append(value)
+    if not found:
+        raise InvalidInput(f"{path} holds no Conjecture: assign one at module level, such as claim = Conjecture(...)")
+    names = [as_file_name(one.name).lower() for one in found]
+    twice = next((one.name for one, name in zip(found, names, strict=True) if names.count(name) > 1), None)
+    if twice is not None:
+        raise InvalidInput(
+            f"{path} holds two conjectures of the name {twice!r}, of which letters and digits count: rename one"
+        )
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InvalidInput(f"there is no file {str(path)!r}: give a Python file that holds a Conjecture") from None
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no text"
+        raise InvalidInput(f"the file {str(path)!r} cannot be read ({why}): give a Python file") from None
+
+
+def digest(path: Path) -> str:
+    """A hash of a file: whether a claim is still the one that was refuted."""
+    return hashlib.sha256(_text(path).encode()).hexdigest()[:16]

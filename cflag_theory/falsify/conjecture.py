@@ -1,0 +1,228 @@
+"""What a user writes: a Conjecture, hypotheses as ranges, two sides, and the algorithm that they speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.falsify.families import Family
+from cflag_theory.falsify.quantity import Hypothesis, Quantity, hypothesis, quantity
+from cflag_theory.falsify.ranges import INTEGER, ORDER, REAL, Range, as_exact
+from cflag_theory.kernels import Algorithm, Memory, algorithm
+from cflag_theory.kernels.algorithms import FULL, is_integer
+
+RELATIONS = ("<=", "<", "==")
+#: What a side may name besides variables: the Trace of the run and the Problem that it ran on.
+OF_A_RUN = ("trace", "problem")
+#: What a local step may name besides variables, see `running.local_round`.
+OF_A_STEP = (
+    "x",
+    "gradient",
+    "full_gradient",
+    "delayed_gradient",
+    "gradient_at_x_t",
+    "x_t",
+    "grad_g",
+    "grad_g_i",
+    "k",
+    "i",
+    "t",
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Conjecture:
+    """A claim that somebody wants to see broken: for all values in the ranges, left relation right.
+
+    Parameters
+    ----------
+    name : str
+        For reports and file names.
+    ranges : mapping of str to Range or number
+        The variables; a number is a variable that does not vary. They replace those of the problem's family of the
+        same name.
+    left, right : callable, sympy expression or number
+        The two sides. A function names the variables that it reads, and may name `trace` and `problem`. It is called
+        on floats, on fractions and, without a run, on algebra; `sqrt`, `exp` and `log` of `exact_numbers` take all.
+    relation : {"<=", "<", "=="}
+        Between left and right.
+    given : sequence
+        Further hypotheses: predicates of variables (and of `trace` and `problem`), sympy relations, Relations.
+    problem : Family or callable, optional
+        The problems that a run is made on: `quadratics(...)`, `ridges(...)`, or a function of variables that returns an
+        exact Problem for fractions and one on floats for floats.
+    algorithm : str, Algorithm or callable, optional
+        A row of the table or its name, or a function of variables that returns a row. It runs with the variables beta,
+        alpha (0 without it), E and T (1 without them) and orders, shape ("T", "N", "E"), which are added where the row
+        draws components.
+    local_step : callable, optional
+        In the place of an algorithm, the user's own step x' = local_step(x, gradient, ...), as `running` runs it.
+    memory : Memory or callable, optional
+        For rows with a memory step; a function of variables may return one.
+    diagnostics : {"cheap", "all"}
+        "all" also measures the columns that need full gradients at local steps.
+
+    Raises
+    ------
+    InvalidInput
+        Parts that do not fit; the message names the part.
+    UnknownName
+        A side or a hypothesis reads a variable that has no range.
+    """
+
+    name: str
+    ranges: Mapping[str, Any] = field(default_factory=dict)
+    left: Any
+    right: Any
+    relation: str = "<="
+    given: tuple[Any, ...] = ()
+    problem: Family | Callable[..., Any] | None = None
+    algorithm: str | Algorithm | Callable[..., Algorithm] | None = None
+    local_step: Callable[..., Any] | None = None
+    memory: Memory | Callable[..., Memory] | None = None
+    diagnostics: str = "cheap"
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.name, str) and self.name.strip()):
+            raise InvalidInput(f"the name of a conjecture is {self.name!r}: give it some words")
+        if self.relation not in RELATIONS:
+            raise UnknownName(
+                f"{self.name}: the relation {self.relation!r} is unknown: use one of {', '.join(RELATIONS)}"
+            )
+        if self.diagnostics not in ("cheap", "all"):
+            raise UnknownName(f"{self.name}: diagnostics are {self.diagnostics!r}: use 'cheap' or 'all'")
+        if not isinstance(self.given, tuple | list):
+            raise InvalidInput(f"{self.name}: given is {self.given!r}: pass a tuple of hypotheses")
+        if not isinstance(self.ranges, Mapping):
+            raise InvalidInput(f"{self.name}: ranges are {self.ranges!r}: pass a mapping of names to Range")
+        if self.algorithm is not None and self.local_step is not None:
+            raise InvalidInput(f"{self.name}: an algorithm and a local_step are given: leave out one")
+        if self.runs != (self.problem is not None):
+            raise InvalidInput(f"{self.name}: a problem goes with an algorithm or a local_step: give both, or neither")
+        if self.memory is not None and self.algorithm is None:
+            raise InvalidInput(f"{self.name}: a memory belongs to a row of the table: name the algorithm")
+        self._check_names()
+
+    def _check_names(self) -> None:
+        reserved = (*OF_A_RUN, *(OF_A_STEP if self.local_step is not None else ()))
+        for name, one in self.variables.items():
+            if not name.isidentifier() or name in reserved:
+                raise InvalidInput(f"{self.name}: a variable is called {name!r}: use another name")
+            for size in (*one.shape, *((one.high,) if one.kind == ORDER else ())):
+                if isinstance(size, str) and not _is_size(self.variables.get(size)):
+                    raise InvalidInput(
+                        f"{self.name}: {name} needs {size!r}: give it an integer range, such as Range(1, 2)"
+                    )
+        for size in {size for one in self.variables.values() for size in one.shape if isinstance(size, str)}:
+            if self.variables[size].low < 1:
+                raise InvalidInput(
+                    f"{self.name}: {size} is the size of an array and may be {self.variables[size].low}: start at 1"
+                )
+        known = {*self.variables, *(OF_A_RUN if self.runs else ())}
+        for part in (*self.sides, *(part for one in self.hypotheses for part in one.parts)):
+            for name in part.names:
+                if name not in known:
+                    raise self._unknown(part, name, known)
+        of_runs = ((self.row, ()), (self.step, OF_A_STEP), (self.builder, ()), (self.memories, ()))
+        for function, more in of_runs:
+            for name in function.names if function is not None else ():
+                if function is not None and name not in {*self.variables, *more}:
+                    raise self._unknown(function, name, {*self.variables, *more})
+
+    def _unknown(self, part: Quantity, name: str, known: set[str]) -> UnknownName:
+        return UnknownName(
+            f"{part.where}{part.what} of {self.name!r} reads {name!r}, which has no range: "
+            f"use one of {', '.join(sorted(known))}, or give it one"
+        )
+
+    @property
+    def runs(self) -> bool:
+        """Whether a case is a run of an algorithm."""
+        return self.algorithm is not None or self.local_step is not None
+
+    @cached_property
+    def variables(self) -> dict[str, Range]:
+        """Every variable with its range: those that are sizes first, then those of the problem, then the others."""
+        found: dict[str, Range] = dict(self.problem.ranges) if isinstance(self.problem, Family) else {}
+        for name, one in self.ranges.items():
+            if not isinstance(one, Range):
+                fixed = as_exact(f"{self.name}: {name}", one)
+                one = Range(fixed, fixed, kind=INTEGER if is_integer(one) else REAL)
+            found[name] = one
+        if self.runs:
+            for name in ("E", "T"):
+                found.setdefault(name, Range(1, 1, kind=INTEGER))
+            if self.algorithm is not None:
+                _check_beta(self.name, found.get("beta"))
+            if self._draws and "orders" not in found and {"N", "n"} <= set(found):
+                found["orders"] = Range(0, "n", kind=ORDER, shape=("T", "N", "E"))
+        whole = [name for name, one in found.items() if _is_size(one)]
+        return {name: found[name] for name in (*whole, *(name for name in found if name not in whole))}
+
+    @property
+    def _draws(self) -> bool:
+        if self.local_step is not None:
+            return bool(
+                {"gradient", "delayed_gradient", "gradient_at_x_t"} & set(quantity("local_step", self.local_step).names)
+            )
+        row = algorithm(self.algorithm) if isinstance(self.algorithm, str) else self.algorithm
+        return not isinstance(row, Algorithm) or row.estimator != FULL
+
+    @cached_property
+    def sizes(self) -> tuple[str, ...]:
+        """The integer variables on which the shape of a case rests."""
+        named = {size for one in self.variables.values() for size in one.shape}
+        named |= {one.high for one in self.variables.values() if one.kind == ORDER}
+        return tuple(name for name in self.variables if name in named)
+
+    @cached_property
+    def sides(self) -> tuple[Quantity, Quantity]:
+        """Left and right."""
+        return quantity("left", self.left), quantity("right", self.right)
+
+    @cached_property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What is given besides the ranges."""
+        return tuple(hypothesis(index, one) for index, one in enumerate(self.given))
+
+    @cached_property
+    def row(self) -> Quantity | None:
+        """The algorithm where it is a function of variables."""
+        fixed = self.algorithm is None or isinstance(self.algorithm, str | Algorithm)
+        return None if fixed else quantity("algorithm", self.algorithm)
+
+    @cached_property
+    def step(self) -> Quantity | None:
+        """The user's own local step."""
+        return None if self.local_step is None else quantity("local_step", self.local_step)
+
+    @cached_property
+    def builder(self) -> Quantity | None:
+        """The problem where it is a function of variables."""
+        return None if self.problem is None or isinstance(self.problem, Family) else quantity("problem", self.problem)
+
+    @cached_property
+    def memories(self) -> Quantity | None:
+        """The memory where it is a function of variables."""
+        return None if self.memory is None or isinstance(self.memory, Memory) else quantity("memory", self.memory)
+
+    def __str__(self) -> str:
+        words = "; ".join(f"{name} in {one}" for name, one in self.variables.items() if not one.fixed)
+        return f"{self.name}: left {self.relation} right for {words or 'one case'}"
+
+
+def _is_size(one: Range | None) -> bool:
+    return one is not None and one.kind == INTEGER and not one.shape
+
+
+def _check_beta(name: str, beta: Range | None) -> None:
+    if beta is None:
+        raise InvalidInput(f"{name}: a run needs its step size: give the variable beta a range")
+    if beta.shape or beta.low < 0 or beta.holds(Fraction(0)):
+        raise InvalidInput(
+            f"{name}: the step size beta may be anything in {beta}: use positive numbers, open='low' for 0"
+        )

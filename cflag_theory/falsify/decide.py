@@ -1,0 +1,354 @@
+"""`falsify`: exact algebra, then a directed search, then shrinking; it never says more than it established."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from cflag_theory.errors import InconsistentEvidence, InvalidInput
+from cflag_theory.falsify.algebra.proving import Attempt, attempt
+from cflag_theory.falsify.conjecture import Conjecture
+from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding
+from cflag_theory.falsify.ranges import REAL
+from cflag_theory.falsify.search.cases import Case, as_fractions, case_at, entries, inside, shape_of, to_text
+from cflag_theory.falsify.search.directed import Found, Search
+from cflag_theory.falsify.search.evaluation import Evaluator, as_texts, quotient
+from cflag_theory.falsify.search.shrinking import LADDER, shrink
+
+BUDGET = 3000
+#: Seconds that one evaluation may take, and that algebra may take.
+SECONDS = 20.0
+#: Exact evaluations that shrinking may use, and cases that a proof is tried on.
+_TRIES, _SAMPLE = 1500, 200
+
+
+def falsify(
+    conjecture: Conjecture,
+    *,
+    budget: int = BUDGET,
+    seed: int = 0,
+    seconds: float = SECONDS,
+    algebra: bool = True,
+    progress: Callable[[int], None] | None = None,
+) -> Finding:
+    """Try to break a conjecture.
+
+    Exact algebra first (a proof, or a model that is replayed); enumeration, where the cases are finitely many and
+    within the budget; then a directed search on floats, in which exact arithmetic confirms every violation. What is
+    found is shrunk.
+
+    Parameters
+    ----------
+    conjecture : Conjecture
+        The claim.
+    budget : int
+        Cases that the search evaluates.
+    seed : int
+        Equal seeds give equal findings.
+    seconds : float
+        What one evaluation of the user's functions, and algebra, may take.
+    algebra : bool
+        Whether the exact engines are asked.
+    progress : callable, optional
+        Called with the number of cases done since the last call.
+
+    Returns
+    -------
+    Finding
+        An interrupt from the keyboard ends the search with what was found so far.
+
+    Raises
+    ------
+    InvalidInput
+        A function of the conjecture raises, takes too long or returns no real number, or no case satisfies the
+        hypotheses.
+    InconsistentEvidence
+        A proof and an exact counterexample contradict each other.
+    """
+    if not isinstance(conjecture, Conjecture):
+        raise InvalidInput(f"{conjecture!r} is no Conjecture: pass one")
+    for name, number in (("budget", budget), ("seed", seed)):
+        least = 1 if name == "budget" else 0
+        if isinstance(number, bool) or not isinstance(number, int) or number < least:
+            raise InvalidInput(f"{name} is {number!r}: use an integer of at least {least}")
+    if not seconds > 0:
+        raise InvalidInput(f"seconds is {seconds!r}: use a positive number")
+    work = _Work(conjecture, budget, seed, seconds, progress or (lambda done: None))
+    return work.finding(algebra)
+
+
+class _Work:
+    """One call of `falsify`."""
+
+    def __init__(
+        self, conjecture: Conjecture, budget: int, seed: int, seconds: float, progress: Callable[[int], None]
+    ) -> None:
+        self.conjecture, self.seconds, self.progress = conjecture, seconds, progress
+        self.evaluator = Evaluator(conjecture, seconds=seconds)
+        self.base = Finding(
+            name=conjecture.name,
+            relation=conjecture.relation,
+            status=NOT_BROKEN,
+            ranges={name: str(one) for name, one in conjecture.variables.items()},
+            given=tuple(one.words for one in conjecture.hypotheses),
+            seed=seed,
+            budget=budget,
+        )
+        self.search = Search(conjecture, self.evaluator, budget=budget, seed=seed, tick=lambda: progress(1))
+        self.missing: list[str] = []
+        self.enumerated = False
+
+    def finding(self, algebra: bool) -> Finding:
+        try:
+            try:
+                return self._stages(algebra)
+            except KeyboardInterrupt:
+                self.missing.insert(0, "it was interrupted: the rest of the budget")
+                return replace(self._not_broken(interrupted=True), interrupted=True)
+        except Found as found:
+            return self._refuted(found)
+
+    def _stages(self, algebra: bool) -> Finding:
+        self._first_exact_case()
+        answer = Attempt("unknown", why="it was not asked")
+        if algebra:
+            answer = attempt(self.conjecture, seconds=self.seconds)
+        if answer.word == "refuted" and answer.point is not None:
+            self._try_point(answer.point)
+        if answer.word == "proved":
+            return self._proved(answer)
+        self.missing.append(f"algebra: {answer.why or 'its model is no counterexample in exact arithmetic'}")
+        everything = self._all_cases()
+        if everything is not None:
+            return self._enumerated(everything)
+        self.search.run()
+        return self._not_broken()
+
+    def _first_exact_case(self) -> None:
+        """A case in exact arithmetic before anything else, so that a claim that floats alone can follow is told so."""
+        for sizes in self.search.sizes[:1]:
+            count = entries(self.conjecture, sizes)
+            for level in (Fraction(1, 2), Fraction(1, 3)):
+                case = as_fractions(self.conjecture, case_at(self.conjecture, sizes, [level] * count), 12)
+                if self.evaluator.exact(case).broken:
+                    raise Found(case, "corners")
+
+    def _try_point(self, point: Any) -> None:
+        case: Case = {}
+        for name, one in self.conjecture.variables.items():
+            value = point[name]
+            case[name] = value if one.kind == REAL else round(value)
+        rounded = [as_fractions(self.conjecture, case, denominator) for denominator in LADDER]
+        for candidate in [case, *rounded]:
+            if inside(self.conjecture, candidate) is None and self.evaluator.exact(candidate).broken:
+                raise Found(candidate, "algebra")
+
+    def _proved(self, answer: Attempt) -> Finding:
+        """A proof says nothing where nothing satisfies the hypotheses, and is tried on cases like everything else."""
+        self.search.budget = min(self.base.budget, _SAMPLE)
+        try:
+            self.search.run()
+            if not self.evaluator.feasible:
+                self.search.budget = self.base.budget
+                self.search.run()
+            found = self._not_broken(possible=answer.possible)
+        except Found as against:
+            outcome = self.evaluator.exact(against.case)
+            left, right = as_texts(outcome.left, outcome.right)
+            raise InconsistentEvidence(
+                f"{self.conjecture.name}: {' and '.join(answer.engines)} prove it, and at {to_text(against.case)} the "
+                f"left side is {left} and the right side {right}"
+            ) from None
+        return replace(found, status=PROVED, engines=answer.engines, not_covered=())
+
+    def _all_cases(self) -> list[Case] | None:
+        """All cases, where they are finitely many and within the budget."""
+        variables = self.conjecture.variables
+        if any(one.kind == REAL and not one.fixed for one in variables.values()):
+            return None
+        ranges = [range(int(variables[name].low), int(variables[name].high) + 1) for name in self.conjecture.sizes]
+        total = math.prod(len(one) for one in ranges)
+        if total > self.base.budget:
+            return None
+        found: list[Case] = []
+        for point in product(*ranges):
+            sizes = dict(zip(self.conjecture.sizes, point, strict=True))
+            coordinates = list(self._levels(sizes))
+            if any(len(one) > self.base.budget for one in coordinates):
+                return None
+            if len(found) + math.prod(len(one) for one in coordinates) > self.base.budget:
+                return None
+            found += [case_at(self.conjecture, sizes, u) for u in product(*coordinates)]
+        return found
+
+    def _levels(self, sizes: dict[str, int]) -> Iterator[list[Fraction]]:
+        """For every free entry of a case without real variables, a coordinate for each of its values."""
+        for name, one in self.conjecture.variables.items():
+            values = one.top(sizes) - one.low + 1 if one.kind != "sign" else 2
+            if name not in self.conjecture.sizes and values > 1:
+                # One more than the budget is enough to see that they are too many.
+                count = min(int(values), self.base.budget + 1)
+                levels = [Fraction(2 * k + 1, 2 * int(values)) for k in range(count)]
+                yield from [levels] * int(np.prod(shape_of(one, sizes), dtype=np.int64))
+
+    def _enumerated(self, everything: list[Case]) -> Finding:
+        feasible, ratio = 0, None
+        for case in everything:
+            outcome = self.evaluator.exact(case)
+            self.progress(1)
+            if outcome.broken:
+                raise Found(case, "enumeration")
+            feasible += outcome.feasible
+            near = quotient(outcome) if outcome.feasible else None
+            if near is not None and (ratio is None or near > ratio[0]):
+                ratio = (near, case)
+        self.evaluator.feasible, self.search.ratio = feasible, ratio
+        self.enumerated, self.search.complete = True, True
+        self.search.tried = set(range(len(self.search.sizes)))
+        found = replace(self._not_broken(), cases=len(everything))
+        if self.evaluator.undecided or self.evaluator.unaffordable or self.evaluator.diverged:
+            # Cases without an answer are no part of a proof.
+            return found
+        return replace(found, status=PROVED, engines=("enumeration",), not_covered=())
+
+    def _not_broken(self, *, interrupted: bool = False, possible: bool = False) -> Finding:
+        """`possible`: it is known that something satisfies the hypotheses."""
+        evaluator, search = self.evaluator, self.search
+        if not (interrupted or possible):
+            self._check_satisfied()
+        largest: float | None = None
+        worst: dict[str, Any] = {}
+        if search.ratio is not None:
+            largest, worst = self._exact_ratio(*search.ratio)
+        return replace(
+            self.base,
+            largest_ratio=largest,
+            worst=worst,
+            cases=evaluator.cases,
+            feasible=evaluator.feasible,
+            exact_cases=evaluator.exact_cases,
+            not_covered=tuple([*self.missing, *self._gaps()]),
+        )
+
+    def _check_satisfied(self) -> None:
+        """That a case satisfies the hypotheses in exact arithmetic; floats see equations hold up to rounding."""
+        evaluator = self.evaluator
+        near = self.search.satisfying
+        if evaluator.feasible and not evaluator.exact_feasible and near is not None:
+            for case in (as_fractions(self.conjecture, near, denominator) for denominator in LADDER):
+                outcome = evaluator.exact(case)
+                if outcome.broken:
+                    raise Found(case, "optimisation")
+                if outcome.feasible:
+                    return
+        if evaluator.exact_feasible or (evaluator.feasible and (evaluator.unaffordable or evaluator.undecided)):
+            return
+        rounding = f", {evaluator.feasible} on floats up to rounding" if evaluator.feasible else ""
+        stopped = f", {evaluator.diverged} runs diverged" if evaluator.diverged else ""
+        raise InvalidInput(
+            f"{self.conjecture.name}: no case satisfies the hypotheses ({evaluator.cases + evaluator.exact_cases} "
+            f"tried{rounding}{stopped}): widen the ranges, drop a hypothesis, or replace a variable that an equation "
+            "fixes by its value"
+        )
+
+    def _exact_ratio(self, ratio: float, case: Case) -> tuple[float | None, dict[str, Any]]:
+        """The largest ratio met and where, in exact arithmetic and in short numbers if these lose nothing."""
+        found: tuple[float, dict[str, Any]] | None = None
+        for denominator in (1, 4, 12, 64, 1 << 20, 1 << 52):
+            near = as_fractions(self.conjecture, case, denominator)
+            outcome = self.evaluator.exact(near)
+            if outcome.broken:
+                raise Found(near, "optimisation")
+            exact = quotient(outcome) if outcome.feasible else None
+            if exact is not None and (found is None or exact > found[0]):
+                found = (exact, to_text(near))
+                if exact >= ratio * (1 - 1e-12):
+                    break
+        if found is None:
+            self.missing.append(
+                f"the largest left/right on floats, {ratio:.6g}, which exact arithmetic did not evaluate"
+            )
+            return None, {}
+        return found
+
+    def _gaps(self) -> Iterator[str]:
+        """What the search says nothing about."""
+        search, evaluator = self.search, self.evaluator
+        reals = [name for name, one in self.conjecture.variables.items() if one.kind == REAL and not one.fixed]
+        if reals:
+            yield f"all but {evaluator.feasible} of the infinitely many values of {', '.join(reals)}"
+        others = [
+            name
+            for name, one in self.conjecture.variables.items()
+            if one.kind != REAL and not one.fixed and name not in self.conjecture.sizes
+        ]
+        if others and not reals and not self.enumerated:
+            yield f"all but {evaluator.feasible} of the values of {', '.join(others)}"
+        if not search.complete or len(search.tried) < len(search.sizes):
+            names = ", ".join(self.conjecture.sizes)
+            yield f"all but {len(search.tried)} of the choices of {names}"
+        if self.conjecture.runs:
+            yield "problems outside of the family, and runs longer than the ranges of E and T"
+        counted = (
+            (evaluator.vanishing, "case says nothing, both sides vanish", "cases say nothing, both sides vanish"),
+            (
+                search.unconfirmed,
+                "case where floats saw a violation and exact arithmetic did not",
+                "cases where floats saw a violation and exact arithmetic did not",
+            ),
+            (
+                evaluator.unaffordable,
+                f"exact run that took more than {self.seconds:g} s",
+                f"exact runs that took more than {self.seconds:g} s",
+            ),
+            (
+                evaluator.diverged,
+                "run that diverged, every engine stops at ||x||^2 > 1e200",
+                "runs that diverged, every engine stops at ||x||^2 > 1e200",
+            ),
+            (
+                evaluator.undecided,
+                "exact case where enclosures of irrational numbers overlap",
+                "exact cases where enclosures of irrational numbers overlap",
+            ),
+        )
+        yield from (f"{count} {one if count == 1 else more}" for count, one, more in counted if count)
+
+    def _refuted(self, found: Found) -> Finding:
+        case = found.case
+        # After an interrupt what was found stands, only larger than need be.
+        with suppress(KeyboardInterrupt):
+            case = shrink(self.conjecture, case, self._breaks, tries=_TRIES, tick=lambda: self.progress(0))
+        outcome = self.evaluator.exact(case)
+        if not outcome.broken:
+            raise InvalidInput(
+                f"{self.conjecture.name}: at {to_text(case)} it failed and, evaluated again, does not: its "
+                "functions must return the same for the same numbers"
+            )
+        left, right = as_texts(outcome.left, outcome.right)
+        return replace(
+            self.base,
+            status=REFUTED,
+            found_by=found.by,
+            case=to_text(case),
+            left=left,
+            right=right,
+            largest_ratio=quotient(outcome),
+            cases=self.evaluator.cases,
+            feasible=self.evaluator.feasible,
+            exact_cases=self.evaluator.exact_cases,
+        )
+
+    def _breaks(self, candidate: Case) -> bool:
+        """Whether a smaller case refutes the claim; where the claim has no value it does not, and the larger stands."""
+        try:
+            return self.evaluator.exact(candidate).broken
+        except InvalidInput:
+            return False

@@ -1,0 +1,142 @@
+"""Running what a user wrote: errors become one sentence with file and line, and nothing runs for ever."""
+
+from __future__ import annotations
+
+import linecache
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+import cflag_theory
+from cflag_theory.errors import CflagError, InvalidInput
+from cflag_theory.falsify.search.exact_numbers import Undecided
+
+_PACKAGE = str(Path(cflag_theory.__file__).parent)
+
+
+class TimeUp(BaseException):
+    """A time limit ran out. Not an Exception, so that `except Exception` in a user's loop does not swallow it."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(place)
+        self.place = place
+
+
+class TookTooLong(InvalidInput):
+    """An evaluation ran out of its time: mend the loop that the message names, or use smaller sizes."""
+
+
+def _line(file: str, line: int) -> str:
+    text = linecache.getline(file, line).strip()
+    return f"{file}, line {line}" + (f" ({text})" if text else "")
+
+
+def _where(frame: FrameType | None, files: tuple[str, ...]) -> str:
+    """Where a user's file stands in a stack, else the innermost line outside of the package."""
+    lines = [(one.f_code.co_filename, number) for one, number in traceback.walk_stack(frame)]
+    mine = [at for at in lines if at[0] in files] or [at for at in lines if not at[0].startswith((_PACKAGE, "<"))]
+    return _line(*(mine or lines)[0])
+
+
+def _where_raised(trace: TracebackType | None, files: tuple[str, ...]) -> str:
+    lines = [(one.f_code.co_filename, number) for one, number in traceback.walk_tb(trace)]
+    mine = [at for at in lines if at[0] in files] or [at for at in lines if not at[0].startswith((_PACKAGE, "<"))]
+    return _line(*(mine or lines)[-1])
+
+
+@contextmanager
+def time_limit(seconds: float, files: tuple[str, ...] = ()) -> Iterator[None]:
+    """Raise `TimeUp` inside of the block after so many seconds.
+
+    It rests on the system's alarm clock, which only the main thread of POSIX systems has; elsewhere nothing is limited.
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    live, rings, trace_before = True, 0, sys.gettrace()
+    start = time.monotonic()
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        nonlocal rings
+        if not live:
+            return
+        rings += 1
+        up = TimeUp(_where(frame, files))
+        if rings > 1:
+            _raise_at_next_line(frame, up)
+        raise up
+
+    before = signal.signal(signal.SIGALRM, ring)
+    # It rings again, so that a loop around a bare except is left too, and `finally` of a user cannot outlast it.
+    outer, interval = signal.setitimer(signal.ITIMER_REAL, seconds, min(seconds, 1.0))
+    try:
+        yield
+    finally:
+        try:
+            live = False
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+            if rings > 1:
+                sys.settrace(trace_before)
+            if outer:
+                # The limit of a file that calls falsify itself runs on.
+                signal.setitimer(signal.ITIMER_REAL, max(outer - (time.monotonic() - start), 0.001), interval)
+
+
+def _raise_at_next_line(frame: FrameType | None, up: TimeUp) -> None:
+    """Raise once more where a user's `except` has caught it: at the next line of these frames, which is in there."""
+
+    def trace(one: FrameType, event: str, argument: Any) -> Any:
+        if event == "line":
+            raise up
+        return None
+
+    for one, _ in traceback.walk_stack(frame):
+        if not one.f_code.co_filename.startswith((_PACKAGE, "<")):
+            one.f_trace = trace
+    sys.settrace(trace)
+
+
+@contextmanager
+def guarded(seconds: float, files: tuple[str, ...], what: str, at: str = "") -> Iterator[None]:
+    """Errors of a user's code inside of the block as `InvalidInput` with file and line.
+
+    Raises
+    ------
+    InvalidInput
+        The code raised.
+    TookTooLong
+        It took longer than `seconds`.
+    Undecided
+        Passed on: no error, but a comparison of enclosures that overlap.
+    """
+    place = f" at {at}" if at else ""
+    remedy = "mend it, or exclude the case by a range or a hypothesis" if at else "mend it"
+    try:
+        with time_limit(seconds, files):
+            yield
+    except Undecided:
+        raise
+    except TimeUp as up:
+        raise TookTooLong(
+            f"{up.place}: {what} took more than {seconds:g} s{place}: mend the loop, use smaller sizes, or allow more "
+            "with --seconds"
+        ) from None
+    except CflagError as error:
+        where = _where_raised(error.__traceback__, files)
+        known = str(error) if where.startswith(_PACKAGE) or where.split(",")[0] in str(error) else f"{where}: {error}"
+        raise InvalidInput(f"{known} ({what}{place})" if place else known) from None
+    except (Exception, SystemExit) as error:
+        words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise InvalidInput(
+            f"{_where_raised(error.__traceback__, files)}: {what} raised {words}{place}: {remedy}"
+        ) from None

@@ -1,0 +1,1 @@
+"""Statements of the ledger as conjectures over small exact instances."""

@@ -1,0 +1,58 @@
+"""The falsifier's word on a part of a claim, as one more witness among the evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cflag_theory.claims.engine.claim import Claim
+from cflag_theory.errors import InvalidInput
+from cflag_theory.falsify.decide import falsify
+from cflag_theory.falsify.ledger.conjectures import conjecture
+from cflag_theory.falsify.ledger.sources import source
+from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence, statements
+
+
+def directed(subject: Claim, seed: int, budget: int) -> list[Evidence]:
+    """A directed search on every statement of a claim that has small instances.
+
+    What it finds is property evidence, exact or not: it contradicts a proof, and refutes nothing by itself.
+    """
+    found = []
+    for part in subject.parts:
+        for on, statement in statements(part).items():
+            try:
+                made = source(subject.id, part.key, on, statement)
+            except InvalidInput:
+                continue
+            if made.statement.relation is None or made.statement.relation.op == "==":
+                continue
+            claimed = conjecture(f"{subject.id}.{part.key}", made)
+            try:
+                finding = falsify(claimed, budget=budget, seed=seed, algebra=False)
+            except InvalidInput as error:
+                # Nothing was met that satisfies the hypotheses: that decides nothing, and ends no run over the ledger.
+                summary = f"A directed search says nothing (budget {budget}, seed {seed}): {error}."
+                nothing = {"cases": 0, "seed": seed, "exact": False, "directed": True}
+                found.append(Evidence("property", part.key, on, UNDECIDED, summary, nothing))
+                continue
+            data: dict[str, Any] = {
+                "cases": finding.feasible,
+                "violations": int(finding.refuted),
+                "seed": seed,
+                "exact": False,
+                "directed": True,
+            }
+            if finding.largest_ratio is not None:
+                data["worst_ratio"] = finding.largest_ratio
+            if finding.refuted:
+                data["instance"] = [f"{name} = {value}" for name, value in finding.case.items()]
+                summary = (
+                    f"A directed search has {finding.left} on the left and {finding.right} on the right of one case"
+                )
+            else:
+                summary = f"A directed search finds no contradiction in {finding.feasible} cases"
+                if finding.largest_ratio is not None:
+                    summary += f"; largest left/right {finding.largest_ratio:.4g}"
+            summary = f"{summary} over {made.words} (budget {budget}, seed {seed})."
+            found.append(Evidence("property", part.key, on, REFUTES if finding.refuted else SUPPORTS, summary, data))
+    return found

@@ -1,0 +1,196 @@
+"""Counterexamples as small files, and their replay: both sides computed anew, in exact arithmetic."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cflag_theory.errors import InvalidInput
+from cflag_theory.falsify.claim_file import digest, read_claims
+from cflag_theory.falsify.conjecture import Conjecture
+from cflag_theory.falsify.decide import SECONDS
+from cflag_theory.falsify.finding import Finding
+from cflag_theory.falsify.search.cases import from_text, to_text
+from cflag_theory.falsify.search.evaluation import Evaluator, as_texts
+from cflag_theory.files import as_file_name, check_writable, write_text
+
+_KIND = "counterexample of cflag falsify, version 1"
+_KEYS = ("claim", "relation", "values", "left", "right")
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A saved counterexample, evaluated anew.
+
+    Attributes
+    ----------
+    name, relation : str
+        The claim's.
+    values : mapping
+        The case.
+    left, right : str
+        Both sides, as they came out now.
+    broken : bool
+        Whether the case refutes the claim as it is now.
+    changed : bool
+        Whether the claim's file is another than the one that the counterexample was made from.
+    """
+
+    name: str
+    relation: str
+    values: Mapping[str, Any]
+    left: str
+    right: str
+    broken: bool
+    changed: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values only."""
+        return {
+            "name": self.name,
+            "relation": self.relation,
+            "values": dict(self.values),
+            "left": self.left,
+            "right": self.right,
+            "broken": self.broken,
+            "changed": self.changed,
+        }
+
+
+def save(finding: Finding, folder: Path, *, claim: Path | str | None = None) -> Path:
+    """Write the counterexample of a finding as JSON; returns the file.
+
+    Parameters
+    ----------
+    claim : path or str, optional
+        The Python file of the conjecture, or what else names it, such as an id of the ledger. Without it, a replay
+        needs the conjecture.
+
+    Raises
+    ------
+    InvalidInput
+        The finding is no counterexample.
+    OutputError
+        The file cannot be written.
+    """
+    if not finding.refuted:
+        raise InvalidInput(f"{finding.name} was not refuted, there is no counterexample to save: look at its status")
+    source: dict[str, Any] = {"name": finding.name}
+    if isinstance(claim, Path):
+        source |= {"file": os.path.relpath(claim.absolute(), folder.absolute()), "sha256": digest(claim)}
+    elif claim is not None:
+        source |= {"id": claim}
+    saved = {
+        "kind": _KIND,
+        "claim": source,
+        "relation": f"left {finding.relation} right",
+        "values": dict(finding.case),
+        "left": finding.left,
+        "right": finding.right,
+        "found_by": finding.found_by,
+        "seed": finding.seed,
+        "budget": finding.budget,
+    }
+    check_writable(folder)
+    path = folder / f"{as_file_name(finding.name) or 'counterexample'}.json"
+    write_text(path, json.dumps(saved, indent=1) + "\n")
+    return path
+
+
+def replay(
+    file: Path | str, *, conjecture: Conjecture | None = None, claims: Path | None = None, seconds: float = SECONDS
+) -> Replay:
+    """Compute both sides of a saved counterexample again, in exact arithmetic.
+
+    Parameters
+    ----------
+    file : path
+        What `save` wrote.
+    conjecture, claims : Conjecture, path, optional
+        The claim, or the Python file that holds it, in the place of the file that the counterexample names.
+
+    Raises
+    ------
+    InvalidInput
+        A file that is none of `save`, whose values are outside of the claim's ranges, or whose recorded sides are not
+        what the unchanged claim gives; or a claim that cannot be found.
+    """
+    path = Path(file)
+    saved = _read(path)
+    changed = False
+    if conjecture is None:
+        conjecture, changed = _claim(path, saved["claim"], claims, seconds)
+    case = from_text(conjecture, saved["values"], what=f"{str(path)!r}")
+    outcome = Evaluator(conjecture, seconds=seconds).exact(case)
+    relation = f"left {conjecture.relation} right"
+    if not outcome.feasible:
+        if changed:
+            return Replay(conjecture.name, relation, to_text(case), "", "", False, True)
+        raise InvalidInput(f"{str(path)!r} does not satisfy the hypotheses of {conjecture.name!r}: it was changed")
+    left, right = as_texts(outcome.left, outcome.right)
+    if not changed and (saved["left"], saved["right"], saved["relation"]) != (left, right, relation):
+        raise InvalidInput(
+            f"{str(path)!r} records {saved['left']} and {saved['right']} for {saved['relation']}, and "
+            f"{conjecture.name!r} gives {left} and {right} for {relation}: the file was changed, falsify anew"
+        )
+    return Replay(conjecture.name, relation, to_text(case), left, right, outcome.broken, changed)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        saved = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InvalidInput(f"there is no file {str(path)!r}: give a counterexample that cflag falsify saved") from None
+    except (OSError, ValueError, RecursionError):
+        raise InvalidInput(f"{str(path)!r} is no JSON: give a counterexample that cflag falsify saved") from None
+    whole = (
+        isinstance(saved, dict)
+        and saved.get("kind") == _KIND
+        and set(_KEYS) <= set(saved)
+        and isinstance(saved["claim"], dict)
+        and all(isinstance(saved["claim"].get(key, ""), str) for key in ("file", "id"))
+        and isinstance(saved["claim"].get("name"), str)
+        and isinstance(saved["values"], dict)
+    )
+    if not whole:
+        raise InvalidInput(f"{str(path)!r} is no counterexample that cflag falsify saved: give one")
+    return dict(saved)
+
+
+def of_the_ledger(words: str) -> Conjecture | None:
+    """The printed statement of a claim of the ledger, "ID" or "ID.PART"; None where the ledger has no such claim.
+
+    Raises
+    ------
+    CflagError
+        The claim has no such part, or no small instances are known for it.
+    """
+    from cflag_theory.claims.ledger import LEDGER
+    from cflag_theory.falsify.ledger.conjectures import ledger_conjecture
+
+    if words in LEDGER:
+        return ledger_conjecture(words)
+    id, _, part = words.rpartition(".")
+    return ledger_conjecture(id, part) if id in LEDGER else None
+
+
+def _claim(path: Path, source: Mapping[str, Any], claims: Path | None, seconds: float) -> tuple[Conjecture, bool]:
+    """The claim that a counterexample names, and whether its file has changed since."""
+    if claims is None and isinstance(source.get("id"), str):
+        made = of_the_ledger(source["id"])
+        if made is None:
+            raise InvalidInput(f"{str(path)!r} is about {source['id']!r}, which the ledger does not have: check its id")
+        return made, False
+    if claims is None and "file" not in source:
+        raise InvalidInput(f"{str(path)!r} names no file of its claim: pass the conjecture or its file")
+    home = claims if claims is not None else (path.absolute().parent / source["file"]).resolve()
+    if not home.exists():
+        raise InvalidInput(f"the claim of {str(path)!r} was in {str(home)!r}, which is gone: give its file as FILE")
+    found = {one.name: one for one in read_claims(home, seconds=seconds)}
+    if source["name"] not in found:
+        raise InvalidInput(f"{str(home)!r} holds no claim {source['name']!r}: give the file that does")
+    return found[source["name"]], digest(home) != source.get("sha256")

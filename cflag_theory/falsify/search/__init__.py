@@ -1,0 +1,1 @@
+"""The directed search for a counterexample, on floats and then exactly."""

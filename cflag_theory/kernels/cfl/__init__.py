@@ -1,0 +1,1 @@
+"""What the CFL framework adds: drifts, windows, round weights, remembered objectives."""

@@ -1,0 +1,1 @@
+"""Engines: one checked plan in, one set of outputs back."""

@@ -1,0 +1,1 @@
+"""Vector loops and matrix tiles as LLVM code, compilation, and its cache."""

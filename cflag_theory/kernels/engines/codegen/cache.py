@@ -1,0 +1,111 @@
+"""Compilation with a cache on disk that never serves yesterday's formula.
+
+Numba stamps a cached kernel with its own source file alone, so that after an edit of a formula in another module the
+old kernel would be served. Here the cache folder carries a hash of all sources of this package folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+import platformdirs
+from numba.extending import register_jitable
+
+from cflag_theory.kernels.engines.codegen.compilation import ApartCompiler, PartCompiler, WholeCompiler
+
+# Numba fills this module from the environment, so that its attributes have no types.
+config: Any = numba.config
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: The folder of all kernel sources.
+KERNELS = Path(__file__).parents[2]
+
+#: Reordering of sums is allowed, so that they vectorise; nnan and ninf are not, because divergence must be seen.
+FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
+
+
+def source_hash() -> str:
+    """A hash over the names and texts of all modules of the kernels."""
+    digest = hashlib.sha256()
+    for path in sorted(KERNELS.rglob("*.py")):
+        digest.update(path.relative_to(KERNELS).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def cache_folder() -> Path | None:
+    """The folder for today's sources, made if need be; None where it cannot be written.
+
+    It lies in ``NUMBA_CACHE_DIR`` if that is set, else in the user's cache folder.
+    """
+    root = config.CACHE_DIR or platformdirs.user_cache_dir("cflag-theory", appauthor=False)
+    folder = Path(root) / source_hash()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return None
+
+
+def compiled(function: Function) -> Function:
+    """Compile a loop over plain arrays and numbers, with all that it calls; it releases the interpreter lock."""
+    folder = cache_folder()
+    usual = config.CACHE_DIR
+    # Numba reads its cache folder while it decorates and at no other time.
+    config.CACHE_DIR = str(folder or usual)
+    try:
+        return _compiled(function, cache=folder is not None, pipeline_class=WholeCompiler)
+    finally:
+        config.CACHE_DIR = usual
+
+
+def inner(function: Function) -> Function:
+    """Compile a function that only compiled ones call, and that makes no arrays.
+
+    Code to call it from Python would take most of the time of compilation, and counting the references to the arrays
+    of a block most of the time of a small round.
+    """
+    return _part(function, counts_references=False)
+
+
+def allocating(function: Function) -> Function:
+    """As `inner`, for functions that make arrays."""
+    return _part(function, counts_references=True)
+
+
+def apart(function: Function) -> Function:
+    """As `inner`, for long loops: the function is called, and has the machine's registers for itself."""
+    return _part(function, counts_references=False, compiler=ApartCompiler)
+
+
+def _part(function: Function, *, counts_references: bool, compiler: type = PartCompiler) -> Function:
+    return _compiled(
+        function,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        _nrt=counts_references,
+        pipeline_class=compiler,
+    )
+
+
+def _compiled(function: Function, **options: Any) -> Function:
+    # Divisions by zero give infinities, which the loop sees; a check at each would keep it from vectorising.
+    decorate = numba.njit(nogil=True, fastmath=FASTMATH, error_model="numpy", **options)
+    return cast(Function, decorate(function))
+
+
+def default_threads() -> int:
+    """As many threads as there are cores for this process, or ``NUMBA_NUM_THREADS``."""
+    return int(config.NUMBA_NUM_THREADS)
+
+
+def callable_from_compiled(*functions: Callable[..., Any]) -> None:
+    """Let compiled functions call these plain ones, which stay plain Python for everyone else."""
+    for function in functions:
+        register_jitable(fastmath=FASTMATH)(function)

@@ -1,0 +1,287 @@
+"""Compiled pieces of the loop: full passes over the rows, one sampled component, the drawing of a memory.
+
+The table of delayed gradients is one number per row, weight * phi'(row . x - shift), so that a local step costs O(d)
+for components of one row.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from cflag_theory.kernels import algorithms, draws, formulas
+from cflag_theory.kernels.engines.codegen import elementary
+from cflag_theory.kernels.engines.codegen.cache import allocating, callable_from_compiled, inner
+from cflag_theory.kernels.memory import memory as memories
+from cflag_theory.kernels.plan import Plan
+from cflag_theory.kernels.problems.problem import Array, Components, Ints
+
+elementary.register()
+callable_from_compiled(
+    draws.philox,
+    draws.words,
+    draws.below,
+    draws.lane,
+    formulas.potential,
+    formulas.slope,
+    formulas.refreshed_mean,
+    formulas.forgetting,
+    formulas.overfitting,
+    formulas.transference_rate,
+    formulas.interference_rate,
+    formulas.table1_rates,
+    formulas.common_rate,
+    formulas.interaction_rate,
+    memories.draw_subset,
+    memories.draw_sign,
+    memories.rotate,
+)
+
+# Codes are positions in `algorithms.ESTIMATORS`, `CORRECTIONS`, `SERVERS` and `ADAPTIONS`.
+FULL, STOCHASTIC, DELAYED = range(3)
+TRACKING, CONTROL = 1, 2
+PRINTED = 1
+CONSTANT, AVERAGE, WORST, LITERAL, COMMON, INTERACTING = range(6)
+# No memory; b a multiple of grad f; a subset of the components; b a rotated multiple of grad f.
+NO_MEMORY, SCALED, SUBSET, ROTATED = range(4)
+MEMORY_CODES = {
+    memories.ALL: SCALED,
+    memories.SIGN_BIAS: SCALED,
+    memories.SUBSET: SUBSET,
+    memories.BALANCED: SUBSET,
+    memories.ROTATION: ROTATED,
+    memories.GIVEN: SUBSET,
+}
+
+
+class Sum(NamedTuple):
+    """A `Components` as the loop reads it; `mean_offsets` (N, d) is zero where there are no offsets."""
+
+    rows: Array
+    shifts: Array
+    weights: Array
+    offsets: Array
+    mean_offsets: Array
+    row_start: Ints
+    client_start: Ints
+
+
+class Numbers(NamedTuple):
+    """A `Plan` as the loop reads it: codes for names."""
+
+    seed: int
+    potential: int
+    estimator: int
+    correction: int
+    server: int
+    adaptive: int
+    memory: int
+    size: int
+    balanced: bool
+    signed: bool
+    redraw: bool
+    angle: float
+    scale: float
+    memory_share: float
+    proximal: float
+    server_rate: float
+    alpha: float
+    beta: float
+    L: float
+    local_steps: int
+    rounds: int
+    diagnostics: int
+
+
+def floats(array: Array) -> Array:
+    """A contiguous float64 array: one type, one compilation."""
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def as_sum(components: Components) -> Sum:
+    """The components as contiguous arrays of fixed types."""
+    dimension = components.rows.shape[1]
+    mean_offsets = np.zeros((len(components.counts), dimension))
+    if len(components.offsets):
+        mean_offsets += np.add.reduceat(components.offsets, components.client_start[:-1], axis=0)
+        mean_offsets /= components.counts[:, None]
+    return Sum(
+        rows=floats(components.rows),
+        shifts=floats(components.shifts),
+        weights=floats(components.weights),
+        offsets=floats(components.offsets),
+        mean_offsets=mean_offsets,
+        row_start=np.ascontiguousarray(components.row_start, dtype=np.int64),
+        client_start=np.ascontiguousarray(components.client_start, dtype=np.int64),
+    )
+
+
+def as_numbers(plan: Plan) -> Numbers:
+    """The plan as numbers of fixed types."""
+    memory = plan.memory
+    return Numbers(
+        seed=plan.seed,
+        potential=plan.problem.potential,
+        estimator=algorithms.ESTIMATORS.index(plan.row.estimator),
+        correction=algorithms.CORRECTIONS.index(plan.row.correction),
+        server=algorithms.SERVERS.index(plan.row.server),
+        adaptive=algorithms.ADAPTIONS.index(plan.row.adaptive),
+        memory=NO_MEMORY if memory is None else MEMORY_CODES[memory.kind],
+        size=0 if memory is None else memory.size,
+        balanced=memory is not None and memory.kind == memories.BALANCED,
+        signed=memory is not None and memory.kind == memories.SIGN_BIAS,
+        redraw=memory is not None and memory.redraw,
+        angle=0.0 if memory is None else float(memory.angle),
+        scale=plan.scale,
+        memory_share=plan.memory_share,
+        # Where there is momentum, all that a local step moves against is scaled by 1 - gamma.
+        proximal=plan.proximal if plan.framework is None else (1 - plan.framework.momentum) * plan.proximal,
+        server_rate=plan.server_rate,
+        alpha=plan.alpha,
+        beta=plan.beta,
+        L=plan.L,
+        local_steps=plan.local_steps,
+        rounds=plan.rounds,
+        diagnostics=plan.diagnostics,
+    )
+
+
+@inner
+def dot(a: Array, b: Array) -> float:
+    """<a, b>."""
+    total = 0.0
+    for c in range(len(a)):
+        total += a[c] * b[c]
+    return total
+
+
+@inner
+def copy(out: Array, vector: Array) -> None:
+    """out = vector; a slice assignment would compile its error message too, for two seconds."""
+    for c in range(len(out)):
+        out[c] = vector[c]
+
+
+@inner
+def add(out: Array, factor: float, vector: Array) -> None:
+    """out += factor * vector, without a temporary."""
+    for c in range(len(out)):
+        out[c] += factor * vector[c]
+
+
+@allocating
+def draw_memory(
+    n: Numbers, replica: int, round_: int, p: Array, past: Sum, labels: Ints, factors: Array, offset: Array
+) -> None:
+    """Fill the weight of every past row in f_memory, factors (rows,), and its linear term, offset (d,)."""
+    factors[:] = 0.0
+    offset[:] = 0.0
+    for i in range(len(p)):
+        first = past.client_start[i]
+        count = past.client_start[i + 1] - first
+        order = np.empty(count, np.int64)
+        kept = memories.draw_subset(n.seed, replica, i, round_, labels, first, count, n.size, n.balanced, order)
+        for j in order[:kept]:
+            factors[past.row_start[j] : past.row_start[j + 1]] = p[i] / kept
+            if len(past.offsets) > 0:
+                add(offset, p[i] / kept, past.offsets[j])
+
+
+@inner
+def past_pass(
+    n: Numbers, p: Array, past: Sum, factors: Array, offset: Array, x: Array, grad_f: Array, grad_memory: Array
+) -> tuple[float, float]:
+    """f and f_memory of a subset with their gradients in one pass over the rows."""
+    f, f_memory = 0.0, 0.0
+    grad_f[:] = 0.0
+    grad_memory[:] = 0.0
+    subset = n.memory == SUBSET
+    for i in range(len(p)):
+        first, end = past.client_start[i], past.client_start[i + 1]
+        share = p[i] / (end - first)
+        for q in range(past.row_start[first], past.row_start[end]):
+            row = past.rows[q]
+            z = dot(row, x) - past.shifts[q]
+            value = past.weights[q] * formulas.potential(n.potential, z)
+            slope = past.weights[q] * formulas.slope(n.potential, z)
+            f += share * value
+            add(grad_f, share * slope, row)
+            if subset and factors[q] != 0.0:
+                f_memory += factors[q] * value
+                add(grad_memory, factors[q] * slope, row)
+        f += p[i] * dot(past.mean_offsets[i], x)
+        add(grad_f, p[i], past.mean_offsets[i])
+    if subset:
+        f_memory += dot(offset, x)
+        add(grad_memory, 1.0, offset)
+    return f, f_memory
+
+
+@inner
+def client_gradient(n: Numbers, current: Sum, i: int, x: Array, grad: Array) -> float:
+    """grad g_i(x) into grad (d,); returns g_i(x)."""
+    first, end = current.client_start[i], current.client_start[i + 1]
+    value: float = 0.0
+    grad[:] = 0.0
+    for q in range(current.row_start[first], current.row_start[end]):
+        row = current.rows[q]
+        z = dot(row, x) - current.shifts[q]
+        add(grad, current.weights[q] * formulas.slope(n.potential, z), row)
+        value += current.weights[q] * formulas.potential(n.potential, z)
+    for c in range(len(grad)):
+        grad[c] = grad[c] / (end - first) + current.mean_offsets[i, c]
+    value = value / (end - first) + dot(current.mean_offsets[i], x)
+    return value
+
+
+@inner
+def sample(n: Numbers, current: Sum, j: int, x: Array, estimate: Array) -> None:
+    """The gradient of component j at x, (d,)."""
+    estimate[:] = 0.0
+    if len(current.offsets) > 0:
+        add(estimate, 1.0, current.offsets[j])
+    for q in range(current.row_start[j], current.row_start[j + 1]):
+        row = current.rows[q]
+        slope = current.weights[q] * formulas.slope(n.potential, dot(row, x) - current.shifts[q])
+        add(estimate, slope, row)
+
+
+@inner
+def finite(values: Array) -> bool:
+    """Whether all are; without a way out in the middle, so that it vectorises."""
+    every = True
+    for value in values:
+        every = every and math.isfinite(value)
+    return every
+
+
+@inner
+def measure_state(
+    share: float, f: float, g: float, f_memory: float, grad_f: Array, grad_g: Array, grad_memory: Array, b: Array,
+    out: Array,
+) -> bool:  # fmt: skip
+    """The columns of `STATE` into out (8,); whether all are finite. `share` is the memory's in h~."""
+    rest = 1.0 - share
+    grad_h2 = 0.0
+    for c in range(len(grad_f)):
+        component = share * grad_memory[c] + rest * grad_g[c]
+        grad_h2 += component * component
+    out[0], out[1], out[2] = f, g, share * f_memory + rest * g
+    out[3], out[4], out[5] = dot(grad_f, grad_f), dot(grad_g, grad_g), grad_h2
+    out[6], out[7] = dot(grad_memory, grad_memory), dot(b, b)
+    return finite(out)
+
+
+@inner
+def measure_round(
+    L: float, alpha: float, beta: float, S: Array, grad_f: Array, grad_memory: Array, b: Array, drift2_max: float,
+    error2_max: float, rho_sum: Array, error_sum: Array, out: Array,
+) -> None:  # fmt: skip
+    """The columns of `ROUND` that every loop has, into out[:7]."""
+    out[2] = dot(S, S)
+    out[0] = formulas.forgetting(L, alpha, beta, out[2], dot(grad_memory, S))
+    out[1] = formulas.overfitting(L, alpha, beta, dot(grad_f, b), dot(b, S))
+    out[3], out[4] = drift2_max, error2_max
+    out[5], out[6] = dot(rho_sum, rho_sum), dot(error_sum, error_sum)

@@ -1,0 +1,1 @@
+"""The compiled engine for plain runs: blocks of replicas that share the data."""

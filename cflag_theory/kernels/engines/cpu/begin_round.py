@@ -1,0 +1,199 @@
+"""Compiled start of a round, for a block of replicas: draws, memory, and all full gradients at x_t."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cflag_theory.kernels import draws
+from cflag_theory.kernels.engines.codegen.cache import allocating, apart, inner
+from cflag_theory.kernels.engines.codegen.vector_loops import Read, Summed, Write, add_multiple, subtract, sweep
+from cflag_theory.kernels.engines.components import NO_MEMORY, ROTATED, SCALED, STOCHASTIC, SUBSET
+from cflag_theory.kernels.engines.cpu.codes import Settings
+from cflag_theory.kernels.engines.cpu.coordinate_gradients import (
+    coordinate_gradients,
+    fill_coordinate_slopes,
+    weighted_value,
+)
+from cflag_theory.kernels.engines.cpu.layout import Packed
+from cflag_theory.kernels.engines.cpu.ridge_gradients import chosen_pass, client_pass
+from cflag_theory.kernels.engines.cpu.workspace import Block
+from cflag_theory.kernels.memory import memory as memories
+from cflag_theory.kernels.problems.problem import Array, Ints
+
+COMPONENT_DRAW, STOCHASTIC_DRAW = draws.COMPONENT, draws.STOCHASTIC
+
+
+@allocating
+def draw_kept(n: Settings, s: Packed, first_replica: int, round_: int, w: Block) -> None:
+    """What the clients of all replicas keep of the past."""
+    past, width, N = s.past, len(s.point), len(s.p)
+    w.kept_means[:] = 0
+    w.memory_offset[:] = 0
+    for lane in range(len(w.X) * N):
+        r, i = lane // N, lane % N
+        replica = first_replica + r
+        first, count = past.client_start[i], past.client_start[i + 1] - past.client_start[i]
+        order = np.empty(count, np.int64)
+        kept = memories.draw_subset(n.seed, replica, i, round_, s.labels, first, count, n.size, n.balanced, order)
+        share, length = s.p[i] / kept, 0
+        w.kept_share[r, i] = share
+        for k in range(kept):
+            j = order[k]
+            if len(s.basis) > 0:
+                for c in range(width):
+                    w.kept_means[r, c] += share * past.coefficients[j, c]
+                continue
+            for q in range(past.begin[j], past.end[j]):
+                w.kept_rows[r, i, length] = q
+                length += 1
+            if len(past.offsets) > 0:
+                for c in range(width):
+                    w.memory_offset[r, c] += share * past.offsets[j, c]
+        w.kept[r, i] = length
+        while length % 4 > 0:
+            w.kept_rows[r, i, length] = len(past.rows) - 1
+            length += 1
+
+
+@apart
+def draw_orders(n: Settings, s: Packed, first_replica: int, t: int, R: int, orders: Ints) -> None:
+    """The components of all local steps of a round, their rows where each has one; four to a call of the generator.
+
+    That of client i, step k and replica r goes to orders[(i K + k) R + r], where K is E in whole fours: replicas stand
+    side by side, so that the generator runs on vectors.
+    """
+    purpose = STOCHASTIC_DRAW if n.estimator == STOCHASTIC else COMPONENT_DRAW
+    start, at = s.current.client_start, 0
+    for i in range(len(s.p)):
+        count = start[i + 1] - start[i]
+        first = s.current.client_rows[i] if s.single else start[i]
+        for block in range((n.local_steps + 3) >> 2):
+            for r in range(R):
+                four = draws.words(n.seed, purpose, first_replica + r, i, t, block)
+                # An index without a sign is not asked whether it counts from the end.
+                orders[np.uint64(at + r)] = first + draws.below(four[0], count)
+                orders[np.uint64(at + R + r)] = first + draws.below(four[1], count)
+                orders[np.uint64(at + 2 * R + r)] = first + draws.below(four[2], count)
+                orders[np.uint64(at + 3 * R + r)] = first + draws.below(four[3], count)
+            at += 4 * R
+
+
+@sweep
+def _add_linear(offset: Read, x: Read, grad: Write) -> Summed:
+    """grad += offset, and <offset, x>."""
+    return grad + offset, offset * x
+
+
+@inner
+def _add_share(p: float, G: Array, values: Array, grad: Array, value: Array) -> None:
+    """grad += p G and value += p values, of every replica."""
+    for r in range(len(G)):
+        value[r] += p * values[r]
+        add_multiple(G, r, grad, r, p)
+
+
+@inner
+def past_gradients(n: Settings, s: Packed, R: int, whole: bool, valued: bool, w: Block) -> None:
+    """f, grad f where `whole`, and the mean over the kept components of the past where there are such."""
+    N, width, past, subset = len(s.p), len(s.point), s.past, n.memory == SUBSET
+    # A slope taken from the full pass may differ by rounding from one taken alone.
+    known = whole and n.bits > 0
+    w.grad_f[:] = 0
+    w.grad_memory[:] = 0
+    w.f[:] = 0.0
+    w.f_memory[:] = 0.0
+    if len(s.basis) > 0:
+        for r in range(R):
+            fill_coordinate_slopes(n.potential, past.shift, w.X, r, w.coordinate_slopes, r)
+            if whole:
+                for i in range(N):
+                    for c in range(width):
+                        w.grad_f[r, c] += s.p[i] * past.means[i, c] * w.coordinate_slopes[r, c]
+                    if valued:
+                        w.f[r] += s.p[i] * weighted_value(n.potential, past, past.means, i, w.X, r)
+            if subset:
+                for c in range(width):
+                    w.grad_memory[r, c] = w.kept_means[r, c] * w.coordinate_slopes[r, c]
+                if valued:
+                    w.f_memory[r] = weighted_value(n.potential, past, w.kept_means, r, w.X, r)
+        return
+    for i in range(N):
+        base, height = past.client_rows[i], past.client_rows[i + 1] - past.client_rows[i]
+        if whole:
+            client_pass(
+                n.potential, past, i, w.X, w.panels, n.bits, valued, base, height, w.past_Z, w.past_slopes,
+                w.potentials, w.scratch, w.values,
+            )  # fmt: skip
+            _add_share(s.p[i], w.scratch, w.values, w.grad_f, w.f)
+        if subset:
+            chosen_pass(
+                n.potential, past, i, w.kept_rows, w.kept, w.kept_share, known, valued, n.bits, height, w.past_Z,
+                w.past_slopes, w.X, w.grad_memory, w.f_memory,
+            )  # fmt: skip
+    if subset and len(past.offsets) > 0:
+        for r in range(R):
+            w.f_memory[r] += _add_linear(w.memory_offset, r, w.X, r, w.grad_memory, r)
+
+
+@inner
+def complete_memory(n: Settings, basis: Array, w: Block) -> None:
+    """Complete b and grad_f_memory = grad f + b of (6), and f_memory; zero where there is none."""
+    (R, width), d = w.b.shape, n.dimension
+    if n.memory == NO_MEMORY:
+        return
+    for r in range(R):
+        if n.memory == SUBSET:
+            subtract(w.grad_memory, r, w.grad_f, r, w.b, r)
+            continue
+        if n.memory == ROTATED and len(basis) > 0:
+            to_start(basis, w.grad_f, r, w.step[r])
+            memories.rotate(w.step[r, :d], n.angle, w.scratch[r, :d])
+            for c in range(d):
+                total = 0.0
+                for k in range(d):
+                    total += basis[c, k] * w.scratch[r, k]
+                w.b[r, c] = total
+        elif n.memory == ROTATED:
+            memories.rotate(w.grad_f[r, :d], n.angle, w.b[r, :d])
+        else:
+            for c in range(width):
+                w.b[r, c] = w.grad_f[r, c]
+        for c in range(width):
+            w.b[r, c] *= w.signs[r] * n.scale
+            w.grad_memory[r, c] = w.grad_f[r, c] + w.b[r, c]
+        if n.memory == SCALED:
+            w.f_memory[r] = (1.0 + w.signs[r] * n.scale) * w.f[r]
+
+
+@inner
+def to_start(basis: Array, vectors: Array, r: int, out: Array) -> None:
+    """out = basis^T vectors[r]: from the coordinates of an elementwise problem to those of its x."""
+    d = len(basis)
+    for c in range(d):
+        total = 0.0
+        for k in range(d):
+            total += basis[k, c] * vectors[r, k]
+        out[c] = total
+
+
+@inner
+def current_gradients(n: Settings, s: Packed, R: int, valued: bool, w: Block) -> None:
+    """g, grad g and all grad g_i, and on the way z and slopes of the current rows."""
+    current = s.current
+    w.grad_g[:] = 0
+    w.g[:] = 0.0
+    if len(s.basis) > 0:
+        for r in range(R):
+            fill_coordinate_slopes(n.potential, current.shift, w.X, r, w.coordinate_slopes, r)
+    for i in range(len(s.p)):
+        if len(s.basis) > 0:
+            coordinate_gradients(current, i, w.coordinate_slopes, w.clients[i])
+            if valued:
+                for r in range(R):
+                    w.values[r] = weighted_value(n.potential, current, current.means, i, w.X, r)
+        else:
+            client_pass(
+                n.potential, current, i, w.X, w.panels, n.bits, valued, 0, len(current.rows), w.Z, w.slopes,
+                w.potentials, w.clients[i], w.values,
+            )  # fmt: skip
+        _add_share(s.p[i], w.clients[i], w.values, w.grad_g, w.g)

@@ -1,0 +1,375 @@
+"""Compiled local steps from one fused sweep over a vector each.
+
+A lane is one client of one replica. All lanes of a group do step k before any does step k + 1: one lane's steps wait
+for each other, and different lanes fill the gaps. What a lane computes does not depend on its group.
+
+In a sweep the step moves D = x_k - x_t against V = estimate + u and, as the next component is known beforehand, its
+row meets the new D at once. z of a row is that at x_t, from the full pass, plus <row, D>.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cflag_theory.kernels import formulas
+from cflag_theory.kernels.engines.codegen.cache import apart, inner
+from cflag_theory.kernels.engines.codegen.vector_loops import (
+    Later,
+    Lined,
+    Number,
+    Read,
+    Summed,
+    Write,
+    Written,
+    add_multiple,
+    ask_for_number,
+    copy,
+    fold_lines,
+    sweep,
+)
+from cflag_theory.kernels.engines.components import DELAYED
+from cflag_theory.kernels.engines.cpu.codes import Settings
+from cflag_theory.kernels.engines.cpu.coordinate_gradients import fill_coordinate_slopes
+from cflag_theory.kernels.engines.cpu.layout import Packed, Part
+from cflag_theory.kernels.engines.cpu.ridge_gradients import client_pass, fill_panels
+from cflag_theory.kernels.problems.problem import Array, Ints
+
+CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
+
+
+class Lanes(NamedTuple):
+    """What the lanes of a group write on.
+
+    Attributes
+    ----------
+    D, u, V : (lanes, width)
+        x_k - x_t, the correction, and estimate + u (delayed) or u alone.
+    estimate : (lanes, width)
+    path, estimates : (local steps or 0, width)
+        For errors of estimates, in groups of one lane: D and the estimate of every step.
+    rho, point : (1, width)
+        A full gradient and where it is taken.
+    z, row : (lanes,)
+        Of the component of the next step.
+    slopes_met, lines, squares : (lanes,), (lanes, numbers of a line), (lanes,)
+        phi' there; sums of the next z that are not summed up; ||D||^2.
+    client, replica, drawn, base, components : (lanes,)
+        Where the order of its steps begins, where z of row 0 stands, and the client's components as a number.
+    history : (lanes, local steps, width), last : (lanes, components of a client)
+        Of elementwise problems: phi' met so far, and which step met a component last, counted over all groups.
+    zs, slopes, value : (1, rows), (1, rows), (1,)
+    drift2, error2 : (replicas,)
+        The largest ||D||^2 and ||estimate - rho||^2 of the round.
+    rho_sum, error_sum : (replicas, width)
+    """
+
+    D: Array
+    u: Array
+    V: Array
+    estimate: Array
+    path: Array
+    estimates: Array
+    rho: Array
+    point: Array
+    z: Array
+    row: Ints
+    slopes_met: Array
+    lines: Array
+    squares: Array
+    client: Ints
+    replica: Ints
+    drawn: Ints
+    base: Ints
+    components: Array
+    history: Array
+    last: Ints
+    zs: Array
+    slopes: Array
+    value: Array
+    drift2: Array
+    error2: Array
+    rho_sum: Array
+    error_sum: Array
+
+
+@sweep
+def square(vector: Read) -> Summed:
+    """||vector||^2."""
+    return vector * vector
+
+
+@sweep
+def _meet(row: Read, D: Read) -> Summed:
+    """<row, D>."""
+    return row * D
+
+
+@sweep
+def _meet_line(row: Read, D: Read) -> Lined:
+    """The same as a line."""
+    return row * D
+
+
+@sweep
+def _meet_at(row: Read, x: Read, D: Read) -> Lined:
+    """<row, x + D>."""
+    return row * (x + D)
+
+
+@sweep
+def _refresh(
+    row: Read, following: Read, later: Later, V: Write, D: Write, change: Number, keep: Number, beta: Number
+) -> Lined:  # fmt: skip
+    """V += change row, D = keep D - beta V, and the product of the following row with the new D."""
+    v = V + change * row
+    moved = keep * D - beta * v
+    return v, moved, following * moved
+
+
+@sweep
+def _descend(
+    row: Read, following: Read, later: Later, x: Read, V: Read, D: Write, factor: Number, keep: Number, beta: Number
+) -> Lined:
+    """D = keep D - beta (V + factor row), and the product of the following row with the new x + D."""
+    moved = keep * D - beta * (V + factor * row)
+    return moved, following * (x + moved)
+
+
+@sweep
+def _move(V: Read, D: Write, keep: Number, beta: Number) -> Written:
+    """D = keep D - beta V."""
+    return keep * D - beta * V
+
+
+@sweep
+def step_down(estimate: Read, u: Read, D: Write, keep: Number, beta: Number) -> Written:
+    """D = keep D - beta (estimate + u)."""
+    return keep * D - beta * (estimate + u)
+
+
+@inner
+def note(k: int, g: Any, D: Array, estimate: Array, path: Array, estimates: Array) -> None:
+    """Keep D and the estimate of step k."""
+    copy(D, g, path, k)
+    copy(estimate, g, estimates, k)
+
+
+@inner
+def measure_errors(n: Settings, s: Packed, i: int, r: int, X: Array, panels: Array, w: Lanes) -> None:
+    """Set the estimates of one lane's path against the full gradients there."""
+    share = s.p[i]
+    for k in range(n.local_steps):
+        for c in range(w.D.shape[1]):
+            w.point[0, c] = X[r, c] + w.path[k, c]
+        full_gradient(n, s.current, i, panels, w)
+        error2 = 0.0
+        for c in range(w.D.shape[1]):
+            error = w.estimates[k, c] - w.rho[0, c]
+            error2 += error * error
+            w.rho_sum[r, c] += share * w.rho[0, c]
+            w.error_sum[r, c] += share * error
+        w.error2[r] = max(w.error2[r], error2)
+
+
+@inner
+def full_gradient(n: Settings, part: Part, i: int, panels: Array, w: Lanes) -> None:
+    """grad g_i at w.point into w.rho."""
+    if len(part.coefficients) > 0:
+        fill_coordinate_slopes(n.potential, part.shift, w.point, 0, w.rho, 0)
+        for c in range(w.rho.shape[1]):
+            w.rho[0, c] *= part.means[i, c]
+    else:
+        first = part.client_rows[i]
+        client_pass(
+            n.potential, part, i, w.point, panels, 0, False, first, part.client_rows[i + 1] - first, w.zs, w.slopes,
+            w.zs, w.rho, w.value,
+        )  # fmt: skip
+
+
+@sweep
+def _square_line(vector: Read) -> Lined:
+    """||vector||^2 as a line."""
+    return vector * vector
+
+
+@inner
+def _measure_drifts(lanes: int, w: Lanes) -> None:
+    """The largest ||D||^2 so far; on w.lines between two uses."""
+    for g in range(lanes):
+        _square_line(w.D, g, w.lines, g)
+    fold_lines(w.lines, w.squares)
+    for g in range(lanes):
+        w.drift2[w.replica[g]] = max(w.drift2[w.replica[g]], w.squares[g])
+
+
+@inner
+def _lane_slopes(potential: int, lanes: int, z: Array, slopes: Array) -> None:
+    """phi'(z) of the lanes; for one potential a loop, so that it vectorises."""
+    if potential == CAUCHY:
+        for g in range(lanes):
+            slopes[g] = formulas.slope(CAUCHY, z[g])
+    elif potential == GEMAN_MCCLURE:
+        for g in range(lanes):
+            slopes[g] = formulas.slope(GEMAN_MCCLURE, z[g])
+    else:
+        for g in range(lanes):
+            slopes[g] = formulas.slope(potential, z[g])
+
+
+@apart
+def delayed_steps(
+    n: Settings, s: Packed, lanes: int, R: int, keep: float, beta: float, orders: Ints, Z: Array, S: Array, w: Lanes
+) -> None:
+    """All steps of a group of lanes with delayed gradients and one row a component."""
+    # Reading a field of a tuple in a loop would count a reference there, which threads that share it wait for.
+    rows, weights = s.current.rows, s.current.weights
+    D, V, z, row, base, components = w.D, w.V, w.z, w.row, w.base, w.components
+    estimate, path, estimates, slopes, lines = w.estimate, w.path, w.estimates, w.slopes_met, w.lines
+    # An index without a sign is not asked whether it counts from the end.
+    E, bits, drift, errors = n.local_steps, np.uint64(n.bits), n.measures_drift, n.exact_errors
+    drawn, stride = w.drawn, np.uint64(R)
+    for lane in range(lanes):
+        if errors:
+            note(0, lane, D, estimate, path, estimates)
+            _move(V, lane, D, lane, keep, beta)
+        if E > 1:
+            q = orders[drawn[lane] + stride]
+            row[lane] = q
+            _meet_line(rows, q, D, lane, lines, lane)
+    for k in range(1, E):
+        # The last step meets its own row once more, to no purpose.
+        following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
+        fold_lines(lines, z)
+        for lane in range(lanes):
+            g = np.uint64(lane)
+            z[g] += Z[base[g] + (row[g] << bits)]
+        _lane_slopes(n.potential, lanes, z, slopes)
+        if drift:
+            _measure_drifts(lanes, w)
+        for lane in range(lanes):
+            g = np.uint64(lane)
+            q = row[g]
+            at = base[g] + (q << bits)
+            new = weights[q] * slopes[g]
+            change = formulas.refreshed_mean(0.0, new, S[at], components[g])
+            S[at] = new
+            if errors:
+                add_multiple(rows, q, estimate, g, change)
+                note(k, g, D, estimate, path, estimates)
+            following = orders[drawn[g] + following_at]
+            later = orders[drawn[g] + later_at]
+            row[g] = following
+            ask_for_number(Z, base[g] + (later << bits))
+            ask_for_number(S, base[g] + (later << bits))
+            _refresh(rows, q, rows, following, rows, later, V, g, D, g, change, keep, beta, lines, g)
+
+
+@apart
+def stochastic_steps(
+    n: Settings, s: Packed, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, w: Lanes
+) -> None:
+    """The same with the gradient of the drawn component alone."""
+    rows, weights, shifts = s.current.rows, s.current.weights, s.current.shifts
+    D, V, z, row, replica = w.D, w.V, w.z, w.row, w.replica
+    estimate, path, estimates, slopes, lines = w.estimate, w.path, w.estimates, w.slopes_met, w.lines
+    E, drift, errors, zero = n.local_steps, n.measures_drift, n.exact_errors, X.dtype.type(0)
+    drawn, stride = w.drawn, np.uint64(R)
+    for lane in range(lanes):
+        q = orders[drawn[lane]]
+        row[lane] = q
+        _meet_at(rows, q, X, replica[lane], D, lane, lines, lane)
+    for k in range(E):
+        # The last step meets its own row once more, to no purpose.
+        following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
+        fold_lines(lines, z)
+        for lane in range(lanes):
+            z[lane] -= shifts[row[lane]]
+        _lane_slopes(n.potential, lanes, z, slopes)
+        if drift and k > 0:
+            _measure_drifts(lanes, w)
+        for lane in range(lanes):
+            g = np.uint64(lane)
+            q, r = row[g], replica[g]
+            factor = weights[q] * slopes[g]
+            if errors:
+                for c in range(estimate.shape[1]):
+                    estimate[g, c] = zero
+                add_multiple(rows, q, estimate, g, factor)
+                note(k, g, D, estimate, path, estimates)
+            following = orders[drawn[g] + following_at]
+            later = orders[drawn[g] + later_at]
+            row[g] = following
+            _descend(rows, q, rows, following, rows, later, X, r, V, g, D, g, factor, keep, beta, lines, g)
+
+
+@apart
+def general_steps(
+    n: Settings, s: Packed, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, Z: Array, S: Array,
+    w: Lanes,
+) -> None:  # fmt: skip
+    """Delayed or stochastic steps with components of any number of rows and a linear term."""
+    rows, weights, shifts, offsets = s.current.rows, s.current.weights, s.current.shifts, s.current.offsets
+    begin, end, bits = s.current.begin, s.current.end, np.uint64(n.bits)
+    D, V, drift2, estimate, path, estimates = w.D, w.V, w.drift2, w.estimate, w.path, w.estimates
+    replica, base, components, drawn = w.replica, w.base, w.components, w.drawn
+    delayed, zero, one = n.estimator == DELAYED, X.dtype.type(0), X.dtype.type(1)
+    for k in range(n.local_steps):
+        for g in range(lanes):
+            r, j = replica[g], np.int64(orders[drawn[g] + np.uint64(k * R)])
+            if n.measures_drift and k > 0:
+                drift2[r] = max(drift2[r], square(D, g))
+            if not delayed:
+                for c in range(D.shape[1]):
+                    estimate[g, c] = zero
+                if len(offsets) > 0:
+                    add_multiple(offsets, j, estimate, g, one)
+            for q in range(begin[j], end[j]):
+                if delayed and k == 0:
+                    break
+                if delayed:
+                    at = base[g] + (np.uint64(q) << bits)
+                    new = weights[q] * formulas.slope(n.potential, Z[at] + _meet(rows, q, D, g))
+                    change = formulas.refreshed_mean(0.0, new, S[at], components[g])
+                    S[at] = new
+                else:
+                    z = _meet(rows, q, X, r) + _meet(rows, q, D, g) - shifts[q]
+                    change = weights[q] * formulas.slope(n.potential, z)
+                add_multiple(rows, q, estimate, g, change)
+            if n.exact_errors:
+                note(k, g, D, estimate, path, estimates)
+            step_down(estimate, g, V, g, D, g, keep, beta)
+
+
+@inner
+def full_steps(
+    n: Settings, s: Packed, i: int, R: int, keep: float, beta: float, X: Array, points: Array, panels: Array,
+    Z: Array, S: Array, potentials: Array, values: Array, w: Lanes,
+) -> None:  # fmt: skip
+    """All steps of client i in all R replicas with full local gradients; points (R, width) is scratch."""
+    width = w.D.shape[1]
+    for k in range(n.local_steps):
+        for r in range(R):
+            for c in range(width):
+                points[r, c] = X[r, c] + w.D[r, c]
+            if n.measures_drift and k > 0:
+                w.drift2[r] = max(w.drift2[r], square(w.D, r))
+        if len(s.current.coefficients) > 0:
+            for r in range(R):
+                fill_coordinate_slopes(n.potential, s.current.shift, points, r, w.estimate, r)
+                for c in range(width):
+                    w.estimate[r, c] *= s.current.means[i, c]
+        else:
+            if n.bits > 0:
+                fill_panels(points, panels)
+            client_pass(
+                n.potential, s.current, i, points, panels, n.bits, False, 0, len(s.current.rows), Z, S,
+                potentials, w.estimate[:R], values,
+            )  # fmt: skip
+        for r in range(R):
+            if n.exact_errors:
+                # The estimate is the full gradient, without error.
+                for c in range(width):
+                    w.rho_sum[r, c] += s.p[i] * w.estimate[r, c]
+            step_down(w.estimate, r, w.V, r, w.D, r, keep, beta)

@@ -1,0 +1,315 @@
+"""Compiled passes over rows: all z = row . x - shift, then the sum of weight phi'(z) row.
+
+A replica alone sums in an order of its own, whatever the batch. Replicas together go through tiles of a matrix product
+(see `tiles`), equal to the others up to rounding. Then z and slopes of a row lie in lines of as many replicas as a line
+has numbers, a panel; `bits` says how many, as a power of two, and is zero for replicas alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cflag_theory.kernels import formulas
+from cflag_theory.kernels.engines.codegen import matrix_tiles as tiles
+from cflag_theory.kernels.engines.codegen.cache import apart, inner
+from cflag_theory.kernels.engines.codegen.vector_loops import (
+    Number,
+    Read,
+    Summed,
+    Write,
+    Written,
+    ask_for_lines,
+    scale,
+    sweep,
+)
+from cflag_theory.kernels.engines.cpu.layout import Part
+from cflag_theory.kernels.problems.problem import Array, Ints
+
+CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
+#: Numbers of the rows that are read twice in a row, so that the second time they come from a near cache, for replicas
+#: alone, which ask for as many beforehand, and together; and rows.
+NEAR, NEAR_TOGETHER, MOST_ROWS = 2048, 32768, 32
+#: Numbers of all rows beyond which rows are asked for before a product of matrices needs them.
+DISTANT = 1 << 21
+#: Columns of a matrix product at once, so that those of two panels stay in a near cache.
+DEPTH = 256
+
+TILE_ROWS, TILE_PANELS, TILE_COLUMNS = tiles.ROWS, tiles.PANELS, tiles.COLUMNS
+
+add_rows_4, add_rows_8 = tiles.add_rows(4), tiles.add_rows(8)
+dots_of_4, dots_of_8 = tiles.row_dots(4), tiles.row_dots(8)
+dots_of_4_chosen, dots_of_8_chosen = tiles.chosen_dots(4), tiles.chosen_dots(8)
+cauchy_slopes, geman_mcclure_slopes = tiles.panel_slopes(CAUCHY), tiles.panel_slopes(GEMAN_MCCLURE)
+panel_sums = tiles.panel_sums
+panel_tile, gradient_tile = tiles.panel_tile, tiles.gradient_tile
+
+
+@sweep
+def add_4(a: Read, b: Read, c: Read, e: Read, G: Write, s: Number, t: Number, u: Number, v: Number) -> Written:
+    """G += s a + t b + u c + v e."""
+    return (G + s * a + u * c) + (t * b + v * e)
+
+
+@sweep
+def _complete(offset: Read, x: Read, G: Write, share: Number) -> Summed:
+    """G = share G + offset, and <offset, x>."""
+    return share * G + offset, offset * x
+
+
+@inner
+def place(r: int, q: int, rows: int, bits: int) -> int:
+    """Where row q of replica r stands among z or slopes of `rows` rows."""
+    return (((r >> bits) * rows + q) << bits) + (r & ((1 << bits) - 1))
+
+
+@inner
+def fill_panels(X: Array, panels: Array) -> None:
+    """The columns of X (R, width) as lines: panels (panels, columns, lanes)."""
+    size = panels.shape[2]
+    for r in range(len(X)):
+        for k in range(panels.shape[1]):
+            panels[r // size, k, r % size] = X[r, k]
+
+
+@inner
+def _dots_alone(rows: Array, first: int, end: int, X: Array, r: int, Z: Array, at: int) -> None:
+    """Z[at], ... = <X[r], row_q> for q from first to end, a multiple of four later."""
+    q = first
+    while q + 8 <= end:
+        dots_of_8(rows, q, X, r, Z, at + q - first)
+        q += 8
+    if q < end:
+        dots_of_4(rows, q, X, r, Z, at + q - first)
+
+
+@inner
+def _add_alone(rows: Array, first: int, end: int, S: Array, at: int, G: Array, r: int) -> None:
+    """G[r] += the sum of S[at + q - first] row_q for q from first to end, a multiple of four later."""
+    q = first
+    while q + 8 <= end:
+        add_rows_8(rows, q, end - first, S, at + q - first, G, r)
+        q += 8
+    if q < end:
+        add_rows_4(rows, q, end - first, S, at + q - first, G, r)
+
+
+@inner
+def _dots_together(rows: Array, first: int, end: int, X: Array, Z: Array, at: int, stride: int) -> None:
+    """The products of rows first to end, a multiple of four later, with all panels X; `stride` of Z between panels."""
+    panels, columns, size = X.shape
+    for k in range(0, columns, DEPTH):
+        stop = min(columns, k + DEPTH)
+        panel = 0
+        while panel < panels:
+            wide = TILE_PANELS if panel + TILE_PANELS <= panels else 1
+            to, q = panel * stride + at, first
+            while q < end:
+                tall = TILE_ROWS if q + TILE_ROWS <= end else 4
+                panel_tile(rows, q, tall, X, panel, wide, k, stop, Z, to, stride)
+                q += tall
+                to += tall * size
+            panel += wide
+
+
+@inner
+def _add_together(
+    rows: Array, first: int, count: int, later: int, S: Array, at: int, stride: int, size: int, G: Array
+) -> None:
+    """G[r] += the sum of S row over `count` rows, for all replicas; on the way it asks for the `later` rows after."""
+    R, width = G.shape
+    column = 0
+    while column < width:
+        left = (width - column) // size
+        # A tile of one line waits for itself, so that five lines are three and two.
+        lines = min(TILE_COLUMNS, 3 if left == 5 else left)
+        r = 0
+        while r < R:
+            many = 4 if r + 4 <= R else 1
+            start = (r // size) * stride + at + r % size
+            for q in range(first + count + later * r // R, first + count + later * (r + many) // R):
+                ask_for_lines(rows, q, column, lines)
+            gradient_tile(rows, first, count, column, lines, S, start, G, r, many)
+            r += many
+        column += lines * size
+
+
+@inner
+def fill_slopes(potential: int, shifts: Array, weights: Array, q: int, count: int, Z: Array, S: Array, at: int) -> None:
+    """z -= shift and S = weight phi'(z) for `count` rows from q on; for one potential a loop, so that it vectorises."""
+    if potential == CAUCHY:
+        for k in range(count):
+            to, of = np.uint64(at + k), np.uint64(q + k)
+            Z[to] -= shifts[of]
+            S[to] = weights[of] * formulas.slope(CAUCHY, Z[to])
+    elif potential == GEMAN_MCCLURE:
+        for k in range(count):
+            to, of = np.uint64(at + k), np.uint64(q + k)
+            Z[to] -= shifts[of]
+            S[to] = weights[of] * formulas.slope(GEMAN_MCCLURE, Z[to])
+    else:
+        for k in range(count):
+            Z[at + k] -= shifts[q + k]
+            S[at + k] = weights[q + k] * formulas.slope(potential, Z[at + k])
+
+
+@inner
+def _fill_panel_slopes(
+    potential: int, shifts: Array, weights: Array, q: int, count: int, Z: Array, S: Array, start: int, size: int
+) -> None:
+    """The same for the lines of a panel."""
+    if potential == CAUCHY:
+        cauchy_slopes(shifts, weights, q, count, Z, S, start)
+    elif potential == GEMAN_MCCLURE:
+        geman_mcclure_slopes(shifts, weights, q, count, Z, S, start)
+    else:
+        for k in range(count):
+            for to in range(start + k * size, start + (k + 1) * size):
+                Z[to] -= shifts[q + k]
+                S[to] = weights[q + k] * formulas.slope(potential, Z[to])
+
+
+@inner
+def _multiply_slopes(potential: int, count: int, Z: Array, S: Array) -> None:
+    """S *= phi'(z) for the first `count` numbers."""
+    if potential == CAUCHY:
+        for k in range(count):
+            S[np.uint64(k)] *= formulas.slope(CAUCHY, Z[np.uint64(k)])
+    elif potential == GEMAN_MCCLURE:
+        for k in range(count):
+            S[np.uint64(k)] *= formulas.slope(GEMAN_MCCLURE, Z[np.uint64(k)])
+    else:
+        for k in range(count):
+            S[k] *= formulas.slope(potential, Z[k])
+
+
+@inner
+def sum_values(potential: int, weights: Array, q: int, count: int, Z: Array, at: int) -> float:
+    """sum weights phi(z) over `count` rows from q on; for one potential a loop, so that it vectorises."""
+    total = 0.0
+    if potential == CAUCHY:
+        for k in range(count):
+            to, of = np.uint64(at + k), np.uint64(q + k)
+            total += weights[of] * formulas.potential(CAUCHY, Z[to])
+    else:
+        for k in range(count):
+            total += weights[q + k] * formulas.potential(potential, Z[at + k])
+    return total
+
+
+@inner
+def _fill_potentials(potential: int, Z: Array, start: int, count: int, P: Array) -> None:
+    """P[0], ... = phi(z) for `count` numbers of Z."""
+    if potential == CAUCHY:
+        for k in range(count):
+            P[np.uint64(k)] = formulas.potential(CAUCHY, Z[np.uint64(start + k)])
+    else:
+        for k in range(count):
+            P[k] = formulas.potential(potential, Z[start + k])
+
+
+@apart
+def client_pass(
+    potential: int, part: Part, i: int, X: Array, panels: Array, bits: int, valued: bool, base: int, height: int,
+    Z: Array, S: Array, potentials: Array, G: Array, values: Array,
+) -> None:  # fmt: skip
+    """Client i's mean gradient at every X[r] into G (R, width), and with `valued` its mean into values (R,).
+
+    On the way z and weight phi'(z) of its rows q go where `place` says for row q - base of `height`. With `bits` X
+    stands in `panels`, too.
+    """
+    R, width = G.shape
+    rows, first, end = part.rows, part.client_rows[i], part.client_rows[i + 1]
+    shifts, weights, mean_offsets = part.shifts, part.weights, part.mean_offsets
+    size, stride = 1 << bits, height << bits
+    G[:] = 0
+    values[:] = 0.0
+    distant = rows.size > DISTANT
+    near = NEAR_TOGETHER if bits > 0 else NEAR
+    chunk = min(MOST_ROWS, max(8, near // width // 8 * 8))
+    for q in range(first, end, chunk):
+        stop = min(end, q + chunk)
+        at = (q - base) << bits
+        if bits > 0:
+            _dots_together(rows, q, stop, panels, Z, at, stride)
+            for panel in range(len(panels)):
+                start = panel * stride + at
+                _fill_panel_slopes(potential, shifts, weights, q, stop - q, Z, S, start, size)
+                if valued:
+                    _fill_potentials(potential, Z, start, (stop - q) * size, potentials)
+                    panel_sums(weights, q, stop - q, potentials, 0, values, panel * size)
+            _add_together(rows, q, stop - q, min(end - stop, stop - q) if distant else 0, S, at, stride, size, G)
+            continue
+        for r in range(R):
+            start = r * height + at
+            _dots_alone(rows, q, stop, X, r, Z, start)
+            fill_slopes(potential, shifts, weights, q, stop - q, Z, S, start)
+            if valued:
+                values[r] += sum_values(potential, weights, q, stop - q, Z, start)
+            _add_alone(rows, q, stop, S, start, G, r)
+    one = X.dtype.type(1) / (part.client_start[i + 1] - part.client_start[i])
+    for r in range(R):
+        values[r] *= one
+        if len(part.offsets) > 0:
+            values[r] += _complete(mean_offsets, i, X, r, G, r, one)
+        else:
+            scale(G, r, one)
+
+
+@apart
+def chosen_pass(
+    potential: int, part: Part, i: int, chosen: Ints, counts: Ints, factors: Array, known: bool, valued: bool,
+    bits: int, height: int, Z: Array, S: Array, X: Array, G: Array, values: Array,
+) -> None:  # fmt: skip
+    """G[r] += factors[r, i] times the sum of weight phi'(z) row over chosen[r, i, :counts[r, i]], filled up to fours.
+
+    The same for the values. With `known`, z and slopes of client i's rows stand where `place` says; without, Z and S
+    are scratch for as many numbers as are chosen.
+    """
+    rows, shifts, weights, base = part.rows, part.shifts, part.weights, part.client_rows[i]
+    for r in range(len(X)):
+        share, count = X.dtype.type(factors[r, i]), counts[r, i]
+        total, filled = 0.0, (count + 3) >> 2 << 2
+        if known:
+            for k in range(0, filled, 4):
+                a, b, c, e = chosen[r, i, k], chosen[r, i, k + 1], chosen[r, i, k + 2], chosen[r, i, k + 3]
+                s, t, u, v = share, share, share, share
+                s *= _known_slope(S, r, a, base, height, bits, k < count)
+                t *= _known_slope(S, r, b, base, height, bits, k + 1 < count)
+                u *= _known_slope(S, r, c, base, height, bits, k + 2 < count)
+                v *= _known_slope(S, r, e, base, height, bits, k + 3 < count)
+                add_4(rows, a, rows, b, rows, c, rows, e, G, r, s, t, u, v)
+            if valued:
+                for k in range(count):
+                    q = chosen[r, i, k]
+                    total += weights[q] * formulas.potential(potential, Z[place(r, q - base, height, bits)])
+        else:
+            # On the way the rows of the next products are asked for, or the first ones of the next replica.
+            then, k = min(r + 1, len(X) - 1), 0
+            while k + 8 < filled:
+                dots_of_8_chosen(rows, chosen, r, i, k, r, min(k + 8, filled - 8), X, Z)
+                k += 8
+            if k + 8 == filled:
+                dots_of_8_chosen(rows, chosen, r, i, k, then, 0, X, Z)
+                k += 8
+            if k < filled:
+                dots_of_4_chosen(rows, chosen, r, i, k, then, 0, X, Z)
+            for k in range(filled):
+                q = chosen[r, i, k]
+                Z[k] -= shifts[q]
+                S[k] = share * weights[q]
+            _multiply_slopes(potential, filled, Z, S)
+            if valued:
+                for k in range(filled):
+                    total += weights[chosen[r, i, k]] * formulas.potential(potential, Z[k])
+            for k in range(0, filled, 4):
+                a, b, c, e = chosen[r, i, k], chosen[r, i, k + 1], chosen[r, i, k + 2], chosen[r, i, k + 3]
+                add_4(rows, a, rows, b, rows, c, rows, e, G, r, S[k], S[k + 1], S[k + 2], S[k + 3])
+        values[r] += factors[r, i] * total
+
+
+@inner
+def _known_slope(S: Array, r: int, q: int, base: int, height: int, bits: int, real: bool) -> Any:
+    """The slope of a row, or zero for one that fills up."""
+    return S[place(r, q - base, height, bits)] if real else S.dtype.type(0)

@@ -1,0 +1,166 @@
+"""The plain loop over a block of replicas that share the data: all rounds, one thread.
+
+Replicas come first in every array, then clients; an array (N, R, width) lets one client's gradients of all replicas be
+one product. Sums over clients run over clients in order, in every replica alike.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cflag_theory.kernels.engines.codegen.cache import compiled, inner
+from cflag_theory.kernels.engines.components import FULL, ROTATED, SCALED, SUBSET, dot, finite
+from cflag_theory.kernels.engines.cpu.begin_round import (
+    complete_memory,
+    current_gradients,
+    draw_kept,
+    draw_orders,
+    past_gradients,
+    to_start,
+)
+from cflag_theory.kernels.engines.cpu.codes import Settings
+from cflag_theory.kernels.engines.cpu.end_round import local_work, server_steps
+from cflag_theory.kernels.engines.cpu.layout import Packed
+from cflag_theory.kernels.engines.cpu.local_steps import Lanes
+from cflag_theory.kernels.engines.cpu.measure import measure_round, measure_state
+from cflag_theory.kernels.engines.cpu.ridge_gradients import fill_panels
+from cflag_theory.kernels.engines.cpu.workspace import STATES, Block, new_block, new_lanes
+from cflag_theory.kernels.memory import memory as memories
+from cflag_theory.kernels.plan import LIMIT
+from cflag_theory.kernels.problems.problem import Array, Ints
+from cflag_theory.kernels.trace.trace import Status
+
+OK, DIVERGED = int(Status.OK), int(Status.DIVERGED)
+
+
+class Slots(NamedTuple):
+    """Where a block's measurements go; rows of the outputs from `first` on.
+
+    Attributes
+    ----------
+    state : (replicas, rounds + 1 or 0, S), per_round : (replicas, rounds or 0, M), Lambda : (replicas, ...)
+    end : (replicas, 8)
+    iterates : (replicas, rounds + 1 or 0, d)
+    status, rounds_done : (replicas,)
+    state_slots, round_slots : (S,), (M,)
+        Which of `STATE` and `ROUND` are kept.
+    stop : (1,)
+        Not 0 once the run was interrupted.
+    """
+
+    state: Array
+    per_round: Array
+    Lambda: Array
+    end: Array
+    iterates: Array
+    status: Ints
+    rounds_done: Ints
+    state_slots: Ints
+    round_slots: Ints
+    stop: Ints
+
+
+@compiled
+def run_block(usual: Settings, detailed: Settings, s: Packed, first: int, R: int, group: int, out: Slots) -> None:
+    """Run the replicas first, ..., first + R - 1 of the outputs; `detailed` holds for every `every`-th round."""
+    w = new_block(usual, s, R)
+    lanes = new_lanes(detailed, s, R, R if usual.estimator == FULL else group)
+    _all_rounds(usual, detailed, s, first, R, group, np.ones(R, np.bool_), np.zeros(R), w, lanes, out)
+
+
+@inner
+def _all_rounds(
+    usual: Settings, detailed: Settings, s: Packed, first: int, R: int, group: int, alive: Any, alphas: Array, w: Block,
+    lanes: Lanes, out: Slots,
+) -> None:  # fmt: skip
+    """The rounds; apart from what makes arrays, because counting references to them costs more than a small round."""
+    n, N, d = usual, len(s.p), usual.dimension
+    stamp, running = 1, R
+    kept_state, kept_rounds = len(out.state_slots) > 0, n.measures_rounds
+
+    for t in range(n.rounds + 1):
+        if out.stop[0] != 0:
+            break
+        last = t == n.rounds
+        n = detailed if t % usual.every == 0 else usual
+        measure = last or kept_state
+        with_memory = n.uses_memory or last
+        whole = last or n.wants_past or ((n.memory == SCALED or n.memory == ROTATED) and with_memory)
+        valued = last or n.wants_values
+        if with_memory and (t == 0 or n.redraw or (last and not n.uses_memory)):
+            if n.memory == SUBSET:
+                draw_kept(n, s, n.first_replica + first, t if n.redraw else 0, w)
+            elif n.signed:
+                for r in range(R):
+                    w.signs[r] = memories.draw_sign(n.seed, n.first_replica + first + r, t if n.redraw else 0)
+        if n.bits > 0:
+            fill_panels(w.X, w.panels)
+        if with_memory or whole:
+            past_gradients(n, s, R, whole, valued, w)
+            complete_memory(n, s.basis, w)
+        if last or n.uses_clients:
+            current_gradients(n, s, R, valued, w)
+
+        for r in range(R):
+            if not alive[r]:
+                continue
+            if measure:
+                if not measure_state(n, w, r):
+                    out.status[first + r], out.rounds_done[first + r] = DIVERGED, t - 1
+                    alive[r] = False
+                    running -= 1
+                    continue
+                if kept_state:
+                    for slot in range(len(out.state_slots)):
+                        out.state[first + r, t, slot] = w.state[out.state_slots[slot]]
+                if last:
+                    for slot in range(STATES):
+                        out.end[first + r, slot] = w.state[slot]
+            if out.iterates.shape[1] > 0:
+                if t == 0 or len(s.basis) == 0:
+                    for c in range(d):
+                        out.iterates[first + r, t, c] = w.X[r, c] if t > 0 else s.start[c]
+                else:
+                    to_start(s.basis, w.X, r, out.iterates[first + r, t])
+            if last:
+                out.status[first + r], out.rounds_done[first + r] = OK, t
+        if last or running == 0:
+            break
+
+        w.S[:] = 0
+        w.displacement[:] = 0
+        w.control_change[:] = 0
+        lanes.drift2[:] = 0.0
+        lanes.error2[:] = 0.0
+        if n.exact_errors:
+            lanes.rho_sum[:] = 0.0
+            lanes.error_sum[:] = 0.0
+        if n.estimator != FULL:
+            draw_orders(n, s, n.first_replica + first, t, R, w.orders)
+        stamp = local_work(n, s, R, group, stamp, w, lanes)
+        server_steps(n, s.p, w, alphas)
+        for r in range(R):
+            if not alive[r]:
+                continue
+            # A NaN met in a local step reaches x by way of the displacement, though a maximum may hide it.
+            norm2 = dot(w.X[r], w.X[r])
+            within = math.isfinite(norm2) and norm2 <= LIMIT
+            if within and kept_rounds:
+                measure_round(n, alphas[r], w, lanes, r)
+                within = finite(w.measured) and finite(w.products[r])
+            if not within:
+                out.status[first + r], out.rounds_done[first + r] = DIVERGED, t
+                alive[r] = False
+                running -= 1
+                continue
+            if kept_rounds:
+                for slot in range(len(out.round_slots)):
+                    out.per_round[first + r, t, slot] = w.measured[out.round_slots[slot]]
+                if out.Lambda.shape[1] > 0:
+                    for i in range(N):
+                        out.Lambda[first + r, t, i] = w.products[r, i]
+        if running == 0:
+            break

@@ -1,0 +1,1 @@
+"""What clients remember of past data, and the bias that this leaves."""

@@ -1,0 +1,195 @@
+"""All problems by name, the toolkit's default experiment, and the passage to exact arithmetic."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.kernels import formulas
+from cflag_theory.kernels.algorithms import is_finite_real
+from cflag_theory.kernels.cfl.drift_models import evolving, noisy_quadratic, random_evolving
+from cflag_theory.kernels.cfl.drifts import NUMBERS
+from cflag_theory.kernels.memory.memory import Memory, uniform
+from cflag_theory.kernels.problems.glm import glm, random_glm
+from cflag_theory.kernels.problems.problem import Array, Components, Constant, Problem
+from cflag_theory.kernels.problems.quadratic import gradient_descent, quadratic, quadratic_smoothness, random_quadratic
+from cflag_theory.kernels.problems.separable import random_separable, separable
+from cflag_theory.kernels.problems.smoothness import ridge_smoothness
+from cflag_theory.kernels.problems.validation import validate
+
+Made = TypeVar("Made")
+
+__all__ = [
+    "PROBLEMS",
+    "default_memory",
+    "default_problem",
+    "evolving",
+    "glm",
+    "gradient_descent",
+    "make_problem",
+    "noisy_quadratic",
+    "quadratic",
+    "random_evolving",
+    "random_glm",
+    "random_quadratic",
+    "random_separable",
+    "separable",
+    "to_exact",
+    "validate",
+    "with_dials",
+]
+
+
+def default_problem(*, seed: int = 0) -> Problem:
+    """The toolkit's default experiment: two tasks that interfere, and a constant for everything.
+
+    Separable with the Geman-McClure potential: N = 5 clients with 20 past and 20 current components each, d = 10, and
+    stationary points that differ between the tasks in every coordinate, so that r is infinite (reported in the
+    notes) and progress on g costs f. Its memory is `default_memory`, with m < 1 for every draw.
+    """
+    return replace(random_separable(heterogeneity=0.9, seed=seed), name="default")
+
+
+def default_memory() -> Memory:
+    """The memory of the default experiment: 5 past components per client, chosen uniformly."""
+    return uniform(5)
+
+
+#: Name -> constructor, whose keyword arguments are the problem's dials.
+PROBLEMS: Mapping[str, Callable[..., Problem]] = MappingProxyType(
+    {
+        "default": default_problem,
+        "glm": random_glm,
+        "separable": random_separable,
+        "quadratic": random_quadratic,
+        "noisy_quadratic": noisy_quadratic,
+        "evolving": random_evolving,
+    }
+)
+
+
+def make_problem(name: str, **dials: Any) -> Problem:
+    """The problem of this name, with its dials as keywords.
+
+    Raises
+    ------
+    UnknownName
+        No such problem, or it has no such dial.
+    InvalidInput
+        A dial outside its range.
+    """
+    if name not in PROBLEMS:
+        raise UnknownName(f"problem {name!r} is unknown: use one of {', '.join(PROBLEMS)}")
+    return with_dials(f"problem {name!r}", PROBLEMS[name], dials)
+
+
+def with_dials(what: str, constructor: Callable[..., Made], dials: Mapping[str, Any]) -> Made:
+    """What a constructor makes of these keyword arguments, which are checked first; errors call it `what`.
+
+    Raises
+    ------
+    UnknownName
+        It has no such dial.
+    InvalidInput
+        A dial of another kind than its default, or outside its range.
+    """
+    known = inspect.signature(constructor).parameters
+    for dial in dials:
+        if dial not in known:
+            raise UnknownName(f"{what} has no dial {dial!r}: use one of {', '.join(known)}")
+        _check_kind(dial, dials[dial], known[dial].default)
+    return constructor(**dials)
+
+
+def _check_kind(dial: str, value: Any, default: Any) -> None:
+    """Refuse a value of another kind than the dial's default."""
+    if isinstance(default, bool | str):
+        wanted, fits = (
+            ("True or False", isinstance(value, bool))
+            if isinstance(default, bool)
+            else ("a word", isinstance(value, str))
+        )
+    elif isinstance(default, int):
+        wanted, fits = "an integer", isinstance(value, int) and not isinstance(value, bool)
+    else:
+        wanted, fits = "a finite number", is_finite_real(value)
+    if not fits:
+        raise InvalidInput(f"{dial} is {value!r}: give {wanted}")
+
+
+def to_exact(problem: Problem) -> Problem:
+    """The same problem on `Fraction`, with its constants certified anew.
+
+    Every number becomes the fraction that the float is. Only p may move, by less than rounding, to sum to one exactly:
+    to the simple fractions nearby (1/5 for 0.2) if these do.
+
+    Raises
+    ------
+    InvalidInput
+        The potential is not rational, the drifts are normal, or the rows of a separable problem are orthonormal only up
+        to rounding.
+    """
+    if problem.exact:
+        return problem
+    if problem.potential not in formulas.RATIONAL:
+        names = [name for name, code in formulas.POTENTIALS.items() if code in formulas.RATIONAL]
+        raise InvalidInput(f"the potential of {problem.name!r} is not rational: use one of {', '.join(names)}")
+    past, current = _exact_components(problem.past), _exact_components(problem.current)
+    start, p, drift = _fractions(problem.start), _exact_weights(problem.p), problem.drift
+    if drift is not None:
+        numbers: dict[str, Any] = {name: Fraction(getattr(drift, name)) for name in NUMBERS}
+        drift = replace(drift, **numbers)
+    if problem.family == "separable":
+        d = problem.dimension
+        rebuilt = separable(
+            past.weights.reshape(-1, d),
+            np.repeat(np.arange(problem.clients), past.counts),
+            current.weights.reshape(-1, d),
+            np.repeat(np.arange(problem.clients), current.counts),
+            potential=next(name for name, code in formulas.POTENTIALS.items() if code == problem.potential),
+            rotation=past.rows[:d],
+            past_shift=past.shifts[:d],
+            current_shift=current.shifts[:d],
+            labels=problem.labels,
+            p=p,
+            start=start,
+            name=problem.name,
+        )
+        return validate(replace(rebuilt, notes=problem.notes, drift=drift, windows=problem.windows))
+    constants: dict[str, Constant] = (
+        quadratic_smoothness(past, current)
+        if problem.family == "quadratic"
+        else ridge_smoothness(problem.potential, past, current)
+    )
+    return validate(replace(problem, p=p, past=past, current=current, start=start, constants=constants, drift=drift))
+
+
+def _exact_components(part: Components) -> Components:
+    return replace(
+        part,
+        rows=_fractions(part.rows),
+        shifts=_fractions(part.shifts),
+        weights=_fractions(part.weights),
+        offsets=_fractions(part.offsets),
+    )
+
+
+def _fractions(array: Array) -> Array:
+    out = np.empty(array.size, dtype=object)
+    out[:] = [Fraction(value) for value in array.ravel().tolist()]
+    return out.reshape(array.shape)
+
+
+def _exact_weights(p: Array) -> Array:
+    simple = [Fraction(value).limit_denominator(10**6) for value in p.tolist()]
+    if sum(simple) == 1 and [float(value) for value in simple] == p.tolist():
+        return np.array(simple)
+    exact = _fractions(p)
+    return np.asarray(exact / exact.sum())

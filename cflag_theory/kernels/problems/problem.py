@@ -1,0 +1,147 @@
+"""A Problem: two client-partitioned finite sums as arrays, with constants and how far each can be trusted.
+
+Every family is a sum of ridge functions. A component is
+
+    q(x) = sum_c weight_c * phi(row_c . x - shift_c) + offset . x,
+
+so one loop, one delayed-gradient table (a scalar per row) and one exact replay serve `glm` (one row a component),
+`separable` (d orthonormal rows) and `quadratic` (phi(z) = z^2/2, any symmetric matrix).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from cflag_theory.kernels.cfl.drifts import Drift
+    from cflag_theory.kernels.cfl.windows import Windows
+
+Array = NDArray[Any]
+Ints = NDArray[np.int64]
+
+EXACT, UPPER_BOUND, MEASURED, INFINITE = "exact", "upper bound", "measured", "infinite"
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A constant of a problem: its value, whether it is exact, an upper bound, measured or infinite, and why."""
+
+    value: Any
+    kind: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.value} ({self.kind}: {self.why})"
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """A finite sum over clients: rows of components of clients, each level marked by its start indices.
+
+    Attributes
+    ----------
+    rows : (rows, d), shifts : (rows,), weights : (rows,)
+        The ridge functions weight * phi(row . x - shift).
+    offsets : (components, d) or (0, d)
+        Linear term of every component; no rows when all are zero.
+    row_start : (components + 1,)
+        Rows of component j are row_start[j] : row_start[j + 1].
+    client_start : (N + 1,)
+        Components of client i are client_start[i] : client_start[i + 1]; its objective is their plain mean.
+    """
+
+    rows: Array
+    shifts: Array
+    weights: Array
+    offsets: Array
+    row_start: Ints
+    client_start: Ints
+
+    @property
+    def counts(self) -> Ints:
+        """Number of components of each client, shape (N,)."""
+        counts: Ints = self.client_start[1:] - self.client_start[:-1]
+        return counts
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The continual objective of (2)-(3): past components (f), current components (g) and client weights.
+
+    Attributes
+    ----------
+    family : str
+        "glm", "separable" or "quadratic".
+    potential : int
+        A code of `formulas.POTENTIALS`, common to all rows.
+    p : (N,)
+        Client weights, non-negative, sum 1.
+    past, current : Components
+        f_i is the mean of client i's past components, g_i of its current ones.
+    start : (d,)
+        x_0.
+    labels : (past components,)
+        Class of every past component, for class-balanced memories; all zero where there are no classes.
+    constants : mapping
+        "L" (of every f_i, g_i, hence f, g, h), "L_component" (of every component), and, where the family knows
+        them without a run, "r" and others; each a `Constant`.
+    notes : tuple of str
+        What a reader must know: dropped clients, violated assumptions.
+    drift : Drift, optional
+        Client and time drifts and noise of steps on top of the current components; f and g are without them.
+    windows : Windows, optional
+        Which current components are a client's local data in a round; all without it.
+    """
+
+    name: str
+    family: str
+    potential: int
+    p: Array
+    past: Components
+    current: Components
+    start: Array
+    labels: Ints
+    constants: Mapping[str, Constant]
+    notes: tuple[str, ...] = ()
+    drift: Drift | None = None
+    windows: Windows | None = None
+
+    @property
+    def evolving(self) -> bool:
+        """Whether the local data change from round to round."""
+        return self.drift is not None or self.windows is not None
+
+    @property
+    def dimension(self) -> int:
+        """d."""
+        return int(self.start.shape[0])
+
+    @property
+    def clients(self) -> int:
+        """N."""
+        return int(self.p.shape[0])
+
+    @property
+    def exact(self) -> bool:
+        """Whether the arrays hold `Fraction` instead of floats."""
+        return self.start.dtype == object
+
+
+def digest(problem: Problem) -> str:
+    """A hash of all arrays of a problem: whether a replay starts from the same numbers."""
+    hashed = hashlib.sha256()
+    arrays = [problem.p, problem.start, problem.labels]
+    for part in (problem.past, problem.current):
+        arrays += [part.rows, part.shifts, part.weights, part.offsets, part.row_start, part.client_start]
+    for array in arrays:
+        # The bytes of an object array are addresses, not values.
+        hashed.update(repr(array.tolist()).encode() if array.dtype == object else np.ascontiguousarray(array).data)
+    if problem.evolving:
+        hashed.update(repr((problem.drift, problem.windows)).encode())
+    return hashed.hexdigest()[:16]

@@ -1,0 +1,217 @@
+"""The separable family: a common potential per coordinate after a rotation, so that L, m and r are exact suprema."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cflag_theory.errors import InvalidInput
+from cflag_theory.kernels.memory.bias import client_means, ratio_bound
+from cflag_theory.kernels.memory.memory import everything
+from cflag_theory.kernels.problems.multiples import check_ratio
+from cflag_theory.kernels.problems.problem import EXACT, INFINITE, Array, Constant, Problem
+from cflag_theory.kernels.problems.validation import (
+    as_dial,
+    as_integers,
+    as_numbers,
+    as_size,
+    assemble,
+    client_count,
+    client_weights,
+    generator,
+    grid,
+    has_fractions,
+    potential_code,
+    validate,
+)
+
+
+def separable(
+    past_weights: ArrayLike,
+    past_clients: ArrayLike,
+    current_weights: ArrayLike,
+    current_clients: ArrayLike,
+    *,
+    potential: str = "geman_mcclure",
+    rotation: ArrayLike | None = None,
+    past_shift: ArrayLike | None = None,
+    current_shift: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    p: ArrayLike | None = None,
+    start: ArrayLike | None = None,
+    name: str = "separable",
+) -> Problem:
+    """A problem with components sum_c weight_c phi(q_c . x - shift_c); on `Fraction` where any number is one.
+
+    Parameters
+    ----------
+    past_weights, current_weights : (n, d)
+        The weights of every component; n may differ between the tasks. Negative ones need a bounded potential.
+    past_clients, current_clients : (n,)
+        The client of every component, 0 to N - 1.
+    rotation : (d, d), optional
+        Its rows are the q_c, orthonormal; the identity by default.
+    past_shift, current_shift : (d,), optional
+        Zero by default. Where they differ, the tasks conflict: r is infinite.
+    labels : (n,), optional
+        Class of every past component, for class-balanced memories.
+    p : (N,), optional
+        Client weights, by default in proportion to the clients' numbers of components.
+    start : (d,), optional
+        x_0, by default zero.
+
+    Raises
+    ------
+    InvalidInput
+        Arrays that disagree or are not finite, rows that are not orthonormal (within 1e-12; exactly for `Fraction`),
+        a client without past or current components, negative weights under an unbounded potential.
+    """
+    exact = has_fractions(past_weights, current_weights, rotation, past_shift, current_shift, p, start)
+    w = as_numbers("past_weights", past_weights, (None, None), exact=exact)
+    d = w.shape[1]
+    v = as_numbers("current_weights", current_weights, (None, d), exact=exact)
+    owners = as_integers("past_clients", past_clients, len(w)), as_integers("current_clients", current_clients, len(v))
+    q = as_numbers("rotation", np.eye(d, dtype=int) if rotation is None else rotation, (d, d), exact=exact)
+    error = abs(q @ q.T - np.eye(d, dtype=int)).max(initial=0)
+    if error > (0 if exact else 1e-12):
+        raise InvalidInput(f"the rows of rotation miss orthonormality by {float(error):.3g}: orthonormalise them")
+    zero = np.zeros(d, dtype=int)
+    shifts = [
+        as_numbers(key, zero if value is None else value, (d,), exact=exact)
+        for key, value in (("past_shift", past_shift), ("current_shift", current_shift))
+    ]
+    count = client_count(*owners)
+    (past, order), (current, _) = (
+        assemble(task, np.tile(q, (len(x), 1, 1)), np.tile(shift, (len(x), 1)), x, None, clients, count)
+        for task, x, shift, clients in zip(("past", "current"), (w, v), shifts, owners, strict=True)
+    )
+    classes = np.zeros(len(w), dtype=np.int64) if labels is None else as_integers("labels", labels, len(w))
+    L = max(abs(client_means(part, d)).max() for part in (past, current))
+    L_component = max(abs(w).max(), abs(v).max())
+    problem = validate(
+        Problem(
+            name=name,
+            family="separable",
+            potential=potential_code(potential),
+            p=client_weights(p, past, current, exact=exact),
+            past=past,
+            current=current,
+            start=as_numbers("start", zero if start is None else start, (d,), exact=exact),
+            labels=classes[order],
+            constants={
+                "L": Constant(L, EXACT, "largest |coefficient| of any client, attained where q_c.x = shift_c"),
+                "L_component": Constant(L_component, EXACT, "largest |weight|, attained where q_c.x = shift_c"),
+            },
+        )
+    )
+    r = ratio_bound(problem, everything())
+    return replace(
+        problem,
+        constants={**problem.constants, "r": replace(r, why=f"memory of all past data: {r.why}")},
+        notes=(f"Assumption 3 is violated: r is infinite, as {r.why}",) if r.kind == INFINITE else (),
+    )
+
+
+def random_separable(
+    *,
+    clients: int = 5,
+    past: int = 20,
+    current: int = 20,
+    dimension: int = 10,
+    potential: str = "geman_mcclure",
+    heterogeneity: float = 0.5,
+    conflict: float = 1.0,
+    shift: float = 1.0,
+    ratio: float = 1.0,
+    anti_aligned: float = 0.0,
+    rotated: bool = True,
+    r: float | None = None,
+    seed: int = 0,
+) -> Problem:
+    """A separable problem with dials for r, m and the interference between the tasks.
+
+    All random numbers are short binary fractions, so that `to_exact` loses nothing.
+
+    Parameters
+    ----------
+    past, current : int
+        Components per client.
+    heterogeneity : float
+        In [0, 1): the weights lie within this of 1, half of it between clients and half within them.
+    conflict, shift : float
+        The fraction of coordinates, in [0, 1], in which the tasks' stationary points lie `shift` apart.
+    ratio : float
+        Scale of f over that of g, positive: r where the tasks agree, up to heterogeneity.
+    anti_aligned : float
+        The fraction of coordinates, in [0, 1], in which the weights of g are negative: needs a bounded potential.
+    rotated : bool
+        Whether to hide the coordinates behind a rotation (a signed permutation below d = 4).
+    r : float, optional
+        Scales f so that r of Assumption 3 is this, up to rounding, for the memory of all past data. Needs conflict = 0
+        or shift = 0.
+    seed : int
+        Of the construction; runs have their own.
+
+    Raises
+    ------
+    InvalidInput
+        A dial outside its range.
+    """
+    N = as_size("clients", clients)
+    d = as_size("dimension", dimension)
+    if not 0 <= heterogeneity < 1:
+        raise InvalidInput(f"heterogeneity is {heterogeneity}: use a number from 0 to less than 1")
+    if not 0 < ratio < float("inf"):
+        raise InvalidInput(f"ratio is {ratio}: use a positive finite number")
+    random = generator(seed)
+    tasks: list[Array] = []
+    for n in (as_size("past", past), as_size("current", current)):
+        between = np.repeat(random.uniform(-1, 1, (N, d)), n, axis=0)
+        within = random.uniform(-1, 1, (N * n, d))
+        tasks += [grid(1 + heterogeneity * (between + within) / 2), np.repeat(np.arange(N), n)]
+    order = random.permutation(d)
+    tasks[2][:, order[: round(as_dial("anti_aligned", anti_aligned, 1) * d)]] *= -1
+    past_shift = grid(random.uniform(-1, 1, d))
+    apart = np.where(np.arange(d) < round(as_dial("conflict", conflict, 1) * d), as_dial("shift", shift), 0)
+    current_shift = past_shift.copy()
+    current_shift[random.permutation(d)] += apart * random.choice([-1, 1], d)
+    rotation = _dyadic_rotation(d, random) if rotated else np.eye(d)
+    z = past_shift + grid(random.uniform(0.25, 0.75, d)) * random.choice([-1, 1], d)
+    tasks[2] /= ratio
+    if r is not None:
+        check_ratio(r, conflict * shift)
+        tasks[0] *= r / _present_ratio(tasks, N)
+    return separable(
+        *tasks,
+        potential=potential,
+        rotation=rotation,
+        past_shift=past_shift,
+        current_shift=current_shift,
+        start=rotation.T @ z,
+        name=f"random separable ({potential})",
+    )
+
+
+def _present_ratio(tasks: Sequence[Array], clients: int) -> float:
+    """r of equally large clients that remember everything, with common stationary points."""
+    f, g = (np.mean(weights.reshape(clients, -1, weights.shape[1]).mean(axis=1), axis=0) for weights in tasks[::2])
+    return float(abs(f / g).max())
+
+
+def _dyadic_rotation(d: int, random: np.random.Generator) -> Array:
+    """An orthogonal matrix of short binary fractions, so that its rows are orthonormal also without rounding.
+
+    Three times: change signs, shift by three, so that no coordinate is left out every time, and rotate blocks of four
+    coordinates by half a Hadamard matrix.
+    """
+    pair = np.array([[1, 1], [1, -1]])
+    block = np.kron(pair, pair) / 2
+    rotation = np.eye(d)[random.permutation(d)]
+    for _ in range(3):
+        rotation = np.roll(rotation * random.choice([-1, 1], (d, 1)), 3, axis=0)
+        for first in range(0, d - 3, 4):
+            rotation[first : first + 4] = block @ rotation[first : first + 4]
+    return rotation

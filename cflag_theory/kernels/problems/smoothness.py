@@ -1,0 +1,126 @@
+"""L of Assumption 1 from the rows: curvature matrices, their norms, and exact certificates for `Fraction`.
+
+A `Constant` is exact, an upper bound, measured or infinite; on floats "exact" means up to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigvalsh
+
+from cflag_theory.errors import InvalidInput
+from cflag_theory.kernels.formulas import QUADRATIC
+from cflag_theory.kernels.problems.problem import EXACT, UPPER_BOUND, Array, Components, Constant
+
+# A float eigenvalue is raised by this factor before the exact test that certifies it as a bound.
+_MARGIN = 1 + Fraction(1, 2**30)
+
+
+def curvature_matrices(part: Components, *, signed: bool) -> list[Array]:
+    """Per client (1/n_i) sum of weight * row row^T over its rows; |weight| instead unless `signed`."""
+    matrices = []
+    for i, count in enumerate(part.counts.tolist()):
+        span = slice(part.row_start[part.client_start[i]], part.row_start[part.client_start[i + 1]])
+        rows, weights = part.rows[span], part.weights[span]
+        matrices.append((rows.T * (weights if signed else abs(weights))) @ rows / count)
+    return matrices
+
+
+def component_matrices(part: Components) -> list[Array]:
+    """Per component the sum of weight * row row^T."""
+    spans = [slice(a, b) for a, b in zip(part.row_start[:-1], part.row_start[1:], strict=True)]
+    return [(part.rows[span].T * part.weights[span]) @ part.rows[span] for span in spans]
+
+
+def positive_semidefinite(matrix: Array) -> tuple[bool, bool]:
+    """Whether a symmetric `Fraction` matrix is positive semidefinite, and whether it is singular: exact LDL^T."""
+    rest = matrix.copy()
+    singular = False
+    for k in range(len(rest)):
+        pivot = rest[k, k]
+        if pivot < 0 or (pivot == 0 and any(rest[k, k + 1 :])):
+            return False, singular
+        if pivot == 0:
+            singular = True
+            continue
+        column = rest[k + 1 :, k].copy()
+        rest[k + 1 :, k + 1 :] -= np.outer(column, column) / pivot
+    return True, singular
+
+
+def certify(name: str, bound: Fraction, matrices: Sequence[Array]) -> bool:
+    """Prove in exact arithmetic that no eigenvalue exceeds `bound` in modulus; True if one attains it.
+
+    Raises
+    ------
+    InvalidInput
+        Some eigenvalue is larger.
+    """
+    identity = np.array([[Fraction(int(j == k)) for k in range(len(matrices[0]))] for j in range(len(matrices[0]))])
+    attained = False
+    for matrix in matrices:
+        for sign in (1, -1):
+            holds, singular = positive_semidefinite(bound * identity - sign * matrix)
+            if not holds:
+                about = f"{_spectral_norm(matrix):.6g}"
+                raise InvalidInput(f"{name} = {bound} is below the curvature (about {about}): use a larger {name}")
+            attained = attained or singular
+    return attained
+
+
+def largest_norm(name: str, matrices: Sequence[Array]) -> tuple[Any, bool]:
+    """The largest spectral norm of symmetric matrices, and whether it is exact: else a certified upper bound."""
+    if matrices[0].dtype != object:
+        return max(_spectral_norm(matrix) for matrix in matrices), True
+    if not any((matrix != np.diag(np.diag(matrix))).any() for matrix in matrices):
+        return max(max(abs(np.diag(matrix))) for matrix in matrices), True
+    bound = Fraction(max(_spectral_norm(matrix) for matrix in matrices)) * _MARGIN
+    certify(name, bound, matrices)
+    return bound, False
+
+
+def ridge_smoothness(potential: int, past: Components, current: Components) -> dict[str, Constant]:
+    """L and L_component of components with one ridge row each, from |phi''| <= 1 = phi''(0).
+
+    L is the largest eigenvalue of (1/n_i) A_i^T |W_i| A_i over clients and tasks.
+    """
+    norms = [max((abs(part.weights) * (part.rows * part.rows).sum(axis=1)).tolist()) for part in (past, current)]
+    matrices = [*curvature_matrices(past, signed=False), *curvature_matrices(current, signed=False)]
+    L, computed = largest_norm("L", matrices)
+    sharp = [
+        norm >= L * (1 - 1e-12) and _reaches(potential, part, i)
+        for part, first in ((past, 0), (current, len(past.counts)))
+        for i, norm in enumerate(_spectral_norm(matrix) for matrix in matrices[first : first + len(part.counts)])
+    ]
+    why = "largest eigenvalue of (1/n_i) A_i^T |W_i| A_i over clients and tasks, as |phi''| <= 1"
+    return {
+        "L": Constant(L, EXACT, f"{why}; all of that client's residuals vanish at one x, where it is attained")
+        if computed and any(sharp)
+        else Constant(L, UPPER_BOUND, why),
+        "L_component": Constant(max(norms), EXACT, "largest |w| ||a||^2, attained where a.x = b"),
+    }
+
+
+def _spectral_norm(matrix: Array) -> float:
+    dense, last = matrix.astype(np.float64), len(matrix) - 1
+    # The two ends of the spectrum are enough, and are cheaper than all of it.
+    ends = [eigvalsh(dense, subset_by_index=(i, i))[0] for i in (0, last)]
+    return float(max(abs(end) for end in ends))
+
+
+def _reaches(potential: int, part: Components, i: int) -> bool:
+    """Whether the |phi''| of a client's rows are 1 at a common x and their weights have one sign."""
+    span = slice(part.row_start[part.client_start[i]], part.row_start[part.client_start[i + 1]])
+    weights = part.weights[span]
+    if (weights < 0).any() and (weights > 0).any():
+        return False
+    if potential == QUADRATIC:
+        return True
+    rows = part.rows[span][weights != 0].astype(np.float64)
+    shifts = part.shifts[span][weights != 0].astype(np.float64)
+    residual = rows @ np.linalg.lstsq(rows, shifts)[0] - shifts
+    return bool(np.linalg.norm(residual) <= 1e-10 * (1 + np.linalg.norm(shifts)))

@@ -1,0 +1,1 @@
+"""The result of a run: its columns, its costs, its file."""

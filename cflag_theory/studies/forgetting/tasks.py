@@ -1,0 +1,191 @@
+"""Several transitions in a row: what every earlier task loses, and where time and gradient evaluations go.
+
+Task 1 is learned without a past. Then every transition is one Problem, started where the one before it ended, whose
+memory is exactly what the clients' buffers hold. The objective of task tau is f_tau, the weighted mean of the clients'
+means over that task's data; its forgetting is f_tau(x) - f_tau(x at the end of task tau).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cflag_theory.errors import InvalidInput
+from cflag_theory.kernels import TaskSequence
+from cflag_theory.kernels.algorithms import is_integer
+from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.problems.tasks import objectives
+from cflag_theory.kernels.trace.trace import COSTS
+from cflag_theory.studies.forgetting.heterogeneity import Setting
+from cflag_theory.studies.forgetting.replica_means import Curve, Mean, curve_of, mean_of
+from cflag_theory.studies.forgetting.task_paths import Learner, Path, walk
+from cflag_theory.studies.rates.statistics import resampling
+
+
+@dataclass(frozen=True)
+class TaskRun:
+    """One learner on one sequence of S tasks; sequences along rounds have R + 1 entries, R the rounds of all tasks.
+
+    Attributes
+    ----------
+    ends : (S + 1,)
+        The round at which task 1, ..., S begins, and R.
+    objectives : S curves
+        f_1, ..., f_S along rounds.
+    along : Curve
+        Average forgetting along rounds: the mean of f_tau(x_t) - f_tau(x at the end of task tau) over the tasks that
+        are over; 0 during the first.
+    forgetting : S - 1 tuples of 1, ..., S - 1 Means
+        After task s = 2, ..., S that of tasks 1, ..., s - 1.
+    average : S - 1 Means
+        Their means; the last is the paper's Forget (Sec. 7) with objectives in place of accuracies.
+    learned : S Means
+        f_tau before task tau minus after it.
+    Gamma : Curve
+        The forgetting term (15) along the rounds of the transitions; for rows without a memory step that of alpha = 0
+        and of a memory of everything.
+    seconds, costs : (S,), mapping of str to (S,)
+        Of each task, means over replicas: time on one thread, cheap measurements included; component gradients
+        evaluated ("ifo_calls") and numbers sent ("communicated").
+    kept : (S - 1,)
+        Components in all clients' buffers at each transition, mean over replicas.
+    """
+
+    learner: str
+    ends: tuple[int, ...]
+    objectives: tuple[Curve, ...]
+    along: Curve
+    forgetting: tuple[tuple[Mean, ...], ...]
+    average: tuple[Mean, ...]
+    learned: tuple[Mean, ...]
+    Gamma: Curve
+    seconds: tuple[float, ...]
+    costs: dict[str, tuple[float, ...]]
+    kept: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class TaskStudy:
+    """Learners side by side on one sequence, with the same draws."""
+
+    title: str
+    notes: tuple[str, ...]
+    tasks: int
+    clients: int
+    dimension: int
+    L: float
+    alpha: float
+    beta: float
+    E: int
+    T: int
+    first_rounds: int
+    replicas: int
+    seed: int
+    runs: tuple[TaskRun, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values only."""
+        return asdict(self)
+
+
+def task_study(
+    sequence: TaskSequence,
+    learners: Sequence[Learner],
+    setting: Setting | None = None,
+    *,
+    first_rounds: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> TaskStudy:
+    """Run every learner through the sequence.
+
+    Parameters
+    ----------
+    sequence : TaskSequence
+        As `random_tasks`, `load_tasks` or `task_sequence` make it.
+    learners : sequence of Learner
+        At least one.
+    setting : Setting, optional
+        Rounds are per task; alpha and beta are those of the largest L of the transitions.
+    first_rounds : int, optional
+        Rounds on task 1; as many as on the others by default, 0 to begin at x_0 as if it had been learned there.
+    progress : callable, optional
+        Called with a few words after each replica of each learner.
+
+    Raises
+    ------
+    InvalidInput
+        No learner, or a value that `simulate` refuses.
+    Diverged
+        If a run leaves the finite numbers.
+    """
+    setting = Setting() if setting is None else setting
+    first_rounds = setting.rounds if first_rounds is None else first_rounds
+    if not (is_integer(first_rounds) and first_rounds >= 0):
+        raise InvalidInput(f"first_rounds is {first_rounds!r}: use an integer of at least 0")
+    if not learners:
+        raise InvalidInput("there is no learner: name at least one")
+    phases = [sequence.first(), *(sequence.transition(s) for s in range(2, sequence.tasks + 1))]
+    L = max(float(problem.constants["L"].value) for problem in phases)
+    weights = resampling(setting.replicas, setting.seed)
+    runs = []
+    for learner in learners:
+        paths = []
+        # Compiling is no part of what a task costs.
+        walk(
+            sequence, phases[:2], learner, replace(setting, rounds=1), L=L, first_rounds=min(1, first_rounds), replica=0
+        )
+        for replica in range(setting.replicas):
+            paths.append(walk(sequence, phases, learner, setting, L=L, first_rounds=first_rounds, replica=replica))
+            if progress:
+                progress(str(learner))
+        runs.append(_run(sequence, learner, paths, setting.rounds, first_rounds, weights))
+    alpha, beta = setting.step_sizes(L)
+    return TaskStudy(
+        title=sequence.problem.name,
+        notes=sequence.problem.notes,
+        tasks=sequence.tasks,
+        clients=sequence.problem.clients,
+        dimension=sequence.problem.dimension,
+        L=L,
+        alpha=alpha,
+        beta=beta,
+        E=setting.local_steps,
+        T=setting.rounds,
+        first_rounds=first_rounds,
+        replicas=setting.replicas,
+        seed=setting.seed,
+        runs=tuple(runs),
+    )
+
+
+def _run(
+    sequence: TaskSequence, learner: Learner, paths: Sequence[Path], T: int, first_rounds: int, weights: Array
+) -> TaskRun:
+    S = sequence.tasks
+    ends = [0, first_rounds, *(first_rounds + T * s for s in range(1, S))]
+    # (replicas, S, rounds + 1): f_1, ..., f_S along every path.
+    values = np.stack([objectives(sequence, path.iterates) for path in paths])
+    at_end = np.stack([values[:, tau, ends[tau + 1]] for tau in range(S)], axis=1)
+    lost = values - at_end[:, :, None]
+    along = np.zeros((len(paths), ends[-1] + 1))
+    for s in range(1, S):
+        span = slice(ends[s] + 1, ends[s + 1] + 1)
+        along[:, span] = lost[:, :s, span].mean(axis=1)
+    after = [lost[:, :s, ends[s + 1]] for s in range(1, S)]
+    costs = {name: tuple(np.mean([path.costs[name] for path in paths], axis=0).tolist()) for name in COSTS}
+    return TaskRun(
+        learner=str(learner),
+        ends=tuple(ends),
+        objectives=tuple(curve_of(values[:, tau], weights) for tau in range(S)),
+        along=curve_of(along, weights),
+        forgetting=tuple(tuple(mean_of(column, weights) for column in lost_then.T) for lost_then in after),
+        average=tuple(mean_of(lost_then.mean(axis=1), weights) for lost_then in after),
+        learned=tuple(mean_of(values[:, tau, ends[tau]] - at_end[:, tau], weights) for tau in range(S)),
+        Gamma=curve_of(np.stack([path.Gamma for path in paths]), weights),
+        seconds=tuple(np.mean([path.seconds for path in paths], axis=0).tolist()),
+        costs=costs,
+        kept=tuple(np.mean([path.kept for path in paths], axis=0).tolist()) if learner.buffer else (),
+    )

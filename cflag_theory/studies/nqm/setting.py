@@ -1,0 +1,128 @@
+"""What Sec. 5.1 of the CFL paper says of the noisy quadratic model, and, as parameters, what it leaves unsaid."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cflag_theory.claims.cfl.experiments.quadratic_model import SETTINGS
+from cflag_theory.errors import InvalidInput
+
+Array = NDArray[Any]
+#: E||delta||^2 and E||nu||^2.
+G2, SIGMA2 = 0.01, 1e-5
+
+
+@dataclass(frozen=True)
+class Method:
+    """A column of Figure 2: whether past rounds and the proximal term count, and I."""
+
+    name: str
+    past: bool = False
+    proximal: bool = False
+    information_loss: float = 0.0
+
+
+METHODS = (
+    Method("FedAvg"),
+    Method("FedProx", proximal=True),
+    Method("CFL", past=True),
+    Method("CFL-0.001", past=True, information_loss=0.001),
+    Method("CFL-0.01", past=True, information_loss=0.01),
+)
+_CHOICES = {
+    "spectrum": ("linear", "log"),
+    "start": ("w", "gradient"),
+    "per": ("vector", "coordinate"),
+    "criterion": ("final", "last", "all"),
+    "weights": ("lemma B.4", "uniform"),
+}
+_INTEGERS = {"dimension": (2, 500), "clients": (1, 10**6), "local_steps": (1, 1000), "rounds": (1, 2000)}
+_NUMBERS = {"distance": (0.0, 1e6), "proximal": (0.0, 1e3), "grid": (0.0005, 0.01)}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What Sec. 5.1 leaves unsaid. The defaults are a plain choice among those that reproduce most cells of Table 3.
+
+    Attributes
+    ----------
+    dimension, clients, local_steps, rounds : int
+        n, N (all of whom take part: App. C.1 uses 7 of 7), K and T.
+    spectrum : str
+        Eigenvalues of A: "linear", evenly spaced from mu to L, or "log", evenly spaced in the logarithm from mu (from
+        L/1000 for mu = 0) to L. Along an eigenvalue 0 the loss sees nothing; B has no part there, else it
+        could not reach 0.
+    start, distance : str, float
+        Every coordinate of w_0 - w* ("w") or of A w_0 + B ("gradient") has this size in the eigenbasis.
+    per : str
+        E||xi||^2, E||delta||^2 and E||nu||^2 are those of the vector, as written, or of each coordinate.
+    criterion : str
+        What the best rate minimises: E||A w_T + B|| at the end, or its mean over the last tenth, or over all rounds.
+    weights : str
+        Lemma B.4 with D^2 = E||xi||^2 and R^2 = E||N(I, I/1000)||^2, which is 1/t for I = 0; or 1/t throughout.
+    proximal : float
+        Weight of (proximal/2) ||w - w_t||^2 in FedProx; 0.1 as in App. C.1.1.
+    grid : float
+        Learning rates are the multiples of this below 2/L, where gradient descent on A w + B stops being stable.
+    """
+
+    dimension: int = 50
+    clients: int = 7
+    local_steps: int = 3
+    rounds: int = 20
+    spectrum: str = "linear"
+    start: str = "w"
+    distance: float = 1.0
+    per: str = "vector"
+    criterion: str = "final"
+    weights: str = "lemma B.4"
+    proximal: float = 0.1
+    grid: float = 0.0025
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise InvalidInput(f"{name} is {getattr(self, name)!r}: use one of {', '.join(choices)}")
+        for name, (least, most) in _INTEGERS.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+                raise InvalidInput(f"{name} is {value!r}: use an integer from {least} to {most}")
+        for name, (low, high) in _NUMBERS.items():
+            value = getattr(self, name)
+            if not (isinstance(value, (int, float)) and math.isfinite(value) and low <= value <= high):
+                raise InvalidInput(f"{name} is {value!r}: use a number from {low:g} to {high:g}")
+
+    def eigenvalues(self, L: float, mu: float) -> Array:
+        """Of A, (d,)."""
+        if self.spectrum == "linear":
+            return np.linspace(mu, L, self.dimension)
+        return np.geomspace(mu or L / 1000, L, self.dimension)
+
+    def displacement(self, eigenvalues: Array) -> Array:
+        """w_0 - w* in the eigenbasis, (d,)."""
+        if self.start == "w":
+            return np.full(len(eigenvalues), self.distance)
+        seen = eigenvalues > 0
+        return np.where(seen, self.distance / np.where(seen, eigenvalues, 1.0), 0.0)
+
+    def size(self, square: float) -> float:
+        """E||.||^2 of a vector from the number that the paper prints."""
+        return square * (self.dimension if self.per == "coordinate" else 1)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One of the eight experiments: its printed name, E||xi||^2, L and mu."""
+
+    name: str
+    D2: float
+    L: float
+    mu: float
+
+
+CELLS = tuple(Cell(name, *map(float, numbers)) for name, numbers in SETTINGS.items())

@@ -1,0 +1,120 @@
+"""What a rate study finds: curves, bounds, and where there is one the closed form."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from cflag_theory.studies.rates.bounds import Bound
+from cflag_theory.studies.rates.statistics import Fit
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One squared gradient against T; each sequence has one entry a horizon.
+
+    Attributes
+    ----------
+    min_mean, band : (horizons,), (horizons, 2)
+        min_t mean_replicas and its bootstrap band.
+    mean, mean_band : (horizons,), (horizons, 2)
+        Mean over rounds and replicas and its band; None where a replica diverged.
+    mean_min : (horizons,)
+        Mean over replicas of min_t.
+    fit, mean_fit : Fit or None
+        Slopes of min_mean and of mean at large T; see `rate_statistics.fit`.
+    """
+
+    min_mean: tuple[float, ...]
+    band: tuple[tuple[float, float], ...]
+    mean: tuple[float | None, ...]
+    mean_band: tuple[tuple[float, float] | None, ...]
+    mean_min: tuple[float, ...]
+    fit: Fit | None
+    mean_fit: Fit | None
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """What an instance of `rate_instances` does exactly.
+
+    Attributes
+    ----------
+    name, claim, words : str
+        The instance, the claim that it illustrates, and what happens on it.
+    least, mean : (horizons,)
+        min_t and mean over t of E ||grad f(x_t)||^2, the expectation over the draws of the memory; no mean where it
+        leaves the floats.
+    """
+
+    name: str
+    claim: str
+    words: str
+    least: tuple[float, ...]
+    mean: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A rate study: one entry of each sequence a horizon.
+
+    Attributes
+    ----------
+    curves : dict
+        The `Curve` of ||grad f||^2 ("f"), ||grad g||^2 ("g") and, where h~ exists, ||grad h~||^2 ("h").
+    bounds : tuple of Bound
+        The bounds of both sides, also those that say nothing here, with the reason.
+    min_mean, band, mean_min : those of f.
+    theorem2 : (horizons,)
+        1 / (alpha (1 - L alpha (1 + m) / 2) T) (F + sum_t Gamma(t)), means over replicas in place of expectations: for
+        alpha = 1 / (L (1 + m)) Theorem 2; None where alpha is not below 2 / (L (1 + m)) or a replica diverged.
+    mean_gamma : (horizons,)
+    slope, slope_interval, fit_from, fit_to :
+        The fit of f's min_mean; None where there are not two horizons to fit.
+    m, m_kind, m_met, r_met : float, str, float, float
+        The m that sets alpha, how it is known, and the largest ratios along the runs.
+    alpha, alpha_factor, c, power : float
+        alpha = alpha_factor / (L (1 + m)) and beta = c / T^power.
+    diverged : (horizons,)
+        Replicas that left the finite numbers.
+    exact : ClosedForm or None
+        Where an instance with a closed form was run.
+    """
+
+    title: str
+    notes: tuple[str, ...]
+    horizons: tuple[int, ...]
+    min_mean: tuple[float, ...]
+    band: tuple[tuple[float, float], ...]
+    mean_min: tuple[float, ...]
+    theorem2: tuple[float | None, ...]
+    mean_gamma: tuple[float, ...]
+    slope: float | None
+    slope_interval: tuple[float, float] | None
+    fit_from: int | None
+    fit_to: int | None
+    L: float
+    L_component: float
+    m: float
+    m_kind: str
+    m_met: float
+    r_met: float
+    alpha: float
+    alpha_factor: float
+    c: float
+    power: float
+    E: int
+    clients: int
+    dimension: int
+    memory: str
+    replicas: int
+    seed: int
+    diverged: tuple[int, ...]
+    curves: dict[str, Curve]
+    bounds: tuple[Bound, ...]
+    exact: ClosedForm | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values only; an infinite number becomes the string "inf", which JSON lacks."""
+        return {key: "inf" if value == math.inf else value for key, value in asdict(self).items()}

@@ -1,0 +1,277 @@
+"""The sanity check before somebody trains: which step-size conditions hold, what each unlocks, what follows."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.c_flag.past_task.runs import T as T_symbol
+from cflag_theory.claims.c_flag.step_sizes import CONDITIONS, OUR_CONDITIONS, Condition
+from cflag_theory.claims.engine.notation import E as E_symbol
+from cflag_theory.claims.engine.notation import L as L_symbol
+from cflag_theory.claims.engine.notation import alpha as alpha_symbol
+from cflag_theory.claims.engine.notation import beta as beta_symbol
+from cflag_theory.claims.engine.notation import m as m_symbol
+from cflag_theory.claims.ledger import claim
+from cflag_theory.errors import InvalidInput
+from cflag_theory.studies.stepsize.best_rates import Best, best, rounds_for
+from cflag_theory.studies.stepsize.evaluate import (
+    Values,
+    as_json,
+    both_sides,
+    counts,
+    met,
+    needed,
+    not_negative,
+    number,
+    positive,
+)
+from cflag_theory.studies.stepsize.predicted import INPUTS, Bound, Theorem, c_flag_theorems
+
+#: Relation of every C-FLAG condition, and of ours, by name.
+RELATIONS = {condition.name: condition.relation for condition in CONDITIONS + OUR_CONDITIONS}
+
+
+@dataclass(frozen=True)
+class StepSize:
+    """One condition at the given step sizes.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether it is met.
+    factor : float or None
+        Left over right side: at most 1 where an inequality holds; None where the right side is 0.
+    where, unlocks, paper : str
+        Where it stands, what it is needed for, and whose it is.
+    claims : tuple of str
+        The ledger's claims that it unlocks.
+    """
+
+    condition: str
+    holds: bool
+    factor: float | None
+    where: str
+    unlocks: str
+    paper: str
+    claims: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StepSizes:
+    """Everything that the C-FLAG paper and our theorems say at one choice of step sizes.
+
+    Attributes
+    ----------
+    numbers : mapping of str to float
+        The given ones among `predicted.INPUTS`, with the default gap.
+    conditions : tuple of StepSize
+        The paper's, then ours.
+    bounds : tuple of Bound
+        Predicted bounds, printed, repaired and proved.
+    best : tuple of best_rates.Best
+        Best step sizes for the target by each proved theorem whose numbers are given; empty without a target.
+    as_printed : mapping of str to tuple of str
+        Unlocked claims that do not hold as printed, each with what the ledger says in their place.
+    gradients_per_round : int or None
+        sum_i (n_i + E - 1 + m_i), the gradient evaluations of a round by Corollary 17, where N, n and memory_size are
+        given.
+    """
+
+    L: float
+    m: float
+    E: int
+    alpha: float
+    beta: float
+    T: int
+    epsilon: float | None
+    numbers: Mapping[str, float]
+    conditions: tuple[StepSize, ...]
+    bounds: tuple[Bound, ...]
+    best: tuple[Best, ...]
+    as_printed: Mapping[str, tuple[str, ...]]
+    gradients_per_round: int | None
+
+    @property
+    def c(self) -> float:
+        """The c with beta = c / sqrt(T) that Lemma 4 and Theorem 5 speak of."""
+        return self.beta * math.sqrt(self.T)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values only; an infinite number becomes the string "inf", which JSON lacks."""
+        found: dict[str, Any] = as_json({**asdict(self), "c": self.c})
+        return found
+
+
+def step_sizes(
+    *,
+    L: float,
+    m: float,
+    E: int,
+    alpha: float,
+    beta: float,
+    T: int,
+    epsilon: float | None = None,
+    gap: float = 1.0,
+    N: int | None = None,
+    n: int | None = None,
+    memory_size: int | None = None,
+    **numbers: float,
+) -> StepSizes:
+    """Check every step-size condition of the C-FLAG paper and of ours, and say what follows from them.
+
+    Parameters
+    ----------
+    L : float
+        Smoothness constant, positive.
+    m : float
+        Bias constant of (27), not negative.
+    E, T : int
+        Local steps and rounds, at least 1.
+    alpha, beta : float
+        Step sizes, positive.
+    epsilon : float, optional
+        Target for squared gradient norms, positive: asks for the rounds to it and for the best step sizes.
+    gap : float
+        f(x_0) - inf f, not negative.
+    N, n, memory_size : int, optional
+        Clients, components and remembered components of each: ask for the gradient evaluations of a round.
+    **numbers : float
+        Others of `predicted.INPUTS`, not negative; r may be infinite. A bound that needs one that is missing says so.
+
+    Returns
+    -------
+    StepSizes
+
+    Raises
+    ------
+    InvalidInput
+        A value outside its range, or a number that no bound knows; the message names it.
+    """
+    positive(L=L)
+    for name, value in (("alpha", alpha), ("beta", beta)):
+        _step(name, value)
+    not_negative(m=m, gap=gap)
+    counts(E=E, T=T)
+    unknown = [name for name in numbers if name not in INPUTS]
+    if unknown:
+        raise InvalidInput(f"{unknown[0]} is no number that a bound knows: use one of {', '.join(INPUTS)}")
+    given = {"gap": float(gap)} | {name: float(value) for name, value in numbers.items()}
+    if given.get("r") != math.inf:
+        not_negative(**{name: value for name, value in given.items() if name == "r"})
+    not_negative(**{name: value for name, value in given.items() if name != "r"})
+    if epsilon is not None:
+        positive(epsilon=epsilon)
+    evaluations = None
+    if N is not None or n is not None or memory_size is not None:
+        if N is None or n is None or memory_size is None:
+            raise InvalidInput("gradient evaluations need N, n and memory_size: give all three or none")
+        counts(N=N, n=n)
+        not_negative(memory_size=memory_size)
+        evaluations = int(N) * (int(n) + int(E) - 1 + int(memory_size))
+    values: dict[sp.Symbol, Any] = {
+        L_symbol: L,
+        m_symbol: m,
+        E_symbol: E,
+        T_symbol: T,
+        alpha_symbol: alpha,
+        beta_symbol: beta,
+    }
+    values |= {INPUTS[name][0]: value * value if name == "omega" else value for name, value in given.items()}
+    rows = check_conditions(CONDITIONS + OUR_CONDITIONS, values)
+    theorems = c_flag_theorems()
+    bounds = predict(theorems, rows, values, epsilon=epsilon)
+    ids = dict.fromkeys(id for row in rows for id in row.claims) | dict.fromkeys(bound.claim for bound in bounds)
+    return StepSizes(
+        L=float(L),
+        m=float(m),
+        E=int(E),
+        alpha=float(alpha),
+        beta=float(beta),
+        T=int(T),
+        epsilon=epsilon,
+        numbers=given,
+        conditions=rows,
+        bounds=bounds,
+        best=_best(theorems, values, epsilon),
+        as_printed=not_as_printed(ids),
+        gradients_per_round=evaluations,
+    )
+
+
+def _step(name: str, value: float) -> None:
+    if value == 0:
+        meaning = {
+            "alpha": "without memory steps the algorithm is FedTrack, and no theorem here is about f",
+            "beta": "without steps on current data nothing new is learned",
+        }[name]
+        raise InvalidInput(f"{name} = {value} is not allowed: give a positive finite number; {meaning}")
+    positive(**{name: value})
+
+
+def check_conditions(conditions: Sequence[Condition], values: Values) -> tuple[StepSize, ...]:
+    """Every condition at `values`, which must hold all symbols of its relation."""
+    found = []
+    for one in conditions:
+        left, right = (float(side) for side in both_sides(one.relation, values))
+        factor = None if right == 0 or math.isnan(left / right) else left / right
+        holds = bool(met(one.relation, values))
+        found.append(StepSize(one.name, holds, factor, one.where, one.unlocks, one.paper, one.claims))
+    return tuple(found)
+
+
+def predict(
+    theorems: Iterable[Theorem], rows: Sequence[StepSize], values: Values, *, epsilon: float | None
+) -> tuple[Bound, ...]:
+    """Every theorem at `values`: its bound, or the numbers and conditions that it lacks."""
+    names = {symbol: name for name, (symbol, _) in INPUTS.items()}
+    holds = {row.condition: row.holds for row in rows}
+    found = []
+    for one in theorems:
+        missing = needed(one.right) - set(values)
+        needs = tuple(name for symbol, name in names.items() if symbol in missing)
+        fails = tuple(name for name in one.conditions if not holds[name])
+        value, rounds = None, {}
+        if not needs and not fails:
+            value = number(one.right, values)
+        # The rounds to a target may be more than those given, and then meet conditions that fail here.
+        if not needs and epsilon is not None:
+            rounds = {law: rounds_for(one, RELATIONS, values, epsilon, law) for law in one.laws}
+            if fails:
+                rounds = {law: least for law, least in rounds.items() if least < math.inf}
+        found.append(Bound(one.claim, one.kind, one.quantity, one.note, value, needs, fails, rounds))
+    return tuple(found)
+
+
+def _best(theorems: Sequence[Theorem], values: Values, epsilon: float | None) -> tuple[Best, ...]:
+    if epsilon is None:
+        return ()
+    asked = ("ours.drawn_once", "ours.redrawn", "ours.algorithm1_descent")
+    chosen = [one for one in theorems if one.claim in asked and not needed(one.right) - set(values)]
+    return tuple(row for one in chosen for row in best(one, RELATIONS, values, epsilon))
+
+
+def not_as_printed(ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Claims of the ledger whose printed statement is not the one that is proved, with what stands in its place.
+
+    Read from the claims themselves: a part with a repair names its kind and words; a part without a proof and without
+    a repair is one that no local change mends.
+    """
+    found = {}
+    for id in ids:
+        words = []
+        for part in claim(id).parts:
+            which = f"part {part.key}: " if len(claim(id).parts) > 1 else ""
+            if part.repair is not None:
+                words.append(f"{which}{part.repair.kind}: {part.repair.words}")
+            elif part.printed.proof is None and part.printed.relation is not None and not id.startswith("ours."):
+                instead = dict.fromkeys(re.findall(r"ours\.\w+", " ".join(claim(id).notes)))
+                words.append(f"{which}no local repair" + (f", see {', '.join(instead)}" if instead else ""))
+        if words:
+            found[id] = tuple(dict.fromkeys(words))
+    return found

@@ -1,0 +1,110 @@
+"""Figures from stored results: of a sweep by its columns, of other studies as they were drawn at first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cflag_theory.errors import DataError, InvalidInput
+from cflag_theory.studies.sweeps.series import curves, grid_map, series
+
+#: Files that other commands write beside their figures.
+STORED = (
+    "rate.json",
+    "rates.json",
+    "rate_family.json",
+    "cfl_rate.json",
+    "cfl_rates.json",
+    "nqm.json",
+    "step_sizes.json",
+    "forgetting.json",
+    "tasks.json",
+)
+FIGURES = ("series", "curves", "map")
+
+
+def plot(
+    folder: Path | str,
+    *,
+    figure: str = "series",
+    x: str = "T",
+    y: str | None = None,
+    by: Sequence[str] | None = None,
+    where: Mapping[str, str] | None = None,
+    partial: bool = False,
+) -> Any:
+    """A `matplotlib.figure.Figure` of a sweep's results.
+
+    Parameters
+    ----------
+    folder : path
+        What `sweep` wrote.
+    figure : {"series", "curves", "map"}
+        `sweep_series.series`, `curves` or `grid_map`, which take the other arguments; a map has one name in `by`.
+
+    Raises
+    ------
+    InvalidInput
+        An unknown figure, or what these functions refuse.
+    DataError
+        The folder holds no complete sweep.
+    """
+    from cflag_theory import figures
+
+    common: dict[str, Any] = {"where": where, "partial": partial}
+    if figure == "series":
+        return figures.series_figure(series(folder, x=x, y=y or "min_grad_f2", by=by, **common))
+    if figure == "curves":
+        return figures.curves_figure(curves(folder, y=y or "grad_f2", by=by, **common))
+    if figure != "map":
+        raise InvalidInput(f"the figure {figure!r} is unknown: use one of {', '.join(FIGURES)}")
+    if by is None or len(by) != 1:
+        raise InvalidInput("a map has one coordinate across, --x, and one up, --by: name both")
+    return figures.map_figure(grid_map(folder, x=x, by=by[0], y=y or "min_grad_f2", **common))
+
+
+def plot_stored(path: Path | str) -> dict[str, Any]:
+    """The figures of a file of `STORED`, or of all such files in a folder, by the names that they had at first.
+
+    Raises
+    ------
+    DataError
+        No such file, or one that holds something else.
+    """
+    path = Path(path)
+    found: dict[str, Any] = {}
+    for file in [path / name for name in STORED if (path / name).exists()] if path.is_dir() else [path]:
+        if file.name not in STORED:
+            continue
+        try:
+            found |= _drawn(file.stem, json.loads(file.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+            raise DataError(f"{file} holds nothing that can be drawn ({error!r}): write it again") from error
+    if not found:
+        known = ", ".join(STORED)
+        raise DataError(f"{path} holds no results that can be drawn: pass a folder of cflag sweep, or one with {known}")
+    return found
+
+
+def _drawn(stem: str, study: Any) -> dict[str, Any]:
+    """Name -> figure, as the command that wrote STEM.json draws them."""
+    from cflag_theory import figures
+    from cflag_theory.files import as_file_name
+
+    if stem == "nqm":
+        return {stem: figures.nqm_figure(study["panels"])}
+    if stem == "step_sizes":
+        drawn = {"region": stem, "region_cfl": f"{stem}_cfl"}
+        return {name: figures.step_sizes_figure(study[key]) for key, name in drawn.items() if key in study}
+    if stem == "tasks":
+        return {f"tasks_{as_file_name(one['title'])}": figures.tasks_figure(one) for one in study}
+    if stem == "forgetting":
+        groups: dict[str, list[Any]] = {}
+        for one in study["forgetting"]:
+            groups.setdefault(f"forgetting_{as_file_name(one['study'])}", []).append(one)
+        drawn = {name: figures.forgetting_figure(runs) for name, runs in groups.items()}
+        return drawn | {"adaptive_rates": figures.adaptive_rates_figure(study["adaptive_rates"])}
+    name = {"rates": "rate", "cfl_rates": "cfl_rate"}.get(stem, stem)
+    return {name: getattr(figures, f"{name}_figure")(study)}

@@ -1,0 +1,263 @@
+"""The results of a sweep on disk: a folder of Parquet files, one a chunk, each written whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import cflag_theory
+from cflag_theory.errors import DataError, InvalidInput, MissingExtra, OutputError
+from cflag_theory.folders import alone_in, whole
+from cflag_theory.kernels.engines.codegen.cache import source_hash
+from cflag_theory.studies.sweeps.check import Chunk, Plan
+from cflag_theory.studies.sweeps.columns import as_column, schema
+
+FORMAT = "cflag-theory sweep 1"
+HEADER = "sweep.json"
+_MENDED = "give the same command again when that is mended; chunks that are complete are kept"
+
+
+class Store:
+    """The folder of one sweep, which is read and written within `lock`.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it does not exist. One that holds chunks of the same sweep is continued.
+    plan : Plan
+    text : str
+        The sweep's file, for the record.
+
+    Raises
+    ------
+    MissingExtra
+        pyarrow is not installed.
+    """
+
+    def __init__(self, folder: Path, plan: Plan, text: str) -> None:
+        require_pyarrow()
+        self.folder, self.plan = folder, plan
+        self._schema = schema(plan.grid)
+        self._header = {
+            "format": FORMAT,
+            "identity": plan.identity,
+            "versions": versions(),
+            "runs": len(plan.grid),
+            "rows": plan.rows,
+            "columns": self._schema.names,
+            "every": plan.grid.every,
+            "chunks": [[chunk.start, chunk.stop, chunk.rows] for chunk in plan.chunks],
+            "file": text,
+        }
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Make the folder, or see that it holds this sweep; nobody else may write to it meanwhile.
+
+        Raises
+        ------
+        OutputError
+            The folder cannot be written, or another sweep is writing to it.
+        DataError
+            The folder holds another sweep, or the same one from other versions.
+        """
+        with alone_in(self.folder, "sweep"):
+            # Within the lock: two sweeps that begin together would both find the folder empty.
+            self._begin()
+            yield
+
+    def _begin(self) -> None:
+        if (self.folder / HEADER).exists():
+            _require_same(self.folder, read_header(self.folder), self._header)
+        elif any(self.folder.glob("runs-*.parquet")):
+            raise DataError(f"{self.folder} holds chunks and no {HEADER}: choose another folder with --out")
+        else:
+            try:
+                self._write(HEADER, json.dumps(self._header, indent=1).encode())
+            except OSError as error:
+                raise OutputError(
+                    f"cannot write to {self.folder} ({error.strerror}): choose another with --out"
+                ) from error
+
+    def missing(self) -> list[Chunk]:
+        """The chunks that are still to be run.
+
+        Raises
+        ------
+        DataError
+            A chunk that is there and damaged; the message names its file.
+        """
+        there = _chunks_in(self.folder, self.plan.identity)
+        for path in there.values():
+            _content_of(path)
+        return [chunk for chunk in self.plan.chunks if (chunk.start, chunk.stop) not in there]
+
+    def write(self, chunk: Chunk, columns: Mapping[str, Any]) -> None:
+        """Write the rows of a chunk.
+
+        Raises
+        ------
+        OutputError
+            The disk is full, or the folder may no longer be written.
+        """
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        arrays = [as_column(columns.get(field.name), chunk.rows, field.type) for field in self._schema]
+        sink = pa.BufferOutputStream()
+        pq.write_table(pa.table(arrays, schema=self._schema), sink, compression="zstd")
+        content = sink.getvalue()
+        name = f"runs-{chunk.start:09d}-{chunk.stop:09d}-{self.plan.identity}-{_digest(content)}.parquet"
+        try:
+            self._write(name, content)
+        except OSError as error:
+            raise OutputError(f"cannot write {self.folder / name}: {error.strerror}; {_MENDED}") from error
+
+    def _write(self, name: str, content: Any) -> None:
+        with whole(self.folder / name) as file:
+            file.write(content)
+
+
+def _chunks_in(folder: Path, identity: str) -> dict[tuple[int, int], Path]:
+    """(start, stop) -> the file of runs start, ..., stop - 1 of the sweep with this identity, in their order."""
+    found = {}
+    for path in sorted(folder.glob(f"runs-*-*-{identity}-*.parquet")):
+        _, start, stop, *_ = path.name.split("-")
+        found[int(start), int(stop)] = path
+    return found
+
+
+def read_results(folder: Path | str, *, columns: Sequence[str] | None = None, partial: bool = False) -> Any:
+    """The results of `sweep`, in the order of runs and replicas.
+
+    Parameters
+    ----------
+    folder : path
+        What `sweep` wrote.
+    columns : sequence of str, optional
+        Only these; all without it. `verify.sweep_run` says what they hold (`FIXED`, `MEASURED`); the coordinates are
+        problem, memory, algorithm, their dials such as problem.heterogeneity or memory.m, alpha, beta (numbers),
+        alpha_law, beta_law (formulas), c, E, T, seed, replicas, participants; curve.NAME are recorded columns, lists.
+    partial : bool
+        Whether a sweep that is not complete gives the rows that are there, instead of an error.
+
+    Returns
+    -------
+    pyarrow.Table
+        One row a run and replica; `.to_pandas()`, `.column(name).to_numpy()` and the like convert it.
+
+    Raises
+    ------
+    MissingExtra
+        pyarrow is not installed.
+    DataError
+        The folder holds no sweep, one that is not complete, or a damaged chunk.
+    InvalidInput
+        No such column.
+    """
+    require_pyarrow()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder = Path(folder)
+    header = read_header(folder)
+    there, chunks = _chunks_in(folder, header["identity"]), len(header["chunks"])
+    if not there or (len(there) < chunks and not partial):
+        raise DataError(
+            f"{folder} holds {len(there)} of {chunks} chunks: give the same `cflag sweep` again to complete it"
+            + (", or ask for the part that is there" if there else "")
+        )
+    tables = []
+    for path in there.values():
+        content = _content_of(path)
+        try:
+            with pq.ParquetFile(pa.BufferReader(content)) as file:
+                known = file.schema_arrow.names
+                for name in columns or ():
+                    if name not in known:
+                        raise InvalidInput(f"the results have no column {name!r}: use one of {', '.join(known)}")
+                tables.append(file.read(columns=None if columns is None else list(columns)))
+        except (OSError, pa.ArrowException) as error:
+            raise _damaged(path, error) from error
+    return pa.concat_tables(tables)
+
+
+def require_pyarrow() -> None:
+    """Raise `MissingExtra` unless Parquet files can be read and written."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra(
+            "sweeps keep their results in Parquet files, and pyarrow is not installed: "
+            "pip install 'cflag-theory[sweep]'"
+        ) from error
+
+
+def versions() -> dict[str, str]:
+    """What the last bits of a result may depend on."""
+    libraries = {name: version(name) for name in ("numpy", "numba")}
+    return {"cflag_theory": cflag_theory.__version__, "kernels": source_hash()} | libraries
+
+
+def read_header(folder: Path) -> dict[str, Any]:
+    """What the folder of a sweep says of itself.
+
+    Raises
+    ------
+    DataError
+        There is no sweep in it.
+    """
+    path = folder / HEADER
+    try:
+        header: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if header["format"] != FORMAT:
+            raise DataError(
+                f"{path} has format {header['format']!r}, this version reads {FORMAT!r}: run the sweep again"
+            )
+    except DataError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"{folder} holds no results of a sweep ({error}): pass a folder that cflag sweep wrote"
+        ) from error
+    return header
+
+
+def _require_same(folder: Path, found: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    if found["identity"] != now["identity"]:
+        raise DataError(
+            f"{folder} holds the results of another grid: choose another folder with --out, or restore the sweep's "
+            f"file, whose text is kept in {HEADER}"
+        )
+    for name, value in now["versions"].items():
+        if found["versions"].get(name) != value:
+            raise DataError(
+                f"{folder} was begun with {name} {found['versions'].get(name)} and this is {value}, so that results "
+                "may differ in their last bits: use that version, or another folder with --out"
+            )
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _content_of(path: Path) -> bytes:
+    """A chunk, if it is what was written: Parquet's own checksums leave out the headers of pages and the footer."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"cannot read {path} ({error.strerror}): see to it that it can be read") from error
+    if _digest(content) != path.stem.rpartition("-")[2]:
+        raise _damaged(path, "its content is not what was written")
+    return content
+
+
+def _damaged(path: Path, reason: object) -> DataError:
+    return DataError(
+        f"{path} is damaged ({str(reason).rstrip('.')}): delete it and run the sweep again; other chunks stay"
+    )

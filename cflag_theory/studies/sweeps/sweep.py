@@ -1,0 +1,293 @@
+"""Sweeps: a grid of runs from one file, on all cores or a cluster, resumed where it stopped."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from asyncio import CancelledError
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+from joblib import cpu_count
+from joblib.externals.loky import ProcessPoolExecutor
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+from cflag_theory.errors import CflagError, InvalidInput, MissingExtra
+from cflag_theory.studies.sweeps.check import Chunk, Plan, plan_sweep
+from cflag_theory.studies.sweeps.file import read_sweep_file
+from cflag_theory.studies.sweeps.grid import Grid
+from cflag_theory.studies.sweeps.run import run_chunk
+from cflag_theory.studies.sweeps.store import Store, require_pyarrow, versions
+from cflag_theory.verify.workers import replaced_quietly
+
+BACKENDS = ("loky", "dask")
+
+#: Seconds after which a process without work ends.
+IDLE = 60
+
+#: A chunk and its columns.
+_Result = tuple[Chunk, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a call of `sweep` did.
+
+    Attributes
+    ----------
+    folder : str
+        Where the results are, for `read_results`.
+    runs, rows : int
+        Of the whole sweep.
+    before : int
+        Runs that were there already.
+    seconds : float
+        For the others.
+    """
+
+    folder: str
+    runs: int
+    rows: int
+    before: int
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values only."""
+        return asdict(self)
+
+
+def sweep(
+    file: Path | str,
+    *,
+    out: Path | str | None = None,
+    jobs: int | None = None,
+    backend: str = "loky",
+    scheduler: str | None = None,
+    progress: Callable[[float, str], None] | None = None,
+    planned: Callable[[Plan], None] | None = None,
+) -> Summary:
+    """Run a grid of runs and keep one row a run and replica; `sweep_file` shows what a file may say.
+
+    Every run is checked before the first one starts. Results go to a folder of Parquet files, each written whole or
+    not at all; the same call continues a sweep that was stopped, and the rows are then those of an unbroken one. In
+    mode "bitwise" they do not depend on jobs or backend.
+
+    Parameters
+    ----------
+    file : path
+        A TOML file.
+    out : path, optional
+        Folder of the results; beside the file and named after it without this.
+    jobs : int, optional
+        Processes; all usable cores without it. A cluster uses all its workers.
+    backend : {"loky", "dask"}
+        Processes of this machine, or a Dask cluster, whose workers have the same version of this package.
+    scheduler : str, optional
+        Address of the Dask scheduler, such as tcp://10.0.0.1:8786.
+    progress : callable, optional
+        Called with a share of the work, from 0 to 1 in all, and words about what was done.
+    planned : callable, optional
+        Called with the checked plan before the first run.
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    DataError
+        A file that is wrong, with the line; or a folder that holds another sweep or a damaged chunk.
+    InvalidInput
+        jobs below 1, an unknown backend, a scheduler that is missing or does not answer, or workers of other versions.
+    MissingExtra
+        pyarrow, or distributed for a cluster, is not installed.
+    OutputError
+        The folder cannot be written, or another sweep is writing to it.
+    """
+    if jobs is not None and jobs < 1:
+        raise InvalidInput(f"jobs = {jobs} do no work: use at least 1")
+    if backend not in BACKENDS:
+        raise InvalidInput(f"backend {backend!r} is unknown: use one of {', '.join(BACKENDS)}")
+    if (backend == "dask") != (scheduler is not None):
+        raise InvalidInput("a scheduler and backend='dask' belong together: give both or neither")
+    require_pyarrow()
+    read = read_sweep_file(file)
+    plan = plan_sweep(read, progress=None if progress is None else _Checking(progress))
+    if planned:
+        planned(plan)
+    folder = Path(out) if out is not None else default_folder(file)
+    store = Store(folder.absolute(), plan, read.text)
+    begun = time.monotonic()
+    with store.lock():
+        todo = store.missing()
+        runs = sum(chunk.stop - chunk.start for chunk in todo)
+        before, done = len(plan.grid) - runs, 0
+        whole = sum(chunk.work for chunk in todo)
+        with _workers(jobs, backend, scheduler) as (executor, count):
+            # Few long chunks share the cores of this machine.
+            threads = max(1, count // max(1, len(todo))) if backend == "loky" else 1
+            work = partial(_one, plan.grid, plan.identity, threads)
+            with closing(_results(executor, 2 * count, work, todo)) as results:
+                for chunk, columns in results:
+                    store.write(chunk, columns)
+                    done += chunk.stop - chunk.start
+                    if progress:
+                        rate = done / (time.monotonic() - begun)
+                        progress(chunk.work / whole, f"{before + done} of {len(plan.grid)} runs, {rate:.3g} a second")
+    return Summary(str(folder), len(plan.grid), plan.rows, before, time.monotonic() - begun)
+
+
+def default_folder(file: Path | str) -> Path:
+    """Beside the file: study.toml has its results in study-results."""
+    return Path(file).with_name(f"{Path(file).stem}-results")
+
+
+class _Checking:
+    """Says how much of the grid has been checked, which is no share of the work."""
+
+    def __init__(self, progress: Callable[[float, str], None]) -> None:
+        self._progress, self._seen = progress, 0.0
+        self(0.0)
+
+    def __call__(self, share: float) -> None:
+        self._seen += share
+        self._progress(0.0, f"{self._seen:.0%} of the runs checked")
+
+
+class _Processes(ProcessPoolExecutor):  # type: ignore[misc]
+    """Processes that can be ended in the midst of work."""
+
+    def shutdown(self, wait: bool = True, kill_workers: bool = False) -> None:
+        """End the processes; `kill_workers` leaves work undone.
+
+        loky then drops all work and hands on once more what it has not yet handed out, which is gone: so that is
+        taken from it beforehand.
+        """
+        if kill_workers:
+            with suppress(Empty):
+                while True:
+                    self._work_ids.get_nowait()
+        super().shutdown(wait=wait, kill_workers=kill_workers)
+
+
+@contextmanager
+def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[tuple[Executor | None, int]]:
+    """What takes the chunks, this process itself if there is nothing, and the number of its workers."""
+    if backend == "loky":
+        count = jobs or cpu_count()
+        if count == 1:
+            yield None, count
+            return
+        one_each = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        # Of its own: joblib takes the executor that loky keeps for everybody to be one of joblib's.
+        # Idle processes end, for those of a sweep that was killed know nothing of it.
+        executor = _Processes(max_workers=count, env=one_each, timeout=IDLE)
+        try:
+            with replaced_quietly():
+                yield executor, count
+        except BaseException:
+            # This ends what waits, too: loky fails over a future that somebody else has cancelled, and leaves the
+            # processes alone.
+            executor.shutdown(kill_workers=True)
+            raise
+        executor.shutdown()
+        return
+    try:
+        import distributed
+    except ImportError as error:
+        raise MissingExtra(
+            "a cluster needs dask and distributed, which are not installed: pip install 'cflag-theory[cluster]'"
+        ) from error
+    connect: Any = distributed.Client
+    try:
+        client = connect(scheduler, timeout=10, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"no Dask scheduler answers at {scheduler}: check the address and that it runs") from error
+    with client:
+        threads = sum(client.nthreads().values())
+        if not threads:
+            raise InvalidInput(f"the Dask scheduler at {scheduler} has no workers: start some")
+        _require_same_versions(client)
+        cluster = client.get_executor(pure=False)
+        try:
+            yield cluster, threads
+        finally:
+            cluster.shutdown(wait=False)
+
+
+def _require_same_versions(client: Any) -> None:
+    """Other kernels or libraries on a worker would change the last bits of its rows without a word."""
+    mine = versions()
+    try:
+        found = client.run(versions)
+    except Exception as error:
+        raise InvalidInput(
+            f"a Dask worker cannot run this package ({error}): install cflag-theory {mine['cflag_theory']} there"
+        ) from error
+    for worker, theirs in found.items():
+        for name, value in mine.items():
+            if theirs[name] != value:
+                raise InvalidInput(
+                    f"the Dask worker {worker} has {name} {theirs[name]} and this is {value}: install the same there"
+                )
+
+
+def _results(
+    executor: Executor | None, at_once: int, work: Callable[[Chunk], _Result], todo: Sequence[Chunk]
+) -> Generator[_Result, None, None]:
+    """The chunks as they are done; no more than `at_once` are on their way, however slow the taker."""
+    if executor is None:
+        yield from map(work, todo)
+        return
+    waiting = iter(todo)
+    on_their_way: set[Future[_Result]] = set()
+    try:
+        with _deaf_children():
+            on_their_way |= {executor.submit(work, chunk) for chunk in islice(waiting, at_once)}
+        while on_their_way:
+            # With an end to it, because an interrupt does not end it everywhere.
+            done, on_their_way = wait(on_their_way, timeout=0.2, return_when=FIRST_COMPLETED)
+            on_their_way |= {executor.submit(work, chunk) for chunk in islice(waiting, len(done))}
+            # Where one fails, the others of the same moment are kept.
+            for future in sorted(done, key=_failed):
+                yield future.result()
+    except TerminatedWorkerError as error:
+        raise CflagError(
+            "a worker process was killed, perhaps for lack of memory: give the same command again with fewer --jobs"
+        ) from error
+    except (Exception, CancelledError) as error:
+        if type(error).__module__.partition(".")[0] in ("distributed", "concurrent", "asyncio"):
+            raise CflagError(
+                f"the Dask cluster failed ({type(error).__name__}): give the same command again when it runs; complete "
+                "chunks are kept"
+            ) from error
+        raise
+
+
+def _failed(future: Future[_Result]) -> bool:
+    return future.cancelled() or future.exception() is not None
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes that begin inside never hear Ctrl-C, which is for this one to answer."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _one(grid: Grid, identity: str, threads: int, chunk: Chunk) -> _Result:
+    return chunk, run_chunk(grid, identity, chunk.start, chunk.stop, threads)

@@ -1,0 +1,1 @@
+"""How sharp the lemmas on local steps are: the study behind `cflag sharp`."""

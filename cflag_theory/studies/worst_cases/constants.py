@@ -1,0 +1,259 @@
+"""`sharp`: paper constant, exact worst case and the instance that was run, along beta L E, E and n."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+from cflag_theory.errors import InvalidInput
+from cflag_theory.studies.worst_cases.findings import Range, Row, Sharp, Union
+from cflag_theory.studies.worst_cases.lemmas import Lemma, choose, of_order, worst_constant
+from cflag_theory.studies.worst_cases.ranges import largest_for_all, largest_step, supremum
+from cflag_theory.studies.worst_cases.surrogate import (
+    PRINTED_STEP,
+    best_union_constant,
+    many_steps,
+    printed_range,
+    union_constant,
+)
+from cflag_theory.verify.worst_cases import orders
+from cflag_theory.verify.worst_cases.attaining import walk_attaining
+from cflag_theory.verify.worst_cases.recursions import check_order, check_positive, check_size, local_worst
+
+#: beta L E by default: the printed ends of ranges, and beyond.
+STEPS = (Fraction(1, 12), Fraction(1, 4), Fraction(1), Fraction(2), Fraction(4))
+#: n and E by default.
+SIZES, LOCAL_STEPS = (1, 8), (4, 16)
+#: The same for the command where performance estimation is asked for.
+SOLVED_SIZES, SOLVED_LOCAL_STEPS = (1, 2), (4,)
+#: Orders that have a name; "worst" is the worst for each lemma.
+ORDERS = ("worst", "cyclic", "repeated")
+#: Local steps up to which an instance is run in exact arithmetic.
+MOST_STEPS = 200
+#: Components, and n E, up to which that takes about a second.
+MOST_COMPONENTS, MOST_GRADIENTS = 1_000, 20_000
+#: The largest beta L E for which exp is bounded by fractions in reasonable time, and the least that says something.
+MOST_U, LEAST_U = 200, Fraction(1, 10**6)
+_PLACES = f"use a number from {LEAST_U} to {MOST_U}"
+_DIGITS = 100
+#: n E up to which a case is solved by performance estimation, in seconds.
+MOST_SOLVED = 20
+
+
+def sharp(
+    lemmas: Sequence[str] = (),
+    *,
+    n: Sequence[int] = SIZES,
+    local_steps: Sequence[int] = LOCAL_STEPS,
+    u: Sequence[Fraction | int] = STEPS,
+    order: str | Sequence[int] = "worst",
+    pep: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> Sharp:
+    """How sharp Lemmas 12, 13, 15, 16 and Corollary 14 are, and what that does to Lemma 3.
+
+    Parameters
+    ----------
+    lemmas : sequence of str
+        Claim ids, with or without "cflag."; all without any.
+    n, local_steps : sequences of int
+        Components of a client, and E: every pair is looked at.
+    u : sequence of Fraction
+        beta L E, from `LEAST_U` to `MOST_U`.
+    order : {"worst", "cyclic", "repeated"} or sequence of int
+        The refreshes at k = 1, ..., E - 1: the worst order for each lemma, the components in turn, one component
+        again and again, or E - 1 components from 0 to n - 1 for the only E.
+    pep : bool
+        Also solve every case, except those of Lemma 12, by performance estimation, which the extra "pep" needs; small n
+        and E only.
+    progress : callable, optional
+        Called with a few words after each row and each range.
+
+    Raises
+    ------
+    InvalidInput
+        An unknown lemma or order, sizes below 1, more than `MOST_STEPS` local steps, `MOST_COMPONENTS` components or
+        `MOST_GRADIENTS` of n E, a step size that is no fraction from `LEAST_U` to `MOST_U`.
+    MissingExtra
+        pep is asked for and not installed.
+    """
+    chosen = choose(lemmas)
+    sizes = list(dict.fromkeys(check_size("n", one, 1) for one in n))
+    lengths = list(dict.fromkeys(check_size("E", one, 1) for one in local_steps))
+    places = list(dict.fromkeys(check_positive(one) for one in u))
+    for name, given in (("n", sizes), ("E", lengths), ("beta L E", places)):
+        if not given:
+            raise InvalidInput(f"no {name} is given: give one at least")
+    for place in places:
+        if not LEAST_U <= place <= MOST_U:
+            # No float: it has no room for 1e400.
+            shown = f"{(Decimal(place.numerator) / place.denominator).normalize():.6}".lower()
+            raise InvalidInput(f"beta L E is {shown}: {_PLACES}")
+    for size in sizes:
+        if size > MOST_COMPONENTS:
+            raise InvalidInput(
+                f"n is {size}: use at most {MOST_COMPONENTS} components, since instances are run in exact arithmetic"
+            )
+    for E in lengths:
+        if E > MOST_STEPS:
+            raise InvalidInput(
+                f"E is {E}: use at most {MOST_STEPS} local steps, since instances are run in exact arithmetic"
+            )
+        for size in sizes:
+            if size * E > MOST_GRADIENTS:
+                raise InvalidInput(
+                    f"n = {size} with E = {E} is too large for exact arithmetic: use n E of at most {MOST_GRADIENTS}"
+                )
+            _order(order, size, E)
+            if pep and size * E > MOST_SOLVED:
+                raise InvalidInput(
+                    f"n = {size} with E = {E} is too large for performance estimation: use n E of at most {MOST_SOLVED}"
+                )
+    rows, ends = [], []
+    for lemma in chosen:
+        for size in sizes:
+            for E in lengths:
+                for place in places:
+                    rows.append(_row(lemma, size, E, place, order, pep))
+                    _tell(progress, f"{lemma.where}, E = {E}")
+                ends.append(
+                    Range(
+                        lemma.id,
+                        lemma.where,
+                        lemma.range,
+                        size,
+                        E,
+                        largest_step(lemma, n=size, local_steps=E),
+                        largest_for_all(lemma),
+                        "argument" if lemma.argued else "proof",
+                    )
+                )
+                _tell(progress, f"{lemma.where}, range")
+    union = [_lemma3(E) for E in lengths]
+    return Sharp(tuple(rows), tuple(ends), tuple(union), many_steps(PRINTED_STEP))
+
+
+def _order(order: str | Sequence[int], n: int, local_steps: int) -> tuple[int, ...] | None:
+    """The refreshes, or None for the worst ones."""
+    if isinstance(order, str):
+        if order not in ORDERS:
+            raise InvalidInput(
+                f"the order is {order!r}: use one of {', '.join(ORDERS)}, or components from 0 to {n - 1}"
+            )
+        named = {"cyclic": orders.cyclic(n, local_steps), "repeated": orders.repeated(local_steps)}
+        return named.get(order)
+    if len(order) != local_steps - 1:
+        raise InvalidInput(
+            f"the order has {len(order)} refreshes: give E - 1 = {local_steps - 1}, or the name of an order"
+        )
+    return check_order(order, n)
+
+
+def _row(lemma: Lemma, n: int, local_steps: int, u: Fraction, order: str | Sequence[int], pep: bool) -> Row:
+    given = _order(order, n, local_steps)
+    if given is None:
+        found = worst_constant(lemma, n=n, local_steps=local_steps, u=u)
+    else:
+        found = of_order(lemma, given, n=n, u=u)
+    met = lemma.constant(walk_attaining(found.order, n=n, step=u / local_steps))
+    return Row(
+        lemma.id,
+        lemma.where,
+        lemma.words,
+        n,
+        local_steps,
+        u,
+        found.order,
+        found.how,
+        lemma.printed(u),
+        lemma.range is None or u <= lemma.range,
+        found.constant,
+        met,
+        supremum(lemma, u),
+        _estimated(lemma, found.order, n, local_steps, u) if pep else None,
+    )
+
+
+def _estimated(lemma: Lemma, order: tuple[int, ...], n: int, local_steps: int, u: Fraction) -> float | None:
+    """The constant by performance estimation, at the k that needs it for those that are about one k."""
+    from cflag_theory.verify.performance.local import solve_local_steps
+
+    if not lemma.exact or local_steps < 2:
+        return None
+    quantity = {
+        "drift": "drift",
+        "error": "iag_error",
+        "gradient_sum": "sum_gradients",
+        "error_sum": "sum_errors",
+    }[lemma.quantity]
+    scale, E = float(u), local_steps
+    at = None
+    if lemma.quantity == "error":
+        # A given order can refresh what was stale before its last step.
+        errors = local_worst(order, n=n, step=u / E).error
+        at = max(range(1, E), key=errors.__getitem__)
+    value = float(solve_local_steps(n=n, E=E, step=u, order=(0, *order), quantity=quantity, k=at).value)
+    return {
+        "cflag.lemma13": value / (E - 1),
+        "cflag.cor14": value / scale,
+        "cflag.lemma15_1": (value - E) / (scale * E),
+        "cflag.lemma15_2": (value / E) ** 2,
+        "cflag.lemma16": value / (scale * E),
+    }[lemma.id]
+
+
+def _lemma3(local_steps: int) -> Union:
+    return Union(
+        local_steps,
+        union_constant(local_steps=local_steps, u=PRINTED_STEP),
+        best_union_constant(local_steps),
+        printed_range(local_steps),
+    )
+
+
+def _tell(progress: Callable[[str], None] | None, words: str) -> None:
+    if progress is not None:
+        progress(words)
+
+
+def parse_step(text: str) -> Fraction:
+    """beta L E from text such as 1/12 or 0.25, exactly.
+
+    Raises
+    ------
+    InvalidInput
+        Text that is no positive number, or one of more than 100 digits.
+    """
+    try:
+        # A Decimal first: a Fraction would write out all digits of 1e999999999.
+        number = Decimal(1 if "/" in text else text)
+        long = number.is_finite() and abs(number.adjusted()) > _DIGITS
+        value = Fraction(1) if long else Fraction(text)
+    except (ValueError, ZeroDivisionError, InvalidOperation):
+        raise InvalidInput(f"beta L E is {text!r}: use a positive number such as 1/12 or 0.25") from None
+    if long:
+        raise InvalidInput(f"beta L E is {text!r}: {_PLACES}")
+    return check_positive(value)
+
+
+def parse_order(text: str) -> str | tuple[int, ...]:
+    """An order from text: one of the names, or components such as 0,1,0.
+
+    Raises
+    ------
+    InvalidInput
+        Text that is neither.
+    """
+    if text in ORDERS:
+        return text
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        known = ", ".join(ORDERS)
+        raise InvalidInput(f"the order is {text!r}: use one of {known}, or components such as 0,1,0") from None
+
+
+def pieces(lemmas: Sequence[str], n: Sequence[int], local_steps: Sequence[int], u: Sequence[Fraction]) -> int:
+    """How often `sharp` reports progress."""
+    return len(choose(lemmas)) * len(set(n)) * len(set(local_steps)) * (len(set(u)) + 1)

@@ -1,0 +1,83 @@
+"""Lemmas 6 and 7: exact rounds in which the adapted step has the higher Gamma, and rounds in which it has not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from cflag_theory.claims.c_flag.adaptive import clients
+from cflag_theory.claims.c_flag.adaptive import lemmas as claim
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, random_rounds, with_gradients
+from cflag_theory.verify.evidence import Point
+
+_HALF = Fraction(1, 2)
+
+
+def lemma6_points() -> Iterator[Point]:
+    """Interfering clients, with alpha above and below beta."""
+    above = Round(with_gradients([1], [[-1]]), _HALF, Fraction(1, 10))
+    for case in (above, *random_rounds(10, 6)):
+        for i in np.flatnonzero(case.a @ case.G <= 0):
+            for mode in ("average", "worst"):
+                values = case.values(mode, int(i))
+                rate = values[clients.alpha_i]
+                words = f"Client {i + 1}, {mode} case: Lambda_i = {case.a[i] @ case.G}, alpha_i = {rate}."
+                yield Point(values, (case.words(), words))
+
+
+def adapted_values(case: Round, mode: str) -> dict[Any, Any]:
+    """The round's values, with a transferring client for the symbols of one, or without these if there is none."""
+    transferring = np.flatnonzero(case.a @ case.G > 0)
+    if len(transferring):
+        return case.values(mode, int(transferring[0]))
+    values = case.values(mode)
+    for symbol in (clients.p_i, clients.a_i, clients.Lambda_i, clients.beta_i):
+        del values[symbol]
+    return values
+
+
+def _point(case: Round, mode: str) -> Point:
+    values = adapted_values(case, mode)
+    rates = "; ".join(f"{a}, {b}" for a, b in case.rates(mode))
+    words = (
+        f"Table 1, {mode} case: alpha_i, beta_i = {rates}.",
+        f"Gamma = {claim.constant_forgetting().subs(values)}, that of the adapted step is "
+        f"{claim.adapted_forgetting().subs(values)}, also by the simulation: algorithm('c_flag', adaptive={mode!r}).",
+    )
+    return Point(values, (case.words(), *words))
+
+
+def average_points() -> Iterator[Point]:
+    """Orthogonal a_i with one client interfering; products C_ij that cancel until they are rescaled; no fault."""
+    yield _point(Round(with_gradients([Fraction(3, 2), _HALF], [[-1, 1], [2, 2]]), _HALF, _HALF), "average")
+    # All three transfer, so that alpha stays: what raises Gamma is that the products no longer cancel.
+    cancelling = with_gradients([2, 3], [[1, 0], [1, 1], [-1, 1]])
+    for step in (Fraction(1, 4), _HALF, Fraction(24, 29)):
+        yield _point(Round(cancelling, step, step), "average")
+    for memory in ([2, 1], [1, 3]):
+        yield _point(
+            Round(with_gradients(memory, [[1, 1], [1, -1] if memory[0] > memory[1] else [-1, 1]]), _HALF, _HALF),
+            "average",
+        )
+
+
+def worst_points() -> Iterator[Point]:
+    """Positive products of every pair: nearly orthogonal a_i at the best common beta, equal a_i, random rounds."""
+    best = Fraction(2, 5)
+    yield _point(Round(with_gradients([1, 1], [[2, 1], [1, 2]]), best, best), "worst")
+    yield _point(Round(with_gradients([1, 1], [[1, 2], [1, 2]]), _HALF, _HALF), "worst")
+    for case in random_rounds(12, 7):
+        if case.problem.clients > 1 and all(a @ b > 0 for a, b in combinations(case.a, 2)):
+            yield _point(case, "worst")
+
+
+CHECKS = {
+    "cflag.lemma6": Check(lemma6_points),
+    "cflag.lemma7_average": Check(average_points),
+    "cflag.lemma7_worst": Check(worst_points),
+}

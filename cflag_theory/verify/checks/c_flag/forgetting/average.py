@@ -1,0 +1,127 @@
+"""Lemmas 4 and 18: exact runs within the repairs, and the family that refutes, replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from cflag_theory.claims.c_flag.forgetting import average as claim
+from cflag_theory.claims.engine.claim import Claim
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, r
+from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.verdict import REFUTES, Evidence
+from cflag_theory.verify.witnesses.instances import on_the_line
+from cflag_theory.verify.witnesses.runs import Exact, Kept
+
+_HALF = Fraction(1, 2)
+#: T with a rational root.
+ROUNDS = (1, 4, 9)
+
+
+def past(scale: Fraction) -> list[list[tuple[Fraction, int]]]:
+    return [[(1 + scale, 0), (1 - scale, 0)]]
+
+
+def diverging(local: Fraction, rounds: int) -> Exact:
+    """f = g = x^2/2, b = +-grad f/2, alpha = 3/2, E = 1, x_0 = 1."""
+    return Exact(on_the_line(past(_HALF), [[(1, 0)]], start=1, L=1), Fraction(3, 2), local, 1, rounds)
+
+
+def _forgetting(diminishing: bool) -> Iterator[Point]:
+    """Runs on which grad g stays bounded, with their G; beta = c/(2 sqrt(T)) or 1/(60 L E)."""
+    rate = Fraction(1, 4)
+    for scale, steps, step, rounds in product((Fraction(0), _HALF), (1, 3), (_HALF, Fraction(1)), (1, 4)):
+        root = Fraction(1, int(np.sqrt(rounds)))
+        local = rate * root / 2 if diminishing else Fraction(1, 60 * steps)
+        run = Exact(on_the_line(past(scale), [[(1, 0)]], start=1, L=1), step, local, steps, rounds)
+        sums, ratio = run.sums(), 1 + scale
+        e = sums.entries
+        # f_memory and g are multiples of x^2/2, and |x_t| never grows past x_0 = 1.
+        assert all(abs(x[0]) <= 1 for kept in run.draws() for x in run.path(kept))
+        Gamma = local**2 / 2 * e["S2"] - local * (1 - step) * e["memory_dot_S"]
+        if diminishing:
+            K = (sp.exp(sp.Rational(rate) * steps) - 1) / sp.Rational(rate)
+            C = rate * ratio * K + rate**2 * K**2 / 2
+        else:
+            K = 60 * steps * (sp.exp(sp.Rational(1, 60)) - 1)
+            C = local * ratio * K + local**2 * K**2 / 2
+        values: dict[Any, Any] = {
+            **sums.values(),
+            L: 1,
+            m: scale**2,
+            alpha: step,
+            beta: local,
+            E: steps,
+            r: ratio,
+            claim.c: rate,
+            claim.w: root,
+            claim.G: 1,
+            claim.K: sp.sympify(K),
+            claim.C: sp.sympify(C),
+            claim.Gamma_sum: Gamma,
+        }
+        yield Point(
+            values,
+            (
+                f"N = 1, f = g = x^2/2, b = +-{scale} grad f drawn once, x_0 = 1, alpha = {step}, beta = {local}, E = "
+                f"{steps}, T = {rounds}.",
+                f"sum_t E Gamma(t) = {Gamma}, ||grad g(x_t)|| <= G = 1.",
+            ),
+        )
+
+
+def lemma4_points() -> Iterator[Point]:
+    """Runs within the repair of Lemma 4."""
+    return _forgetting(True)
+
+
+def lemma18_points() -> Iterator[Point]:
+    """Runs within the repair of Lemma 18."""
+    return _forgetting(False)
+
+
+def paths(run: Exact) -> dict[Kept, list[Array]]:
+    """x_0, ..., x_T for every memory."""
+    return {kept: run.path(kept) for kept in run.draws()}
+
+
+def diverging_family(local: Fraction, rounds: int) -> tuple[bool, Fraction]:
+    """Whether exact runs follow the recursion of the claim and its assumptions, and the mean of E Gamma(t)."""
+    run = diverging(local, rounds)
+    of = paths(run)
+    up, down = of[(0,)], of[(1,)]
+    follows = all(
+        a[0] == (-Fraction(5, 4) - local) ** i and b[0] == (Fraction(1, 4) - local) ** i
+        for i, (a, b) in enumerate(zip(up, down, strict=True))
+    )
+    for kept, points in of.items():
+        for x in points:
+            grad_f, v, grad_g = run.gradients(x, kept)
+            follows &= abs(v - grad_f)[0] == abs(grad_f)[0] / 2 and abs(v)[0] <= Fraction(3, 2) * abs(grad_g)[0]
+    e = run.sums().entries
+    return bool(follows), (local**2 / 2 * e["S2"] + local / 2 * e["memory_dot_S"]) / rounds
+
+
+def _diverging_evidence(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
+    for rounds in ROUNDS:
+        follows, mean = diverging_family(Fraction(1, 60), rounds)
+        words = "follow" if follows else "do not follow"
+        summary = (
+            f"Exact runs of the family with beta = 1/60, T = {rounds}, both memories, {words} its recursion and "
+            f"Assumptions 2 and 3; mean of E Gamma(t): {float(mean):.4g}, at least beta T^2/128 = "
+            f"{rounds**2 / 7680:.4g}."
+        )
+        yield Evidence("property", "1", "printed", REFUTES, summary, {"mean_Gamma": str(mean), "T": rounds})
+
+
+CHECKS: dict[str, Check] = {
+    "cflag.lemma4": Check(lemma4_points, further=_diverging_evidence),
+    "cflag.lemma18": Check(lemma18_points, further=_diverging_evidence),
+}

@@ -1,0 +1,159 @@
+"""(161)-(165), (177) and (178): exact rounds, and exact values over the stated range of step sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from cflag_theory.claims.c_flag.forgetting import bounds as claim
+from cflag_theory.claims.c_flag.forgetting.terms import Gamma, grad_union, memory, omega2
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, m, r
+from cflag_theory.kernels import everything, simulate
+from cflag_theory.kernels.problems.problem import Problem
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.c_flag.forgetting.terms import omega_squared
+from cflag_theory.verify.checks.c_flag.local_steps.drift import root
+from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.witnesses.instances import on_the_line
+
+_SMOOTHNESS = (Fraction(1), Fraction(7, 3))
+_BIAS = (Fraction(0), Fraction(1, 4), Fraction(1), Fraction(3))
+# The last is large enough that the constant term cannot hide a slope which is too small.
+_RATIO = (Fraction(0), Fraction(1), Fraction(2), Fraction(10), Fraction(10**6))
+# Shares of the open range (0, 2/(L(1+m))), near both ends.
+_SHARE = (Fraction(1, 1000), Fraction(1, 2), Fraction(19, 20), Fraction(999, 1000))
+
+
+def points() -> Iterator[Point]:
+    """A grid over L, m, r and alpha at the step size of Lemma 18."""
+    for smoothness, bias, ratio, share in product(_SMOOTHNESS, _BIAS, _RATIO, _SHARE):
+        step = share * 2 / (smoothness * (1 + bias))
+        yield Point(
+            {L: smoothness, m: bias, r: ratio, alpha: step, E: 5, beta: 1 / (300 * smoothness)},
+            (
+                f"L = {smoothness}, m = {bias}, r = {ratio}, E = 5, beta = 1/(60 L E) = {1 / (300 * smoothness)}, "
+                f"alpha = {step}.",
+                f"alpha < 2/(L(1 + m)) = {2 / (smoothness * (1 + bias))}, and 1 - L alpha = {1 - smoothness * step}.",
+            ),
+        )
+
+
+def _tug_of_war(slope: int) -> Problem:
+    """Past x^2/2 against current x^2/2 - slope x, from x = 1: grad f = 1 and grad g = 1 - slope."""
+    return on_the_line([[(1, 0)]], [[(1, slope)]], start=1, L=1)
+
+
+def _run(problem: Problem, step: Fraction, local: Fraction, steps: int, rounds: int) -> Any:
+    return simulate(
+        problem,
+        "c_flag",
+        alpha=step,
+        beta=local,
+        local_steps=steps,
+        rounds=rounds,
+        memory=everything(),
+        engine="reference",
+    )
+
+
+def eq161_points() -> Iterator[Point]:
+    """First rounds in which the memory step raises h~ while the local steps forget, and milder ones."""
+    for slope, step, (steps, local) in product(
+        (4, 3, 2), (Fraction(1, 2), Fraction(1, 60)), ((1, Fraction(1, 60)), (3, Fraction(1, 180)))
+    ):
+        problem = _tug_of_war(slope)
+        trace = _run(problem, step, local, steps, 1)
+        first = {name: trace.column(name)[0, 0] for name in ("grad_g2", "grad_h2", "grad_memory2", "h", "Gamma")}
+        after = trace.at_end("h")[0]
+        bias = root(first["grad_memory2"]) / root(first["grad_g2"])
+        values = {
+            L: 1,
+            m: 0,
+            r: bias,
+            alpha: step,
+            beta: local,
+            E: steps,
+            grad_g: root(first["grad_g2"]),
+            grad_union: root(first["grad_h2"]),
+            memory: root(first["grad_memory2"]),
+            omega2: omega_squared(problem),
+            Gamma: first["Gamma"],
+            claim.h(claim.t): first["h"],
+            claim.h(claim.t + 1): after,
+        }
+        yield Point(
+            values,
+            (
+                f"N = 1, f = x^2/2, g = x^2/2 - {slope} x, h~ = (f + g)/2, x_0 = 1, L = 1; memory keeps everything, "
+                f"so b = 0 and m = 0; alpha = {step}, beta = {local}, E = {steps}, one round (T = 1).",
+                f"Assumption 3 holds at x_0 with r = |grad f|/|grad g| = {bias}; omega^2 = {values[omega2]}, at any x.",
+                f"h~ goes from {first['h']} to {after}, and Gamma(0) = {first['Gamma']}.",
+            ),
+        )
+
+
+def eq163_points() -> Iterator[Point]:
+    """Runs of one, two and four rounds, the bound summed round by round."""
+    for slope, rounds in product((4, -1), (1, 2, 4)):
+        problem, step, local = _tug_of_war(slope), Fraction(1, 2), Fraction(1, 60)
+        trace = _run(problem, step, local, 1, rounds)
+        h = [*trace.column("h")[0], trace.at_end("h")[0]]
+        at = {L: 1, r: Fraction(1, 3), alpha: step, beta: local, E: 1}
+        ratio, Q = ((claim.Q() / claim.Z()).subs(at), claim.Q().subs(at))
+        omega = omega_squared(problem)
+        total = sum(ratio * (h[t] - h[t + 1]) + Q * omega for t in range(rounds))
+        yield Point(
+            {
+                claim.T: rounds,
+                claim.h(0): h[0],
+                claim.h(claim.T): h[-1],
+                claim.bound_sum(claim.T): total,
+                claim.ratio: ratio,
+                claim.Q_constant: Q,
+                omega2: omega,
+            },
+            (
+                f"N = 1, f = x^2/2, g = x^2/2 - {slope} x, x_0 = 1, L = 1, alpha = 1/2, beta = 1/60, E = 1; h~ "
+                f"goes through {', '.join(map(str, h))}.",
+            ),
+        )
+
+
+def eq164_points() -> Iterator[Point]:
+    """A grid over what (164) depends on."""
+    for smoothness, steps, ratio, share, u in product(
+        (Fraction(1, 2), Fraction(1), Fraction(3)),
+        (1, 3),
+        (Fraction(0), Fraction(1), Fraction(5)),
+        (Fraction(1, 2), Fraction(3, 2)),
+        (Fraction(1, 60), Fraction(9, 100)),
+    ):
+        decrease, rounds = Fraction(steps, 3), steps
+        step, local = share / smoothness, u / (smoothness * steps)
+        yield Point(
+            {
+                L: smoothness,
+                E: steps,
+                r: ratio,
+                alpha: step,
+                beta: local,
+                claim.decrease: decrease,
+                claim.T: rounds,
+                omega2: Fraction(1, 4),
+            },
+            (
+                f"L = {smoothness}, E = {steps}, r = {ratio}, alpha = {step}, beta = {local} (beta L E = {u}), "
+                f"T = {rounds}, h~(x_0) - h~(x_T) = {decrease}, omega^2 = 1/4.",
+            ),
+        )
+
+
+CHECKS = {
+    "cflag.eq161": Check(eq161_points),
+    "cflag.eq163": Check(eq163_points),
+    "cflag.eq164": Check(eq164_points),
+    "cflag.eq177": Check(points),
+    "cflag.eq178": Check(points),
+}

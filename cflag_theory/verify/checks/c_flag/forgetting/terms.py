@@ -1,0 +1,195 @@
+"""(90) and (149)-(160): every term of the forgetting term, in exact rounds and in random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from cflag_theory.claims.c_flag.forgetting import terms as claim
+from cflag_theory.claims.c_flag.local_steps.sums import error_sum, rho_sum
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, k, m, r, sum2
+from cflag_theory.kernels.formulas import forgetting
+from cflag_theory.kernels.problems.objective import component_gradient, mean_gradient
+from cflag_theory.kernels.problems.problem import Array, Ints, Problem
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.witnesses.instances import Component, on_the_line, random_runs, rationals
+from cflag_theory.verify.witnesses.paths import Round, norm, walk
+
+_ROUNDS, _SEED = 12, 149
+
+
+def terms(found: Round, smoothness: Any, step: Any, local: Any) -> dict[Any, Any]:
+    """The quantities of the statements, for a memory of all past data: b = 0, so that m = 0 will do."""
+    S = found.rho_sum + found.error_sum
+    memory, size, rho = found.grad_f_memory, norm(found.grad_g), norm(found.rho_sum)
+    q, error = 1 - smoothness * step, norm(found.error_sum)
+    return {
+        L: smoothness,
+        m: size * 0,
+        r: norm(memory) / size if size else size,
+        alpha: step,
+        beta: local,
+        grad_g: size,
+        claim.memory: norm(memory),
+        rho_sum: rho,
+        error_sum: error,
+        sum2: S @ S,
+        claim.memory_dot_sum: memory @ S,
+        claim.memory_dot_rho: memory @ found.rho_sum,
+        claim.memory_dot_error: memory @ found.error_sum,
+        claim.rho_dot_error: found.rho_sum @ found.error_sum,
+        claim.difference2: (found.rho_sum - found.error_sum) @ (found.rho_sum - found.error_sum),
+        claim.Gamma: forgetting(smoothness, step, local, S @ S, memory @ S),
+        claim.T1: smoothness * local**2 * rho**2,
+        claim.T2: -local * q * (memory @ found.rho_sum),
+        claim.T3: -local * q * (memory @ found.error_sum),
+        claim.T4: smoothness * local**2 * error**2,
+    }
+
+
+def union_gradient(problem: Problem) -> Array:
+    """grad h~ at the start: the plain mean over all past and current components, as (3) weighs them."""
+    gradients = [
+        component_gradient(problem.potential, part, j, problem.start)
+        for part in (problem.past, problem.current)
+        for j in range(int(part.client_start[-1]))
+    ]
+    return np.asarray(sum(gradients) / len(gradients))
+
+
+def omega_squared(problem: Problem) -> Fraction:
+    """omega^2 of Lemma 11 on the line, where all components of a client have one curvature, so that no x matters."""
+    total = Fraction(0)
+    for i in range(problem.clients):
+        past, current = (
+            [mean_gradient(problem.potential, part, np.array([j]), problem.start)[0] for j in _members(part, i)]
+            for part in (problem.past, problem.current)
+        )
+        whole = sum(past + current) / Fraction(len(past) + len(current))
+        chosen = [kept for size in range(len(past) + 1) for kept in combinations(past, size)]
+        total += problem.p[i] * max(
+            (sum([*current, *kept]) / (len(current) + len(kept)) - whole) ** 2 for kept in chosen
+        )
+    return total
+
+
+def _members(part: Any, client: int) -> range:
+    return range(int(part.client_start[client]), int(part.client_start[client + 1]))
+
+
+def exact_point(
+    past: Sequence[Sequence[Component]],
+    current: Sequence[Sequence[Component]],
+    orders: Ints,
+    *,
+    start: int | Fraction,
+    step: Fraction,
+    local: Fraction,
+) -> tuple[Problem, dict[Any, Any], tuple[str, ...]]:
+    """One exact round on the line with L = 1: the problem, its values and its story."""
+    problem = on_the_line(past, current, start=start, L=1)
+    found = walk(problem, beta=local, orders=orders)
+    steps = orders.shape[1]
+    values = terms(found, Fraction(1), step, local)
+    values |= {E: steps, k: steps - 1, claim.N: problem.clients, claim.grad_union: norm(union_gradient(problem))}
+    shown = "; ".join(
+        f"{name} " + ", ".join("mean of " + " and ".join(f"({a}, {b})" for a, b in client) for client in task)
+        for name, task in (("past", past), ("current", current))
+    )
+    story = (
+        f"N = {problem.clients} with equal weights, components (a, b) stand for a x^2/2 - b x: {shown}. x_t = {start}, "
+        f"L = 1, memory keeps everything (m = 0), alpha = {step}, beta = {local}, E = {steps}, refreshed components "
+        f"{orders.tolist()}.",
+        f"grad f_memory = {found.grad_f_memory[0]}, grad g = {found.grad_g[0]}, r = {values[r]}, sum_k rho_k = "
+        f"{found.rho_sum[0]}, sum_k e_k = {found.error_sum[0]}, Gamma(t) = {values[claim.Gamma]}.",
+    )
+    return problem, values, story
+
+
+_UP, _DOWN = (1, 1), (-1, -1)
+
+
+def _chosen() -> Iterator[tuple[Any, Any, Any, Fraction, Fraction]]:
+    """(past, current, orders, alpha, beta) of the instances chosen to break or attain a line; x_t = 0."""
+    half, third = Fraction(1, 2), Fraction(3, 2)
+    # E = 1; N = 2; alpha > 1/L with memory along the gradients, and along the errors, which point the other way.
+    yield [[_DOWN]], [[_DOWN]], [[0]], half, Fraction(1, 60)
+    yield [[_DOWN]] * 2, [[_DOWN]] * 2, [[0]] * 2, half, Fraction(1, 60)
+    yield [[_DOWN]], [[_DOWN]], [[0]], third, Fraction(1, 60)
+    yield [[_UP]], [[_DOWN] * 2], [[0, 0]], third, Fraction(1, 60)
+    # Far beyond the step sizes of Lemmas 15 and 16, with memory against the gradients, and against the errors.
+    yield [[_UP]], [[_DOWN]], [[0] * 4], half, Fraction(8)
+    yield [[_DOWN]], [[_DOWN] * 2], [[0] * 4], half, Fraction(12)
+    # sum_k rho_k = sum_k e_k, where (90) is an equality.
+    yield [[_UP]], [[(0, 1), _UP]], [[0, 0]], half, Fraction(2)
+    # The ends of the ranges, where the sharper bounds are nearly attained.
+    for n, steps in ((1, 1), (1, 40), (32, 32)):
+        for share, step in product((Fraction(1, 4), Fraction(1, 12)), (half, Fraction(1))):
+            yield [[_UP if n == 1 else _DOWN]], [[_DOWN] * n], [[0] * steps], step, share / steps
+
+
+@cache
+def points() -> tuple[Point, ...]:
+    """The chosen instances, and random small problems."""
+    return tuple(_points())
+
+
+def _points() -> Iterator[Point]:
+    for past, current, orders, step, local in _chosen():
+        problem, values, story = exact_point(past, current, np.array(orders), start=0, step=step, local=local)
+        if past[0][0] == current[0][0]:
+            omega2 = omega_squared(problem)
+            values[claim.omega2] = omega2
+            story += (f"grad h~ = {union_gradient(problem)[0]} and omega^2 = {omega2}: past and current data agree.",)
+        yield Point(values, story)
+    rng = np.random.default_rng(_SEED)
+    for case in range(_ROUNDS):
+        clients, n, steps = 1 + case % 3, int(rng.integers(1, 4)), int(rng.integers(1, 5))
+        share = (Fraction(1, 4), Fraction(1, 12), Fraction(1, 60))[case // 3 % 3]
+        step = Fraction(int(rng.integers(1, 8)), 4)
+        curvature = rationals(rng, 1, span=4)[0] or Fraction(1, 2)
+        tasks = [
+            [[(curvature, b) for b in rationals(rng, n)] for _ in range(clients)],
+            [[(curvature, b) for b in rationals(rng, n)] for _ in range(clients)],
+        ]
+        problem, values, story = exact_point(
+            tasks[0],
+            tasks[1],
+            rng.integers(0, n, (clients, steps)),
+            start=rationals(rng, 1)[0],
+            step=step,
+            local=share / steps,
+        )
+        values[claim.omega2] = omega_squared(problem)
+        if values[grad_g] and step < 2:
+            yield Point(values, (*story, f"omega^2 = {values[claim.omega2]}."))
+
+
+def samples(seed: int, count: int) -> Iterator[Sample]:
+    """The first round of random runs, with refreshes of our own and all past data in memory."""
+    rng = np.random.default_rng([seed, _SEED])
+    found: list[dict[Any, Any]] = []
+    for run in random_runs(seed, count, beta_limit=1 / 4):
+        orders = np.stack([rng.integers(0, n, run.local_steps) for n in run.problem.current.counts])
+        whole = walk(run.problem, beta=run.beta, orders=orders)
+        values = terms(whole, max(run.L, run.L_component), run.alpha, run.beta)
+        found.append(values | {E: run.local_steps, k: run.local_steps - 1, claim.N: run.problem.clients})
+    yield Sample({key: np.array([values[key] for values in found], dtype=float) for key in found[0]})
+
+
+def with_omega() -> Iterator[Point]:
+    """The instances for which omega^2 of Lemma 11 is known."""
+    return (point for point in points() if claim.omega2 in point.values)
+
+
+_ALL = Check(points, samples)
+CHECKS = {
+    **dict.fromkeys(("cflag.eq90", "cflag.eq151", "cflag.eq156", "cflag.eq158"), _ALL),
+    "cflag.eq160": Check(with_omega),
+}

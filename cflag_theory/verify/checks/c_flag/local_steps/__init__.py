@@ -1,0 +1,1 @@
+"""Checks of `claims.c_flag.local_steps`."""

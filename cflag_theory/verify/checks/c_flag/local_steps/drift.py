@@ -1,0 +1,146 @@
+"""Lemma 13 and Corollary 14: the concave quadratic that comes closest, and random runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from cflag_theory.claims.c_flag.local_steps.drift import drift, error
+from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
+from cflag_theory.kernels import Trace
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.witnesses.instances import exact_run, on_the_line, random_runs
+
+# Sizes of the exact instances: (E, number of components).
+_DRIFT_SIZES = ((2, 1), (8, 1), (40, 1))
+_ERROR_SIZES = ((2, 2), (8, 8), (32, 64))
+
+
+@cache
+def concave_round(steps: int, n: int, step: Fraction) -> Trace:
+    """A round of E local steps with beta = `step` on n components -x^2/2 + x from x_0 = 0.
+
+    The one client refreshes its first component at every step. L = ||grad g(x_0)|| = 1.
+    """
+    return exact_run(
+        on_the_line([[(1, 0)]], [[(-1, -1)] * n], start=0, L=1),
+        alpha=Fraction(1, 2),
+        beta=step,
+        local_steps=steps,
+        orders=np.zeros((1, 1, steps), dtype=np.int64),
+        diagnostics="all",
+    )
+
+
+def concave(steps: int, n: int, u: Fraction) -> tuple[Fraction, Fraction]:
+    """Drift and delayed-gradient error of `concave_round` at k = E - 1, with beta L E = u."""
+    trace = concave_round(steps, n, u / steps)
+    return root(trace.column("drift2_max")[0, 0]), root(trace.column("iag_error2_max")[0, 0])
+
+
+def root(square: Fraction) -> Fraction:
+    """The root of a rational square; on the line every norm is rational."""
+    root = sp.sqrt(sp.Rational(square.numerator, square.denominator))
+    return Fraction(int(root.p), int(root.q))
+
+
+def _story(steps: int, n: int, u: Fraction, reached: str) -> tuple[str, ...]:
+    return (
+        f"N = 1, {n} component{'s' if n > 1 else ''} -x^2/2 + x (L = 1), x_t = 0, ||grad g(x_t)|| = 1; "
+        f"E = {steps}, beta = {u / steps}, so beta L E = {u}; the first component is refreshed at every step.",
+        reached,
+    )
+
+
+def _points(
+    symbol: Any, sizes: tuple[tuple[int, int], ...], limit: Fraction, which: int, words: str
+) -> Iterator[Point]:
+    for steps, n in sizes:
+        for u in (limit, limit / 4):
+            value = concave(steps, n, u)[which]
+            yield Point(
+                {symbol(k): value, k: steps - 1, beta: u / steps, L: 1, E: steps, grad_g: 1},
+                _story(steps, n, u, f"At k = E - 1 = {steps - 1} the {words} is {value} = {float(value):.8g}."),
+            )
+
+
+def drift_points() -> Iterator[Point]:
+    """The concave quadratic with one component, whose growth is exactly (1 + beta L)^k."""
+    return _points(drift, _DRIFT_SIZES, Fraction(1, 4), 0, "drift ||x_{t,k} - x_t||")
+
+
+def error_points() -> Iterator[Point]:
+    """Many concave components of which one is refreshed again and again."""
+    return _points(error, _ERROR_SIZES, Fraction(1, 12), 1, "error ||e_{t,k}||")
+
+
+def _samples(symbol: Any, column: str, limit: float, seed: int, count: int) -> Iterator[Sample]:
+    for run in random_runs(seed, count, beta_limit=limit):
+        scale = max(run.L, run.L_component)
+        # The draws of a step do not depend on E: a round of k + 1 steps is the beginning of the round of E steps, and
+        # its largest value is held against the bound at k.
+        for steps in range(1, run.local_steps + 1):
+            trace = run.trace if steps == run.local_steps else run.first_round(steps)
+            yield Sample(
+                {
+                    symbol(k): trace.root(column),
+                    k: steps - 1,
+                    beta: run.beta,
+                    L: scale,
+                    E: run.local_steps,
+                    grad_g: trace.root("grad_g2"),
+                }
+            )
+
+
+def drift_samples(seed: int, count: int) -> Iterator[Sample]:
+    """The largest client drift up to every k, in random runs."""
+    return _samples(drift, "drift2_max", 1 / 4, seed, count)
+
+
+def error_samples(seed: int, count: int) -> Iterator[Sample]:
+    """The largest delayed-gradient error up to every k, in random runs."""
+    return _samples(error, "iag_error2_max", 1 / 12, seed, count)
+
+
+def constants_along_range() -> dict[str, Any]:
+    """Printed constants, proved ones and exact instances along u = beta L E, for the figure."""
+    grid = [Fraction(i, 48) for i in range(1, 25)]
+    u = np.array([float(v) for v in grid])
+    return {
+        "drift": {
+            "title": "Lemma 13: client drift",
+            "ylabel": r"$\|x_{t,k}-x_t\| \,/\, (\beta k \|\nabla g(x_t)\|)$",
+            "printed": 4.0,
+            "range": 0.25,
+            "range_words": r"$u = 1/4$",
+            "u": u,
+            "proved": np.expm1(u) / u,
+            "instances": {
+                steps: [float(concave(steps, 1, v)[0] * steps / (v * (steps - 1))) for v in grid]
+                for steps in (2, 8, 40)
+            },
+        },
+        "error": {
+            "title": "Corollary 14: error of the delayed gradient",
+            "ylabel": r"$\|e_{t,k}\| \,/\, (\beta L E \|\nabla g(x_t)\|)$",
+            "printed": 2.0,
+            "range": 1 / 12,
+            "range_words": r"$u = 1/12$",
+            "u": u,
+            "proved": np.ones_like(u),
+            "instances": {steps: [float(concave(steps, 64, v)[1] / v) for v in grid] for steps in (2, 8, 32)},
+        },
+    }
+
+
+CHECKS = {
+    "cflag.lemma13": Check(drift_points, drift_samples),
+    "cflag.cor14": Check(error_points, error_samples),
+}

@@ -1,0 +1,43 @@
+"""The exact worst case of the sums over local steps: the attaining instance, and random exact rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cflag_theory.claims.c_flag.forgetting.ours.step import norm_S
+from cflag_theory.claims.c_flag.local_steps.drift import table_sum
+from cflag_theory.claims.c_flag.local_steps.ours import worst_sums as claim
+from cflag_theory.claims.c_flag.local_steps.sums import error_sum, rho_sum
+from cflag_theory.claims.engine.notation import E
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.c_flag.local_steps.ours.worst_path import cases, common
+from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.witnesses.paths import norm
+
+
+def points() -> Iterator[Point]:
+    """Every round."""
+    for case in cases():
+        worst, whole, size = case.worst, case.round, case.size
+        rho, errors, both = (norm(v) for v in (whole.rho_sum, whole.error_sum, whole.rho_sum + whole.error_sum))
+        values: dict[Any, Any] = common(case) | {
+            E: worst.local_steps,
+            claim.d_sum(E): size * (worst.gradient_sum - worst.local_steps),
+            table_sum(E): size * (worst.delayed_sum - worst.local_steps),
+            rho_sum: rho,
+            error_sum: errors,
+            norm_S: both,
+        }
+        story = (
+            f"{case.words}; L = 1, ||grad g(x_t)|| = {size}, beta = {worst.step}, E = {worst.local_steps}.",
+            f"||sum_k rho_k|| = {rho}, ||sum_k e_k|| = {errors}, ||S|| = {both}.",
+        )
+        met = {claim.rho_met: rho, claim.errors_met: errors, claim.S_met: both}
+        for part in ("gradients", "delayed", "errors"):
+            yield Point(values, story, part)
+            if case.attaining:
+                yield Point(values | met, story, f"attained {part}")
+
+
+CHECKS = {"ours.worst_sums": Check(points)}

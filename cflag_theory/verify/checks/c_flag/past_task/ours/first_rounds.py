@@ -1,0 +1,85 @@
+"""The first rounds: exact averages over the draws on problems where grad g grows along the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import sympy as sp
+
+from cflag_theory.claims.c_flag.past_task import runs as symbols
+from cflag_theory.claims.c_flag.past_task.ours import first_rounds as claim
+from cflag_theory.claims.engine.notation import E, L, alpha, beta
+from cflag_theory.kernels.problems.objective import gradients
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.c_flag.past_task.ours.rates import met_ratio, past
+from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.witnesses.instances import on_the_line, random_runs
+from cflag_theory.verify.witnesses.runs import Exact
+
+_HALF = Fraction(1, 2)
+
+
+def points() -> Iterator[Point]:
+    """f = x^2/2 with inf f = 0; g = -x^2/2 - x drives the model away, g = x^2/2 - 2x towards 2, g = -x steadily."""
+    pulls = {"-x^2/2 - x": [(-1, 1)], "x^2/2 - 2x": [(1, 2)], "-x": [(0, 1)]}
+    for (words, current), scale, start in product(pulls.items(), (Fraction(0), _HALF), (Fraction(0), Fraction(2))):
+        for step, W, steps in ((1 / (1 + scale**2), 2, 2), (_HALF, 3, 1)):
+            local = (1 - scale) / (8 * W * steps)
+            problem = on_the_line([past(scale)], [current], start=start, L=1)
+            run = Exact(problem, step, local, steps, W)
+            yield _point(run, scale, f"N = 1, f = x^2/2, g = {words}, x_0 = {start}, L = 1, b = +-{scale} grad f.")
+
+
+def _point(run: Exact, scale: Fraction, words: str) -> Point:
+    problem = run.problem
+    grad_g = (problem.p @ gradients(problem.potential, problem.current, problem.start))[0]
+    entries = run.sums().entries
+    values = {
+        claim.f2(claim.W): entries["grad_f2"],
+        claim.u2(claim.W): entries["bias2"] / scale**2 if scale else 0,
+        claim.F: run.f(problem.start),
+        claim.size_g(0): abs(grad_g),
+        claim.W: run.rounds,
+        symbols.t: 0,
+        symbols.root_m: scale,
+        L: problem.constants["L"].value,
+        alpha: run.alpha,
+        beta: run.beta,
+        E: run.local_steps,
+    }
+    story = (
+        f"{words} alpha = {run.alpha}, beta = {run.beta}, E = {run.local_steps}, W = {run.rounds}, memory drawn once.",
+        f"sum_t E||grad f||^2 = {entries['grad_f2']}, ||grad g(x_0)|| = {abs(grad_g)}.",
+    )
+    return Point({key: sp.sympify(value) for key, value in values.items()}, story)
+
+
+def samples(seed: int, count: int) -> Iterator[Sample]:
+    """Random runs of W = 5 rounds with small beta, on past data whose f is a mean of non-negative functions."""
+    for run in random_runs(seed, count, beta_limit=0.02, alpha_limit=1.0):
+        past, trace = run.problem.past, run.trace
+        rounds = trace.column("f").shape[1]
+        root, fits = met_ratio(trace)
+        if not fits.any() or len(past.offsets) or bool((past.weights < 0).any()):
+            continue
+        yield Sample(
+            {
+                L: max(run.L, run.L_component),
+                alpha: run.alpha,
+                beta: run.beta,
+                E: run.local_steps,
+                claim.W: rounds,
+                symbols.t: 0,
+                symbols.root_m: root[fits],
+                claim.f2(claim.W): np.sum(trace.column("grad_f2"), axis=1)[fits],
+                # f(x_0) - 0 is at least f(x_0) - inf f.
+                claim.F: trace.column("f")[:, 0][fits],
+                claim.size_g(0): trace.root("grad_g2")[:, 0][fits],
+            }
+        )
+
+
+CHECKS: dict[str, Check] = {"ours.first_rounds": Check(points, samples)}

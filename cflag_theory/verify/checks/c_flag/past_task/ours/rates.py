@@ -1,0 +1,164 @@
+"""Our bounds along whole runs: exact averages over the draws of the memory, rest points that attain them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from cflag_theory.claims.c_flag.past_task import runs as symbols
+from cflag_theory.claims.c_flag.past_task.ours import rates as claim
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, m
+from cflag_theory.kernels import Problem, Trace
+from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line, random_runs
+from cflag_theory.verify.witnesses.runs import Exact
+
+_HALF = Fraction(1, 2)
+
+
+def past(scale: Fraction) -> list[Component]:
+    """x^2/2 as the mean of (1 + scale) x^2/2 and (1 - scale) x^2/2: a memory of one has b = +-scale grad f."""
+    return [(1 + scale, 0), (1 - scale, 0)]
+
+
+def point(run: Exact, scale: Fraction, words: str) -> Point:
+    """A run averaged over its draws, with m = scale^2 and b = scale u."""
+    sums = run.sums()
+    e = sums.entries
+    inverse = 1 / scale if scale else Fraction(0)
+    values: dict[Any, Any] = {
+        **sums.values(),
+        symbols.root_m: scale,
+        m: scale**2,
+        symbols.u2_sum: e["bias2"] * inverse**2,
+        symbols.grad_dot_u_sum: e["grad_dot_bias"] * inverse,
+        symbols.u_dot_S_sum: e["bias_dot_S"] * inverse,
+        L: run.problem.constants["L"].value,
+        alpha: run.alpha,
+        beta: run.beta,
+        E: run.local_steps,
+    }
+    drawn = "anew every round" if run.redraw else "once"
+    story = (
+        f"{words} sqrt(m) = {scale}, alpha = {run.alpha}, beta = {run.beta}, E = {run.local_steps}, T = {run.rounds}; "
+        f"memory drawn {drawn} out of {len(run.draws())}.",
+        f"sum_t E||grad f||^2 = {e['grad_f2']}, sum_t E||grad g||^2 = {e['grad_g2']}, E f from {sums.f[0]} to "
+        f"{sums.f[-1]}.",
+    )
+    return Point(values, story)
+
+
+def _line(scale: Fraction, current: list[Component], start: Fraction) -> Problem:
+    return on_the_line([past(scale)], [current], start=start, L=1)
+
+
+def resting(scale: Fraction, step: Fraction, local: Fraction, steps: int, rounds: int) -> Exact:
+    """f = x^2/2, g = -x^2/2 - x, the memory with b = -scale grad f, started where the model rests."""
+    grown = (1 + local) ** steps - 1
+    start = grown / (step * (1 - scale) - grown)
+    return Exact(_line(scale, [(-1, 1)], start), step, local, steps, rounds, only=((1,),))
+
+
+def drawn_once_points() -> Iterator[Point]:
+    """Runs at rest, which attain the bound, and runs with one of two memories."""
+    for scale, steps, rounds in product((Fraction(0), _HALF, Fraction(4, 5)), (1, 3), (1, 4)):
+        run = resting(scale, _HALF, Fraction(1, 40), steps, rounds)
+        words = f"N = 1, f = x^2/2, g = -x^2/2 - x, L = 1, x_0 = {run.problem.start[0]} where the model rests, b < 0."
+        yield point(run, scale, words)
+    # The first constant: one step of gradient descent that is barely disturbed.
+    tiny = Fraction(1, 10**9)
+    words = "N = 1, f = x^2/2, g = -x, L = 1, x_0 = 1."
+    yield point(Exact(_line(Fraction(0), [(0, 1)], Fraction(1)), Fraction(1), tiny, 1, 1), Fraction(0), words)
+    for scale, slope, step in product((Fraction(0), _HALF), (Fraction(1), Fraction(-3)), (_HALF, Fraction(1))):
+        for steps, rounds in ((1, 3), (2, 4)):
+            problem = _line(scale, [(_HALF, slope), (-_HALF, slope)], Fraction(1))
+            run = Exact(problem, step, Fraction(1, 8), steps, rounds)
+            yield point(run, scale, f"N = 1, f = x^2/2, g = -{slope} x from +-x^2/4 - {slope} x, L = 1, x_0 = 1.")
+
+
+def redrawn_points() -> Iterator[Point]:
+    """All draws of fresh memories over up to four rounds, with m below, at and above 1."""
+    words = "N = 1, f = x^2/2, L = 1,"
+    for scale, steps, rounds in product((Fraction(0), _HALF, Fraction(1), Fraction(2)), (1, 2), (1, 4)):
+        for step in (1 / (1 + scale**2), 1 / (2 + 2 * scale**2)):
+            local = Fraction(1, 40)
+            grown = (1 + local) ** steps - 1
+            rest = grown / (step - grown)
+            for start in (rest, Fraction(1)):
+                problem = _line(scale, [(-1, 1)], start)
+                run = Exact(problem, step, local, steps, rounds, redraw=True)
+                yield point(run, scale, f"{words} g = -x^2/2 - x, x_0 = {start}.")
+
+
+def rate_points() -> Iterator[Point]:
+    """Exact runs on f = x^2/2, g = -x, every round of them, with T a square so that c/sqrt(T) is rational."""
+    for steps, root, step, scale in product((1, 3), (1, 2, 3), (_HALF, Fraction(1)), (Fraction(1), Fraction(1, 10))):
+        rounds = root * root
+        local = scale / root
+        rest = local * steps / step
+        for start in (rest, rest + 1):
+            problem = on_the_line([[(1, 0)]], [[(0, 1)]], start=start, L=1)
+            trace = exact_run(problem, alpha=step, beta=local, local_steps=steps, rounds=rounds)
+            assert trace.iterates is not None
+            found = trace.iterates[0, :, 0]
+            for index in range(rounds + 1):
+                later = {claim.x(symbols.t + 1): found[index + 1]} if index < rounds else {}
+                values = {
+                    alpha: step,
+                    beta: local,
+                    E: steps,
+                    symbols.T: rounds,
+                    claim.c: scale,
+                    claim.x(0): start,
+                    claim.x(symbols.t): found[index],
+                    **later,
+                }
+                story = (
+                    f"N = 1, f = x^2/2, g = -x, x_0 = {start}, alpha = {step}, beta = {local}, E = {steps}, T = "
+                    f"{rounds}: x_{index} = {found[index]}.",
+                )
+                yield Point(values, story)
+
+
+def met_ratio(trace: Trace) -> tuple[Array, Array]:
+    """The largest sqrt(m) that each replica met, and where it is below 1 in a run that did not break off."""
+    rounds = trace.column("f").shape[1]
+    root = np.sqrt(np.max(np.where(trace.column("b2") > 0, trace.column("m_met"), 0.0), axis=1, initial=0.0))
+    return root, np.isfinite(root) & (root < 1) & (trace.rounds_done == rounds) & (rounds > 0)
+
+
+def drawn_once_samples(seed: int, count: int) -> Iterator[Sample]:
+    """Whole random runs with the memory ratio that they met, where it is below 1 and alpha <= 1/L."""
+    for run in random_runs(seed, count, beta_limit=1.0, alpha_limit=1.0):
+        trace, T = run.trace, run.trace.column("f").shape[1]
+        root, fits = met_ratio(trace)
+        if not fits.any():
+            continue
+        yield Sample(
+            {
+                L: max(run.L, run.L_component),
+                alpha: run.alpha,
+                beta: run.beta,
+                E: run.local_steps,
+                symbols.T: T,
+                symbols.root_m: root[fits],
+                symbols.u2_sum: np.sum(trace.column("b2"), axis=1)[fits] / np.where(root > 0, root, 1.0)[fits] ** 2,
+                symbols.grad_f2_sum: np.sum(trace.column("grad_f2"), axis=1)[fits],
+                symbols.grad_g2_sum: np.sum(trace.column("grad_g2"), axis=1)[fits],
+                symbols.f_mean(0): trace.column("f")[:, 0][fits],
+                symbols.f_mean(symbols.T): trace.at_end("f")[fits],
+            }
+        )
+
+
+CHECKS: dict[str, Check] = {
+    "ours.drawn_once": Check(drawn_once_points, drawn_once_samples),
+    "ours.drawn_once_rate": Check(rate_points),
+    "ours.redrawn": Check(redrawn_points),
+}

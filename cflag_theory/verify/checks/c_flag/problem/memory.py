@@ -1,0 +1,245 @@
+"""Lemmas 8, 9 and 10: every draw of the memory of small exact problems, and random problems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, pairwise, product
+from typing import Any
+
+import numpy as np
+
+from cflag_theory.claims.c_flag.problem import memory as claim
+from cflag_theory.claims.engine.claim import Claim
+from cflag_theory.claims.engine.notation import bias2, grad_f2, grad_g, m, r
+from cflag_theory.kernels import Problem, random_glm, random_quadratic, random_separable
+from cflag_theory.kernels.problems.objective import gradients, mean_gradient
+from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
+from cflag_theory.verify.witnesses.instances import on_the_line
+
+#: The kept components of every client, as indices into all past components.
+Draw = tuple[tuple[int, ...], ...]
+_HALF = Fraction(1, 2)
+
+
+def draws(problem: Problem, size: int) -> list[Draw]:
+    """Every memory that keeps `size` components at each client; all are equally likely."""
+    first = problem.past.client_start.tolist()
+    return list(product(*[combinations(range(a, b), size) for a, b in pairwise(first)]))
+
+
+def biases(problem: Problem, draw: Draw) -> np.ndarray[Any, np.dtype[Any]]:
+    """b_i at the start for every client, one coordinate each."""
+    grad_f = gradients(problem.potential, problem.past, problem.start)[:, 0]
+    kept = [mean_gradient(problem.potential, problem.past, np.array(chosen), problem.start)[0] for chosen in draw]
+    return np.array(kept, dtype=object) - grad_f
+
+
+def _two_clients(start: Fraction) -> Problem:
+    past = [[(1, 2), (-1, 1), (3, 0)], [(2, -1), (0, 3), (1, 1)]]
+    return on_the_line(past, [[(1, 0)]] * 2, start=start, L=1, p=[Fraction(1, 3), Fraction(2, 3)])
+
+
+def lemma8_points() -> Iterator[Point]:
+    """The expected bias at some x, over all memories of each size; and a draw that is not uniform."""
+    for start, size in product((Fraction(0), Fraction(3, 2), Fraction(-4)), (1, 2, 3)):
+        problem = _two_clients(start)
+        every = draws(problem, size)
+        b = sum(biases(problem, draw) for draw in every) / Fraction(len(every))
+        share = [Fraction(sum(j in draw[0] for draw in every), len(every) * size) for j in range(3)]
+        yield _expected(problem, b, share, f"all {len(every)} memories of {size} components a client, equally likely")
+    # Classes {1, 2} and {3}, one of each kept: the second client keeps all.
+    problem = _two_clients(Fraction(3, 2))
+    every = [((0, 2), (3, 4, 5)), ((1, 2), (3, 4, 5))]
+    b = sum(biases(problem, draw) for draw in every) / 2
+    yield _expected(problem, b, [Fraction(1, 4), Fraction(1, 4), _HALF], "class-balanced memories, not uniform")
+
+
+def _expected(problem: Problem, b: Any, share: list[Fraction], words: str) -> Point:
+    grad_f = gradients(problem.potential, problem.past, problem.start)[0, 0]
+    return Point(
+        {
+            claim.mean_bias: problem.p @ b,
+            claim.mean_bias_i: b[0],
+            claim.mean_memory_i: b[0] + grad_f,
+            claim.grad_f_i: grad_f,
+            claim.share_gap: max(abs(w - Fraction(1, 3)) for w in share),
+        },
+        (
+            f"N = 2, three past components a client, p = 1/3, 2/3; {words}.",
+            f"At x = {problem.start[0]} the mean of b is {problem.p @ b}; expected shares at the first client: "
+            f"{', '.join(map(str, share))}.",
+        ),
+    )
+
+
+def lemma8_further(subject: Claim, seed: int, count: int) -> Iterable[Evidence]:
+    """The mean bias over all draws of one small problem, x running over a grid."""
+    printed = subject.parts[0].printed.relation
+    assert printed is not None
+    agree = []
+    for numerator in range(-4, 5):
+        problem = _two_clients(Fraction(numerator, 2))
+        for size in (1, 2, 3):
+            every = draws(problem, size)
+            mean = sum(problem.p @ biases(problem, draw) for draw in every) / Fraction(len(every))
+            agree.append(printed.holds_at({claim.mean_bias: mean}))
+    summary = f"The mean of b over all draws agrees in {sum(agree)} of {len(agree)} cases of x and size."
+    data = {"exact": True, "cases": len(agree)}
+    yield Evidence("enumeration", subject.parts[0].key, "printed", SUPPORTS if all(agree) else REFUTES, summary, data)
+
+
+def cancelling() -> Problem:
+    """Two clients with gradients x + 1 and x - 1 at x = 0, each the mean of 3/2 and 1/2 of it."""
+    clients = [[(c, -c * s) for c in (3 * _HALF, _HALF)] for s in (1, -1)]
+    return on_the_line(clients, [[(1, 1)]] * 2, start=0, L=1)
+
+
+def shared(ratio: Fraction) -> Problem:
+    """Two clients with gradients x and ratio x at x = 1, each the mean of 3/2 and 1/2 of it."""
+    clients = [[(a * c, 0) for c in (3 * _HALF, _HALF)] for a in (Fraction(1), ratio)]
+    return on_the_line(clients, [[(1, 0)]] * 2, start=1, L=2)
+
+
+def lemma9_points() -> Iterator[Point]:
+    """Clients whose gradients cancel, and clients that (28) covers; all draws of each."""
+    for problem, words in (
+        (cancelling(), "f_i = x^2/2 +- x, the mean of 3/2 and 1/2 of it, so f = x^2/2; x = 0"),
+        (shared(Fraction(1)), "f_1 = f_2, the mean of 3x^2/4 and x^2/4; x = 1"),
+        (shared(Fraction(2)), "f_1 the mean of 3x^2/4 and x^2/4, f_2 twice that; x = 1"),
+    ):
+        grad_f_i = gradients(problem.potential, problem.past, problem.start)[:, 0]
+        grad_f = problem.p @ grad_f_i
+        for draw, bound in product(draws(problem, 1), (Fraction(10**6), Fraction(1, 4))):
+            b_i = biases(problem, draw)
+            b = problem.p @ b_i
+            quarter = Fraction(1, 4)
+            # Assumption 2 at every client, with equality; the components' gradients are in the ratio 3 : 1 at all x.
+            assert all(b_i**2 == quarter * grad_f_i**2)
+            worst = int(np.argmax(grad_f_i**2))
+            yield Point(
+                {
+                    bias2: b**2,
+                    grad_f2: grad_f**2,
+                    m: bound,
+                    claim.m_i: quarter,
+                    claim.bias_i2: b_i[worst] ** 2,
+                    claim.grad_f_i2: grad_f_i[worst] ** 2,
+                    claim.mean_bias2: problem.p @ b_i**2,
+                },
+                (
+                    f"N = 2, p = 1/2; {words}. Each client keeps one of its two components "
+                    f"({_kept(draw)}); m = {bound}.",
+                    f"grad f_i = {', '.join(map(str, grad_f_i))}, b_i = {', '.join(map(str, b_i))}, so that "
+                    f"||b_i||^2 = (1/4) ||grad f_i||^2; grad f = {grad_f}, b = {b}.",
+                ),
+            )
+
+
+def _kept(draw: Draw) -> str:
+    return "; ".join(", ".join(f"number {j + 1}" for j in kept) for kept in draw)
+
+
+def lemma10_points() -> Iterator[Point]:
+    """Parallel and opposed memory gradients."""
+    rng = np.random.default_rng(10)
+    for case in range(12):
+        clients = 1 + case % 3
+        slopes = [Fraction(int(v), 2) for v in rng.integers(-4, 5, clients)]
+        problem = on_the_line([[(0, -v)] for v in slopes], [[(1, -3)]] * clients, start=0, L=1)
+        per_client = gradients(problem.potential, problem.past, problem.start)[:, 0]
+        new = abs(problem.p @ gradients(problem.potential, problem.current, problem.start)[:, 0])
+        ratios = [abs(v) / new for v in per_client]
+        worst = ratios.index(max(ratios))
+        yield Point(
+            {
+                claim.memory_norm: abs(problem.p @ per_client),
+                claim.memory_i: abs(per_client[worst]),
+                claim.memory_mean: problem.p @ np.array([abs(v) for v in per_client], dtype=object),
+                claim.r_i: ratios[worst],
+                r: max(ratios),
+                grad_g: new,
+            },
+            (
+                f"N = {clients}, p = 1/{clients}; memory gradients {', '.join(map(str, per_client))}, grad g = 3, "
+                f"r_i = {', '.join(map(str, ratios))}.",
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class State:
+    """Gradients at a random x of a random problem: of every f_i and f_i_memory, (N, d), and of g, (d,)."""
+
+    p: Array
+    past: Array
+    memory: Array
+    current: Array
+
+
+def states(seed: int, count: int) -> Iterator[State]:
+    """Problems of every family with up to 4 clients, a memory of some components each, and a random x."""
+    rng = np.random.default_rng([seed, 89])
+    for case in range(count):
+        clients, n, dimension = int(rng.integers(1, 5)), int(rng.integers(1, 6)), int(rng.integers(2, 5))
+        at = int(rng.integers(1 << 31))
+        problem = (
+            random_glm(clients=clients, components=n, dimension=dimension, seed=at),
+            random_quadratic(clients=clients, components=n, dimension=dimension, seed=at),
+            random_separable(clients=clients, past=n, current=n, dimension=dimension, seed=at),
+        )[case % 3]
+        x = problem.start + rng.normal(size=dimension)
+        first = problem.past.client_start
+        kept = [a + rng.choice(b - a, int(rng.integers(1, b - a + 1)), replace=False) for a, b in pairwise(first)]
+        memory = np.stack([mean_gradient(problem.potential, problem.past, chosen, x) for chosen in kept])
+        current = problem.p @ gradients(problem.potential, problem.current, x)
+        yield State(problem.p, gradients(problem.potential, problem.past, x), memory, current)
+
+
+def _norm2(vectors: Array) -> Array:
+    return np.asarray(np.sum(vectors**2, axis=-1))
+
+
+def lemma9_samples(seed: int, count: int) -> Iterator[Sample]:
+    """Every client, with m_i the ratio met and m the least that (28) allows."""
+    for state in states(seed, count):
+        bias, past = _norm2(state.memory - state.past), _norm2(state.past)
+        whole = _norm2(state.p @ state.past)
+        yield Sample(
+            {
+                bias2: _norm2(state.p @ (state.memory - state.past)),
+                grad_f2: whole,
+                m: np.max(bias) / whole,
+                claim.m_i: bias / past,
+                claim.bias_i2: bias,
+                claim.grad_f_i2: past,
+            },
+            on="repair",
+        )
+
+
+def lemma10_samples(seed: int, count: int) -> Iterator[Sample]:
+    """Every client, with r_i the ratio met."""
+    for state in states(seed, count):
+        new = np.sqrt(_norm2(state.current))
+        memory = np.sqrt(_norm2(state.memory))
+        yield Sample(
+            {
+                claim.memory_norm: np.sqrt(_norm2(state.p @ state.memory)),
+                claim.memory_i: memory,
+                claim.r_i: memory / new,
+                r: np.max(memory) / new,
+                grad_g: new,
+            }
+        )
+
+
+CHECKS = {
+    "cflag.lemma8": Check(lemma8_points, further=lemma8_further),
+    "cflag.lemma9": Check(lemma9_points, lemma9_samples),
+    "cflag.lemma10": Check(lemma10_points, lemma10_samples),
+}

@@ -1,0 +1,193 @@
+"""Checks of `claims.ours_memory`: the instances of the paper's rows, random exact ones, and small sums enumerated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, product
+
+import numpy as np
+
+from cflag_theory.claims.c_flag.problem import assumptions, memory
+from cflag_theory.claims.c_flag.problem import objective as problem
+from cflag_theory.claims.c_flag.problem.ours import memory as claim
+from cflag_theory.claims.engine.claim import Claim
+from cflag_theory.claims.engine.notation import bias2, grad_f2
+from cflag_theory.kernels import Problem
+from cflag_theory.kernels.problems.objective import gradients, values
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.c_flag.problem.assumptions import bias_at, satisfying, shape
+from cflag_theory.verify.checks.c_flag.problem.memory import biases, cancelling, draws, shared, states
+from cflag_theory.verify.checks.c_flag.problem.objective import split_problems, union
+from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
+from cflag_theory.verify.witnesses.instances import on_the_line, rationals
+
+_HALF = Fraction(1, 2)
+_SEED = 27
+
+
+def eq3_points() -> Iterator[Point]:
+    """The two clients of (3), with weights 1/2 and with weights by size."""
+    for world, sizes in split_problems():
+        h_i = union(world)
+        f_i, g_i = (values(world.potential, part, world.start) for part in (world.past, world.current))
+        h, f, g = (sum(world.p * np.array(found, dtype=object)) for found in (h_i, f_i, g_i))
+        past, current = (sum(pair[task] for pair in sizes) for task in (0, 1))
+        shares = [Fraction(a, a + b) for a, b in sizes]
+        share = Fraction(past, past + current)
+        rest = sum(world.p[i] * (shares[i] - share) * (f_i[i] - g_i[i]) for i in range(2))
+        yield Point(
+            {
+                problem.h: h,
+                problem.f: f,
+                problem.g: g,
+                problem.past: past,
+                problem.current: current,
+                problem.past_i: sizes[0][0],
+                problem.current_i: sizes[0][1],
+                problem.h_i: h_i[0],
+                problem.f_i: f_i[0],
+                problem.g_i: g_i[0],
+                claim.share_i: shares[0],
+                claim.remainder: rest,
+                claim.p_i: world.p[0],
+                claim.f_by_size: sum(sizes[i][0] * f_i[i] for i in range(2)) / past,
+                claim.g_by_size: sum(sizes[i][1] * g_i[i] for i in range(2)) / current,
+            },
+            (f"N = 2, p = {', '.join(map(str, world.p))}, (|P^i|, |C^i|) = {sizes}; h = {h}, remainder = {rest}.",),
+        )
+
+
+def assumption2_points() -> Iterator[Point]:
+    """Memories with a common minimiser, m_i = kappa^2; part 1 is attained where the memory is the flatter one."""
+    for components, kept in (
+        (((_HALF, 1), (3 * _HALF, 1)), (0,)),
+        (((_HALF, 1), (3 * _HALF, 1)), (1,)),
+        (((1, -2), (2, -2), (3, -2)), (0, 1)),
+    ):
+        kappa, _, rest = shape(components, kept)
+        for x in (rest, rest + 1, rest - Fraction(7, 3)):
+            grad_f, b = bias_at(components, kept, x)
+            story = (
+                f"f_i the mean of a (x - s)^2/2 with (a, s) = {', '.join(f'({a}, {s})' for a, s in components)}; kept "
+                f"{', '.join(str(j + 1) for j in kept)}; x = {x}.",
+                f"grad f_i = {grad_f}, b_i = {b}, sqrt(m_i) = kappa = {kappa}.",
+            )
+            numbers = {
+                assumptions.bias_i: abs(b),
+                assumptions.grad_f_i: abs(grad_f),
+                claim.memory_i: abs(grad_f + b),
+                claim.root_m: kappa,
+            }
+            yield Point(numbers, story, "1")
+            if x == rest:
+                yield Point(
+                    {assumptions.bias_at_rest: abs(b), assumptions.grad_f_i: abs(grad_f), claim.root_m: kappa},
+                    story,
+                    "2",
+                )
+                gradients_at_rest = [bias_at(components, (j,), rest)[1] for j in range(len(components))]
+                yield Point(
+                    {
+                        claim.u_j: gradients_at_rest[0],
+                        claim.u_l: gradients_at_rest[1],
+                        claim.kept: gradients_at_rest[-1],
+                        claim.total: sum(gradients_at_rest),
+                        claim.n: len(components),
+                    },
+                    story,
+                    "4",
+                )
+            else:
+                # On the line every point but s is a worst point.
+                worst = {claim.bias_worst: abs(b), claim.grad_worst: abs(grad_f)}
+                yield Point({**worst, assumptions.kappa: kappa, claim.root_m: kappa}, story, "3")
+
+
+def assumption2_further(subject: Claim, seed: int, count: int) -> Iterable[Evidence]:
+    """All sums of two or three components from a small grid: those that every uniform memory satisfies interpolate."""
+    grid = list(product((1, 2, 3), (0, 1, 2)))
+    sums = [chosen for size in (2, 3) for chosen in combinations_with_replacement(grid, size)]
+    allowed, broken = 0, 0
+    for components in sums:
+        found, _ = satisfying(components)
+        for size in range(1, len(components)):
+            if set(combinations(range(len(components)), size)) <= set(found):
+                allowed += 1
+                broken += len({s for _, s in components}) > 1
+    summary = (
+        f"Of {len(sums)} sums of a (x - s)^2/2 with a in 1, 2, 3 and s in 0, 1, 2, every memory of one size satisfies "
+        f"Assumption 2 in {allowed} cases; in {broken} of them the components have different minimisers."
+    )
+    data = {"exact": True, "cases": allowed}
+    yield Evidence("enumeration", "4", "printed", REFUTES if broken else SUPPORTS, summary, data)
+
+
+def _worlds() -> Iterator[tuple[Problem, str]]:
+    yield cancelling(), "f_i = x^2/2 +- x, each the mean of 3/2 and 1/2 of it, x = 0"
+    yield shared(Fraction(2)), "f_1 the mean of 3x^2/4 and x^2/4, f_2 twice that, x = 1"
+    rng = np.random.default_rng(_SEED)
+    for case in range(8):
+        clients = 1 + case % 3
+        past = [list(zip(rationals(rng, 2), rationals(rng, 2), strict=True)) for _ in range(clients)]
+        start = rationals(rng, 1)[0]
+        shown = "; ".join(" and ".join(f"({a}) x^2/2 - ({b}) x" for a, b in pair) for pair in past)
+        yield on_the_line(past, [[(1, 0)]] * clients, start=start, L=2), f"clients' components {shown}; x = {start}"
+
+
+def bias_floor_points() -> Iterator[Point]:
+    """Every draw of one component a client; m_i is the ratio at this x."""
+    for world, words in _worlds():
+        grad_f_i = gradients(world.potential, world.past, world.start)[:, 0]
+        if not all(grad_f_i):
+            continue
+        grad_f = world.p @ grad_f_i
+        for draw in draws(world, 1):
+            b_i = biases(world, draw)
+            ratios = list(b_i**2 / grad_f_i**2)
+            b = world.p @ b_i
+            spread = world.p @ (grad_f_i - grad_f) ** 2
+            yield Point(
+                {
+                    bias2: b**2,
+                    grad_f2: grad_f**2,
+                    claim.spread2: spread,
+                    claim.m_max: max(ratios),
+                    claim.mean_grad2: world.p @ grad_f_i**2,
+                    memory.m_i: ratios[0],
+                    memory.bias_i2: b_i[0] ** 2,
+                    memory.grad_f_i2: grad_f_i[0] ** 2,
+                    memory.mean_bias2: world.p @ b_i**2,
+                },
+                (
+                    f"N = {world.clients}, equal weights, {words}; memory {draw}.",
+                    f"b = {b}, grad f = {grad_f}, max m_i = {max(ratios)}, spread = {spread}.",
+                ),
+            )
+
+
+def bias_floor_samples(seed: int, count: int) -> Iterator[Sample]:
+    """Random problems with several clients, m_i the ratio met at a random x."""
+    for state in states(seed, count):
+        bias, past = state.memory - state.past, state.past
+        whole = state.p @ past
+        ratios = np.sum(bias**2, axis=1) / np.sum(past**2, axis=1)
+        yield Sample(
+            {
+                bias2: np.sum((state.p @ bias) ** 2),
+                grad_f2: np.sum(whole**2),
+                claim.spread2: state.p @ np.sum((past - whole) ** 2, axis=1),
+                claim.m_max: np.max(ratios),
+                memory.m_i: ratios,
+                memory.bias_i2: np.sum(bias**2, axis=1),
+                memory.grad_f_i2: np.sum(past**2, axis=1),
+            }
+        )
+
+
+CHECKS = {
+    "ours.eq3": Check(eq3_points),
+    "ours.assumption2": Check(assumption2_points, further=assumption2_further),
+    "ours.bias_floor": Check(bias_floor_points, bias_floor_samples),
+}

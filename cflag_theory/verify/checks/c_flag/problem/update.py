@@ -1,0 +1,122 @@
+"""(7), line 12, (17)-(22) and (23)-(25): exact rounds of Algorithm 1, one coordinate at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from cflag_theory.claims.c_flag.problem import update as claim
+from cflag_theory.claims.engine.notation import alpha, beta
+from cflag_theory.kernels import Problem
+from cflag_theory.kernels.draws import COMPONENT, below, lane, words
+from cflag_theory.kernels.problems.objective import gradients
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.witnesses.instances import exact_run, on_the_line, rationals
+
+# Exact rounds on random small problems, besides the ones chosen to break a statement.
+_ROUNDS, _SEED = 12, 22
+
+
+def _problems() -> Iterator[tuple[Problem, Fraction, Fraction, int, str]]:
+    """(problem, alpha, beta, E, words): first the stationary one, on which nothing should move."""
+    at_rest = on_the_line([[(1, 1)]], [[(1, 1)]], start=1, L=1)
+    yield at_rest, Fraction(1, 2), Fraction(1, 2), 2, "N = 1, f = g = x^2/2 - x, x_0 = 1, where every gradient is zero"
+    rng = np.random.default_rng(_SEED)
+    for _ in range(_ROUNDS):
+        clients, n = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+        tasks = [
+            [list(zip(rationals(rng, n), rationals(rng, n), strict=True)) for _ in range(clients)] for _ in range(2)
+        ]
+        raw = [Fraction(int(v)) for v in rng.integers(1, 5, clients)]
+        p = [v / sum(raw) for v in raw]
+        start = rationals(rng, 1)[0]
+        problem = on_the_line(tasks[0], tasks[1], start=start, L=2, p=p)
+        step, local, E = (
+            Fraction(int(rng.integers(1, 5)), 4),
+            Fraction(int(rng.integers(1, 5)), 8),
+            int(rng.integers(1, 5)),
+        )
+        shown = f"N = {clients}, p = {', '.join(map(str, p))}, past {_show(tasks[0])}, current {_show(tasks[1])}"
+        yield problem, step, local, E, f"{shown}, x_0 = {start}"
+
+
+def _show(task: list[list[tuple[Fraction, Fraction]]]) -> str:
+    clients = (" + ".join(f"({a}) x^2/2 - ({b}) x" for a, b in components) for components in task)
+    return "; ".join(f"mean of {words}" for words in clients)
+
+
+def points() -> Iterator[Point]:
+    """One exact round of Algorithm 1 on each problem, E and the step sizes chosen with it."""
+    for problem, step, local, E, shown in _problems():
+        # Rounds alike but for alpha give S and the mean of the local iterates apart from each other.
+        whole = _round(problem, step, local, E)
+        without_memory = _round(problem, Fraction(0), local, E)
+        x = problem.start[0]
+        memory_gradient = (problem.p @ gradients(problem.potential, problem.past, problem.start))[0]
+        grad_g = (problem.p @ gradients(problem.potential, problem.current, problem.start))[0]
+        S = _delayed_sum(problem, local, E)
+        rest = x - step * memory_gradient
+        yield Point(
+            {
+                claim.x: x,
+                claim.x_next: whole,
+                claim.x_mean: without_memory,
+                claim.S: S,
+                claim.grad_f_memory: memory_gradient,
+                claim.memory_mean: memory_gradient,
+                claim.grad_g: grad_g,
+                claim.total_weight: sum(problem.p),
+                alpha: step,
+                beta: local,
+            },
+            (
+                f"{shown}; memory keeps everything; E = {E}, alpha = {step}, beta = {local}, seed {_SEED}.",
+                f"One round: sum_i p_i x_E^i = {without_memory}, S = {S}, grad_f_memory = {memory_gradient}.",
+                f"(7) gives {rest - local * without_memory}, line 12 of Algorithm 1 gives "
+                f"{x - without_memory + step * memory_gradient}, (24) gives {rest - local * S}.",
+            ),
+        )
+
+
+def _round(problem: Problem, step: Fraction, local: Fraction, E: int) -> Fraction:
+    trace = exact_run(problem, alpha=step, beta=local, local_steps=E, seed=_SEED)
+    assert trace.iterates is not None
+    found: Fraction = trace.iterates[0, 1, 0]
+    return found
+
+
+def _delayed_sum(problem: Problem, local: Fraction, E: int) -> Fraction:
+    """S by (5) and (4), written out here once more: a witness that shares no line with the simulation."""
+    x, part = problem.start[0], problem.current
+
+    def gradient(j: int, at: Fraction) -> Fraction:
+        rows = range(part.row_start[j], part.row_start[j + 1])
+        curved: Fraction = sum(
+            part.weights[c] * part.rows[c, 0] * (part.rows[c, 0] * at - part.shifts[c]) for c in rows
+        )
+        return curved + (part.offsets[j, 0] if len(part.offsets) else 0)
+
+    means = []
+    for i in range(problem.clients):
+        members = range(part.client_start[i], part.client_start[i + 1])
+        means.append(sum(gradient(j, x) for j in members) / Fraction(len(members)))
+    grad_g = sum(p * mean for p, mean in zip(problem.p, means, strict=True))
+    S = Fraction(0)
+    for i in range(problem.clients):
+        members = range(part.client_start[i], part.client_start[i + 1])
+        filled = {j: x for j in members}
+        at = x
+        for k in range(E):
+            if k > 0:
+                word = lane(words(_SEED, COMPONENT, 0, i, 0, k >> 2), k)
+                filled[members[below(word, len(members))]] = at
+            delayed = sum(gradient(j, filled[j]) for j in members) / Fraction(len(members))
+            S += problem.p[i] * delayed
+            at -= local * (grad_g - means[i] + delayed)
+    return S
+
+
+CHECKS = dict.fromkeys(("cflag.eq7", "cflag.alg1", "cflag.eq22", "cflag.eq25"), Check(points))

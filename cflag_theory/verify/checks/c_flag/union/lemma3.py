@@ -1,0 +1,225 @@
+"""Algorithm 1 against (67)-(68), Lemma 3 along it, and Lemma 11: exact rounds on the line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from cflag_theory.claims.c_flag.union import lemma3 as claim
+from cflag_theory.claims.c_flag.union import surrogate
+from cflag_theory.claims.engine.notation import E, L, alpha, beta
+from cflag_theory.kernels import Problem, Trace
+from cflag_theory.kernels.problems.objective import gradients
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.c_flag.union.data import (
+    AT_REST,
+    SEED,
+    UNEVEN,
+    Union,
+    kept_smoothness,
+    random_unions,
+    run_union,
+    shares,
+    show,
+    single,
+)
+from cflag_theory.verify.checks.c_flag.union.surrogate import losses
+from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line
+
+
+def algorithm1(union: Union, step: Fraction, local: Fraction, steps: int, rounds: int) -> Trace:
+    """Algorithm 1 in exact arithmetic, with the memory components as all of the past."""
+    return exact_run(separate(union), alpha=step, beta=local, local_steps=steps, rounds=rounds, seed=SEED)
+
+
+def separate(union: Union) -> Problem:
+    """Past data M, current data C."""
+    return on_the_line(
+        union.memory, union.current, start=union.start, L=max(Fraction(1), kept_smoothness(union)), p=union.p
+    )
+
+
+def slopes(problem: Problem, at: Any) -> tuple[Fraction, Fraction]:
+    """grad f_memory and grad g on the line."""
+    x = np.array([at], dtype=object)
+    found = [problem.p @ gradients(problem.potential, part, x) for part in (problem.past, problem.current)]
+    return found[0][0], found[1][0]
+
+
+def delayed_sum(trace: Trace, gradient: Fraction, step: Fraction, local: Fraction, p: Any) -> Fraction:
+    """S of the first round: from Lambda_i = grad_f_memory a_i, or by (24) where that vanishes."""
+    assert trace.iterates is not None
+    if gradient != 0:
+        found: Fraction = trace.column("Lambda")[0, 0] @ p / gradient
+        return found
+    x = trace.iterates[0, :2, 0]
+    moved: Fraction = (x[0] - x[1] - step * gradient) / local
+    return moved
+
+
+def eq68_values(union: Union, step: Fraction, steps: int) -> dict[Any, Any]:
+    """One round of Algorithm 1 with alpha = beta and one of (67)-(68), from the same start."""
+    own, other = algorithm1(union, step, step, steps, 1), run_union(union, step, steps, 1)
+    f_memory, g = slopes(separate(union), union.start)
+    h, _ = slopes(union.problem(), union.start)
+    p = np.array(union.p, dtype=object)
+    return {
+        alpha: step,
+        beta: step,
+        claim.x: union.start,
+        claim.grad_g: g,
+        claim.grad_h: h,
+        claim.grad_f_memory: f_memory,
+        claim.S: delayed_sum(own, f_memory, step, step, p),
+        claim.S_union: delayed_sum(other, h, step, step, p),
+    }
+
+
+def eq68_points() -> Iterator[Point]:
+    """A round from the minimiser of h~, where only (67)-(68) stay, and random rounds."""
+    cases = [(AT_REST, 2), (single([(1, 0)], [(1, 1)], 1), 1), *random_unions(6)]
+    for union, steps in cases:
+        values = eq68_values(union, Fraction(1, 30 * steps), steps)
+        moved = [values[claim.grad_f_memory] + values[claim.S], values[claim.grad_h] + values[claim.S_union]]
+        yield Point(
+            values,
+            (
+                f"{union.words} E = {steps}, alpha = beta = 1/{30 * steps}, seed {SEED}.",
+                f"Algorithm 1 moves by -beta ({moved[0]}), (67)-(68) by -beta ({moved[1]}).",
+            ),
+        )
+
+
+def at_rest(memory: list[Component], current: list[Component], steps: int) -> Union:
+    """The same data started where Algorithm 1 with alpha = beta = 1/(30 L E) stays: its round is affine."""
+    step = Fraction(1, 30 * steps)
+    images = []
+    for start in (0, 1):
+        trace = algorithm1(single(memory, current, start), step, step, steps, 1)
+        assert trace.iterates is not None
+        images.append(trace.iterates[0, 1, 0])
+    return single(memory, current, images[0] / (1 - images[1] + images[0]))
+
+
+def lemma3_points() -> Iterator[Point]:
+    """Algorithm 1 at rest, away from the stationary points of h~."""
+    one: list[Component] = [(1, 1)]
+    cases = (
+        (2, one, "|C| = |M|"),
+        (3, one, "|C| = |M|"),
+        # To first order in beta these descend the h~ of (3), and still do not stop where its gradient vanishes.
+        (2, one * 2, "|C| = E |M|"),
+        (1, one * 2, "E = 1 and |C| = 2 |M|"),
+    )
+    for (steps, current, words), rounds in ((case, rounds) for case in cases for rounds in (1, 3)):
+        union = at_rest([(1, 0)], current, steps)
+        step = Fraction(1, 30 * steps)
+        trace = algorithm1(union, step, step, steps, rounds)
+        first, last, least = trace.column("h")[0, 0], trace.at_end("h")[0], min(trace.column("grad_h2")[0])
+        yield Point(
+            {
+                alpha: step,
+                beta: step,
+                L: 1,
+                E: steps,
+                surrogate.T: rounds,
+                surrogate.h(0): first,
+                surrogate.h(surrogate.T): last,
+                surrogate.least: least,
+            },
+            (
+                f"{union.words} {words}. Algorithm 1, E = {steps}, alpha = beta = 1/(30 L E) = {step}, {rounds} "
+                f"round{'s' if rounds > 1 else ''}, seed {SEED}.",
+                f"It stays at x_0: h~(x_0) = {first}, h~(x_T) = {last}, min_t ||grad h~(x_t)||^2 = {least}.",
+            ),
+        )
+
+
+def remark_points() -> Iterator[Point]:
+    """(67)-(68) at a minimiser of h~ for three rounds: memory and current data conflict there, or do not."""
+    agree = (single([(1, 1)], [(1, 1)], 1), single([(0, 0)], [(1, 1)] * 2, 1))
+    for union in (AT_REST, *agree):
+        trace = run_union(union, Fraction(1, 60), 2, 3)
+        assert trace.iterates is not None
+        _, share, _ = shares(union)
+        for t, at in enumerate(trace.iterates[0, :-1, 0]):
+            f_memory, g = slopes(separate(union), at)
+            yield Point(
+                {
+                    claim.grad_h2: trace.column("grad_f2")[0, t],
+                    claim.grad_g2: g**2,
+                    claim.grad_memory2: f_memory**2,
+                    claim.memory_dot: f_memory * g,
+                    claim.share: share,
+                },
+                (
+                    f"{union.words} (67)-(68) with beta = 1/60 = 1/(30 L E), E = 2, seed {SEED}.",
+                    f"Round {t}: x_t = {at}, h~(x_t) = {losses(trace)[t]}, grad h~(x_t)^2 = "
+                    f"{trace.column('grad_f2')[0, t]}, grad g(x_t) = {g}, grad f_memory(x_t) = {f_memory}.",
+                ),
+            )
+
+
+def omega2(union: Union) -> Fraction:
+    """omega^2 over all C^i in D^i in M^i u C^i, for components of one curvature: every gap is then constant in x."""
+    assert len({a for task in (union.memory, union.current) for components in task for a, _ in components}) == 1
+    total = Fraction(0)
+    for p, kept, new in zip(union.p, union.memory, union.current, strict=True):
+        whole = _mean([*kept, *new])
+        gaps = [
+            (_mean([*subset, *new]) - whole) ** 2
+            for size in range(len(kept) + 1)
+            for subset in combinations(kept, size)
+        ]
+        total += p * max(gaps)
+    return total
+
+
+def _mean(components: list[Component]) -> Fraction:
+    return sum((Fraction(b) for _, b in components), Fraction(0)) / len(components)
+
+
+def _flat(union: Union) -> Union:
+    """The same with every curvature 1, so that omega is finite."""
+    tasks: list[list[list[Component]]] = [
+        [[(1, b) for _, b in components] for components in task] for task in (union.memory, union.current)
+    ]
+    words = f"memory {show(tasks[0])}, current data {show(tasks[1])}, x_0 = {union.start}, p = "
+    return Union(tasks[0], tasks[1], union.start, union.p, words + ", ".join(map(str, union.p)) + ".")
+
+
+def lemma11_points() -> Iterator[Point]:
+    """Rounds of Algorithm 1 on data that attain the bound, that break it for h~ by (3), and at random."""
+    attained = single([(1, 0)], [(1, -1)], 0)
+    for union in (attained, UNEVEN, *(_flat(union) for union, _ in random_unions(10))):
+        trace = algorithm1(union, Fraction(1, 60), Fraction(1, 60), 2, 2)
+        assert trace.iterates is not None
+        bound = omega2(union)
+        own, total, spread = shares(union)
+        for t, at in enumerate(trace.iterates[0, :-1, 0]):
+            by_client, _ = slopes(union.problem(), at)
+            for part, h2 in (("1", by_client**2), ("2", trace.column("grad_h2")[0, t])):
+                g2 = trace.column("grad_g2")[0, t]
+                yield Point(
+                    {claim.grad_g2: g2, claim.grad_h2: h2, claim.omega2: bound, surrogate.share_spread: spread},
+                    (
+                        f"{union.words} Algorithm 1 with E = 2, alpha = beta = 1/60, seed {SEED}, round {t}: x_t = "
+                        f"{at}.",
+                        f"Shares of memory {', '.join(map(str, own))}, in total {total}; ||grad g||^2 = {g2}, "
+                        f"||grad h~||^2 = {h2}, omega^2 = {bound}.",
+                    ),
+                    part,
+                )
+
+
+CHECKS = {
+    "cflag.eq68": Check(eq68_points),
+    "cflag.lemma3": Check(lemma3_points),
+    "cflag.lemma3_remark": Check(remark_points),
+    "cflag.lemma11": Check(lemma11_points),
+}

@@ -1,0 +1,303 @@
+"""(69)-(74) and (66) along (67)-(68): exact rounds on the line, and random runs.
+
+(67)-(68) with a step size beta are Algorithm 1 with alpha = beta whose past and current data are both the union of
+memory and current data: its memory gradient is then grad h~, and its trace records h~ as f.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from cflag_theory.claims.c_flag.union import surrogate as claim
+from cflag_theory.claims.c_flag.union.tracking import L_memory
+from cflag_theory.claims.engine.notation import E, L, beta, k
+from cflag_theory.kernels import Problem, Trace, everything, random_glm, random_quadratic, random_separable, simulate
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.c_flag.union.data import (
+    AT_REST,
+    CONVEX,
+    LINEAR,
+    SEED,
+    STEEP,
+    UNEVEN,
+    Union,
+    by_sizes,
+    kept_smoothness,
+    random_unions,
+    run_union,
+    shares,
+)
+from cflag_theory.verify.evidence import Point, Sample
+
+
+def losses(trace: Trace) -> list[Fraction]:
+    """h~(x_0), ..., h~(x_T)."""
+    return [*trace.column("f")[0].tolist(), trace.at_end("f")[0]]
+
+
+def root(square: Fraction) -> Fraction:
+    """The root of a rational square; on the line every norm is rational."""
+    from math import isqrt
+
+    return Fraction(isqrt(square.numerator), isqrt(square.denominator))
+
+
+def _replay(step: Fraction, steps: int, rounds: int) -> str:
+    return f"(67)-(68) with beta = {step}, E = {steps}, {rounds} round{'s' if rounds > 1 else ''}, seed {SEED}."
+
+
+def round_values(union: Union, step: Fraction, steps: int) -> Point:
+    """One exact round as values of (69)'s symbols."""
+    trace = run_union(union, step, steps, 1)
+    before, after = losses(trace)
+    size = root(trace.column("grad_f2")[0, 0])
+    values: dict[Any, Any] = {
+        L: 1,
+        E: steps,
+        k: steps - 1,
+        beta: step,
+        claim.h(claim.t): before,
+        claim.h(claim.t + 1): after,
+        claim.grad_h(claim.t): size,
+        L_memory: kept_smoothness(union),
+    }
+    story = (union.words, _replay(step, steps, 1), f"h~ goes from {before} to {after}; ||grad h~(x_t)|| = {size}.")
+    return Point(values, story)
+
+
+def eq69_points() -> Iterator[Point]:
+    """The round at rest, the round that attains the sharp constant, and random rounds over the range."""
+    for share, steps in product((Fraction(1, 4), Fraction(1, 30)), (1, 2, 5)):
+        for union in (AT_REST, CONVEX, LINEAR):
+            yield round_values(union, share / steps, steps)
+    yield round_values(STEEP, Fraction(1, 30), 1)
+    for number, (union, steps) in enumerate(random_unions(12)):
+        yield round_values(union, Fraction(1, 4 << (number % 2)) / steps, steps)
+
+
+def eq71_points() -> Iterator[Point]:
+    """The range of (71), its end included, and one step beyond, which counts only where a wider range is claimed."""
+    for smoothness, steps, share in product(
+        (Fraction(1), Fraction(5, 3)), (1, 4), (Fraction(1, 100), Fraction(1, 30), Fraction(1, 4), Fraction(1, 3))
+    ):
+        step = share / (smoothness * steps)
+        yield Point(
+            {L: smoothness, E: steps, beta: step},
+            (f"L = {smoothness}, E = {steps}, beta = {step}, so u = beta L E = {share}.",),
+        )
+
+
+def eq73_points() -> Iterator[Point]:
+    """The step size of Lemma 3."""
+    for smoothness, steps in product((Fraction(1, 3), Fraction(1), Fraction(7)), (1, 2, 9)):
+        step = 1 / (30 * smoothness * steps)
+        yield Point({L: smoothness, E: steps, beta: step}, (f"L = {smoothness}, E = {steps}, beta = {step}.",))
+
+
+def run_values(union: Union, steps: int, rounds: int) -> Point:
+    """A run with beta = 1/(30 L E) as values of (66)'s and (74)'s symbols.
+
+    (73) is checked in every round; it holds wherever the kept components are 1-smooth.
+    """
+    step = Fraction(1, 30 * steps)
+    trace = run_union(union, step, steps, rounds)
+    path, sizes2 = losses(trace), trace.column("grad_f2")[0].tolist()
+    met = all(size2 <= 60 * (path[i] - path[i + 1]) for i, size2 in enumerate(sizes2))
+    assert met == (kept_smoothness(union) <= 1)
+    assert trace.iterates is not None
+    points = trace.iterates[0, :, 0]
+    drop, least = path[0] - path[-1], min(sizes2)
+    values: dict[Any, Any] = {
+        L: 1,
+        E: steps,
+        k: steps - 1,
+        beta: step,
+        claim.T: rounds,
+        claim.h(0): path[0],
+        claim.h(claim.T): path[-1],
+        claim.h(claim.t): path[0],
+        claim.h(claim.t + 1): path[1],
+        claim.grad_h(claim.t): root(sizes2[0]),
+        claim.least: least,
+        claim.printed_sum: rounds * drop,
+        claim.round_sum(claim.T): sum(path[i] - path[i + 1] for i in range(rounds)),
+        L_memory: kept_smoothness(union),
+        claim.share_spread: shares(union)[2],
+    }
+    if values[claim.share_spread] == 0:
+        # Otherwise (67)-(68) with the h~ of (3) would take other steps.
+        values[claim.h_sizes(0)] = by_sizes(union, points[0])[0]
+        values[claim.h_sizes(claim.T)] = by_sizes(union, points[-1])[0]
+        values[claim.least_sizes] = min(by_sizes(union, at)[1] ** 2 for at in points[:-1])
+    story = (
+        union.words,
+        _replay(step, steps, rounds),
+        f"h~(x_0) - h~(x_T) = {float(drop):.10g}, min_t ||grad h~(x_t)||^2 = {float(least):.10g}; (73) "
+        + ("holds in every round." if met else "fails."),
+    )
+    return Point(values, story)
+
+
+def run_points() -> Iterator[Point]:
+    """Runs at rest, the quadratic that comes closest, linear losses, and random unions."""
+    for steps, rounds in ((1, 1), (2, 2), (3, 3)):
+        for union in (AT_REST, CONVEX, LINEAR):
+            yield run_values(union, steps, rounds)
+    for union, steps in random_unions(8):
+        yield run_values(union, steps, 3)
+
+
+def lemma3_points() -> Iterator[Point]:
+    """A memory of steep components, unequal shares, the runs of (74), and long rounds of the quadratic."""
+    yield uneven_round()
+    runs = (run_values(STEEP, 1, 1), *run_points(), *(run_values(CONVEX, steps, 1) for steps in (8, 150)))
+    for point in runs:
+        yield replace(point, part="1")
+        if point.values[claim.share_spread] == 0:
+            yield replace(point, part="2")
+
+
+def uneven_round() -> Point:
+    """A round of (67)-(68) with the h~ of (3) for E = 1, where it needs no table of delayed gradients."""
+    step, start = Fraction(1, 30), UNEVEN.start
+    before, slope = by_sizes(UNEVEN, start)
+    data = zip(UNEVEN.p, UNEVEN.memory, UNEVEN.current, strict=True)
+    both = [(p, [*kept, *new]) for p, kept, new in data]
+    local = sum(p * sum((a * start - b for a, b in client), Fraction(0)) / len(client) for p, client in both)
+    moved = start - step * slope - step * local
+    after, _ = by_sizes(UNEVEN, moved)
+    own, total, spread = shares(UNEVEN)
+    values: dict[Any, Any] = {
+        L: 1,
+        E: 1,
+        k: 0,
+        beta: step,
+        claim.T: 1,
+        claim.h_sizes(0): before,
+        claim.h_sizes(claim.T): after,
+        claim.least_sizes: slope**2,
+        L_memory: kept_smoothness(UNEVEN),
+        claim.share_spread: spread,
+    }
+    story = (
+        UNEVEN.words,
+        f"Shares of memory {', '.join(map(str, own))}, in total {total}; every component is 1-smooth, L = 1.",
+        f"(67)-(68) with h~ by (3), beta = {step}, E = 1, one round: grad h~(x_0) = {slope}, sum_i p_i grad h~_i(x_0) "
+        f"= {local}; x goes from {start} to {moved}, h~ from {before} to {after}.",
+    )
+    return Point(values, story, "2")
+
+
+@dataclass(frozen=True)
+class FloatRun:
+    """A random run on floats, with the L of its components."""
+
+    problem: Problem
+    trace: Trace
+    step: float
+    local_steps: int
+    L: float
+
+    def path(self, name: str) -> np.ndarray[Any, Any]:
+        """The column of f or g with its value at the end, shape (replicas, T + 1)."""
+        return np.concatenate([self.trace.column(name), self.trace.at_end(name)[:, None]], axis=1)
+
+
+_POTENTIALS = ("cauchy", "geman_mcclure", "cosine")
+
+
+def random_problem(case: int, rng: np.random.Generator) -> Problem:
+    """A problem of one of the three families."""
+    size = {name: int(rng.integers(1, 4)) for name in ("clients", "n")}
+    dimension, seed = int(rng.integers(2, 4)), int(rng.integers(1 << 31))
+    if case % 3 == 0:
+        return random_quadratic(clients=size["clients"], components=size["n"], dimension=dimension, seed=seed)
+    potential = _POTENTIALS[seed % 3]
+    if case % 3 == 1:
+        return random_glm(
+            clients=size["clients"], components=size["n"], dimension=dimension, potential=potential, seed=seed
+        )
+    return random_separable(
+        clients=size["clients"],
+        past=size["n"],
+        current=size["n"],
+        dimension=dimension,
+        potential=potential,
+        conflict=0.5,
+        seed=seed,
+    )
+
+
+def float_runs(seed: int, count: int, limit: float, *, union: bool) -> Iterator[FloatRun]:
+    """Runs with alpha = beta and beta L E up to `limit`; with `union`, both tasks are the current data."""
+    rng = np.random.default_rng([seed, SEED])
+    for case in range(count):
+        problem = random_problem(case, rng)
+        if union:
+            labels = np.zeros(int(problem.current.counts.sum()), dtype=np.int64)
+            problem = replace(problem, past=problem.current, labels=labels)
+        scale = max(float(problem.constants[name].value) for name in ("L", "L_component"))
+        steps = int(rng.integers(1, 7))
+        step = (1.0 if case % 2 == 0 else rng.uniform(0.05, 1)) * limit / (scale * steps)
+        trace = simulate(
+            problem,
+            "c_flag",
+            alpha=step,
+            beta=step,
+            local_steps=steps,
+            rounds=4,
+            memory=everything(),
+            replicas=2,
+            seed=int(rng.integers(1 << 31)),
+            threads=1,
+        )
+        yield FloatRun(problem, trace, step, steps, scale)
+
+
+def eq69_samples(seed: int, count: int) -> Iterator[Sample]:
+    """Every round of random runs of (67)-(68) with beta L E up to 1/4."""
+    for run in float_runs(seed, count, 1 / 4, union=True):
+        path = run.path("f")
+        yield Sample(
+            {
+                L: run.L,
+                E: run.local_steps,
+                beta: run.step,
+                claim.h(claim.t): path[:, :-1],
+                claim.h(claim.t + 1): path[:, 1:],
+                claim.grad_h(claim.t): run.trace.root("grad_f2"),
+                L_memory: run.L,
+            }
+        )
+
+
+def lemma3_samples(seed: int, count: int) -> Iterator[Sample]:
+    """Random runs of (67)-(68) at half to all of beta = 1/(30 L E) for the L that beta belongs to."""
+    for run in float_runs(seed, count, 1 / 30, union=True):
+        path = run.path("f")
+        yield Sample(
+            {
+                # L enters the statement as 1/(30 beta E) too; a smaller step belongs to a larger L.
+                L: 1 / (30 * run.step * run.local_steps),
+                claim.T: path.shape[1] - 1,
+                claim.h(0): path[:, 0],
+                claim.h(claim.T): path[:, -1],
+                claim.least: run.trace.column("grad_f2").min(axis=1),
+                L_memory: run.L,
+            }
+        )
+
+
+CHECKS = {
+    "cflag.eq69": Check(eq69_points, eq69_samples),
+    "cflag.eq71": Check(eq71_points),
+    "cflag.eq73": Check(eq73_points),
+    "cflag.eq74": Check(run_points),
+    "cflag.lemma3_surrogate": Check(lemma3_points, lemma3_samples),
+}

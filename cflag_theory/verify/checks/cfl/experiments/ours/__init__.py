@@ -1,0 +1,1 @@
+"""Checks of what we prove instead."""

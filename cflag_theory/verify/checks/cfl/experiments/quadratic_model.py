@@ -1,0 +1,244 @@
+"""Sec. 5.1 put to the test: exact gradients, Table 3 in exact decimals, second moments in fractions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import sympy as sp
+
+from cflag_theory.claims.cfl.experiments import quadratic_model as model
+from cflag_theory.claims.cfl.experiments.quadratic_model import SETTINGS
+from cflag_theory.claims.cfl.symbols import T
+from cflag_theory.claims.engine.claim import Claim
+from cflag_theory.kernels.cfl.round_weights import RoundWeights
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
+
+PRINTED = model.PRINTED
+CURRENT, UNIFORM = RoundWeights("current"), RoundWeights("uniform")
+#: E||delta||^2, E||nu||^2 and E||xi||^2 of small and big round drift.
+G2, SIGMA2, SMALL, BIG = Fraction(1, 100), Fraction(1, 100000), Fraction(1, 100), Fraction(100)
+eta = sp.Symbol("eta", real=True)
+
+
+def _gradient_points() -> Iterator[Point]:
+    A = [[Fraction(2), Fraction(1)], [Fraction(1), Fraction(3)]]
+    B = [Fraction(1), Fraction(-2)]
+    yield from _at(A, B, [Fraction(1), Fraction(-1)], "w = (1, -1)", None)
+    skew = [[Fraction(2), Fraction(1)], [Fraction(0), Fraction(3)]]
+    yield from _at(skew, B, [Fraction(1), Fraction(-1)], "w = (1, -1)", "1")
+    for factor, words in ((2, "the minimiser of w^T A w + B^T w"), (1, "the minimiser of w^T A w/2 + B^T w")):
+        where = [Fraction(str(v)) for v in -sp.Matrix(A).inv() * sp.Matrix(B) / factor]
+        yield from _at(A, B, where, f"w = ({where[0]}, {where[1]}), {words}", None)
+
+
+def _at(A: list[list[Fraction]], B: list[Fraction], w: list[Fraction], words: str, part: str | None) -> Iterator[Point]:
+    def f(x: list[Fraction], factor: Fraction) -> Fraction:
+        quadratic = sum(x[i] * A[i][j] * x[j] for i in range(2) for j in range(2))
+        return factor * quadratic + sum(b * value for b, value in zip(B, x, strict=True))
+
+    def slope(factor: Fraction) -> Fraction:
+        # The central difference of a quadratic function is its derivative.
+        return (f([w[0] + 1, w[1]], factor) - f([w[0] - 1, w[1]], factor)) / 2
+
+    values = {
+        model.a: A[0][0],
+        model.w: w[0],
+        model.row: A[0][1] * w[1],
+        model.column: A[1][0] * w[1],
+        model.b: B[0],
+        model.gradient_j: slope(Fraction(1)),
+        model.halved_j: slope(Fraction(1, 2)),
+    }
+    story = (
+        f"A = {[[str(v) for v in line] for line in A]}, B = ({B[0]}, {B[1]}), C = 0, {words}",
+        "derivative along w_1 by the central difference, exact for a quadratic function",
+    )
+    yield Point(_sympy(values), story, part)
+
+
+def _sympy(values: Mapping[Any, Fraction | int]) -> dict[Any, sp.Rational]:
+    return {key: sp.Rational(str(value)) for key, value in values.items()}
+
+
+class Moments(NamedTuple):
+    """u_T by cause: the factor of u_0, the shift per unit of mean information loss, and variances per unit variance."""
+
+    start: Any
+    shift: Any
+    client: Any
+    time: Any
+    loss_noise: Any
+    step_noise: Any
+
+
+def recursion(weights: RoundWeights, rounds: int, rho: Any) -> Moments:
+    """Exact responses of u = lambda (w - w*) for K = 1, on fractions or polynomials; eta lambda = 1 - rho."""
+    start, shift, client, step_noise = 1 + 0 * rho, 0 * rho, 0 * rho, 0 * rho
+    drifts: list[Any] = []
+    lost: list[Any] = []
+    for t in range(1, rounds + 1):
+        p = [sp.Rational(str(value)) if isinstance(rho, sp.Basic) else value for value in weights.at(t)]
+        drifts, lost = [*drifts, 0 * rho], [*lost, 0 * rho]
+        drifts = [rho * s - (1 - rho) * q for s, q in zip(drifts, p, strict=True)]
+        lost = [rho * s - (1 - rho) * q for s, q in zip(lost, [*p[:-1], 0], strict=True)]
+        start, client = rho * start, rho * client - (1 - rho)
+        shift = rho * shift - (1 - rho) * sum(p[:-1])
+        step_noise = rho**2 * step_noise + (1 - rho) ** 2
+    squares = [sum((s**2 for s in sensitivities), 0 * rho) for sensitivities in (drifts, lost)]
+    return Moments(start, shift, client**2, squares[0], squares[1], step_noise)
+
+
+def _figure_points() -> Iterator[Point]:
+    yield from _compared()
+    yield from _weights()
+    yield from _ordered()
+
+
+def _compared() -> Iterator[Point]:
+    for rounds, rho, u2, N in ((8, Fraction(1, 2), 1, 5), (12, Fraction(1, 4), 100, 7), (30, Fraction(4, 5), 9, 1)):
+        fedavg, cfl = recursion(CURRENT, rounds, rho), recursion(UNIFORM, rounds, Fraction(0))
+        client, time, noise = G2 / N, BIG / N, SIGMA2 / N
+        totals = [m.start**2 * u2 + m.client * client + m.time * time + m.step_noise * noise for m in (fedavg, cfl)]
+        values = {
+            T: rounds,
+            model.u2: u2,
+            model.G2: client,
+            model.D2: time,
+            model.S2: noise,
+            model.rho: rho,
+            model.power: fedavg.start,
+            model.earlier: fedavg.time - (1 - rho) ** 2,
+            model.loss_fedavg: totals[0],
+            model.loss_cfl: totals[1],
+        }
+        story = (
+            f"n = 1, lambda = 1, N = {N}, K = 1, T = {rounds}, u_0^2 = {u2}, the sizes of Sec. 5.1.1 with big drift",
+            f"FedAvg with eta = {1 - rho} and CFL with eta = 1 and weights 1/t, all drifts propagated exactly",
+        )
+        yield Point(_sympy(values), story, "1")
+
+
+def _weights() -> Iterator[Point]:
+    for D2, R2, t in ((BIG, Fraction(0), 2), (BIG, Fraction(1, 100), 5), (SMALL, Fraction(1), 9)):
+        p = RoundWeights("lemma B.4", D2=D2, R2=R2).at(t)
+        values = {model.D2: D2, model.past: t - 1, model.p_past: p[0], model.p_now: p[-1]}
+        yield Point(_sympy(values), (f"weights of Lemma B.4 at D^2 = {D2}, R^2 = {R2}, t = {t}",), "2")
+
+
+def _ordered() -> Iterator[Point]:
+    low, high, N = Fraction(1, 1000), Fraction(1, 100), 1
+    for rounds, rho, u0 in (
+        (2, Fraction(1, 2), Fraction(1)),
+        (6, Fraction(1, 5), Fraction(1)),
+        (4, Fraction(1, 2), -1),
+    ):
+        m = recursion(UNIFORM, rounds, rho)
+        spread = m.loss_noise / N
+        mean, variance = m.start * u0, (m.client * G2 + m.time * SMALL + m.step_noise * SIGMA2) / N
+        seconds = [(mean + m.shift * lost) ** 2 + spread * lost / 1000 + variance for lost in (low, high)]
+        values = {
+            model.left: mean,
+            model.response: -m.shift,
+            model.spread: spread,
+            model.rest: variance,
+            model.I_low: low,
+            model.I_high: high,
+            model.loss_low: seconds[0],
+            model.loss_high: seconds[1],
+        }
+        story = (
+            f"n = 1, lambda = 1, N = {N}, K = 1, T = {rounds}, u_0 = {u0}, eta = {1 - rho}, small drift, weights 1/t",
+            f"CFL-{float(low)} and CFL-{float(high)}, all drifts and losses propagated exactly",
+        )
+        yield Point(_sympy(values), story, "3")
+
+
+def loss(
+    weights: RoundWeights, *, rounds: int, D2: Fraction, clients: int, u0: Fraction, lost: Fraction = Fraction(0)
+) -> sp.Poly:
+    """E u_T^2 as a polynomial of eta, for lambda = 1 and K = 1."""
+    m = recursion(weights, rounds, 1 - eta)
+    rational = [sp.Rational(str(value)) for value in (G2, D2, SIGMA2, lost / 1000, u0, lost)]
+    client, time, noise, spread, start, shift = rational
+    variance = (m.client * client + m.time * time + m.step_noise * noise + m.loss_noise * spread) / clients
+    return sp.Poly(sp.expand((m.start * start + m.shift * shift) ** 2 + variance), eta)
+
+
+def lowest(polynomial: sp.Poly) -> sp.Rational:
+    """A learning rate near the best one, as a fraction with two decimals."""
+    function = sp.lambdify(eta, polynomial.as_expr(), "numpy")
+    return sp.Rational(int(np.argmin(function(np.arange(200) / 100))), 100)
+
+
+def never_below(polynomial: sp.Poly, value: sp.Rational) -> bool:
+    """Whether a polynomial exceeds a value at every real number, by Sturm's theorem."""
+    gap = sp.Poly(polynomial.as_expr() - value, eta)
+    return bool(gap.LC() > 0 and gap.degree() % 2 == 0 and gap.count_roots() == 0)
+
+
+def _best_rates(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
+    common = {"rounds": 2, "u0": Fraction(1)}
+    big: dict[str, Any] = {**common, "D2": BIG, "clients": 5}
+    small: dict[str, Any] = {**common, "D2": SMALL, "clients": 1}
+    cfl, fedavg = loss(UNIFORM, **big), loss(CURRENT, **big)
+    setting = "n = 1, A = 1 (mu = 1, L = 5), w_0 - w* = 1, K = 1, T = 2"
+    yield from _everywhere(
+        "1", cfl, fedavg, f"{setting}, N = 5, big drift", ("CFL (weights 1/2, 1/2 in round 2)", "FedAvg")
+    )
+    low, high = Fraction(1, 1000), Fraction(1, 100)
+    worse, better = loss(UNIFORM, **small, lost=low), loss(UNIFORM, **small, lost=high)
+    yield from _everywhere("3", worse, better, f"{setting}, N = 1, small drift, weights 1/t", ("CFL-0.001", "CFL-0.01"))
+
+
+def _everywhere(part: str, above: sp.Poly, below: sp.Poly, setting: str, names: Sequence[str]) -> Iterator[Evidence]:
+    """A counterexample at best rates: one method at a single rate is better than the other at all of them."""
+    rate = lowest(below)
+    value = below.eval(rate)
+    if not never_below(above, value):
+        return
+    summary = f"At eta = {rate} {names[1]} has {float(value):.6g}, and {names[0]} is above that at every learning rate."
+    instance = [
+        f"{setting}, sizes of Sec. 5.1.1",
+        f"{names[0]}: E||A w_T + B||^2 = {above.as_expr()}",
+        f"{names[1]}: E||A w_T + B||^2 = {below.as_expr()}",
+        f"at eta = {rate} the second is {value}; by Sturm's theorem the first minus that has no real root",
+    ]
+    yield Evidence("counterexample", part, "printed", REFUTES, summary, {"instance": instance})
+
+
+def ties(columns: Sequence[str]) -> tuple[list[str], int]:
+    """Columns in which CFL's best rate is not above a baseline's, and how many comparisons were made."""
+    found, compared = [], 0
+    for column in columns:
+        own = PRINTED["CFL", column]
+        for other in ("FedAvg", "FedProx"):
+            compared += 1
+            theirs = PRINTED[other, column]
+            if Fraction(own) <= Fraction(theirs):
+                found.append(f"{column}: CFL {own}, {other} {theirs}")
+    return found, compared
+
+
+def _table3(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
+    yield _recomputed("1", "printed", *ties(list(SETTINGS)), "comparisons in Table 3")
+    big = [column for column, (D2, _, _) in SETTINGS.items() if D2 == "100"]
+    yield _recomputed("1", "repair", *ties(big), "comparisons with big round drift")
+
+
+def _recomputed(part: str, on: str, contradictions: list[str], compared: int, what: str) -> Evidence:
+    if contradictions:
+        summary = f"{len(contradictions)} of {compared} {what} contradict: {'; '.join(contradictions)}."
+        return Evidence("recomputation", part, on, REFUTES, summary, {"instance": contradictions})
+    return Evidence("recomputation", part, on, SUPPORTS, f"All {compared} {what} agree.", {"compared": compared})
+
+
+CHECKS: dict[str, Check] = {
+    "cfl.nqm_gradient": Check(points=_gradient_points),
+    "cfl.nqm_table3": Check(further=_table3),
+    "cfl.nqm_fig2": Check(points=_figure_points, further=_best_rates),
+}

@@ -1,0 +1,151 @@
+"""One round of the non-convex proof: exact expectations over all draws of small runs of Algorithm 2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from cflag_theory.claims.cfl.nonconvex import descent as claim
+from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, K, N, eta, sigma2
+from cflag_theory.claims.engine.notation import L
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run
+
+_HALF, _THIRD = Fraction(1, 2), Fraction(1, 3)
+_ONE, _ZERO = Fraction(1), Fraction(0)
+#: Two rounds with remembered objectives: p_1 = 1/3, p_2 = 2/3.
+_REMEMBERING = ((_ONE,), (_THIRD, 2 * _THIRD))
+#: Two local steps on a concave f, started at its maximum: only noise moves the model.
+NOISY = DriftRounds(weights=((_ONE,),), a=-_ONE, local_steps=2, eta_l=Fraction(1, 20), sigma=_ONE)
+#: The same with a fixed client drift in place of the noise.
+DRIFTING = DriftRounds(weights=((_ONE,),), a=-_ONE, local_steps=2, eta_l=Fraction(1, 4), G=_ONE)
+
+WORLDS = (
+    NOISY,
+    DRIFTING,
+    replace(NOISY, a=_ONE, start=_ONE),
+    replace(NOISY, local_steps=1, start=_HALF, D=_ONE),
+    replace(DRIFTING, clients=2, D=_HALF, start=_ONE, local_steps=1),
+    DriftRounds(weights=_REMEMBERING, start=_ONE, a=-_HALF, local_steps=2, eta_l=_THIRD, D=_ONE, G=_HALF, R=_ONE),
+    DriftRounds(weights=_REMEMBERING, start=2 * _ONE, eta_l=_HALF, B=_THIRD, A=_HALF, R=-_THIRD, sigma=_ONE),
+    # The information loss is grad f itself, so that the Young inequality of (26) is an equality.
+    DriftRounds(weights=_REMEMBERING, start=_ONE, a=_ONE, b=_ZERO, eta_l=_HALF, R=_HALF),
+)
+
+
+def story(world: DriftRounds) -> str:
+    """A world in one line."""
+    shown = {
+        "G": world.G,
+        "B": world.B,
+        "D": world.D,
+        "A": world.A,
+        "sigma": world.sigma,
+        "R": world.R,
+    }
+    weights = " and ".join(map(str, world.weights[-1]))
+    drifts = ", ".join(f"{name} = {value}" for name, value in shown.items() if value) or "no drift"
+    return (
+        f"f = ({world.a}) w^2/2 - ({world.b}) w near the start {world.start}, N = {world.clients}, K = "
+        f"{world.local_steps}, eta_l = {world.eta_l}, eta_g = {world.eta_g}, weights {weights}, {drifts}; "
+        f"all {world.draws} sign draws."
+    )
+
+
+def points_of(world: DriftRounds) -> list[tuple[int, int]]:
+    """(i, k) of the local gradients of a round, k = 0 being the first."""
+    return [(i, k) for i in range(world.clients) for k in range(world.local_steps)]
+
+
+def mean(world: DriftRounds, value: Any) -> Fraction:
+    """E of value(run, i, w_{t,i,k}) in the last round, averaged over clients and local steps."""
+    t, places = world.rounds, points_of(world)
+    return world.expectation(
+        lambda run: sum((value(run, i, run.local[t][i][k]) for i, k in places), _ZERO) / len(places)
+    )
+
+
+def constants(world: DriftRounds) -> dict[Any, Any]:
+    """What the assumptions name, and the weights of the last round."""
+    weights = world.weights[-1]
+    past = 1 - weights[-1]
+    return {
+        L: abs(world.a),
+        eta: world.eta,
+        N: world.clients,
+        K: world.local_steps,
+        G2: world.G**2,
+        B2: world.B**2,
+        D2: world.D**2,
+        A2: world.A**2,
+        R2: world.R**2,
+        sigma2: world.sigma**2,
+        claim.noise2: world.sigma**2,
+        claim.Delta2: world.R**2,
+        claim.past: past,
+        claim.past2: past**2,
+        claim.squares: sum(p**2 for p in weights),
+    }
+
+
+def moments(world: DriftRounds) -> dict[Any, Any]:
+    """The symbols of (26), (27) and (32), averaged over clients and local steps."""
+    t = world.rounds
+    past = 1 - world.weights[-1][-1]
+
+    def slope(run: Run) -> Fraction:
+        return world.slope(run.w[t])
+
+    return {
+        **constants(world),
+        claim.grad2: world.expectation(lambda run: slope(run) ** 2),
+        claim.inner: world.expectation(lambda run: slope(run) * (run.w[t + 1] - run.w[t])),
+        claim.move2: world.expectation(lambda run: (run.w[t + 1] - run.w[t]) ** 2),
+        claim.whole2: mean(world, lambda run, i, w: run.weighted_gradient(t, i, w) ** 2),
+        claim.gap2: mean(world, lambda run, i, w: (slope(run) - run.weighted_gradient(t, i, w)) ** 2),
+        claim.loss2: (past * world.R) ** 2,
+    }
+
+
+def nc_eq26_points() -> Iterator[Point]:
+    """All worlds, and step sizes for part 3."""
+    for world in WORLDS:
+        yield Point(moments(world), (story(world),))
+    for curvature in (1, 3):
+        size = Fraction(1, 2 * curvature)
+        yield Point({L: curvature, eta: size}, (f"L = {curvature}, eta = {size}.",), "3")
+
+
+def local(world: DriftRounds, i: int, k: int) -> dict[Any, Any]:
+    """The symbols of (28) at client i and local step k of the last round."""
+    t = world.rounds
+
+    def expected(value: Any) -> Fraction:
+        return world.expectation(lambda run: value(run, run.w[t], run.local[t][i][k]))
+
+    return {
+        **constants(world),
+        claim.grad2: expected(lambda run, w, here: world.slope(w) ** 2),
+        claim.grad_k2: expected(lambda run, w, here: world.slope(here) ** 2),
+        claim.dist2: expected(lambda run, w, here: (here - w) ** 2),
+        claim.change2: expected(lambda run, w, here: (world.slope(w) - world.slope(here)) ** 2),
+        claim.drift2: expected(lambda run, w, here: (world.slope(here) - run.weighted_gradient(t, i, here)) ** 2),
+        claim.gap2: expected(lambda run, w, here: (world.slope(w) - run.weighted_gradient(t, i, here)) ** 2),
+    }
+
+
+def nc_eq28_points() -> Iterator[Point]:
+    """Every client and local step of every world."""
+    for world in WORLDS:
+        for i, k in points_of(world):
+            yield Point(local(world, i, k), (story(world), f"Client {i + 1} after {k} local steps."))
+    # grad f(w_t) - grad f(w_k) and the drift point the same way, which makes 2 and 2 sharp.
+    for size in (_HALF, _ONE):
+        world = replace(DRIFTING, eta_l=size)
+        yield Point(local(world, 0, 1), (story(world), "Client 1 after 1 local step."))
+
+
+CHECKS: dict[str, Check] = {"cfl.nc_eq26": Check(nc_eq26_points), "cfl.nc_eq28": Check(nc_eq28_points)}

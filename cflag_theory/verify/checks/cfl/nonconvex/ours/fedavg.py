@@ -1,0 +1,62 @@
+"""Checks of `claims.ours_cfl_fedavg`: whole runs of FedAvg with fresh drifts, exactly, over all sign draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from cflag_theory.claims.c_flag.past_task.runs import T
+from cflag_theory.claims.cfl.nonconvex.ours import fedavg as claim
+from cflag_theory.claims.cfl.nonconvex.ours import rate as runs
+from cflag_theory.claims.cfl.symbols import eta_l
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.cfl.nonconvex.descent import constants, story
+from cflag_theory.verify.checks.cfl.nonconvex.rate import mean_squared_gradients
+from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
+
+_ONE, _ZERO, _HALF = Fraction(1), Fraction(0), Fraction(1, 2)
+_FRESH = tuple((_ZERO,) * t + (_ONE,) for t in range(3))
+
+WORLDS = (
+    DriftRounds(weights=_FRESH, start=_ONE, G=_ONE, D=_HALF, eta_l=Fraction(1, 5), stateless=True),
+    DriftRounds(weights=_FRESH, start=_ZERO, G=_ONE, eta_l=Fraction(1, 10), stateless=True),
+    DriftRounds(weights=_FRESH[:2], start=_ONE, clients=2, G=_ONE, sigma=_ONE, eta_l=Fraction(1, 5), stateless=True),
+    DriftRounds(weights=_FRESH, start=_ONE, local_steps=2, G=_ONE, sigma=_ONE, eta_l=Fraction(1, 10), stateless=True),
+    DriftRounds(
+        weights=_FRESH[:2], start=_ONE, local_steps=3, D=_ONE, eta_l=Fraction(1, 14), eta_g=2 * _ONE, stateless=True
+    ),
+)
+
+
+def largest_bias(world: DriftRounds) -> Fraction:
+    """max over the rounds of E<grad f(w_t), mean drift>, which `stateless` is to make zero."""
+
+    def of_round(t: int) -> Fraction:
+        return world.expectation(
+            lambda run: world.slope(run.w[t]) * sum((run.drift(t, i, run.w[t]) for i in range(world.clients)), _ZERO)
+        )
+
+    return max(of_round(t) for t in range(1, world.rounds + 1)) / world.clients
+
+
+def fedavg_points() -> Iterator[Point]:
+    """Whole runs, with the bias of their drifts computed."""
+    for world in WORLDS:
+        found = mean_squared_gradients(world)
+        values: dict[Any, Any] = {
+            **constants(world),
+            T: world.rounds,
+            eta_l: world.eta_l,
+            runs.mean_grad2: sum(found) / world.rounds,
+            runs.fall: world.f(world.start) + world.b**2 / (2 * world.a),
+            runs.steps: world.local_steps,
+            claim.drift2: world.G**2 + world.D**2,
+            claim.bias: largest_bias(world),
+        }
+        shown = ", ".join(map(str, found))
+        yield Point(values, (f"{story(world)} Clients are new in every round.", f"E||grad f(w_t)||^2 = {shown}."))
+
+
+CHECKS: dict[str, Check] = {"ours.cfl_fedavg_nonconvex": Check(fedavg_points)}

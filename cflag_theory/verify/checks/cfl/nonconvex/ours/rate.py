@@ -1,0 +1,97 @@
+"""Checks of `claims.ours_cfl_nonconvex`: whole runs of Algorithm 2, exactly, over all sign draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from cflag_theory.claims.c_flag.past_task.runs import T
+from cflag_theory.claims.cfl.nonconvex import floor as nonconvex_floor
+from cflag_theory.claims.cfl.nonconvex.descent import past, squares
+from cflag_theory.claims.cfl.nonconvex.ours import rate as claim
+from cflag_theory.claims.cfl.symbols import eta_l
+from cflag_theory.claims.engine.notation import L
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.cfl.nonconvex.descent import constants, story
+from cflag_theory.verify.checks.cfl.nonconvex.rate import mean_squared_gradients, stuck
+from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
+
+_ONE, _ZERO, _HALF = Fraction(1), Fraction(0), Fraction(1, 2)
+_LONG = 40
+#: Past and present alike.
+_SHARED = ((_ONE,), (_HALF, _HALF), (_HALF / 2, _HALF / 2, _HALF))
+_FRESH = tuple((_ZERO,) * t + (_ONE,) for t in range(3))
+
+#: Minimised by f at w = b/a, so that f_* is known.
+WORLDS = (
+    stuck(Fraction(2), _LONG),
+    stuck(_HALF, 6),
+    DriftRounds(weights=_SHARED, start=_ONE, a=_HALF, b=_ONE, G=_ONE, D=_HALF, R=_HALF, eta_l=_ONE),
+    DriftRounds(weights=_SHARED[:2], start=_ONE, clients=2, G=_ONE, D=_ONE, R=_ONE, eta_l=_HALF),
+    DriftRounds(weights=_FRESH[:2], start=_ONE, clients=2, D=_ONE, sigma=_ONE, eta_l=_HALF),
+    DriftRounds(weights=_SHARED, start=_ONE, B=_HALF, A=_HALF, eta_l=_HALF),
+    DriftRounds(weights=_SHARED[:2], start=_ONE, local_steps=2, G=_ONE, D=_ONE, R=_HALF, eta_l=Fraction(1, 10)),
+    DriftRounds(weights=_FRESH[:2], start=_ONE, local_steps=2, sigma=_ONE, G=_HALF, eta_l=Fraction(1, 10)),
+    DriftRounds(weights=_FRESH, start=_ONE, local_steps=3, B=_HALF, A=_ONE, eta_l=Fraction(1, 14)),
+)
+
+
+def errors(world: DriftRounds) -> tuple[list[Fraction], Fraction]:
+    """E (mean error)^2 by round, and the largest E e^2 of one client at one local step."""
+    N, K = world.clients, world.local_steps
+    rounds = range(1, world.rounds + 1)
+    means = dict.fromkeys(rounds, _ZERO)
+    singles: dict[tuple[int, int, int], Fraction] = {}
+    for run in world.runs():
+        for t in rounds:
+            found = {}
+            for i in range(N):
+                for k in range(K):
+                    w = run.local[t][i][k]
+                    found[t, i, k] = world.slope(w) - run.mean_gradient(t, i, w)
+            means[t] += (sum(found.values(), _ZERO) / (N * K)) ** 2
+            for place, error in found.items():
+                singles[place] = singles.get(place, _ZERO) + error**2
+    return [total / world.draws for total in means.values()], max(singles.values()) / world.draws
+
+
+def nonconvex_points() -> Iterator[Point]:
+    """Whole runs; the drift model round by round; the floor."""
+    for world in WORLDS:
+        by_round, single = errors(world)
+        lowest = -(world.b**2) / (2 * world.a)
+        values: dict[Any, Any] = {
+            **constants(world),
+            T: world.rounds,
+            eta_l: world.eta_l,
+            claim.mean_grad2: sum(mean_squared_gradients(world)) / world.rounds,
+            claim.fall: world.f(world.start) - lowest,
+            claim.error2_mean: sum(by_round) / world.rounds,
+            claim.error2: single,
+            claim.steps: world.local_steps,
+        }
+        words = f"T = {world.rounds}, E||e_t||^2 = {', '.join(map(str, by_round[:3]))}, ..."
+        if world.local_steps == 1:
+            yield Point(values, (story(world), words), "1")
+        yield Point(values, (story(world), words), "2")
+        if not (world.A or world.B):
+            for t, found in enumerate(by_round, 1):
+                weights = world.weights[t - 1]
+                of_round = {past: 1 - weights[-1], squares: sum(p**2 for p in weights)}
+                numbers = {claim.bar2: found, claim.client2: world.G**2, claim.time2: world.D**2}
+                yield Point({**values, **of_round, **numbers}, (story(world), f"Round {t}."), "3")
+    for step in (_HALF, _ONE, Fraction(2), Fraction(3)):
+        world = stuck(step, 5)
+        for t, value in enumerate(mean_squared_gradients(world)):
+            numbers = {
+                L: world.a,
+                nonconvex_floor.G: world.G,
+                nonconvex_floor.w_plus(0): world.start,
+                nonconvex_floor.family_grad2: value,
+            }
+            yield Point(numbers, (story(world), f"Round {t + 1}: E||grad f||^2 = {value}."), "4")
+
+
+CHECKS: dict[str, Check] = {"ours.cfl_nonconvex": Check(nonconvex_points)}

@@ -1,0 +1,246 @@
+"""(14), (17) and (18): rounds over all draws, and a steep information loss that leans with the noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.cfl.one_round import leaning, progress
+from cflag_theory.claims.cfl.one_round import local_drift as claim
+from cflag_theory.claims.cfl.symbols import K, N, eta, eta_l, sigma2
+from cflag_theory.claims.engine.notation import L
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.cfl.one_round.progress import bounds, worlds
+from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
+from cflag_theory.verify.witnesses.one_round import Client, Round, expectation, noisy_rounds, of_world
+
+_ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
+#: Of the steep loss: curvature of f, p R, sigma.
+CURVATURE, LOSS = Fraction(1, 100), Fraction(1, 7)
+STEEP = (
+    "N = 1, K = 2, f = w^2/200 and no drifts, w_t = w* = 0, t = 2, p = (1/2, 1/2), R = 2/7: the gradient of the "
+    "first approximated objective is f' - Delta, Delta(w) = R clip(2 w, -1, 1), as Assumption 4 allows; sigma = 1, "
+    "eta_l = 1. Round 1 has no noise and stays at w_1 = 0."
+)
+
+
+def _clip(w: Fraction) -> Fraction:
+    return LOSS * max(-_ONE, min(_ONE, 2 * w))
+
+
+def steep() -> list[Round]:
+    """The round of `STEEP`, for every draw of its two noises."""
+    return noisy_rounds(lambda w: CURVATURE * w, _clip, start=_ZERO, eta_l=_ONE, sigma=_ONE, local_steps=2)
+
+
+def _squares(values: Any) -> list[Fraction]:
+    return [value**2 for value in values]
+
+
+def _lipschitz(rounds: list[Round], step: Fraction) -> Fraction:
+    """The largest slope of a noiseless local step between points that some draw visits."""
+    visited = {(x, x - step * m) for r in rounds for c in r.clients for x, m in zip(c.path, c.local, strict=False)}
+    return max(abs((b - d) / (a - c)) for (a, b), (c, d) in product(visited, repeat=2) if a != c)
+
+
+def _cases() -> Iterator[tuple[list[Round], dict[Any, Any], str]]:
+    """(rounds, step sizes and Lipschitz constant, words)."""
+    rounds = steep()
+    common = {eta: Fraction(2), eta_l: _ONE, sigma2: _ONE, K: 2, N: 1}
+    yield rounds, {**common, leaning.lipschitz: _lipschitz(rounds, _ONE)}, STEEP
+    for world, t, words in worlds():
+        convexity, smoothness = bounds(world)
+        yield (
+            of_world(world, t),
+            {
+                eta: world.eta,
+                eta_l: world.eta_l,
+                sigma2: world.sigma**2,
+                K: world.local_steps,
+                N: world.clients,
+                leaning.lipschitz: max(abs(1 - world.eta_l * convexity), abs(1 - world.eta_l * smoothness)),
+            },
+            f"{words}; eta_l = {world.eta_l}; round {t}",
+        )
+
+
+def eq14_points() -> Iterator[Point]:
+    """A round's noises and gradients as (14) sums them."""
+    for rounds, values, words in _cases():
+
+        def noise(found: Round) -> Fraction:
+            return found.mean(lambda c: c.noise)
+
+        def gradient(found: Round) -> Fraction:
+            return found.mean(lambda c: c.local)
+
+        found: dict[Any, Any] = {
+            progress.move2: expectation(rounds, lambda r: (r.end - r.start) ** 2),
+            claim.mean2: expectation(rounds, lambda r, g=gradient: g(r) ** 2),  # type: ignore[misc]
+            claim.noise2: expectation(rounds, lambda r, n=noise: n(r) ** 2),  # type: ignore[misc]
+            claim.mean_dot_noise: expectation(rounds, lambda r, g=gradient, n=noise: g(r) * n(r)),  # type: ignore[misc]
+            claim.each2: expectation(rounds, lambda r: r.mean(lambda c: _squares(c.local))),
+            claim.true2: expectation(rounds, lambda r: r.mean(lambda c: _squares(c.true))),
+            claim.loss2: expectation(rounds, lambda r: r.mean(lambda c: _squares(c.loss))),
+        }
+        numbers = f"E||Delta w_t||^2 = {found[progress.move2]}, E<m, nu> = {found[claim.mean_dot_noise]} for the means."
+        yield Point({**values, **found}, (words, numbers))
+
+
+def _after(client: Client, steps: int) -> Fraction:
+    return client.path[steps] - client.path[0]
+
+
+def eq17_points() -> Iterator[Point]:
+    """The first client of each round, after every number of steps."""
+    for rounds, values, words in _cases():
+        for steps in range(1, values[K] + 1):
+
+            def first(function: Any, rounds: list[Round] = rounds) -> Fraction:
+                return expectation(rounds, lambda r: function(r.clients[0]))
+
+            found = {
+                claim.k_steps: steps,
+                claim.moved2: first(lambda c, s=steps: _after(c, s) ** 2),
+                claim.sum_m2: first(lambda c, s=steps: sum(c.local[:s]) ** 2),
+                claim.sum_nu2: first(lambda c, s=steps: sum(c.noise[:s]) ** 2),
+                claim.sum_m_dot_nu: first(lambda c, s=steps: sum(c.local[:s]) * sum(c.noise[:s])),
+                claim.sum_each2: first(lambda c, s=steps: sum(_squares(c.local[:s]))),
+            }
+            yield Point({**values, **found}, (words, f"k = {steps}: E||w_k - w_t||^2 = {found[claim.moved2]}."))
+
+
+def eq18_points() -> Iterator[Point]:
+    """Part 1: fixed points, all draws of the drifts; the first one attains the bound. Part 2: local paths."""
+    even = ((_ONE,), (_HALF, _HALF))
+    attained = DriftRounds(even, R=Fraction(-4))
+    cases = [(attained, 2, Fraction(1), Fraction(2), "N = 1, f = w^2/2, no drifts, R = 4, p = (1/2, 1/2)")]
+    cases += [(world, t, _HALF, Fraction(-3, 2), words) for world, t, words in worlds()]
+    for world, t, start, w, words in cases:
+        _, smoothness = bounds(world)
+        squares = sum((p**2 for _, p in world.past(t)), _ZERO)
+        past = sum((p for tau, p in world.past(t) if tau < t), _ZERO)
+        slope = world.slope(start)
+
+        def mean(name: str, world: DriftRounds = world, t: int = t, w: Fraction = w) -> Fraction:
+            return world.expectation(lambda run: getattr(run, name)(t, 0, w) ** 2)
+
+        yield Point(
+            {
+                L: smoothness,
+                claim.c_Bi: 1 + world.B**2 + world.A**2 * squares,
+                claim.c_Gi: world.G**2 + world.D**2 * squares,
+                claim.rho_i2: (past * world.R) ** 2,
+                claim.local_grad2: mean("mean_gradient"),
+                claim.true_grad2: mean("weighted_gradient"),
+                claim.loss_grad2: (past * world.R) ** 2,
+                claim.grad_w2: world.slope(w) ** 2,
+                claim.grad_wt2: slope**2,
+                claim.grad_change: abs(world.slope(w) - slope),
+                claim.from_t: abs(w - start),
+                progress.gap: world.f(start) - world.f(world.b / world.a),
+                claim.value_t: world.f(start),
+                claim.value_below: world.f(start - slope / smoothness),
+            },
+            (f"{words}; round {t}, the fixed points w_t = {start} and w = {w}, all draws.",),
+            "1",
+        )
+    yield turning(Fraction(1, 20), Fraction(1, 100), Fraction(11, 10))
+    yield turning(_HALF, Fraction(1, 10), Fraction(2))
+    for world, t, words in worlds():
+        if world.local_steps > 1:
+            yield _second_step(world, t, words)
+
+
+def turning(step: Fraction, outer: Fraction, loss: Fraction) -> Point:
+    """(18) at w_{2,1,1}: the information loss first outweighs the client's drift, and then acts with it."""
+
+    def round_of(drift: Fraction, size: Fraction, start: Fraction) -> Round:
+        def true(w: Fraction) -> Fraction:
+            return w - drift
+
+        def lost(w: Fraction) -> Fraction:
+            return -size * ((w > 0) - (w < 0))
+
+        return noisy_rounds(true, lost, start=start, eta_l=step, sigma=_ZERO, local_steps=2)[0]
+
+    rounds = []
+    for drift in (_ONE, -_ONE):
+        first = round_of(drift, _ZERO, _ZERO)
+        rounds.append(round_of(drift, loss, outer * first.end))
+
+    def mean(function: Any) -> Fraction:
+        return expectation(rounds, lambda r: function(r.clients[0]))
+
+    # By symmetry w - w_t has the same size in both draws.
+    moved = abs(_after(rounds[0].clients[0], 1))
+    assert all(abs(_after(r.clients[0], 1)) == moved for r in rounds)
+    values = {
+        L: _ONE,
+        claim.c_Bi: _ONE,
+        claim.c_Gi: _ONE,
+        claim.rho_i2: loss**2,
+        claim.local_grad2: mean(lambda c: c.local[1] ** 2),
+        claim.true_grad2: mean(lambda c: c.true[1] ** 2),
+        claim.loss_grad2: mean(lambda c: c.loss[1] ** 2),
+        claim.grad_w2: mean(lambda c: c.path[1] ** 2),
+        claim.from_t: moved,
+        progress.gap: mean(lambda c: c.path[0] ** 2 / 2),
+    }
+    start, point = rounds[0].clients[0].path[:2]
+    return Point(
+        values,
+        (
+            f"N = 1, K = 2, f = w^2/2, w_1 = w* = 0, G = 1, A = B = D = sigma = 0, R = {2 * loss}, p = (1/2, 1/2); "
+            f"f_(tau,1)' = w - delta, and the first approximated objective is w^2/2 - delta w + R |w|, so that "
+            f"Delta(w) = -R sign(w). eta_l = {step}, eta_g = {outer}.",
+            f"delta = 1: w_2 = {start}, w_(2,1,1) = {point}, where the gradient followed is "
+            f"{rounds[0].clients[0].local[1]}; delta = -1 mirrors it.",
+        ),
+        "2",
+    )
+
+
+def _second_step(world: DriftRounds, t: int, words: str) -> Point:
+    """(18) at w_{t,1,1} of a run of Algorithm 2."""
+    squares = sum((p**2 for _, p in world.past(t)), _ZERO)
+    past = sum((p for tau, p in world.past(t) if tau < t), _ZERO)
+
+    def mean(function: Any) -> Fraction:
+        return world.expectation(lambda run: function(run, run.local[t][0][1]))
+
+    moved2 = mean(lambda run, w: (w - run.w[t]) ** 2)
+    return Point(
+        {
+            L: bounds(world)[1],
+            claim.c_Bi: 1 + world.B**2 + world.A**2 * squares,
+            claim.c_Gi: world.G**2 + world.D**2 * squares,
+            claim.rho_i2: (past * world.R) ** 2,
+            claim.local_grad2: mean(lambda run, w: run.mean_gradient(t, 0, w) ** 2),
+            claim.true_grad2: mean(lambda run, w: run.weighted_gradient(t, 0, w) ** 2),
+            claim.loss_grad2: (past * world.R) ** 2,
+            claim.grad_w2: mean(lambda run, w: world.slope(w) ** 2),
+            claim.from_t: sp.sqrt(sp.Rational(moved2.numerator, moved2.denominator)),
+            progress.gap: mean(lambda run, w: world.f(run.w[t])) - world.f(world.b / world.a),
+        },
+        (f"{words}; eta_l = {world.eta_l}; w_(t,1,1) of round {t}, all {world.draws} draws.",),
+        "2",
+    )
+
+
+def drifts(rounds: list[Round], steps: int) -> list[Fraction]:
+    """E||w_{t,i,k} - w_t||^2 of the first client for k = 0, ..., steps."""
+    paths = [[_after(found.clients[0], k) ** 2 for k in range(steps + 1)] for found in rounds]
+    return [sum(column, _ZERO) / len(paths) for column in zip(*paths, strict=True)]
+
+
+CHECKS: dict[str, Check] = {
+    "cfl.eq14": Check(eq14_points),
+    "cfl.eq17": Check(eq17_points),
+    "cfl.eq18": Check(eq18_points),
+}

@@ -1,0 +1,70 @@
+"""(23) and phi_t in second rounds, with the weights of Theorem 4.1, over all draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import sympy as sp
+
+from cflag_theory.claims.cfl.one_round import phi as claim
+from cflag_theory.claims.cfl.one_round.progress import c_B, dist, dist2, gap, next2, rho
+from cflag_theory.claims.cfl.one_round.recursion import c_G, rho2
+from cflag_theory.claims.cfl.one_round.thresholds import long_root, root_c
+from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, mu, sigma2
+from cflag_theory.claims.engine.notation import L
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.cfl.one_round.progress import bounds
+from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
+
+_ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
+
+
+def phi_points() -> Iterator[Point]:
+    """Starts at w* and away from it, with eta = 1/20 below the bound with 12, which is 0.0538."""
+    for start, drift, loss, noise in (
+        (_ZERO, _ONE, _ZERO, _ZERO),
+        (_ZERO, _ONE, _HALF, _HALF),
+        (Fraction(3), _ZERO, _HALF, _HALF),
+        (Fraction(3), _HALF, _HALF, _HALF),
+    ):
+        first = drift**2 / (2 * drift**2 + loss**2)
+        weights = ((_ONE,), (first, 1 - first))
+        world = DriftRounds(weights, start=start, eta_l=Fraction(1, 20), D=drift, R=loss, sigma=noise)
+        pulled = first * loss
+        away = world.expectation(lambda run: abs(run.w[2]))
+        drifts = drift**2 * (first**2 + (1 - first) ** 2)
+        yield Point(
+            {
+                L: bounds(world)[1],
+                mu: bounds(world)[0],
+                eta: world.eta,
+                eta_g: world.eta_g,
+                K: 1,
+                N: 1,
+                c_B: 1,
+                root_c: 1,
+                long_root: sp.sqrt(7),
+                c_G: drifts,
+                rho2: pulled**2,
+                sigma2: noise**2,
+                rho: pulled,
+                gap: world.expectation(lambda run: run.world.f(run.w[2])),
+                dist: away,
+                dist2: world.expectation(lambda run: run.w[2] ** 2),
+                next2: world.expectation(lambda run: run.w[3] ** 2),
+                claim.c_1: 2 * drifts + noise**2 + 2 * pulled**2,
+                claim.c_2: 5 * (drifts + pulled**2 + noise**2 / 2),
+                claim.phi_t: 2 * pulled * away,
+                claim.start_dist: abs(start),
+            },
+            (
+                f"N = K = eta_g = 1, f = w^2/2, w_0 = w_1 = {start}, w* = 0, D = {drift}, R = {loss}, sigma = {noise}, "
+                f"eta = 1/20, p = ({first}, {1 - first}) in round 2; all draws.",
+                f"E||w_2 - w*|| = {away}.",
+            ),
+        )
+
+
+CHECKS: dict[str, Check] = {"cfl.phi": Check(phi_points)}

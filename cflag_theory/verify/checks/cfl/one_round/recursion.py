@@ -1,0 +1,195 @@
+"""(19)-(22): local drifts over all draws, and a round whose gradients bend away under its noises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from cflag_theory.claims.cfl.one_round import recursion as claim
+from cflag_theory.claims.cfl.one_round.local_drift import c_Bi, c_Gi, k_steps, moved2, rho_i2
+from cflag_theory.claims.cfl.one_round.progress import c_B, dist, dist2, drift2, gap, move2, next2, pull, rho
+from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, eta_l, mu, sigma2
+from cflag_theory.claims.engine.notation import L
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.cfl.one_round.local_drift import CURVATURE, LOSS, STEEP, drifts, steep
+from cflag_theory.verify.checks.cfl.one_round.progress import bounds, moments, worlds
+from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
+from cflag_theory.verify.witnesses.one_round import Round, expectation, noisy_rounds, of_world
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+def eq20_points() -> Iterator[Point]:
+    """Local drifts of one client for every k; in the steep round the gradients lean with the noise."""
+    cases: list[tuple[list[Round], dict[Any, Any], str]] = [
+        (
+            steep(),
+            {
+                L: CURVATURE,
+                eta_l: _ONE,
+                K: 2,
+                sigma2: _ONE,
+                c_Bi: _ONE,
+                c_Gi: _ZERO,
+                rho_i2: LOSS**2,
+                gap: _ZERO,
+            },
+            STEEP,
+        )
+    ]
+    even, half = ((_ONE,), (Fraction(1, 2), Fraction(1, 2))), Fraction(1, 2)
+    small = DriftRounds(even, start=_ONE, local_steps=3, eta_l=Fraction(1, 12), D=half, R=Fraction(1, 3), sigma=half)
+    shown = "N = 1, K = 3, f = w^2/2, w_1 = 1, D = sigma = 1/2, R = 1/3, p = (1/2, 1/2) in round 2"
+    for world, t, words in ((small, 2, shown), *worlds()):
+        squares = sum((p**2 for _, p in world.past(t)), _ZERO)
+        past = sum((p for tau, p in world.past(t) if tau < t), _ZERO)
+        star = world.f(world.b / world.a)
+        values: dict[Any, Any] = {
+            L: bounds(world)[1],
+            eta_l: world.eta_l,
+            K: world.local_steps,
+            sigma2: world.sigma**2,
+            c_Bi: 1 + world.B**2 + world.A**2 * squares,
+            c_Gi: world.G**2 + world.D**2 * squares,
+            rho_i2: (past * world.R) ** 2,
+            gap: world.expectation(lambda run, w=world, t=t, s=star: w.f(run.w[t]) - s),  # type: ignore[misc]
+        }
+        cases.append((of_world(world, t), values, f"{words}; eta_l = {world.eta_l}; round {t}"))
+    for rounds, values, words in cases:
+        found = drifts(rounds, values[K])
+        most = max(found)
+        for steps in range(1, values[K] + 1):
+            story = (words, f"k = {steps}: E||w_k - w_t||^2 = {', '.join(map(str, found))} for k = 0, 1, ....")
+            earlier = {k_steps: steps, claim.sum_before2: sum(found[:steps], _ZERO)}
+            point = {
+                **values,
+                **earlier,
+                moved2: found[steps],
+                claim.before2: found[steps - 1],
+                claim.most_before2: max(found[:steps]),
+            }
+            yield Point(point, story, "1")
+            if found[steps] == most:
+                yield Point({**values, **earlier, claim.most2: most}, story, "2")
+
+
+#: The bending round: eta, eta L, where the gradient stops growing, number of clients.
+BEND, CLIENTS = Fraction(1, 8), 4
+
+
+def bending(step: Fraction, product: Fraction) -> tuple[list[Round], Fraction]:
+    """A round on f' = L clip(w, 0, 1/8) from w_t = 1 with K = 2, eta = `step`, eta L = `product`; and L."""
+    curvature = product / step
+
+    def slope(w: Fraction) -> Fraction:
+        return curvature * max(_ZERO, min(BEND, w))
+
+    rounds = noisy_rounds(
+        slope, lambda w: _ZERO, start=_ONE, eta_l=step / 2, sigma=2 / step, local_steps=2, clients=CLIENTS
+    )
+    return rounds, curvature
+
+
+def eq21_points() -> Iterator[Point]:
+    """Part 1: bending rounds with large and small eta. Part 2: rational solutions of (22). Part 3: runs."""
+    for step, product in (
+        (Fraction(10**4), Fraction(1, 256)),
+        (Fraction(1, 10), Fraction(1, 256)),
+        (_ONE, Fraction(1, 16)),
+    ):
+        rounds, curvature = bending(step, product)
+        value = curvature * (BEND - BEND**2 / 2)
+        yield Point(
+            {
+                L: curvature,
+                mu: _ZERO,
+                eta: step,
+                eta_l: step / 2,
+                K: 2,
+                N: CLIENTS,
+                sigma2: (2 / step) ** 2,
+                c_B: _ONE,
+                claim.c_G: _ZERO,
+                claim.rho2: _ZERO,
+                rho: _ZERO,
+                dist: _ONE,
+                dist2: _ONE,
+                gap: value,
+                pull: expectation(rounds, lambda r: -r.mean(lambda c: c.local)),
+                move2: expectation(rounds, lambda r: (r.end - r.start) ** 2),
+                next2: expectation(rounds, lambda r: r.end**2),
+                drift2: expectation(rounds, lambda r: r.mean(lambda c: [(x - _ONE) ** 2 for x in c.path[:-1]])),
+            },
+            (
+                f"N = {CLIENTS}, K = 2, no drifts, f' = L clip(w, 0, 1/8), eta L = {product}, w_t = 1, w* = 0, eta = "
+                f"{step}, eta_g = 1, sigma = 2/eta; all draws of the noises.",
+                "A noise takes half of the second local gradients to where f is flat.",
+            ),
+            "1",
+        )
+    # c = k^2 with 3 + 4 c eta_g^2 a square, so that the solution is rational.
+    for s, g, smoothness in ((2, 1, 1), (3, 1, 4), (2, Fraction(1, 2), 3)):
+        yield solution(Fraction(1, s), Fraction(g), Fraction(smoothness))
+    yield from runs()
+
+
+def runs() -> Iterator[Point]:
+    """Rounds of Algorithm 2: later ones, whose w_t has moved along the drifts that enter again, and a first one."""
+    half, step = Fraction(1, 2), Fraction(1, 20)
+    alone = ((_ONE,), (_ZERO, _ONE), (_ZERO, _ZERO, _ONE))
+    for world, t, words in (
+        (
+            DriftRounds(((_ONE,), (half, half)), eta_l=step, D=_ONE),
+            2,
+            "N = K = 1, f = w^2/2, w_1 = w* = 0, D = 1, A = B = G = R = sigma = 0, p = (1/2, 1/2), Theorem 4.1's",
+        ),
+        (
+            DriftRounds(alone, eta_l=step, G=_ONE, D=Fraction(1, 100)),
+            3,
+            "FedAvg with one fixed client: N = K = 1, f = w^2/2, w_1 = w* = 0, G = 1, D = 1/100, p_t = 1",
+        ),
+        (
+            DriftRounds(((_ONE,),), start=_ONE, clients=2, local_steps=2, eta_l=step / 2, D=half, sigma=half),
+            1,
+            "N = K = 2, f = w^2/2, w_1 = 1, D = sigma = 1/2",
+        ),
+    ):
+        squares = sum((p**2 for _, p in world.past(t)), _ZERO)
+        found = moments(world, t)
+        values = {
+            **found,
+            eta_l: world.eta_l,
+            K: world.local_steps,
+            N: world.clients,
+            sigma2: world.sigma**2,
+            c_B: 1 + world.B**2 + world.A**2 * squares,
+            claim.c_G: world.G**2 + world.D**2 * squares,
+            claim.rho2: found[rho] ** 2,
+            move2: world.expectation(lambda run, t=t: (run.w[t + 1] - run.w[t]) ** 2),  # type: ignore[misc]
+            next2: world.expectation(lambda run, t=t: run.w[t + 1] ** 2),  # type: ignore[misc]
+        }
+        yield Point(
+            values,
+            (
+                f"{words}; eta = 1/20, eta_g = 1: below the step size with 12, which is 0.0538 there. Round {t}, all "
+                f"{world.draws} draws.",
+                f"E||w_t - w*||^2 = {values[dist2]}, E f(w_t) - f* = {values[gap]}.",
+            ),
+            "3",
+        )
+
+
+def solution(s: Fraction, g: Fraction, smoothness: Fraction) -> Point:
+    """The printed solution of (22) where sqrt(3 + 4 c eta_g^2) - 2 sqrt(c) eta_g = s."""
+    root = (3 / s - s) / 4 / g
+    step = g * s / (6 * root * smoothness)
+    return Point(
+        {L: smoothness, eta: step, eta_g: g, c_B: root**2},
+        (f"L = {smoothness}, eta_g = {g}, c_pB = {root**2}: the printed solution of (22) is eta = {step}.",),
+        "2",
+    )
+
+
+CHECKS: dict[str, Check] = {"cfl.eq20": Check(eq20_points), "cfl.eq21": Check(eq21_points)}

@@ -1,0 +1,69 @@
+"""The step sizes after (22), c_1 and c_2 at rational roots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from cflag_theory.claims.cfl.one_round import thresholds as claim
+from cflag_theory.claims.cfl.one_round.progress import c_B
+from cflag_theory.claims.cfl.one_round.recursion import c_G, rho2
+from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, sigma2
+from cflag_theory.claims.engine.notation import L
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.evidence import Point
+
+_ONE, _HALF = Fraction(1), Fraction(1, 2)
+
+
+def _steps() -> Iterator[tuple[dict[Any, Any], str]]:
+    """Steps at the bounds with 6 and 12, and half of the latter, where all roots are rational."""
+    # sqrt(3 + 4 v) - 2 sqrt(v) = s at sqrt(v) = (3/s - s)/4, with v = eta_g^2 c.
+    for s, g, smoothness in product(
+        (_HALF, Fraction(1, 3), Fraction(1, 50)), (_ONE, _HALF, Fraction(2)), (_ONE, Fraction(5))
+    ):
+        root_v = (3 / s - s) / 4
+        root_c, long_root = root_v / g, g * (s + 2 * root_v)
+        if root_c < 1:
+            continue
+        for factor, words in ((6, "the bound with 6"), (12, "the bound with 12"), (24, "half the bound with 12")):
+            step = (long_root - 2 * g**2 * root_c) / (factor * smoothness * root_c)
+            yield (
+                {
+                    L: smoothness,
+                    eta: step,
+                    eta_g: g,
+                    c_B: root_c**2,
+                    claim.root_c: root_c,
+                    claim.long_root: long_root,
+                },
+                f"L = {smoothness}, eta_g = {g}, c_pB = {root_c**2}; eta = {step}, {words}.",
+            )
+
+
+def step_points() -> Iterator[Point]:
+    """Coefficients and ratios at those steps."""
+    for values, words in _steps():
+        left, ratio = (expression.subs(values) for expression in (claim.LEFT, claim.RATIO))
+        yield Point(values, (words, f"The left side of (22), mended, is {left}; the ratio is {ratio}."))
+
+
+def constant_points() -> Iterator[Point]:
+    """c_1 and c_2 with drifts, loss and noise one by one and together."""
+    sizes = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, Fraction(1, 3), 2))
+    for (values, words), (drift, loss, noise) in product(_steps(), sizes):
+        yield Point(
+            {**values, c_G: drift, rho2: loss, sigma2: noise, K: 2, N: 3},
+            (f"{words} c_pG = {drift}, c_R = {loss}, sigma^2 = {noise}, K = 2, N = 3.",),
+        )
+
+
+CHECKS: dict[str, Check] = {
+    "cfl.step6": Check(step_points),
+    "cfl.step12": Check(step_points),
+    "cfl.ratio_bound": Check(step_points),
+    "cfl.c1": Check(constant_points),
+    "cfl.c2": Check(constant_points),
+}

@@ -1,0 +1,49 @@
+"""Checks of `claims.ours_cfl_convex`: the runs of `ours_cfl_rates`, read with mu = 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from cflag_theory.claims.cfl.rates.floors import start2
+from cflag_theory.claims.cfl.rates.ours import general_convex as claim
+from cflag_theory.claims.cfl.rates.ours.strongly_convex import beta, v
+from cflag_theory.claims.cfl.rates.theorems import apart2, least, total
+from cflag_theory.claims.cfl.symbols import T, eta
+from cflag_theory.claims.engine.notation import L
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.cfl.rates.ours.strongly_convex import Moments, bounds, worlds
+from cflag_theory.verify.checks.cfl.rates.theorems import gaps
+from cflag_theory.verify.evidence import Point
+
+_ONE = Fraction(1)
+
+
+def convex_points() -> Iterator[Point]:
+    """One round, with the T of Young's inequality, and the whole run."""
+    for world, words in worlds():
+        moments = Moments(world, world.rounds)
+        for rounds in (1, 3):
+            values = {**moments.values((_ONE, _ONE)), T: rounds, claim.young2: moments.young(rounds)}
+            story = f"f = w^2/2, K = 1, eta = 1/3, {words}; round {world.rounds} over all draws, T = {rounds}."
+            yield Point(values, (story,), "round")
+        found = gaps(world)
+        bias, noise = bounds(world)
+        whole: dict[Any, Any] = {
+            L: 1,
+            T: world.rounds,
+            eta: world.eta,
+            beta: bias,
+            v: noise,
+            start2: world.start**2,
+            least: min(found[:-1]),
+            total(T): sum(found[:-1], Fraction(0)),
+            apart2(0): world.start**2,
+            apart2(T): 2 * found[-1],
+        }
+        story = f"f = w^2/2, K = 1, eta = 1/3, {words}, T = {world.rounds}."
+        yield Point(whole, (story, f"E f(w_t) over all draws: {', '.join(map(str, found))}."), "rounds")
+
+
+CHECKS: dict[str, Check] = {"ours.cfl_general_convex": Check(convex_points)}

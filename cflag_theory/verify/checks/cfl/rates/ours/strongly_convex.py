@@ -1,0 +1,200 @@
+"""Checks of `claims.ours_cfl_rates`: second moments over every draw of Algorithm 2 on the line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.cfl.rates.floors import start2
+from cflag_theory.claims.cfl.rates.ours import strongly_convex as claim
+from cflag_theory.claims.cfl.rates.theorems import apart2, mu
+from cflag_theory.claims.cfl.symbols import D2, G2, N, T, eta, eta_g
+from cflag_theory.claims.engine.notation import L
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.cfl.rates.theorems import current, even
+from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run
+
+_ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Second moments of round t of a world with f = w^2/2: x = w_t, u = x - eta x, bias b and new noise n."""
+
+    world: DriftRounds
+    t: int
+
+    def __post_init__(self) -> None:
+        after = self.mean(lambda run: (self.u(run) + self.world.eta * (self.b(run) - self.n(run))) ** 2)
+        if after != self.mean(lambda run: run.w[self.t + 1] ** 2):
+            raise AssertionError("the bias and the noise of the round do not give the enumerated iterate")
+
+    def mean(self, function: Callable[[Run], Fraction]) -> Fraction:
+        """E of a function of the run."""
+        return self.world.expectation(function)
+
+    def x(self, run: Run) -> Fraction:
+        """w_t."""
+        return run.w[self.t]
+
+    def u(self, run: Run) -> Fraction:
+        """w_t - eta f'(w_t)."""
+        return (1 - self.world.eta) * run.w[self.t]
+
+    def drift(self, run: Run) -> Fraction:
+        """The fixed drifts and the past time drifts, with their weights."""
+        t, N = self.t, self.world.clients
+        weights = self.world.weights[t - 1]
+        past = sum(weights[tau - 1] * run.time[tau][i][0] for tau in range(1, t) for i in range(N))
+        return Fraction(sum(run.client[t][i][0] for i in range(N)) + past) / N
+
+    @property
+    def loss(self) -> Fraction:
+        """(1 - p_t) R."""
+        return (1 - self.world.weights[self.t - 1][-1]) * self.world.R
+
+    def b(self, run: Run) -> Fraction:
+        """What may depend on w_t."""
+        return self.drift(run) + self.loss
+
+    def n(self, run: Run) -> Fraction:
+        """What is new in the round."""
+        t, N = self.t, self.world.clients
+        now = self.world.weights[t - 1][-1]
+        return Fraction(sum(run.noise[t][i][0] - now * run.time[t][i][0] for i in range(N))) / N
+
+    def young(self, rounds: int) -> Fraction:
+        """E of (u/T - eta b)^2."""
+        return self.mean(lambda run: (self.u(run) / rounds - self.world.eta * self.b(run)) ** 2)
+
+    def values(self, curvatures: tuple[Fraction, Fraction]) -> dict[Any, Any]:
+        """Every moment of the one-round statements, with (mu, L) around the curvature 1."""
+        squares = {
+            name: self.mean(lambda run, f=f: f(run) ** 2)  # type: ignore[misc]
+            for name, f in (("x", self.x), ("u", self.u), ("b", self.b), ("n", self.n))
+        }
+        world = self.world
+        past = world.weights[self.t - 1][:-1]
+        shares2 = sum((p * p for p in past), _ZERO)
+        drift_root = sp.sqrt(sp.Rational(world.G**2 + world.D**2 * shares2) / world.clients)
+        low, high = curvatures
+        return {
+            mu: low,
+            L: high,
+            eta: world.eta,
+            N: world.clients,
+            G2: world.G**2,
+            D2: world.D**2,
+            claim.r: 1 - world.eta * low,
+            claim.x2: squares["x"],
+            claim.g2: squares["x"],
+            claim.g_dot_x: squares["x"],
+            claim.f_now: squares["x"] / 2,
+            claim.u2: squares["u"],
+            claim.b2: squares["b"],
+            claim.n2: squares["n"],
+            claim.x_root: sp.sqrt(sp.Rational(squares["x"])),
+            claim.u_root: sp.sqrt(sp.Rational(squares["u"])),
+            claim.b_root: sp.sqrt(sp.Rational(squares["b"])),
+            claim.u_dot_b: self.mean(lambda run: self.u(run) * self.b(run)),
+            claim.u_dot_n: 0,
+            claim.b_dot_n: 0,
+            claim.after2: self.mean(lambda run: run.w[self.t + 1] ** 2),
+            claim.beta: drift_root + sp.Rational(self.loss),
+            claim.v: squares["n"],
+            claim.shares2: shares2,
+            claim.past: sum(past, _ZERO),
+            claim.R: world.R,
+            claim.drift_root: drift_root,
+            claim.loss_root: self.loss,
+        }
+
+
+def worlds() -> Iterator[tuple[DriftRounds, str]]:
+    """Fixed clients, time drifts, noise and loss; one client and two; the weights 1/t and FedAvg's."""
+    for words, weights, sizes in (
+        ("p_tau = 1/t, G = 1, D = 1/2, R = 1/4", even(3), {"G": _ONE, "D": _HALF, "R": Fraction(1, 4)}),
+        ("p_tau = 1/t, G = 1/2, D = sigma = 1", even(2), {"G": _HALF, "D": _ONE, "sigma": _ONE}),
+        ("p_t = 1, G = 1, D = 1/3", current(3), {"G": _ONE, "D": Fraction(1, 3)}),
+        ("p_tau = 1/t, N = 2, G = D = 1", even(2), {"G": _ONE, "D": _ONE, "clients": 2}),
+        ("p_t = 1, G = 1, w_0 = 0, no time drift", current(12), {"G": _ONE, "start": _ZERO}),
+        ("p_t = 1, G = 1, w_0 = 3, no time drift", current(2), {"G": _ONE, "start": Fraction(3)}),
+    ):
+        yield DriftRounds(weights=weights, **{"start": _ONE, "eta_l": Fraction(1, 3), **sizes}), words  # type: ignore[arg-type]
+
+
+def rates_points() -> Iterator[Point]:
+    """One round for each world and both choices of (mu, L), and the whole run."""
+    for world, words in worlds():
+        moments = Moments(world, world.rounds)
+        for curvatures in ((_ONE, _ONE), (_HALF, Fraction(2))):
+            values = moments.values(curvatures)
+            story = (
+                f"f = w^2/2, K = 1, eta = 1/3, {words}; mu = {curvatures[0]}, L = {curvatures[1]}.",
+                f"Round {world.rounds} over all draws: E w^2 goes from {values[claim.x2]} to {values[claim.after2]}.",
+            )
+            yield Point(values, story, "round")
+            yield Point(values, story, "bias")
+        yield _whole(world, words)
+        yield _local(replace(world, local_steps=2, eta_l=Fraction(1, 20)), words)
+
+
+def bounds(world: DriftRounds) -> tuple[sp.Expr, Fraction]:
+    """beta and v that serve every round of a world, from the weights."""
+    past2 = max(sum((p * p for p in row[:-1]), _ZERO) for row in world.weights)
+    loss = max(1 - row[-1] for row in world.weights) * world.R
+    now2 = max(row[-1] ** 2 for row in world.weights)
+    bias = sp.sqrt(sp.Rational(world.G**2 + world.D**2 * past2) / world.clients) + sp.Rational(loss)
+    return bias, (now2 * world.D**2 + world.sigma**2) / world.clients
+
+
+def _whole(world: DriftRounds, words: str) -> Point:
+    beta, v = bounds(world)
+    r = 1 - world.eta
+    last = world.expectation(lambda run: run.w[-1] ** 2)
+    values: dict[Any, Any] = {
+        mu: 1,
+        L: 1,
+        eta: world.eta,
+        T: world.rounds,
+        claim.r: r,
+        claim.beta: beta,
+        claim.v: v,
+        claim.start: world.start,
+        apart2(0): world.start**2,
+        apart2(T): last,
+        claim.reach(T): r**world.rounds * world.start + beta,
+    }
+    return Point(values, (f"f = w^2/2, K = 1, eta = 1/3, {words}.", f"E w_T^2 = {last} over all draws."), "rounds")
+
+
+def _local(world: DriftRounds, words: str) -> Point:
+    """K = 2 local steps of eta_l = 1/20, so that eta = 1/(10 L)."""
+    total2 = max(sum((p * p for p in row), _ZERO) for row in world.weights)
+    drift = world.G**2 + world.D**2 * total2
+    rho = max(1 - row[-1] for row in world.weights) * world.R
+    last = world.expectation(lambda run: run.w[-1] ** 2)
+    noise = world.sigma**2
+    values: dict[Any, Any] = {
+        mu: 1,
+        L: 1,
+        eta: world.eta,
+        eta_g: 1,
+        T: world.rounds,
+        start2: world.start**2,
+        apart2(0): world.start**2,
+        apart2(T): last,
+        claim.q: 1 - world.eta / 2,
+        claim.bias2: drift / world.clients + rho**2,
+        claim.second: 4 * drift / world.clients + 2 * noise / (world.clients * world.local_steps) + 4 * rho**2,
+        claim.third: Fraction(10, 3) * (drift + rho**2) + Fraction(5, 2) * noise / world.local_steps,
+    }
+    return Point(values, (f"f = w^2/2, K = 2, eta_l = 1/20, {words}.", f"E w_T^2 = {last} over all draws."), "local")
+
+
+CHECKS: dict[str, Check] = {"ours.cfl_strongly_convex": Check(rates_points)}

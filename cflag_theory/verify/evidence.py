@@ -1,0 +1,223 @@
+"""How evidence is made: proofs examined, exact instances replayed, relations evaluated along runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from cflag_theory.claims.engine.claim import Part, Statement
+from cflag_theory.claims.engine.examiner import examine
+from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence, statements
+
+# A float run contradicts a relation only beyond this part of the sum of the absolute terms.
+TOLERANCE = 1e-11
+
+
+@dataclass(frozen=True)
+class Point:
+    """An exact instance: a value for every symbol of the statements, and the story that anybody can replay.
+
+    `part` restricts it to one part of the claim.
+    """
+
+    values: Mapping[sp.Expr, Any]
+    story: tuple[str, ...]
+    part: str | None = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Float values along runs: arrays that broadcast together, one entry a case.
+
+    `part` and `on` restrict it to one part and to its "printed", "repair" or "sharp" statement, where the values were
+    chosen to satisfy hypotheses that only that statement has.
+    """
+
+    values: Mapping[sp.Expr, Any]
+    part: str | None = None
+    on: str | None = None
+
+
+def prove(part: Part) -> list[Evidence]:
+    """Examine every proof that a part offers."""
+    found = []
+    for on, statement in statements(part).items():
+        if statement.proof is None:
+            continue
+        result = examine(statement)
+        obligations = f"{result.obligations} obligation{'s' if result.obligations != 1 else ''}"
+        data = {
+            "engines": list(result.engines),
+            "obligations": result.obligations,
+            "rules": list(result.rules),
+            "pieces": list(result.pieces),
+            "undecided": list(result.undecided),
+            "faults": list(result.faults),
+        }
+        if result.accepted:
+            summary = f"{obligations} discharged by {' and '.join(result.engines)}"
+            if result.pieces:
+                summary += f"; z3 along the certificate only on {', '.join(result.pieces)}"
+            if result.undecided:
+                summary += f"; z3 answers unknown on {', '.join(result.undecided)}"
+            found.append(Evidence("proof", part.key, on, SUPPORTS, summary + ".", data))
+        else:
+            summary = f"The proof is not accepted: {result.faults[0]}."
+            found.append(Evidence("proof", part.key, on, UNDECIDED, summary, data))
+    return found
+
+
+def refute(part: Part) -> list[Evidence]:
+    """Examine the proof of an explicit contradiction to the printed statement."""
+    if part.refutation is None:
+        return []
+    result = examine(part.refutation)
+    data: dict[str, Any] = {
+        "engines": list(result.engines),
+        "rules": list(result.rules),
+        "faults": list(result.faults),
+        "refutation": True,
+    }
+    if not result.accepted:
+        return [Evidence("counterexample", part.key, "printed", UNDECIDED, f"Not accepted: {result.faults[0]}.", data)]
+    data["instance"] = [part.refutation.words, *(fact.words for fact in part.refutation.hypotheses)]
+    summary = f"A family with a proved closed form contradicts it; checked by {' and '.join(result.engines)}."
+    return [Evidence("counterexample", part.key, "printed", REFUTES, summary, data)]
+
+
+def applies(statement: Statement, point: Point) -> bool:
+    """Whether a point satisfies the hypotheses of a statement.
+
+    Raises
+    ------
+    ValueError
+        If it contradicts a definition: then it is no instance of anything.
+    """
+    for fact in statement.definitions:
+        if fact.relation.covered_by(point.values) and not fact.relation.holds_at(point.values):
+            raise ValueError(
+                f"the instance {point.story[0]!r} contradicts the definition {fact.name!r}: {fact.relation}"
+            )
+    return all(fact.relation.holds_at(point.values) for fact in statement.hypotheses)
+
+
+def broken(statement: Statement, points: Iterable[Point]) -> Point | None:
+    """The first point that satisfies the hypotheses of a statement and not its relation."""
+    if statement.relation is None:
+        return None
+    return _against(statement.relation, (point for point in points if applies(statement, point)))
+
+
+def _against(relation: Relation, points: Iterable[Point]) -> Point | None:
+    return next((point for point in points if not relation.holds_at(point.values)), None)
+
+
+def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
+    """Evaluate the statements of a part at exact points, each where its hypotheses hold."""
+    cases = [point for point in points if point.part in (None, part.key)]
+    found = []
+    for on, statement in statements(part).items():
+        if statement.relation is None:
+            continue
+        valid = [point for point in cases if applies(statement, point)]
+        against = _against(statement.relation, valid)
+        if against is not None:
+            left, right = statement.relation.at(against.values)
+            summary = f"An exact instance has {_number(left)} on the left and {_number(right)} on the right."
+            instance = {
+                "instance": list(against.story),
+                "values": {str(key): str(value) for key, value in against.values.items()},
+                "left": _number(left),
+                "right": _number(right),
+            }
+            found.append(Evidence("counterexample", part.key, on, REFUTES, summary, instance))
+        elif valid:
+            ratios = [ratio for point in valid if (ratio := _ratio(statement.relation, point)) is not None]
+            data: dict[str, Any] = {"cases": len(valid), "exact": True}
+            summary = f"{len(valid)} exact instances agree."
+            if ratios:
+                closest = max(ratios)
+                data["largest_ratio"] = closest
+                summary = f"{len(valid)} exact instances agree; the largest left/right is {closest:.6g}."
+            found.append(Evidence("property", part.key, on, SUPPORTS, summary, data))
+    return found
+
+
+def along_runs(part: Part, samples: Iterable[Sample], seed: int) -> list[Evidence]:
+    """Evaluate the statements of a part along float runs; beyond the tolerance a case contradicts."""
+    cases = [sample for sample in samples if sample.part in (None, part.key)]
+    found = []
+    for on, statement in statements(part).items():
+        if statement.relation is None:
+            continue
+        total, bad, strange, worst = 0, 0, 0, -np.inf
+        for sample in cases:
+            if sample.on not in (None, on) or not statement.relation.covered_by(sample.values):
+                continue
+            gap, terms, ratio = evaluate(statement.relation, sample.values)
+            within = _within(statement, sample, gap.shape)
+            finite = np.isfinite(gap) & np.isfinite(terms)
+            strange += int(np.sum(within & ~finite))
+            counted = within & finite
+            total += int(np.sum(counted))
+            bad += int(np.sum(gap[counted] < -TOLERANCE * terms[counted]))
+            worst = max(worst, float(np.max(ratio[counted], initial=-np.inf)))
+        if not total + strange:
+            continue
+        data: dict[str, Any] = {"cases": total, "violations": bad, "seed": seed, "exact": False}
+        summary = f"{bad} of {total} cases along simulated runs contradict (seed {seed})"
+        if strange:
+            data["not_finite"] = strange
+            summary += f"; {strange} more are not finite and say nothing"
+        if np.isfinite(worst):
+            data["worst_ratio"] = worst
+            summary += f"; worst left/right {worst:.4g}"
+        finding = REFUTES if bad else SUPPORTS if total else UNDECIDED
+        found.append(Evidence("property", part.key, on, finding, summary + ".", data))
+    return found
+
+
+def _within(statement: Statement, sample: Sample, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Where the hypotheses that the sample can speak of hold, up to the tolerance."""
+    inside = np.ones(shape, dtype=bool)
+    for fact in statement.hypotheses:
+        if fact.relation.covered_by(sample.values):
+            gap, terms, _ = evaluate(fact.relation, sample.values)
+            inside &= ~(gap < -TOLERANCE * terms)
+    return inside
+
+
+def evaluate(relation: Relation, values: Mapping[sp.Expr, Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """A relation at float arrays: signed gap (not negative where it holds), sum of absolute terms, left/right.
+
+    Terms are those of the expanded difference, so that a value which cancels is judged by what it cancels from.
+    Ratios are -inf where the right side is within the tolerance of zero, and for equations.
+    """
+    names = {key: sp.Symbol(f"v{i}") for i, key in enumerate(values)}
+    left, right = relation.left.xreplace(names), relation.right.xreplace(names)
+    pieces = sp.Add.make_args(sp.expand(right - left))
+    function = sp.lambdify(list(names.values()), [left, right, *pieces], "numpy")
+    arrays = np.broadcast_arrays(*[np.asarray(v, dtype=float) for v in values.values()])
+    a, b, *terms = [np.broadcast_to(np.asarray(v, dtype=float), arrays[0].shape) for v in function(*arrays)]
+    absolute = np.sum([np.abs(term) for term in terms], axis=0)
+    gap = np.sum(terms, axis=0)
+    if relation.op == "==":
+        return -np.abs(gap), absolute, np.full(gap.shape, -np.inf)
+    usable = b > TOLERANCE * absolute
+    ratio = np.where(usable, a / np.where(usable, b, 1.0), -np.inf)
+    return gap, absolute, ratio
+
+
+def _ratio(relation: Relation, point: Point) -> float | None:
+    left, right = relation.at(point.values)
+    return float(left / right) if relation.op != "==" and right.is_positive else None
+
+
+def _number(value: sp.Expr) -> str:
+    return str(value) if value.is_Rational and len(str(value)) <= 24 else f"{float(value):.10g}"

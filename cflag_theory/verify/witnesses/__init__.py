@@ -1,0 +1,1 @@
+"""Small exact problems, and rounds in slow motion, that checks take their instances from."""

@@ -1,0 +1,167 @@
+"""Where evidence comes from: small exact problems, and random problems to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from cflag_theory.kernels import (
+    Algorithm,
+    Memory,
+    Problem,
+    Trace,
+    everything,
+    random_glm,
+    random_quadratic,
+    random_separable,
+    rotation_bias,
+    sign_bias,
+    simulate,
+    uniform,
+)
+from cflag_theory.kernels.problems.by_name import quadratic
+from cflag_theory.kernels.problems.problem import Array
+
+#: A component a x^2 / 2 - b x on the line, as (a, b).
+Component = tuple[int | Fraction, int | Fraction]
+
+
+def on_the_line(
+    past: Sequence[Sequence[Component]],
+    current: Sequence[Sequence[Component]],
+    *,
+    start: int | Fraction,
+    L: int | Fraction,
+    p: Sequence[Fraction] | None = None,
+) -> Problem:
+    """An exact problem on R^1: for each client its past and current components a x^2 / 2 - b x."""
+
+    def arrays(clients: Sequence[Sequence[Component]]) -> tuple[Array, Array, Array]:
+        flat = [(i, Fraction(a), Fraction(b)) for i, components in enumerate(clients) for a, b in components]
+        curvatures = np.array([a for _, a, _ in flat], dtype=object).reshape(-1, 1, 1)
+        slopes = np.array([b for _, _, b in flat], dtype=object).reshape(-1, 1)
+        return curvatures, slopes, np.array([i for i, _, _ in flat])
+
+    weights = [Fraction(1, len(past))] * len(past) if p is None else list(p)
+    return quadratic(
+        *arrays(past),
+        *arrays(current),
+        L=Fraction(L),
+        p=np.array(weights, dtype=object),
+        start=np.array([Fraction(start)], dtype=object),
+    )
+
+
+def exact_run(
+    problem: Problem,
+    *,
+    alpha: int | Fraction,
+    beta: int | Fraction,
+    local_steps: int,
+    rounds: int = 1,
+    algorithm: str | Algorithm = "c_flag",
+    memory: Memory | None = None,
+    seed: int = 0,
+    orders: Array | None = None,
+    diagnostics: str = "cheap",
+) -> Trace:
+    """Algorithm 1, or another, in exact arithmetic, with its iterates; without a memory, all of the past is kept.
+
+    `orders` and `diagnostics` as in `simulate`.
+    """
+    return simulate(
+        problem,
+        algorithm,
+        alpha=alpha,
+        beta=beta,
+        local_steps=local_steps,
+        rounds=rounds,
+        memory=everything() if memory is None else memory,
+        seed=seed,
+        engine="reference",
+        diagnostics=diagnostics,
+        iterates=True,
+        orders=orders,
+    )
+
+
+def rationals(rng: np.random.Generator, size: int, *, span: int = 6, denominator: int = 4) -> list[Fraction]:
+    """Small fractions in [-span/denominator, span/denominator]."""
+    return [Fraction(int(v), denominator) for v in rng.integers(-span, span + 1, size)]
+
+
+_POTENTIALS = ("cauchy", "geman_mcclure", "cosine")
+_FAMILIES: tuple[Callable[[int, int, int, int], Problem], ...] = (
+    lambda N, n, d, seed: random_glm(clients=N, components=n, dimension=d, potential=_POTENTIALS[seed % 3], seed=seed),
+    lambda N, n, d, seed: random_quadratic(clients=N, components=n, dimension=d, seed=seed),
+    lambda N, n, d, seed: random_separable(
+        clients=N, past=n, current=n, dimension=d, potential=_POTENTIALS[seed % 3], conflict=0.5, seed=seed
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A simulated run with the numbers it was started from."""
+
+    problem: Problem
+    memory: Memory
+    trace: Trace
+    alpha: float
+    beta: float
+    local_steps: int
+    seed: int
+    L: float
+    L_component: float
+
+    def first_round(self, local_steps: int) -> Trace:
+        """The first round again, with another number of local steps."""
+        return _simulate(self.problem, self.memory, self.alpha, self.beta, local_steps, 1, self.seed)
+
+
+def _simulate(
+    problem: Problem, memory: Memory, alpha: float, beta: float, local_steps: int, rounds: int, seed: int
+) -> Trace:
+    return simulate(
+        problem,
+        "c_flag",
+        alpha=alpha,
+        beta=beta,
+        local_steps=local_steps,
+        rounds=rounds,
+        memory=memory,
+        replicas=3,
+        seed=seed,
+        diagnostics="all",
+        threads=1,
+        throw=False,
+    )
+
+
+def random_runs(seed: int, count: int, *, beta_limit: float, alpha_limit: float = 2.0) -> Iterator[Run]:
+    """C-FLAG on random problems of every family, with every kind of memory.
+
+    Each has up to 4 clients, 6 components a client, 4 dimensions and 8 local steps, runs 5 rounds in 3 replicas, and
+    draws beta L E up to `beta_limit` (which it reaches) and L alpha up to `alpha_limit`, with L of the components.
+    """
+    rng = np.random.default_rng([seed, 177])
+    for case in range(count):
+        clients, components, dimension = int(rng.integers(1, 5)), int(rng.integers(1, 7)), int(rng.integers(2, 5))
+        local_steps = int(rng.integers(1, 9))
+        problem = _FAMILIES[case % 3](clients, components, dimension, int(rng.integers(1 << 31)))
+        memory: Memory = (
+            everything(),
+            uniform(int(rng.integers(1, components + 1)), redraw=bool(case % 2)),
+            sign_bias(m=float(rng.uniform(0, 1.5)), redraw=True),
+            rotation_bias(m=float(rng.uniform(0, 1.5)), angle=float(rng.uniform(0, np.pi))),
+        )[case // 3 % 4]
+        L, L_component = (float(problem.constants[name].value) for name in ("L", "L_component"))
+        scale = max(L, L_component)
+        beta = (1.0 if case % 4 == 0 else rng.uniform(0.05, 1)) * beta_limit / (scale * local_steps)
+        alpha = float(rng.uniform(0.05, 1)) * alpha_limit / scale
+        draws = int(rng.integers(1 << 31))
+        trace = _simulate(problem, memory, alpha, beta, local_steps, 5, draws)
+        yield Run(problem, memory, trace, alpha, beta, local_steps, draws, L, L_component)

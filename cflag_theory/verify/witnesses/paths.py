@@ -1,0 +1,129 @@
+"""One round of Algorithm 1 in slow motion: every local point of every client, with what the lemmas say about it.
+
+The traces of the kernels keep the largest drift and error of a round. The recursions of the supplement speak of each
+local step, so their checks walk through a round again, on floats or fractions, with the same formulas.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cflag_theory.kernels.formulas import refreshed_mean
+from cflag_theory.kernels.problems.objective import component_gradient, gradients, mean_gradient
+from cflag_theory.kernels.problems.problem import Array, Ints, Problem
+
+
+@dataclass(frozen=True)
+class Path:
+    """What one client does in a round of E local steps.
+
+    Attributes
+    ----------
+    points : (E + 1, d)
+        x_{t,0}, ..., x_{t,E}.
+    delayed, full : (E, d)
+        The delayed gradient and grad g_i at x_{t,0}, ..., x_{t,E-1}.
+    filled : (E, components)
+        tau_{k,j}: the local step at which the table's entry was computed.
+    """
+
+    points: Array
+    delayed: Array
+    full: Array
+    filled: Ints
+
+    @property
+    def drift(self) -> list[Any]:
+        """||x_{t,k} - x_t|| for k = 0, ..., E."""
+        return [norm(point - self.points[0]) for point in self.points]
+
+    @property
+    def error(self) -> list[Any]:
+        """||e_{t,k}|| for k = 0, ..., E - 1."""
+        return [norm(v) for v in self.delayed - self.full]
+
+    @property
+    def table_mean(self) -> list[Any]:
+        """The mean over components of ||x_{t,tau} - x_t||, for k = 0, ..., E - 1."""
+        drift = self.drift
+        return [sum(drift[tau] for tau in row) / len(row) for row in self.filled.tolist()]
+
+    @property
+    def gap_mean(self) -> list[Any]:
+        """The mean over components of ||x_{t,tau} - x_{t,k}||, for k = 0, ..., E - 1."""
+        return [
+            sum(norm(self.points[tau] - self.points[k]) for tau in row) / len(row)
+            for k, row in enumerate(self.filled.tolist())
+        ]
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round at `problem.start`: its clients' paths and the vectors that the forgetting term is made of.
+
+    `rho_sum` is sum_k rho-bar of Lemma 15, `error_sum` sum_k e-bar of Lemma 16; together they are S.
+    """
+
+    paths: tuple[Path, ...]
+    grad_g: Array
+    grad_f_memory: Array
+    rho_sum: Array
+    error_sum: Array
+
+
+def norm(vector: Array) -> Any:
+    """The Euclidean norm; of fractions only on the line, where it is rational."""
+    if vector.dtype == object:
+        (value,) = vector
+        return abs(value)
+    return float(np.linalg.norm(vector))
+
+
+def walk(problem: Problem, *, beta: Any, orders: Ints) -> Round:
+    """A round from `problem.start`, with all past data as memory.
+
+    Parameters
+    ----------
+    beta : number
+        Of the number type of the problem.
+    orders : (N, E) int array
+        The component that each client refreshes at each local step, counted within the client; the entry at k = 0 is
+        not read.
+    """
+    x = problem.start
+    clients = gradients(problem.potential, problem.current, x)
+    grad_g = problem.p @ clients
+    paths = tuple(_path(problem, i, grad_g - clients[i], beta, orders[i].tolist()) for i in range(problem.clients))
+    weighted = list(zip(problem.p, paths, strict=True))
+    return Round(
+        paths,
+        grad_g,
+        problem.p @ gradients(problem.potential, problem.past, x),
+        x * 0 + sum(p * path.full.sum(axis=0) for p, path in weighted),
+        x * 0 + sum(p * (path.delayed - path.full).sum(axis=0) for p, path in weighted),
+    )
+
+
+def _path(problem: Problem, client: int, correction: Array, beta: Any, order: list[int]) -> Path:
+    kind, part = problem.potential, problem.current
+    first, n = int(part.client_start[client]), int(part.counts[client])
+    members = np.arange(first, first + n)
+    x = problem.start
+    table = [component_gradient(kind, part, int(j), x) for j in members]
+    delayed = mean_gradient(kind, part, members, x)
+    tau = [0] * n
+    points, estimates, full, filled = [x], [], [], []
+    for k, chosen in enumerate(order):
+        at = points[-1]
+        if k > 0:
+            new = component_gradient(kind, part, first + chosen, at)
+            delayed = refreshed_mean(delayed, new, table[chosen], n)
+            table[chosen], tau[chosen] = new, k
+        estimates.append(delayed)
+        full.append(mean_gradient(kind, part, members, at))
+        filled.append(tuple(tau))
+        points.append(at - beta * (correction + delayed))
+    return Path(np.array(points), np.array(estimates), np.array(full), np.array(filled))

@@ -1,0 +1,220 @@
+"""A folder of a run: whole files only, one writer, and one run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from cflag_theory.bridge.measures.results import FORMAT, plain, read_results
+from cflag_theory.bridge.settings.run_settings import run_settings
+from cflag_theory.bridge.training.checkpoints import HEADER, Checkpoint, Folder, read_checkpoint, read_header
+from cflag_theory.errors import DataError, OutputError
+
+HERE = {"torch": "2", "threads": "1"}
+DATA = {"images": "abc"}
+ONE = {"format": FORMAT, "settings": {"tasks": 2}}
+RUN = {"method": "ewc", "seed": 7, "accuracy": [[1, 2], [3, None]]}
+WHERE = Checkpoint({"task": 1, "columns": {"Gamma": [0.1, float("nan"), 1e-300]}}, {"state": np.arange(3.0)})
+
+
+def folder(path, *, settings=None, environment=HERE, data=DATA, **changes):
+    return Folder(path, settings or run_settings(changes), environment, data)
+
+
+def test_what_is_written_is_read(tmp_path):
+    one = folder(tmp_path / "new")
+    with one.lock():
+        assert one.read("ewc", 7) is None
+        one.write("ewc", 7, WHERE)
+        found = one.read("ewc", 7)
+    assert found.plain["columns"]["Gamma"][::2] == [0.1, 1e-300]
+    assert np.isnan(found.plain["columns"]["Gamma"][1])
+    assert found.arrays["state"].tobytes() == WHERE.arrays["state"].tobytes()
+    assert one.read_plain("ewc", 7)["task"] == 1
+    # Nothing half-written is left beside it, and nothing is a pickle.
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [".lock", "ewc-7.npz", HEADER]
+    with np.load(tmp_path / "new" / "ewc-7.npz", allow_pickle=False) as file:
+        assert set(file.files) == {"header", "state"}
+
+
+def test_parts_are_listed_by_seed_and_method(tmp_path):
+    one = folder(tmp_path)
+    with one.lock():
+        for method, seed in (("ewc", 10), ("c_flag", 10), ("ewc", 9)):
+            one.write(method, seed, WHERE)
+        (tmp_path / "ewc-9-task0.npz").write_bytes(b"a Trace")
+        assert one.parts(("c_flag", "ewc")) == [(9, "ewc"), (10, "c_flag"), (10, "ewc")]
+
+
+def test_methods_and_seeds_may_be_added_and_data_moved(tmp_path):
+    with folder(tmp_path, methods=["ewc"], seeds=[1]).lock():
+        pass
+    with folder(tmp_path, methods=["c_flag"], seeds=[2], root="elsewhere").lock():
+        assert read_header(tmp_path)["settings"]["seeds"] == [2]
+
+
+@pytest.mark.parametrize(
+    ("now", "sentence"),
+    [
+        ({"rounds": 3}, r"holds a run with rounds = 10, and this one has 3: choose another with --out, or make them"),
+        ({"c_flag": {"adaptive": "none"}}, r"holds a run with c_flag.adaptive = worst, and this one has none"),
+        ({"environment": HERE | {"torch": "3"}}, r"holds a run elsewhere \(torch was 2 and is 3\)"),
+        ({"data": {"images": "abd"}}, r"holds a run with other data \(images was abc and is abd\)"),
+    ],
+)
+def test_another_run_is_refused(tmp_path, now, sentence):
+    with folder(tmp_path).lock():
+        pass
+    before = (tmp_path / HEADER).read_bytes()
+    with pytest.raises(DataError, match=sentence), folder(tmp_path, **now).lock():
+        pytest.fail("the folder was taken")
+    assert (tmp_path / HEADER).read_bytes() == before
+
+
+def test_parts_without_a_header_are_refused(tmp_path):
+    (tmp_path / "ewc-1.npz").write_bytes(b"")
+    with pytest.raises(DataError, match=r"holds results and no run.json"), folder(tmp_path).lock():
+        pytest.fail("the folder was taken")
+
+
+def test_two_processes_do_not_share_a_folder(tmp_path):
+    code = (
+        "import sys; from cflag_theory.bridge.training.checkpoints import Folder;"
+        "from cflag_theory.bridge.settings.run_settings import run_settings;"
+        "from cflag_theory.errors import OutputError\n"
+        "from pathlib import Path\n"
+        "try:\n"
+        f"    with Folder(Path(sys.argv[1]), run_settings(), {HERE!r}, {DATA!r}).lock(): print('taken')\n"
+        "except OutputError as error: print(error)\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    with folder(tmp_path).lock():
+        other = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert other == f"another run is writing to {tmp_path}: wait for it, or choose another with --out\n"
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "taken\n"
+
+
+def test_what_a_killed_process_left_is_swept(tmp_path):
+    for name in (".ewc-7.npz.draft", ".results.json.draft", ".ewc-7-task0.npz.0123456789abcdef"):
+        (tmp_path / name).write_bytes(b"half")
+    with folder(tmp_path).lock():
+        assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", HEADER]
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match=r"cannot write to .*file"), folder(tmp_path / "file").lock():
+        pytest.fail("the folder was taken")
+
+
+def test_a_full_disk_keeps_what_was_there(tmp_path, monkeypatch):
+    one = folder(tmp_path)
+    with one.lock():
+        one.write("ewc", 7, WHERE)
+        before = (tmp_path / "ewc-7.npz").read_bytes()
+
+        def full(*_, **__):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(np, "savez", full)
+        with pytest.raises(OutputError, match=r"ewc-7.npz \(No space left on device\): give the same command again"):
+            one.write("ewc", 7, Checkpoint({"task": 2}, {}))
+    assert (tmp_path / "ewc-7.npz").read_bytes() == before
+    assert not list(tmp_path.glob(".*.draft"))
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "text", "gone"])
+def test_a_damaged_checkpoint_is_named(tmp_path, damage):
+    one = folder(tmp_path)
+    path = tmp_path / "ewc-7.npz"
+    with one.lock():
+        one.write("ewc", 7, WHERE)
+    content = bytearray(path.read_bytes())
+    if damage == "cut":
+        path.write_bytes(content[: len(content) // 2])
+    elif damage == "flipped":
+        place = content.index(WHERE.arrays["state"].tobytes())
+        content[place] ^= 1
+        path.write_bytes(content)
+    elif damage == "text":
+        path.write_text("nothing of the kind")
+    else:
+        path.unlink()
+    with pytest.raises(DataError, match=r"ewc-7.npz is damaged \(.*\): delete it and run again"):
+        read_checkpoint(path)
+
+
+def test_damage_anywhere_is_seen_or_without_effect(tmp_path):
+    """Cut anywhere, or a byte of the zip's directories or of an array's head changed."""
+    one = folder(tmp_path)
+    path = tmp_path / "ewc-7.npz"
+    with one.lock():
+        one.write("ewc", 7, WHERE)
+    content, drawn = path.read_bytes(), np.random.default_rng(0)
+    refused = 0
+    for _ in range(400):
+        damaged = bytearray(content)
+        if drawn.random() < 0.2:
+            del damaged[drawn.integers(len(damaged)) :]
+        else:
+            damaged[drawn.integers(len(damaged))] = drawn.integers(256)
+        path.write_bytes(damaged)
+        try:
+            found = read_checkpoint(path)
+        except DataError:
+            refused += 1
+        else:
+            assert json.dumps(found.plain) == json.dumps(WHERE.plain)
+            assert found.arrays.keys() == WHERE.arrays.keys()
+            assert found.arrays["state"].tobytes() == WHERE.arrays["state"].tobytes()
+    assert 200 < refused < 400
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (None, r"holds no bridge run \(run.json: No such file or directory\)"),
+        ("{", r"holds no bridge run \(run.json: Expecting"),
+        ('{"format": "older"}', "run.json is not of the format 'cflag-theory bridge 1', which this version reads"),
+        ("[]", "run.json is not of the format"),
+        ('{"format": "cflag-theory bridge 1"}', "run.json is damaged: choose another with --out"),
+        ('{"format": "cflag-theory bridge 1", "settings": 3, "environment": {}, "data": {}}', "run.json is damaged"),
+    ],
+)
+def test_a_folder_without_a_run(tmp_path, content, sentence):
+    if content is not None:
+        (tmp_path / HEADER).write_text(content)
+    with pytest.raises(DataError, match=sentence):
+        read_header(tmp_path)
+
+
+def test_results_are_plain_json():
+    assert plain({"a": [1, float("nan"), (float("inf"), "x")]}) == {"a": [1, None, [None, "x"]]}
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (None, r"results.json holds no results \(No such file"),
+        ("{", "results.json holds no results"),
+        ("[]", "results.json is not of the format"),
+        ('{"format": "older"}', "results.json is not of the format"),
+        (json.dumps({"format": FORMAT}), "is damaged .*: run again, which writes it anew"),
+        (json.dumps({"format": FORMAT, "settings": 3, "runs": 4}), "is damaged"),
+        (json.dumps({"format": FORMAT, "settings": {"tasks": 3}, "runs": []}), "is damaged .tasks is 3, and"),
+        (json.dumps({"format": FORMAT, "settings": {}, "runs": [{}]}), "is damaged"),
+        (json.dumps(ONE | {"runs": [RUN | {"method": "sgd"}]}), "is damaged .'sgd' with seed 7 is no method and seed"),
+        (json.dumps(ONE | {"runs": [RUN | {"accuracy": [[1]]}]}), "is damaged .the accuracies of ewc are not 2 x 2"),
+        (json.dumps(ONE | {"runs": [RUN | {"accuracy": [[1, 2], [3, 400]]}]}), "is damaged .an accuracy of 400 is"),
+        (json.dumps(ONE | {"runs": [RUN]}), "is damaged .ewc with seed 7|is damaged .'before'"),
+    ],
+)
+def test_results_that_are_none(tmp_path, content, sentence):
+    if content is not None:
+        (tmp_path / "results.json").write_text(content)
+    with pytest.raises(DataError, match=sentence):
+        read_results(tmp_path)

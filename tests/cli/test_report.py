@@ -1,0 +1,244 @@
+"""The report: one page that works offline, written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+from functools import cache
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+
+import cflag_theory.figures as figures
+from cflag_theory.claims.ledger import PREAMBLE
+from cflag_theory.cli import report as module
+from cflag_theory.errors import OutputError
+from cflag_theory.files import check_writable, write_text
+from cflag_theory.kernels import random_separable, uniform
+from cflag_theory.studies.nqm.setting import Setting
+from cflag_theory.studies.nqm.table3 import nqm_study
+from cflag_theory.studies.rates import floors
+from cflag_theory.studies.rates.cfl import Model, cfl_rate
+from cflag_theory.verify import rate, write_report
+from cflag_theory.verify.checks.c_flag.problem import overfitting
+
+
+@pytest.fixture(scope="module")
+def rates():
+    problem = random_separable(clients=2, past=3, current=3, dimension=2, seed=1)
+    study = rate(problem, uniform(1), horizons=(4, 8), replicas=2, local_steps=1).to_json()
+    return [study, {**study, "title": "<another>", "r_met": "inf", "m_met": "inf"}]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, verdicts, rates):
+    """A written report, in a folder that had a file of the user's."""
+    target = tmp_path_factory.mktemp("report")
+    (target / "mine.txt").write_text("mine", encoding="utf-8")
+    page = write_report(target, list(verdicts.values()), rates=rates, notes=["A note with <brackets>."])
+    assert page == target / "index.html"
+    return target
+
+
+@pytest.fixture(scope="module")
+def page(folder):
+    return (folder / "index.html").read_text(encoding="utf-8")
+
+
+class Reader(HTMLParser):
+    """Collects tags with their attributes, and checks that they close."""
+
+    EMPTY = frozenset({"meta", "link", "img", "br", "input", "hr"})
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.open, self.words = [], [], []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_files(folder):
+    names = {path.name for path in folder.iterdir()}
+    drawn = {path.stem for path in folder.glob("*.png")}
+    assert drawn >= {"rate", "drift"}
+    pictures = {f"{name}.{extension}" for name in drawn for extension in ("png", "svg")}
+    assert names == {"index.html", "ledger.json", "rates.json", "cfl_rates.json", "mine.txt"} | pictures
+    assert (folder / "mine.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_the_page_loads_nothing_from_elsewhere(page):
+    reader = Reader(page)
+    assert reader.open == []
+    for tag, attributes in reader.tags:
+        assert tag not in ("link", "iframe", "object", "embed", "base")
+        for name in ("src", "href", "srcset", "action", "data", "poster"):
+            value = attributes.get(name)
+            assert value is None or value.startswith(("#", "data:image/png;base64,")), (tag, value)
+    bare = page.replace("http://www.w3.org/1998/Math/MathML", "")
+    assert not re.search(r"https?:|//[a-z]+\.|@import|url\(|\bfetch\(|XMLHttpRequest", bare)
+
+
+def test_links_inside_the_page_lead_somewhere(page):
+    tags = Reader(page).tags
+    ids = [attributes["id"] for _, attributes in tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    targets = {attributes["href"][1:] for tag, attributes in tags if tag == "a" and "href" in attributes}
+    assert targets <= set(ids)
+
+
+def test_the_page_has_every_claim_with_its_verdict(page, verdicts):
+    tags = Reader(page).tags
+    ids = {attributes.get("id") for _, attributes in tags}
+    for id, verdict in verdicts.items():
+        assert id in ids
+        assert verdict.claim.title.replace("'", "&#39;") in page
+        start = page.index(f'<details id="{id}"')
+        assert f">{verdict.verdict}</span>" in page[start : page.index("</summary>", start)]
+        if verdict.counterexample:
+            assert f"cflag show {id} --replay" in page
+    for line in (line for lines in PREAMBLE.values() for line in lines):
+        assert line.replace("'", "&#39;") in page
+
+
+def test_formulas_are_well_formed_mathml(page, verdicts):
+    formulas = re.findall(r"<math.*?</math>", page, re.DOTALL)
+    stated = sum(
+        1 + (part.repair is not None) + (part.sharp is not None) for v in verdicts.values() for part in v.claim.parts
+    )
+    assert len(formulas) >= stated
+    for formula in formulas:
+        tree = ElementTree.fromstring(formula)
+        words = "".join(tree.itertext())
+        assert "\\" not in words
+        assert words.strip()
+
+
+def test_words_of_the_user_are_escaped(page):
+    assert "A note with &lt;brackets&gt;." in page
+    assert "&lt;another&gt;" in page
+    assert "<another>" not in page
+
+
+def test_data_beside_the_page(folder, verdicts, rates):
+    def strict(text):
+        return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
+    ledger = strict((folder / "ledger.json").read_text(encoding="utf-8"))
+    assert ledger == [verdict.to_json() for verdict in verdicts.values()]
+    assert strict((folder / "rates.json").read_text(encoding="utf-8")) == json.loads(json.dumps(rates))
+
+
+FLOORS, EXPECTED = cache(floors.floors), cache(overfitting.expected_overfitting)
+
+
+@pytest.fixture
+def light(monkeypatch):
+    """Figures that cost nothing to write, of results that are computed once."""
+
+    def save(figure, folder, name):
+        for extension in ("png", "svg"):
+            (folder / f"{name}.{extension}").write_bytes(extension.encode())
+
+    monkeypatch.setattr(figures, "save", save, raising=False)
+    monkeypatch.setattr(floors, "floors", FLOORS)
+    monkeypatch.setattr(overfitting, "expected_overfitting", EXPECTED)
+
+
+@pytest.mark.usefixtures("light")
+def test_a_page_without_a_rate(tmp_path, verdicts):
+    text = write_report(tmp_path / "new" / "folder", [verdicts["cflag.eq65"]]).read_text(encoding="utf-8")
+    assert "cflag.eq65" in text
+    assert not (tmp_path / "new" / "folder" / "rate.png").exists()
+    assert Reader(text).open == []
+
+
+@pytest.mark.usefixtures("light")
+def test_the_pictures_of_the_second_paper(tmp_path, verdicts):
+    studies = [cfl_rate(Model(), horizons=(2, 4), replicas=2).to_json()]
+    panels = nqm_study(Setting(dimension=2, rounds=2, grid=0.01), replicas=0, searched=False)["panels"]
+    text = write_report(tmp_path, [verdicts["cflag.eq65"]], cfl_rates=studies, nqm_panels=panels)
+    assert "The noisy quadratic model" in text.read_text(encoding="utf-8")
+    assert {"cfl_rate.png", "cfl_rate.svg", "nqm.png", "nqm.svg"} <= {path.name for path in tmp_path.iterdir()}
+    assert json.loads((tmp_path / "cfl_rates.json").read_text(encoding="utf-8")) == json.loads(json.dumps(studies))
+
+
+@pytest.mark.usefixtures("light")
+def test_another_report_replaces_the_first(tmp_path, verdicts):
+    write_report(tmp_path, [verdicts["cflag.eq65"]])
+    text = write_report(tmp_path, [verdicts["cflag.eq22"]]).read_text(encoding="utf-8")
+    assert 'id="cflag.eq22"' in text
+    assert 'id="cflag.eq65"' not in text
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+# A user may be root, so permissions are no way to make a folder unwritable.
+
+
+@pytest.mark.parametrize("below", ["", "report", "a/b/c"])
+def test_a_file_in_the_way(tmp_path, verdicts, below):
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    for write in (check_writable, lambda target: write_report(target, [verdicts["cflag.eq65"]])):
+        with pytest.raises(OutputError, match=r"cannot write to the folder .*file.*: choose another with --out"):
+            write(tmp_path / "file" / below)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.usefixtures("light")
+@pytest.mark.parametrize("failure", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+def test_an_interrupted_report_leaves_the_older_one(tmp_path, verdicts, rates, monkeypatch, failure):
+    write_report(tmp_path, [verdicts["cflag.eq65"]])
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    calls = []
+
+    def stop(figure, folder, name):
+        calls.append(name)
+        (folder / "half.png").write_bytes(b"half")
+        if len(calls) == 2:
+            raise failure
+
+    monkeypatch.setattr(figures, "save", stop, raising=False)
+    with pytest.raises((OutputError, KeyboardInterrupt)) as caught:
+        write_report(tmp_path, list(verdicts.values()), rates=rates)
+    if isinstance(failure, OSError):
+        assert "No space left on device" in str(caught.value)
+        assert isinstance(caught.value, OutputError)
+    assert calls == ["rate", "drift"]
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_text_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    target = tmp_path / "rate.json"
+    write_text(target, "[1]")
+    assert target.read_text(encoding="utf-8") == "[1]"
+
+    def full(source, destination):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(module.os, "replace", full)
+    with pytest.raises(OutputError, match=r"cannot write .*rate\.json.*No space left on device.*choose another place"):
+        write_text(target, "[2]")
+    assert [path.name for path in tmp_path.iterdir()] == ["rate.json"]
+    assert target.read_text(encoding="utf-8") == "[1]"
+    with pytest.raises(OutputError, match="cannot write"):
+        write_text(target / "below.json", "[]")
+
+
+def test_a_writable_folder_is_made_and_left_empty(tmp_path):
+    made = check_writable(tmp_path / "a" / "b")
+    assert made.is_absolute()
+    assert made.is_dir()
+    assert list(made.iterdir()) == []

@@ -1,0 +1,99 @@
+"""The compilation cache and the lazy package, each looked at from a fresh process."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cflag_theory
+from cflag_theory import kernels
+
+PACKAGE = Path(cflag_theory.__file__).parent
+DOT = """
+import numpy as np
+from cflag_theory.kernels import formulas
+from cflag_theory.kernels.engines import components
+from cflag_theory.kernels.engines.codegen import cache
+@cache.compiled
+def slope(z):
+    return formulas.slope(formulas.QUADRATIC, z)
+print(slope(3.0), int(sum(slope.stats.cache_hits.values())))
+"""
+
+
+def run_copy(root, code, **environment):
+    env = {**os.environ, "PYTHONPATH": str(root), **environment}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=root, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+@pytest.fixture
+def copied(tmp_path):
+    (tmp_path / "cflag_theory").mkdir()
+    for name in ("__init__.py", "errors.py"):
+        shutil.copy(PACKAGE / name, tmp_path / "cflag_theory" / name)
+    shutil.copytree(
+        PACKAGE / "kernels", tmp_path / "cflag_theory" / "kernels", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    # Numba stamps the file that defines the compiled function; this one never changes.
+    (tmp_path / "probe.py").write_text(DOT)
+    return tmp_path
+
+
+def test_an_edited_formula_is_compiled_anew(copied):
+    folder = copied / "cache"
+    assert run_copy(copied, "import probe", NUMBA_CACHE_DIR=str(folder)) == ["3.0", "0"]
+    assert run_copy(copied, "import probe", NUMBA_CACHE_DIR=str(folder)) == ["3.0", "1"]
+    formulas = copied / "cflag_theory" / "kernels" / "formulas.py"
+    text = formulas.read_text()
+    old = "        return z / ((1 + z * z) * (1 + z * z))\n    return z\n"
+    assert old in text
+    formulas.write_text(text.replace(old, old.replace("return z\n", "return 2 * z\n")))
+    assert run_copy(copied, "import probe", NUMBA_CACHE_DIR=str(folder)) == ["6.0", "0"]
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_the_users_cache_folder_is_the_default(copied):
+    home = copied / "home"
+    environment = {"XDG_CACHE_HOME": str(home), "NUMBA_CACHE_DIR": ""}
+    code = "from cflag_theory.kernels.engines.codegen import cache; print(cache.cache_folder())"
+    (folder,) = run_copy(copied, code, **environment)
+    assert (
+        Path(folder).name
+        == run_copy(copied, "from cflag_theory.kernels.engines.codegen.cache import *; print(source_hash())")[0]
+    )
+    assert "cflag-theory" in folder
+
+
+def test_without_a_writable_folder_it_compiles_all_the_same(copied):
+    blocked = copied / "file"
+    blocked.write_text("a file where a folder should be")
+    assert run_copy(copied, "import probe", NUMBA_CACHE_DIR=str(blocked)) == ["3.0", "0"]
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    code = "import sys, cflag_theory.kernels; print(*sorted({'numpy', 'numba', 'scipy', 'sympy'} & set(sys.modules)))"
+    assert run_copy(PACKAGE.parent, code) == []
+
+
+def test_the_reference_does_not_need_numba():
+    code = "import sys; from cflag_theory.kernels import simulate; print('numba' in sys.modules)"
+    assert run_copy(PACKAGE.parent, code) == ["False"]
+
+
+def test_every_public_name_is_there():
+    modules = {path.stem for path in (PACKAGE / "kernels").glob("*.py")}
+    for name in kernels.__all__:
+        assert getattr(kernels, name) is not None
+        # A module of the same name would replace the function once it is imported.
+        assert name not in modules
+    assert set(kernels.__all__) <= set(dir(kernels))
+    assert sorted(name for names in kernels._HOMES.values() for name in names) == sorted(kernels.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = kernels.nothing

@@ -1,0 +1,225 @@
+"""Real data as a glm problem: what is read, how it is dealt out, and every way in which a file can be wrong."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from cflag_theory.errors import DataError, InvalidInput, MissingExtra
+from cflag_theory.kernels.problems.data import load_data
+from cflag_theory.kernels.problems.problem import EXACT
+
+SPLIT = dict(past_classes=[0, 1], current_classes=[2, 3])
+
+
+@pytest.fixture
+def table():
+    random = np.random.default_rng(0)
+    return random.normal(size=(40, 3)), np.repeat(np.arange(4), 10)
+
+
+def write_npz(path, table, **arrays):
+    np.savez(path, **{"features": table[0], "labels": table[1]} | arrays)
+    return path
+
+
+def write_csv(path, table, label="label"):
+    lines = [f"{a!r},{y},{b!r},{c!r}" for (a, b, c), y in zip(table[0].tolist(), table[1], strict=True)]
+    path.write_text("\n".join([f"a,{label},b,c", *lines]) + "\n")
+    return path
+
+
+def with_entry(features, row, column, value):
+    changed = features.copy()
+    changed[row, column] = value
+    return changed
+
+
+def test_digits_are_the_default_experiment():
+    pytest.importorskip("sklearn", reason="the extra `digits` is not installed")
+    problem = load_data("digits")
+    assert problem.name == "digits"
+    assert problem.dimension == 65
+    assert problem.past.counts.sum() == 901
+    assert problem.current.counts.sum() == 896
+    assert (problem.past.rows[:, -1] == 1).all()
+    assert problem.past.rows.min() == 0
+    assert problem.past.rows.max() == 1
+    assert set(problem.labels) == {0, 1, 2, 3, 4}
+    assert (problem.past.shifts == np.where(problem.labels % 2 == 1, 1, -1)).all()
+    assert problem.p == pytest.approx((problem.past.counts + problem.current.counts) / 1797)
+    assert problem.constants["L_component"].kind == EXACT
+    assert 0 < problem.constants["L"].value < problem.constants["L_component"].value
+    assert "r" not in problem.constants
+
+
+def test_digits_without_scikit_learn_name_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    with pytest.raises(MissingExtra, match=r"cflag-theory\[digits\]"):
+        load_data("digits")
+
+
+def test_npz_and_csv_hold_the_same_problem(tmp_path, table):
+    one = load_data(write_npz(tmp_path / "data.npz", table), clients=2, **SPLIT)
+    two = load_data(str(write_csv(tmp_path / "data.csv", table, label="kind")), clients=2, label_column="kind", **SPLIT)
+    other = tmp_path / "other.npz"
+    np.savez(other, x=table[0], y=table[1].astype(float))
+    three = load_data(other, clients=2, features_array="x", labels_array="y", **SPLIT)
+    for twin in (two, three):
+        assert (one.past.rows == twin.past.rows).all()
+        assert (one.current.shifts == twin.current.shifts).all()
+        assert (one.p == twin.p).all()
+    # Every sample of the past classes is there once, with its constant feature and its parity.
+    found = sorted(one.past.rows.tolist())
+    assert found == sorted([*row, 1.0] for row in table[0][:20].tolist())
+    for row, target, label in zip(one.past.rows, one.past.shifts, one.labels, strict=True):
+        origin = int(np.flatnonzero((table[0] == row[:3]).all(axis=1))[0])
+        assert table[1][origin] == label
+        assert target == (1 if label % 2 else -1)
+
+
+def test_a_byte_order_mark_and_blank_lines_are_fine(tmp_path, table):
+    path = write_csv(tmp_path / "data.csv", table)
+    plain = load_data(path, clients=2, **SPLIT)
+    path.write_text("\ufeff" + path.read_text() + "\n\n", encoding="utf-8")
+    assert (load_data(path, clients=2, **SPLIT).past.rows == plain.past.rows).all()
+
+
+def test_positive_classes_are_a_parameter(tmp_path, table):
+    path = write_npz(tmp_path / "data.npz", table)
+    problem = load_data(path, clients=1, positive=[0, 3], **SPLIT)
+    assert (problem.past.shifts == np.where(problem.labels == 0, 1, -1)).all()
+    assert sorted(problem.current.shifts) == [-1] * 10 + [1] * 10
+
+
+def test_one_client_has_everything(tmp_path, table):
+    problem = load_data(write_npz(tmp_path / "data.npz", table), clients=1, **SPLIT)
+    assert problem.p.tolist() == [1]
+    assert problem.past.counts.tolist() == problem.current.counts.tolist() == [20]
+    assert problem.notes == ()
+
+
+def test_clients_without_data_are_dropped_and_the_problem_says_so(tmp_path, table):
+    path = write_npz(tmp_path / "data.npz", table)
+    problem = load_data(path, clients=10, zeta=0.05, seed=1, **SPLIT)
+    assert 1 <= problem.clients < 10
+    kept = int(problem.past.counts.sum() + problem.current.counts.sum())
+    assert f"{10 - problem.clients} of 10 clients" in problem.notes[0]
+    assert f"their {40 - kept} samples" in problem.notes[0]
+    assert problem.p == pytest.approx((problem.past.counts + problem.current.counts) / kept)
+
+
+def test_zeta_sets_the_mixture_and_the_seed_the_split(tmp_path, table):
+    path = write_npz(tmp_path / "data.npz", table)
+    even = load_data(path, clients=2, zeta=1e6, **SPLIT)
+    for client in range(2):
+        start, end = even.past.client_start[client : client + 2]
+        assert np.bincount(even.labels[start:end]).tolist() == [5, 5]
+    again, other = (load_data(path, clients=2, zeta=1e6, seed=seed, **SPLIT) for seed in (0, 1))
+    assert (again.past.rows == even.past.rows).all()
+    assert not (other.past.rows == even.past.rows).all()
+
+
+def test_a_split_that_leaves_nobody_is_an_error(tmp_path, table):
+    path = write_npz(tmp_path / "data.npz", table)
+    with pytest.raises(DataError, match="use fewer clients or a larger zeta"):
+        load_data(path, clients=10000, zeta=1e-6, **SPLIT)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"clients": 0}, "clients is 0"),
+        ({"clients": 1.5}, "clients is 1.5"),
+        ({"zeta": 0}, "zeta is 0"),
+        ({"zeta": float("nan")}, "zeta is nan"),
+        ({"zeta": float("inf")}, "zeta is inf"),
+        ({"seed": -1}, "seed is -1"),
+        ({"past_classes": [1, 2]}, r"\[2\] are in both"),
+        ({"current_classes": []}, "name at least one class"),
+        ({"positive": "even"}, "positive is 'even'"),
+        ({"positive": [0, 11]}, r"positive is \[0, 11\]"),
+        ({"current_classes": [2, 7]}, "class 7 has no samples in data.npz: choose among its classes: 0, 1, 2, 3"),
+        ({"potential": "huber"}, "potential 'huber' is unknown"),
+        ({"features_array": "x"}, "no array 'x': it has features, labels"),
+    ],
+)
+def test_bad_options_are_refused(tmp_path, table, options, message):
+    with pytest.raises(InvalidInput, match=message):
+        load_data(write_npz(tmp_path / "data.npz", table), **SPLIT | options)
+
+
+@pytest.mark.parametrize("name", ["none.npz", "none.csv"])
+def test_a_missing_file_is_an_error(tmp_path, name):
+    with pytest.raises(DataError, match=f"{name} does not exist"):
+        load_data(tmp_path / name)
+
+
+def test_an_unknown_source_lists_what_there_is():
+    with pytest.raises(DataError, match='use "digits", or a file that ends in'):
+        load_data("mnist")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (lambda x, y: {"features": with_entry(x, 2, 1, np.nan)}, "nan in row 2, column 1"),
+        (lambda x, y: {"features": with_entry(x, 2, 2, -np.inf)}, "-inf in row 2, column 2"),
+        (lambda x, y: {"labels": y[:-1]}, r"labels of shape \(39,\)"),
+        (lambda x, y: {"features": x[:, 0]}, r"features of shape \(40,\)"),
+        (lambda x, y: {"labels": y + 0.5}, "the label 0.5 in row 0"),
+        (lambda x, y: {"labels": np.where(y == 1, np.nan, y)}, "the label nan in row 10"),
+        (lambda x, y: {"labels": y * 1e300}, "the label 1e.300 in row 10"),
+        (lambda x, y: {"labels": y.astype(str)}, "array 'labels' of .* holds <U21 values"),
+        (lambda x, y: {"features": x.astype(object)}, "array 'features' of .* cannot be read"),
+    ],
+)
+def test_bad_arrays_are_refused(tmp_path, table, changes, message):
+    with pytest.raises(DataError, match=message):
+        load_data(write_npz(tmp_path / "data.npz", table, **changes(*table)), **SPLIT)
+
+
+def test_corrupt_archives_are_refused(tmp_path, table):
+    path = write_npz(tmp_path / "data.npz", table)
+    whole = path.read_bytes()
+    damaged = bytearray(whole)
+    damaged[200] ^= 0xFF
+    for content in (b"", b"not an archive", whole[: len(whole) // 2], bytes(damaged)):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=r"data\.npz"):
+            load_data(path, **SPLIT)
+    with path.open("wb") as file:
+        np.save(file, table[0])
+    with pytest.raises(DataError, match="holds a single array"):
+        load_data(path, **SPLIT)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n", "has 0 columns 'label', and needs one: its columns are a, b"),
+        ("a,label,label\n1,2,3\n", "has 2 columns 'label'"),
+        ("", "its columns are none"),
+        ("a,label\n1,0\nnan,1\n", "has 'nan' in line 3, column 'a'"),
+        ("a,label\n1,0\n1,inf\n", "has 'inf' in line 3, column 'label'"),
+        ("a,label\n1,0\n,1\n", "has '' in line 3, column 'a'"),
+        ("a,label\n1,zero\n", "has 'zero' in line 2, column 'label'"),
+        ("a,label\n1,0\n1\n", "line 3 of .* has 1 values and the header 2"),
+        ("a,label\n", "class 0 has no samples in data.csv: choose among its classes: none"),
+        ("a,label\n1,0\n", "class 1 has no samples"),
+    ],
+)
+def test_bad_tables_are_refused(tmp_path, text, message):
+    path = tmp_path / "data.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        load_data(path, **SPLIT)
+
+
+def test_a_table_that_is_not_text_is_refused(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_bytes(b"a,label\n\xff\xfe,1\n")
+    with pytest.raises(DataError, match="cannot be read"):
+        load_data(path)

@@ -1,0 +1,92 @@
+"""Rate studies compare alpha with 1/L of f and take the L of the components elsewhere: the proofs stand with both.
+
+A claim has one L. Its proof uses it for the descent of a function, where alpha is compared with 1/L, and for the local
+steps. Here the first becomes a symbol of its own, in the steps that descend, and the examiner accepts the proof again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cflag_theory.claims.c_flag.past_task import theorem5 as limits
+from cflag_theory.claims.c_flag.past_task.ours import bounded_gradients as ours_bounded
+from cflag_theory.claims.c_flag.past_task.ours import first_rounds as ours_first_rounds
+from cflag_theory.claims.c_flag.past_task.ours import rates as ours
+from cflag_theory.claims.engine.examiner import examine
+from cflag_theory.claims.engine.notation import L, alpha, m, symbol
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, RuleUse
+
+L_descent = symbol("L_descent", r"L_{f}", positive=True)
+CLAIMS = {
+    "ours.drawn_once": ours.drawn_once,
+    "ours.redrawn": ours.redrawn,
+    "ours.bounded_gradients": ours_bounded.bounded_gradients,
+    "ours.first_rounds": ours_first_rounds.first_rounds,
+    "cflag.thm5": limits.thm5,
+}
+#: Hypotheses on alpha, which the descent needs, and what follows from them.
+OF_ALPHA = ("alpha", "L alpha m", "step")
+
+
+def descends(step):
+    used = getattr(step, "given", ())
+    return step.name == "alpha" or any(name in ("the whole run", "telescoped") or "so far" in name for name in used)
+
+
+def apart(step, inside=False):
+    """A step with the descent's L as a symbol of its own."""
+    if isinstance(step, Induction):
+        inside = inside or step.name == "telescoped"
+        return replace(
+            step,
+            relation=_relation(step.relation) if inside else step.relation,
+            base=apart(step.base, inside),
+            step=tuple(apart(one, inside) for one in step.step),
+        )
+    if isinstance(step, RuleUse) and inside:
+        return replace(step, conclusion=_relation(step.conclusion))
+    if isinstance(step, Obligation) and (inside or descends(step)):
+        goal = _relation(step.goal) if inside or step.name == "alpha" else _denominator(step.goal)
+        return replace(step, goal=goal, certificate=step.certificate.xreplace({L: L_descent}))
+    return step
+
+
+def _relation(relation):
+    return type(relation)(relation.left.xreplace({L: L_descent}), relation.op, relation.right.xreplace({L: L_descent}))
+
+
+def _denominator(relation):
+    """1 - L alpha m, which ours.redrawn divides by, comes from the descent too."""
+    return relation.subs({1 - L * alpha * m: 1 - L_descent * alpha * m})
+
+
+def statement(name):
+    (part,) = CLAIMS[name]().parts
+    return part.printed if part.repair is None else part.repair.statement
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_the_proof_stands_with_two_constants(name):
+    one = statement(name)
+    two = replace(
+        one,
+        relation=_denominator(one.relation),
+        hypotheses=tuple(
+            replace(fact, relation=_relation(fact.relation)) if fact.name in OF_ALPHA else fact
+            for fact in one.hypotheses
+        ),
+        proof=Proof(tuple(apart(step) for step in one.proof.steps)),
+    )
+    assert any(L_descent in fact.relation.slack.free_symbols for fact in two.hypotheses)
+    found = examine(two)
+    assert found.faults == ()
+    assert found.accepted
+
+
+def test_the_hypothesis_on_alpha_is_needed():
+    """Left with the L of the components' symbol, the condition on alpha does not serve the descent."""
+    one = statement("ours.drawn_once")
+    wrong = replace(one, proof=Proof(tuple(apart(step) for step in one.proof.steps)))
+    assert not examine(wrong).accepted

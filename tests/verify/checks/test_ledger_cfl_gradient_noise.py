@@ -1,0 +1,155 @@
+"""The server update, Lemmas B.1 to B.3, B.7, B.10 and the Fisher matrix: verdicts, and what wrong constants do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+import sympy as sp
+from rows import decide, findings, parts
+
+from cflag_theory.claims.cfl.moments import correlated_drifts, gradient_noise, information_loss
+from cflag_theory.claims.cfl.symbols import D2, F2, eta_g
+from cflag_theory.claims.engine.relation import equal
+from cflag_theory.verify.checks.cfl.moments import correlated_drifts as pair_checks
+from cflag_theory.verify.checks.cfl.moments import gradient_noise as noise_checks
+from cflag_theory.verify.checks.cfl.moments import information_loss as loss_checks
+
+TINY = sp.Rational(1, 10**6)
+
+
+@pytest.mark.parametrize(
+    ("build", "expected"),
+    [
+        (gradient_noise.aggregation, {"1": "typo"}),
+        (gradient_noise.lemB1, {"1": "holds", "2": "typo"}),
+        (gradient_noise.lemB2, {"1": "holds", "2": "holds", "3": "holds"}),
+        (gradient_noise.lemB2_use, {"1": "needs-hypothesis", "2": "needs-hypothesis"}),
+        (correlated_drifts.lemB7, {"1": "typo"}),
+        (correlated_drifts.lemB10, {"1": "typo", "2": "needs-hypothesis"}),
+        (information_loss.lemB3, {"1": "typo", "2": "typo"}),
+        (information_loss.fisher_matrix, {"1": "needs-hypothesis", "2": "typo"}),
+    ],
+)
+def test_verdict(build, expected):
+    verdict = decide(build())
+    assert parts(verdict) == expected
+    proofs = [e for e in verdict.evidence if e.kind == "proof"]
+    assert proofs
+    for item in proofs:
+        assert item.data["engines"] == ["sympy", "z3"]
+        assert item.data["undecided"] == item.data["pieces"] == []
+
+
+@pytest.mark.parametrize(
+    ("subject", "on", "key"),
+    [
+        (gradient_noise.lemB1(1 - TINY), "printed", "1"),
+        *((gradient_noise.lemB2(1 - TINY), "printed", key) for key in "123"),
+        *((gradient_noise.lemB2_use(1 - TINY), "repair", key) for key in "1"),
+        (correlated_drifts.lemB7(1 - TINY), "repair", "1"),
+        (correlated_drifts.lemB10(1 - TINY), "repair", "1"),
+        (information_loss.lemB3(sp.Rational(999, 1000)), "repair", "1"),
+        (information_loss.fisher_matrix(1 + TINY), "repair", "1"),
+        (information_loss.fisher_matrix(1 + TINY), "repair", "2"),
+    ],
+    ids=lambda value: getattr(value, "id", value),
+)
+def test_a_constant_past_what_is_attained(subject, on, key):
+    verdict = decide(subject)
+    assert parts(verdict)[key] == "false"
+    assert findings(verdict, on, "counterexample", key) == ["refutes"]
+    assert findings(verdict, on, "proof", key) == ["undecided"]
+
+
+def test_the_update_with_a_plus_sign_is_proved():
+    subject = gradient_noise.aggregation()
+    part = replace(subject.parts[0], printed=subject.parts[0].repair.statement, repair=None)
+    assert decide(replace(subject, parts=(part,))).verdict == "holds"
+    wrong = equal(gradient_noise.w + eta_g * gradient_noise.update / 2, part.printed.relation.right)
+    assert decide(replace(subject, parts=(part,)).with_printed(wrong)).verdict == "false"
+
+
+def test_lemma_B2_fails_on_the_run_only_where_the_drift_meets_the_iterate():
+    relation = gradient_noise.lemB2_use().parts[0].printed.relation
+    seen = set()
+    for point in noise_checks.lemB2_use_points():
+        against = point.values[gradient_noise.drift_cross] < 0
+        assert relation.holds_at(point.values) is not against
+        seen.add(against)
+    assert seen == {True, False}
+
+
+def test_the_turning_drift_leaves_every_client_convex_and_smooth():
+    grid = [Fraction(n, 4) for n in range(4 * 140, 4 * 156)]
+    for a, b in pairwise(grid):
+        for s in (1, -1):
+            slope = 1 - s * (noise_checks.turning(b) - noise_checks.turning(a)) / (b - a)
+            assert Fraction(1, 2) <= slope <= Fraction(3, 2)
+            assert noise_checks.turning(a) ** 2 <= 1
+
+
+def test_lemma_B7_holds_where_F_is_at_most_D():
+    relation = correlated_drifts.lemB7().parts[0].printed.relation
+    for point in pair_checks.lemB7_points():
+        if point.values[F2] <= point.values[D2]:
+            assert relation.holds_at(point.values), point.story
+
+
+def test_the_clipped_drift_satisfies_assumptions_1_3_and_6_everywhere():
+    grid = [Fraction(n, 4) for n in range(-12, 13)]
+    for a, b in pairwise(grid):
+        drift = pair_checks.clipped(a)
+        assert drift**2 <= a**2 / 4
+        assert drift**2 <= Fraction(1, 4)
+        for s in (1, -1):
+            slope = 1 - s * (pair_checks.clipped(b) - drift) / (b - a)
+            assert Fraction(1, 2) <= slope <= Fraction(3, 2)
+
+
+def test_the_instance_of_lemma_B7_has_5_over_4_against_9_over_8():
+    point = next(iter(pair_checks.lemB7_points()))
+    assert correlated_drifts.lemB7().parts[0].printed.relation.at(point.values) == (
+        sp.Rational(5, 4),
+        sp.Rational(9, 8),
+    )
+
+
+def test_labels_from_the_model_excuse_logits_that_bend():
+    cases = [p for p in loss_checks.fisher_points() if p.part == "2"]
+    assert any("z'' = 1, 3, 0" in line for p in cases for line in p.story)
+    for point in cases:
+        assert point.values[information_loss.mean_bend] == 0
+        assert point.values[information_loss.mean_fisher] == point.values[information_loss.mean_hessian]
+
+
+def test_renewal_gives_the_stated_correlations():
+    rows = pair_checks.kept((0, 1, 1), 3)
+    for a, b, expected in ((0, 1, Fraction(1, 2)), (1, 2, Fraction(1, 2)), (0, 2, Fraction(1, 4))):
+        assert noise_checks.mean([row[a] * row[b] for row in rows]) == expected
+    apart = pair_checks.kept((0, 1, 0, 2), 4, apart=2)
+    expected = {(0, 1): 2, (1, 3): 4, (0, 3): 8, (0, 2): 0, (1, 2): 0, (2, 3): 0}
+    for (a, b), inverse in expected.items():
+        found = noise_checks.mean([row[a] * row[b] for row in apart])
+        assert found == (Fraction(1, inverse) if inverse else 0)
+
+
+def test_the_mean_value_step_is_refuted_by_its_own_numbers():
+    x = sp.Symbol("x")
+    change = [sp.integrate(second, (x, 0, 1)) for second in (x, x**2)]
+    assert change == [sp.Rational(1, 2), sp.Rational(1, 3)]
+    assert change[0] ** 2 != change[1]
+
+
+def test_the_taylor_model_is_differentiated_rightly():
+    for a, b in ((Fraction(0), Fraction(1)), (Fraction(1, 4), Fraction(1, 2))):
+        middle = (loss_checks.curvature(a) + loss_checks.curvature(b)) / 2
+        assert loss_checks.slope(b) - loss_checks.slope(a) == middle * (b - a)
+
+
+def test_the_squared_gradient_of_one_example_is_not_its_hessian_either():
+    one = loss_checks.Softmax((sp.Rational(2, 3), sp.Rational(1, 3)), (1, 0), (0, 0), (0,))
+    first, second = one.derivatives(0)
+    assert (first**2, second) == (sp.Rational(1, 9), sp.Rational(2, 9))

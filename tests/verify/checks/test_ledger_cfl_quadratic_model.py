@@ -1,0 +1,151 @@
+"""The rows on the noisy quadratic model: verdicts, and a planted constant or entry that changes each of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+from rows import decided, parts
+
+from cflag_theory.claims.cfl.experiments import quadratic_model as model
+from cflag_theory.claims.cfl.experiments.ours import quadratic_model as ours
+from cflag_theory.claims.engine.examiner import examine
+from cflag_theory.claims.engine.relation import at_most
+from cflag_theory.claims.ledger import claim
+from cflag_theory.kernels.cfl.moments import responses
+from cflag_theory.kernels.cfl.round_weights import RoundWeights
+from cflag_theory.verify.check import run_check
+from cflag_theory.verify.checks import CHECKS
+from cflag_theory.verify.checks.cfl.experiments import quadratic_model as check
+from cflag_theory.verify.checks.cfl.experiments.ours import quadratic_model as ours_cfl_quadratic
+
+ROWS = {
+    "cfl.nqm_gradient": {"1": "typo", "2": "typo"},
+    "cfl.nqm_table3": {"1": "needs-hypothesis"},
+    "cfl.nqm_fig2": {"1": "needs-hypothesis", "2": "holds", "3": "needs-hypothesis"},
+    "ours.cfl_nqm_decaying": {"1": "holds"},
+    "ours.cfl_nqm_rates": {"1": "holds", "2": "holds", "3": "holds"},
+}
+
+
+@pytest.mark.parametrize("id", ROWS)
+def test_verdicts(id):
+    verdict = run_check(claim(id), CHECKS[id])
+    assert parts(verdict) == ROWS[id]
+    for item in verdict.evidence:
+        if item.kind == "proof":
+            assert item.data["engines"] == ["sympy", "z3"]
+            assert item.data["undecided"] == []
+
+
+@pytest.mark.parametrize("factor", [1, sp.Rational(3, 2), 3])
+def test_another_factor_of_the_gradient_is_no_repair(factor):
+    repair = model.gradient(factor).parts[0].repair.statement
+    assert not examine(repair).accepted
+    assert decided(model.gradient(factor))[1]["1"] == "false"
+
+
+def test_the_printed_gradient_would_hold_with_one_half():
+    """Planted: the coordinates of w^T A w/2 + B^T w make the printed loss vanish at the minimiser."""
+    printed = claim("cfl.nqm_gradient").parts[1].repair.statement
+    planted = replace(claim("cfl.nqm_gradient"), parts=(replace(claim("cfl.nqm_gradient").parts[1], printed=printed),))
+    assert decided(planted)[1] == {"2": "holds"}
+
+
+def planted(monkeypatch, method, column, rate):
+    monkeypatch.setattr(check, "PRINTED", {**model.PRINTED, (method, column): rate})
+
+
+def test_higher_rates_of_cfl_would_make_the_sentence_true(monkeypatch):
+    changed = {key: "0.1" if key == ("CFL", "SRD LL-GC") else rate for key, rate in model.PRINTED.items()}
+    changed["CFL", "SRD SL-GC"] = "0.36"
+    monkeypatch.setattr(check, "PRINTED", changed)
+    assert decided(claim("cfl.nqm_table3"))[1] == {"1": "holds"}
+
+
+def test_a_tie_with_big_drift_breaks_the_repair(monkeypatch):
+    planted(monkeypatch, "FedProx", "BRD SL-GC", "0.30")
+    assert decided(claim("cfl.nqm_table3"))[1] == {"1": "false"}
+
+
+@pytest.mark.parametrize("rate", ["0.1", "0.04"])
+def test_the_count_of_unstable_rates_sees_one_entry(monkeypatch, rate):
+    planted(monkeypatch, "FedAvg", "SRD LL-SC", rate)
+    expected = (
+        {"1": "holds", "2": "false", "3": "holds"} if rate == "0.1" else {"1": "holds", "2": "holds", "3": "false"}
+    )
+    assert decided(claim("ours.cfl_nqm_rates"))[1] == expected
+
+
+def test_cfl_below_fedavg_needs_the_hypothesis():
+    """A proof without it, or of a smaller left side moved up, is not accepted."""
+    statement = claim("cfl.nqm_fig2").parts[0].repair.statement
+    assert examine(statement).accepted
+    assert not examine(replace(statement, hypotheses=())).accepted
+    more = at_most(model.loss_cfl * sp.Rational(101, 100), model.loss_fedavg)
+    assert not examine(replace(statement, relation=more)).accepted
+
+
+@pytest.mark.parametrize("share", [sp.Rational(99, 100), sp.Rational(1, 2)])
+def test_the_variance_of_the_gradient_has_no_smaller_bound(share):
+    """Near p_t = 1, as R grows, the variances agree: a bound moved below 1 loses its proof."""
+    assert not examine(model.figure2(share).parts[1].printed).accepted
+    assert decided(model.figure2(sp.Rational(1, 2)))[1]["2"] == "false"
+
+
+def test_order_by_information_loss_needs_a_late_round():
+    statement = claim("cfl.nqm_fig2").parts[2].repair.statement
+    assert not examine(replace(statement, hypotheses=statement.hypotheses[:1])).accepted
+
+
+@pytest.mark.parametrize("step", [1, sp.Rational(1, 2), 1 / (ours.t + 2)])
+def test_other_steps_of_fedavg_are_not_cfl(step):
+    assert not examine(ours.decaying(step).parts[0].printed).accepted
+
+
+@pytest.mark.parametrize("factor", [sp.Rational(19, 10), 1])
+def test_the_edge_of_stability_is_two(factor):
+    assert not examine(ours.rates(factor).parts[0].printed).accepted
+
+
+@pytest.mark.parametrize(
+    "weights", [RoundWeights("current"), RoundWeights("uniform"), RoundWeights("lemma B.4", D2=2, R2=1)]
+)
+def test_the_exact_recursion_is_the_kernels(weights):
+    """Two codes, one on fractions and one on floats."""
+    rho, rounds = Fraction(2, 5), 7
+    exact = check.recursion(weights, rounds, rho)
+    floats = responses([1.0], [float(1 - rho)], rounds=rounds, weights=weights)
+    names = ("start", "loss", "client", "time", "loss_noise", "step_noise")
+    for name, value in zip(names, exact, strict=True):
+        assert getattr(floats, name)[0, -1, 0] == pytest.approx(float(value), rel=1e-12)
+
+
+def test_the_polynomials_of_the_counterexamples_are_the_kernels():
+    lost = Fraction(1, 100)
+    polynomial = check.loss(RoundWeights("uniform"), rounds=3, D2=check.BIG, clients=5, u0=Fraction(2), lost=lost)
+    found = responses([1.0], [0.3], rounds=3, weights=RoundWeights("uniform"))
+    sizes = {"client": 0.01, "time": 100.0, "step_noise": 1e-5, "loss_noise": 1e-5}
+    variance = sum(getattr(found, name)[0, -1, 0] * size / 5 for name, size in sizes.items())
+    mean = 2 * found.start[0, -1, 0] + 0.01 * found.loss[0, -1, 0]
+    assert float(polynomial.eval(sp.Rational(3, 10))) == pytest.approx(mean**2 + variance, rel=1e-10)
+
+
+def test_a_counterexample_at_best_rates_must_be_one():
+    """From far away CFL has the smaller best loss, and Sturm's theorem finds no counterexample."""
+    far = {"rounds": 2, "D2": check.BIG, "clients": 5, "u0": Fraction(40)}
+    cfl, fedavg = check.loss(check.UNIFORM, **far), check.loss(check.CURRENT, **far)
+    grid = np.arange(1, 200) / 100
+    assert min(cfl.eval(float(x)) for x in grid) < min(fedavg.eval(float(x)) for x in grid)
+    assert list(check._everywhere("1", cfl, fedavg, "far", ("CFL", "FedAvg"))) == []
+    assert not check.never_below(sp.Poly(check.eta**2, check.eta), sp.S.Zero)
+    assert not check.never_below(sp.Poly(check.eta**3 + 5, check.eta), sp.S.Zero)
+    assert check.never_below(sp.Poly(check.eta**2, check.eta), -sp.S.One)
+
+
+def test_every_story_of_ours_is_exact():
+    for point in ours_cfl_quadratic.CHECKS["ours.cfl_nqm_decaying"].points():
+        assert all(sp.sympify(value).is_Rational for value in point.values.values())
