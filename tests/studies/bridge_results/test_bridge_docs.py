@@ -20,7 +20,7 @@ from cflag_theory.errors import UnknownName
 from cflag_theory.studies.bridge_results.report import compare
 from cflag_theory.studies.bridge_results.summary import WORDS
 
-TEXT = (Path(__file__).parents[2] / "docs" / "bridge.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[3] / "docs" / "bridge.md").read_text(encoding="utf-8")
 #: Cells of every table row by its first cell.
 ROWS = {
     cells[0].strip("`"): [cell.strip("`") for cell in cells[1:]]
