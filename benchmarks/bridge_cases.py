@@ -11,13 +11,13 @@ import torch
 
 from cflag_theory.bridge.data.datasets import load_images
 from cflag_theory.bridge.data.streams import remembered, split_tasks
-from cflag_theory.bridge.methods.base import Method
+from cflag_theory.bridge.methods.base import Method, Round
 from cflag_theory.bridge.methods.table import make_method
 from cflag_theory.bridge.models.clients import Client, ClientData, Pixels, clients_of, pixels
 from cflag_theory.bridge.models.flat_model import FlatModel, make_model
 from cflag_theory.bridge.settings.options import NO, THEORY, FlagOptions
 from cflag_theory.bridge.training.communication import Communication, InOneProcess
-from cflag_theory.bridge.training.rounds import Round, one_round
+from cflag_theory.bridge.training.rounds import one_round
 
 from .cases import SEED
 

@@ -20,10 +20,11 @@ from benchmarks.bridge_cases import DIGITS, BridgeCase, Ours, World
 from benchmarks.bridge_gpu import Speed, evaluated, projections, require_device, speeds
 from benchmarks.bridge_sheets import NO_GPU, projection_sheet, rounds_sheet, speed_sheet
 from benchmarks.measure import Timing, seconds_of
+from cflag_theory.bridge.methods.base import Round
 from cflag_theory.bridge.methods.table import METHODS, make_method
 from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.bridge.training.environment import threads
-from cflag_theory.bridge.training.rounds import Round, one_round
+from cflag_theory.bridge.training.rounds import one_round
 from cflag_theory.errors import InvalidInput
 
 #: Batch normalisation, as in a ResNet, and unequal minibatches.

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from cflag_theory.bridge.methods.base import Method
+from cflag_theory.bridge.methods.base import Method, Round
 from cflag_theory.bridge.models.clients import Client, ClientData, Pixels, pixels
 from cflag_theory.bridge.models.flat_model import FlatModel, make_model
 from cflag_theory.bridge.training.communication import InOneProcess
-from cflag_theory.bridge.training.rounds import Round, Step, one_round
+from cflag_theory.bridge.training.rounds import Step, one_round
 
 
 @dataclass(frozen=True)

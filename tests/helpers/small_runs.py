@@ -10,11 +10,11 @@ import torch
 
 from cflag_theory.bridge.data.datasets import Images, load_images
 from cflag_theory.bridge.data.streams import remembered, split_tasks
-from cflag_theory.bridge.methods.base import Local, Method
+from cflag_theory.bridge.methods.base import Local, Method, Round
 from cflag_theory.bridge.models.clients import clients_of, pixels, test_data
 from cflag_theory.bridge.models.flat_model import full_gradient, make_model
 from cflag_theory.bridge.training.communication import OverProcesses, started
-from cflag_theory.bridge.training.rounds import Round, end_task, one_round
+from cflag_theory.bridge.training.rounds import end_task, one_round
 
 
 class World:

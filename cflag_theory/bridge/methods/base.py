@@ -11,18 +11,46 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
-if TYPE_CHECKING:
-    from cflag_theory.bridge.models.clients import Client
-    from cflag_theory.bridge.training.rounds import Round
+from cflag_theory.bridge.data.keyed import keyed
+from cflag_theory.bridge.models.clients import Client
+from cflag_theory.bridge.models.flat_model import FlatModel
 
 Vectors = Mapping[str, torch.Tensor]
 #: Vectors of several clients by their index: what they send, and what of it is theirs when the means are known.
 Sent = dict[int, dict[str, torch.Tensor]]
 Own = Mapping[int, Vectors]
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """What a method may know about the round it is in.
+
+    Attributes
+    ----------
+    model : FlatModel
+    clients : int
+        N.
+    task, number : int
+        The task, and the round within it, from 0.
+    overall : int
+        The round counted over all tasks.
+    seed : int
+    """
+
+    model: FlatModel
+    clients: int
+    task: int
+    number: int
+    overall: int
+    seed: int
+
+    def random(self, purpose: str, client: int) -> np.random.Generator:
+        """A generator that starts anew for each (seed, purpose, client, overall round)."""
+        return keyed(self.seed, purpose, self.overall, client)
 
 
 @dataclass(frozen=True, eq=False)

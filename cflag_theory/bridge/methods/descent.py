@@ -15,20 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from cflag_theory.bridge.methods.base import Local
+from cflag_theory.bridge.methods.base import Local, Round
+from cflag_theory.bridge.models.clients import Client, ClientData
 from cflag_theory.bridge.models.steps import Step
 from cflag_theory.bridge.settings.options import EPOCHS, RANDOM
 from cflag_theory.kernels import draws
-
-if TYPE_CHECKING:
-    from cflag_theory.bridge.models.clients import Client, ClientData
-    from cflag_theory.bridge.training.rounds import Round
 
 Ints = NDArray[np.int64]
 

@@ -13,18 +13,14 @@ coordinate by coordinate, so that two vectors hold all past tasks. The recorded 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 
-from cflag_theory.bridge.methods.base import Vectors
+from cflag_theory.bridge.methods.base import Round, Vectors
 from cflag_theory.bridge.methods.descent import Ints
 from cflag_theory.bridge.methods.finetune import FineTune, Job
+from cflag_theory.bridge.models.clients import Client
 from cflag_theory.bridge.settings.options import EwcOptions, Work
-
-if TYPE_CHECKING:
-    from cflag_theory.bridge.models.clients import Client
-    from cflag_theory.bridge.training.rounds import Round
 
 
 class Ewc(FineTune):

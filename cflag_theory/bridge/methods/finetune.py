@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import torch
 
-from cflag_theory.bridge.methods.base import Local, OnRows, Own, Vectors
+from cflag_theory.bridge.methods.base import Local, OnRows, Own, Round, Vectors
 from cflag_theory.bridge.methods.descent import Ints, component_order, descend, minibatches, moving_first, with_resting
+from cflag_theory.bridge.models.clients import Client
+from cflag_theory.bridge.models.rows import Pool, gradients
 from cflag_theory.bridge.models.steps import make_step
 from cflag_theory.bridge.settings.options import Work
-from cflag_theory.bridge.training.together import Pool, gradients
-
-if TYPE_CHECKING:
-    from cflag_theory.bridge.models.clients import Client
-    from cflag_theory.bridge.training.rounds import Round
 
 
 class Job:

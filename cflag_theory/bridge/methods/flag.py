@@ -23,20 +23,16 @@ Decisions where the paper leaves something open:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 
-from cflag_theory.bridge.methods.base import Local, Own, Sent, Vectors
+from cflag_theory.bridge.methods.base import Local, Own, Round, Sent, Vectors
 from cflag_theory.bridge.methods.descent import column, memory_positions, moving_first, with_resting
 from cflag_theory.bridge.methods.track import GRAD_G, FedTrack, components_of
+from cflag_theory.bridge.models.clients import Client
 from cflag_theory.bridge.models.rates import Rates, client_rates, inner_product, product_weights
+from cflag_theory.bridge.models.rows import Pool, gradients, on_rows
 from cflag_theory.bridge.settings.options import CONSTANT, GRADIENT, GRADIENTS, LITERAL, FlagOptions, Work
-from cflag_theory.bridge.training.together import Pool, gradients, on_rows
-
-if TYPE_CHECKING:
-    from cflag_theory.bridge.models.clients import Client
-    from cflag_theory.bridge.training.rounds import Round
 
 GRAD_F_MEMORY = "grad_f_memory"
 

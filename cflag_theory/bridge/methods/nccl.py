@@ -10,19 +10,16 @@ that is NCCL, and Adam is given what NCCL would move along. A client that rememb
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 
+from cflag_theory.bridge.methods.base import Round
 from cflag_theory.bridge.methods.descent import Ints, column, memory_positions
 from cflag_theory.bridge.methods.finetune import FineTune, Job, by_memory
+from cflag_theory.bridge.models.clients import Client
 from cflag_theory.bridge.models.rates import client_rates
+from cflag_theory.bridge.models.rows import Pool
 from cflag_theory.bridge.settings.options import AVERAGE, Work
-from cflag_theory.bridge.training.together import Pool
-
-if TYPE_CHECKING:
-    from cflag_theory.bridge.models.clients import Client
-    from cflag_theory.bridge.training.rounds import Round
 
 
 class Nccl(FineTune):

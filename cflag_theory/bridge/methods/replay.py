@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
+from cflag_theory.bridge.methods.base import Round
 from cflag_theory.bridge.methods.descent import Ints, memory_positions
 from cflag_theory.bridge.methods.finetune import FineTune, Job, by_memory
-from cflag_theory.bridge.training.together import Pool, side_by_side
-
-if TYPE_CHECKING:
-    from cflag_theory.bridge.models.clients import Client
-    from cflag_theory.bridge.training.rounds import Round
+from cflag_theory.bridge.models.clients import Client
+from cflag_theory.bridge.models.rows import Pool, side_by_side
 
 
 class ErRing(FineTune):

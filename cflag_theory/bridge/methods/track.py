@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 
-from cflag_theory.bridge.methods.base import Local, OnRows, Own, Sent, Vectors
+from cflag_theory.bridge.methods.base import Local, OnRows, Own, Round, Sent, Vectors
 from cflag_theory.bridge.methods.descent import (
     Descent,
     Ints,
@@ -19,15 +18,12 @@ from cflag_theory.bridge.methods.descent import (
     moving_first,
     with_resting,
 )
+from cflag_theory.bridge.models.clients import Client
 from cflag_theory.bridge.models.iag_table import DelayedGradient
+from cflag_theory.bridge.models.rows import Pool, gradients, on_rows
 from cflag_theory.bridge.models.steps import make_step
 from cflag_theory.bridge.settings.options import EPOCHS, RECOMPUTED, TABLE, TrackOptions, Work
-from cflag_theory.bridge.training.together import Pool, gradients, on_rows
 from cflag_theory.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from cflag_theory.bridge.models.clients import Client
-    from cflag_theory.bridge.training.rounds import Round
 
 GRAD_G = "grad_g"
 

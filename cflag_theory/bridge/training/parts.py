@@ -15,7 +15,7 @@ from torch import Tensor
 from cflag_theory.bridge.measures.meters import local_steps_of, row_of, trace_of
 from cflag_theory.bridge.measures.results import PartResult
 from cflag_theory.bridge.measures.round_numbers import measured, round_numbers
-from cflag_theory.bridge.methods.base import Method
+from cflag_theory.bridge.methods.base import Method, Round
 from cflag_theory.bridge.methods.table import make_method
 from cflag_theory.bridge.models.clients import Client, ClientData
 from cflag_theory.bridge.models.flat_model import FlatModel
@@ -23,7 +23,7 @@ from cflag_theory.bridge.settings.run_settings import RunSettings
 from cflag_theory.bridge.training.checkpoints import Checkpoint, Folder
 from cflag_theory.bridge.training.communication import Communication
 from cflag_theory.bridge.training.evaluation import accuracies
-from cflag_theory.bridge.training.rounds import Round, Step, end_task, one_round
+from cflag_theory.bridge.training.rounds import Step, end_task, one_round
 from cflag_theory.kernels import write_trace
 
 RUNNING, OK, DIVERGED = "RUNNING", "OK", "DIVERGED"

@@ -13,13 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from torch import Tensor
 
-from cflag_theory.bridge.data.keyed import keyed
-from cflag_theory.bridge.methods.base import Local, Method
+from cflag_theory.bridge.methods.base import Local, Method, Round
 from cflag_theory.bridge.models.clients import Client
-from cflag_theory.bridge.models.flat_model import FlatModel, inner
+from cflag_theory.bridge.models.flat_model import inner
 from cflag_theory.bridge.settings.options import AUTO
 from cflag_theory.bridge.training.communication import Communication
 from cflag_theory.bridge.training.together import groups
@@ -28,34 +26,6 @@ from cflag_theory.bridge.training.together import groups
 NUMBERS = ("alpha", "beta", "Lambda", "drift2_max", "loss", "steps", "gradients")
 #: And the squared norm of its own gradient on memory, for r_i.
 MEMORY_NORM2 = "grad_memory2"
-
-
-@dataclass(frozen=True, eq=False)
-class Round:
-    """What a method may know about the round it is in.
-
-    Attributes
-    ----------
-    model : FlatModel
-    clients : int
-        N.
-    task, number : int
-        The task, and the round within it, from 0.
-    overall : int
-        The round counted over all tasks.
-    seed : int
-    """
-
-    model: FlatModel
-    clients: int
-    task: int
-    number: int
-    overall: int
-    seed: int
-
-    def random(self, purpose: str, client: int) -> np.random.Generator:
-        """A generator that starts anew for each (seed, purpose, client, overall round)."""
-        return keyed(self.seed, purpose, self.overall, client)
 
 
 @dataclass(frozen=True, eq=False)

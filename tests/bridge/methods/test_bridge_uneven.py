@@ -10,13 +10,14 @@ import torch
 from bridge_clients import HandAdam, round_of
 
 from cflag_theory.bridge.measures.round_numbers import measured, round_numbers
+from cflag_theory.bridge.methods.base import Round
 from cflag_theory.bridge.methods.descent import component_order, memory_positions, minibatches
 from cflag_theory.bridge.methods.table import make_method
 from cflag_theory.bridge.models.clients import Client, ClientData, pixels
 from cflag_theory.bridge.models.flat_model import make_model
 from cflag_theory.bridge.settings.options import FlagOptions
 from cflag_theory.bridge.training.communication import InOneProcess
-from cflag_theory.bridge.training.rounds import Round, Step, one_round
+from cflag_theory.bridge.training.rounds import Step, one_round
 
 CLASSES, SIZES, MEMORIES = (3, 2, 4), (9, 14, 1, 6, 0, 5), (8, 0, 3, 12, 4, 1)
 N = len(SIZES)

@@ -12,10 +12,10 @@ from bridge_clients import Rows, clients_of_rows, data_of, linear_model
 from small_runs import FedAvg, WithMemory, World, run
 
 from cflag_theory.bridge.measures.round_numbers import measured, round_numbers
-from cflag_theory.bridge.methods.base import Local
+from cflag_theory.bridge.methods.base import Local, Round
 from cflag_theory.bridge.models.flat_model import full_gradient
 from cflag_theory.bridge.training.communication import InOneProcess
-from cflag_theory.bridge.training.rounds import Round, one_round
+from cflag_theory.bridge.training.rounds import one_round
 from cflag_theory.errors import InvalidInput
 
 

@@ -13,6 +13,7 @@ from small_runs import FedAvg, World
 
 from cflag_theory.bridge.methods.base import Method
 from cflag_theory.bridge.methods.table import METHODS, make_method
+from cflag_theory.bridge.models import rows
 from cflag_theory.bridge.models.flat_model import Batch, FlatModel, make_model
 from cflag_theory.bridge.settings.options import OPTIONS
 from cflag_theory.bridge.training import together
@@ -127,22 +128,22 @@ def test_squared_loss_and_images_in_several_places() -> None:
         assert difference(states[1], torch.ones(4, dtype=torch.float64)) > 0.01
 
 
-def unweighted(self: together.Pool, rows: Any, positions: Any) -> Batch:
+def unweighted(self: rows.Pool, rows: Any, positions: Any) -> Batch:
     batch = whole_batch(self, rows, positions)
     return Batch(batch.images, batch.labels, batch.tasks)
 
 
-def first_of_all(self: together.Pool, rows: Any, positions: Any) -> Batch:
+def first_of_all(self: rows.Pool, rows: Any, positions: Any) -> Batch:
     return whole_batch(self, [rows[0]] * len(rows), [positions[0]] * len(rows))
 
 
-whole_batch = together.Pool.batch
+whole_batch = rows.Pool.batch
 
 
 @pytest.mark.parametrize("wrong", [unweighted, first_of_all])
 def test_wrong_batches_are_noticed(uneven: World, monkeypatch: pytest.MonkeyPatch, wrong: Callable[..., Batch]) -> None:
     """What fills up a short minibatch must not count, and every client must have its own samples."""
-    monkeypatch.setattr(together.Pool, "batch", wrong)
+    monkeypatch.setattr(rows.Pool, "batch", wrong)
     with pytest.raises(AssertionError):
         compare(uneven, "finetune", {"optimizer": "plain"})
 
@@ -164,7 +165,7 @@ def test_a_row_that_goes_on_too_long_is_noticed(uneven: World, monkeypatch: pyte
 
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The number of rows of every pass from now on."""
-    seen, gradient = [], together.gradients
+    seen, gradient = [], rows.gradients
 
     def counted(model: FlatModel, states: torch.Tensor, *more: Any, **options: Any) -> Any:
         seen.append(len(states))
