@@ -1,4 +1,4 @@
-"""The CFL paper's notation where it differs from C-FLAG's; the rest is in `claims.symbols`."""
+"""The CFL paper's notation where it differs from C-FLAG's; the rest is in `claims.engine.notation`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole exact runs over all draws of the memory, as values of the symbols of `claims.runs`.
+"""Whole exact runs over all draws of the memory, as values of the symbols of `claims.c_flag.past_task.runs`.
 
 Each client keeps one past component, every one with equal chance, either once before the run or anew in every round.
 The rounds are those of the simulator on `Fraction`; only the average over the draws is taken here.
@@ -137,7 +137,7 @@ class Sums:
             self.entries[name] = self.entries.get(name, Fraction(0)) + weight * value
 
     def values(self) -> Mapping[Any, Any]:
-        """Values of the symbols of `claims.runs`."""
+        """Values of the symbols of `claims.c_flag.past_task.runs`."""
         named = {getattr(symbols, f"{name}_sum"): value for name, value in self.entries.items()}
         return {
             **named,

@@ -1,6 +1,6 @@
 """The rate on the past task: Theorem 5 and Corollary 17.
 
-"O(.)" is read as in `average_forgetting`.
+"O(.)" is read as in `claims.c_flag.forgetting.average`.
 """
 
 from __future__ import annotations

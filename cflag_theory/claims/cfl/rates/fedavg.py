@@ -1,4 +1,4 @@
-"""Theorems 4.4 and B.6: the convex rates of FedAvg. T = O(.) is read as in `rate_theorems`."""
+"""Theorems 4.4 and B.6: the convex rates of FedAvg. T = O(.) is read as in `theorems`."""
 
 from __future__ import annotations
 

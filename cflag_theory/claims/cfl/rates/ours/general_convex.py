@@ -1,4 +1,4 @@
-"""Instead of the CFL paper's general convex rates, in the model of `ours_cfl_rates`, with mu = 0."""
+"""Instead of the CFL paper's general convex rates, in the model of `strongly_convex`, with mu = 0."""
 
 from __future__ import annotations
 

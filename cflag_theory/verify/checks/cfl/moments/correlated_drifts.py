@@ -1,4 +1,4 @@
-"""Checks of `claims.cfl.correlated_drifts`: drifts that are shared or kept by chance, enumerated."""
+"""Drifts that are shared or kept by chance, enumerated."""
 
 from __future__ import annotations
 

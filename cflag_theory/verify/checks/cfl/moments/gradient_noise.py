@@ -1,4 +1,4 @@
-"""Checks of `claims.cfl.gradient_noise`: drifts given by all their equally likely draws, on the line and exactly."""
+"""Drifts given by all their equally likely draws, on the line and exactly."""
 
 from __future__ import annotations
 

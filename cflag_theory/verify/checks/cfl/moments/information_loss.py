@@ -1,4 +1,4 @@
-"""Checks of `claims.cfl.information_loss`: a convex function of changing curvature, and softmax losses."""
+"""A convex function of changing curvature, and softmax losses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of `claims.cfl.chebyshev`: a few sequences of weights, exactly."""
+"""A few sequences of weights, exactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of `claims.cfl.techniques`: functions on the line and in the plane, and variables given by all their draws."""
+"""Functions on the line and in the plane, and variables given by all their draws."""
 
 from __future__ import annotations
 

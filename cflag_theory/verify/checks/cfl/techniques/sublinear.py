@@ -1,4 +1,4 @@
-"""Checks of `claims.cfl.sublinear`: the sum of Lemma A.2 term by term, with whole roots."""
+"""The sum of Lemma A.2 term by term, with whole roots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of `claims.cfl.summation`: the sum of Lemma A.1 term by term."""
+"""The sum of Lemma A.1 term by term."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of `claims.ours_memory`: the instances of the paper's rows, random exact ones, and small sums enumerated."""
+"""The instances of the paper's rows, random exact ones, and small sums enumerated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of `claims.ours_union`: exact rounds on the line, instances that attain the bounds, and random runs."""
+"""Exact rounds on the line, instances that attain the bounds, and random runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of `claims.ours_cfl_coefficient`: a grid of exact numbers."""
+"""A grid of exact numbers."""
 
 from __future__ import annotations
 

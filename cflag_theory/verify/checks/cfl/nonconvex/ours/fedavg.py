@@ -1,4 +1,4 @@
-"""Checks of `claims.ours_cfl_fedavg`: whole runs of FedAvg with fresh drifts, exactly, over all sign draws."""
+"""Whole runs of FedAvg with fresh drifts, exactly, over all sign draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of `claims.ours_cfl_nonconvex`: whole runs of Algorithm 2, exactly, over all sign draws."""
+"""Whole runs of Algorithm 2, exactly, over all sign draws."""
 
 from __future__ import annotations
 

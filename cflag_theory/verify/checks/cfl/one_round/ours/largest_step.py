@@ -1,4 +1,4 @@
-"""Checks of `claims.ours_cfl_step`: the printed steps, the largest one, and steps beyond it."""
+"""The printed steps, the largest one, and steps beyond it."""
 
 from __future__ import annotations
 

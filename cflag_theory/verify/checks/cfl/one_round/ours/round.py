@@ -1,4 +1,4 @@
-"""Checks of `claims.ours_cfl_round`: small worlds over all draws, some with a bias or multiplicative drifts."""
+"""Small worlds over all draws, some with a bias or multiplicative drifts."""
 
 from __future__ import annotations
 

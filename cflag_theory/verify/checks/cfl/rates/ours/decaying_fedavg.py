@@ -1,4 +1,4 @@
-"""Checks of `claims.ours_cfl_decaying`: recursions of second moments, and drifts enumerated."""
+"""Recursions of second moments, and drifts enumerated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of `claims.ours_cfl_convex`: the runs of `ours_cfl_rates`, read with mu = 0."""
+"""The runs of `strongly_convex`, read with mu = 0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of `claims.ours_cfl_floors`: second moments over every draw against the closed forms."""
+"""Second moments over every draw against the closed forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of `claims.ours_cfl_rates`: second moments over every draw of Algorithm 2 on the line."""
+"""Second moments over every draw of Algorithm 2 on the line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of `claims.ours_cfl_noise`: the instances of the paper's rows, and those on which the constants are "
+"""The instances of the paper's rows, and those on which the constants are "
 "attained."""
 
 from __future__ import annotations
