@@ -13,7 +13,8 @@ from cflag_theory.falsify.families import Family
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, hypothesis, quantity
 from cflag_theory.falsify.ranges import INTEGER, ORDER, REAL, Range, as_exact
 from cflag_theory.kernels import Algorithm, Memory, algorithm
-from cflag_theory.kernels.algorithms import FULL, is_integer
+from cflag_theory.kernels.algorithms import FULL
+from cflag_theory.kernels.numbers import is_integer
 
 RELATIONS = ("<=", "<", "==")
 #: What a side may name besides variables: the Trace of the run and the Problem that it ran on.

@@ -12,8 +12,9 @@ import numpy as np
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.ranges import Range, as_exact
 from cflag_theory.kernels.formulas import QUADRATIC
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.glm import glm
-from cflag_theory.kernels.problems.problem import UPPER_BOUND, Array, Components, Constant, Problem
+from cflag_theory.kernels.problems.problem import UPPER_BOUND, Components, Constant, Problem
 from cflag_theory.kernels.problems.validation import assemble, client_weights
 
 Sizes = int | tuple[int, int]

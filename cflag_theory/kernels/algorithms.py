@@ -18,11 +18,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from numbers import Integral, Real
 from typing import Any
 
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
+from cflag_theory.kernels.numbers import is_finite_real, is_integer
 
 # How estimate_i(x_k) arises from the components of g_i.
 FULL, STOCHASTIC, DELAYED = ESTIMATORS = ("full", "stochastic", "delayed")
@@ -55,17 +55,6 @@ CONSTANT, AVERAGE, WORST, LITERAL, COMMON, INTERACTING = ADAPTIONS = (
     "server",
     "clients",
 )
-
-
-def is_finite_real(value: Any) -> bool:
-    """Whether `value` is a real number (no truth value) other than an infinity or NaN."""
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
-
-
-def is_integer(value: Any) -> bool:
-    """Whether `value` is an integer and no truth value."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
 
 UNIFORM = RoundWeights("uniform")
 

@@ -12,7 +12,8 @@ import numpy as np
 from cflag_theory.kernels.algorithms import Algorithm
 from cflag_theory.kernels.cfl.framework import Framework
 from cflag_theory.kernels.memory.memory import Memory
-from cflag_theory.kernels.problems.problem import Array, Ints, Problem, digest
+from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.problems.problem import Problem, digest
 from cflag_theory.kernels.trace.trace import PER_CLIENT, ROUND, STATE
 
 #: How much is measured: nothing but the end, what costs next to nothing, or also full gradients at local steps.

@@ -44,9 +44,9 @@ from cflag_theory.kernels.memory.memory import (
     draw_subset,
     rotate,
 )
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.plan import LIMIT, Outputs, Plan
 from cflag_theory.kernels.problems.objective import component_gradient, gradients, mean_gradient, mean_value, values
-from cflag_theory.kernels.problems.problem import Array, Ints
 from cflag_theory.kernels.trace import costs
 from cflag_theory.kernels.trace.trace import Status
 

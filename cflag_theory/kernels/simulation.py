@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels import algorithms, reference
-from cflag_theory.kernels.algorithms import Algorithm, is_finite_real
+from cflag_theory.kernels.algorithms import Algorithm
 from cflag_theory.kernels.cfl.framework import framework
 from cflag_theory.kernels.draws import MAX_CLIENTS
 from cflag_theory.kernels.memory.memory import BALANCED, GIVEN, ROTATION, SUBSET, Memory, marks
+from cflag_theory.kernels.numbers import Ints, is_finite_real
 from cflag_theory.kernels.plan import BITWISE, DIAGNOSTICS, DTYPES, MODES, Plan, empty_outputs
-from cflag_theory.kernels.problems.problem import Ints, Problem, digest
+from cflag_theory.kernels.problems.problem import Problem, digest
 from cflag_theory.kernels.problems.validation import run_number, validate
 from cflag_theory.kernels.trace.recording import absent_columns, as_trace, recorded_columns
 from cflag_theory.kernels.trace.trace import Trace

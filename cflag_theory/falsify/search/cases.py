@@ -12,7 +12,7 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.ranges import ORDER, REAL, Range
 from cflag_theory.falsify.search.exact_numbers import Exact, Whole
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 
 #: A value for every variable: integers, fractions and floats, and arrays of them.
 Case = dict[str, Any]

@@ -11,8 +11,8 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.families import Family
 from cflag_theory.kernels import COLUMNS, Algorithm, Problem, Trace, simulate
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.objective import component_gradient, gradients, values
-from cflag_theory.kernels.problems.problem import Array
 from cflag_theory.kernels.trace.trace import Status
 
 #: What a run of the user's own local step measures.

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.errors import InvalidInput, UnknownName
-from cflag_theory.kernels.algorithms import is_finite_real
 from cflag_theory.kernels.cfl.drifts import INDEPENDENT, NORMAL, Drift
 from cflag_theory.kernels.cfl.windows import ALL, FRESH, KINDS, POINTER, SUBSETS, Windows, fresh, pointer, subsets
+from cflag_theory.kernels.numbers import Array, is_finite_real
 from cflag_theory.kernels.problems.glm import random_glm
-from cflag_theory.kernels.problems.problem import UPPER_BOUND, Array, Constant, Problem
+from cflag_theory.kernels.problems.problem import UPPER_BOUND, Constant, Problem
 from cflag_theory.kernels.problems.quadratic import quadratic
 from cflag_theory.kernels.problems.validation import as_dial, as_size, generator, validate
 

@@ -14,9 +14,8 @@ from typing import Any
 
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels import draws
-from cflag_theory.kernels.algorithms import is_finite_real
 from cflag_theory.kernels.draws import below, lane, words
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array, is_finite_real
 
 # Isotropic Gaussian vectors, or plus or minus one coordinate drawn at random, which is rational.
 NORMAL, SIGNS = LAWS = ("normal", "sign")

@@ -21,9 +21,10 @@ from cflag_theory.kernels.cfl.drifts import CORRELATIONS, LAWS, client_sign, fil
 from cflag_theory.kernels.cfl.framework import Framework
 from cflag_theory.kernels.cfl.windows import KINDS, choose, draw_window
 from cflag_theory.kernels.draws import below, lane, words
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.plan import Plan
 from cflag_theory.kernels.problems.objective import combined_gradient, component_gradient, mean_gradient, mean_hessian
-from cflag_theory.kernels.problems.problem import Array, Components, Ints
+from cflag_theory.kernels.problems.problem import Components
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,8 @@ from cflag_theory.kernels.algorithms import CORE_SET, EXACT, HERDING, NO_PAST, T
 from cflag_theory.kernels.cfl.drifts import NUMBERS, SIGNS, Drift
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
 from cflag_theory.kernels.cfl.windows import Windows, longest
-from cflag_theory.kernels.problems.problem import Array, Problem
+from cflag_theory.kernels.numbers import Array
+from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.kernels.problems.validation import run_number
 
 #: Bytes that the remembered rounds of all replicas in flight may take.
@@ -88,7 +89,7 @@ def framework(
     chosen = row.weights if row.window is None else replace(row.weights, window=row.window)
     if chosen.window is not None:
         slots = min(slots, chosen.window)
-    widest = longest(windows, problem.current)
+    widest = longest(windows, problem.current.counts)
     kept = {EXACT: widest, CORE_SET: row.core_set, HERDING: row.core_set}.get(row.past, 0)
     if row.past != HERDING:
         kept = min(kept, widest)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.validation import as_dial, as_numbers, as_size
 
 # Entries of one array of responses; there are six, and two of moments.

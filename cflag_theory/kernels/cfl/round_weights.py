@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cflag_theory.errors import InvalidInput, UnknownName
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array, is_finite_real, is_integer
 
 #: The dials that each scheme reads.
 SCHEMES: dict[str, tuple[str, ...]] = {
@@ -89,7 +88,7 @@ class RoundWeights:
                 )
         if not self.alpha < 1:
             raise InvalidInput(f"alpha is {self.alpha}: Assumption 7 needs alpha below 1")
-        if self.window is not None and not (_integral(self.window) and self.window >= 1):
+        if self.window is not None and not (is_integer(self.window) and self.window >= 1):
             raise InvalidInput(f"window is {self.window!r}: use an integer of at least 1, or None to keep all rounds")
         if self.scheme in _OPTIMAL and self._variance() == 0 and self.R2 == 0:
             drift = f"D2 is {self.D2} and F2 is {self.F2}" if self.F2 else f"D2 is {self.D2}"
@@ -120,7 +119,7 @@ class RoundWeights:
         InvalidInput
             t is not a positive integer, there is no row for round t, or the rows within the window sum to zero.
         """
-        if not _integral(t) or t < 1:
+        if not is_integer(t) or t < 1:
             raise InvalidInput(f"t is {t!r}: rounds are counted from 1")
         t = int(t)
         kept = self._kept(t)
@@ -138,7 +137,7 @@ class RoundWeights:
         InvalidInput
             As `at`.
         """
-        if self.given is not None or not _integral(t) or t < 1:
+        if self.given is not None or not is_integer(t) or t < 1:
             return self.at(t)[-1]
         one, kept = self._one, self._kept(int(t))
         if self.scheme == "uniform":
@@ -209,17 +208,9 @@ class _Solution(NamedTuple):
     current: Any
 
 
-def _integral(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
-
-
-def _finite(value: Any) -> bool:
-    return not isinstance(value, bool) and isinstance(value, numbers.Real) and math.isfinite(value)
-
-
 def _number(name: str, value: Any) -> Any:
     """`value` as `Fraction` if it is exact, else as a float; refused if negative or not finite."""
-    if not _finite(value) or value < 0:
+    if not is_finite_real(value) or value < 0:
         raise InvalidInput(f"{name} is {value!r}: use a finite number of at least 0")
     return Fraction(value) if isinstance(value, numbers.Rational) else float(value)
 
@@ -228,7 +219,7 @@ def _rows(given: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
     """The rows as tuples of `Fraction` or float, each of its own length and of sum one."""
     rows: list[tuple[Any, ...]] = []
     for t, row in enumerate(given, start=1):
-        wrong = [value for value in row if not _finite(value)]
+        wrong = [value for value in row if not is_finite_real(value)]
         if wrong:
             raise InvalidInput(f"the weights given for round {t} hold {wrong[0]!r}: use finite numbers")
         rows.append(tuple(Fraction(v) if isinstance(v, numbers.Rational) else float(v) for v in row))

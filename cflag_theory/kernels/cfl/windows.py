@@ -9,7 +9,7 @@ import numpy as np
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels import draws
 from cflag_theory.kernels.draws import below, lane, words
-from cflag_theory.kernels.problems.problem import Components, Ints
+from cflag_theory.kernels.numbers import Ints
 
 ALL, POINTER, SUBSETS, FRESH = KINDS = ("all", "pointer", "subsets", "fresh")
 # The compiled loop knows kinds by their positions.
@@ -91,16 +91,16 @@ def fresh(size: int) -> Windows:
     return Windows(FRESH, size=size)
 
 
-def longest(windows: Windows, components: Components) -> int:
-    """The largest number of components in a window.
+def longest(windows: Windows, counts: Ints) -> int:
+    """The largest number of components in a window, where client i has counts[i] of them.
 
     Raises
     ------
     InvalidInput
         A client has fewer components than the windows take, or fewer than there are to be subsets.
     """
-    smallest, largest = int(components.counts.min()), int(components.counts.max())
-    total = int(components.counts.sum())
+    smallest, largest = int(counts.min()), int(counts.max())
+    total = int(counts.sum())
     if windows.kind == POINTER and windows.size > smallest:
         raise InvalidInput(f"windows take {windows.size} components and a client has {smallest}: take fewer")
     if windows.kind == SUBSETS and windows.count > smallest:

@@ -15,8 +15,9 @@ from cflag_theory.kernels import algorithms, draws, formulas
 from cflag_theory.kernels.engines.codegen import elementary
 from cflag_theory.kernels.engines.codegen.cache import allocating, callable_from_compiled, inner
 from cflag_theory.kernels.memory import memory as memories
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.plan import Plan
-from cflag_theory.kernels.problems.problem import Array, Components, Ints
+from cflag_theory.kernels.problems.problem import Components
 
 elementary.register()
 callable_from_compiled(

@@ -7,7 +7,8 @@ import numpy as np
 from cflag_theory.kernels import formulas
 from cflag_theory.kernels.engines.codegen.cache import compiled
 from cflag_theory.kernels.engines.components import Sum, as_sum, dot, floats
-from cflag_theory.kernels.problems.problem import Array, Components
+from cflag_theory.kernels.numbers import Array
+from cflag_theory.kernels.problems.problem import Components
 
 
 def mean_values(potential: int, p: Array, part: Components, points: Array) -> Array:

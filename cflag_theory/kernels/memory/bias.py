@@ -15,17 +15,8 @@ from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.memory.memory import BALANCED, GIVEN, ROTATION, SIGN_BIAS, SUBSET, Memory, check_kept
-from cflag_theory.kernels.problems.problem import (
-    EXACT,
-    INFINITE,
-    MEASURED,
-    UPPER_BOUND,
-    Array,
-    Components,
-    Constant,
-    Ints,
-    Problem,
-)
+from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.problems.problem import EXACT, INFINITE, MEASURED, UPPER_BOUND, Components, Constant, Problem
 
 
 def bias_bound(

@@ -14,7 +14,7 @@ import numpy as np
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels.draws import RESERVOIR as PURPOSE
 from cflag_theory.kernels.draws import below, lane, words
-from cflag_theory.kernels.problems.problem import Ints
+from cflag_theory.kernels.numbers import Ints
 
 ALL, RING, RESERVOIR = KINDS = ("all", "ring", "reservoir")
 

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels.draws import MEMORY, SIGN, below, lane, words
-from cflag_theory.kernels.problems.problem import Array, Ints, Problem
+from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.problems.problem import Problem
 
 ALL, SUBSET, BALANCED, SIGN_BIAS, ROTATION, GIVEN = KINDS = ("all", "subset", "balanced", "sign", "rotation", "given")
 

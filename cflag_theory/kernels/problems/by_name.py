@@ -13,12 +13,12 @@ import numpy as np
 
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels import formulas
-from cflag_theory.kernels.algorithms import is_finite_real
 from cflag_theory.kernels.cfl.drift_models import evolving, noisy_quadratic, random_evolving
 from cflag_theory.kernels.cfl.drifts import NUMBERS
 from cflag_theory.kernels.memory.memory import Memory, uniform
+from cflag_theory.kernels.numbers import Array, is_finite_real
 from cflag_theory.kernels.problems.glm import glm, random_glm
-from cflag_theory.kernels.problems.problem import Array, Components, Constant, Problem
+from cflag_theory.kernels.problems.problem import Components, Constant, Problem
 from cflag_theory.kernels.problems.quadratic import gradient_descent, quadratic, quadratic_smoothness, random_quadratic
 from cflag_theory.kernels.problems.separable import random_separable, separable
 from cflag_theory.kernels.problems.smoothness import ridge_smoothness

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.errors import DataError, InvalidInput, MissingExtra
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.problems.glm import glm
-from cflag_theory.kernels.problems.problem import Array, Ints, Problem
+from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.kernels.problems.validation import as_size, generator
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.problems.multiples import check_ratio, with_multiple
-from cflag_theory.kernels.problems.problem import Array, Components, Ints, Problem
+from cflag_theory.kernels.problems.problem import Components, Problem
 from cflag_theory.kernels.problems.smoothness import ridge_smoothness
 from cflag_theory.kernels.problems.validation import (
     as_dial,

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.kernels.formulas import curvature, potential, slope
-from cflag_theory.kernels.problems.problem import Array, Components, Ints
+from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.problems.problem import Components
 
 
 def values(kind: int, components: Components, x: Array) -> Array:

@@ -13,17 +13,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from cflag_theory.kernels.cfl.drifts import Drift
-    from cflag_theory.kernels.cfl.windows import Windows
-
-Array = NDArray[Any]
-Ints = NDArray[np.int64]
+from cflag_theory.kernels.cfl.drifts import Drift
+from cflag_theory.kernels.cfl.windows import Windows
+from cflag_theory.kernels.numbers import Array, Ints
 
 EXACT, UPPER_BOUND, MEASURED, INFINITE = "exact", "upper bound", "measured", "infinite"
 

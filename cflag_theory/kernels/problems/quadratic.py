@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.formulas import QUADRATIC
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.multiples import check_ratio, with_multiple
-from cflag_theory.kernels.problems.problem import EXACT, UPPER_BOUND, Array, Components, Constant, Problem
+from cflag_theory.kernels.problems.problem import EXACT, UPPER_BOUND, Components, Constant, Problem
 from cflag_theory.kernels.problems.smoothness import certify, component_matrices, curvature_matrices, largest_norm
 from cflag_theory.kernels.problems.validation import (
     as_dial,

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.memory.bias import client_means, ratio_bound
 from cflag_theory.kernels.memory.memory import everything
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.multiples import check_ratio
-from cflag_theory.kernels.problems.problem import EXACT, INFINITE, Array, Constant, Problem
+from cflag_theory.kernels.problems.problem import EXACT, INFINITE, Constant, Problem
 from cflag_theory.kernels.problems.validation import (
     as_dial,
     as_integers,

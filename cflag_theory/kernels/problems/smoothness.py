@@ -14,7 +14,8 @@ from scipy.linalg import eigvalsh
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.formulas import QUADRATIC
-from cflag_theory.kernels.problems.problem import EXACT, UPPER_BOUND, Array, Components, Constant
+from cflag_theory.kernels.numbers import Array
+from cflag_theory.kernels.problems.problem import EXACT, UPPER_BOUND, Components, Constant
 
 # A float eigenvalue is raised by this factor before the exact test that certifies it as a bound.
 _MARGIN = 1 + Fraction(1, 2**30)

@@ -20,9 +20,10 @@ from cflag_theory.kernels import draws
 from cflag_theory.kernels.formulas import QUADRATIC
 from cflag_theory.kernels.memory.buffers import Buffer, content
 from cflag_theory.kernels.memory.memory import Memory, given
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.problems.data import load_data
 from cflag_theory.kernels.problems.glm import glm
-from cflag_theory.kernels.problems.problem import UPPER_BOUND, Array, Components, Constant, Ints, Problem
+from cflag_theory.kernels.problems.problem import UPPER_BOUND, Components, Constant, Problem
 from cflag_theory.kernels.problems.smoothness import curvature_matrices, largest_norm
 from cflag_theory.kernels.problems.validation import as_dial, as_size, generator, grid
 

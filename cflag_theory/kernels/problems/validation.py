@@ -14,7 +14,8 @@ from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels import formulas
 from cflag_theory.kernels.cfl.drifts import NORMAL, Drift
 from cflag_theory.kernels.cfl.windows import Windows, longest
-from cflag_theory.kernels.problems.problem import Array, Components, Constant, Ints, Problem
+from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.problems.problem import Components, Constant, Problem
 
 
 def potential_code(name: str) -> int:
@@ -251,7 +252,7 @@ def _validate_evolution(problem: Problem) -> None:
     if problem.windows is not None:
         if not isinstance(problem.windows, Windows):
             raise InvalidInput(f"windows are {problem.windows!r}: pass pointer(...), subsets(...) or fresh(...)")
-        longest(problem.windows, problem.current)
+        longest(problem.windows, problem.current.counts)
     if problem.drift is None:
         return
     if not isinstance(problem.drift, Drift):

@@ -14,8 +14,8 @@ import cflag_theory
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels.algorithms import NO_PAST, Algorithm, row_as_dict
 from cflag_theory.kernels.memory.memory import ROTATION, Memory
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.plan import DIAGNOSTICS, Outputs, Plan, slots
-from cflag_theory.kernels.problems.problem import Array
 from cflag_theory.kernels.trace import costs
 from cflag_theory.kernels.trace.trace import (
     COLUMNS,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.errors import DataError, OutputError
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.trace.trace import COLUMNS, PER_CLIENT, STATE, Status, Trace
 
 FORMAT = "cflag-theory trace 3"

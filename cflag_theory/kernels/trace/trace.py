@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.errors import Diverged, InvalidInput, UnknownName
-from cflag_theory.kernels.problems.problem import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints
 
 # Measured at an iterate; the position is the slot in the engines' output.
 STATE = {

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.studies.bridge_results.spread import Spread, spread
 
 #: Metrics that are summarised, with their words for people.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.studies.rates.statistics import LEVEL, interval
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Buffer, Problem, TaskSequence, algorithm, everything, simulate
 from cflag_theory.kernels.algorithms import CONSTANT, ROUND_UPDATE
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.trace.trace import COSTS
 from cflag_theory.studies.forgetting.heterogeneity import Setting
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import TaskSequence
-from cflag_theory.kernels.algorithms import is_integer
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array, is_integer
 from cflag_theory.kernels.problems.tasks import objectives
 from cflag_theory.kernels.trace.trace import COSTS
 from cflag_theory.studies.forgetting.heterogeneity import Setting

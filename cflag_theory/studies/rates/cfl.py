@@ -19,7 +19,7 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Algorithm, Drift, Problem, RoundWeights, algorithm, simulate
 from cflag_theory.kernels.cfl.drift_models import shared_quadratic
 from cflag_theory.kernels.cfl.moments import Moments, moments, responses
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.validation import as_dial, as_size
 from cflag_theory.studies.rates.past_task import HORIZONS, LEVEL, RESAMPLES, fit_start, fitted_slopes, increasing
 

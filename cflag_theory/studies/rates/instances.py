@@ -18,8 +18,8 @@ from cflag_theory.claims.engine.notation import E as E_symbol
 from cflag_theory.claims.engine.notation import alpha as alpha_symbol
 from cflag_theory.errors import UnknownName
 from cflag_theory.kernels import Memory, Problem, everything, sign_bias, uniform
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.by_name import quadratic
-from cflag_theory.kernels.problems.problem import Array
 from cflag_theory.studies.rates.bounds import Bound, evaluate
 from cflag_theory.studies.rates.past_task import HORIZONS, ClosedForm, Rate, rate
 

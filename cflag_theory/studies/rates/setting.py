@@ -9,7 +9,8 @@ import numpy as np
 from cflag_theory.kernels import Memory, Problem
 from cflag_theory.kernels.formulas import QUADRATIC
 from cflag_theory.kernels.memory.memory import ALL, BALANCED, GIVEN, ROTATION, SIGN_BIAS, SUBSET
-from cflag_theory.kernels.problems.problem import Array, Components
+from cflag_theory.kernels.numbers import Array
+from cflag_theory.kernels.problems.problem import Components
 
 #: Step sizes that a claim fixes are met up to rounding of the few operations behind them.
 ROUNDING = 1e-9

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from cflag_theory.kernels import Trace
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 
 #: Bootstrap resamples of the replicas, and the level of bands and intervals.
 RESAMPLES, LEVEL = 1000, 0.95

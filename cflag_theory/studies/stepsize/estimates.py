@@ -35,7 +35,7 @@ import numpy as np
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Trace
 from cflag_theory.kernels.algorithms import CONSTANT
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.studies.stepsize.evaluate import as_json
 
 #: Rounds of a replica among which all pairs are taken; neighbours are taken everywhere.

@@ -12,7 +12,7 @@ from typing import Any
 
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.errors import InvalidInput, MissingExtra
-from cflag_theory.kernels.problems.problem import Ints
+from cflag_theory.kernels.numbers import Ints
 from cflag_theory.verify.performance.algorithms import solve_algorithm
 from cflag_theory.verify.performance.local import DRIFT, ERROR, ERRORS, GRADIENTS, solve_local_steps
 from cflag_theory.verify.performance.model import load

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from cflag_theory.errors import InvalidInput, UnknownName
-from cflag_theory.kernels.problems.problem import Ints
+from cflag_theory.kernels.numbers import Ints
 from cflag_theory.verify.performance.pose import Pose, Posed, positive, step_size
 from cflag_theory.verify.performance.results import Bound, WorstCase
 from cflag_theory.verify.performance.rounds import Round, Rule, World, as_orders, check_rounds, mean, play, weighted

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.errors import MissingExtra
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.performance.solution import Data, Inaccurate, Residuals, Solution, Unbounded, Unsolved
 
 #: Of the solver's answer, as it recomputes itself: largest violation, and gap between bound and instance.

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.kernels.problems.problem import Ints
+from cflag_theory.kernels.numbers import Ints
 from cflag_theory.verify.performance.pose import Pose
 from cflag_theory.verify.performance.solution import Rebuilt, Solution
 

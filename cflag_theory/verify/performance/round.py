@@ -10,7 +10,7 @@ from typing import Any
 
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels import given
-from cflag_theory.kernels.problems.problem import Ints
+from cflag_theory.kernels.numbers import Ints
 from cflag_theory.verify.performance.pose import Pose, Posed, positive, step_size
 from cflag_theory.verify.performance.results import Bound, WorstCase
 from cflag_theory.verify.performance.rounds import Round, Rule, World, as_orders, play

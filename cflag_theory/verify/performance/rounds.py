@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.kernels.problems.problem import Ints
+from cflag_theory.kernels.numbers import Ints
 from cflag_theory.verify.worst_cases.orders import count_up_to_relabelling, up_to_relabelling
 from cflag_theory.verify.worst_cases.recursions import check_size
 

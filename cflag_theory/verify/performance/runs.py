@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cflag_theory.kernels.problems.problem import Ints
+from cflag_theory.kernels.numbers import Ints
 from cflag_theory.verify.performance.local import concave_rounds
 from cflag_theory.verify.performance.pose import Posed
 from cflag_theory.verify.performance.results import Bound

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.errors import CflagError
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 
 #: How far a replayed point may be from the one at which the solver's instance knows the gradient.
 NEAR = 1e-6

@@ -22,8 +22,8 @@ from cflag_theory.kernels import (
     simulate,
     uniform,
 )
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.by_name import quadratic
-from cflag_theory.kernels.problems.problem import Array
 
 #: A component a x^2 / 2 - b x on the line, as (a, b).
 Component = tuple[int | Fraction, int | Fraction]

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.kernels.formulas import refreshed_mean
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.problems.objective import component_gradient, gradients, mean_gradient
-from cflag_theory.kernels.problems.problem import Array, Ints, Problem
+from cflag_theory.kernels.problems.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ import numpy as np
 
 from cflag_theory.claims.c_flag.past_task import runs as symbols
 from cflag_theory.kernels import Problem
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.objective import gradients, values
-from cflag_theory.kernels.problems.problem import Array, Components
+from cflag_theory.kernels.problems.problem import Components
 from cflag_theory.verify.witnesses.instances import exact_run
 
 #: The kept past component of every client, as an index into all past components.

@@ -9,7 +9,7 @@ from math import isqrt
 import numpy as np
 
 from cflag_theory.kernels import Problem
-from cflag_theory.kernels.problems.problem import Ints
+from cflag_theory.kernels.numbers import Ints
 from cflag_theory.verify.witnesses.instances import exact_run, on_the_line
 from cflag_theory.verify.witnesses.paths import walk
 from cflag_theory.verify.worst_cases.recursions import LocalWorst, check_order, check_size, check_step

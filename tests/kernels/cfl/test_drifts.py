@@ -195,9 +195,9 @@ def test_bad_windows_and_problems(make, message):
 
 def test_longest_windows():
     ragged = world(3, n=6, ragged=True).current
-    assert longest(Windows(), ragged) == ragged.counts.max()
-    assert longest(subsets(1), ragged) == ragged.counts.max()
-    assert longest(fresh(2), ragged) == 2
+    assert longest(Windows(), ragged.counts) == ragged.counts.max()
+    assert longest(subsets(1), ragged.counts) == ragged.counts.max()
+    assert longest(fresh(2), ragged.counts) == 2
 
 
 @pytest.mark.parametrize(("spectrum", "mu"), [("linear", 0.0), ("geometric", 1.0), ("ends", 1.0), ("uniform", 0.5)])

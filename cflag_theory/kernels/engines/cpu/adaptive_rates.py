@@ -6,7 +6,7 @@ from cflag_theory.kernels import formulas
 from cflag_theory.kernels.engines.codegen.cache import inner
 from cflag_theory.kernels.engines.components import AVERAGE, COMMON, INTERACTING, LITERAL, add, dot
 from cflag_theory.kernels.engines.cpu.codes import Settings
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 
 
 @inner

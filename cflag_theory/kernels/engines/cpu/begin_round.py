@@ -18,7 +18,7 @@ from cflag_theory.kernels.engines.cpu.layout import Packed
 from cflag_theory.kernels.engines.cpu.ridge_gradients import chosen_pass, client_pass
 from cflag_theory.kernels.engines.cpu.workspace import Block
 from cflag_theory.kernels.memory import memory as memories
-from cflag_theory.kernels.problems.problem import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints
 
 COMPONENT_DRAW, STOCHASTIC_DRAW = draws.COMPONENT, draws.STOCHASTIC
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cflag_theory.kernels import formulas
 from cflag_theory.kernels.engines.codegen.cache import inner
 from cflag_theory.kernels.engines.cpu.layout import Part
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 
 CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
 

@@ -13,7 +13,7 @@ from cflag_theory.kernels.engines.cpu.codes import Settings
 from cflag_theory.kernels.engines.cpu.coordinate_gradients import fill_coordinate_slopes
 from cflag_theory.kernels.engines.cpu.layout import Packed
 from cflag_theory.kernels.engines.cpu.local_steps import Lanes, note, square, step_down
-from cflag_theory.kernels.problems.problem import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints
 
 
 @apart

@@ -29,7 +29,7 @@ from cflag_theory.kernels.engines.cpu.local_steps import (
 )
 from cflag_theory.kernels.engines.cpu.ridge_gradients import place
 from cflag_theory.kernels.engines.cpu.workspace import Block
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 
 
 @sweep

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cflag_theory.kernels.problems.problem import Array, Components, Ints, Problem
+from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.problems.problem import Components, Problem
 
 #: Bytes of a vector register and of a cache line.
 LINE = 64

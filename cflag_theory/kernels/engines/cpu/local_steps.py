@@ -34,7 +34,7 @@ from cflag_theory.kernels.engines.cpu.codes import Settings
 from cflag_theory.kernels.engines.cpu.coordinate_gradients import fill_coordinate_slopes
 from cflag_theory.kernels.engines.cpu.layout import Packed, Part
 from cflag_theory.kernels.engines.cpu.ridge_gradients import client_pass, fill_panels
-from cflag_theory.kernels.problems.problem import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints
 
 CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
 

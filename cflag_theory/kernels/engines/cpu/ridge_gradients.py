@@ -25,7 +25,7 @@ from cflag_theory.kernels.engines.codegen.vector_loops import (
     sweep,
 )
 from cflag_theory.kernels.engines.cpu.layout import Part
-from cflag_theory.kernels.problems.problem import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints
 
 CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
 #: Numbers of the rows that are read twice in a row, so that the second time they come from a near cache, for replicas

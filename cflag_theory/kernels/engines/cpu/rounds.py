@@ -29,8 +29,8 @@ from cflag_theory.kernels.engines.cpu.measure import measure_round, measure_stat
 from cflag_theory.kernels.engines.cpu.ridge_gradients import fill_panels
 from cflag_theory.kernels.engines.cpu.workspace import STATES, Block, new_block, new_lanes
 from cflag_theory.kernels.memory import memory as memories
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.plan import LIMIT
-from cflag_theory.kernels.problems.problem import Array, Ints
 from cflag_theory.kernels.trace.trace import Status
 
 OK, DIVERGED = int(Status.OK), int(Status.DIVERGED)

@@ -17,8 +17,8 @@ from cflag_theory.kernels.engines.cpu.codes import settings_of
 from cflag_theory.kernels.engines.cpu.layout import LINE, Packed, pack, padded
 from cflag_theory.kernels.engines.cpu.rounds import Slots, run_block
 from cflag_theory.kernels.engines.framework import rounds as framework_loop
+from cflag_theory.kernels.numbers import Ints
 from cflag_theory.kernels.plan import Outputs, Plan, slots
-from cflag_theory.kernels.problems.problem import Ints
 from cflag_theory.kernels.trace.trace import ROUND, STATE
 
 #: Bytes that the arrays of a block may take: those of a core's own cache, or more where the rows come from far, so that

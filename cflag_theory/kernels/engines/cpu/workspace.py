@@ -13,7 +13,7 @@ from cflag_theory.kernels.engines.cpu.codes import Settings
 from cflag_theory.kernels.engines.cpu.layout import LINE, Packed
 from cflag_theory.kernels.engines.cpu.local_steps import Lanes
 from cflag_theory.kernels.engines.cpu.ridge_gradients import MOST_ROWS
-from cflag_theory.kernels.problems.problem import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.trace.trace import ROUND, STATE
 
 STATES, ROUNDS = len(STATE), len(ROUND)

@@ -22,7 +22,7 @@ from cflag_theory.kernels.engines.cuda.team import (
     warp_sum,
 )
 from cflag_theory.kernels.engines.cuda.workspace import Work
-from cflag_theory.kernels.problems.problem import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints
 
 # How much of the full gradients a launch computes: all, or what comes before or after a library's matrix product.
 WHOLE, SLOPES, FINISH = range(3)

@@ -33,8 +33,8 @@ from cflag_theory.kernels.engines.cuda.team import (
     team_sum,
 )
 from cflag_theory.kernels.engines.cuda.workspace import Work
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.plan import LIMIT
-from cflag_theory.kernels.problems.problem import Array
 
 
 @device

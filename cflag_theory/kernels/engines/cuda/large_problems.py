@@ -21,7 +21,7 @@ from cflag_theory.kernels.engines.cuda.end_round import (
 from cflag_theory.kernels.engines.cuda.local_steps import local_steps
 from cflag_theory.kernels.engines.cuda.team import block_sync, cuda, device, draw_sign, kernel
 from cflag_theory.kernels.engines.cuda.workspace import Work, work_on
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.trace.trace import Status
 
 DIVERGED = int(Status.DIVERGED)

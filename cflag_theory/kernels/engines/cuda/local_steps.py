@@ -20,7 +20,7 @@ from cflag_theory.kernels.engines.cuda.team import (
     words,
 )
 from cflag_theory.kernels.engines.cuda.workspace import Work
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 
 COMPONENT_DRAW, STOCHASTIC_DRAW = draws.COMPONENT, draws.STOCHASTIC
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cflag_theory.kernels.engines.cuda.team import device
-from cflag_theory.kernels.problems.problem import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints
 
 
 class Work(NamedTuple):

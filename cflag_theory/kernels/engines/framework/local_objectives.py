@@ -17,8 +17,8 @@ from cflag_theory.kernels.cfl.framework import Framework
 from cflag_theory.kernels.engines.codegen.cache import allocating, callable_from_compiled, inner
 from cflag_theory.kernels.engines.components import Numbers, Sum, add, dot, floats, sample
 from cflag_theory.kernels.formulas import slope
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.plan import Plan
-from cflag_theory.kernels.problems.problem import Array, Ints
 
 callable_from_compiled(
     drifts.fill_vector,

@@ -14,7 +14,7 @@ from cflag_theory.kernels.engines.codegen.cache import callable_from_compiled, i
 from cflag_theory.kernels.engines.components import Numbers, Sum, add, dot
 from cflag_theory.kernels.engines.framework.local_objectives import Local, Rules, add_component, add_mean, candidates
 from cflag_theory.kernels.formulas import curvature
-from cflag_theory.kernels.problems.problem import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints
 
 callable_from_compiled(curvature)
 

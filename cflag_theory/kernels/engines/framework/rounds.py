@@ -49,8 +49,8 @@ from cflag_theory.kernels.engines.framework.local_objectives import (
 )
 from cflag_theory.kernels.engines.framework.pasts import information_loss, open_objective, remember
 from cflag_theory.kernels.memory import memory as memories
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.plan import LIMIT, Outputs, Plan
-from cflag_theory.kernels.problems.problem import Array, Ints
 from cflag_theory.kernels.trace import costs
 from cflag_theory.kernels.trace.trace import ROUND, STATE, Status
 

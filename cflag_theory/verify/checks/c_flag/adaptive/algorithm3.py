@@ -12,7 +12,7 @@ from cflag_theory.claims.c_flag.adaptive import algorithm3 as claim
 from cflag_theory.claims.c_flag.problem import update
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import E, L, alpha, beta
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, norm, random_rounds, with_gradients
 from cflag_theory.verify.evidence import Point

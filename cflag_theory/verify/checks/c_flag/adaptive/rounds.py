@@ -15,9 +15,9 @@ from cflag_theory.claims.c_flag.adaptive import clients, lemmas, server
 from cflag_theory.claims.engine.notation import L, alpha, beta, m, sum2
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.kernels import Problem, Trace, algorithm
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.by_name import quadratic
 from cflag_theory.kernels.problems.objective import gradients
-from cflag_theory.kernels.problems.problem import Array
 from cflag_theory.verify.witnesses.instances import exact_run
 
 #: A component a ||x||^2 / 2 - <b, x>, as (a, b).

@@ -13,7 +13,7 @@ import sympy as sp
 from cflag_theory.claims.c_flag.forgetting import average as claim
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, r
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.verdict import REFUTES, Evidence

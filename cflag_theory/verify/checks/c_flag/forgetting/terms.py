@@ -14,8 +14,9 @@ from cflag_theory.claims.c_flag.forgetting import terms as claim
 from cflag_theory.claims.c_flag.local_steps.sums import error_sum, rho_sum
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, k, m, r, sum2
 from cflag_theory.kernels.formulas import forgetting
+from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.problems.objective import component_gradient, mean_gradient
-from cflag_theory.kernels.problems.problem import Array, Ints, Problem
+from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.witnesses.instances import Component, on_the_line, random_runs, rationals

@@ -14,8 +14,8 @@ from cflag_theory.claims.c_flag.problem import memory as claim
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import bias2, grad_f2, grad_g, m, r
 from cflag_theory.kernels import Problem, random_glm, random_quadratic, random_separable
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.objective import gradients, mean_gradient
-from cflag_theory.kernels.problems.problem import Array
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence

@@ -13,7 +13,7 @@ from cflag_theory.claims.c_flag.past_task import runs as symbols
 from cflag_theory.claims.c_flag.past_task.ours import rates as claim
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, m
 from cflag_theory.kernels import Problem, Trace
-from cflag_theory.kernels.problems.problem import Array
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line, random_runs
