@@ -154,7 +154,7 @@ def test_the_test_command_is_printed_once_and_ci_runs_it():
     # What the script looks for there finds this line and no other.
     pattern = re.search(r'grep -E "([^"]+)" README\.md', script).group(1)
     assert [line for line in readme if re.search(pattern, line)] == [TEST_COMMAND]
-    for tool in ("ruff check", "ruff format --check", "mypy"):
+    for tool in ("ruff check", "ruff format --check", "mypy", "lint-imports"):
         assert tool in script
 
 
@@ -199,4 +199,4 @@ def test_documents_name_files_that_exist():
     assert len(documents) > 10
     for document in documents:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", document.read_text(encoding="utf-8")):
-            assert document.parent.joinpath(target).exists() or target == "docs/kernels.md", f"{document}: {target}"
+            assert document.parent.joinpath(target).exists(), f"{document}: {target}"
