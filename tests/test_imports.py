@@ -104,12 +104,13 @@ FORBIDDEN = [
     ("verify", "from matplotlib import pyplot"),
     ("verify", "def f():\n    from cflag_theory.bridge.measures.metrics import average_accuracy"),
     ("studies", "from cflag_theory.cli.commands import simulate"),
+    ("studies", "def f():\n    from cflag_theory import figures"),
     (".", "def f():\n    from cflag_theory import verify"),
 ]
 ALLOWED = [
     ("kernels", "from cflag_theory.errors import InvalidInput\nfrom . import formulas"),
     ("claims", "from .c_flag import drift\nfrom cflag_theory.claims.engine import claim"),
-    ("studies", "from cflag_theory import claims, kernels, figures, verify"),
+    ("studies", "from cflag_theory import claims, kernels, verify"),
     ("bridge", "import torch\nfrom cflag_theory.kernels import formulas"),
     ("verify", "import sympy, json\nfrom cflag_theory.claims import ledger"),
 ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cflag_theory.cli.inputs import DATA_MEMORY
 from cflag_theory.errors import MissingExtra
 from cflag_theory.kernels import Memory, Problem, default_memory, default_problem, load_data, uniform
+from cflag_theory.studies.inputs import DATA_MEMORY
 from cflag_theory.studies.nqm.table3 import nqm_study, pieces
 from cflag_theory.studies.rates.cfl import Model, cfl_rate
 from cflag_theory.studies.rates.past_task import HORIZONS

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from cflag_theory.cli.inputs import read_algorithm
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import RoundWeights, algorithm, read_trace
+from cflag_theory.studies.inputs import read_algorithm
 
 RUN = ("simulate", "--beta", "0.05", "--T", "3", "--E", "2")
 NOISY = (*RUN, "--problem", "noisy_quadratic", "--dial", "dimension=3", "--dial", "clients=4")

@@ -60,7 +60,6 @@ def forgetting_command(
 
     The rules are compared at the medium level.
     """
-    from cflag_theory.cli.inputs import integers, read_dials, read_memory
     from cflag_theory.cli.tables import forgetting as tables_forgetting
     from cflag_theory.files import as_file_name, check_writable
     from cflag_theory.studies.forgetting.adaptive_rates import RULES, adaptive_study
@@ -73,6 +72,7 @@ def forgetting_command(
         sentences,
         synthetic_cases,
     )
+    from cflag_theory.studies.inputs import integers, read_dials, read_memory
 
     setting = Setting(alpha=alpha, beta=beta, local_steps=local_steps, rounds=rounds, replicas=replicas, seed=seed)
     if out is not None:

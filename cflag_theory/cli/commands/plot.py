@@ -31,10 +31,10 @@ def plot_command(
     name: Annotated[str | None, typer.Option(help="Name of the figure's files; that of the figure without it.")] = None,
 ) -> None:
     """Draw stored results again, without running anything."""
+    from cflag_theory.cli.plots import plot, plot_stored
     from cflag_theory.errors import InvalidInput
     from cflag_theory.figures import save
     from cflag_theory.files import check_writable
-    from cflag_theory.studies.sweeps.plots import plot, plot_stored
     from cflag_theory.studies.sweeps.store import HEADER
 
     folder = results if results.is_dir() else results.parent

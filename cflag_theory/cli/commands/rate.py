@@ -131,8 +131,8 @@ def rate_command(
 
 
 def _horizons(words: str | None, up_to: int | None) -> tuple[int, ...]:
-    from cflag_theory.cli.inputs import integers
     from cflag_theory.errors import InvalidInput
+    from cflag_theory.studies.inputs import integers
     from cflag_theory.studies.rates.past_task import HORIZONS
 
     if up_to is None:
@@ -277,8 +277,8 @@ def cfl_rate_studies(
     format: Format,
 ) -> None:
     """`cflag rate --paper cfl`: clients that stay, and clients that are new in every round."""
-    from cflag_theory.cli.inputs import read_model
     from cflag_theory.cli.tables import nqm as tables_nqm
+    from cflag_theory.studies.inputs import read_model
     from cflag_theory.studies.rates.cfl import cfl_rate
 
     models = [read_model(dials, K=1 if K is None else K, stateless=stateless) for stateless in (False, True)]

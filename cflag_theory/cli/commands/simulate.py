@@ -62,10 +62,10 @@ def simulate_command(
     format: FormatOption = Format.table,
 ) -> None:
     """Run one algorithm on one problem, and write its Trace."""
-    from cflag_theory.cli.inputs import read_algorithm, read_memory, read_problem
     from cflag_theory.cli.tables import claims as tables
     from cflag_theory.files import check_writable
     from cflag_theory.kernels import simulate, write_trace
+    from cflag_theory.studies.inputs import read_algorithm, read_memory, read_problem
 
     if out is not None:
         check_writable(out.absolute().parent)

@@ -56,7 +56,6 @@ def tasks_command(
 
     Buffers fill the memories: all, ring (class-balanced, the newest of each) or reservoir (uniform over all seen).
     """
-    from cflag_theory.cli.inputs import integers, read_dials
     from cflag_theory.cli.tables import forgetting as tables_forgetting
     from cflag_theory.files import as_file_name, check_writable
     from cflag_theory.kernels import load_tasks, random_tasks
@@ -65,6 +64,7 @@ def tasks_command(
     from cflag_theory.studies.forgetting.heterogeneity import Setting
     from cflag_theory.studies.forgetting.task_paths import read_learner
     from cflag_theory.studies.forgetting.tasks import task_study
+    from cflag_theory.studies.inputs import integers, read_dials
 
     setting = Setting(alpha=alpha, beta=beta, local_steps=local_steps, rounds=rounds, replicas=replicas, seed=seed)
     if out is not None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cflag_theory.cli.inputs import read_memory, read_problem
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Memory, Problem
+from cflag_theory.studies.inputs import read_memory, read_problem
 from cflag_theory.studies.rates.past_task import HORIZONS, Rate, rate
 
 #: What can be varied besides the dials of the problem.

@@ -13,7 +13,6 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from cflag_theory.cli.inputs import integers, read_memory
 from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.kernels import (
     Algorithm,
@@ -25,6 +24,7 @@ from cflag_theory.kernels import (
     load_data,
     make_problem,
 )
+from cflag_theory.studies.inputs import integers, read_memory
 from cflag_theory.studies.sweeps.file import SECTIONS, SweepFile, Table
 from cflag_theory.studies.sweeps.keys import RUN_KEYS
 from cflag_theory.studies.sweeps.laws import Law

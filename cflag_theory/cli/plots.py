@@ -42,7 +42,7 @@ def plot(
     folder : path
         What `sweep` wrote.
     figure : {"series", "curves", "map"}
-        `sweep_series.series`, `curves` or `grid_map`, which take the other arguments; a map has one name in `by`.
+        `sweeps.series.series`, `curves` or `grid_map`, which take the other arguments; a map has one name in `by`.
 
     Raises
     ------

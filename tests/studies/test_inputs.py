@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cflag_theory.cli.inputs import DATA_MEMORY, integers, read_memory, read_problem
 from cflag_theory.errors import DataError, InvalidInput, UnknownName
 from cflag_theory.kernels import class_balanced, default_memory, everything, rotation_bias, sign_bias, uniform
+from cflag_theory.studies.inputs import DATA_MEMORY, integers, read_memory, read_problem
 
 
 @pytest.mark.parametrize(

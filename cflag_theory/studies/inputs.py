@@ -1,4 +1,4 @@
-"""From the command line's words to problems, memories and lists of numbers."""
+"""Problems, memories, rows and lists of numbers from words, as the command line and the files of sweeps have them."""
 
 from __future__ import annotations
 
