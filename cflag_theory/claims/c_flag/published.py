@@ -256,5 +256,6 @@ CLAIMS: dict[str, Callable[[], Claim]] = {
     "cflag.tables_text": tables_text,
     "cflag.supplement_tables_text": supplement_tables_text,
     "cflag.tables_consistent": tables_consistent,
+    "ours.tables_iid": tables_iid,
+    "ours.tables_twins": tables_twins,
 }
-OURS: dict[str, Callable[[], Claim]] = {"ours.tables_iid": tables_iid, "ours.tables_twins": tables_twins}

@@ -6,8 +6,10 @@ else; the last step must be the statement itself. So a proof that passes says wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import sympy as sp
 
@@ -84,6 +86,22 @@ def inferences(statement: Statement) -> list[Inference]:
     return collector.found
 
 
+@cache
+def _decided(
+    engines: tuple[Callable[..., Any], ...],
+    goal: Relation,
+    given: tuple[tuple[str, Relation], ...],
+    certificate: sp.Expr,
+) -> tuple[str | None, str]:
+    """What is wrong with a certificate, and z3's word where nothing is; asked once a process.
+
+    Many statements share an obligation: equal goals, names, relations and certificates have equal answers.
+    """
+    certificate_fault, ask_z3 = engines
+    fault = certificate_fault(goal, dict(given), certificate)
+    return fault, "" if fault is not None else ask_z3(goal, dict(given), certificate)
+
+
 class _Examiner:
     """Walks through the steps and remembers what has been established."""
 
@@ -144,17 +162,16 @@ class _Examiner:
         return step.goal
 
     def _ask(self, step: Obligation, given: Mapping[str, Relation]) -> None:
-        fault = algebra.certificate_fault(step.goal, given, step.certificate)
+        engines = (algebra.certificate_fault, algebra.ask_z3)
+        fault, answer = _decided(engines, step.goal, tuple(given.items()), sp.sympify(step.certificate))
         if fault is not None:
             self.faults.append(f"{step.name!r}: {fault}")
-        else:
-            answer = algebra.ask_z3(step.goal, given, step.certificate)
-            if answer == "refuted":
-                self.faults.append(f"{step.name!r}: z3 contradicts it")
-            elif answer == "pieces":
-                self.pieces.append(step.name)
-            elif answer == "unknown":
-                self.undecided.append(step.name)
+        elif answer == "refuted":
+            self.faults.append(f"{step.name!r}: z3 contradicts it")
+        elif answer == "pieces":
+            self.pieces.append(step.name)
+        elif answer == "unknown":
+            self.undecided.append(step.name)
 
     def _rule(self, step: RuleUse) -> Relation:
         if not self._missing(step.name, step.premises):

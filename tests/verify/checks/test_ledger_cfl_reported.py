@@ -10,7 +10,7 @@ from rows import decided
 from cflag_theory.claims.cfl.experiments import reported
 from cflag_theory.verify.checks.cfl.experiments import reported as check
 
-BUILDERS = {**reported.CLAIMS, **reported.OURS}
+BUILDERS = reported.CLAIMS
 TEXT = {
     "1": "needs-hypothesis",
     "2": "holds",

@@ -384,3 +384,4 @@ CLAIMS = {
     "cflag.eq177": eq177,
     "cflag.eq178": eq178,
 }
+RESUMES = {"cflag.eq177": "cflag.lemma18"}

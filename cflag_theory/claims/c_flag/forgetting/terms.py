@@ -369,3 +369,4 @@ CLAIMS = {
     "cflag.eq158": eq158,
     "cflag.eq160": eq160,
 }
+RESUMES = {"cflag.eq151": "cflag.lemma16"}

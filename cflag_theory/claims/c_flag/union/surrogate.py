@@ -40,11 +40,8 @@ STEP = Fact("beta", equal(beta, 1 / (30 * L * E)), "beta = 1/(30 L E).")
 QUARTER = Fact("range", at_most(beta * L * E, sp.Rational(1, 4)), "beta <= 1/(4 L E), as (71) says.")
 LOCAL_STEPS = Fact("E", at_most(1, E), "E is at least 1.")
 ROUNDS = Fact("T", at_most(1, T), "T is at least 1.")
-EQUAL_SHARES = Fact(
-    "equal shares",
-    equal(share_spread, 0),
-    "Every client's share s_i = |M^i| / (|M^i| + |C^i|) is the total share s = |M| / (|M| + |C|).",
-)
+_ALIKE = "Every client's share s_i = |M^i| / (|M^i| + |C^i|) is the total share s = |M| / (|M| + |C|)."
+EQUAL_SHARES = Fact("equal shares", equal(share_spread, 0), _ALIKE)
 
 
 def round_steps() -> tuple[Step, ...]:
@@ -398,3 +395,4 @@ CLAIMS = {
     "cflag.eq74": eq74,
     "cflag.lemma3_surrogate": lemma3_surrogate,
 }
+RESUMES = {"cflag.lemma3_surrogate": "cflag.lemma3"}

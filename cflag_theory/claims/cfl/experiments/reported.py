@@ -280,5 +280,8 @@ def tables() -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.table5": table5, "cfl.tables_text": tables_text}
-OURS: dict[str, Callable[[], Claim]] = {"ours.cfl_tables": tables}
+CLAIMS: dict[str, Callable[[], Claim]] = {
+    "cfl.table5": table5,
+    "cfl.tables_text": tables_text,
+    "ours.cfl_tables": tables,
+}

@@ -362,8 +362,10 @@ def test_images_used() -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.alg5": alg5, "cfl.alg6": alg6, "cfl.setup_overlap": setup_overlap}
-OURS: dict[str, Callable[[], Claim]] = {
+CLAIMS: dict[str, Callable[[], Claim]] = {
+    "cfl.alg5": alg5,
+    "cfl.alg6": alg6,
+    "cfl.setup_overlap": setup_overlap,
     "ours.cfl_renormalize": renormalize,
     "ours.cfl_test_images": test_images_used,
 }

@@ -299,3 +299,4 @@ CLAIMS = {
     "cfl.lemB2": lemB2,
     "cfl.lemB2_use": lemB2_use,
 }
+RESUMES = {"cfl.lemB1": "cfl.lemA6"}

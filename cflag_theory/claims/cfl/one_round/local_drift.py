@@ -294,3 +294,4 @@ CLAIMS: dict[str, Callable[[], Claim]] = {
     "cfl.eq17": eq17,
     "cfl.eq18": eq18,
 }
+RESUMES = {"cfl.eq17": "cfl.eq15"}

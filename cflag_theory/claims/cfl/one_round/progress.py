@@ -320,3 +320,4 @@ CLAIMS: dict[str, Callable[[], Claim]] = {
     "cfl.eq13": eq13,
     "cfl.eq15": eq15,
 }
+RESUMES = {"cfl.eq15": "cfl.eq14"}

@@ -315,3 +315,4 @@ CLAIMS = {
     "cfl.lemA4": lemA4,
     "cfl.lemA5": lemA5,
 }
+RESUMES = {"cfl.lemA3": "cfl.lemA2"}

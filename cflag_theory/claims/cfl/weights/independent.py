@@ -169,3 +169,4 @@ def eq33() -> Claim:
 
 
 CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.lemB4": lemB4, "cfl.eq33": eq33}
+RESUMES = {"cfl.eq33": "cfl.lemB10"}
