@@ -12,7 +12,8 @@ from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, K, N, eta, sigma
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run
+from cflag_theory.verify.quantities.cfl import WorldRound
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 
 _HALF, _THIRD = Fraction(1, 2), Fraction(1, 3)
 _ONE, _ZERO = Fraction(1), Fraction(0)
@@ -69,44 +70,21 @@ def mean(world: DriftRounds, value: Any) -> Fraction:
 
 
 def constants(world: DriftRounds) -> dict[Any, Any]:
-    """What the assumptions name, and the weights of the last round."""
-    weights = world.weights[-1]
-    past = 1 - weights[-1]
-    return {
-        L: abs(world.a),
-        eta: world.eta,
-        N: world.clients,
-        K: world.local_steps,
-        G2: world.G**2,
-        B2: world.B**2,
-        D2: world.D**2,
-        A2: world.A**2,
-        R2: world.R**2,
-        sigma2: world.sigma**2,
-        claim.noise2: world.sigma**2,
-        claim.Delta2: world.R**2,
-        claim.past: past,
-        claim.past2: past**2,
-        claim.squares: sum(p**2 for p in weights),
-    }
+    """L of f, which need not be convex, what the other assumptions name, and the weights of the last round."""
+    named = (eta, N, K, G2, B2, D2, A2, R2, sigma2, claim.noise2, claim.Delta2, claim.past, claim.past2, claim.squares)
+    return {L: abs(world.a), **WorldRound(world, world.rounds).values(*named)}
 
 
 def moments(world: DriftRounds) -> dict[Any, Any]:
     """The symbols of (26), (27) and (32), averaged over clients and local steps."""
     t = world.rounds
-    past = 1 - world.weights[-1][-1]
-
-    def slope(run: Run) -> Fraction:
-        return world.slope(run.w[t])
-
+    at = WorldRound(world, t)
     return {
         **constants(world),
-        claim.grad2: world.expectation(lambda run: slope(run) ** 2),
-        claim.inner: world.expectation(lambda run: slope(run) * (run.w[t + 1] - run.w[t])),
-        claim.move2: world.expectation(lambda run: (run.w[t + 1] - run.w[t]) ** 2),
+        **at.values(claim.grad2, claim.inner, claim.move2),
         claim.whole2: mean(world, lambda run, i, w: run.weighted_gradient(t, i, w) ** 2),
-        claim.gap2: mean(world, lambda run, i, w: (slope(run) - run.weighted_gradient(t, i, w)) ** 2),
-        claim.loss2: (past * world.R) ** 2,
+        claim.gap2: mean(world, lambda run, i, w: (world.slope(run.w[t]) - run.weighted_gradient(t, i, w)) ** 2),
+        **at.values(claim.loss2),
     }
 
 

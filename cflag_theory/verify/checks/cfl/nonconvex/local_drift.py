@@ -13,6 +13,7 @@ from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.nonconvex.descent import WORLDS, moments, points_of, story
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 
 _ZERO = Fraction(0)
@@ -20,12 +21,7 @@ _ZERO = Fraction(0)
 
 def drift_constants(world: DriftRounds) -> dict[Any, Any]:
     """c_pB and c_pG of the last round."""
-    squares = sum(p**2 for p in world.weights[-1])
-    return {
-        claim.c_B: 1 + world.B**2 + world.A**2 * squares,
-        claim.c_G: world.G**2 + world.D**2 * squares,
-        eta_l: world.eta_l,
-    }
+    return WorldRound(world, world.rounds).values(claim.c_B, claim.c_G, eta_l)
 
 
 def distances(world: DriftRounds, i: int) -> list[Fraction]:

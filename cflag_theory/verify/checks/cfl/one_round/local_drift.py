@@ -11,13 +11,14 @@ import sympy as sp
 
 from cflag_theory.claims.cfl.one_round import leaning, progress
 from cflag_theory.claims.cfl.one_round import local_drift as claim
-from cflag_theory.claims.cfl.symbols import K, N, eta, eta_l, sigma2
+from cflag_theory.claims.cfl.symbols import K, N, eta, eta_l, mu, sigma2
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.one_round.progress import bounds, worlds
+from cflag_theory.verify.checks.cfl.one_round.progress import worlds
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
-from cflag_theory.verify.witnesses.one_round import Client, Round, expectation, noisy_rounds, of_world
+from cflag_theory.verify.witnesses.one_round import Client, Round, expectation, noisy_rounds
 
 _ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
 #: Of the steep loss: curvature of f, p R, sigma.
@@ -54,17 +55,11 @@ def _cases() -> Iterator[tuple[list[Round], dict[Any, Any], str]]:
     common = {eta: Fraction(2), eta_l: _ONE, sigma2: _ONE, K: 2, N: 1}
     yield rounds, {**common, leaning.lipschitz: _lipschitz(rounds, _ONE)}, STEEP
     for world, t, words in worlds():
-        convexity, smoothness = bounds(world)
+        at = WorldRound(world, t)
+        lipschitz = max(abs(1 - world.eta_l * at[bound]) for bound in (mu, L))
         yield (
-            of_world(world, t),
-            {
-                eta: world.eta,
-                eta_l: world.eta_l,
-                sigma2: world.sigma**2,
-                K: world.local_steps,
-                N: world.clients,
-                leaning.lipschitz: max(abs(1 - world.eta_l * convexity), abs(1 - world.eta_l * smoothness)),
-            },
+            at.rounds,
+            {**at.values(eta, eta_l, sigma2, K, N), leaning.lipschitz: lipschitz},
             f"{words}; eta_l = {world.eta_l}; round {t}",
         )
 
@@ -122,9 +117,7 @@ def eq18_points() -> Iterator[Point]:
     cases = [(attained, 2, Fraction(1), Fraction(2), "N = 1, f = w^2/2, no drifts, R = 4, p = (1/2, 1/2)")]
     cases += [(world, t, _HALF, Fraction(-3, 2), words) for world, t, words in worlds()]
     for world, t, start, w, words in cases:
-        _, smoothness = bounds(world)
-        squares = sum((p**2 for _, p in world.past(t)), _ZERO)
-        past = sum((p for tau, p in world.past(t) if tau < t), _ZERO)
+        at, smoothness = WorldRound(world, t), WorldRound(world, t)[L]
         slope = world.slope(start)
 
         def mean(name: str, world: DriftRounds = world, t: int = t, w: Fraction = w) -> Fraction:
@@ -132,13 +125,10 @@ def eq18_points() -> Iterator[Point]:
 
         yield Point(
             {
-                L: smoothness,
-                claim.c_Bi: 1 + world.B**2 + world.A**2 * squares,
-                claim.c_Gi: world.G**2 + world.D**2 * squares,
-                claim.rho_i2: (past * world.R) ** 2,
+                **at.values(L, claim.c_Bi, claim.c_Gi, claim.rho_i2),
                 claim.local_grad2: mean("mean_gradient"),
                 claim.true_grad2: mean("weighted_gradient"),
-                claim.loss_grad2: (past * world.R) ** 2,
+                **at.values(claim.loss_grad2),
                 claim.grad_w2: world.slope(w) ** 2,
                 claim.grad_wt2: slope**2,
                 claim.grad_change: abs(world.slope(w) - slope),
@@ -208,8 +198,7 @@ def turning(step: Fraction, outer: Fraction, loss: Fraction) -> Point:
 
 def _second_step(world: DriftRounds, t: int, words: str) -> Point:
     """(18) at w_{t,1,1} of a run of Algorithm 2."""
-    squares = sum((p**2 for _, p in world.past(t)), _ZERO)
-    past = sum((p for tau, p in world.past(t) if tau < t), _ZERO)
+    at = WorldRound(world, t)
 
     def mean(function: Any) -> Fraction:
         return world.expectation(lambda run: function(run, run.local[t][0][1]))
@@ -217,16 +206,13 @@ def _second_step(world: DriftRounds, t: int, words: str) -> Point:
     moved2 = mean(lambda run, w: (w - run.w[t]) ** 2)
     return Point(
         {
-            L: bounds(world)[1],
-            claim.c_Bi: 1 + world.B**2 + world.A**2 * squares,
-            claim.c_Gi: world.G**2 + world.D**2 * squares,
-            claim.rho_i2: (past * world.R) ** 2,
+            **at.values(L, claim.c_Bi, claim.c_Gi, claim.rho_i2),
             claim.local_grad2: mean(lambda run, w: run.mean_gradient(t, 0, w) ** 2),
             claim.true_grad2: mean(lambda run, w: run.weighted_gradient(t, 0, w) ** 2),
-            claim.loss_grad2: (past * world.R) ** 2,
+            **at.values(claim.loss_grad2),
             claim.grad_w2: mean(lambda run, w: world.slope(w) ** 2),
             claim.from_t: sp.sqrt(sp.Rational(moved2.numerator, moved2.denominator)),
-            progress.gap: mean(lambda run, w: world.f(run.w[t])) - world.f(world.b / world.a),
+            **at.values(progress.gap),
         },
         (f"{words}; eta_l = {world.eta_l}; w_(t,1,1) of round {t}, all {world.draws} draws.",),
         "2",

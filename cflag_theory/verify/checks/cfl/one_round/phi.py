@@ -14,8 +14,8 @@ from cflag_theory.claims.cfl.one_round.thresholds import long_root, root_c
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, mu, sigma2
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.one_round.progress import bounds
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 
 _ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
@@ -33,27 +33,14 @@ def phi_points() -> Iterator[Point]:
         weights = ((_ONE,), (first, 1 - first))
         world = DriftRounds(weights, start=start, eta_l=Fraction(1, 20), D=drift, R=loss, sigma=noise)
         pulled = first * loss
-        away = world.expectation(lambda run: abs(run.w[2]))
-        drifts = drift**2 * (first**2 + (1 - first) ** 2)
+        at = WorldRound(world, 2)
+        away, drifts = at[dist], at[c_G]
         yield Point(
             {
-                L: bounds(world)[1],
-                mu: bounds(world)[0],
-                eta: world.eta,
-                eta_g: world.eta_g,
-                K: 1,
-                N: 1,
-                c_B: 1,
+                **at.values(L, mu, eta, eta_g, K, N, c_B),
                 root_c: 1,
                 long_root: sp.sqrt(7),
-                c_G: drifts,
-                rho2: pulled**2,
-                sigma2: noise**2,
-                rho: pulled,
-                gap: world.expectation(lambda run: run.world.f(run.w[2])),
-                dist: away,
-                dist2: world.expectation(lambda run: run.w[2] ** 2),
-                next2: world.expectation(lambda run: run.w[3] ** 2),
+                **at.values(c_G, rho2, sigma2, rho, gap, dist, dist2, next2),
                 claim.c_1: 2 * drifts + noise**2 + 2 * pulled**2,
                 claim.c_2: 5 * (drifts + pulled**2 + noise**2 / 2),
                 claim.phi_t: 2 * pulled * away,

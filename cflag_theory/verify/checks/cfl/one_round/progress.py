@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 from cflag_theory.claims.cfl.one_round import progress as claim
 from cflag_theory.claims.cfl.symbols import eta, mu
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run
-from cflag_theory.verify.witnesses.one_round import Round, of_run, of_world
+from cflag_theory.verify.witnesses.one_round import of_run
 
 _ZERO, _ONE, _HALF, _THIRD, _QUARTER = Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 4)
 _FIRST = ((_ONE,),)
@@ -53,32 +53,14 @@ def worlds() -> Iterator[tuple[DriftRounds, int, str]]:
     )
 
 
-def bounds(world: DriftRounds) -> tuple[Fraction, Fraction]:
-    """(mu, L) with which every f_{t,i} of a world satisfies Assumption 1."""
-    spread = abs(world.A) + abs(world.B)
-    return world.a * (1 - spread), world.a * (1 + spread)
-
-
 def _story(world: DriftRounds, t: int, words: str) -> str:
     return f"{words}; eta_l = {world.eta_l}; round t = {t}, all {world.draws} draws of drifts and noises."
-
-
-def _square(world: DriftRounds, found: Round) -> tuple[Fraction, Fraction]:
-    star = world.b / world.a
-    return found.start - star, found.end - found.start
 
 
 def eq10_points() -> Iterator[Point]:
     """Rounds for (10); points of local paths for (12)."""
     for world, t, words in worlds():
-        pairs = [_square(world, found) for found in of_world(world, t)]
-        count = len(pairs)
-        values = {
-            claim.dist2: sum(d**2 for d, _ in pairs) / count,
-            claim.next2: sum((d + move) ** 2 for d, move in pairs) / count,
-            claim.dist_dot_move: sum(d * move for d, move in pairs) / count,
-            claim.move2: sum(move**2 for _, move in pairs) / count,
-        }
+        values = WorldRound(world, t).values(claim.dist2, claim.next2, claim.dist_dot_move, claim.move2)
         yield Point(values, (_story(world, t, words), f"E<w_t - w*, Delta> = {values[claim.dist_dot_move]}."), "1")
     # Far steps: only there is a norm larger than its square.
     far = DriftRounds(_FIRST, b=Fraction(2), local_steps=2, D=Fraction(2), sigma=Fraction(4))
@@ -95,14 +77,12 @@ def eq10_points() -> Iterator[Point]:
 def _path_points(run: Run, t: int, words: str) -> Iterator[Point]:
     world = run.world
     star, w = world.b / world.a, run.w[t]
-    convexity, smoothness = bounds(world)
     for tau in range(1, t + 1):
         for x in run.local[t][0][:-1]:
             slope = run.gradient(tau, 0, x)
             yield Point(
                 {
-                    L: smoothness,
-                    mu: convexity,
+                    **WorldRound(world, t).values(L, mu),
                     claim.h_x: run.value(tau, 0, x),
                     claim.h_t: run.value(tau, 0, w),
                     claim.h_star: run.value(tau, 0, star),
@@ -121,39 +101,17 @@ def _path_points(run: Run, t: int, words: str) -> Iterator[Point]:
             )
 
 
-def moments(world: DriftRounds, t: int) -> dict[Any, Any]:
-    """What (10)-(15) speak of, over all draws."""
-    star = world.b / world.a
-    convexity, smoothness = bounds(world)
-    past = sum((p for tau, p in world.past(t) if tau < t), _ZERO)
-
-    def mean(function: Any) -> Fraction:
-        return world.expectation(lambda run: function(run, of_run(run, t)))
-
-    def local_gap(run: Run, found: Round) -> Fraction:
-        each = (run.weighted_value(t, i, found.start) - run.weighted_value(t, i, star) for i in range(world.clients))
-        return sum(each, _ZERO) / world.clients
-
-    return {
-        L: smoothness,
-        mu: convexity,
-        eta: world.eta,
-        claim.rho: past * abs(world.R),
-        claim.dist: mean(lambda run, found: abs(found.start - star)),
-        claim.dist2: mean(lambda run, found: (found.start - star) ** 2),
-        claim.drift2: mean(lambda run, found: found.mean(lambda c: [(x - c.path[0]) ** 2 for x in c.path[:-1]])),
-        claim.local_gap: mean(local_gap),
-        claim.gap: mean(lambda run, found: world.f(found.start) - world.f(star)),
-        claim.pull: mean(lambda run, found: found.mean(lambda c: c.local) * (star - found.start)),
-        claim.true_pull: mean(lambda run, found: found.mean(lambda c: c.true) * (star - found.start)),
-        claim.loss_pull: mean(lambda run, found: found.mean(lambda c: c.loss) * (found.start - star)),
-    }
+#: What (10)-(15) speak of.
+MOMENTS = (
+    *(L, mu, eta, claim.rho, claim.dist, claim.dist2, claim.drift2, claim.local_gap, claim.gap),
+    *(claim.pull, claim.true_pull, claim.loss_pull),
+)
 
 
 def eq13_points() -> Iterator[Point]:
     """Rounds 1 and 2: in the second w_t has been pulled along a drift that its objective contains again."""
     for world, t, words in worlds():
-        values = moments(world, t)
+        values = WorldRound(world, t).values(*MOMENTS)
         numbers = f"E[f_t(w_t) - f_t(w*)] = {values[claim.local_gap]}, E f(w_t) - f(w*) = {values[claim.gap]}."
         yield Point(values, (_story(world, t, words), numbers))
 
@@ -167,17 +125,13 @@ def eq15_points() -> Iterator[Point]:
         chosen.append((world, 1, f"N = 1, K = {steps}, f = w^2/2, w_1 = 1, D = 2"))
     for world, t, words in chosen:
         found = of_run(next(iter(world.runs())), t)
-        smoothness = bounds(world)[1]
-        star = world.b / world.a
-        squares = sum((p**2 for _, p in world.past(t)), _ZERO)
-        c = 1 + world.B**2 + world.A**2 * squares
+        known = WorldRound(world, t).values(L, eta, claim.c_B)
+        smoothness, c = known[L], known[claim.c_B]
         slope, last = world.slope(found.start), found.clients[0].path[-2]
         below = found.start - slope / smoothness
         yield Point(
             {
-                L: smoothness,
-                eta: world.eta,
-                claim.c_B: c,
+                **known,
                 claim.grad_here2: c * found.mean(lambda k, w=world: [w.slope(x) ** 2 for x in k.path[:-1]]),  # type: ignore[misc]
                 claim.grad_diff2: c
                 * found.mean(lambda k, w=world, s=slope: [(w.slope(x) - s) ** 2 for x in k.path[:-1]]),  # type: ignore[misc]
@@ -185,7 +139,7 @@ def eq15_points() -> Iterator[Point]:
                 claim.grad_t2: slope**2,
                 claim.difference: abs(world.slope(last) - slope),
                 claim.distance: abs(last - found.start),
-                claim.gap: world.f(found.start) - world.f(star),
+                claim.gap: world.f(found.start) - world.f(world.b / world.a),
                 claim.f_t: world.f(found.start),
                 claim.f_below: world.f(below),
             },

@@ -13,10 +13,11 @@ from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, eta_l, mu, sigma2
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.one_round.local_drift import CURVATURE, LOSS, STEEP, drifts, steep
-from cflag_theory.verify.checks.cfl.one_round.progress import bounds, moments, worlds
+from cflag_theory.verify.checks.cfl.one_round.progress import MOMENTS, worlds
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
-from cflag_theory.verify.witnesses.one_round import Round, expectation, noisy_rounds, of_world
+from cflag_theory.verify.witnesses.one_round import Round, expectation, noisy_rounds
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -43,20 +44,9 @@ def eq20_points() -> Iterator[Point]:
     small = DriftRounds(even, start=_ONE, local_steps=3, eta_l=Fraction(1, 12), D=half, R=Fraction(1, 3), sigma=half)
     shown = "N = 1, K = 3, f = w^2/2, w_1 = 1, D = sigma = 1/2, R = 1/3, p = (1/2, 1/2) in round 2"
     for world, t, words in ((small, 2, shown), *worlds()):
-        squares = sum((p**2 for _, p in world.past(t)), _ZERO)
-        past = sum((p for tau, p in world.past(t) if tau < t), _ZERO)
-        star = world.f(world.b / world.a)
-        values: dict[Any, Any] = {
-            L: bounds(world)[1],
-            eta_l: world.eta_l,
-            K: world.local_steps,
-            sigma2: world.sigma**2,
-            c_Bi: 1 + world.B**2 + world.A**2 * squares,
-            c_Gi: world.G**2 + world.D**2 * squares,
-            rho_i2: (past * world.R) ** 2,
-            gap: world.expectation(lambda run, w=world, t=t, s=star: w.f(run.w[t]) - s),  # type: ignore[misc]
-        }
-        cases.append((of_world(world, t), values, f"{words}; eta_l = {world.eta_l}; round {t}"))
+        at = WorldRound(world, t)
+        values = at.values(L, eta_l, K, sigma2, c_Bi, c_Gi, rho_i2, gap)
+        cases.append((at.rounds, values, f"{words}; eta_l = {world.eta_l}; round {t}"))
     for rounds, values, words in cases:
         found = drifts(rounds, values[K])
         most = max(found)
@@ -156,20 +146,7 @@ def runs() -> Iterator[Point]:
             "N = K = 2, f = w^2/2, w_1 = 1, D = sigma = 1/2",
         ),
     ):
-        squares = sum((p**2 for _, p in world.past(t)), _ZERO)
-        found = moments(world, t)
-        values = {
-            **found,
-            eta_l: world.eta_l,
-            K: world.local_steps,
-            N: world.clients,
-            sigma2: world.sigma**2,
-            c_B: 1 + world.B**2 + world.A**2 * squares,
-            claim.c_G: world.G**2 + world.D**2 * squares,
-            claim.rho2: found[rho] ** 2,
-            move2: world.expectation(lambda run, t=t: (run.w[t + 1] - run.w[t]) ** 2),  # type: ignore[misc]
-            next2: world.expectation(lambda run, t=t: run.w[t + 1] ** 2),  # type: ignore[misc]
-        }
+        values = WorldRound(world, t).values(*MOMENTS, eta_l, K, N, sigma2, c_B, claim.c_G, claim.rho2, move2, next2)
         yield Point(
             values,
             (

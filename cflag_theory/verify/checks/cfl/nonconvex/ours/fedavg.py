@@ -14,6 +14,7 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.nonconvex.descent import constants, story
 from cflag_theory.verify.checks.cfl.nonconvex.rate import mean_squared_gradients
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 
 _ONE, _ZERO, _HALF = Fraction(1), Fraction(0), Fraction(1, 2)
@@ -44,14 +45,12 @@ def largest_bias(world: DriftRounds) -> Fraction:
 def fedavg_points() -> Iterator[Point]:
     """Whole runs, with the bias of their drifts computed."""
     for world in WORLDS:
-        found = mean_squared_gradients(world)
+        found, at = mean_squared_gradients(world), WorldRound(world, world.rounds)
         values: dict[Any, Any] = {
             **constants(world),
-            T: world.rounds,
-            eta_l: world.eta_l,
+            **at.values(T, eta_l),
             runs.mean_grad2: sum(found) / world.rounds,
-            runs.fall: world.f(world.start) + world.b**2 / (2 * world.a),
-            runs.steps: world.local_steps,
+            **at.values(runs.fall, runs.steps),
             claim.drift2: world.G**2 + world.D**2,
             claim.bias: largest_bias(world),
         }

@@ -16,6 +16,7 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.nonconvex.descent import constants, story
 from cflag_theory.verify.checks.cfl.nonconvex.rate import mean_squared_gradients, stuck
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 
 _ONE, _ZERO, _HALF = Fraction(1), Fraction(0), Fraction(1, 2)
@@ -61,16 +62,15 @@ def nonconvex_points() -> Iterator[Point]:
     """Whole runs; the drift model round by round; the floor."""
     for world in WORLDS:
         by_round, single = errors(world)
-        lowest = -(world.b**2) / (2 * world.a)
+        at = WorldRound(world, world.rounds)
         values: dict[Any, Any] = {
             **constants(world),
-            T: world.rounds,
-            eta_l: world.eta_l,
+            **at.values(T, eta_l),
             claim.mean_grad2: sum(mean_squared_gradients(world)) / world.rounds,
-            claim.fall: world.f(world.start) - lowest,
+            **at.values(claim.fall),
             claim.error2_mean: sum(by_round) / world.rounds,
             claim.error2: single,
-            claim.steps: world.local_steps,
+            **at.values(claim.steps),
         }
         words = f"T = {world.rounds}, E||e_t||^2 = {', '.join(map(str, by_round[:3]))}, ..."
         if world.local_steps == 1:
@@ -78,8 +78,7 @@ def nonconvex_points() -> Iterator[Point]:
         yield Point(values, (story(world), words), "2")
         if not (world.A or world.B):
             for t, found in enumerate(by_round, 1):
-                weights = world.weights[t - 1]
-                of_round = {past: 1 - weights[-1], squares: sum(p**2 for p in weights)}
+                of_round = WorldRound(world, t).values(past, squares)
                 numbers = {claim.bar2: found, claim.client2: world.G**2, claim.time2: world.D**2}
                 yield Point({**values, **of_round, **numbers}, (story(world), f"Round {t}."), "3")
     for step in (_HALF, _ONE, Fraction(2), Fraction(3)):

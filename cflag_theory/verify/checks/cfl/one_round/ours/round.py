@@ -10,14 +10,14 @@ import numpy as np
 import sympy as sp
 
 from cflag_theory.claims.cfl.one_round.ours import round as claim
-from cflag_theory.claims.cfl.one_round.progress import drift2, gap, local_gap, next2
+from cflag_theory.claims.cfl.one_round.progress import dist2, drift2, gap, local_gap, next2
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, eta_l, mu, sigma2
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.one_round.progress import bounds
 from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run
-from cflag_theory.verify.witnesses.one_round import Client, Round, expectation, of_world
+from cflag_theory.verify.witnesses.one_round import Round
 
 _ZERO, _ONE, _HALF, _THIRD = Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3)
 _FIRST = ((_ONE,),)
@@ -71,52 +71,29 @@ def _root(value: Fraction) -> sp.Expr:
 
 def values(world: DriftRounds, t: int) -> dict[Any, Any]:
     """Everything that the statements of ours.cfl_round contain."""
-    star = world.b / world.a
-    convexity, smoothness = bounds(world)
-    past = sum((p for tau, p in world.past(t) if tau < t), _ZERO)
+    at = WorldRound(world, t)
     clients = range(world.clients)
 
     def errors(run: Run) -> list[Fraction]:
         w = run.w[t]
         return [run.weighted_gradient(t, i, w) - world.slope(w) for i in clients]
 
-    def weighted_gap(run: Run) -> Fraction:
-        each = (run.weighted_value(t, i, run.w[t]) - run.weighted_value(t, i, star) for i in clients)
-        return sum(each, _ZERO) / world.clients
-
-    def moved(client: Client) -> list[Fraction]:
-        return [(x - client.path[0]) ** 2 for x in client.path[:-1]]
-
     def noise(found: Round) -> Fraction:
         return found.mean(lambda client: client.noise) ** 2
 
-    rounds = of_world(world, t)
-    value = world.expectation(lambda run: world.f(run.w[t]) - world.f(star))
-    weighted = world.expectation(weighted_gap)
     done = world.local_steps - 1
     return {
-        L: smoothness,
-        mu: convexity,
-        eta: world.eta,
-        eta_l: world.eta_l,
-        eta_g: world.eta_g,
-        K: world.local_steps,
-        N: world.clients,
-        sigma2: world.sigma**2,
-        next2: world.expectation(lambda run: (run.w[t + 1] - star) ** 2),
-        gap: value,
-        local_gap: weighted,
-        drift2: expectation(rounds, lambda found: found.mean(moved)),
-        claim.bias: value - weighted,
-        claim.rms_dist: _root(world.expectation(lambda run: (run.w[t] - star) ** 2)),
+        **at.values(L, mu, eta, eta_l, eta_g, K, N, sigma2, next2, gap, local_gap, drift2),
+        claim.bias: at[gap] - at[local_gap],
+        claim.rms_dist: _root(at[dist2]),
         claim.rms_error: _root(world.expectation(lambda run: (sum(errors(run), _ZERO) / world.clients) ** 2)),
-        claim.rms_loss: past * abs(world.R),
+        **at.values(claim.rms_loss),
         claim.spread: world.expectation(lambda run: sum((e**2 for e in errors(run)), _ZERO) / world.clients),
-        claim.round_noise2: expectation(rounds, noise),
-        claim.noise_sum2: expectation(rounds, lambda found: sum(found.clients[0].noise[:done], _ZERO) ** 2),
-        claim.lost2: (past * world.R) ** 2,
-        claim.lost_sum2: (done * past * world.R) ** 2,
-        claim.client_loss2: (past * world.R) ** 2,
+        claim.round_noise2: at.mean(noise),
+        claim.noise_sum2: at.mean(lambda found: sum(found.clients[0].noise[:done], _ZERO) ** 2),
+        **at.values(claim.lost2),
+        claim.lost_sum2: done**2 * at[claim.lost2],
+        **at.values(claim.client_loss2),
         claim.j: done,
     }
 

@@ -16,6 +16,7 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.ours.strongly_convex import Moments, bounds, worlds
 from cflag_theory.verify.checks.cfl.rates.theorems import gaps
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.cfl import WorldRound
 
 _ONE = Fraction(1)
 
@@ -28,18 +29,16 @@ def convex_points() -> Iterator[Point]:
             values = {**moments.values((_ONE, _ONE)), T: rounds, claim.young2: moments.young(rounds)}
             story = f"f = w^2/2, K = 1, eta = 1/3, {words}; round {world.rounds} over all draws, T = {rounds}."
             yield Point(values, (story,), "round")
-        found = gaps(world)
+        found, at = gaps(world), WorldRound(world, world.rounds)
         bias, noise = bounds(world)
         whole: dict[Any, Any] = {
-            L: 1,
-            T: world.rounds,
-            eta: world.eta,
+            **at.values(L, T, eta),
             beta: bias,
             v: noise,
-            start2: world.start**2,
+            **at.values(start2),
             least: min(found[:-1]),
             total(T): sum(found[:-1], Fraction(0)),
-            apart2(0): world.start**2,
+            **at.values(apart2(0)),
             apart2(T): 2 * found[-1],
         }
         story = f"f = w^2/2, K = 1, eta = 1/3, {words}, T = {world.rounds}."

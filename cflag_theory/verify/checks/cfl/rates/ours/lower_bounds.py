@@ -15,6 +15,7 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.theorems import current, even, gaps
 from cflag_theory.verify.checks.cfl.rates.weighted_means import loss
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 
 _ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
@@ -43,7 +44,7 @@ def _shares(world: DriftRounds) -> list[Fraction]:
 def floor_points() -> Iterator[Point]:
     """Worlds with both drifts, and the start at which each floor is nearest."""
     for world, words in _worlds():
-        last = gaps(world)[-1]
+        last, at = gaps(world)[-1], WorldRound(world, world.rounds)
         keep = (1 - world.eta) ** world.rounds
         shares = _shares(world)
         assert sum(shares) == 1 - keep
@@ -58,12 +59,9 @@ def floor_points() -> Iterator[Point]:
         ):
             values: dict[Any, Any] = {
                 floors.curvature: 1,
-                floors.start2: world.start**2,
+                **at.values(floors.start2),
                 claim.reach2: reach,
-                G2: world.G**2,
-                D2: world.D**2,
-                N: world.clients,
-                T: world.rounds,
+                **at.values(G2, D2, N, T),
                 floors.gap(T): last,
                 floors.keep(T): keep,
                 floors.along(T): 1 - keep,
@@ -107,15 +105,12 @@ def _attained() -> Iterator[Point]:
     """One round with the step (h + g - g)/(h + g) attains both floors: with h = g = 1 it is 1/2."""
     for part, sizes in (("clients", {"G": _ONE}), ("time", {"D": _ONE})):
         world = DriftRounds(weights=current(1), start=_ONE, eta_l=_HALF, **sizes)  # type: ignore[arg-type]
-        last = gaps(world)[-1]
+        last, at = gaps(world)[-1], WorldRound(world, world.rounds)
         values: dict[Any, Any] = {
             floors.curvature: 1,
-            floors.start2: 1,
+            **at.values(floors.start2),
             claim.reach2: 1,
-            G2: world.G**2,
-            D2: world.D**2,
-            N: 1,
-            T: 1,
+            **at.values(G2, D2, N, T),
             floors.gap(T): last,
             floors.keep(T): _HALF,
             floors.along(T): _HALF,

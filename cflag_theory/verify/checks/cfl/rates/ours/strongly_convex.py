@@ -17,6 +17,7 @@ from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.theorems import current, even
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run
 
 _ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
@@ -86,10 +87,7 @@ class Moments:
         return {
             mu: low,
             L: high,
-            eta: world.eta,
-            N: world.clients,
-            G2: world.G**2,
-            D2: world.D**2,
+            **WorldRound(world, self.t).values(eta, N, G2, D2),
             claim.r: 1 - world.eta * low,
             claim.x2: squares["x"],
             claim.g2: squares["x"],
@@ -155,18 +153,16 @@ def bounds(world: DriftRounds) -> tuple[sp.Expr, Fraction]:
 
 def _whole(world: DriftRounds, words: str) -> Point:
     beta, v = bounds(world)
-    r = 1 - world.eta
+    r, at = 1 - world.eta, WorldRound(world, world.rounds)
     last = world.expectation(lambda run: run.w[-1] ** 2)
     values: dict[Any, Any] = {
         mu: 1,
-        L: 1,
-        eta: world.eta,
-        T: world.rounds,
+        **at.values(L, eta, T),
         claim.r: r,
         claim.beta: beta,
         claim.v: v,
         claim.start: world.start,
-        apart2(0): world.start**2,
+        **at.values(apart2(0)),
         apart2(T): last,
         claim.reach(T): r**world.rounds * world.start + beta,
     }
@@ -182,12 +178,7 @@ def _local(world: DriftRounds, words: str) -> Point:
     noise = world.sigma**2
     values: dict[Any, Any] = {
         mu: 1,
-        L: 1,
-        eta: world.eta,
-        eta_g: 1,
-        T: world.rounds,
-        start2: world.start**2,
-        apart2(0): world.start**2,
+        **WorldRound(world, world.rounds).values(L, eta, eta_g, T, start2, apart2(0)),
         apart2(T): last,
         claim.q: 1 - world.eta / 2,
         claim.bias2: drift / world.clients + rho**2,
