@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,7 @@ from cflag_theory import __version__
 from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, RuleUse, Step
 from cflag_theory.claims.ledger import PREAMBLE
 from cflag_theory.errors import OutputError
-from cflag_theory.files import check_writable
+from cflag_theory.files import check_writable, whole_set
 from cflag_theory.studies.rates.statistics import FIT_RULE
 from cflag_theory.verify.coq import census
 from cflag_theory.verify.verdict import GRAVITY, MEANINGS, Verdict
@@ -56,25 +53,20 @@ def write_report(
         If the folder cannot be written.
     """
     target = check_writable(folder)
-    draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=target))
     try:
-        figures = _figures(draft, rates, cfl_rates, nqm_panels)
-        (draft / "ledger.json").write_text(json.dumps([v.to_json() for v in verdicts], indent=1), encoding="utf-8")
-        (draft / "rates.json").write_text(json.dumps(list(rates), indent=1), encoding="utf-8")
-        (draft / "cfl_rates.json").write_text(json.dumps(list(cfl_rates), indent=1), encoding="utf-8")
-        page = _page(verdicts, rates, notes, figures)
-        (draft / "index.html").write_text(page, encoding="utf-8")
-        # The page goes last: whoever finds it finds its figures too.
-        for file in sorted(draft.iterdir(), key=lambda path: path.name == "index.html"):
-            os.replace(file, target / file.name)
+        with whole_set(target, last="index.html") as draft:
+            figures = _figures(draft, rates, cfl_rates, nqm_panels)
+            (draft / "ledger.json").write_text(json.dumps([v.to_json() for v in verdicts], indent=1), encoding="utf-8")
+            (draft / "rates.json").write_text(json.dumps(list(rates), indent=1), encoding="utf-8")
+            (draft / "cfl_rates.json").write_text(json.dumps(list(cfl_rates), indent=1), encoding="utf-8")
+            page = _page(verdicts, rates, notes, figures)
+            (draft / "index.html").write_text(page, encoding="utf-8")
     except OSError as error:
         if isinstance(error, OutputError):
             raise
         raise OutputError(
             f"cannot write the report to {str(folder)!r} ({error.strerror}): choose another with --out"
         ) from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     return target / "index.html"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from cflag_theory.errors import OutputError
+from cflag_theory.files import whole
 
 # Okabe and Ito's palette, which stays apart for colour-blind readers.
 MEASURED, BOUND, SECOND, REFERENCE = "#0072B2", "#D55E00", "#009E73", "#7F7F7F"
@@ -55,15 +55,10 @@ def save(figure: Figure, folder: Path | str, name: str, formats: Sequence[str] =
         folder.mkdir(parents=True, exist_ok=True)
         for extension in formats:
             target = folder / f"{name}.{extension}"
-            draft = folder / f".{name}.{os.getpid()}.{extension}"
             # Without a date the same results give the same bytes.
             metadata = {"Date": None} if extension == "svg" else None
-            try:
-                with house_style():
-                    figure.savefig(draft, format=extension, metadata=metadata, bbox_inches="tight")
-                os.replace(draft, target)
-            finally:
-                draft.unlink(missing_ok=True)
+            with house_style(), whole(target) as file:
+                figure.savefig(file, format=extension, metadata=metadata, bbox_inches="tight")
             written.append(target)
     except OSError as error:
         raise OutputError(

@@ -13,9 +13,8 @@ import pytest
 
 import cflag_theory.figures as figures
 from cflag_theory.claims.ledger import PREAMBLE
-from cflag_theory.cli import report as module
 from cflag_theory.errors import OutputError
-from cflag_theory.files import check_writable, write_text
+from cflag_theory.files import check_writable
 from cflag_theory.kernels import random_separable, uniform
 from cflag_theory.studies.nqm.setting import Setting
 from cflag_theory.studies.nqm.table3 import nqm_study
@@ -218,27 +217,3 @@ def test_an_interrupted_report_leaves_the_older_one(tmp_path, verdicts, rates, m
         assert isinstance(caught.value, OutputError)
     assert calls == ["rate", "drift"]
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-def test_text_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    target = tmp_path / "rate.json"
-    write_text(target, "[1]")
-    assert target.read_text(encoding="utf-8") == "[1]"
-
-    def full(source, destination):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(module.os, "replace", full)
-    with pytest.raises(OutputError, match=r"cannot write .*rate\.json.*No space left on device.*choose another place"):
-        write_text(target, "[2]")
-    assert [path.name for path in tmp_path.iterdir()] == ["rate.json"]
-    assert target.read_text(encoding="utf-8") == "[1]"
-    with pytest.raises(OutputError, match="cannot write"):
-        write_text(target / "below.json", "[]")
-
-
-def test_a_writable_folder_is_made_and_left_empty(tmp_path):
-    made = check_writable(tmp_path / "a" / "b")
-    assert made.is_absolute()
-    assert made.is_dir()
-    assert list(made.iterdir()) == []

@@ -77,7 +77,7 @@ def test_a_full_disk_leaves_the_old_figure_and_no_draft(tmp_path, monkeypatch):
     (tmp_path / "rate.png").write_bytes(b"old")
 
     def full(self, target, **options):
-        target.write_bytes(b"half")
+        target.write(b"half")
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Figure, "savefig", full)

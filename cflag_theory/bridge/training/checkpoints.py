@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from cflag_theory.bridge.measures.results import FILE
 from cflag_theory.bridge.settings.run_settings import RunSettings, differing_key
 from cflag_theory.errors import DataError, OutputError
-from cflag_theory.folders import alone_in, whole
+from cflag_theory.files import alone_in, whole
 
 FORMAT = "cflag-theory bridge 1"
 HEADER = "run.json"
@@ -86,7 +86,7 @@ class Folder:
         with alone_in(self.folder, "run"):
             self._begin()
             # What a process left that was killed while it wrote.
-            for draft in (*self.folder.glob(".*.draft"), *self.folder.glob(".*.npz.*")):
+            for draft in self.folder.glob(".*.draft"):
                 draft.unlink(missing_ok=True)
             yield
 
@@ -168,7 +168,7 @@ class Folder:
 @contextmanager
 def _whole(path: Path) -> Iterator[Any]:
     try:
-        with whole(path) as file:
+        with whole(path, alone=True) as file:
             yield file
     except OSError as error:
         raise OutputError(

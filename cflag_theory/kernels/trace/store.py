@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-import secrets
 import zipfile
-from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.errors import DataError, OutputError
+from cflag_theory.files import whole
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.trace.trace import COLUMNS, PER_CLIENT, STATE, Status, Trace
 
@@ -37,17 +36,12 @@ def write_trace(path: str | os.PathLike[str], trace: Trace) -> Path:
         arrays["iterates"] = trace.iterates
     header = {"format": FORMAT, "config": dict(trace.config), "absent": dict(trace.absent)}
     encoded: dict[str, Any] = {name: _encode(array) for name, array in arrays.items()}
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
-        with open(temporary, "xb") as file:
+        with whole(target) as file:
             np.savez_compressed(file, header=np.array(json.dumps(header)), **encoded)
-        os.replace(temporary, target)
     except OSError as error:
         reason = error.strerror or error
         raise OutputError(f"cannot write {target}: {reason}; choose another folder or mend its permissions") from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
     return target
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import cflag_theory
 from cflag_theory.errors import OutputError
+from cflag_theory.files import write_text
 from cflag_theory.studies.rates.statistics import RESAMPLES, Horizon, Squares
 
 #: The file in a study's folder.
@@ -55,9 +56,6 @@ class Store:
         OutputError
             If the file cannot be written.
         """
-        # Reports import studies, which import this module.
-        from cflag_theory.files import write_text
-
         self.found |= {one.T: one for one in horizons}
         if self._path is None:
             return

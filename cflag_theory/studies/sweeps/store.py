@@ -12,7 +12,7 @@ from typing import Any
 
 import cflag_theory
 from cflag_theory.errors import DataError, InvalidInput, MissingExtra, OutputError
-from cflag_theory.folders import alone_in, whole
+from cflag_theory.files import alone_in, whole
 from cflag_theory.kernels.engines.codegen.cache import source_hash
 from cflag_theory.studies.sweeps.check import Chunk, Plan
 from cflag_theory.studies.sweeps.columns import as_column, schema
@@ -119,7 +119,7 @@ class Store:
             raise OutputError(f"cannot write {self.folder / name}: {error.strerror}; {_MENDED}") from error
 
     def _write(self, name: str, content: Any) -> None:
-        with whole(self.folder / name) as file:
+        with whole(self.folder / name, alone=True) as file:
             file.write(content)
 
 

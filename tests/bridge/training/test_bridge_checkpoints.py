@@ -99,7 +99,7 @@ def test_two_processes_do_not_share_a_folder(tmp_path):
 
 
 def test_what_a_killed_process_left_is_swept(tmp_path):
-    for name in (".ewc-7.npz.draft", ".results.json.draft", ".ewc-7-task0.npz.0123456789abcdef"):
+    for name in (".ewc-7.npz.draft", ".results.json.draft", ".ewc-7-task0.npz.0123456789abcdef.draft"):
         (tmp_path / name).write_bytes(b"half")
     with folder(tmp_path).lock():
         assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", HEADER]
