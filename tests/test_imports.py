@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -127,6 +128,18 @@ def test_forbidden_imports_are_seen(tmp_path):
     seen = {int(number) for number in re.findall(r"\.forbidden_(\d+)\b", done.stdout)}
     assert seen == set(range(len(FORBIDDEN))), done.stdout
     assert ".allowed_" not in done.stdout
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Packages stay out: what their `__init__` offers by name is loaded when it is used."""
+    grimp = pytest.importorskip("grimp")
+    graph = grimp.build_graph("cflag_theory", cache_dir=None)
+    modules = {module for module in graph.modules if not graph.find_children(module)}
+    arrows = {module: graph.find_modules_directly_imported_by(module) & modules for module in modules}
+    TopologicalSorter(arrows).prepare()
+    # The ledger imports the errors; the other way round as well is a circle.
+    with pytest.raises(CycleError):
+        TopologicalSorter({**arrows, "cflag_theory.errors": {"cflag_theory.claims.ledger"}}).prepare()
 
 
 def test_files_are_loaded_without_pickles():
