@@ -14,10 +14,12 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 import pytest
+from typer.main import get_command
 
 import cflag_theory
 from cflag_theory import claims
 from cflag_theory.claims.ledger import LEDGER
+from cflag_theory.cli.main import app
 from cflag_theory.verify.checks import CHECKS
 
 ROOT = Path(__file__).parents[1]
@@ -193,10 +195,58 @@ def test_the_package_says_nothing_unfinished():
         assert found is None, f"{path}: {found}"
 
 
+def test_what_the_forge_reads_is_in_step():
+    """Hooks, workflow, issue forms and citation are YAML, with the tools, commands and version of this repository."""
+    yaml = pytest.importorskip("yaml")
+
+    def read(name):
+        return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    for hook in read(".pre-commit-config.yaml")["repos"][0]["hooks"]:
+        assert hook["entry"].removesuffix(" --force-exclude") in script
+    install, _, _ = TEST_COMMAND.partition(" && ")
+    for name, job in read(".github/workflows/tests.yml")["jobs"].items():
+        commands = [step["run"] for step in job["steps"] if "run" in step]
+        assert install in commands or ".ci/run" in commands, name
+        for path in re.findall(r"\btests/\S+", "\n".join(commands)):
+            assert (ROOT / path).exists(), path
+    forms = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[0-9]*.yml"))
+    assert read(forms[0])["name"] == "I think a verdict is wrong"
+    for form in forms:
+        fields = [field["id"] for field in read(form)["body"]]
+        assert len(set(fields)) == len(fields) >= 3
+    citation = read("CITATION.cff")
+    assert citation["version"] == cflag_theory.__version__
+    assert len(citation["references"]) == 2
+
+
+DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("[bt]*s/*.md")]
+
+
 def test_documents_name_files_that_exist():
-    """Every link of a document leads to a file of the repository."""
-    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("[bt]*s/*.md")]
-    assert len(documents) > 10
-    for document in documents:
-        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", document.read_text(encoding="utf-8")):
+    """Every link leads to a file of the repository, and every path in code font is one, or a pattern that fits one."""
+    assert len(DOCUMENTS) > 10
+    roots = (ROOT, PACKAGE, ROOT / "tests")
+    folders = {path.name for root in roots for path in root.iterdir() if path.is_dir()}
+    for document in DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
             assert document.parent.joinpath(target).exists(), f"{document}: {target}"
+        for name in re.findall(r"`([\w.-]+/[\w./*-]*)`", text):
+            if name.partition("/")[0] in folders:
+                assert any(any(root.glob(name.rstrip("/"))) for root in roots), f"{document}: {name}"
+
+
+def test_documents_print_commands_that_exist():
+    commands = get_command(app).commands
+    found = set()
+    for document in DOCUMENTS:
+        for line in re.findall(r"(?m)(?:`|^)cflag ([^`\n]+)", document.read_text(encoding="utf-8")):
+            words = re.findall(r"--[a-z][\w-]*|[\w.-]+", line)
+            options = {"--help"}
+            if words[0] != "--help":
+                found.add(words[0])
+                options |= {name for option in commands[words[0]].params for name in option.opts}
+            assert {word for word in words if word.startswith("--")} <= options, f"{document}: cflag {line}"
+    assert found == set(commands)
