@@ -15,10 +15,9 @@ import numpy as np
 
 from cflag_theory.kernels import everything
 from cflag_theory.kernels.engines.codegen.cache import compiled
-from cflag_theory.kernels.engines.components import DELAYED
+from cflag_theory.kernels.engines.codes import DELAYED, Numbers
 from cflag_theory.kernels.engines.cpu.begin_round import draw_orders
-from cflag_theory.kernels.engines.cpu.codes import Settings
-from cflag_theory.kernels.engines.cpu.layout import pack
+from cflag_theory.kernels.engines.cpu.layout import padded_problem
 
 from .cases import CASES, SEED, Case, World
 from .machine import all_cores
@@ -112,9 +111,9 @@ def diagnostics(case: Case, *, repeats: int, seconds: float) -> list[Cost]:
 def random_numbers(case: Case, *, repeats: int, seconds: float) -> Cost:
     """Share of a round that drawing its component orders takes, by the function that our kernels draw them with."""
     world = World(case)
-    packed = pack(world.problem, np.float64)
+    padded = padded_problem(world.problem, np.float64)
     orders = np.zeros(case.N * case.R * (-(-case.E // 4) * 4), np.uint64)
-    numbers: dict[str, Any] = dict.fromkeys(Settings._fields, 0) | {
+    numbers: dict[str, Any] = dict.fromkeys(Numbers._fields, 0) | {
         "seed": SEED,
         "estimator": DELAYED,
         "local_steps": case.E,
@@ -124,7 +123,7 @@ def random_numbers(case: Case, *, repeats: int, seconds: float) -> Cost:
         name, replicas = "draws", case.R
 
         def run(self, rounds: int) -> None:
-            _draw(Settings(**numbers), packed, case.R, rounds, orders)
+            _draw(Numbers(**numbers), padded, case.R, rounds, orders)
 
     ours = Ours(world, **fastest_options())
     drawing, whole = interleaved([Draws(), ours], repeats=repeats, seconds=seconds)

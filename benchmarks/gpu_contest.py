@@ -15,7 +15,7 @@ import numpy as np
 from cflag_theory.kernels import algorithm
 from cflag_theory.kernels.engines.codegen.cache import default_threads
 from cflag_theory.kernels.engines.cuda import run as cuda
-from cflag_theory.kernels.plan import Outputs, Plan, empty_outputs
+from cflag_theory.kernels.plan import CUDA, Outputs, Plan, empty_outputs
 
 from .cases import SEED, Array, Case, World
 from .jax_peer import Jitted
@@ -41,7 +41,7 @@ class OnGpu:
         named = None if products is None else f"products of {products.__name__}"
         self.name = "GPU " + ", ".join(word for word in (layout, named, dtype) if word)
 
-    def plan(self, rounds: int) -> Plan:
+    def plan(self, rounds: int, *, iterates: bool = False) -> Plan:
         """The case as `simulate` hands it to its engine."""
         world = self.world
         return Plan(
@@ -61,12 +61,14 @@ class OnGpu:
             seed=SEED,
             diagnostics=0,
             dtype=self.dtype,
+            iterates=iterates,
+            engine=CUDA,
         )
 
     def outputs(self, rounds: int, *, iterates: bool = False) -> Outputs:
         """A run from the upload of the problem to the download of the results."""
-        plan = self.plan(rounds)
-        out = empty_outputs(plan, iterates=iterates)
+        plan = self.plan(rounds, iterates=iterates)
+        out = empty_outputs(plan)
         cuda.run(plan, out, layout=self.layout, library=self.products)
         return out
 

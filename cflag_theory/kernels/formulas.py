@@ -120,6 +120,24 @@ def overfitting(L: Any, alpha: Any, beta: Any, grad_dot_bias: Any, bias_dot_sum:
     return (L * alpha * alpha - alpha) * grad_dot_bias + beta * bias_dot_sum
 
 
+def state_columns(
+    share: Any, rest: Any, f: Any, g: Any, f_memory: Any, grad_f2: Any, grad_g2: Any, grad_h2: Any, grad_memory2: Any,
+    b2: Any,
+) -> tuple[Any, ...]:  # fmt: skip
+    """The columns of `trace.STATE` in their order; `share` is the memory's in h~ and `rest` = 1 - share that of g."""
+    return f, g, share * f_memory + rest * g, grad_f2, grad_g2, grad_h2, grad_memory2, b2
+
+
+def round_columns(
+    L: Any, alpha: Any, beta: Any, sum_norm2: Any, memory_dot_sum: Any, grad_dot_bias: Any, bias_dot_sum: Any,
+    drift2_max: Any, error2_max: Any, rho_sum2: Any, error_sum2: Any,
+) -> tuple[Any, ...]:  # fmt: skip
+    """The columns of `trace.ROUND` in their order, but for the last, the information loss."""
+    Gamma = forgetting(L, alpha, beta, sum_norm2, memory_dot_sum)
+    B = overfitting(L, alpha, beta, grad_dot_bias, bias_dot_sum)
+    return Gamma, B, sum_norm2, drift2_max, error2_max, rho_sum2, error_sum2
+
+
 def descent_factor(L: Any, m: Any, alpha: Any) -> Any:
     """The factor 1 / (alpha [1 - (L/2) alpha (1 + m)]) of Lemma 1."""
     return 1 / (alpha * (1 - L * alpha * (1 + m) / 2))

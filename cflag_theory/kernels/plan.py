@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,8 @@ from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.problems.problem import Problem, digest
 from cflag_theory.kernels.trace.trace import PER_CLIENT, ROUND, STATE
 
+#: Machine code for floats, plain NumPy for floats and fractions, or an NVIDIA GPU.
+COMPILED, REFERENCE, CUDA = ENGINES = ("compiled", "reference", "cuda")
 #: How much is measured: nothing but the end, what costs next to nothing, or also full gradients at local steps.
 DIAGNOSTICS = ("none", "cheap", "all")
 #: Whether a replica's numbers may depend, by rounding, on which others run beside it.
@@ -36,7 +39,9 @@ class Plan:
 
     Draws are those of the replicas first_replica, first_replica + 1, ...; `recorded` names the columns of `STATE`,
     `ROUND` and `PER_CLIENT` that are wanted of every round, and those of full local gradients are measured in every
-    `every`-th round, from the first on.
+    `every`-th round, from the first on. `absent` says why the other columns are not there, and `chosen` whether the
+    caller named those that are. `iterates` says whether x_0, ..., x_T are kept. `orders` (rounds, N, E) replaces the
+    drawn component indices, counted within each client. `mode` and `threads` are those of the compiled engine.
     """
 
     problem: Problem
@@ -60,6 +65,26 @@ class Plan:
     dtype: str = DTYPES[0]
     every: int = 1
     recorded: tuple[str, ...] = (*STATE, *ROUND, *PER_CLIENT)
+    absent: Mapping[str, str] = field(default_factory=dict)
+    chosen: bool = False
+    iterates: bool = False
+    engine: str = COMPILED
+    threads: int | None = None
+    orders: Ints | None = None
+
+    @property
+    def loop(self) -> str:
+        """Which loop runs, for records: that of the framework has one mode, and so have errors of estimates."""
+        if self.engine != COMPILED:
+            return self.engine
+        if self.framework is not None:
+            return "framework"
+        return "blocks, together" if self.together else "blocks"
+
+    @property
+    def selective(self) -> bool:
+        """Whether outputs have slots for the recorded columns alone, and Lambda only if it is one of them."""
+        return self.engine == COMPILED and self.framework is None and (self.chosen or self.diagnostics == 0)
 
     @property
     def together(self) -> bool:
@@ -85,11 +110,9 @@ class Outputs:
     status, rounds_done : (replicas,)
         -1 rounds done: the objective is not finite at x_0.
     end : (replicas, 8)
-        `STATE` at the last iterate of a `selective` run.
+        `STATE` at the last iterate of a selective run.
     ifo_calls : (replicas, rounds) or (replicas, 0)
         Gradient evaluations of `costs`, where they are not the same in every round.
-    selective : bool
-        Whether state and per_round have slots for the recorded columns alone, and Lambda rounds only if it is one.
     """
 
     state: Array
@@ -100,25 +123,24 @@ class Outputs:
     rounds_done: Ints
     end: Array
     ifo_calls: Ints
-    selective: bool = False
 
 
-def slots(plan: Plan, *, selective: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def slots(plan: Plan) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns in the slots of `Outputs.state` and of `Outputs.per_round`."""
     names = tuple(STATE), tuple(ROUND)
-    if not selective:
+    if not plan.selective:
         return names
     state, per_round = (tuple(name for name in group if name in plan.recorded) for group in names)
     return state, per_round
 
 
-def empty_outputs(plan: Plan, *, iterates: bool, selective: bool = False) -> Outputs:
+def empty_outputs(plan: Plan) -> Outputs:
     """Zeros of the plan's number type in the shapes of `Outputs`."""
     replicas, rounds, problem = plan.replicas, plan.rounds, plan.problem
-    state, per_round = slots(plan, selective=selective)
+    state, per_round = slots(plan)
     kept = rounds if plan.diagnostics > 0 else 0
-    states = (rounds + 1 if state else 0) if selective else kept + 1
-    listed = kept if "Lambda" in plan.recorded or not selective else 0
+    states = (rounds + 1 if state else 0) if plan.selective else kept + 1
+    listed = kept if "Lambda" in plan.recorded or not plan.selective else 0
 
     def zeros(*shape: int) -> Array:
         return np.full(shape, Fraction(0), dtype=object) if problem.exact else np.zeros(shape)
@@ -127,10 +149,9 @@ def empty_outputs(plan: Plan, *, iterates: bool, selective: bool = False) -> Out
         state=zeros(replicas, states, len(state)),
         per_round=zeros(replicas, kept if per_round else 0, len(per_round)),
         Lambda=zeros(replicas, listed, problem.clients),
-        iterates=zeros(replicas, rounds + 1 if iterates else 0, problem.dimension),
+        iterates=zeros(replicas, rounds + 1 if plan.iterates else 0, problem.dimension),
         status=np.zeros(replicas, dtype=np.int64),
         rounds_done=np.zeros(replicas, dtype=np.int64),
         end=zeros(replicas, len(STATE)),
         ifo_calls=np.zeros((replicas, 0 if plan.framework is None else kept), dtype=np.int64),
-        selective=selective,
     )

@@ -6,7 +6,9 @@ It is the text that the compiled loop is held against, and the engine of exact r
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,10 +30,9 @@ from cflag_theory.kernels.algorithms import (
 from cflag_theory.kernels.cfl.evolution import Evolution
 from cflag_theory.kernels.formulas import (
     common_rate,
-    forgetting,
     interaction_rate,
-    overfitting,
-    refreshed_mean,
+    round_columns,
+    state_columns,
     table1_rates,
 )
 from cflag_theory.kernels.memory.memory import (
@@ -44,26 +45,31 @@ from cflag_theory.kernels.memory.memory import (
     draw_subset,
     rotate,
 )
-from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.plan import LIMIT, Outputs, Plan
-from cflag_theory.kernels.problems.objective import component_gradient, gradients, mean_gradient, mean_value, values
+from cflag_theory.kernels.problems.objective import (
+    DelayedGradient,
+    client_gradient,
+    component_gradient,
+    gradients,
+    mean_gradient,
+    mean_value,
+    values,
+)
+from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.kernels.trace import costs
 from cflag_theory.kernels.trace.trace import Status
 
 
-def run(plan: Plan, out: Outputs, orders: Ints | None = None) -> None:
-    """Run all replicas into `out`.
-
-    `orders`, shape (rounds, N, E), replaces the drawn component indices, counted within each client; the entry at
-    k = 0 of a delayed gradient is not read.
-    """
+def run(plan: Plan, out: Outputs) -> None:
+    """Run all replicas into `out`; of the plan's orders the entry at k = 0 of a delayed gradient is not read."""
     # Overflow is not an accident here: it is seen by the checks below and becomes a status.
     with np.errstate(over="ignore", invalid="ignore"):
         for slot in range(plan.replicas):
-            out.status[slot], out.rounds_done[slot] = _run_replica(plan, slot, out, orders)
+            out.status[slot], out.rounds_done[slot] = _run_replica(plan, slot, out)
 
 
-def _run_replica(plan: Plan, slot: int, out: Outputs, orders: Ints | None) -> tuple[int, int]:
+def _run_replica(plan: Plan, slot: int, out: Outputs) -> tuple[int, int]:
     replica = plan.first_replica + slot
     problem, row, kind, p = plan.problem, plan.row, plan.problem.potential, plan.problem.p
     x = problem.start.copy()
@@ -80,9 +86,9 @@ def _run_replica(plan: Plan, slot: int, out: Outputs, orders: Ints | None) -> tu
             f = p @ values(kind, problem.past, x)
             g = p @ values(kind, problem.current, x)
             share = plan.memory_share
-            h = share * f_memory + (1 - share) * g
             grad_h = share * grad_f_memory + (1 - share) * grad_g
-            state = [f, g, h, *map(_norm2, (grad_f, grad_g, grad_h, grad_f_memory, b))]
+            norms2 = map(_norm2, (grad_f, grad_g, grad_h, grad_f_memory, b))
+            state = state_columns(share, 1 - share, f, g, f_memory, *norms2)
             if not _finite(state):
                 return Status.DIVERGED, t - 1
             out.state[slot, t if plan.diagnostics > 0 else 0] = state
@@ -111,45 +117,24 @@ def _run_replica(plan: Plan, slot: int, out: Outputs, orders: Ints | None) -> tu
             elif row.correction == CONTROL:
                 u = p @ control - control[i]
 
-            first, n = int(problem.current.client_start[i]), int(problem.current.counts[i])
-            everything = np.arange(first, first + n)
-            table: dict[int, Array] = {}
-            estimate = grad_g_clients[i]
-            a = x * 0
-            local = x
-            if evolution is not None:
-                objective = evolution.objective(i, x, u)
-            for k in range(plan.local_steps):
-                if objective is not None:
-                    estimate = objective.estimate(t, k, local)
-                elif row.estimator == FULL:
-                    estimate = mean_gradient(kind, problem.current, everything, local)
-                elif row.estimator == STOCHASTIC or (row.estimator == DELAYED and k > 0):
-                    j = first + _draw(plan, replica, i, t, k, n, orders)
-                    new = component_gradient(kind, problem.current, j, local)
-                    if row.estimator == STOCHASTIC:
-                        estimate = new
-                    else:
-                        # A component that was not refreshed yet still has its gradient at x_t, as of k = 0.
-                        old = table[j] if j in table else component_gradient(kind, problem.current, j, x)
-                        estimate = refreshed_mean(estimate, new, old, n)
-                        table[j] = new
-
-                drift2_max = max(drift2_max, _norm2(local - x))
+            a, local = x * 0, x
+            full: Callable[[Array], Array]
+            if evolution is None:
+                draw = partial(_draw, plan, replica, i, t)
+                estimate = estimator(problem, row.estimator, i, x, grad_g_clients[i], draw)
+                full, complete = partial(client_gradient, kind, problem.current, i), None
+            else:
+                objective, u = evolution.objective(i, x, u), x * 0
+                estimate, full = partial(objective.estimate, t), objective.component_term
+                complete = partial(objective.complete, t)
+            for taken in local_steps(x, u, estimate, complete, plan.beta, plan.local_steps, plan.proximal):
+                drift2_max = max(drift2_max, _norm2(taken.x - x))
                 if exact_errors:
-                    if objective is not None:
-                        rho = objective.component_term(local)
-                    else:
-                        rho = mean_gradient(kind, problem.current, everything, local)
-                    error2_max = max(error2_max, _norm2(estimate - rho))
+                    rho = full(taken.x)
+                    error2_max = max(error2_max, _norm2(taken.estimate - rho))
                     rho_sum = rho_sum + shares[i] * rho
-                    error_sum = error_sum + shares[i] * (estimate - rho)
-
-                step = estimate + plan.proximal * (local - x)
-                if objective is not None:
-                    step, u = objective.complete(step, t, k, local - x), x * 0
-                a = a + step
-                local = local - plan.beta * (step + u)
+                    error_sum = error_sum + shares[i] * (taken.estimate - rho)
+                a, local = a + taken.direction, taken.following
                 if not _finite([_norm2(local)]):
                     return Status.DIVERGED, t
 
@@ -167,7 +152,7 @@ def _run_replica(plan: Plan, slot: int, out: Outputs, orders: Ints | None) -> tu
                     plan.local_steps,
                     int(np.count_nonzero(objective.coefficients)),
                     len(objective.data.window),
-                    costs.window_passes(row, evolution.framework.slots),
+                    costs.window_calls(row, evolution.framework.slots),
                 )
                 evolution.remember(i, t, x, local)
 
@@ -185,9 +170,9 @@ def _run_replica(plan: Plan, slot: int, out: Outputs, orders: Ints | None) -> tu
             # By (22) the averaged displacement is -beta S, so that this is round update (24).
             x = x + plan.server_rate * displacement - alpha * grad_f_memory
 
-        Gamma = forgetting(plan.L, alpha, plan.beta, _norm2(S), grad_f_memory @ S)
-        B = overfitting(plan.L, alpha, plan.beta, grad_f @ b, b @ S)
-        measured = [Gamma, B, _norm2(S), drift2_max, error2_max, _norm2(rho_sum), _norm2(error_sum), loss]
+        products = (grad_f_memory @ S, grad_f @ b, b @ S)
+        errors = (drift2_max, error2_max, _norm2(rho_sum), _norm2(error_sum))
+        measured = [*round_columns(plan.L, alpha, plan.beta, _norm2(S), *products, *errors), loss]
         if not (_finite(measured) and _finite(Lambda) and _norm2(x) <= LIMIT):
             return Status.DIVERGED, t
         if plan.diagnostics > 0:
@@ -196,6 +181,57 @@ def _run_replica(plan: Plan, slot: int, out: Outputs, orders: Ints | None) -> tu
             if evolution is not None:
                 out.ifo_calls[slot, t] = calls
     return Status.OK, plan.rounds
+
+
+class Step(NamedTuple):
+    """A local step of one client: x_k, the estimate there, what the step goes along besides u, and x_{k+1}."""
+
+    x: Array
+    estimate: Array
+    direction: Array
+    following: Array
+
+
+def local_steps(
+    x: Array, u: Array, estimate: Callable[[int, Array], Array], complete: Callable[[int, Array, Array], Array] | None,
+    beta: Any, steps: int, proximal: Any = 0,
+) -> Iterator[Step]:  # fmt: skip
+    """The steps x_{k+1} = x_k - beta (estimate(k, x_k) + proximal (x_k - x) + u) of one client from x.
+
+    `complete`, of step k, adds what the CFL framework does to the direction, given that and x_k - x.
+    """
+    local = x
+    for k in range(steps):
+        value = estimate(k, local)
+        direction = value + proximal * (local - x)
+        if complete is not None:
+            direction = complete(k, direction, local - x)
+        following = local - beta * (direction + u)
+        yield Step(local, value, direction, following)
+        local = following
+
+
+def estimator(
+    problem: Problem, kind: str, i: int, x: Array, grad: Array, draw: Callable[[int], int]
+) -> Callable[[int, Array], Array]:
+    """Client i's estimates of grad g_i in a round from x, where it is `grad`: a function of step k and x_k.
+
+    `kind` is one of `algorithms.ESTIMATORS`; draw(k) is the component of step k, counted within the client.
+    """
+    potential, part, first = problem.potential, problem.current, int(problem.current.client_start[i])
+    # A component that was not refreshed yet still has its gradient at x_t, as of k = 0.
+    delayed = DelayedGradient(grad, int(part.counts[i]), partial(component_gradient, potential, part, x=x))
+
+    def estimate(k: int, local: Array) -> Array:
+        if kind == FULL:
+            return client_gradient(potential, part, i, local)
+        if kind == DELAYED and k == 0:
+            return grad
+        j = first + draw(k)
+        new = component_gradient(potential, part, j, local)
+        return new if kind == STOCHASTIC else delayed.refresh(j, new)
+
+    return estimate
 
 
 def _adapted(plan: Plan, grad_f_memory: Array, sums: list[Array], u: list[Array], S: Array) -> tuple[Any, Array]:
@@ -249,11 +285,12 @@ def _memory(plan: Plan, replica: int, t: int, x: Array, grad_f: Array) -> tuple[
     return (1 + bias) * f, grad_f + bias * grad_f, bias * grad_f
 
 
-def _draw(plan: Plan, replica: int, client: int, t: int, k: int, n: int, orders: Ints | None) -> int:
-    """The component sampled by `client` at local step k, in [0, n)."""
-    if orders is not None:
-        return int(orders[t, client, k])
+def _draw(plan: Plan, replica: int, client: int, t: int, k: int) -> int:
+    """The component sampled by `client` at local step k, counted within the client."""
+    if plan.orders is not None:
+        return int(plan.orders[t, client, k])
     purpose = draws.STOCHASTIC if plan.row.estimator == STOCHASTIC else draws.COMPONENT
+    n = int(plan.problem.current.counts[client])
     return draws.below(draws.lane(draws.words(plan.seed, purpose, replica, client, t, k >> 2), k), n)
 
 
@@ -261,5 +298,5 @@ def _norm2(vector: Array) -> Any:
     return vector @ vector
 
 
-def _finite(numbers: list[Any]) -> bool:
+def _finite(numbers: Sequence[Any]) -> bool:
     return all(math.isfinite(number) for number in numbers if isinstance(number, float))

@@ -18,15 +18,25 @@ from cflag_theory.kernels.cfl.framework import framework
 from cflag_theory.kernels.draws import MAX_CLIENTS
 from cflag_theory.kernels.memory.memory import BALANCED, GIVEN, ROTATION, SUBSET, Memory, marks
 from cflag_theory.kernels.numbers import Ints, is_finite_real
-from cflag_theory.kernels.plan import BITWISE, DIAGNOSTICS, DTYPES, MODES, Plan, empty_outputs
+from cflag_theory.kernels.plan import (
+    BITWISE,
+    COMPILED,
+    CUDA,
+    DIAGNOSTICS,
+    DTYPES,
+    ENGINES,
+    MODES,
+    REFERENCE,
+    Outputs,
+    Plan,
+    empty_outputs,
+)
 from cflag_theory.kernels.problems.problem import Problem, digest
 from cflag_theory.kernels.problems.validation import run_number, validate
 from cflag_theory.kernels.trace.recording import absent_columns, as_trace, recorded_columns
 from cflag_theory.kernels.trace.trace import Trace
 
 __all__ = ["digest", "simulate"]
-
-COMPILED, REFERENCE, CUDA = ENGINES = ("compiled", "reference", "cuda")
 
 
 def simulate(
@@ -42,7 +52,7 @@ def simulate(
     replicas: int = 1,
     first_replica: int = 0,
     seed: int = 0,
-    engine: str = "compiled",
+    engine: str = COMPILED,
     mode: str = BITWISE,
     dtype: str = DTYPES[0],
     diagnostics: str = "cheap",
@@ -118,14 +128,7 @@ def simulate(
         With `throw`: some replica left the finite numbers.
     """
     row = algorithms.algorithm(algorithm) if isinstance(algorithm, str) else algorithm
-    for what, value, known in (
-        ("engine", engine, ENGINES),
-        ("diagnostics", diagnostics, DIAGNOSTICS),
-        ("mode", mode, MODES),
-        ("dtype", dtype, DTYPES),
-    ):
-        if value not in known:
-            raise UnknownName(f"{what} {value!r} is unknown: use one of {', '.join(known)}")
+    _check_names(engine=engine, diagnostics=diagnostics, mode=mode, dtype=dtype)
     if engine != REFERENCE and (problem.exact or orders is not None):
         what = "holds fractions" if problem.exact else "is to follow given orders"
         raise InvalidInput(f"problem {problem.name!r} {what}, which the {engine} engine cannot: use engine='reference'")
@@ -133,11 +136,7 @@ def simulate(
         from cflag_theory.kernels.engines.cuda import run as cuda
 
         cuda.require_gpu()
-    validate(problem)
-    if problem.exact:
-        _require_fractions(problem)
-    if problem.clients >= MAX_CLIENTS:
-        raise InvalidInput(f"problem {problem.name!r} has {problem.clients} clients: use fewer than {MAX_CLIENTS}")
+    _check_problem(problem)
     _check_memory(problem, row, memory)
     if memory is not None and memory.kind == GIVEN:
         # The engines then find what is kept where they look for classes.
@@ -173,33 +172,58 @@ def simulate(
         dtype=dtype,
         every=_at_least("every", every, 1),
         recorded=recorded_columns(absent),
+        absent=absent,
+        chosen=columns is not None,
+        iterates=iterates,
+        engine=engine,
+        threads=None if threads is None else _at_least("threads", threads, 1),
     )
-    _check_plan(plan, engine, orders is not None)
+    if orders is not None:
+        plan = replace(plan, orders=_check_orders(orders, plan))
+    _check_plan(plan)
     if plan.alpha != 0 and not row.memory:
         raise InvalidInput(f"alpha is {alpha} and algorithm {row.name!r} has no memory step: leave alpha out")
-
-    blocks = engine == COMPILED and plan.framework is None
-    out = empty_outputs(plan, iterates=iterates, selective=blocks and (columns is not None or level == 0))
-    if engine == REFERENCE:
-        reference.run(plan, out, None if orders is None else _check_orders(orders, plan))
-    elif engine == CUDA:
-        cuda.run(plan, out)
-    else:
-        # Numba takes a second to import, and the reference does not need it.
-        from cflag_theory.kernels.engines.cpu import run as cpu
-
-        cpu.run(plan, out, threads=None if threads is None else _at_least("threads", threads, 1))
+    out = empty_outputs(plan)
+    _run(plan, out)
     if out.rounds_done.min() < 0:
         raise InvalidInput(
             f"problem {problem.name!r} has no finite value or gradient at its start: scale its rows or start elsewhere"
         )
-    trace = as_trace(plan, out, absent, {"engine": engine, "loop": _loop(plan, engine), "orders": orders is not None})
+    trace = as_trace(plan, out)
     if throw:
         trace.raise_if_diverged()
     return trace
 
 
-def _check_plan(plan: Plan, engine: str, orders: bool) -> None:
+def _check_names(**chosen: str) -> None:
+    for (what, value), known in zip(chosen.items(), (ENGINES, DIAGNOSTICS, MODES, DTYPES), strict=True):
+        if value not in known:
+            raise UnknownName(f"{what} {value!r} is unknown: use one of {', '.join(known)}")
+
+
+def _run(plan: Plan, out: Outputs) -> None:
+    if plan.engine == REFERENCE:
+        reference.run(plan, out)
+    elif plan.engine == CUDA:
+        from cflag_theory.kernels.engines.cuda import run as cuda
+
+        cuda.run(plan, out)
+    else:
+        # Numba takes a second to import, and the reference does not need it.
+        from cflag_theory.kernels.engines.cpu import run as cpu
+
+        cpu.run(plan, out)
+
+
+def _check_problem(problem: Problem) -> None:
+    validate(problem)
+    if problem.exact:
+        _require_fractions(problem)
+    if problem.clients >= MAX_CLIENTS:
+        raise InvalidInput(f"problem {problem.name!r} has {problem.clients} clients: use fewer than {MAX_CLIENTS}")
+
+
+def _check_plan(plan: Plan) -> None:
     if plan.seed >= 1 << 63:
         raise InvalidInput(f"seed is {plan.seed}: use an integer below 2^63")
     if plan.first_replica + plan.replicas > 1 << 32:
@@ -209,26 +233,13 @@ def _check_plan(plan: Plan, engine: str, orders: bool) -> None:
             f"every is {plan.every} and diagnostics is {DIAGNOSTICS[plan.diagnostics]!r}: only the columns of "
             "diagnostics='all' can be left out in some rounds"
         )
-    if plan.framework is not None and orders:
-        raise InvalidInput("orders belong to fixed local data and clients that remember nothing: leave them out")
-    if plan.dtype != DTYPES[0] and (engine == REFERENCE or plan.framework is not None):
+    if plan.dtype != DTYPES[0] and (plan.engine == REFERENCE or plan.framework is not None):
         what = (
-            "the reference engine" if engine == REFERENCE else f"the CFL framework, which {plan.row.name!r} needs here,"
+            "the reference engine"
+            if plan.engine == REFERENCE
+            else f"the CFL framework, which {plan.row.name!r} needs here,"
         )
         raise InvalidInput(f"{what} runs in float64 alone: leave out dtype={plan.dtype!r}")
-    if engine == CUDA:
-        from cflag_theory.kernels.engines.cuda import run as cuda
-
-        cuda.require_plain(plan)
-
-
-def _loop(plan: Plan, engine: str) -> str:
-    """Which loop ran: that of the framework has one mode, and so have errors of estimates."""
-    if engine != COMPILED:
-        return engine
-    if plan.framework is not None:
-        return "framework"
-    return "blocks, together" if plan.together else "blocks"
 
 
 def _require_fractions(problem: Problem) -> None:
@@ -281,6 +292,8 @@ def _at_least(name: str, value: Any, smallest: int) -> int:
 
 
 def _check_orders(orders: ArrayLike, plan: Plan) -> Ints:
+    if plan.framework is not None:
+        raise InvalidInput("orders belong to fixed local data and clients that remember nothing: leave them out")
     array = np.asarray(orders)
     wanted = (plan.rounds, plan.problem.clients, plan.local_steps)
     if array.shape != wanted or array.dtype.kind not in "iu":

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from cflag_theory.kernels import draws
-from cflag_theory.kernels.engines import components as passes
+from cflag_theory.kernels.engines import components
 
 # From the Random123 distribution, file kat_vectors: counter, key, words.
 KNOWN = [
@@ -40,8 +40,8 @@ def test_published_vectors(philox, counter, key, words):
 
 
 def test_compiled_draws_are_the_plain_ones():
-    # The drawing functions are registered for compiled callers when `passes` is imported.
-    assert passes.draws is draws
+    # The drawing functions are registered for compiled callers when `components` is imported.
+    assert components.draws is draws
     random = np.random.default_rng(0)
     for _ in range(300):
         where = [int(random.integers(0, bound)) for bound in (1 << 63, 4, 1 << 32, 1 << 24, 1 << 32, 1 << 31)]

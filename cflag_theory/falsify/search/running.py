@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,13 @@ from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.families import Family
 from cflag_theory.kernels import COLUMNS, Algorithm, Problem, Trace, simulate
 from cflag_theory.kernels.numbers import Array
-from cflag_theory.kernels.problems.objective import component_gradient, gradients, values
+from cflag_theory.kernels.problems.objective import (
+    DelayedGradient,
+    client_gradient,
+    component_gradient,
+    gradients,
+    values,
+)
 from cflag_theory.kernels.trace.trace import Status
 
 #: What a run of the user's own local step measures.
@@ -88,8 +95,8 @@ def local_rounds(conjecture: Conjecture, case: Mapping[str, Any], problem: Probl
         total, drift = x * 0, x[0] * 0
         for i in range(problem.clients):
             first, n = int(part.client_start[i]), int(part.counts[i])
-            local, delayed = x, grad_g_clients[i]
-            table: dict[int, Array] = {}
+            local = x
+            delayed = DelayedGradient(grad_g_clients[i], n, partial(component_gradient, kind, part, x=x))
             for k in range(E):
                 drift = max(drift, (local - x) @ (local - x))
                 seen: dict[str, Any] = start | {"i": i, "k": k, "x": local, "grad_g_i": grad_g_clients[i]}
@@ -97,11 +104,10 @@ def local_rounds(conjecture: Conjecture, case: Mapping[str, Any], problem: Probl
                     j = first + int(case["orders"][t, i, k])
                     new, old = component_gradient(kind, part, j, local), component_gradient(kind, part, j, x)
                     if k > 0:
-                        delayed = delayed + (new - table.get(j, old)) / n
-                        table[j] = new
-                    seen |= {"gradient": new, "gradient_at_x_t": old, "delayed_gradient": delayed}
+                        delayed.refresh(j, new)
+                    seen |= {"gradient": new, "gradient_at_x_t": old, "delayed_gradient": delayed.mean}
                 if "full_gradient" in step.names:
-                    seen["full_gradient"] = gradients(kind, part, local)[i]
+                    seen["full_gradient"] = client_gradient(kind, part, i, local)
                 local = _vector(step.of(**{name: (seen | dict(case))[name] for name in step.names}), x, step.where)
             total = total + p[i] * local
         drifts.append(drift)

@@ -90,7 +90,7 @@ class Objective:
             factor = cumulative[-1] if self.coefficients[j] > 0 else -cumulative[-1]
         return np.asarray(factor * component_gradient(problem.potential, problem.current, j, local))
 
-    def complete(self, step: Array, t: int, k: int, moved: Array) -> Array:
+    def complete(self, t: int, k: int, step: Array, moved: Array) -> Array:
         """What a local step moves against: u, W and the noise nu_{t,i,k} added to `step`, then momentum."""
         run, drift = self.run, self.run.framework.drift
         gamma, noise = run.framework.momentum, run.zero.copy()

@@ -1,4 +1,4 @@
-"""Compiled pieces of the loop: full passes over the rows, one sampled component, the drawing of a memory.
+"""Compiled sums of components: full gradients, one sampled component, the drawing of a memory, vectors.
 
 The table of delayed gradients is one number per row, weight * phi'(row . x - shift), so that a local step costs O(d)
 for components of one row.
@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cflag_theory.kernels import algorithms, draws, formulas
+from cflag_theory.kernels import draws, formulas
 from cflag_theory.kernels.engines.codegen import elementary
 from cflag_theory.kernels.engines.codegen.cache import allocating, callable_from_compiled, inner
+from cflag_theory.kernels.engines.codes import SUBSET, Numbers
 from cflag_theory.kernels.memory import memory as memories
 from cflag_theory.kernels.numbers import Array, Ints
-from cflag_theory.kernels.plan import Plan
 from cflag_theory.kernels.problems.problem import Components
 
 elementary.register()
@@ -30,6 +30,8 @@ callable_from_compiled(
     formulas.refreshed_mean,
     formulas.forgetting,
     formulas.overfitting,
+    formulas.state_columns,
+    formulas.round_columns,
     formulas.transference_rate,
     formulas.interference_rate,
     formulas.table1_rates,
@@ -39,22 +41,6 @@ callable_from_compiled(
     memories.draw_sign,
     memories.rotate,
 )
-
-# Codes are positions in `algorithms.ESTIMATORS`, `CORRECTIONS`, `SERVERS` and `ADAPTIONS`.
-FULL, STOCHASTIC, DELAYED = range(3)
-TRACKING, CONTROL = 1, 2
-PRINTED = 1
-CONSTANT, AVERAGE, WORST, LITERAL, COMMON, INTERACTING = range(6)
-# No memory; b a multiple of grad f; a subset of the components; b a rotated multiple of grad f.
-NO_MEMORY, SCALED, SUBSET, ROTATED = range(4)
-MEMORY_CODES = {
-    memories.ALL: SCALED,
-    memories.SIGN_BIAS: SCALED,
-    memories.SUBSET: SUBSET,
-    memories.BALANCED: SUBSET,
-    memories.ROTATION: ROTATED,
-    memories.GIVEN: SUBSET,
-}
 
 
 class Sum(NamedTuple):
@@ -67,33 +53,6 @@ class Sum(NamedTuple):
     mean_offsets: Array
     row_start: Ints
     client_start: Ints
-
-
-class Numbers(NamedTuple):
-    """A `Plan` as the loop reads it: codes for names."""
-
-    seed: int
-    potential: int
-    estimator: int
-    correction: int
-    server: int
-    adaptive: int
-    memory: int
-    size: int
-    balanced: bool
-    signed: bool
-    redraw: bool
-    angle: float
-    scale: float
-    memory_share: float
-    proximal: float
-    server_rate: float
-    alpha: float
-    beta: float
-    L: float
-    local_steps: int
-    rounds: int
-    diagnostics: int
 
 
 def floats(array: Array) -> Array:
@@ -116,36 +75,6 @@ def as_sum(components: Components) -> Sum:
         mean_offsets=mean_offsets,
         row_start=np.ascontiguousarray(components.row_start, dtype=np.int64),
         client_start=np.ascontiguousarray(components.client_start, dtype=np.int64),
-    )
-
-
-def as_numbers(plan: Plan) -> Numbers:
-    """The plan as numbers of fixed types."""
-    memory = plan.memory
-    return Numbers(
-        seed=plan.seed,
-        potential=plan.problem.potential,
-        estimator=algorithms.ESTIMATORS.index(plan.row.estimator),
-        correction=algorithms.CORRECTIONS.index(plan.row.correction),
-        server=algorithms.SERVERS.index(plan.row.server),
-        adaptive=algorithms.ADAPTIONS.index(plan.row.adaptive),
-        memory=NO_MEMORY if memory is None else MEMORY_CODES[memory.kind],
-        size=0 if memory is None else memory.size,
-        balanced=memory is not None and memory.kind == memories.BALANCED,
-        signed=memory is not None and memory.kind == memories.SIGN_BIAS,
-        redraw=memory is not None and memory.redraw,
-        angle=0.0 if memory is None else float(memory.angle),
-        scale=plan.scale,
-        memory_share=plan.memory_share,
-        # Where there is momentum, all that a local step moves against is scaled by 1 - gamma.
-        proximal=plan.proximal if plan.framework is None else (1 - plan.framework.momentum) * plan.proximal,
-        server_rate=plan.server_rate,
-        alpha=plan.alpha,
-        beta=plan.beta,
-        L=plan.L,
-        local_steps=plan.local_steps,
-        rounds=plan.rounds,
-        diagnostics=plan.diagnostics,
     )
 
 
@@ -191,7 +120,7 @@ def draw_memory(
 
 
 @inner
-def past_pass(
+def past_gradients(
     n: Numbers, p: Array, past: Sum, factors: Array, offset: Array, x: Array, grad_f: Array, grad_memory: Array
 ) -> tuple[float, float]:
     """f and f_memory of a subset with their gradients in one pass over the rows."""
@@ -269,9 +198,10 @@ def measure_state(
     for c in range(len(grad_f)):
         component = share * grad_memory[c] + rest * grad_g[c]
         grad_h2 += component * component
-    out[0], out[1], out[2] = f, g, share * f_memory + rest * g
-    out[3], out[4], out[5] = dot(grad_f, grad_f), dot(grad_g, grad_g), grad_h2
-    out[6], out[7] = dot(grad_memory, grad_memory), dot(b, b)
+    out[0], out[1], out[2], out[3], out[4], out[5], out[6], out[7] = formulas.state_columns(
+        share, rest, f, g, f_memory, dot(grad_f, grad_f), dot(grad_g, grad_g), grad_h2, dot(grad_memory, grad_memory),
+        dot(b, b),
+    )  # fmt: skip
     return finite(out)
 
 
@@ -281,8 +211,7 @@ def measure_round(
     error2_max: float, rho_sum: Array, error_sum: Array, out: Array,
 ) -> None:  # fmt: skip
     """The columns of `ROUND` that every loop has, into out[:7]."""
-    out[2] = dot(S, S)
-    out[0] = formulas.forgetting(L, alpha, beta, out[2], dot(grad_memory, S))
-    out[1] = formulas.overfitting(L, alpha, beta, dot(grad_f, b), dot(b, S))
-    out[3], out[4] = drift2_max, error2_max
-    out[5], out[6] = dot(rho_sum, rho_sum), dot(error_sum, error_sum)
+    out[0], out[1], out[2], out[3], out[4], out[5], out[6] = formulas.round_columns(
+        L, alpha, beta, dot(S, S), dot(grad_memory, S), dot(grad_f, b), dot(b, S), drift2_max, error2_max,
+        dot(rho_sum, rho_sum), dot(error_sum, error_sum),
+    )  # fmt: skip

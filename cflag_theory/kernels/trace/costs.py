@@ -46,16 +46,16 @@ def remembered(plan: Plan) -> int:
     return int(counts.sum())
 
 
-def framework_calls(full: bool, local_steps: int, held: int, window: int, passes: int) -> int:
+def framework_calls(full: bool, local_steps: int, held: int, window: int, window_calls: int) -> int:
     """IFO calls of one client that takes part in a round of the CFL framework.
 
-    `held` components have a share in its objective, `window` are its data of the round, and `passes` tells how often
-    all of these are evaluated: for momentum, and for a model of the round.
+    `held` components have a share in its objective, `window` are its data of the round, and `window_calls` tells how
+    often all of these are evaluated: for momentum, and for a model of the round.
     """
-    return local_steps * (held if full else 1) + passes * window
+    return local_steps * (held if full else 1) + window_calls * window
 
 
-def window_passes(row: Algorithm, slots: int) -> int:
+def window_calls(row: Algorithm, slots: int) -> int:
     """How often a round takes all gradients of a client's window besides its local steps."""
     return (1 if row.momentum != 0 else 0) + (1 if row.past in MODELS and slots > 0 else 0)
 

@@ -88,10 +88,10 @@ def _unmeasured_with(memory: Memory | None) -> dict[str, str]:
     return {}
 
 
-def as_trace(plan: Plan, out: Outputs, absent: dict[str, str], settings: dict[str, Any]) -> Trace:
+def as_trace(plan: Plan, out: Outputs) -> Trace:
     """The Trace of a run; its arrays share nothing with `out`."""
     rounds, diverged = int(out.rounds_done.min()), bool(out.status.any())
-    state_names, round_names = slots(plan, selective=out.selective)
+    state_names, round_names = slots(plan)
     measured: dict[str, Array] = {}
     if plan.diagnostics > 0:
         measured |= {name: out.state[:, :rounds, slot] for slot, name in enumerate(state_names)}
@@ -103,7 +103,7 @@ def as_trace(plan: Plan, out: Outputs, absent: dict[str, str], settings: dict[st
         measured |= {"ifo_calls": calls, "communicated": np.full_like(calls, costs.communicated(plan))}
     columns = {}
     for name in COLUMNS:
-        if name in absent:
+        if name in plan.absent:
             continue
         if name in QUOTIENTS:
             above, below = QUOTIENTS[name]
@@ -117,15 +117,15 @@ def as_trace(plan: Plan, out: Outputs, absent: dict[str, str], settings: dict[st
         end=_end(plan, out, state_names, rounds, diverged),
         status=out.status,
         rounds_done=out.rounds_done,
-        absent=absent,
-        config=_config(plan) | settings,
+        absent=plan.absent,
+        config=_config(plan),
         iterates=out.iterates[:, : rounds + 1].copy() if out.iterates.size else None,
     )
 
 
 def _end(plan: Plan, out: Outputs, state_names: tuple[str, ...], rounds: int, diverged: bool) -> dict[str, Array]:
     unmeasured = _unmeasured_with(plan.memory)
-    if out.selective and not diverged:
+    if plan.selective and not diverged:
         return {name: out.end[:, slot].copy() for slot, name in enumerate(STATE) if name not in unmeasured}
     if plan.diagnostics == 0 and diverged:
         return {}
@@ -163,4 +163,7 @@ def _config(plan: Plan) -> dict[str, Any]:
         "diagnostics": DIAGNOSTICS[plan.diagnostics],
         "every": plan.every,
         "versions": dict(_versions()),
+        "engine": plan.engine,
+        "loop": plan.loop,
+        "orders": plan.orders is not None,
     }

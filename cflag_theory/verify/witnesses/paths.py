@@ -1,7 +1,7 @@
 """One round of Algorithm 1 in slow motion: every local point of every client, with what the lemmas say about it.
 
 The traces of the kernels keep the largest drift and error of a round. The recursions of the supplement speak of each
-local step, so their checks walk through a round again, on floats or fractions, with the same formulas.
+local step, so their checks observe the local steps of the reference loop, on floats or fractions.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from cflag_theory.kernels.formulas import refreshed_mean
+from cflag_theory.kernels.algorithms import DELAYED
 from cflag_theory.kernels.numbers import Array, Ints
-from cflag_theory.kernels.problems.objective import component_gradient, gradients, mean_gradient
+from cflag_theory.kernels.problems.objective import client_gradient, gradients
 from cflag_theory.kernels.problems.problem import Problem
+from cflag_theory.kernels.reference import estimator, local_steps
 
 
 @dataclass(frozen=True)
@@ -109,22 +110,16 @@ def walk(problem: Problem, *, beta: Any, orders: Ints) -> Round:
 
 
 def _path(problem: Problem, client: int, correction: Array, beta: Any, order: list[int]) -> Path:
-    kind, part = problem.potential, problem.current
-    first, n = int(part.client_start[client]), int(part.counts[client])
-    members = np.arange(first, first + n)
-    x = problem.start
-    table = [component_gradient(kind, part, int(j), x) for j in members]
-    delayed = mean_gradient(kind, part, members, x)
-    tau = [0] * n
-    points, estimates, full, filled = [x], [], [], []
-    for k, chosen in enumerate(order):
-        at = points[-1]
-        if k > 0:
-            new = component_gradient(kind, part, first + chosen, at)
-            delayed = refreshed_mean(delayed, new, table[chosen], n)
-            table[chosen], tau[chosen] = new, k
-        estimates.append(delayed)
-        full.append(mean_gradient(kind, part, members, at))
-        filled.append(tuple(tau))
-        points.append(at - beta * (correction + delayed))
-    return Path(np.array(points), np.array(estimates), np.array(full), np.array(filled))
+    kind, part, x = problem.potential, problem.current, problem.start
+    estimate = estimator(problem, DELAYED, client, x, client_gradient(kind, part, client, x), order.__getitem__)
+    steps = list(local_steps(x, correction, estimate, None, beta, len(order)))
+    filled = np.zeros((len(order), int(part.counts[client])), dtype=np.int64)
+    for k, chosen in enumerate(order[1:], start=1):
+        filled[k] = filled[k - 1]
+        filled[k, chosen] = k
+    return Path(
+        np.array([x, *(step.following for step in steps)]),
+        np.array([step.estimate for step in steps]),
+        np.array([client_gradient(kind, part, client, step.x) for step in steps]),
+        filled,
+    )

@@ -20,7 +20,7 @@ def plan_of(problem, row, **options):
     """The checked plan that `simulate` hands to its engine."""
     plans = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(simulation.reference, "run", lambda plan, out, orders: plans.append(plan))
+        patch.setattr(simulation.reference, "run", lambda plan, out: plans.append(plan))
         simulate(problem, row, engine="reference", **RUN | options)
     return plans[0]
 

@@ -12,7 +12,8 @@ pytest.importorskip("numba_cuda")
 
 from numba import cuda, types
 
-from cflag_theory.kernels.engines import components as passes
+from cflag_theory.kernels.engines.codes import Numbers
+from cflag_theory.kernels.engines.components import Sum
 from cflag_theory.kernels.engines.cuda import host as cuda_host
 from cflag_theory.kernels.engines.cuda import large_problems as cuda_large
 from cflag_theory.kernels.engines.cuda import run as engine
@@ -42,15 +43,15 @@ def signature(kernel, real):
     """The types of a kernel's arguments, for numbers of the type `real`."""
     ints = array(types.int64, 1)
     rows = types.NamedTuple(
-        [array(real, 2), array(real, 1), array(real, 1), array(real, 2), array(real, 2), ints, ints], passes.Sum
+        [array(real, 2), array(real, 1), array(real, 1), array(real, 2), array(real, 2), ints, ints], Sum
     )
     data = types.NamedTuple([array(real, 1), array(real, 1), rows, rows, ints], cuda_host.Data)
     parts = [array(real, 2)] * 5 + [array(types.int64, 2), ints, types.int64, types.int64]
     store = types.NamedTuple(parts, cuda_host.Store)
     out = types.NamedTuple([array(types.float64, 3)] * 4 + [ints, ints], cuda_host.Results)
     kinds = {int: types.int64, bool: types.boolean, float: real}
-    numbers = {name: kinds[kind] for name, kind in typing.get_type_hints(passes.Numbers).items()}
-    n = types.NamedTuple(list((numbers | {"angle": types.float64}).values()), passes.Numbers)
+    numbers = {name: kinds[kind] for name, kind in typing.get_type_hints(Numbers).items()}
+    n = types.NamedTuple(list((numbers | {"angle": types.float64}).values()), Numbers)
     counts = {"small": 1, "gradients": 3, "steps": 2}[kernel]
     return n, *[types.int64] * counts, data, store, out
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cflag_theory.kernels import formulas
-from cflag_theory.kernels.engines import components as passes
+from cflag_theory.kernels.engines import components
 from cflag_theory.kernels.engines.codegen import elementary
 from cflag_theory.kernels.engines.codegen.cache import compiled
 
@@ -30,7 +30,7 @@ def _compiled_log1p(y):
 
 
 def test_it_is_registered_by_what_the_loops_import():
-    assert passes.elementary is elementary
+    assert components.elementary is elementary
 
 
 @pytest.mark.parametrize(("low", "high"), [(-300, 300), (-20, 0), (-2, 2), (-0.5, 0.5), (0, 16)])

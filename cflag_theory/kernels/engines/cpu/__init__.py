@@ -1,1 +1,1 @@
-"""The compiled engine for plain runs: blocks of replicas that share the data."""
+"""The compiled engine for plain runs: batches of replicas that share the data."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from cflag_theory.kernels import formulas
 from cflag_theory.kernels.engines.codegen.cache import inner
-from cflag_theory.kernels.engines.components import AVERAGE, COMMON, INTERACTING, LITERAL, add, dot
-from cflag_theory.kernels.engines.cpu.codes import Settings
+from cflag_theory.kernels.engines.codes import AVERAGE, COMMON, INTERACTING, LITERAL, Numbers
+from cflag_theory.kernels.engines.components import add, dot
 from cflag_theory.kernels.numbers import Array
 
 
 @inner
-def adapted_step(n: Settings, p: Array, grad_memory: Array, a: Array, u: Array, S: Array, step: Array) -> float:
+def adapted_step(n: Numbers, p: Array, grad_memory: Array, a: Array, u: Array, S: Array, step: Array) -> float:
     """The part of the step that is not along grad_f_memory, into step (d,); returns sum_i p_i alpha_i.
 
     a (N, d) holds the a_i, S (d,) their weighted sum, u (N, d) the corrections of the local steps.

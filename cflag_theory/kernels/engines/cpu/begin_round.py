@@ -1,4 +1,4 @@
-"""Compiled start of a round, for a block of replicas: draws, memory, and all full gradients at x_t."""
+"""Compiled start of a round, for a batch of replicas: draws, memory, and all full gradients at x_t."""
 
 from __future__ import annotations
 
@@ -7,24 +7,30 @@ import numpy as np
 from cflag_theory.kernels import draws
 from cflag_theory.kernels.engines.codegen.cache import allocating, apart, inner
 from cflag_theory.kernels.engines.codegen.vector_loops import Read, Summed, Write, add_multiple, subtract, sweep
-from cflag_theory.kernels.engines.components import NO_MEMORY, ROTATED, SCALED, STOCHASTIC, SUBSET
-from cflag_theory.kernels.engines.cpu.codes import Settings
+from cflag_theory.kernels.engines.codes import (
+    COMPONENT_DRAW,
+    NO_MEMORY,
+    ROTATED,
+    SCALED,
+    STOCHASTIC,
+    STOCHASTIC_DRAW,
+    SUBSET,
+    Numbers,
+)
 from cflag_theory.kernels.engines.cpu.coordinate_gradients import (
     coordinate_gradients,
     fill_coordinate_slopes,
     weighted_value,
 )
-from cflag_theory.kernels.engines.cpu.layout import Packed
-from cflag_theory.kernels.engines.cpu.ridge_gradients import chosen_pass, client_pass
-from cflag_theory.kernels.engines.cpu.workspace import Block
+from cflag_theory.kernels.engines.cpu.layout import Padded
+from cflag_theory.kernels.engines.cpu.ridge_gradients import client_gradients, kept_gradients
+from cflag_theory.kernels.engines.cpu.workspace import Workspace
 from cflag_theory.kernels.memory import memory as memories
 from cflag_theory.kernels.numbers import Array, Ints
 
-COMPONENT_DRAW, STOCHASTIC_DRAW = draws.COMPONENT, draws.STOCHASTIC
-
 
 @allocating
-def draw_kept(n: Settings, s: Packed, first_replica: int, round_: int, w: Block) -> None:
+def draw_kept(n: Numbers, s: Padded, first_replica: int, round_: int, w: Workspace) -> None:
     """What the clients of all replicas keep of the past."""
     past, width, N = s.past, len(s.point), len(s.p)
     w.kept_means[:] = 0
@@ -56,7 +62,7 @@ def draw_kept(n: Settings, s: Packed, first_replica: int, round_: int, w: Block)
 
 
 @apart
-def draw_orders(n: Settings, s: Packed, first_replica: int, t: int, R: int, orders: Ints) -> None:
+def draw_orders(n: Numbers, s: Padded, first_replica: int, t: int, R: int, orders: Ints) -> None:
     """The components of all local steps of a round, their rows where each has one; four to a call of the generator.
 
     That of client i, step k and replica r goes to orders[(i K + k) R + r], where K is E in whole fours: replicas stand
@@ -70,7 +76,7 @@ def draw_orders(n: Settings, s: Packed, first_replica: int, t: int, R: int, orde
         for block in range((n.local_steps + 3) >> 2):
             for r in range(R):
                 four = draws.words(n.seed, purpose, first_replica + r, i, t, block)
-                # An index without a sign is not asked whether it counts from the end.
+                # Numba tests signed indices for counting from the end, and unsigned ones it does not.
                 orders[np.uint64(at + r)] = first + draws.below(four[0], count)
                 orders[np.uint64(at + R + r)] = first + draws.below(four[1], count)
                 orders[np.uint64(at + 2 * R + r)] = first + draws.below(four[2], count)
@@ -93,7 +99,7 @@ def _add_share(p: float, G: Array, values: Array, grad: Array, value: Array) -> 
 
 
 @inner
-def past_gradients(n: Settings, s: Packed, R: int, whole: bool, valued: bool, w: Block) -> None:
+def past_gradients(n: Numbers, s: Padded, R: int, whole: bool, valued: bool, w: Workspace) -> None:
     """f, grad f where `whole`, and the mean over the kept components of the past where there are such."""
     N, width, past, subset = len(s.p), len(s.point), s.past, n.memory == SUBSET
     # A slope taken from the full pass may differ by rounding from one taken alone.
@@ -120,13 +126,13 @@ def past_gradients(n: Settings, s: Packed, R: int, whole: bool, valued: bool, w:
     for i in range(N):
         base, height = past.client_rows[i], past.client_rows[i + 1] - past.client_rows[i]
         if whole:
-            client_pass(
+            client_gradients(
                 n.potential, past, i, w.X, w.panels, n.bits, valued, base, height, w.past_Z, w.past_slopes,
                 w.potentials, w.scratch, w.values,
             )  # fmt: skip
             _add_share(s.p[i], w.scratch, w.values, w.grad_f, w.f)
         if subset:
-            chosen_pass(
+            kept_gradients(
                 n.potential, past, i, w.kept_rows, w.kept, w.kept_share, known, valued, n.bits, height, w.past_Z,
                 w.past_slopes, w.X, w.grad_memory, w.f_memory,
             )  # fmt: skip
@@ -136,7 +142,7 @@ def past_gradients(n: Settings, s: Packed, R: int, whole: bool, valued: bool, w:
 
 
 @inner
-def complete_memory(n: Settings, basis: Array, w: Block) -> None:
+def complete_memory(n: Numbers, basis: Array, w: Workspace) -> None:
     """Complete b and grad_f_memory = grad f + b of (6), and f_memory; zero where there is none."""
     (R, width), d = w.b.shape, n.dimension
     if n.memory == NO_MEMORY:
@@ -177,7 +183,7 @@ def to_start(basis: Array, vectors: Array, r: int, out: Array) -> None:
 
 
 @inner
-def current_gradients(n: Settings, s: Packed, R: int, valued: bool, w: Block) -> None:
+def current_gradients(n: Numbers, s: Padded, R: int, valued: bool, w: Workspace) -> None:
     """g, grad g and all grad g_i, and on the way z and slopes of the current rows."""
     current = s.current
     w.grad_g[:] = 0
@@ -192,7 +198,7 @@ def current_gradients(n: Settings, s: Packed, R: int, valued: bool, w: Block) ->
                 for r in range(R):
                     w.values[r] = weighted_value(n.potential, current, current.means, i, w.X, r)
         else:
-            client_pass(
+            client_gradients(
                 n.potential, current, i, w.X, w.panels, n.bits, valued, 0, len(current.rows), w.Z, w.slopes,
                 w.potentials, w.clients[i], w.values,
             )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Compiled passes in coordinates in which a separable problem is elementwise: O(d) for a full gradient."""
+"""Compiled full gradients in coordinates in which a separable problem is elementwise: O(d) for a full gradient."""
 
 from __future__ import annotations
 

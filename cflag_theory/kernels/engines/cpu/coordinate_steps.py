@@ -8,17 +8,16 @@ import numpy as np
 
 from cflag_theory.kernels import formulas
 from cflag_theory.kernels.engines.codegen.cache import apart, inner
-from cflag_theory.kernels.engines.components import DELAYED
-from cflag_theory.kernels.engines.cpu.codes import Settings
+from cflag_theory.kernels.engines.codes import DELAYED, Numbers
 from cflag_theory.kernels.engines.cpu.coordinate_gradients import fill_coordinate_slopes
-from cflag_theory.kernels.engines.cpu.layout import Packed
+from cflag_theory.kernels.engines.cpu.layout import Padded
 from cflag_theory.kernels.engines.cpu.local_steps import Lanes, note, square, step_down
 from cflag_theory.kernels.numbers import Array, Ints
 
 
 @apart
 def elementwise_steps(
-    n: Settings, s: Packed, lanes: int, R: int, keep: float, beta: float, stamp: int, orders: Ints, X: Array,
+    n: Numbers, s: Padded, lanes: int, R: int, keep: float, beta: float, stamp: int, orders: Ints, X: Array,
     slopes: Array, w: Lanes,
 ) -> None:  # fmt: skip
     """Delayed or stochastic steps of an elementwise problem; slopes (R, width) are phi' at the X[r].

@@ -1,4 +1,4 @@
-"""Compiled rest of a round, for a block of replicas: local steps of all clients, their sums, the server."""
+"""Compiled rest of a round, for a batch of replicas: local steps of all clients, their sums, the server."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from cflag_theory.kernels.engines.codegen.vector_loops import (
     subtract,
     sweep,
 )
-from cflag_theory.kernels.engines.components import CONSTANT, CONTROL, DELAYED, FULL, PRINTED, TRACKING
+from cflag_theory.kernels.engines.codes import CONSTANT, CONTROL, DELAYED, FULL, PRINTED, TRACKING, Numbers
 from cflag_theory.kernels.engines.cpu.adaptive_rates import adapted_step
-from cflag_theory.kernels.engines.cpu.codes import Settings
 from cflag_theory.kernels.engines.cpu.coordinate_steps import elementwise_steps
-from cflag_theory.kernels.engines.cpu.layout import Packed
+from cflag_theory.kernels.engines.cpu.layout import Padded
 from cflag_theory.kernels.engines.cpu.local_steps import (
     Lanes,
     delayed_steps,
@@ -28,7 +27,7 @@ from cflag_theory.kernels.engines.cpu.local_steps import (
     stochastic_steps,
 )
 from cflag_theory.kernels.engines.cpu.ridge_gradients import place
-from cflag_theory.kernels.engines.cpu.workspace import Block
+from cflag_theory.kernels.engines.cpu.workspace import Workspace
 from cflag_theory.kernels.numbers import Array
 
 
@@ -49,7 +48,7 @@ def _start(u: Read, client: Read, V: Write, D: Write, beta: Number) -> Written:
 
 @inner
 def _open_lanes(
-    n: Settings, s: Packed, first: int, count: int, fused: bool, clients: Array, grad_g: Array, control: Array,
+    n: Numbers, s: Padded, first: int, count: int, fused: bool, clients: Array, grad_g: Array, control: Array,
     control_mean: Array, kept_u: Array, lanes: Lanes,
 ) -> None:  # fmt: skip
     """D = 0, u, and the estimate of k = 0; where steps are `fused`, V is the sum of both and D is that after step 0."""
@@ -101,7 +100,7 @@ def _sum_up_and_keep(
 
 
 @inner
-def _close_lanes(n: Settings, p: Array, count: int, w: Block, lanes: Lanes) -> None:
+def _close_lanes(n: Numbers, p: Array, count: int, w: Workspace, lanes: Lanes) -> None:
     """The sums a_i of the clients' estimates and proximal terms, D = -beta (a_i + E u), and what follows from them."""
     width, E = w.X.shape[1], n.local_steps
     per_beta = w.X.dtype.type(-1.0 / n.beta)
@@ -125,7 +124,7 @@ def _close_lanes(n: Settings, p: Array, count: int, w: Block, lanes: Lanes) -> N
 
 
 @inner
-def server_steps(n: Settings, p: Array, w: Block, alphas: Array) -> None:
+def server_steps(n: Numbers, p: Array, w: Workspace, alphas: Array) -> None:
     """Move X; leave in S the S of the steps taken, and in alphas the alpha of the steps taken."""
     R, width = w.X.shape
     for r in range(R):
@@ -150,7 +149,7 @@ def server_steps(n: Settings, p: Array, w: Block, alphas: Array) -> None:
 
 
 @inner
-def local_work(n: Settings, s: Packed, R: int, group: int, stamp: int, w: Block, lanes: Lanes) -> int:
+def local_work(n: Numbers, s: Padded, R: int, group: int, stamp: int, w: Workspace, lanes: Lanes) -> int:
     """All clients' local steps in all replicas, and their sums; returns the next stamp."""
     N, elementwise = len(s.p), len(s.basis) > 0
     keep, beta = w.X.dtype.type(1.0 - n.beta * n.proximal), w.X.dtype.type(n.beta)

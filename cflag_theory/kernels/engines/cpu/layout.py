@@ -1,4 +1,4 @@
-"""A problem as the compiled loop over blocks reads it: rows in whole vectors and whole tiles of four.
+"""A problem as the compiled loop of plain runs reads it: rows in whole vectors, and in whole fours.
 
 Every vector is padded with zeros to a multiple of 64 bytes and starts at one, and every client's rows are padded with
 zero rows to a multiple of four, so that no loop has a remainder. Zeros add nothing to any sum.
@@ -51,7 +51,7 @@ class Part(NamedTuple):
     shift: Array
 
 
-class Packed(NamedTuple):
+class Padded(NamedTuple):
     """A problem; `basis` (d, d) holds the rows q_c of y = basis x where the problem is elementwise in y, else (0, 0).
 
     `single` says that every component has one row and no linear term; `start` is x_0 (d,) and `point` the same padded
@@ -76,18 +76,18 @@ def aligned(shape: tuple[int, ...], dtype: Any) -> Array:
     return buffer[skip : skip + size].reshape(shape)
 
 
-def pack(problem: Problem, dtype: Any, *, rotate: bool = True) -> Packed:
+def padded_problem(problem: Problem, dtype: Any, *, rotate: bool = True) -> Padded:
     """The arrays of a float problem in the given precision.
 
     `rotate` allows coordinates in which a separable problem is elementwise.
     """
     basis = common_basis(problem) if rotate else None
     d = problem.dimension
-    width = padded(d, LINE // np.dtype(dtype).itemsize)
+    width = rounded_up(d, LINE // np.dtype(dtype).itemsize)
     point = aligned((width,), dtype)
     point[:d] = problem.start if basis is None else basis @ problem.start
     counts = [np.diff(part.row_start) for part in (problem.past, problem.current)]
-    return Packed(
+    return Padded(
         past=_part(problem.past, width, dtype, elementwise=basis is not None),
         current=_part(problem.current, width, dtype, elementwise=basis is not None),
         p=np.ascontiguousarray(problem.p, dtype=np.float64),
@@ -99,7 +99,7 @@ def pack(problem: Problem, dtype: Any, *, rotate: bool = True) -> Packed:
     )
 
 
-def padded(size: int, multiple: int) -> int:
+def rounded_up(size: int, multiple: int) -> int:
     """The least multiple that is no smaller than `size`."""
     return -(-size // multiple) * multiple
 
@@ -128,7 +128,7 @@ def _part(part: Components, width: int, dtype: Any, *, elementwise: bool) -> Par
     shift_of_client = client_rows[:-1] - part.row_start[part.client_start[:-1]]
     shift_of_component = np.repeat(shift_of_client, part.counts)
     rows = 0 if elementwise else int(client_rows[-1])
-    packed = Part(
+    out = Part(
         rows=aligned((rows + 1, width), dtype),
         shifts=aligned((rows + 1,), dtype),
         weights=aligned((rows + 1,), dtype),
@@ -144,19 +144,19 @@ def _part(part: Components, width: int, dtype: Any, *, elementwise: bool) -> Par
     )
     if elementwise:
         weights = part.weights.reshape(-1, d)
-        packed.coefficients[:, :d] = weights
-        packed.means[:, :d] = _client_means(weights, part)
-        packed.shift[:d] = part.shifts[:d]
-        return packed
+        out.coefficients[:, :d] = weights
+        out.means[:, :d] = _client_means(weights, part)
+        out.shift[:d] = part.shifts[:d]
+        return out
     for i in range(clients):
         a, b = part.row_start[part.client_start[i : i + 2]]
         to = slice(client_rows[i], client_rows[i] + b - a)
-        packed.rows[to, :d] = part.rows[a:b]
-        packed.shifts[to], packed.weights[to] = part.shifts[a:b], part.weights[a:b]
+        out.rows[to, :d] = part.rows[a:b]
+        out.shifts[to], out.weights[to] = part.shifts[a:b], part.weights[a:b]
     if len(part.offsets):
-        packed.offsets[:, :d] = part.offsets
-        packed.mean_offsets[:, :d] = _client_means(part.offsets, part)
-    return packed
+        out.offsets[:, :d] = part.offsets
+        out.mean_offsets[:, :d] = _client_means(part.offsets, part)
+    return out
 
 
 def _client_means(values: Array, part: Components) -> Array:

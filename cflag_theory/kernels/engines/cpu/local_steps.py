@@ -29,11 +29,10 @@ from cflag_theory.kernels.engines.codegen.vector_loops import (
     fold_lines,
     sweep,
 )
-from cflag_theory.kernels.engines.components import DELAYED
-from cflag_theory.kernels.engines.cpu.codes import Settings
+from cflag_theory.kernels.engines.codes import DELAYED, Numbers
 from cflag_theory.kernels.engines.cpu.coordinate_gradients import fill_coordinate_slopes
-from cflag_theory.kernels.engines.cpu.layout import Packed, Part
-from cflag_theory.kernels.engines.cpu.ridge_gradients import client_pass, fill_panels
+from cflag_theory.kernels.engines.cpu.layout import Padded, Part
+from cflag_theory.kernels.engines.cpu.ridge_gradients import client_gradients, fill_panels
 from cflag_theory.kernels.numbers import Array, Ints
 
 CAUCHY, GEMAN_MCCLURE = formulas.CAUCHY, formulas.GEMAN_MCCLURE
@@ -157,7 +156,7 @@ def note(k: int, g: Any, D: Array, estimate: Array, path: Array, estimates: Arra
 
 
 @inner
-def measure_errors(n: Settings, s: Packed, i: int, r: int, X: Array, panels: Array, w: Lanes) -> None:
+def measure_errors(n: Numbers, s: Padded, i: int, r: int, X: Array, panels: Array, w: Lanes) -> None:
     """Set the estimates of one lane's path against the full gradients there."""
     share = s.p[i]
     for k in range(n.local_steps):
@@ -174,7 +173,7 @@ def measure_errors(n: Settings, s: Packed, i: int, r: int, X: Array, panels: Arr
 
 
 @inner
-def full_gradient(n: Settings, part: Part, i: int, panels: Array, w: Lanes) -> None:
+def full_gradient(n: Numbers, part: Part, i: int, panels: Array, w: Lanes) -> None:
     """grad g_i at w.point into w.rho."""
     if len(part.coefficients) > 0:
         fill_coordinate_slopes(n.potential, part.shift, w.point, 0, w.rho, 0)
@@ -182,7 +181,7 @@ def full_gradient(n: Settings, part: Part, i: int, panels: Array, w: Lanes) -> N
             w.rho[0, c] *= part.means[i, c]
     else:
         first = part.client_rows[i]
-        client_pass(
+        client_gradients(
             n.potential, part, i, w.point, panels, 0, False, first, part.client_rows[i + 1] - first, w.zs, w.slopes,
             w.zs, w.rho, w.value,
         )  # fmt: skip
@@ -220,14 +219,23 @@ def _lane_slopes(potential: int, lanes: int, z: Array, slopes: Array) -> None:
 
 @apart
 def delayed_steps(
-    n: Settings, s: Packed, lanes: int, R: int, keep: float, beta: float, orders: Ints, Z: Array, S: Array, w: Lanes
+    n: Numbers,
+    s: Padded,
+    lanes: int,
+    R: int,
+    keep: float,
+    beta: float,
+    orders: Ints,
+    Z: Array,
+    S: Array,
+    w: Lanes,
 ) -> None:
     """All steps of a group of lanes with delayed gradients and one row a component."""
-    # Reading a field of a tuple in a loop would count a reference there, which threads that share it wait for.
+    # Reading a field of a tuple in a loop would change a count of references there, which slows other threads.
     rows, weights = s.current.rows, s.current.weights
     D, V, z, row, base, components = w.D, w.V, w.z, w.row, w.base, w.components
     estimate, path, estimates, slopes, lines = w.estimate, w.path, w.estimates, w.slopes_met, w.lines
-    # An index without a sign is not asked whether it counts from the end.
+    # Numba tests signed indices for counting from the end, and unsigned ones it does not.
     E, bits, drift, errors = n.local_steps, np.uint64(n.bits), n.measures_drift, n.exact_errors
     drawn, stride = w.drawn, np.uint64(R)
     for lane in range(lanes):
@@ -239,7 +247,7 @@ def delayed_steps(
             row[lane] = q
             _meet_line(rows, q, D, lane, lines, lane)
     for k in range(1, E):
-        # The last step meets its own row once more, to no purpose.
+        # After the last step the product is taken with the last row again, and is not used.
         following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
         fold_lines(lines, z)
         for lane in range(lanes):
@@ -268,7 +276,7 @@ def delayed_steps(
 
 @apart
 def stochastic_steps(
-    n: Settings, s: Packed, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, w: Lanes
+    n: Numbers, s: Padded, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, w: Lanes
 ) -> None:
     """The same with the gradient of the drawn component alone."""
     rows, weights, shifts = s.current.rows, s.current.weights, s.current.shifts
@@ -281,7 +289,7 @@ def stochastic_steps(
         row[lane] = q
         _meet_at(rows, q, X, replica[lane], D, lane, lines, lane)
     for k in range(E):
-        # The last step meets its own row once more, to no purpose.
+        # After the last step the product is taken with the last row again, and is not used.
         following_at, later_at = np.uint64(min(k + 1, E - 1)) * stride, np.uint64(min(k + 2, E - 1)) * stride
         fold_lines(lines, z)
         for lane in range(lanes):
@@ -306,7 +314,7 @@ def stochastic_steps(
 
 @apart
 def general_steps(
-    n: Settings, s: Packed, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, Z: Array, S: Array,
+    n: Numbers, s: Padded, lanes: int, R: int, keep: float, beta: float, orders: Ints, X: Array, Z: Array, S: Array,
     w: Lanes,
 ) -> None:  # fmt: skip
     """Delayed or stochastic steps with components of any number of rows and a linear term."""
@@ -344,7 +352,7 @@ def general_steps(
 
 @inner
 def full_steps(
-    n: Settings, s: Packed, i: int, R: int, keep: float, beta: float, X: Array, points: Array, panels: Array,
+    n: Numbers, s: Padded, i: int, R: int, keep: float, beta: float, X: Array, points: Array, panels: Array,
     Z: Array, S: Array, potentials: Array, values: Array, w: Lanes,
 ) -> None:  # fmt: skip
     """All steps of client i in all R replicas with full local gradients; points (R, width) is scratch."""
@@ -363,7 +371,7 @@ def full_steps(
         else:
             if n.bits > 0:
                 fill_panels(points, panels)
-            client_pass(
+            client_gradients(
                 n.potential, s.current, i, points, panels, n.bits, False, 0, len(s.current.rows), Z, S,
                 potentials, w.estimate[:R], values,
             )  # fmt: skip

@@ -1,8 +1,8 @@
-"""Compiled passes over rows: all z = row . x - shift, then the sum of weight phi'(z) row.
+"""Compiled full gradients of ridge functions: all z = row . x - shift, then the sum of weight phi'(z) row.
 
-A replica alone sums in an order of its own, whatever the batch. Replicas together go through tiles of a matrix product
-(see `tiles`), equal to the others up to rounding. Then z and slopes of a row lie in lines of as many replicas as a line
-has numbers, a panel; `bits` says how many, as a power of two, and is zero for replicas alone.
+A replica alone sums in an order of its own, whatever the batch. Replicas together go through products of matrices
+(see `matrix_tiles`), equal to the others up to rounding. Then z and slopes of a row lie in lines of as many replicas
+as a line has numbers, a panel; `bits` says how many, as a power of two, and is zero for replicas alone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.kernels import formulas
-from cflag_theory.kernels.engines.codegen import matrix_tiles as tiles
+from cflag_theory.kernels.engines.codegen import matrix_tiles
 from cflag_theory.kernels.engines.codegen.cache import apart, inner
 from cflag_theory.kernels.engines.codegen.vector_loops import (
     Number,
@@ -36,14 +36,14 @@ DISTANT = 1 << 21
 #: Columns of a matrix product at once, so that those of two panels stay in a near cache.
 DEPTH = 256
 
-TILE_ROWS, TILE_PANELS, TILE_COLUMNS = tiles.ROWS, tiles.PANELS, tiles.COLUMNS
+TILE_ROWS, TILE_PANELS, TILE_COLUMNS = matrix_tiles.ROWS, matrix_tiles.PANELS, matrix_tiles.COLUMNS
 
-add_rows_4, add_rows_8 = tiles.add_rows(4), tiles.add_rows(8)
-dots_of_4, dots_of_8 = tiles.row_dots(4), tiles.row_dots(8)
-dots_of_4_chosen, dots_of_8_chosen = tiles.chosen_dots(4), tiles.chosen_dots(8)
-cauchy_slopes, geman_mcclure_slopes = tiles.panel_slopes(CAUCHY), tiles.panel_slopes(GEMAN_MCCLURE)
-panel_sums = tiles.panel_sums
-panel_tile, gradient_tile = tiles.panel_tile, tiles.gradient_tile
+add_rows_4, add_rows_8 = matrix_tiles.add_rows(4), matrix_tiles.add_rows(8)
+dots_of_4, dots_of_8 = matrix_tiles.row_dots(4), matrix_tiles.row_dots(8)
+dots_of_4_chosen, dots_of_8_chosen = matrix_tiles.chosen_dots(4), matrix_tiles.chosen_dots(8)
+cauchy_slopes, geman_mcclure_slopes = matrix_tiles.panel_slopes(CAUCHY), matrix_tiles.panel_slopes(GEMAN_MCCLURE)
+panel_sums = matrix_tiles.panel_sums
+panel_tile, gradient_tile = matrix_tiles.panel_tile, matrix_tiles.gradient_tile
 
 
 @sweep
@@ -210,7 +210,7 @@ def _fill_potentials(potential: int, Z: Array, start: int, count: int, P: Array)
 
 
 @apart
-def client_pass(
+def client_gradients(
     potential: int, part: Part, i: int, X: Array, panels: Array, bits: int, valued: bool, base: int, height: int,
     Z: Array, S: Array, potentials: Array, G: Array, values: Array,
 ) -> None:  # fmt: skip
@@ -258,7 +258,7 @@ def client_pass(
 
 
 @apart
-def chosen_pass(
+def kept_gradients(
     potential: int, part: Part, i: int, chosen: Ints, counts: Ints, factors: Array, known: bool, valued: bool,
     bits: int, height: int, Z: Array, S: Array, X: Array, G: Array, values: Array,
 ) -> None:  # fmt: skip

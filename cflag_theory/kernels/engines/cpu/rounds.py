@@ -1,4 +1,4 @@
-"""The plain loop over a block of replicas that share the data: all rounds, one thread.
+"""The plain loop over a batch of replicas that share the data: all rounds, one thread.
 
 Replicas come first in every array, then clients; an array (N, R, width) lets one client's gradients of all replicas be
 one product. Sums over clients run over clients in order, in every replica alike.
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cflag_theory.kernels.engines.codegen.cache import compiled, inner
-from cflag_theory.kernels.engines.components import FULL, ROTATED, SCALED, SUBSET, dot, finite
+from cflag_theory.kernels.engines.codes import DIVERGED, FULL, OK, ROTATED, SCALED, STATES, SUBSET, Numbers
+from cflag_theory.kernels.engines.components import dot, finite
 from cflag_theory.kernels.engines.cpu.begin_round import (
     complete_memory,
     current_gradients,
@@ -21,23 +22,19 @@ from cflag_theory.kernels.engines.cpu.begin_round import (
     past_gradients,
     to_start,
 )
-from cflag_theory.kernels.engines.cpu.codes import Settings
 from cflag_theory.kernels.engines.cpu.end_round import local_work, server_steps
-from cflag_theory.kernels.engines.cpu.layout import Packed
+from cflag_theory.kernels.engines.cpu.layout import Padded
 from cflag_theory.kernels.engines.cpu.local_steps import Lanes
 from cflag_theory.kernels.engines.cpu.measure import measure_round, measure_state
 from cflag_theory.kernels.engines.cpu.ridge_gradients import fill_panels
-from cflag_theory.kernels.engines.cpu.workspace import STATES, Block, new_block, new_lanes
+from cflag_theory.kernels.engines.cpu.workspace import Workspace, new_lanes, new_workspace
 from cflag_theory.kernels.memory import memory as memories
 from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.plan import LIMIT
-from cflag_theory.kernels.trace.trace import Status
-
-OK, DIVERGED = int(Status.OK), int(Status.DIVERGED)
 
 
 class Slots(NamedTuple):
-    """Where a block's measurements go; rows of the outputs from `first` on.
+    """Where a batch's measurements go; rows of the outputs from `first` on.
 
     Attributes
     ----------
@@ -64,17 +61,17 @@ class Slots(NamedTuple):
 
 
 @compiled
-def run_block(usual: Settings, detailed: Settings, s: Packed, first: int, R: int, group: int, out: Slots) -> None:
+def run_replicas(usual: Numbers, detailed: Numbers, s: Padded, first: int, R: int, group: int, out: Slots) -> None:
     """Run the replicas first, ..., first + R - 1 of the outputs; `detailed` holds for every `every`-th round."""
-    w = new_block(usual, s, R)
+    w = new_workspace(usual, s, R)
     lanes = new_lanes(detailed, s, R, R if usual.estimator == FULL else group)
     _all_rounds(usual, detailed, s, first, R, group, np.ones(R, np.bool_), np.zeros(R), w, lanes, out)
 
 
 @inner
 def _all_rounds(
-    usual: Settings, detailed: Settings, s: Packed, first: int, R: int, group: int, alive: Any, alphas: Array, w: Block,
-    lanes: Lanes, out: Slots,
+    usual: Numbers, detailed: Numbers, s: Padded, first: int, R: int, group: int, alive: Any, alphas: Array,
+    w: Workspace, lanes: Lanes, out: Slots,
 ) -> None:  # fmt: skip
     """The rounds; apart from what makes arrays, because counting references to them costs more than a small round."""
     n, N, d = usual, len(s.p), usual.dimension

@@ -1,7 +1,7 @@
-"""The compiled engine: plain runs in blocks of replicas, runs of the CFL framework one replica after the other.
+"""The compiled engine: plain runs in batches of replicas, runs of the CFL framework one replica after the other.
 
-Every block runs all its rounds on one thread. A replica touches nothing that another one writes; in the mode "bitwise"
-it also sums in an order of its own, so that its numbers depend neither on the block nor on threads.
+Every batch runs all its rounds on one thread. A replica touches nothing that another one writes; in the mode "bitwise"
+it also sums in an order of its own, so that its numbers depend neither on the batch nor on threads.
 """
 
 from __future__ import annotations
@@ -13,37 +13,37 @@ import numpy as np
 
 from cflag_theory.kernels.engines.codegen.cache import default_threads
 from cflag_theory.kernels.engines.codegen.vector_loops import GROUP
-from cflag_theory.kernels.engines.cpu.codes import settings_of
-from cflag_theory.kernels.engines.cpu.layout import LINE, Packed, pack, padded
-from cflag_theory.kernels.engines.cpu.rounds import Slots, run_block
+from cflag_theory.kernels.engines.codes import numbers_of
+from cflag_theory.kernels.engines.cpu.layout import LINE, Padded, padded_problem, rounded_up
+from cflag_theory.kernels.engines.cpu.rounds import Slots, run_replicas
 from cflag_theory.kernels.engines.framework import rounds as framework_loop
 from cflag_theory.kernels.numbers import Ints
 from cflag_theory.kernels.plan import Outputs, Plan, slots
 from cflag_theory.kernels.trace.trace import ROUND, STATE
 
-#: Bytes that the arrays of a block may take: those of a core's own cache, or more where the rows come from far, so that
+#: Bytes that the arrays of a batch may take: those of a core's own cache, or more where the rows come from far, so that
 #: more replicas share what is read.
-BLOCK_BYTES, LARGE_BLOCK_BYTES = 1 << 20, 1 << 26
+BATCH_BYTES, LARGE_BATCH_BYTES = 1 << 20, 1 << 26
 #: Bytes of rows that a core's share of the cache of all cores may hold.
 SHARED_BYTES = 1 << 23
-#: Replicas of a block at most.
-BLOCK = 64
+#: Replicas of a batch at most.
+BATCH = 64
 #: Bytes of the nearest cache that a group of lanes may take.
 LANE_BYTES = 1 << 14
 
 #: Numbers of rows that the rounds of a run read in well under a second.
 QUICK = 1 << 28
-#: Bytes of rows up to which the latest packed problem is kept.
+#: Bytes of rows up to which the latest padded problem is kept.
 KEPT_BYTES = 1 << 23
-_latest: dict[tuple[str, str, bool], Packed] = {}
+_latest: dict[tuple[str, str, bool], Padded] = {}
 
 
-def run(plan: Plan, out: Outputs, *, threads: int | None = None, rotate: bool = True, block: int | None = None) -> None:
-    """Run all replicas into `out`, on as many threads as Numba would use unless told otherwise.
+def run(plan: Plan, out: Outputs, *, rotate: bool = True, batch: int | None = None) -> None:
+    """Run all replicas into `out`, on as many threads as Numba would use unless the plan says otherwise.
 
-    `rotate` allows coordinates in which a separable problem is elementwise, and `block` sets the replicas of a block.
+    `rotate` allows coordinates in which a separable problem is elementwise, and `batch` sets the replicas of a batch.
     """
-    threads = min(threads or default_threads(), plan.replicas)
+    threads = min(plan.threads or default_threads(), plan.replicas)
     stop = np.zeros(1, dtype=np.int64)
     numbers = plan.problem.past.rows.size + plan.problem.current.rows.size
     quick = plan.replicas * plan.rounds * numbers < QUICK
@@ -51,15 +51,16 @@ def run(plan: Plan, out: Outputs, *, threads: int | None = None, rotate: bool = 
         runner = framework_loop.replica_runner(plan, plan.framework, out, stop)
         _spread(threads, runner, range(plan.replicas), stop, quick=quick)
         return
-    packed = _packed(plan, rotate)
-    vector = len(packed.point) * packed.point.itemsize
-    # Errors are summed over clients and steps: in their order, whatever the block, only if no lane waits for another.
+    padded = _padded(plan, rotate)
+    vector = len(padded.point) * padded.point.itemsize
+    # Errors are summed over clients and steps: in their order, whatever the batch, only if no lane waits for another.
     group = 1 if plan.diagnostics > 1 else min(GROUP, max(1, LANE_BYTES // (2 * vector)))
-    lanes = LINE // packed.point.itemsize
-    bits = lanes.bit_length() - 1 if plan.together and len(packed.basis) == 0 else 0
-    size = block or _block_size(plan, vector, threads, 1 << bits)
-    usual, detailed = settings_of(plan, bits=bits)
-    state, per_round = slots(plan, selective=out.selective)
+    lanes = LINE // padded.point.itemsize
+    bits = lanes.bit_length() - 1 if plan.together and len(padded.basis) == 0 else 0
+    size = batch or _batch_size(plan, vector, threads, 1 << bits)
+    detailed = numbers_of(plan, bits=bits)
+    usual = detailed._replace(exact_errors=False)
+    state, per_round = slots(plan)
     written = Slots(
         state=out.state,
         per_round=out.per_round,
@@ -74,21 +75,21 @@ def run(plan: Plan, out: Outputs, *, threads: int | None = None, rotate: bool = 
     )
 
     def one(first: int) -> None:
-        run_block(usual, detailed, packed, first, min(size, plan.replicas - first), group, written)
+        run_replicas(usual, detailed, padded, first, min(size, plan.replicas - first), group, written)
 
     _spread(threads, one, range(0, plan.replicas, size), stop, quick=quick)
 
 
-def _packed(plan: Plan, rotate: bool) -> Packed:
-    """The plan's problem, packed; kept for the next run of a sweep if it is small and its arrays hold the same."""
+def _padded(plan: Plan, rotate: bool) -> Padded:
+    """The plan's problem, padded; kept for the next run of a sweep if it is small and its arrays hold the same."""
     key = (plan.digest, plan.dtype, rotate)
-    packed = _latest.get(key)
-    if packed is None:
-        packed = pack(plan.problem, plan.dtype, rotate=rotate)
-        if packed.current.rows.nbytes + packed.past.rows.nbytes <= KEPT_BYTES:
+    padded = _latest.get(key)
+    if padded is None:
+        padded = padded_problem(plan.problem, plan.dtype, rotate=rotate)
+        if padded.current.rows.nbytes + padded.past.rows.nbytes <= KEPT_BYTES:
             _latest.clear()
-            _latest[key] = packed
-    return packed
+            _latest[key] = padded
+    return padded
 
 
 def _spread(threads: int, one: Callable[[int], None], jobs: Iterable[int], stop: Ints, *, quick: bool) -> None:
@@ -112,13 +113,13 @@ def _spread(threads: int, one: Callable[[int], None], jobs: Iterable[int], stop:
             raise
 
 
-def _block_size(plan: Plan, vector: int, threads: int, lanes: int) -> int:
-    """Replicas of a block: whole panels of lanes, within bounds, and about as many blocks on every thread."""
+def _batch_size(plan: Plan, vector: int, threads: int, lanes: int) -> int:
+    """Replicas of a batch: whole panels of lanes, within bounds, and about as many batches on every thread."""
     current = plan.problem.current
     # A vector of every client and two numbers of every row, besides a few vectors.
     each = vector * (plan.problem.clients + 16) + 16 * len(current.rows)
     rows = vector * len(current.rows)
-    room = BLOCK_BYTES if rows <= SHARED_BYTES else LARGE_BLOCK_BYTES
-    most = max(lanes, min(BLOCK, room // each // lanes * lanes))
+    room = BATCH_BYTES if rows <= SHARED_BYTES else LARGE_BATCH_BYTES
+    most = max(lanes, min(BATCH, room // each // lanes * lanes))
     rounds_of_threads = -(-plan.replicas // (threads * most))
-    return padded(-(-plan.replicas // (threads * rounds_of_threads)), lanes)
+    return rounded_up(-(-plan.replicas // (threads * rounds_of_threads)), lanes)

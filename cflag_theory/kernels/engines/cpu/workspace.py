@@ -1,4 +1,4 @@
-"""What a block of replicas writes on."""
+"""What a batch of replicas writes on."""
 
 from __future__ import annotations
 
@@ -8,19 +8,15 @@ import numpy as np
 
 from cflag_theory.kernels.engines.codegen.cache import allocating
 from cflag_theory.kernels.engines.codegen.vector_loops import GROUP
-from cflag_theory.kernels.engines.components import CONSTANT, CONTROL, SUBSET
-from cflag_theory.kernels.engines.cpu.codes import Settings
-from cflag_theory.kernels.engines.cpu.layout import LINE, Packed
+from cflag_theory.kernels.engines.codes import CONSTANT, CONTROL, ROUNDS, STATES, SUBSET, Numbers
+from cflag_theory.kernels.engines.cpu.layout import LINE, Padded
 from cflag_theory.kernels.engines.cpu.local_steps import Lanes
 from cflag_theory.kernels.engines.cpu.ridge_gradients import MOST_ROWS
 from cflag_theory.kernels.numbers import Array, Ints
-from cflag_theory.kernels.trace.trace import ROUND, STATE
-
-STATES, ROUNDS = len(STATE), len(ROUND)
 
 
-class Block(NamedTuple):
-    """What a block writes on.
+class Workspace(NamedTuple):
+    """What a batch writes on.
 
     Attributes
     ----------
@@ -30,7 +26,7 @@ class Block(NamedTuple):
     panels : (panels or 0, d, lanes)
         X, where replicas go together: its columns as lines.
     Z, slopes : (R * rows,)
-        Of the current rows, where `ridge_passes.place` says; of one client's past rows past_Z, past_slopes.
+        Of the current rows, where `ridge_gradients.place` says; of one client's past rows past_Z, past_slopes.
     potentials : (rows of a pass * lanes or 0,)
         phi at the z of a panel.
     coordinate_slopes : (R or 0, width)
@@ -47,7 +43,7 @@ class Block(NamedTuple):
         to a multiple of four.
     kept_means, memory_offset : (R, width)
         Of an elementwise problem: their mean coefficients; and their mean linear term.
-    signs, orders : (R,), (N * 4 * blocks * R,)
+    signs, orders : (R,), (N * K * R,), K = E in whole fours
     state, measured : (8,)
     """
 
@@ -99,7 +95,7 @@ def rows_from(like: Array, rows: int, width: int) -> Array:
 
 
 @allocating
-def new_block(n: Settings, s: Packed, R: int) -> Block:
+def new_workspace(n: Numbers, s: Padded, R: int) -> Workspace:
     x, N, width = s.point, len(s.p), len(s.point)
     elementwise = len(s.basis) > 0
     widest = 0
@@ -115,7 +111,7 @@ def new_block(n: Settings, s: Packed, R: int) -> Block:
     lists = R if n.memory == SUBSET else 0
     controlled = R if n.correction == CONTROL else 0
     adapted, each = (R, N) if n.adaptive != CONSTANT else (0, 0)
-    block = Block(
+    workspace = Workspace(
         rows_from(x, R, width),
         rows_from(x, R, width),
         rows_from(x, R, width),
@@ -155,12 +151,12 @@ def new_block(n: Settings, s: Packed, R: int) -> Block:
     )
     for r in range(R):
         for c in range(width):
-            block.X[r, c] = x[c]
-    return block
+            workspace.X[r, c] = x[c]
+    return workspace
 
 
 @allocating
-def new_lanes(n: Settings, s: Packed, R: int, group: int) -> Lanes:
+def new_lanes(n: Numbers, s: Padded, R: int, group: int) -> Lanes:
     x, width, E = s.point, len(s.point), n.local_steps
     elementwise = len(s.basis) > 0
     components, rows = 0, 0

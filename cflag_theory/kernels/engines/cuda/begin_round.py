@@ -1,15 +1,16 @@
 """What a team of CUDA threads does for one client at the start of a round: its memory and its full gradients.
 
-The same steps as in `passes`. Full gradients go over the rows twice: first the slopes weight * phi'(row . x - shift), a
-lane or a warp a row, then the sum of slope times row, a thread a coordinate. In place of the first half of either sweep
-a matrix product of all replicas may have been computed before.
+The same steps as in `components`. Full gradients go over the rows twice: first the slopes
+weight * phi'(row . x - shift), a lane or a warp a row, then the sum of slope times row, a thread a coordinate. In place
+of the first half of either sweep a matrix product of all replicas may have been computed before.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from cflag_theory.kernels.engines.components import SUBSET, Numbers, Sum
+from cflag_theory.kernels.engines.codes import SUBSET, Numbers
+from cflag_theory.kernels.engines.components import Sum
 from cflag_theory.kernels.engines.cuda.team import (
     device,
     draw_subset,

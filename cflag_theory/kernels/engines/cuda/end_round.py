@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from cflag_theory.kernels.engines.components import (
+from cflag_theory.kernels.engines.codes import (
     AVERAGE,
     COMMON,
     CONSTANT,
@@ -28,6 +28,7 @@ from cflag_theory.kernels.engines.cuda.team import (
     overfitting,
     real,
     rotate,
+    state_columns,
     table1_rates,
     team_dot,
     team_sum,
@@ -81,16 +82,23 @@ def measure_state(n: Numbers, sign: int, p: Array, w: Work, out: Any, rank: int,
         f_memory = real(w.x, (1.0 + sign * n.scale) * f)
     elif n.memory != SUBSET:
         f_memory = real(w.x, 0.0)
-    h = share * f_memory + rest * g
     grad_h2 = real(w.x, 0.0)
     for c in range(rank, len(w.x), size):
         component = share * w.grad_memory[c] + rest * w.grad_g[c]
         grad_h2 += component * component
     grad_h2 = team_sum(grad_h2, rank, size, w.scratch)
-    grad_f2 = team_dot(w.grad_f, w.grad_f, rank, size, w.scratch)
-    grad_g2 = team_dot(w.grad_g, w.grad_g, rank, size, w.scratch)
-    grad_memory2 = team_dot(w.grad_memory, w.grad_memory, rank, size, w.scratch)
-    b2 = team_dot(w.b, w.b, rank, size, w.scratch)
+    f, g, h, grad_f2, grad_g2, grad_h2, grad_memory2, b2 = state_columns(
+        share,
+        rest,
+        f,
+        g,
+        f_memory,
+        team_dot(w.grad_f, w.grad_f, rank, size, w.scratch),
+        team_dot(w.grad_g, w.grad_g, rank, size, w.scratch),
+        grad_h2,
+        team_dot(w.grad_memory, w.grad_memory, rank, size, w.scratch),
+        team_dot(w.b, w.b, rank, size, w.scratch),
+    )
     finite = math.isfinite(f) and math.isfinite(g) and math.isfinite(h)
     finite = finite and math.isfinite(grad_f2) and math.isfinite(grad_g2) and math.isfinite(grad_h2)
     finite = finite and math.isfinite(grad_memory2) and math.isfinite(b2)

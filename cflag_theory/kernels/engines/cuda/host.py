@@ -8,7 +8,8 @@ import numba
 import numpy as np
 
 from cflag_theory.kernels.algorithms import CONTROL
-from cflag_theory.kernels.engines.components import Numbers, Sum, as_numbers, as_sum
+from cflag_theory.kernels.engines.codes import Numbers, numbers_of
+from cflag_theory.kernels.engines.components import Sum, as_sum
 from cflag_theory.kernels.engines.cuda.small_problems import SCRATCH
 from cflag_theory.kernels.engines.cuda.team import SIMULATED, cuda
 from cflag_theory.kernels.memory.memory import BALANCED, GIVEN, SUBSET
@@ -16,7 +17,7 @@ from cflag_theory.kernels.plan import Plan
 
 
 class Data(NamedTuple):
-    """What the kernels only read, on the device; past and current are `passes.Sum`."""
+    """What the kernels only read, on the device; past and current are `components.Sum`."""
 
     p: Any
     start: Any
@@ -28,7 +29,7 @@ class Data(NamedTuple):
 class Store(NamedTuple):
     """What replicas write on, an entry each, on the device, and how many numbers two of the `vectors` have.
 
-    `vectors` is empty where they lie in shared memory. See `cuda_work.Work`.
+    `vectors` is empty where they lie in shared memory. See `workspace.Work`.
     """
 
     vectors: Any
@@ -134,8 +135,8 @@ def free_bytes() -> int:
     return 1 << 30 if SIMULATED else int(cuda.current_context().get_memory_info().free)
 
 
-def numbers_of(plan: Plan) -> Numbers:
+def device_numbers(plan: Plan) -> Numbers:
     """The plan's numbers, floats in the number type of the run; the angle keeps its exact quarter turn."""
-    numbers, number = as_numbers(plan), number_of(plan)
+    numbers, number = numbers_of(plan), number_of(plan)
     floats = {name: value for name, value in numbers._asdict().items() if isinstance(value, float) and name != "angle"}
     return numbers._replace(**{name: number(value) for name, value in floats.items()})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from cflag_theory.kernels.engines.components import ROTATED, SCALED, SUBSET
+from cflag_theory.kernels.engines.codes import DIVERGED, ROTATED, SCALED, SUBSET
 from cflag_theory.kernels.engines.cuda.begin_round import FINISH, SLOPES, client_gradient, draw_memory, past_gradient
 from cflag_theory.kernels.engines.cuda.end_round import (
     in_bounds,
@@ -22,9 +22,7 @@ from cflag_theory.kernels.engines.cuda.local_steps import local_steps
 from cflag_theory.kernels.engines.cuda.team import block_sync, cuda, device, draw_sign, kernel
 from cflag_theory.kernels.engines.cuda.workspace import Work, work_on
 from cflag_theory.kernels.numbers import Array
-from cflag_theory.kernels.trace.trace import Status
 
-DIVERGED = int(Status.DIVERGED)
 #: Threads of a block.
 THREADS = 256
 #: Numbers of shared memory that the sums of a block use.

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from cflag_theory.kernels import draws
-from cflag_theory.kernels.engines.components import CONSTANT, CONTROL, DELAYED, FULL, STOCHASTIC, TRACKING, Numbers, Sum
+from cflag_theory.kernels.engines.codes import (
+    COMPONENT_DRAW,
+    CONSTANT,
+    CONTROL,
+    DELAYED,
+    FULL,
+    STOCHASTIC,
+    STOCHASTIC_DRAW,
+    TRACKING,
+    Numbers,
+)
+from cflag_theory.kernels.engines.components import Sum
 from cflag_theory.kernels.engines.cuda.begin_round import WHOLE, client_gradient
 from cflag_theory.kernels.engines.cuda.team import (
     below,
@@ -21,8 +31,6 @@ from cflag_theory.kernels.engines.cuda.team import (
 )
 from cflag_theory.kernels.engines.cuda.workspace import Work
 from cflag_theory.kernels.numbers import Array
-
-COMPONENT_DRAW, STOCHASTIC_DRAW = draws.COMPONENT, draws.STOCHASTIC
 
 
 @device

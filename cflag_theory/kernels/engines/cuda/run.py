@@ -1,7 +1,7 @@
 """The CUDA engine: whether there is a GPU, what it cannot run, and the way of a plan to the kernels and back.
 
-Small problems run in one launch (`cuda_small`), large ones in two launches a round (`cuda_large`). Where CuPy is
-installed and many replicas share the data, full gradients of large problems are matrix products of cuBLAS.
+Small problems run in one launch (`small_problems`), large ones in two launches a round (`large_problems`). Where CuPy
+is installed and many replicas share the data, full gradients of large problems are matrix products of cuBLAS.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _run_small(plan: Plan, first: int, data: Any, store: Any, results: Any) -> N
     threads = min(plan.problem.clients, TEAMS) * cuda_team.LANES
     kernel = small_kernel(host.type_of(plan))
     launch = launcher(kernel, len(store.arrived), threads, host.shared_bytes(plan))
-    launch(host.numbers_of(plan), first, data, store, results)
+    launch(host.device_numbers(plan), first, data, store, results)
 
 
 def _run_large(plan: Plan, first: int, data: Any, store: Any, results: Any, library: Any) -> None:
@@ -165,7 +165,7 @@ def _run_large(plan: Plan, first: int, data: Any, store: Any, results: Any, libr
     from cflag_theory.kernels.engines.cuda.begin_round import FINISH, SLOPES, WHOLE
     from cflag_theory.kernels.engines.cuda.products import Products
 
-    n, number = host.numbers_of(plan), host.type_of(plan)
+    n, number = host.device_numbers(plan), host.type_of(plan)
     blocks, threads = len(store.arrived) * plan.problem.clients, cuda_large.THREADS
     itemsize = np.dtype(host.number_of(plan)).itemsize
     scratch = itemsize * cuda_large.SCRATCH

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from cflag_theory.kernels.engines.components import ROTATED, SCALED, SUBSET
+from cflag_theory.kernels.engines.codes import DIVERGED, OK, ROTATED, SCALED, SUBSET
 from cflag_theory.kernels.engines.cuda.begin_round import WHOLE, client_gradient, draw_memory, past_gradient
 from cflag_theory.kernels.engines.cuda.end_round import (
     in_bounds,
@@ -20,9 +20,7 @@ from cflag_theory.kernels.engines.cuda.end_round import (
 from cflag_theory.kernels.engines.cuda.local_steps import local_steps
 from cflag_theory.kernels.engines.cuda.team import LANES, block_sync, cuda, draw_sign, kernel, lanes
 from cflag_theory.kernels.engines.cuda.workspace import work_on
-from cflag_theory.kernels.trace.trace import Status
 
-OK, DIVERGED = int(Status.OK), int(Status.DIVERGED)
 #: Warps of a block at most, so that each thread may use 255 registers; a warp then serves several clients.
 TEAMS = 8
 #: Numbers of shared memory that the sums of a block use.

@@ -63,7 +63,11 @@ potential, slope, refreshed_mean = (
     device(formulas.slope),
     device(formulas.refreshed_mean),
 )
-forgetting, overfitting = device(formulas.forgetting), device(formulas.overfitting)
+forgetting, overfitting, state_columns = (
+    device(formulas.forgetting),
+    device(formulas.overfitting),
+    device(formulas.state_columns),
+)
 table1_rates, common_rate, interaction_rate = (
     device(formulas.table1_rates),
     device(formulas.common_rate),

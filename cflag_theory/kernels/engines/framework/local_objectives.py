@@ -1,6 +1,6 @@
 """Compiled local objectives of the CFL framework: drifts, windows, participants, estimates from weighted components.
 
-The same steps as in `evolution`; what clients remember is in `past_passes`.
+The same steps as in `cfl.evolution`; what clients remember is in `pasts`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from cflag_theory.kernels.algorithms import DIAGONAL, EXPANSIONS, FISHER, PASTS,
 from cflag_theory.kernels.cfl import drifts, windows
 from cflag_theory.kernels.cfl.framework import Framework
 from cflag_theory.kernels.engines.codegen.cache import allocating, callable_from_compiled, inner
-from cflag_theory.kernels.engines.components import Numbers, Sum, add, dot, floats, sample
+from cflag_theory.kernels.engines.codes import DRIFT_DRAW, FRESH, NOISE_DRAW, PARTICIPANTS_DRAW, Numbers
+from cflag_theory.kernels.engines.components import Sum, add, dot, floats, sample
 from cflag_theory.kernels.formulas import slope
 from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.plan import Plan
@@ -28,10 +29,6 @@ callable_from_compiled(
     windows.choose,
     windows.draw_window,
 )
-
-# The compiled code holds no names of other modules' constants that Numba would look up as objects.
-CLIENT_DRIFT, NOISE, PARTICIPANTS = draws.CLIENT_DRIFT, draws.NOISE, draws.PARTICIPANTS
-FRESH = windows.KINDS.index(windows.FRESH)
 
 
 class Rules(NamedTuple):
@@ -220,7 +217,7 @@ def begin_round(r: Rules, n: Numbers, replica: int, t: int, p: Array, current: S
     if r.participants < N:
         for i in range(N):
             h.order[i] = i
-        windows.choose(n.seed, PARTICIPANTS, replica, 0, t, h.order, N, r.participants)
+        windows.choose(n.seed, PARTICIPANTS_DRAW, replica, 0, t, h.order, N, r.participants)
         weight = 0.0
         for k in range(N):
             if k < r.participants:
@@ -233,7 +230,7 @@ def begin_round(r: Rules, n: Numbers, replica: int, t: int, p: Array, current: S
         h.momentum_next[c] = r.momentum * h.momentum[c]
     for i in range(N):
         client_round = t if r.stateless else 0
-        drifts.fill_vector(r.law, n.seed, CLIENT_DRIFT, replica, i, client_round, 0, r.G, h.offset[i])
+        drifts.fill_vector(r.law, n.seed, DRIFT_DRAW, replica, i, client_round, 0, r.G, h.offset[i])
         drifts.time_drift(r.law, r.correlation, n.seed, replica, i, t, r.D, r.F, r.shared, r.alpha, h.xi[i], h.scratch)
         h.xi_sign[i] = drifts.time_sign(r.correlation, n.seed, replica, i, t, r.shared_sign, r.alpha, h.xi_sign[i])
         h.factor[i] = 1 - r.B * drifts.client_sign(n.seed, replica, i, client_round) - r.A * h.xi_sign[i]
@@ -297,7 +294,7 @@ def complete_step(
     """Add u, W (x_k - x_t) and noise to the estimate in `step`, then mix with the momentum."""
     d = len(x)
     if r.sigma > 0:
-        drifts.fill_vector(r.law, n.seed, NOISE, replica, i, t, k, r.sigma, h.noise)
+        drifts.fill_vector(r.law, n.seed, NOISE_DRAW, replica, i, t, k, r.sigma, h.noise)
         add(step, 1.0, h.noise)
     add(step, 1.0, h.u)
     if r.curvature == 1:

@@ -1,26 +1,21 @@
 """Compiled past of the CFL framework: what clients remember of a round, and the objective that comes of it.
 
-The same steps as in `evolution`.
+The same steps as in `cfl.evolution`.
 """
 
 from __future__ import annotations
 
 import math
 
-from cflag_theory.kernels import draws
-from cflag_theory.kernels.algorithms import CORE_SET, EXACT, FISHER, HERDING, NO_PAST, PASTS, TAYLOR
 from cflag_theory.kernels.cfl import drifts, windows
 from cflag_theory.kernels.engines.codegen.cache import callable_from_compiled, inner
-from cflag_theory.kernels.engines.components import Numbers, Sum, add, dot
+from cflag_theory.kernels.engines.codes import CORE, CORE_DRAW, FULL_HESSIAN, HERD, LOSS_DRAW, NOTHING, SQUARES, Numbers
+from cflag_theory.kernels.engines.components import Sum, add, dot
 from cflag_theory.kernels.engines.framework.local_objectives import Local, Rules, add_component, add_mean, candidates
 from cflag_theory.kernels.formulas import curvature
 from cflag_theory.kernels.numbers import Array, Ints
 
 callable_from_compiled(curvature)
-
-LOSS_DRAW, CORE_DRAW = draws.LOSS, draws.CORE_SET
-NOTHING, EVERYTHING, CORE, HERD = (PASTS.index(name) for name in (NO_PAST, EXACT, CORE_SET, HERDING))
-FULL_HESSIAN, SQUARES = PASTS.index(TAYLOR), PASTS.index(FISHER)
 
 
 @inner

@@ -14,17 +14,24 @@ import numpy as np
 from cflag_theory.kernels import draws
 from cflag_theory.kernels.cfl.framework import Framework
 from cflag_theory.kernels.engines.codegen.cache import allocating, callable_from_compiled, compiled, inner
-from cflag_theory.kernels.engines.components import (
+from cflag_theory.kernels.engines.codes import (
     CONTROL,
+    DIVERGED,
     FULL,
     NO_MEMORY,
+    OK,
     ROTATED,
+    ROUNDS,
     SCALED,
+    STATES,
+    STOCHASTIC_DRAW,
     SUBSET,
     Numbers,
+    numbers_of,
+)
+from cflag_theory.kernels.engines.components import (
     Sum,
     add,
-    as_numbers,
     as_sum,
     client_gradient,
     copy,
@@ -34,7 +41,7 @@ from cflag_theory.kernels.engines.components import (
     floats,
     measure_round,
     measure_state,
-    past_pass,
+    past_gradients,
 )
 from cflag_theory.kernels.engines.framework.local_objectives import (
     Local,
@@ -52,13 +59,8 @@ from cflag_theory.kernels.memory import memory as memories
 from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.plan import LIMIT, Outputs, Plan
 from cflag_theory.kernels.trace import costs
-from cflag_theory.kernels.trace.trace import ROUND, STATE, Status
 
 callable_from_compiled(costs.framework_calls)
-
-OK, DIVERGED = int(Status.OK), int(Status.DIVERGED)
-STOCHASTIC_DRAW = draws.STOCHASTIC
-STATES, ROUNDS = len(STATE), len(ROUND)
 
 
 class Work(NamedTuple):
@@ -90,14 +92,14 @@ def replica_runner(plan: Plan, framework: Framework, out: Outputs, stop: Ints) -
     """A function that runs one replica into `out`, until `stop` (1,) is not 0."""
     problem = plan.problem
     labels = np.ascontiguousarray(problem.labels, dtype=np.int64)
-    read = (as_numbers(plan), as_rules(plan, framework), floats(problem.p), floats(problem.start))
+    read = (numbers_of(plan), as_rules(plan, framework), floats(problem.p), floats(problem.start))
     sums = (as_sum(problem.past), as_sum(problem.current), labels)
-    passes = costs.window_passes(plan.row, framework.slots)
+    window_calls = costs.window_calls(plan.row, framework.slots)
 
     def one(replica: int) -> None:
         state, per_round, Lambda = out.state[replica], out.per_round[replica], out.Lambda[replica]
         written = (state, per_round, Lambda, out.iterates[replica], out.ifo_calls[replica])
-        done = _run_replica(plan.first_replica + replica, plan.every, passes, *read, *sums, *written, stop)
+        done = _run_replica(plan.first_replica + replica, window_calls, *read, *sums, *written, stop)
         out.status[replica], out.rounds_done[replica] = done
 
     return one
@@ -208,8 +210,7 @@ def _collect(i: int, n: Numbers, p: Array, share: float, w: Work) -> None:
 @compiled
 def _run_replica(
     replica: int,
-    every: int,
-    passes: int,
+    window_calls: int,
     n: Numbers,
     r: Rules,
     p: Array,
@@ -234,14 +235,14 @@ def _run_replica(
     for t in range(n.rounds + 1):
         if stop[0] != 0:
             return OK, t
-        exact = n.diagnostics > 1 and t % every == 0
+        exact = n.diagnostics > 1 and t % n.every == 0
         if n.diagnostics > 0 or t == n.rounds:
             if t == 0 or n.redraw or n.diagnostics == 0:
                 if n.memory == SUBSET:
                     draw_memory(n, replica, t if n.redraw else 0, p, past, labels, w.memory_factors, w.memory_offset)
                 elif n.signed:
                     sign = memories.draw_sign(n.seed, replica, t if n.redraw else 0)
-            f, f_memory = past_pass(n, p, past, w.memory_factors, w.memory_offset, w.x, w.grad_f, w.grad_memory)
+            f, f_memory = past_gradients(n, p, past, w.memory_factors, w.memory_offset, w.x, w.grad_f, w.grad_memory)
             f_memory = _bias(n, sign, f, f_memory, w)
             g = 0.0
             w.grad_g[:] = 0.0
@@ -281,7 +282,7 @@ def _run_replica(
                 for j in range(begin, end):
                     held += 1 if h.coefficients[j] != 0.0 else 0
                 full, E = n.estimator == FULL, n.local_steps
-                ifo_calls[t] += costs.framework_calls(full, E, held, h.lengths[i], passes)
+                ifo_calls[t] += costs.framework_calls(full, E, held, h.lengths[i], window_calls)
             remember(r, n, current, replica, i, t, w.x, w.local, h)
         copy(h.momentum, h.momentum_next)
         add(w.control_mean, 1.0, w.control_change)
