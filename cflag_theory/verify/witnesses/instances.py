@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 
 import numpy as np
 
@@ -88,6 +89,20 @@ def exact_run(
     )
 
 
+def root(square: Fraction) -> Fraction:
+    """The root of a rational square; on the line every norm is rational.
+
+    Raises
+    ------
+    ValueError
+        If it is no square of a rational number.
+    """
+    found = Fraction(isqrt(square.numerator), isqrt(square.denominator))
+    if found**2 != square:
+        raise ValueError(f"{square} has no rational root")
+    return found
+
+
 def rationals(rng: np.random.Generator, size: int, *, span: int = 6, denominator: int = 4) -> list[Fraction]:
     """Small fractions in [-span/denominator, span/denominator]."""
     return [Fraction(int(v), denominator) for v in rng.integers(-span, span + 1, size)]
@@ -105,7 +120,10 @@ _FAMILIES: tuple[Callable[[int, int, int, int], Problem], ...] = (
 
 @dataclass(frozen=True)
 class Run:
-    """A simulated run with the numbers it was started from."""
+    """A simulated run with the numbers it was started from.
+
+    Every component, and so f, g and h, is L-smooth; f, g and h are `L_objective`-smooth.
+    """
 
     problem: Problem
     memory: Memory
@@ -115,7 +133,16 @@ class Run:
     local_steps: int
     seed: int
     L: float
-    L_component: float
+    L_objective: float
+
+    @property
+    def rounds(self) -> int:
+        """T."""
+        return int(self.trace.column("f").shape[1])
+
+    def root(self, name: str) -> Array:
+        """The root of a column of squared norms."""
+        return self.trace.root(name)
 
     def first_round(self, local_steps: int) -> Trace:
         """The first round again, with another number of local steps."""
@@ -158,10 +185,10 @@ def random_runs(seed: int, count: int, *, beta_limit: float, alpha_limit: float 
             sign_bias(m=float(rng.uniform(0, 1.5)), redraw=True),
             rotation_bias(m=float(rng.uniform(0, 1.5)), angle=float(rng.uniform(0, np.pi))),
         )[case // 3 % 4]
-        L, L_component = (float(problem.constants[name].value) for name in ("L", "L_component"))
-        scale = max(L, L_component)
-        beta = (1.0 if case % 4 == 0 else rng.uniform(0.05, 1)) * beta_limit / (scale * local_steps)
-        alpha = float(rng.uniform(0.05, 1)) * alpha_limit / scale
+        L_objective, of_components = (float(problem.constants[name].value) for name in ("L", "L_component"))
+        L = max(L_objective, of_components)
+        beta = (1.0 if case % 4 == 0 else rng.uniform(0.05, 1)) * beta_limit / (L * local_steps)
+        alpha = float(rng.uniform(0.05, 1)) * alpha_limit / L
         draws = int(rng.integers(1 << 31))
         trace = _simulate(problem, memory, alpha, beta, local_steps, 5, draws)
-        yield Run(problem, memory, trace, alpha, beta, local_steps, draws, L, L_component)
+        yield Run(problem, memory, trace, alpha, beta, local_steps, draws, L, L_objective)

@@ -1,4 +1,4 @@
-"""Whole exact runs over all draws of the memory, as values of the symbols of `claims.c_flag.past_task.runs`.
+"""Whole exact runs over all draws of the memory.
 
 Each client keeps one past component, every one with equal chance, either once before the run or anew in every round.
 The rounds are those of the simulator on `Fraction`; only the average over the draws is taken here.
@@ -6,15 +6,14 @@ The rounds are those of the simulator on `Fraction`; only the average over the d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 
-from cflag_theory.claims.c_flag.past_task import runs as symbols
 from cflag_theory.kernels import Problem
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.objective import gradients, values
@@ -50,6 +49,12 @@ class Exact:
     redraw: bool = False
     only: tuple[Kept, ...] = ()
 
+    @property
+    def L(self) -> Fraction:
+        """The problem's L."""
+        value: Fraction = self.problem.constants["L"].value
+        return value
+
     def draws(self) -> list[Kept]:
         """Every memory of one component a client."""
         if self.only:
@@ -74,10 +79,11 @@ class Exact:
             points.append(self.step(points[-1], kept))
         return points
 
+    @cached_property
     def sums(self) -> Sums:
         """The run averaged over all draws."""
         every = self.draws()
-        total = Sums(rounds=self.rounds)
+        total = Sums()
         # (probability, x_t, memories that the rest of the run may have).
         states = [(Fraction(1), self.problem.start, every)]
         if not self.redraw:
@@ -114,9 +120,8 @@ class Exact:
 
 @dataclass
 class Sums:
-    """Sums over the rounds of expectations over the draws."""
+    """Sums over the rounds of expectations over the draws, and E f(x_t) and E||grad f(x_t)||^2 of every round."""
 
-    rounds: int
     f: list[Any] = field(default_factory=list)
     squares: list[Fraction] = field(default_factory=list)
     entries: dict[str, Fraction] = field(default_factory=dict)
@@ -136,17 +141,6 @@ class Sums:
         }
         for name, value in products.items():
             self.entries[name] = self.entries.get(name, Fraction(0)) + weight * value
-
-    def values(self) -> Mapping[Any, Any]:
-        """Values of the symbols of `claims.c_flag.past_task.runs`."""
-        named = {getattr(symbols, f"{name}_sum"): value for name, value in self.entries.items()}
-        return {
-            **named,
-            symbols.T: self.rounds,
-            symbols.f_mean(0): self.f[0],
-            symbols.f_mean(symbols.T): self.f[-1],
-            symbols.least: min(self.squares),
-        }
 
 
 def _dot(u: Array, v: Array) -> Fraction:

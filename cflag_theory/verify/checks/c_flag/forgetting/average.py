@@ -16,6 +16,7 @@ from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, r
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.c_flag import SUMS, of
 from cflag_theory.verify.verdict import REFUTES, Evidence
 from cflag_theory.verify.witnesses.instances import on_the_line
 from cflag_theory.verify.witnesses.runs import Exact, Kept
@@ -41,8 +42,7 @@ def _forgetting(diminishing: bool) -> Iterator[Point]:
         root = Fraction(1, int(np.sqrt(rounds)))
         local = rate * root / 2 if diminishing else Fraction(1, 60 * steps)
         run = Exact(on_the_line(past(scale), [[(1, 0)]], start=1, L=1), step, local, steps, rounds)
-        sums, ratio = run.sums(), 1 + scale
-        e = sums.entries
+        ratio, e = 1 + scale, run.sums.entries
         # f_memory and g are multiples of x^2/2, and |x_t| never grows past x_0 = 1.
         assert all(abs(x[0]) <= 1 for kept in run.draws() for x in run.path(kept))
         Gamma = local**2 / 2 * e["S2"] - local * (1 - step) * e["memory_dot_S"]
@@ -53,12 +53,9 @@ def _forgetting(diminishing: bool) -> Iterator[Point]:
             K = 60 * steps * (sp.exp(sp.Rational(1, 60)) - 1)
             C = local * ratio * K + local**2 * K**2 / 2
         values: dict[Any, Any] = {
-            **sums.values(),
-            L: 1,
+            **of(run, *SUMS, L),
             m: scale**2,
-            alpha: step,
-            beta: local,
-            E: steps,
+            **of(run, alpha, beta, E),
             r: ratio,
             claim.c: rate,
             claim.w: root,
@@ -105,7 +102,7 @@ def diverging_family(local: Fraction, rounds: int) -> tuple[bool, Fraction]:
         for x in points:
             grad_f, v, grad_g = run.gradients(x, kept)
             follows &= abs(v - grad_f)[0] == abs(grad_f)[0] / 2 and abs(v)[0] <= Fraction(3, 2) * abs(grad_g)[0]
-    e = run.sums().entries
+    e = run.sums.entries
     return bool(follows), (local**2 / 2 * e["S2"] + local / 2 * e["memory_dot_S"]) / rounds
 
 

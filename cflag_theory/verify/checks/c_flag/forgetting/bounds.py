@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 from cflag_theory.claims.c_flag.forgetting import bounds as claim
 from cflag_theory.claims.c_flag.forgetting.terms import Gamma, grad_union, memory, omega2
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, m, r
-from cflag_theory.kernels import everything, simulate
 from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.forgetting.terms import omega_squared
-from cflag_theory.verify.checks.c_flag.local_steps.drift import root
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.witnesses.instances import on_the_line
+from cflag_theory.verify.quantities.c_flag import ExactRound, of
+from cflag_theory.verify.witnesses.instances import exact_run, on_the_line
 
 _SMOOTHNESS = (Fraction(1), Fraction(7, 3))
 _BIAS = (Fraction(0), Fraction(1, 4), Fraction(1), Fraction(3))
@@ -45,43 +43,22 @@ def _tug_of_war(slope: int) -> Problem:
     return on_the_line([[(1, 0)]], [[(1, slope)]], start=1, L=1)
 
 
-def _run(problem: Problem, step: Fraction, local: Fraction, steps: int, rounds: int) -> Any:
-    return simulate(
-        problem,
-        "c_flag",
-        alpha=step,
-        beta=local,
-        local_steps=steps,
-        rounds=rounds,
-        memory=everything(),
-        engine="reference",
-    )
-
-
 def eq161_points() -> Iterator[Point]:
     """First rounds in which the memory step raises h~ while the local steps forget, and milder ones."""
     for slope, step, (steps, local) in product(
         (4, 3, 2), (Fraction(1, 2), Fraction(1, 60)), ((1, Fraction(1, 60)), (3, Fraction(1, 180)))
     ):
         problem = _tug_of_war(slope)
-        trace = _run(problem, step, local, steps, 1)
-        first = {name: trace.column(name)[0, 0] for name in ("grad_g2", "grad_h2", "grad_memory2", "h", "Gamma")}
-        after = trace.at_end("h")[0]
-        bias = root(first["grad_memory2"]) / root(first["grad_g2"])
+        at = ExactRound(problem, step, local, steps)
+        h, after = of(at, claim.h(claim.t), claim.h(claim.t + 1)).values()
+        bias = at.root("grad_memory2") / at.root("grad_g2")
         values = {
-            L: 1,
+            **of(at, L),
             m: 0,
             r: bias,
-            alpha: step,
-            beta: local,
-            E: steps,
-            grad_g: root(first["grad_g2"]),
-            grad_union: root(first["grad_h2"]),
-            memory: root(first["grad_memory2"]),
+            **of(at, alpha, beta, E, grad_g, grad_union, memory),
             omega2: omega_squared(problem),
-            Gamma: first["Gamma"],
-            claim.h(claim.t): first["h"],
-            claim.h(claim.t + 1): after,
+            **of(at, Gamma, claim.h(claim.t), claim.h(claim.t + 1)),
         }
         yield Point(
             values,
@@ -89,7 +66,7 @@ def eq161_points() -> Iterator[Point]:
                 f"N = 1, f = x^2/2, g = x^2/2 - {slope} x, h~ = (f + g)/2, x_0 = 1, L = 1; memory keeps everything, "
                 f"so b = 0 and m = 0; alpha = {step}, beta = {local}, E = {steps}, one round (T = 1).",
                 f"Assumption 3 holds at x_0 with r = |grad f|/|grad g| = {bias}; omega^2 = {values[omega2]}, at any x.",
-                f"h~ goes from {first['h']} to {after}, and Gamma(0) = {first['Gamma']}.",
+                f"h~ goes from {h} to {after}, and Gamma(0) = {values[Gamma]}.",
             ),
         )
 
@@ -98,7 +75,7 @@ def eq163_points() -> Iterator[Point]:
     """Runs of one, two and four rounds, the bound summed round by round."""
     for slope, rounds in product((4, -1), (1, 2, 4)):
         problem, step, local = _tug_of_war(slope), Fraction(1, 2), Fraction(1, 60)
-        trace = _run(problem, step, local, 1, rounds)
+        trace = exact_run(problem, alpha=step, beta=local, local_steps=1, rounds=rounds)
         h = [*trace.column("h")[0], trace.at_end("h")[0]]
         at = {L: 1, r: Fraction(1, 3), alpha: step, beta: local, E: 1}
         ratio, Q = ((claim.Q() / claim.Z()).subs(at), claim.Q().subs(at))

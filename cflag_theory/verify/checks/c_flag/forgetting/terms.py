@@ -19,6 +19,7 @@ from cflag_theory.kernels.problems.objective import component_gradient, mean_gra
 from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.witnesses.instances import Component, on_the_line, random_runs, rationals
 from cflag_theory.verify.witnesses.paths import Round, norm, walk
 
@@ -179,8 +180,7 @@ def samples(seed: int, count: int) -> Iterator[Sample]:
     for run in random_runs(seed, count, beta_limit=1 / 4):
         orders = np.stack([rng.integers(0, n, run.local_steps) for n in run.problem.current.counts])
         whole = walk(run.problem, beta=run.beta, orders=orders)
-        values = terms(whole, max(run.L, run.L_component), run.alpha, run.beta)
-        found.append(values | {E: run.local_steps, k: run.local_steps - 1, claim.N: run.problem.clients})
+        found.append(terms(whole, run.L, run.alpha, run.beta) | of(run, E, k, claim.N))
     yield Sample({key: np.array([values[key] for values in found], dtype=float) for key in found[0]})
 
 

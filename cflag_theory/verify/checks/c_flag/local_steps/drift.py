@@ -8,14 +8,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
 from cflag_theory.claims.c_flag.local_steps.drift import drift, error
 from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
-from cflag_theory.kernels import Trace
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
-from cflag_theory.verify.witnesses.instances import exact_run, on_the_line, random_runs
+from cflag_theory.verify.quantities.c_flag import ExactRound, of
+from cflag_theory.verify.witnesses.instances import on_the_line, random_runs
 
 # Sizes of the exact instances: (E, number of components).
 _DRIFT_SIZES = ((2, 1), (8, 1), (40, 1))
@@ -23,31 +22,13 @@ _ERROR_SIZES = ((2, 2), (8, 8), (32, 64))
 
 
 @cache
-def concave_round(steps: int, n: int, step: Fraction) -> Trace:
+def concave_round(steps: int, n: int, step: Fraction) -> ExactRound:
     """A round of E local steps with beta = `step` on n components -x^2/2 + x from x_0 = 0.
 
     The one client refreshes its first component at every step. L = ||grad g(x_0)|| = 1.
     """
-    return exact_run(
-        on_the_line([[(1, 0)]], [[(-1, -1)] * n], start=0, L=1),
-        alpha=Fraction(1, 2),
-        beta=step,
-        local_steps=steps,
-        orders=np.zeros((1, 1, steps), dtype=np.int64),
-        diagnostics="all",
-    )
-
-
-def concave(steps: int, n: int, u: Fraction) -> tuple[Fraction, Fraction]:
-    """Drift and delayed-gradient error of `concave_round` at k = E - 1, with beta L E = u."""
-    trace = concave_round(steps, n, u / steps)
-    return root(trace.column("drift2_max")[0, 0]), root(trace.column("iag_error2_max")[0, 0])
-
-
-def root(square: Fraction) -> Fraction:
-    """The root of a rational square; on the line every norm is rational."""
-    root = sp.sqrt(sp.Rational(square.numerator, square.denominator))
-    return Fraction(int(root.p), int(root.q))
+    problem = on_the_line([[(1, 0)]], [[(-1, -1)] * n], start=0, L=1)
+    return ExactRound(problem, Fraction(1, 2), step, steps, np.zeros((1, 1, steps), dtype=np.int64))
 
 
 def _story(steps: int, n: int, u: Fraction, reached: str) -> tuple[str, ...]:
@@ -58,31 +39,29 @@ def _story(steps: int, n: int, u: Fraction, reached: str) -> tuple[str, ...]:
     )
 
 
-def _points(
-    symbol: Any, sizes: tuple[tuple[int, int], ...], limit: Fraction, which: int, words: str
-) -> Iterator[Point]:
+def _points(symbol: Any, sizes: tuple[tuple[int, int], ...], limit: Fraction, words: str) -> Iterator[Point]:
     for steps, n in sizes:
         for u in (limit, limit / 4):
-            value = concave(steps, n, u)[which]
+            values = of(concave_round(steps, n, u / steps), symbol(k), k, beta, L, E, grad_g)
+            value = values[symbol(k)]
             yield Point(
-                {symbol(k): value, k: steps - 1, beta: u / steps, L: 1, E: steps, grad_g: 1},
+                values,
                 _story(steps, n, u, f"At k = E - 1 = {steps - 1} the {words} is {value} = {float(value):.8g}."),
             )
 
 
 def drift_points() -> Iterator[Point]:
     """The concave quadratic with one component, whose growth is exactly (1 + beta L)^k."""
-    return _points(drift, _DRIFT_SIZES, Fraction(1, 4), 0, "drift ||x_{t,k} - x_t||")
+    return _points(drift, _DRIFT_SIZES, Fraction(1, 4), "drift ||x_{t,k} - x_t||")
 
 
 def error_points() -> Iterator[Point]:
     """Many concave components of which one is refreshed again and again."""
-    return _points(error, _ERROR_SIZES, Fraction(1, 12), 1, "error ||e_{t,k}||")
+    return _points(error, _ERROR_SIZES, Fraction(1, 12), "error ||e_{t,k}||")
 
 
 def _samples(symbol: Any, column: str, limit: float, seed: int, count: int) -> Iterator[Sample]:
     for run in random_runs(seed, count, beta_limit=limit):
-        scale = max(run.L, run.L_component)
         # The draws of a step do not depend on E: a round of k + 1 steps is the beginning of the round of E steps, and
         # its largest value is held against the bound at k.
         for steps in range(1, run.local_steps + 1):
@@ -91,9 +70,7 @@ def _samples(symbol: Any, column: str, limit: float, seed: int, count: int) -> I
                 {
                     symbol(k): trace.root(column),
                     k: steps - 1,
-                    beta: run.beta,
-                    L: scale,
-                    E: run.local_steps,
+                    **of(run, beta, L, E),
                     grad_g: trace.root("grad_g2"),
                 }
             )
@@ -107,6 +84,10 @@ def drift_samples(seed: int, count: int) -> Iterator[Sample]:
 def error_samples(seed: int, count: int) -> Iterator[Sample]:
     """The largest delayed-gradient error up to every k, in random runs."""
     return _samples(error, "iag_error2_max", 1 / 12, seed, count)
+
+
+def _met(steps: int, n: int, u: Fraction, column: str) -> Fraction:
+    return concave_round(steps, n, u / steps).root(column)
 
 
 def constants_along_range() -> dict[str, Any]:
@@ -123,7 +104,10 @@ def constants_along_range() -> dict[str, Any]:
             "u": u,
             "proved": np.expm1(u) / u,
             "instances": {
-                steps: [float(concave(steps, 1, v)[0] * steps / (v * (steps - 1))) for v in grid]
+                steps: [
+                    float(concave_round(steps, 1, v / steps).root("drift2_max") * steps / (v * (steps - 1)))
+                    for v in grid
+                ]
                 for steps in (2, 8, 40)
             },
         },
@@ -135,7 +119,9 @@ def constants_along_range() -> dict[str, Any]:
             "range_words": r"$u = 1/12$",
             "u": u,
             "proved": np.ones_like(u),
-            "instances": {steps: [float(concave(steps, 64, v)[1] / v) for v in grid] for steps in (2, 8, 32)},
+            "instances": {
+                steps: [float(_met(steps, 64, v, "iag_error2_max") / v) for v in grid] for steps in (2, 8, 32)
+            },
         },
     }
 

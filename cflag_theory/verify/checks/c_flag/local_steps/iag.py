@@ -16,6 +16,7 @@ from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
 from cflag_theory.kernels import Problem
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.witnesses.instances import on_the_line, random_runs, rationals
 from cflag_theory.verify.witnesses.paths import Path, norm, walk
 
@@ -125,7 +126,7 @@ def samples(seed: int, count: int, limit: float) -> Iterator[Sample]:
         orders = np.stack([rng.integers(0, n, run.local_steps) for n in run.problem.current.counts])
         whole = walk(run.problem, beta=run.beta, orders=orders)
         steps = np.ones(run.local_steps)
-        common = {beta: run.beta * steps, L: max(run.L, run.L_component) * steps, E: run.local_steps * steps}
+        common = {symbol: value * steps for symbol, value in of(run, beta, L, E).items()}
         found += [along(path, norm(whole.grad_g)) | common for path in whole.paths]
     yield Sample({key: np.concatenate([values[key] for values in found]) for key in found[0]})
 

@@ -8,8 +8,9 @@ from fractions import Fraction
 from cflag_theory.claims.c_flag.local_steps.sums import error_sum, rho_sum
 from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.c_flag.local_steps.drift import concave_round, root
+from cflag_theory.verify.checks.c_flag.local_steps.drift import concave_round
 from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.witnesses.instances import random_runs
 
 # (E, components, beta): where the lemmas fail, boundaries, and where the sharper bounds are nearly attained.
@@ -23,21 +24,21 @@ _WITHIN = tuple(
 
 def concave_sums(steps: int, n: int, step: Fraction) -> tuple[Fraction, Fraction]:
     """||sum_k rho_k|| and ||sum_k e_k|| of `concave_round`."""
-    trace = concave_round(steps, n, step)
-    return root(trace.column("rho_sum2")[0, 0]), root(trace.column("error_sum2")[0, 0])
+    rho, error = of(concave_round(steps, n, step), rho_sum, error_sum).values()
+    return rho, error
 
 
 def points() -> Iterator[Point]:
     """One exact round each."""
     for steps, n, step in (*_FAR, *_WITHIN):
-        rho, error = concave_sums(steps, n, step)
+        values = of(concave_round(steps, n, step), rho_sum, error_sum, beta, L, E, k, grad_g)
         yield Point(
-            {rho_sum: rho, error_sum: error, beta: step, L: 1, E: steps, k: steps - 1, grad_g: 1},
+            values,
             (
                 f"N = 1, {n} component{'s' if n > 1 else ''} -x^2/2 + x (L = 1), x_t = 0, ||grad g(x_t)|| = 1; "
                 f"E = {steps}, beta = {step}, so beta L E = {step * steps}; the first component is refreshed at every "
                 "step.",
-                f"||sum_k rho_k|| = {float(rho):.8g} and ||sum_k e_k|| = {float(error):.8g}.",
+                f"||sum_k rho_k|| = {float(values[rho_sum]):.8g} and ||sum_k e_k|| = {float(values[error_sum]):.8g}.",
             ),
         )
 
@@ -45,17 +46,7 @@ def points() -> Iterator[Point]:
 def samples(seed: int, count: int, limit: float) -> Iterator[Sample]:
     """Every round of random runs."""
     for run in random_runs(seed, count, beta_limit=limit):
-        yield Sample(
-            {
-                rho_sum: run.trace.root("rho_sum2"),
-                error_sum: run.trace.root("error_sum2"),
-                beta: run.beta,
-                L: max(run.L, run.L_component),
-                E: run.local_steps,
-                k: run.local_steps - 1,
-                grad_g: run.trace.root("grad_g2"),
-            }
-        )
+        yield Sample(of(run, rho_sum, error_sum, beta, L, E, k, grad_g))
 
 
 def _within(limit: float) -> Check:

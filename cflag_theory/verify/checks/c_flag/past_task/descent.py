@@ -128,18 +128,18 @@ def lemma1_samples(seed: int, count: int) -> Iterator[Sample]:
         squares = {name: trace.column(name) for name in ("grad_f2", "b2", "grad_memory2", "delayed_sum2", "B", "Gamma")}
         bias = trace.column("m_met")
         after = np.concatenate([trace.column("f")[:, 1:], trace.at_end("f")[:, None]], axis=1)
-        fits = np.isfinite(bias) & (run.alpha < 2 / (run.L * (1 + bias)))
+        fits = np.isfinite(bias) & (run.alpha < 2 / (run.L_objective * (1 + bias)))
         if not fits.any():
             continue
         cross = (squares["grad_memory2"] - squares["grad_f2"] - squares["b2"]) / 2
         # B and Gamma of the Trace, at L of the problem, give back the inner products that they were made from.
-        bias_sum = (squares["B"] - (run.L * run.alpha**2 - run.alpha) * cross) / run.beta
+        bias_sum = (squares["B"] - (run.L_objective * run.alpha**2 - run.alpha) * cross) / run.beta
         memory_sum = trace.column("Lambda") @ run.problem.p
         yield Sample(
             {
                 symbol: np.broadcast_to(value, fits.shape)[fits]
                 for symbol, value in (
-                    (L, np.array(run.L)),
+                    (L, np.array(run.L_objective)),
                     (m, bias),
                     (alpha, np.array(run.alpha)),
                     (beta, np.array(run.beta)),

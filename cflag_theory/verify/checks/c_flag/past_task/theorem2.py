@@ -8,6 +8,7 @@ from fractions import Fraction
 from cflag_theory.claims.engine.notation import L, alpha, beta, m
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.c_flag import SUMS, of
 from cflag_theory.verify.witnesses.instances import on_the_line
 from cflag_theory.verify.witnesses.runs import Exact
 
@@ -24,7 +25,7 @@ def scaled(scale: Fraction, push: Fraction, *, start: Fraction = Fraction(1)) ->
 
 def point(run: Exact, bias: Fraction, words: str, *, part: str | None = None) -> Point:
     """The run averaged over its draws, as values of Theorem 2's symbols."""
-    sums = run.sums()
+    sums = run.sums
     how = "anew every round" if run.redraw else "once"
     story = (
         f"{words} alpha = {run.alpha}, beta = {run.beta}, E = {run.local_steps}, T = {run.rounds}, m = {bias}; each "
@@ -33,8 +34,7 @@ def point(run: Exact, bias: Fraction, words: str, *, part: str | None = None) ->
         f"{', '.join(map(str, sums.f))}; sum_t E<grad f, b> = {sums.entries['grad_dot_bias']}, sum_t E<b, S> = "
         f"{sums.entries['bias_dot_S']}.",
     )
-    values = {L: run.problem.constants["L"].value, m: bias, alpha: run.alpha, beta: run.beta}
-    return Point({**values, **sums.values()}, story, part)
+    return Point({**of(run, L), m: bias, **of(run, alpha, beta, *SUMS)}, story, part)
 
 
 def _with(run: Exact, *, rounds: int, redraw: bool) -> Exact:

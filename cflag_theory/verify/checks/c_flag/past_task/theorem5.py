@@ -21,6 +21,7 @@ from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.forgetting.average import ROUNDS, past, paths
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.c_flag import SUMS, of
 from cflag_theory.verify.verdict import REFUTES, Evidence
 from cflag_theory.verify.witnesses.instances import on_the_line
 from cflag_theory.verify.witnesses.runs import Exact
@@ -57,18 +58,14 @@ def rate_points() -> Iterator[Point]:
         problem = on_the_line(past(scale), [current], start=2, L=1)
         step, local = 1 / (1 + scale**2), rate * root / 2
         run = Exact(problem, step, local, 1, rounds)
-        sums = run.sums()
+        sums = run.sums
         grad_g = abs((problem.p @ gradients(problem.potential, problem.current, problem.start))[0])
         drop = run.f(problem.start)
         Y = sp.exp(sp.Rational(rate)) - 1
         unit = sp.Rational(step * (1 - scale))
         value = 32 * drop * Y * (1 + scale) / (unit * (1 - scale)) + 4 * (Y * grad_g / unit) ** 2
         values: dict[Any, Any] = {
-            **sums.values(),
-            L: 1,
-            alpha: step,
-            beta: local,
-            E: 1,
+            **of(run, *SUMS, L, alpha, beta, E),
             symbols.t: 0,
             symbols.root_m: scale,
             first_rounds.W: W,
@@ -97,7 +94,7 @@ def calls_points() -> Iterator[Point]:
     def least(rounds: int) -> Fraction:
         problem = on_the_line(past(Fraction(0)), [[(0, 1)]], start=2, L=1)
         local = Fraction(1, 2 * (int(np.sqrt(rounds - 1)) + 1))
-        return min(Exact(problem, Fraction(1), local, 1, rounds, only=((0,),)).sums().squares)
+        return min(Exact(problem, Fraction(1), local, 1, rounds, only=((0,),)).sums.squares)
 
     reached = {rounds: least(rounds) for rounds in range(1, 20)}
     # min <= C_5/sqrt(T) for all these T.
@@ -141,7 +138,7 @@ def cancelling_family(local: Fraction, rounds: int) -> tuple[bool, Fraction]:
             holds &= bool((problem.p @ np.array(own) == v).all())
             holds &= all(u @ u <= 9 * (grad_g @ grad_g) for u in own)
             holds &= (v - grad_f) @ (v - grad_f) <= grad_f @ grad_f
-    return bool(holds), min(run.sums().squares)
+    return bool(holds), min(run.sums.squares)
 
 
 def _cancelling_evidence(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:

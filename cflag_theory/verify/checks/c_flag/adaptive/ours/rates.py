@@ -196,7 +196,7 @@ def lowers_gamma(adaptive: str, part: str) -> Any:
             if not (constant.ok and adapted.ok and table.ok):
                 continue
             before, after = constant.column("Gamma")[:, 0], adapted.column("Gamma")[:, 0]
-            scale = run.L * run.beta**2 * constant.column("delayed_sum2")[:, 0] + np.abs(before)
+            scale = run.L_objective * run.beta**2 * constant.column("delayed_sum2")[:, 0] + np.abs(before)
             cases += len(before)
             bad += int(np.sum(after > before + TOLERANCE * scale))
             lower += int(np.sum(after < before - TOLERANCE * scale))
@@ -235,7 +235,7 @@ def descends(claim_: Claim, seed: int, count: int) -> Iterator[Evidence]:
             threads=1,
         )
         f = np.concatenate([trace.column("f"), trace.at_end("f")[:, None]], axis=1)
-        needed = run.alpha * (1 - run.L * run.alpha / 2) * trace.column("grad_f2")
+        needed = run.alpha * (1 - run.L_objective * run.alpha / 2) * trace.column("grad_f2")
         made = f[:, :-1] - f[:, 1:]
         size = np.abs(f).max() + needed
         cases += needed.size

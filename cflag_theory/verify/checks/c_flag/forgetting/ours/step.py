@@ -15,8 +15,8 @@ from cflag_theory.claims.c_flag.forgetting.terms import omega2
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, sum2
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.forgetting import terms
-from cflag_theory.verify.checks.c_flag.local_steps.drift import root
 from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.witnesses.instances import root
 
 _UP, _DOWN = (1, 1), (-1, -1)
 

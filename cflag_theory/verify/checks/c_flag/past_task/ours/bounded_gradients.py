@@ -13,6 +13,7 @@ from cflag_theory.claims.engine.notation import E, L, alpha, beta
 from cflag_theory.kernels.problems.objective import values
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.witnesses.instances import on_the_line
 from cflag_theory.verify.witnesses.runs import Exact
 
@@ -35,7 +36,6 @@ def points() -> Iterator[Point]:
 
 def _point(run: Exact, omega: Fraction, curvature: Fraction) -> Point:
     problem = run.problem
-    entries = run.sums().entries
     grown = (1 + run.beta) ** run.local_steps - 1
     # g at both ends; delta = grad f_memory - grad g is constant, +-spread + 1 here.
     ends = [run.path(kept)[-1] for kept in run.draws()]
@@ -44,22 +44,18 @@ def _point(run: Exact, omega: Fraction, curvature: Fraction) -> Point:
     gaps = [run.gradients(x, kept) for kept in run.draws() for x in run.path(kept)[:-1]]
     delta2 = sum(((v - g) @ (v - g) for _, v, g in gaps), Fraction(0)) / len(run.draws())
     shown: dict[Any, Any] = {
-        symbols.T: run.rounds,
-        symbols.grad_g2_sum: entries["grad_g2"],
+        **of(run, symbols.T, symbols.grad_g2_sum),
         claim.delta2_sum: delta2,
         claim.g_mean(0): start,
         claim.g_mean(symbols.T): last,
         claim.omega: omega,
         claim.q: grown / run.alpha,
-        L: 1,
-        alpha: run.alpha,
-        beta: run.beta,
-        E: run.local_steps,
+        **of(run, L, alpha, beta, E),
     }
     story = (
         f"N = 1, L = 1, f_memory and g of curvature {curvature} with ||grad f_memory - grad g|| <= omega = {omega}, "
         f"x_0 = {problem.start[0]}, alpha = {run.alpha}, beta = {run.beta}, E = {run.local_steps}, T = {run.rounds}.",
-        f"sum_t E||grad g||^2 = {entries['grad_g2']}, E g from {start} to {last}.",
+        f"sum_t E||grad g||^2 = {shown[symbols.grad_g2_sum]}, E g from {start} to {last}.",
     )
     return Point(shown, story)
 

@@ -16,6 +16,7 @@ from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.past_task.ours.rates import met_ratio, past
 from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.witnesses.instances import on_the_line, random_runs
 from cflag_theory.verify.witnesses.runs import Exact
 
@@ -36,7 +37,7 @@ def points() -> Iterator[Point]:
 def _point(run: Exact, scale: Fraction, words: str) -> Point:
     problem = run.problem
     grad_g = (problem.p @ gradients(problem.potential, problem.current, problem.start))[0]
-    entries = run.sums().entries
+    entries = run.sums.entries
     values = {
         claim.f2(claim.W): entries["grad_f2"],
         claim.u2(claim.W): entries["bias2"] / scale**2 if scale else 0,
@@ -45,10 +46,7 @@ def _point(run: Exact, scale: Fraction, words: str) -> Point:
         claim.W: run.rounds,
         symbols.t: 0,
         symbols.root_m: scale,
-        L: problem.constants["L"].value,
-        alpha: run.alpha,
-        beta: run.beta,
-        E: run.local_steps,
+        **of(run, L, alpha, beta, E),
     }
     story = (
         f"{words} alpha = {run.alpha}, beta = {run.beta}, E = {run.local_steps}, W = {run.rounds}, memory drawn once.",
@@ -61,17 +59,13 @@ def samples(seed: int, count: int) -> Iterator[Sample]:
     """Random runs of W = 5 rounds with small beta, on past data whose f is a mean of non-negative functions."""
     for run in random_runs(seed, count, beta_limit=0.02, alpha_limit=1.0):
         past, trace = run.problem.past, run.trace
-        rounds = trace.column("f").shape[1]
         root, fits = met_ratio(trace)
         if not fits.any() or len(past.offsets) or bool((past.weights < 0).any()):
             continue
         yield Sample(
             {
-                L: max(run.L, run.L_component),
-                alpha: run.alpha,
-                beta: run.beta,
-                E: run.local_steps,
-                claim.W: rounds,
+                **of(run, L, alpha, beta, E),
+                claim.W: run.rounds,
                 symbols.t: 0,
                 symbols.root_m: root[fits],
                 claim.f2(claim.W): np.sum(trace.column("grad_f2"), axis=1)[fits],

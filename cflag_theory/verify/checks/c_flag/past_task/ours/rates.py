@@ -16,6 +16,7 @@ from cflag_theory.kernels import Problem, Trace
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.quantities.c_flag import SUMS, of
 from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line, random_runs
 from cflag_theory.verify.witnesses.runs import Exact
 
@@ -29,20 +30,17 @@ def past(scale: Fraction) -> list[Component]:
 
 def point(run: Exact, scale: Fraction, words: str) -> Point:
     """A run averaged over its draws, with m = scale^2 and b = scale u."""
-    sums = run.sums()
+    sums = run.sums
     e = sums.entries
     inverse = 1 / scale if scale else Fraction(0)
     values: dict[Any, Any] = {
-        **sums.values(),
+        **of(run, *SUMS),
         symbols.root_m: scale,
         m: scale**2,
         symbols.u2_sum: e["bias2"] * inverse**2,
         symbols.grad_dot_u_sum: e["grad_dot_bias"] * inverse,
         symbols.u_dot_S_sum: e["bias_dot_S"] * inverse,
-        L: run.problem.constants["L"].value,
-        alpha: run.alpha,
-        beta: run.beta,
-        E: run.local_steps,
+        **of(run, L, alpha, beta, E),
     }
     drawn = "anew every round" if run.redraw else "once"
     story = (
@@ -136,17 +134,13 @@ def met_ratio(trace: Trace) -> tuple[Array, Array]:
 def drawn_once_samples(seed: int, count: int) -> Iterator[Sample]:
     """Whole random runs with the memory ratio that they met, where it is below 1 and alpha <= 1/L."""
     for run in random_runs(seed, count, beta_limit=1.0, alpha_limit=1.0):
-        trace, T = run.trace, run.trace.column("f").shape[1]
+        trace = run.trace
         root, fits = met_ratio(trace)
         if not fits.any():
             continue
         yield Sample(
             {
-                L: max(run.L, run.L_component),
-                alpha: run.alpha,
-                beta: run.beta,
-                E: run.local_steps,
-                symbols.T: T,
+                **of(run, L, alpha, beta, E, symbols.T),
                 symbols.root_m: root[fits],
                 symbols.u2_sum: np.sum(trace.column("b2"), axis=1)[fits] / np.where(root > 0, root, 1.0)[fits] ** 2,
                 symbols.grad_f2_sum: np.sum(trace.column("grad_f2"), axis=1)[fits],
