@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import configparser
 import re
 import shutil
@@ -66,6 +67,23 @@ def test_checks_mirror_claims():
 def test_no_module_is_longer_than_400_lines():
     lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
     assert {path: length for path, length in lengths.items() if length > 400} == {}
+
+
+def asserts(function):
+    """Whether a function says what it expects: an assertion, or an error or warning that must come."""
+    words = ("raises", "warns", "fail", "assert_allclose", "assert_array_equal")
+    return any(isinstance(node, ast.Assert) or getattr(node, "attr", None) in words for node in ast.walk(function))
+
+
+def test_every_test_asserts():
+    for path in (ROOT / "tests").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        for name, function in functions.items():
+            if name.startswith("test_"):
+                calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
+                called = {functions.get(getattr(call, "id", ""), function) for call in calls}
+                assert any(map(asserts, {function, *called})), f"{path}: {name}"
 
 
 @pytest.mark.parametrize("name", ["kernels", "verify", "figures", "proofs"])

@@ -62,6 +62,10 @@ def test_every_level_shows_gamma_and_who_interferes():
 def test_terms_without_size_are_drawn(Gamma):
     figure = forgetting_figure([run("zeta = 1", "c_flag", Gamma, clients=2)])
     figure.draw_without_rendering()
+    terms = figure.axes[0]
+    assert terms.get_yscale() == ("symlog" if any(Gamma) else "linear")
+    assert tuple(terms.lines[1].get_ydata()) == Gamma
+    assert np.isfinite(terms.get_ylim()).all()
 
 
 KEYS = ("raised", "total_Gamma", "mean_Gamma", "change_f", "floor_f", "floor_g")
