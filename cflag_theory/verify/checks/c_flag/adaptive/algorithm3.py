@@ -16,6 +16,7 @@ from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, norm, random_rounds, with_gradients
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.verdict import REFUTES, UNDECIDED, Evidence
 
 _HALF = Fraction(1, 2)
@@ -42,8 +43,7 @@ def line2_points() -> Iterator[Point]:
             update.x_mean: mean[0],
             update.S: (p @ case.a)[0],
             update.grad_f_memory: case.G[0],
-            alpha: case.alpha,
-            beta: case.beta,
+            **of(case, alpha, beta),
         }
         words = f"x_t = {x[0]}, sum_i p_i x_E^i = {mean[0]}; the printed update gives {end[0, 1, 0]} (coordinate 1)."
         yield Point(values, (case.words(), words))
@@ -67,8 +67,7 @@ def line4_points() -> Iterator[Point]:
                 update.grad_g: grad_g[0],
                 update.grad_g_i: case.grad_g_clients[i, 0],
                 claim.a_sum: case.a[i, 0],
-                E: case.local_steps,
-                beta: case.beta,
+                **of(case, E, beta),
             }
             words = f"Client {i + 1}, coordinate 1: line 4 gives {seen[i, 0]}, Sec. 5 has {case.a[i, 0]}."
             yield Point(values, (case.words(), words))
@@ -80,10 +79,7 @@ def rate_points() -> Iterator[Point]:
         for i, seen in enumerate(_line4(case)):
             a, p = case.a[i], case.problem.p[i]
             values = {
-                L: case.L,
-                alpha: case.alpha,
-                beta: case.beta,
-                claim.N: case.problem.clients,
+                **of(case, L, alpha, beta, claim.N),
                 claim.p_i: p,
                 claim.line_a2: seen @ seen,
                 claim.line_Lambda: case.G @ seen,
@@ -127,8 +123,7 @@ def line14_points() -> Iterator[Point]:
             update.grad_f_memory: case.G[0],
             claim.adapted: adapted[0],
             claim.correction: correction[0],
-            E: case.local_steps,
-            beta: case.beta,
+            **of(case, E, beta),
             update.total_weight: sum(p),
             update.grad_g: grad_g[0],
             update.grad_g_mean: grad_g[0],
@@ -154,10 +149,7 @@ def _repaired(case: Round) -> Point:
         claim.memory: norm(case.G),
         claim.longest: longest,
         claim.abs_q: abs(1 - case.L * case.alpha),
-        L: case.L,
-        alpha: case.alpha,
-        beta: case.beta,
-        claim.N: case.problem.clients,
+        **of(case, L, alpha, beta, claim.N),
     }
     for i in outside[:1]:
         values |= {claim.p_i: case.problem.p[i], claim.length: norm(case.a[i]), claim.Lambda_i: products[i]}

@@ -18,6 +18,7 @@ from cflag_theory.kernels import Problem, Trace, algorithm
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.by_name import quadratic
 from cflag_theory.kernels.problems.objective import gradients
+from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.witnesses.instances import exact_run
 
 #: A component a ||x||^2 / 2 - <b, x>, as (a, b).
@@ -155,13 +156,12 @@ class Round:
         pairs = [(i, j) for i in range(N) for j in range(N) if i != j]
         own = [p[i] ** 2 * gram[i, i] for i in range(N)]
         values: dict[Any, Any] = {
-            L: self.L,
+            **of(self, L),
             m: bias,
-            alpha: self.alpha,
-            beta: self.beta,
+            **of(self, alpha, beta),
             sum2: S @ S,
             server.Lambda: G @ S,
-            clients.N: N,
+            **of(self, clients.N),
             clients.p_i: p[client],
             clients.weight: p[client] * (1 if case == "average" else N),
             clients.a_i: norm(a[client]),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 from cflag_theory.kernels import Problem, Trace
-from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line, rationals
+from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line, rationals, root
 
 Clients = Sequence[Sequence[Component]]
 #: Of every replay of a round.
@@ -62,9 +63,42 @@ def random_unions(count: int, seed: int = SEED) -> Iterator[tuple[Union, int]]:
         yield Union(tasks[0], tasks[1], start, p, f"{words}, x_0 = {start}, L = 1."), int(rng.integers(1, 5))
 
 
-def run_union(union: Union, step: Fraction, steps: int, rounds: int) -> Trace:
+@dataclass(frozen=True, eq=False)
+class UnionRun:
+    """An exact run from the start of a union, and h~ along it, which its trace calls `loss`; L = 1."""
+
+    union: Union
+    alpha: Fraction
+    beta: Fraction
+    local_steps: int
+    trace: Trace
+    loss: str = "f"
+    L: Fraction = Fraction(1)
+
+    @cached_property
+    def path(self) -> list[Fraction]:
+        """h~(x_0), ..., h~(x_T)."""
+        return [*self.trace.column(self.loss)[0].tolist(), self.trace.at_end(self.loss)[0]]
+
+    @property
+    def sizes2(self) -> list[Fraction]:
+        """||grad h~(x_t)||^2 for t = 0, ..., T - 1."""
+        found: list[Fraction] = self.trace.column(f"grad_{self.loss}2")[0].tolist()
+        return found
+
+    rounds = property(lambda self: len(self.sizes2))
+    first = before = property(lambda self: self.path[0])
+    after = property(lambda self: self.path[1])
+    last = property(lambda self: self.path[-1])
+    size = property(lambda self: root(self.sizes2[0]))
+    least = property(lambda self: min(self.sizes2))
+    L_memory = property(lambda self: kept_smoothness(self.union))
+
+
+def run_union(union: Union, step: Fraction, steps: int, rounds: int) -> UnionRun:
     """(67)-(68) in exact arithmetic."""
-    return exact_run(union.problem(), alpha=step, beta=step, local_steps=steps, rounds=rounds, seed=SEED)
+    trace = exact_run(union.problem(), alpha=step, beta=step, local_steps=steps, rounds=rounds, seed=SEED)
+    return UnionRun(union, step, step, steps, trace)
 
 
 def by_sizes(union: Union, at: Fraction) -> tuple[Fraction, Fraction]:

@@ -20,6 +20,7 @@ from cflag_theory.verify.checks.c_flag.union.data import (
     SEED,
     UNEVEN,
     Union,
+    UnionRun,
     kept_smoothness,
     random_unions,
     run_union,
@@ -27,14 +28,15 @@ from cflag_theory.verify.checks.c_flag.union.data import (
     show,
     single,
 )
-from cflag_theory.verify.checks.c_flag.union.surrogate import losses
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line
 
 
-def algorithm1(union: Union, step: Fraction, local: Fraction, steps: int, rounds: int) -> Trace:
+def algorithm1(union: Union, step: Fraction, local: Fraction, steps: int, rounds: int) -> UnionRun:
     """Algorithm 1 in exact arithmetic, with the memory components as all of the past."""
-    return exact_run(separate(union), alpha=step, beta=local, local_steps=steps, rounds=rounds, seed=SEED)
+    trace = exact_run(separate(union), alpha=step, beta=local, local_steps=steps, rounds=rounds, seed=SEED)
+    return UnionRun(union, step, local, steps, trace, "h")
 
 
 def separate(union: Union) -> Problem:
@@ -64,7 +66,7 @@ def delayed_sum(trace: Trace, gradient: Fraction, step: Fraction, local: Fractio
 
 def eq68_values(union: Union, step: Fraction, steps: int) -> dict[Any, Any]:
     """One round of Algorithm 1 with alpha = beta and one of (67)-(68), from the same start."""
-    own, other = algorithm1(union, step, step, steps, 1), run_union(union, step, steps, 1)
+    own, other = algorithm1(union, step, step, steps, 1).trace, run_union(union, step, steps, 1).trace
     f_memory, g = slopes(separate(union), union.start)
     h, _ = slopes(union.problem(), union.start)
     p = np.array(union.p, dtype=object)
@@ -100,7 +102,7 @@ def at_rest(memory: list[Component], current: list[Component], steps: int) -> Un
     step = Fraction(1, 30 * steps)
     images = []
     for start in (0, 1):
-        trace = algorithm1(single(memory, current, start), step, step, steps, 1)
+        trace = algorithm1(single(memory, current, start), step, step, steps, 1).trace
         assert trace.iterates is not None
         images.append(trace.iterates[0, 1, 0])
     return single(memory, current, images[0] / (1 - images[1] + images[0]))
@@ -119,23 +121,14 @@ def lemma3_points() -> Iterator[Point]:
     for (steps, current, words), rounds in ((case, rounds) for case in cases for rounds in (1, 3)):
         union = at_rest([(1, 0)], current, steps)
         step = Fraction(1, 30 * steps)
-        trace = algorithm1(union, step, step, steps, rounds)
-        first, last, least = trace.column("h")[0, 0], trace.at_end("h")[0], min(trace.column("grad_h2")[0])
+        run = algorithm1(union, step, step, steps, rounds)
         yield Point(
-            {
-                alpha: step,
-                beta: step,
-                L: 1,
-                E: steps,
-                surrogate.T: rounds,
-                surrogate.h(0): first,
-                surrogate.h(surrogate.T): last,
-                surrogate.least: least,
-            },
+            of(run, alpha, beta, L, E, surrogate.T, surrogate.h(0), surrogate.h(surrogate.T), surrogate.least),
             (
                 f"{union.words} {words}. Algorithm 1, E = {steps}, alpha = beta = 1/(30 L E) = {step}, {rounds} "
                 f"round{'s' if rounds > 1 else ''}, seed {SEED}.",
-                f"It stays at x_0: h~(x_0) = {first}, h~(x_T) = {last}, min_t ||grad h~(x_t)||^2 = {least}.",
+                f"It stays at x_0: h~(x_0) = {run.first}, h~(x_T) = {run.last}, min_t ||grad h~(x_t)||^2 = "
+                f"{run.least}.",
             ),
         )
 
@@ -144,7 +137,8 @@ def remark_points() -> Iterator[Point]:
     """(67)-(68) at a minimiser of h~ for three rounds: memory and current data conflict there, or do not."""
     agree = (single([(1, 1)], [(1, 1)], 1), single([(0, 0)], [(1, 1)] * 2, 1))
     for union in (AT_REST, *agree):
-        trace = run_union(union, Fraction(1, 60), 2, 3)
+        run = run_union(union, Fraction(1, 60), 2, 3)
+        trace = run.trace
         assert trace.iterates is not None
         _, share, _ = shares(union)
         for t, at in enumerate(trace.iterates[0, :-1, 0]):
@@ -159,7 +153,7 @@ def remark_points() -> Iterator[Point]:
                 },
                 (
                     f"{union.words} (67)-(68) with beta = 1/60 = 1/(30 L E), E = 2, seed {SEED}.",
-                    f"Round {t}: x_t = {at}, h~(x_t) = {losses(trace)[t]}, grad h~(x_t)^2 = "
+                    f"Round {t}: x_t = {at}, h~(x_t) = {run.path[t]}, grad h~(x_t)^2 = "
                     f"{trace.column('grad_f2')[0, t]}, grad g(x_t) = {g}, grad f_memory(x_t) = {f_memory}.",
                 ),
             )
@@ -197,7 +191,7 @@ def lemma11_points() -> Iterator[Point]:
     """Rounds of Algorithm 1 on data that attain the bound, that break it for h~ by (3), and at random."""
     attained = single([(1, 0)], [(1, -1)], 0)
     for union in (attained, UNEVEN, *(_flat(union) for union, _ in random_unions(10))):
-        trace = algorithm1(union, Fraction(1, 60), Fraction(1, 60), 2, 2)
+        trace = algorithm1(union, Fraction(1, 60), Fraction(1, 60), 2, 2).trace
         assert trace.iterates is not None
         bound = omega2(union)
         own, total, spread = shares(union)

@@ -34,18 +34,9 @@ from cflag_theory.verify.checks.c_flag.union.data import (
     shares,
 )
 from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.quantities.c_flag import of
 
-
-def losses(trace: Trace) -> list[Fraction]:
-    """h~(x_0), ..., h~(x_T)."""
-    return [*trace.column("f")[0].tolist(), trace.at_end("f")[0]]
-
-
-def root(square: Fraction) -> Fraction:
-    """The root of a rational square; on the line every norm is rational."""
-    from math import isqrt
-
-    return Fraction(isqrt(square.numerator), isqrt(square.denominator))
+_ROUND = (claim.h(claim.t), claim.h(claim.t + 1), claim.grad_h(claim.t), L_memory)
 
 
 def _replay(step: Fraction, steps: int, rounds: int) -> str:
@@ -54,21 +45,9 @@ def _replay(step: Fraction, steps: int, rounds: int) -> str:
 
 def round_values(union: Union, step: Fraction, steps: int) -> Point:
     """One exact round as values of (69)'s symbols."""
-    trace = run_union(union, step, steps, 1)
-    before, after = losses(trace)
-    size = root(trace.column("grad_f2")[0, 0])
-    values: dict[Any, Any] = {
-        L: 1,
-        E: steps,
-        k: steps - 1,
-        beta: step,
-        claim.h(claim.t): before,
-        claim.h(claim.t + 1): after,
-        claim.grad_h(claim.t): size,
-        L_memory: kept_smoothness(union),
-    }
-    story = (union.words, _replay(step, steps, 1), f"h~ goes from {before} to {after}; ||grad h~(x_t)|| = {size}.")
-    return Point(values, story)
+    run = run_union(union, step, steps, 1)
+    numbers = f"h~ goes from {run.before} to {run.after}; ||grad h~(x_t)|| = {run.size}."
+    return Point(of(run, L, E, k, beta, *_ROUND), (union.words, _replay(step, steps, 1), numbers))
 
 
 def eq69_points() -> Iterator[Point]:
@@ -106,28 +85,18 @@ def run_values(union: Union, steps: int, rounds: int) -> Point:
     (73) is checked in every round; it holds wherever the kept components are 1-smooth.
     """
     step = Fraction(1, 30 * steps)
-    trace = run_union(union, step, steps, rounds)
-    path, sizes2 = losses(trace), trace.column("grad_f2")[0].tolist()
+    run = run_union(union, step, steps, rounds)
+    trace, path, sizes2 = run.trace, run.path, run.sizes2
     met = all(size2 <= 60 * (path[i] - path[i + 1]) for i, size2 in enumerate(sizes2))
     assert met == (kept_smoothness(union) <= 1)
     assert trace.iterates is not None
     points = trace.iterates[0, :, 0]
-    drop, least = path[0] - path[-1], min(sizes2)
+    drop, least = path[0] - path[-1], run.least
     values: dict[Any, Any] = {
-        L: 1,
-        E: steps,
-        k: steps - 1,
-        beta: step,
-        claim.T: rounds,
-        claim.h(0): path[0],
-        claim.h(claim.T): path[-1],
-        claim.h(claim.t): path[0],
-        claim.h(claim.t + 1): path[1],
-        claim.grad_h(claim.t): root(sizes2[0]),
-        claim.least: least,
+        **of(run, L, E, k, beta, claim.T, claim.h(0), claim.h(claim.T), *_ROUND[:-1], claim.least),
         claim.printed_sum: rounds * drop,
         claim.round_sum(claim.T): sum(path[i] - path[i + 1] for i in range(rounds)),
-        L_memory: kept_smoothness(union),
+        **of(run, L_memory),
         claim.share_spread: shares(union)[2],
     }
     if values[claim.share_spread] == 0:
@@ -196,13 +165,23 @@ def uneven_round() -> Point:
 
 @dataclass(frozen=True)
 class FloatRun:
-    """A random run on floats, with the L of its components."""
+    """A random run on floats with alpha = beta, the L of its components, and what `UnionRun` has, by replicas."""
 
     problem: Problem
     trace: Trace
     step: float
     local_steps: int
     L: float
+
+    alpha = beta = property(lambda self: self.step)
+    rounds = property(lambda self: self.path("f").shape[1] - 1)
+    before = property(lambda self: self.path("f")[:, :-1])
+    after = property(lambda self: self.path("f")[:, 1:])
+    first = property(lambda self: self.path("f")[:, 0])
+    last = property(lambda self: self.path("f")[:, -1])
+    size = property(lambda self: self.trace.root("grad_f2"))
+    least = property(lambda self: self.trace.column("grad_f2").min(axis=1))
+    L_memory = property(lambda self: self.L)
 
     def path(self, name: str) -> np.ndarray[Any, Any]:
         """The column of f or g with its value at the end, shape (replicas, T + 1)."""
@@ -263,35 +242,15 @@ def float_runs(seed: int, count: int, limit: float, *, union: bool) -> Iterator[
 def eq69_samples(seed: int, count: int) -> Iterator[Sample]:
     """Every round of random runs of (67)-(68) with beta L E up to 1/4."""
     for run in float_runs(seed, count, 1 / 4, union=True):
-        path = run.path("f")
-        yield Sample(
-            {
-                L: run.L,
-                E: run.local_steps,
-                beta: run.step,
-                claim.h(claim.t): path[:, :-1],
-                claim.h(claim.t + 1): path[:, 1:],
-                claim.grad_h(claim.t): run.trace.root("grad_f2"),
-                L_memory: run.L,
-            }
-        )
+        yield Sample(of(run, L, E, beta, *_ROUND))
 
 
 def lemma3_samples(seed: int, count: int) -> Iterator[Sample]:
     """Random runs of (67)-(68) at half to all of beta = 1/(30 L E) for the L that beta belongs to."""
     for run in float_runs(seed, count, 1 / 30, union=True):
-        path = run.path("f")
-        yield Sample(
-            {
-                # L enters the statement as 1/(30 beta E) too; a smaller step belongs to a larger L.
-                L: 1 / (30 * run.step * run.local_steps),
-                claim.T: path.shape[1] - 1,
-                claim.h(0): path[:, 0],
-                claim.h(claim.T): path[:, -1],
-                claim.least: run.trace.column("grad_f2").min(axis=1),
-                L_memory: run.L,
-            }
-        )
+        # L enters the statement as 1/(30 beta E) too; a smaller step belongs to a larger L.
+        smoothness = {L: 1 / (30 * run.step * run.local_steps)}
+        yield Sample(smoothness | of(run, claim.T, claim.h(0), claim.h(claim.T), claim.least, L_memory))
 
 
 CHECKS = {

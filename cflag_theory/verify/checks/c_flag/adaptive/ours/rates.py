@@ -20,6 +20,7 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.lemmas import adapted_values
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, norm, random_rounds, with_gradients
 from cflag_theory.verify.evidence import TOLERANCE, Point
+from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 from cflag_theory.verify.witnesses.instances import Run, random_runs
 
@@ -118,8 +119,7 @@ def _biased_step(case: Round, theta: Fraction, share: int) -> Point:
     after = x - case.alpha * memory - rate * S
     f0, f1 = (problem.p @ values(problem.potential, problem.past, at) for at in (x, after))
     known |= {
-        L: case.L,
-        alpha: case.alpha,
+        **of(case, L, alpha),
         claim.grad: norm(grad_f),
         claim.bias: norm(b),
         claim.rate: rate,
@@ -140,7 +140,7 @@ def _exact_run(case: Round) -> Point:
     # Each f_i is c_i ||x||^2 / 2 - <b_i, x> with c_i > 0, so that f - ||grad f||^2 / (2 c) is its least value.
     curvature = _curvature(case)
     least = f[0] - trace.column("grad_f2")[0, 0] / (2 * curvature)
-    known: dict[Any, Any] = {L: case.L, alpha: case.alpha, claim.mu: 0, claim.T: 3, claim.f_least: least}
+    known: dict[Any, Any] = {**of(case, L, alpha), claim.mu: 0, claim.T: 3, claim.f_least: least}
     known |= {claim.f(0): f[0], claim.f(claim.T): at_end, claim.squares(claim.T): sum(trace.column("grad_f2")[0])}
     words = f"3 rounds of algorithm('c_flag', adaptive='server'): f = {', '.join(map(str, f))}, inf f = {least}."
     return Point(known, (case.words(), words), "run")

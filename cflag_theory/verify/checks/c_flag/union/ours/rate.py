@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 from cflag_theory.claims.c_flag.union import surrogate as claim
 from cflag_theory.claims.c_flag.union.tracking import L_memory
@@ -15,12 +14,11 @@ from cflag_theory.verify.checks.c_flag.union.data import (
     CONVEX,
     LINEAR,
     Union,
-    kept_smoothness,
     random_unions,
     run_union,
 )
-from cflag_theory.verify.checks.c_flag.union.surrogate import losses
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.c_flag import of
 
 
 def points() -> Iterator[Point]:
@@ -34,23 +32,12 @@ def points() -> Iterator[Point]:
 
 def _point(union: Union, steps: int, rounds: int) -> Point:
     step = Fraction(1, 2 * steps)
-    trace = run_union(union, step, steps, rounds)
-    path, least = losses(trace), min(trace.column("grad_f2")[0].tolist())
-    values: dict[Any, Any] = {
-        L: 1,
-        E: steps,
-        k: steps - 1,
-        beta: step,
-        claim.T: rounds,
-        claim.h(0): path[0],
-        claim.h(claim.T): path[-1],
-        claim.least: least,
-        L_memory: kept_smoothness(union),
-    }
+    run = run_union(union, step, steps, rounds)
+    values = of(run, L, E, k, beta, claim.T, claim.h(0), claim.h(claim.T), claim.least, L_memory)
     story = (
         union.words,
         f"(67)-(68) with beta = {step}, E = {steps}, {rounds} round{'s' if rounds > 1 else ''}.",
-        f"h~(x_0) - h~(x_T) = {float(path[0] - path[-1]):.10g}, min_t ||grad h~(x_t)||^2 = {float(least):.10g}.",
+        f"h~(x_0) - h~(x_T) = {float(run.first - run.last):.10g}, min_t ||grad h~(x_t)||^2 = {float(run.least):.10g}.",
     )
     return Point(values, story)
 

@@ -16,9 +16,10 @@ from cflag_theory.claims.engine.notation import E, L, alpha, beta, k, r
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.union.data import CONVEX, STEEP, Union, random_unions, run_union, single
 from cflag_theory.verify.checks.c_flag.union.lemma3 import algorithm1, eq68_values, separate, slopes
-from cflag_theory.verify.checks.c_flag.union.surrogate import eq69_samples, float_runs, root, round_values
+from cflag_theory.verify.checks.c_flag.union.surrogate import eq69_samples, float_runs, round_values
 from cflag_theory.verify.evidence import Point, Sample
-from cflag_theory.verify.witnesses.instances import Component
+from cflag_theory.verify.quantities.c_flag import of
+from cflag_theory.verify.witnesses.instances import Component, root
 
 Values = dict[Any, Any]
 
@@ -28,7 +29,7 @@ def round_points() -> Iterator[Point]:
     for union, steps in random_unions(8):
         step = Fraction(1, 30 * steps)
         values: Values = eq68_values(union, step, steps)
-        trace = run_union(union, step, steps, 1)
+        trace = run_union(union, step, steps, 1).trace
         assert trace.iterates is not None
         # The memory gradient of this run is grad h~, so that this takes the last term of (68) away again.
         mean = trace.iterates[0, 1, 0] + step * values[printed.grad_h]
@@ -70,7 +71,8 @@ def _mean_curvature(union: Union) -> Fraction:
 
 
 def _run_values(union: Union, step: Fraction, local: Fraction, steps: int, rounds: int) -> Point:
-    trace = algorithm1(union, step, local, steps, rounds)
+    run = algorithm1(union, step, local, steps, rounds)
+    trace = run.trace
     assert trace.iterates is not None
     weight = step / (step + local * steps)
     sizes2, sizes_g2 = [], []
@@ -87,12 +89,7 @@ def _run_values(union: Union, step: Fraction, local: Fraction, steps: int, round
     )
     mean = sum(sizes_g2, Fraction(0)) / rounds
     values: Values = {
-        L: 1,
-        E: steps,
-        k: steps - 1,
-        alpha: step,
-        beta: local,
-        surrogate.T: rounds,
+        **of(run, L, E, k, alpha, beta, surrogate.T),
         claim.target(0): first,
         claim.target(surrogate.T): last,
         claim.least_target: min(sizes2),
@@ -130,10 +127,7 @@ def algorithm1_samples(seed: int, count: int) -> Iterator[Sample]:
         yield Sample(
             {
                 L: 1 / (30 * run.step * run.local_steps),
-                E: run.local_steps,
-                alpha: run.step,
-                beta: run.step,
-                surrogate.T: path.shape[1] - 1,
+                **of(run, E, alpha, beta, surrogate.T),
                 claim.target(0): path[:, 0],
                 claim.target(surrogate.T): path[:, -1],
                 claim.least_target: size2.min(axis=1),
@@ -162,7 +156,7 @@ def current_points() -> Iterator[Point]:
     empty: list[Component] = [(1, 0)]
     cases = [opposed, single(empty, [(1, -1)], 0), single([(1, 1)], [(1, -1)] * 3, 0)]
     for union in (*cases, *(union for union, _ in random_unions(10))):
-        trace = algorithm1(union, Fraction(1, 60), Fraction(1, 60), 1, 1)
+        trace = algorithm1(union, Fraction(1, 60), Fraction(1, 60), 1, 1).trace
         f_memory, g = slopes(separate(union), union.start)
         kept, new = (sum(map(len, task)) for task in (union.memory, union.current))
         h2 = trace.column("grad_h2")[0, 0]
