@@ -97,7 +97,7 @@ def test_the_replay_of_67_and_68_is_the_delayed_method_and_one_full_step():
     """A second witness of how (67)-(68) are run: FedTrack on the union, less beta grad h~."""
     step, steps = Fraction(1, 90), 3
     (union, _) = next(random_unions(1))
-    x = run_union(union, step, steps, 1).iterates[0, :, 0]
+    x = run_union(union, step, steps, 1).trace.iterates[0, :, 0]
     alone = simulate(
         union.problem(),
         "fedtrack",
