@@ -9,8 +9,7 @@ from numba.core import cgutils, types
 from numba.core.typing.templates import signature
 
 from cflag_theory.kernels.engines.codegen.cache import compiled
-from cflag_theory.kernels.engines.codegen.matrix_tiles import PANELS, ROWS
-from cflag_theory.kernels.engines.codegen.vector_loops import (
+from cflag_theory.kernels.engines.codegen.llvm_lines import (
     FLAGS,
     lanes,
     line_at,
@@ -21,6 +20,7 @@ from cflag_theory.kernels.engines.codegen.vector_loops import (
     splat,
     store,
 )
+from cflag_theory.kernels.engines.codegen.llvm_tiles import PANELS, ROWS
 
 #: Lines that wait for nobody but themselves: as many as a tile of products keeps in registers.
 CHAINS = ROWS * PANELS

@@ -1,7 +1,7 @@
-"""Compilation with a cache on disk that never serves yesterday's formula.
+"""Compilation with a cache on disk, in a folder named by a hash of all sources of the kernels.
 
-Numba stamps a cached kernel with its own source file alone, so that after an edit of a formula in another module the
-old kernel would be served. Here the cache folder carries a hash of all sources of this package folder.
+Numba alone compares the file of the compiled function with the cached one, and would run an old formula after an edit
+in another file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numba
 import platformdirs
 from numba.extending import register_jitable
 
-from cflag_theory.kernels.engines.codegen.compilation import ApartCompiler, PartCompiler, WholeCompiler
+from cflag_theory.kernels.engines.codegen.versions import REASON
 
 # Numba fills this module from the environment, so that its attributes have no types.
 config: Any = numba.config
@@ -28,6 +28,16 @@ KERNELS = Path(__file__).parents[2]
 
 #: Reordering of sums is allowed, so that they vectorise; nnan and ninf are not, because divergence must be seen.
 FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
+IN_ORDER = {"contract", "nsz"}
+
+#: Numba's own compiler, for loops and for their parts, or the changed ones where its version is known.
+WHOLE: dict[str, Any] = {}
+PART: dict[str, Any] = {}
+APART: dict[str, Any] = {}
+if not REASON:
+    from cflag_theory.kernels.engines.codegen.compilation import ApartCompiler, PartCompiler, WholeCompiler
+
+    WHOLE, PART, APART = ({"pipeline_class": kind} for kind in (WholeCompiler, PartCompiler, ApartCompiler))
 
 
 def source_hash() -> str:
@@ -39,12 +49,12 @@ def source_hash() -> str:
 
 
 def cache_folder() -> Path | None:
-    """The folder for today's sources, made if need be; None where it cannot be written.
+    """The folder for these sources, made if need be; None where it cannot be written.
 
-    It lies in ``NUMBA_CACHE_DIR`` if that is set, else in the user's cache folder.
+    It lies in ``NUMBA_CACHE_DIR`` if that is set, else in the user's cache folder. Plain loops have one of their own.
     """
     root = config.CACHE_DIR or platformdirs.user_cache_dir("cflag-theory", appauthor=False)
-    folder = Path(root) / source_hash()
+    folder = Path(root) / (source_hash() + ("-plain" if REASON else ""))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -60,7 +70,7 @@ def compiled(function: Function) -> Function:
     # Numba reads its cache folder while it decorates and at no other time.
     config.CACHE_DIR = str(folder or usual)
     try:
-        return _compiled(function, cache=folder is not None, pipeline_class=WholeCompiler)
+        return _compiled(function, cache=folder is not None, **WHOLE)
     finally:
         config.CACHE_DIR = usual
 
@@ -71,32 +81,31 @@ def inner(function: Function) -> Function:
     Code to call it from Python would take most of the time of compilation, and counting the references to the arrays
     of a block most of the time of a small round.
     """
-    return _part(function, counts_references=False)
+    return _part(function, **PART)
+
+
+def in_order(function: Function) -> Function:
+    """As `inner`, for functions whose sums keep the order in which they are written."""
+    return _part(function, fastmath=IN_ORDER, **PART)
 
 
 def allocating(function: Function) -> Function:
     """As `inner`, for functions that make arrays."""
-    return _part(function, counts_references=True)
+    return _part(function, counts_references=True, **PART)
 
 
 def apart(function: Function) -> Function:
     """As `inner`, for long loops: the function is called, and has the machine's registers for itself."""
-    return _part(function, counts_references=False, compiler=ApartCompiler)
+    return _part(function, **APART)
 
 
-def _part(function: Function, *, counts_references: bool, compiler: type = PartCompiler) -> Function:
-    return _compiled(
-        function,
-        no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
-        _nrt=counts_references,
-        pipeline_class=compiler,
-    )
+def _part(function: Function, *, counts_references: bool = False, **options: Any) -> Function:
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=counts_references, **options)
 
 
-def _compiled(function: Function, **options: Any) -> Function:
+def _compiled(function: Function, *, fastmath: set[str] = FASTMATH, **options: Any) -> Function:
     # Divisions by zero give infinities, which the loop sees; a check at each would keep it from vectorising.
-    decorate = numba.njit(nogil=True, fastmath=FASTMATH, error_model="numpy", **options)
+    decorate = numba.njit(nogil=True, fastmath=fastmath, error_model="numpy", **options)
     return cast(Function, decorate(function))
 
 

@@ -1,312 +1,40 @@
-"""Products of rows with vectors in tiles that stay in registers: what full gradients are made of.
+"""Products of rows with vectors, tile by tile: generated as LLVM code, or plain where its version is another.
 
-For one replica, four or eight rows at once. For replicas that share the rows, a matrix product: z of a tile of rows in
-one or two panels, a panel being as many replicas as a line has numbers; and gradients of four replicas over a tile of
-columns. A row is loaded once for all of them.
+`llvm_tiles` says what each function takes. Dot products of one replica agree up to rounding, all else to the last bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import product
-from typing import Any
+from cflag_theory.kernels.engines.codegen.versions import REASON
 
-from llvmlite import ir
-from numba.core import cgutils, config, types
-from numba.core.codegen import get_host_cpu_features
-from numba.core.typing.templates import signature
+if REASON:
+    from cflag_theory.kernels.engines.codegen.plain_tiles import (
+        COLUMNS,
+        PANELS,
+        ROWS,
+        add_rows,
+        chosen_dots,
+        gradient_tile,
+        panel_slopes,
+        panel_sums,
+        panel_tile,
+        row_dots,
+    )
+else:
+    from cflag_theory.kernels.engines.codegen.llvm_tiles import (
+        COLUMNS,
+        PANELS,
+        ROWS,
+        add_rows,
+        chosen_dots,
+        gradient_tile,
+        panel_slopes,
+        panel_sums,
+        panel_tile,
+        row_dots,
+    )
 
-from cflag_theory.kernels import formulas
-from cflag_theory.kernels.engines.codegen.vector_loops import (
-    Vector,
-    accumulator,
-    add_product,
-    lanes,
-    line_at,
-    line_of,
-    load,
-    named,
-    pointer,
-    prefetch,
-    splat,
-    store,
-    store_sums,
-    width_of,
-)
-
-_config: Any = config
-#: What machine code may use, as Numba decides.
-FEATURES: str = get_host_cpu_features() if _config.CPU_FEATURES is None else _config.CPU_FEATURES
-#: Rows and panels of a tile of z, and lines of columns of a tile of gradients: for 32 registers of a line, or for less.
-ROWS, PANELS, COLUMNS = (8, 2, 4) if "+avx512f" in FEATURES.split(",") else (4, 1, 1)
-
-
-def row_dots(count: int) -> Any:
-    """Compile (rows, q, X, r, Z, at): Z[at], Z[at + 1], ... = the products of X[r] with `count` rows from q on."""
-
-    def dots(context: Any, rows: Any, q: Any, X: Any, r: Any, Z: Any, at: Any) -> Any:
-        def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-            index, zero = _index(context)
-            of, q, x, r, z, at = arguments
-            of_rows = [pointer(context, builder, rows, of, (builder.add(q, index(j)), zero)) for j in range(count)]
-            of_x, of_z = pointer(context, builder, X, x, (r, zero)), pointer(context, builder, Z, z, (at,))
-            width = width_of(context, builder, rows, of)
-            _write_dots(context, builder, rows.dtype, width, of_rows, [], of_x, of_z)
-
-        return signature(types.void, rows, types.intp, X, types.intp, Z, types.intp), generate
-
-    return named(dots, ("rows", "q", "X", "r", "Z", "at"))
-
-
-def chosen_dots(count: int) -> Any:
-    """Compile (rows, lists, r, i, k, then_r, then_k, X, Z): Z[k], ... = the products of X[r] with `count` rows.
-
-    Those are rows lists[r, i, k], ...; on the way it asks for as many rows lists[then_r, i, then_k], ...
-    """
-
-    def dots(
-        context: Any, rows: Any, lists: Any, r: Any, i: Any, k: Any, then_r: Any, then_k: Any, X: Any, Z: Any
-    ) -> Any:
-        def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-            index, zero = _index(context)
-            of, of_lists, r, i, k, then_r, then_k, x, z = arguments
-
-            def rows_from(replica: Any, place: Any) -> list[Any]:
-                first = pointer(context, builder, lists, of_lists, (replica, i, place))
-                found = [builder.load(builder.gep(first, [index(j)])) for j in range(count)]
-                return [pointer(context, builder, rows, of, (q, zero)) for q in found]
-
-            of_x, of_z = pointer(context, builder, X, x, (r, zero)), pointer(context, builder, Z, z, (k,))
-            width = width_of(context, builder, rows, of)
-            _write_dots(
-                context, builder, rows.dtype, width, rows_from(r, k), rows_from(then_r, then_k), of_x, of_z
-            )  # fmt: skip
-
-        intp = types.intp
-        return signature(types.void, rows, lists, intp, intp, intp, intp, intp, X, Z), generate
-
-    return named(dots, ("rows", "lists", "r", "i", "k", "then_r", "then_k", "X", "Z"))
-
-
-def _write_dots(
-    context: Any, builder: Any, dtype: Any, width: Any, of_rows: Sequence[Any], later: Sequence[Any], of_x: Any, to: Any
-) -> None:
-    """Write the products of a vector with each row, and ask for the later rows."""
-    index, zero = _index(context)
-    line = line_of(context, dtype)
-    sums = [accumulator(builder, line) for _ in of_rows]
-    with cgutils.for_range_slice(builder, zero, width, index(lanes(dtype)), index) as (offset, _):
-        factor = load(builder, line_at(builder, of_x, offset, line))
-        for row, place in zip(of_rows, sums, strict=True):
-            add_product(builder, place, load(builder, line_at(builder, row, offset, line)), factor)
-        for row in later:
-            prefetch(builder, builder.gep(row, [offset]))
-    store_sums(builder, [builder.load(place) for place in sums], to)
-
-
-def add_rows(count: int) -> Any:
-    """Compile (rows, q, ahead, S, at, G, r): G[r] += the sum of S[at + j] row_(q + j) over j < count.
-
-    On the way it asks for the rows `ahead` from these, which the next products need: sums wait for arithmetic, and
-    products for memory.
-    """
-
-    def add(context: Any, rows: Any, q: Any, ahead: Any, S: Any, at: Any, G: Any, r: Any) -> Any:
-        dtype = rows.dtype
-
-        def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-            index, zero = _index(context)
-            line = line_of(context, dtype)
-            of, q, ahead, s, at, g, r = arguments
-            places = [builder.add(q, index(j)) for j in range(count)]
-            of_rows = [pointer(context, builder, rows, of, (place, zero)) for place in places]
-            later = [pointer(context, builder, rows, of, (builder.add(place, ahead), zero)) for place in places]
-            of_s, of_g = pointer(context, builder, S, s, (at,)), pointer(context, builder, G, g, (r, zero))
-            factors = [splat(builder, builder.load(builder.gep(of_s, [index(j)])), line) for j in range(count)]
-            width = width_of(context, builder, rows, of)
-            with cgutils.for_range_slice(builder, zero, width, index(lanes(dtype)), index) as (offset, _):
-                to = line_at(builder, of_g, offset, line)
-                first, second = Vector(builder, load(builder, to)), None
-                for j in range(0, count, 2):
-                    a, b = (
-                        Vector(builder, factors[k])
-                        * Vector(builder, load(builder, line_at(builder, of_rows[k], offset, line)))
-                        for k in (j, j + 1)
-                    )
-                    first = first + a
-                    second = b if second is None else second + b
-                store(builder, (first + second).value, to)
-                for row in later:
-                    prefetch(builder, builder.gep(row, [offset]))
-
-        intp = types.intp
-        return signature(types.void, rows, intp, intp, S, intp, G, intp), generate
-
-    return named(add, ("rows", "q", "ahead", "S", "at", "G", "r"))
-
-
-def _panel_tile(
-    context: Any, rows: Any, q: Any, height: Any, X: Any, panel: Any, panels: Any, first: Any, end: Any, Z: Any,
-    start: Any, stride: Any,
-) -> Any:  # fmt: skip
-    dtype = rows.dtype
-
-    def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-        index, zero = _index(context)
-        size, line = lanes(dtype), line_of(context, dtype)
-        of, q, height, x, panel, panels, first, end, z, start, stride = arguments
-
-        def tile(count: int, wide: int) -> None:
-            of_rows = [pointer(context, builder, rows, of, (builder.add(q, index(j)), zero)) for j in range(count)]
-            of_x = [pointer(context, builder, X, x, (builder.add(panel, index(v)), zero, zero)) for v in range(wide)]
-            base, to = pointer(context, builder, Z, z, (zero,)), {}
-            for v in range(wide):
-                for j in range(count):
-                    offset = builder.add(builder.add(start, builder.mul(stride, index(v))), index(j * size))
-                    to[j, v] = line_at(builder, base, offset, line)
-            sums = {place: accumulator(builder, line) for place in to}
-            # Not loaded where nothing stands, because sums would wait for it.
-            with builder.if_then(builder.icmp_signed("!=", first, zero)):
-                for place, found in sums.items():
-                    builder.store(load(builder, to[place]), found)
-            with cgutils.for_range_slice(builder, first, end, index(1), index) as (k, _):
-                offset = builder.mul(k, index(size))
-                columns = [load(builder, line_at(builder, of_panel, offset, line)) for of_panel in of_x]
-                for j, row in enumerate(of_rows):
-                    factor = splat(builder, builder.load(builder.gep(row, [k])), line)
-                    for v, column in enumerate(columns):
-                        add_product(builder, sums[j, v], factor, column)
-            for place, found in sums.items():
-                store(builder, builder.load(found), to[place])
-
-        _choose(builder, (height, panels), product({ROWS, 4}, {PANELS, 1}), tile)
-
-    intp = types.intp
-    return signature(types.void, rows, intp, intp, X, intp, intp, intp, intp, Z, intp, intp), generate
-
-
-#: (rows, q, height, X, panel, panels, first, end, Z, start, stride): products of rows over the columns first, ...,
-#: end - 1, for `height` rows, ROWS or 4, and `panels` panels, PANELS or 1. Row q + j in panel + v goes to the line of Z
-#: that starts at start + v stride + j lines; it is added to what stands there unless `first` is zero.
-#: X (panels, columns, lanes) holds the columns of a panel as lines.
-panel_tile = named(_panel_tile, ("rows", "q", "height", "X", "panel", "panels", "first", "end", "Z", "start", "stride"))
-
-
-def panel_slopes(kind: int) -> Any:
-    """Compile (shifts, weights, q, count, Z, S, start): z -= shift and S = weight phi'(z) for `count` lines.
-
-    They start at `start` in both, a line being one row in a panel.
-    """
-
-    def slopes(context: Any, shifts: Any, weights: Any, q: Any, count: Any, Z: Any, S: Any, start: Any) -> Any:
-        dtype = shifts.dtype
-
-        def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-            index, zero = _index(context)
-            line = line_of(context, dtype)
-            shift, weight, q, count, z, s, start = arguments
-            of_shift = pointer(context, builder, shifts, shift, (q,))
-            of_weight = pointer(context, builder, weights, weight, (q,))
-            of_z, of_s = pointer(context, builder, Z, z, (start,)), pointer(context, builder, S, s, (start,))
-            with cgutils.for_range_slice(builder, zero, count, index(1), index) as (j, _):
-                offset = builder.mul(j, index(lanes(dtype)))
-                place = line_at(builder, of_z, offset, line)
-                one = splat(builder, builder.load(builder.gep(of_shift, [j])), line)
-                factor = splat(builder, builder.load(builder.gep(of_weight, [j])), line)
-                met = Vector(builder, load(builder, place)) - Vector(builder, one)
-                store(builder, met.value, place)
-                slope = Vector(builder, factor) * formulas.slope(kind, met)
-                store(builder, slope.value, line_at(builder, of_s, offset, line))
-
-        intp = types.intp
-        return signature(types.void, shifts, weights, intp, intp, Z, S, intp), generate
-
-    return named(slopes, ("shifts", "weights", "q", "count", "Z", "S", "start"))
-
-
-def _panel_sums(context: Any, weights: Any, q: Any, count: Any, P: Any, start: Any, sums: Any, at: Any) -> Any:
-    dtype = weights.dtype
-
-    def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-        index, zero = _index(context)
-        size, line = lanes(dtype), line_of(context, dtype)
-        weight, q, count, p, start, total, at = arguments
-        of_weight = pointer(context, builder, weights, weight, (q,))
-        of_p = pointer(context, builder, P, p, (start,))
-        found = accumulator(builder, line)
-        with cgutils.for_range_slice(builder, zero, count, index(1), index) as (j, _):
-            factor = splat(builder, builder.load(builder.gep(of_weight, [j])), line)
-            add_product(
-                builder, found, factor, load(builder, line_at(builder, of_p, builder.mul(j, index(size)), line))
-            )
-        doubles = ir.VectorType(ir.DoubleType(), size)
-        to = line_at(builder, pointer(context, builder, sums, total, (at,)), zero, doubles)
-        value = builder.load(found)
-        wide = value if value.type == doubles else builder.fpext(value, doubles)
-        store(builder, builder.fadd(load(builder, to), wide), to)
-
-    intp = types.intp
-    return signature(types.void, weights, intp, intp, P, intp, sums, intp), generate
-
-
-#: (weights, q, count, P, start, sums, at): sums[at:] += the sum of weight times a line of P over `count` rows from q,
-#: the lines from P[start] on; sums are doubles.
-panel_sums = named(_panel_sums, ("weights", "q", "count", "P", "start", "sums", "at"))
-
-
-def _gradient_tile(
-    context: Any, rows: Any, q: Any, count: Any, first: Any, columns: Any, S: Any, start: Any, G: Any, r: Any,
-    replicas: Any,
-) -> Any:  # fmt: skip
-    dtype = rows.dtype
-
-    def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-        index, zero = _index(context)
-        size, line = lanes(dtype), line_of(context, dtype)
-        of, q, count, first, columns, s, start, g, r, replicas = arguments
-        width = width_of(context, builder, rows, of)
-
-        def tile(many: int, wide: int) -> None:
-            of_rows, of_s = pointer(context, builder, rows, of, (q, first)), pointer(context, builder, S, s, (start,))
-            to, sums = {}, {}
-            for i in range(many):
-                of_g = pointer(context, builder, G, g, (builder.add(r, index(i)), first))
-                for v in range(wide):
-                    to[i, v] = line_at(builder, of_g, index(v * size), line)
-                    sums[i, v] = accumulator(builder, line)
-                    builder.store(load(builder, to[i, v]), sums[i, v])
-            with cgutils.for_range_slice(builder, zero, count, index(1), index) as (j, _):
-                row = builder.gep(of_rows, [builder.mul(j, width)])
-                lines = [load(builder, line_at(builder, row, index(v * size), line)) for v in range(wide)]
-                factors = builder.gep(of_s, [builder.mul(j, index(size))])
-                for i in range(many):
-                    factor = splat(builder, builder.load(builder.gep(factors, [index(i)])), line)
-                    for v, one in enumerate(lines):
-                        add_product(builder, sums[i, v], factor, one)
-            for place, found in sums.items():
-                store(builder, builder.load(found), to[place])
-
-        _choose(builder, (replicas, columns), product({4, 1}, range(1, COLUMNS + 1)), tile)
-
-    intp = types.intp
-    return signature(types.void, rows, intp, intp, intp, intp, S, intp, G, intp, intp), generate
-
-
-#: (rows, q, count, first, columns, S, start, G, r, replicas): G[r + i, first:] += the sum of S row over `count` rows
-#: from q, for `columns` lines of columns, COLUMNS at most, and 4 replicas or 1. S of row q + j and replica r + i stands
-#: i + j lines after `start`.
-gradient_tile = named(_gradient_tile, ("rows", "q", "count", "first", "columns", "S", "start", "G", "r", "replicas"))
-
-
-def _choose(builder: Any, values: Sequence[Any], cases: Iterable[tuple[int, int]], write: Callable[..., None]) -> None:
-    """Write one code for each case, which runs where the two values are those of the case."""
-    for case in sorted(cases, reverse=True):
-        same = [builder.icmp_signed("==", value, value.type(one)) for value, one in zip(values, case, strict=True)]
-        with builder.if_then(builder.and_(*same)):
-            write(*case)
-
-
-def _index(context: Any) -> tuple[Any, Any]:
-    """The type of indices, and zero."""
-    index: Any = context.get_value_type(types.intp)
-    return index, index(0)
+__all__ = [
+    "COLUMNS", "PANELS", "ROWS", "add_rows", "chosen_dots", "gradient_tile", "panel_slopes", "panel_sums",
+    "panel_tile", "row_dots",
+]  # fmt: skip

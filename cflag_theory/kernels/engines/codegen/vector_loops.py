@@ -1,325 +1,39 @@
-"""Loops over vectors, written once on symbols and compiled to the machine's own vector instructions.
+"""Loops over vectors that are whole lines of 64 bytes: generated as LLVM code, or plain where its version is another.
 
-A compiler has to prove that arrays do not overlap and to guess how long they are before it vectorises a loop; it does
-so anew at every call, and for vectors of fifty numbers that costs more than the loop. All vectors here are whole lines
-of 64 bytes (see `packed`), so a sweep is written down as such: line by line, nothing before and nothing after.
+`sweep` compiles a formula for one place of the vectors into a loop. A `Read` or `Write` parameter of the formula
+becomes two arguments, an array (rows, width) and a row of it, a `Number` one. A `Later` one is prefetched, and None in
+the formula. The formula returns the new vectors of its `Write` parameters in their order and, if it says `Summed` or
+`Measured`, the terms of a sum, which the compiled function returns. If it says `Lined`, two more arguments, an array
+and a row of it, say where the sum goes as a line, for `fold_lines`: sums of many vectors are cheaper together.
 
-Sums are taken in an order that depends on the length alone: four partial sums of lines, then neighbours in a line.
+Generated and plain loops agree to the last bit in what they write place by place. Their sums agree up to rounding,
+because the plain ones leave the order to the compiler.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
-
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.core.typing.templates import signature
-from numba.extending import intrinsic
-
-from cflag_theory.kernels.engines.cpu.layout import LINE
-
-#: A product may be fused with the sum that it goes into, and the sign of zero means nothing. Sums keep their order.
-FLAGS = ("contract", "nsz")
-#: Lines with a partial sum each, and lines whose sums are taken together.
-PARTIAL, GROUP = 4, 8
-
-
-class Vector:
-    """A line of numbers while a loop is written down: an operator appends an instruction."""
-
-    def __init__(self, builder: Any, value: Any) -> None:
-        self.builder, self.value = builder, value
-
-    def _value(self, other: Any) -> Any:
-        if isinstance(other, Vector):
-            return other.value
-        return ir.Constant(self.value.type, [float(other)] * self.value.type.count)
-
-    def _append(self, instruction: str, left: Any, right: Any) -> Vector:
-        write = getattr(self.builder, instruction)
-        return Vector(self.builder, write(self._value(left), self._value(right), flags=FLAGS))
-
-    def __add__(self, other: Any) -> Vector:
-        return self._append("fadd", self, other)
-
-    def __radd__(self, other: Any) -> Vector:
-        return self._append("fadd", other, self)
-
-    def __sub__(self, other: Any) -> Vector:
-        return self._append("fsub", self, other)
-
-    def __rsub__(self, other: Any) -> Vector:
-        return self._append("fsub", other, self)
-
-    def __mul__(self, other: Any) -> Vector:
-        return self._append("fmul", self, other)
-
-    def __rmul__(self, other: Any) -> Vector:
-        return self._append("fmul", other, self)
-
-    def __truediv__(self, other: Any) -> Vector:
-        return self._append("fdiv", self, other)
-
-
-#: What a parameter of a sweep stands for: a vector that is read, one that is read and written, a number, and a vector
-#: that a later sweep will read.
-Read: TypeAlias = Vector
-Write: TypeAlias = Vector
-Number: TypeAlias = Vector
-Later: TypeAlias = Vector
-#: What a sweep returns that sums up, one that does so in float64, one that leaves a line to be summed up, and one that
-#: does none of it.
-Summed: TypeAlias = Any
-Measured: TypeAlias = Any
-Lined: TypeAlias = Any
-Written: TypeAlias = Any
-
-
-def lanes(dtype: Any) -> int:
-    """Numbers of a line."""
-    return LINE * 8 // int(dtype.bitwidth)
-
-
-def line_of(context: Any, dtype: Any) -> Any:
-    """The type of a line."""
-    return ir.VectorType(context.get_value_type(dtype), lanes(dtype))
-
-
-def width_of(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """Numbers of a row of an array (rows, width)."""
-    array = context.make_array(kind)(context, builder, value)
-    return cgutils.unpack_tuple(builder, array.shape)[1]
-
-
-def pointer(context: Any, builder: Any, kind: Any, value: Any, place: Sequence[Any]) -> Any:
-    """Where array[place] lies."""
-    array = context.make_array(kind)(context, builder, value)
-    return cgutils.get_item_pointer(context, builder, kind, array, list(place), wraparound=False)
-
-
-def line_at(builder: Any, base: Any, offset: Any, line: Any) -> Any:
-    """A pointer to the line that starts `offset` numbers after `base`."""
-    return builder.bitcast(builder.gep(base, [offset]), line.as_pointer())
-
-
-def load(builder: Any, place: Any) -> Any:
-    """The line there, wherever it starts."""
-    return builder.load(place, align=_itemsize(place.type.pointee.element))
-
-
-def store(builder: Any, value: Any, place: Any) -> None:
-    """Write a line."""
-    builder.store(value, place, align=_itemsize(value.type.element))
-
-
-def _itemsize(element: Any) -> int:
-    return 4 if isinstance(element, ir.FloatType) else 8
-
-
-def splat(builder: Any, number: Any, line: Any) -> Any:
-    """The number in every place of a line."""
-    one = ir.IntType(32)(0)
-    first = builder.insert_element(ir.Constant(line, ir.Undefined), number, one)
-    return _shuffled(builder, first, first, [0] * line.count)
-
-
-def _shuffled(builder: Any, a: Any, b: Any, places: Sequence[int]) -> Any:
-    mask = ir.Constant(ir.VectorType(ir.IntType(32), len(places)), list(places))
-    return builder.shuffle_vector(a, b, mask)
-
-
-def folded(builder: Any, vectors: Sequence[Any]) -> Any:
-    """The sum of each of 1, 2, 4, ... lines, as a vector of as many numbers."""
-    found = list(vectors)
-    while len(found) > 1:
-        found = [
-            _neighbours(builder, a, b, a.type.count * 2) for a, b in zip(found[::2], found[1::2], strict=True)
-        ]  # fmt: skip
-    (one,) = found
-    while one.type.count > len(vectors):
-        one = _neighbours(builder, one, one, one.type.count)
-    return one
-
-
-def store_sums(builder: Any, vectors: Sequence[Any], to: Any) -> None:
-    """Write the sum of each of these lines, one after another."""
-    total = folded(builder, vectors)
-    store(builder, total, builder.bitcast(to, total.type.as_pointer()))
-
-
-def _neighbours(builder: Any, a: Any, b: Any, count: int) -> Any:
-    """The sums of neighbours among the first `count` numbers of a and b."""
-    even, odd = (_shuffled(builder, a, b, range(first, count, 2)) for first in (0, 1))
-    return builder.fadd(even, odd, flags=FLAGS)
-
-
-def named(function: Callable[..., Any], names: Sequence[str]) -> Any:
-    """Numba's intrinsic of a function (context, *types) with these names of arguments."""
-    positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter(name, positional) for name in ("context", *names)]
-    function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return intrinsic(function)
-
-
-def accumulator(builder: Any, line: Any) -> Any:
-    """A place for a sum that stays in a register, at zero."""
-    place = cgutils.alloca_once(builder, line)
-    builder.store(ir.Constant(line, [0.0] * line.count), place)
-    return place
-
-
-def add_product(builder: Any, place: Any, a: Any, b: Any) -> None:
-    """place += a * b."""
-    product = builder.fmul(a, b, flags=FLAGS)
-    builder.store(builder.fadd(builder.load(place), product, flags=FLAGS), place)
-
-
-def prefetch(builder: Any, place: Any) -> None:
-    """Ask for what lies at `place`, or nothing if there is no memory."""
-    small, byte = ir.IntType(32), ir.IntType(8).as_pointer()
-    kind = ir.FunctionType(ir.VoidType(), [byte, small, small, small])
-    wanted = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
-    # To be read, to be kept in all caches, data.
-    builder.call(wanted, [builder.bitcast(place, byte), small(0), small(3), small(1)])
-
-
-def sweep(body: Callable[..., Any]) -> Any:
-    """Compile a formula for lines into a loop over vectors.
-
-    A `Read` or `Write` parameter of `body` becomes two arguments, an array (rows, width) and a row of it, a `Number`
-    one. A `Later` one is asked for on the way, and None in `body`. `body` returns the new vectors of its `Write`
-    parameters in their order and, if it says `Summed` or `Measured`, the terms of a sum, which the compiled function
-    returns. If it says `Lined`, two more arguments, an array and a row of it, say where the sum goes as a line, for
-    `fold_lines`: sums of many vectors are cheaper together.
-    """
-    kinds = {name: parameter.annotation for name, parameter in inspect.signature(body).parameters.items()}
-    returned = inspect.signature(body).return_annotation
-    written = [name for name, kind in kinds.items() if kind == "Write"]
-    names: list[str] = []
-    for name, kind in kinds.items():
-        names += [name] if kind == "Number" else [name, f"{name}_row"]
-    if returned == "Lined":
-        names += ["lines", "lines_row"]
-
-    def typed(context: Any, *given: Any) -> Any:
-        array = given[names.index(next(name for name, kind in kinds.items() if kind != "Number"))]
-        dtype = array.dtype
-        expected = [
-            dtype if kinds.get(name) == "Number" else types.intp if name.endswith("_row") else given[k]
-            for k, name in enumerate(names)
-        ]
-        found = signature({"Summed": dtype, "Measured": types.float64}.get(returned, types.void), *expected)
-
-        def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> Any:
-            return _loop(context, builder, body, kinds, written, dict(zip(names, arguments, strict=True)),
-                         dict(zip(names, chosen.args, strict=True)))  # fmt: skip
-
-        return found, generate
-
-    typed.__name__, typed.__doc__, typed.__module__ = body.__name__, body.__doc__, body.__module__
-    return named(typed, names)
-
-
-def _loop(
-    context: Any, builder: Any, body: Callable[..., Any], kinds: dict[str, str], written: Sequence[str],
-    values: dict[str, Any], arguments: dict[str, Any],
-) -> Any:  # fmt: skip
-    vectors = [name for name, kind in kinds.items() if kind != "Number"]
-    dtype = arguments[vectors[0]].dtype
-    size, index = lanes(dtype), context.get_value_type(types.intp)
-    line = line_of(context, dtype)
-    start = {
-        name: pointer(context, builder, arguments[name], values[name], (values[f"{name}_row"], index(0)))
-        for name in vectors
-    }
-    numbers = {name: splat(builder, values[name], line) for name, kind in kinds.items() if kind == "Number"}
-    width = width_of(context, builder, arguments[vectors[0]], values[vectors[0]])
-    returned = inspect.signature(body).return_annotation
-    summed = returned in ("Summed", "Measured", "Lined")
-    doubles = ir.VectorType(ir.DoubleType(), size)
-    kind = doubles if returned == "Measured" else line
-    sums = [accumulator(builder, kind) for _ in range(PARTIAL if summed else 0)]
-
-    def one(offset: Any, place: Any = None) -> None:
-        at = {name: line_at(builder, start[name], offset, line) for name in vectors}
-        given: dict[str, Any] = {name: Vector(builder, number) for name, number in numbers.items()}
-        for name in vectors:
-            if kinds[name] == "Later":
-                prefetch(builder, at[name])
-                given[name] = None
-            else:
-                given[name] = Vector(builder, load(builder, at[name]))
-        results = body(**given)
-        results = results if isinstance(results, tuple) else (results,)
-        for name, result in zip(written, results, strict=False):
-            store(builder, result.value, at[name])
-        if summed:
-            term = results[-1].value if kind == line else builder.fpext(results[-1].value, doubles)
-            builder.store(builder.fadd(builder.load(place), term, flags=FLAGS), place)
-
-    if not summed:
-        with cgutils.for_range_slice(builder, index(0), width, index(size), index) as (offset, _):
-            one(offset)
-        return context.get_dummy_value()
-    step = index(PARTIAL * size)
-    whole = builder.mul(builder.sdiv(width, step), step)
-    with cgutils.for_range_slice(builder, index(0), whole, step, index) as (offset, _):
-        for k in range(PARTIAL):
-            one(builder.add(offset, index(k * size)), sums[k])
-    with cgutils.for_range_slice(builder, whole, width, index(size), index) as (offset, _):
-        one(offset, sums[0])
-    a, b, c, e = (builder.load(place) for place in sums)
-    total = builder.fadd(builder.fadd(a, b, flags=FLAGS), builder.fadd(c, e, flags=FLAGS), flags=FLAGS)
-    if returned == "Lined":
-        to = pointer(context, builder, arguments["lines"], values["lines"], (values["lines_row"], index(0)))
-        store(builder, total, line_at(builder, to, index(0), line))
-        return context.get_dummy_value()
-    return builder.extract_element(folded(builder, [total]), ir.IntType(32)(0))
-
-
-def _fold_lines(context: Any, lines: Any, sums: Any) -> Any:
-    dtype = lines.dtype
-
-    def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-        index = context.get_value_type(types.intp)
-        line = line_of(context, dtype)
-        starts = [pointer(context, builder, lines, arguments[0], (index(k), index(0))) for k in range(GROUP)]
-        found = [load(builder, line_at(builder, start, index(0), line)) for start in starts]
-        store_sums(builder, found, pointer(context, builder, sums, arguments[1], (index(0),)))
-
-    return signature(types.void, lines, sums), generate
-
-
-#: (lines, sums): the sums of the first GROUP lines.
-fold_lines = named(_fold_lines, ("lines", "sums"))
-
-
-def _ask_for_lines(context: Any, rows: Any, q: Any, first: Any, count: Any) -> Any:
-    def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-        of, q, first, count = arguments
-        start, size = pointer(context, builder, rows, of, (q, first)), count.type(lanes(rows.dtype))
-        zero, end = count.type(0), builder.mul(count, size)
-        with cgutils.for_range_slice(builder, zero, end, size, count.type) as (offset, _):
-            prefetch(builder, builder.gep(start, [offset]))
-
-    return signature(types.void, rows, types.intp, types.intp, types.intp), generate
-
-
-#: (rows, q, first, count): bring `count` lines of row q near, from column `first` on.
-ask_for_lines = named(_ask_for_lines, ("rows", "q", "first", "count"))
-
-
-def _ask_for_number(context: Any, numbers: Any, at: Any) -> Any:
-    def generate(context: Any, builder: Any, chosen: Any, arguments: Any) -> None:
-        prefetch(builder, pointer(context, builder, numbers, arguments[0], (arguments[1],)))
-
-    return signature(types.void, numbers, at), generate
-
-
-#: (numbers, at): bring numbers[at] near.
-ask_for_number = named(_ask_for_number, ("numbers", "at"))
+from cflag_theory.kernels.engines.codegen.kinds import (
+    GROUP,
+    Later,
+    Lined,
+    Measured,
+    Number,
+    Read,
+    Summed,
+    Write,
+    Written,
+)
+from cflag_theory.kernels.engines.codegen.versions import REASON
+
+if REASON:
+    from cflag_theory.kernels.engines.codegen.plain_loops import ask_for_lines, ask_for_number, fold_lines, sweep
+else:
+    from cflag_theory.kernels.engines.codegen.llvm_lines import ask_for_lines, ask_for_number, fold_lines, sweep
+
+__all__ = [
+    "GROUP", "Later", "Lined", "Measured", "Number", "Read", "Summed", "Write", "Written", "add_multiple",
+    "ask_for_lines", "ask_for_number", "copy", "fold_lines", "scale", "subtract", "sweep",
+]  # fmt: skip
 
 
 @sweep

@@ -1,0 +1,66 @@
+"""What the parameters of a sweep stand for, and what it returns."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+#: What a parameter of a sweep stands for: a vector that is read, one that is read and written, a number, and a vector
+#: that a later sweep will read.
+Read: TypeAlias = Any
+Write: TypeAlias = Any
+Number: TypeAlias = Any
+Later: TypeAlias = Any
+#: What a sweep returns that sums up, one that does so in float64, one that leaves a line to be summed up, and one that
+#: does none of it.
+Summed: TypeAlias = Any
+Measured: TypeAlias = Any
+Lined: TypeAlias = Any
+Written: TypeAlias = Any
+
+#: Lines whose sums are taken together.
+GROUP = 8
+
+
+class Formula(NamedTuple):
+    """A sweep's formula for one place of its vectors.
+
+    Attributes
+    ----------
+    body : callable
+        The formula; a later vector is None in it.
+    kinds : dict
+        The kind of each of its parameters, by name and in order.
+    returned : str
+    names : list of str
+        Parameters of the compiled function: an array and a row of it for each vector, the numbers, and for `Lined`
+        also the array and the row where the sum goes.
+    """
+
+    body: Callable[..., Any]
+    kinds: dict[str, str]
+    returned: str
+    names: list[str]
+
+    @property
+    def vectors(self) -> list[str]:
+        """The parameters that are vectors."""
+        return [name for name, kind in self.kinds.items() if kind != "Number"]
+
+    @property
+    def written(self) -> list[str]:
+        """The parameters that are written."""
+        return [name for name, kind in self.kinds.items() if kind == "Write"]
+
+
+def formula_of(body: Callable[..., Any]) -> Formula:
+    """Read the kinds of a sweep's parameters, which are its annotations."""
+    signature = inspect.signature(body)
+    kinds = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+    names: list[str] = []
+    for name, kind in kinds.items():
+        names += [name] if kind == "Number" else [name, f"{name}_row"]
+    if signature.return_annotation == "Lined":
+        names += ["lines", "lines_row"]
+    return Formula(body, kinds, signature.return_annotation, names)

@@ -1,0 +1,63 @@
+"""The loops of `vector_loops` as plain Python that Numba compiles through its public interface alone.
+
+They run where Numba or LLVM is of another version, and tests compare the generated ones with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cflag_theory.kernels.engines.codegen.cache import in_order, inner
+from cflag_theory.kernels.engines.codegen.kinds import GROUP, Formula, formula_of
+
+
+def loop_text(formula: Formula) -> str:
+    """The loop over the vectors of a formula, as Python text that calls it `body`."""
+    first, summed = formula.vectors[0], formula.returned != "Written"
+    given = [
+        {"Number": name, "Later": "None"}.get(kind, f"{name}[{name}_row, column]")
+        for name, kind in formula.kinds.items()
+    ]
+    new = [f"new_{name}" for name in formula.written] + ["term"] * summed
+    lines = [f"def {formula.body.__name__}({', '.join(formula.names)}):", f"    number = {first}.dtype.type"]
+    lines += [f"    {name} = number({name})" for name, kind in formula.kinds.items() if kind == "Number"]
+    if summed:
+        lines += [f"    total = {'0.0' if formula.returned == 'Measured' else 'number(0)'}"]
+    lines += [f"    for column in range({first}.shape[1]):", f"        {', '.join(new)} = body({', '.join(given)})"]
+    lines += [f"        {name}[{name}_row, column] = new_{name}" for name in formula.written]
+    if summed:
+        lines += ["        total += number(term)"]
+    if formula.returned == "Lined":
+        lines += ["    lines[lines_row, 0] = total"]
+    elif summed:
+        lines += ["    return total"]
+    return "\n".join(lines) + "\n"
+
+
+def sweep(body: Callable[..., Any]) -> Any:
+    """Compile a formula into a loop over vectors, as `vector_loops` says."""
+    formula = formula_of(body)
+    space: dict[str, Any] = {"body": in_order(body)}
+    exec(loop_text(formula), space)
+    loop = space[body.__name__]
+    loop.__doc__, loop.__module__ = body.__doc__, body.__module__
+    # What is written place by place has one order; the terms of a sum may be reordered, so that it vectorises.
+    return in_order(loop) if formula.returned == "Written" else inner(loop)
+
+
+@inner
+def fold_lines(lines: Any, sums: Any) -> None:
+    """The sums of the first GROUP lines, which stand in their first places already."""
+    for k in range(GROUP):
+        sums[k] = lines[k, 0]
+
+
+@inner
+def ask_for_lines(rows: Any, q: Any, first: Any, count: Any) -> None:
+    """Nothing: the processor finds out by itself."""
+
+
+@inner
+def ask_for_number(numbers: Any, at: Any) -> None:
+    """Nothing."""

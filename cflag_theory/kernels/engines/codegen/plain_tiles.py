@@ -1,0 +1,115 @@
+"""The loops of `matrix_tiles` as plain Python that Numba compiles through its public interface alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cflag_theory.kernels import formulas
+from cflag_theory.kernels.engines.codegen.cache import in_order, inner
+from cflag_theory.kernels.engines.cpu.layout import LINE
+
+#: The largest tiles that anybody asks for; a plain loop has one code for all.
+ROWS, PANELS, COLUMNS = 8, 2, 4
+
+_slope = in_order(formulas.slope)
+
+
+@inner
+def _dot(rows: Any, q: int, X: Any, r: int) -> Any:
+    total = rows.dtype.type(0)
+    for c in range(rows.shape[1]):
+        total += rows[q, c] * X[r, c]
+    return total
+
+
+def row_dots(count: int) -> Any:
+    """(rows, q, X, r, Z, at): Z[at], Z[at + 1], ... = the products of X[r] with `count` rows from q on."""
+
+    @inner
+    def dots(rows: Any, q: int, X: Any, r: int, Z: Any, at: int) -> None:
+        for j in range(count):
+            Z[at + j] = _dot(rows, q + j, X, r)
+
+    return dots
+
+
+def chosen_dots(count: int) -> Any:
+    """(rows, lists, r, i, k, then_r, then_k, X, Z): Z[k], ... = the products of X[r] with rows lists[r, i, k], ..."""
+
+    @inner
+    def dots(rows: Any, lists: Any, r: int, i: int, k: int, then_r: int, then_k: int, X: Any, Z: Any) -> None:
+        for j in range(k, k + count):
+            Z[j] = _dot(rows, lists[r, i, j], X, r)
+
+    return dots
+
+
+def add_rows(count: int) -> Any:
+    """(rows, q, ahead, S, at, G, r): G[r] += the sum of S[at + j] row_(q + j) over j < count, even and odd j apart."""
+
+    @in_order
+    def add(rows: Any, q: int, ahead: int, S: Any, at: int, G: Any, r: int) -> None:
+        for c in range(rows.shape[1]):
+            even, odd = G[r, c], S[at + 1] * rows[q + 1, c]
+            for j in range(0, count, 2):
+                even += S[at + j] * rows[q + j, c]
+                if j > 0:
+                    odd += S[at + j + 1] * rows[q + j + 1, c]
+            G[r, c] = even + odd
+
+    return add
+
+
+def _panel_tile(
+    rows: Any, q: int, height: int, X: Any, panel: int, panels: int, first: int, end: int, Z: Any, start: int,
+    stride: int,
+) -> None:  # fmt: skip
+    size = LINE // X.itemsize
+    for v in range(panels):
+        for j in range(height):
+            to = start + v * stride + j * size
+            if first == 0:
+                Z[to : to + size] = 0
+            for k in range(first, end):
+                factor = rows[q + j, k]
+                for lane in range(size):
+                    Z[to + lane] += factor * X[panel + v, k, lane]
+
+
+def panel_slopes(kind: int) -> Any:
+    """(shifts, weights, q, count, Z, S, start): z -= shift and S = weight phi'(z) for `count` lines."""
+
+    @in_order
+    def slopes(shifts: Any, weights: Any, q: int, count: int, Z: Any, S: Any, start: int) -> None:
+        size = LINE // Z.itemsize
+        for j in range(count):
+            for at in range(start + j * size, start + (j + 1) * size):
+                Z[at] -= shifts[q + j]
+                S[at] = weights[q + j] * _slope(kind, Z[at])
+
+    return slopes
+
+
+def _panel_sums(weights: Any, q: int, count: int, P: Any, start: int, sums: Any, at: int) -> None:
+    size = LINE // P.itemsize
+    for lane in range(size):
+        total = P.dtype.type(0)
+        for j in range(count):
+            total += weights[q + j] * P[start + j * size + lane]
+        sums[at + lane] += total
+
+
+def _gradient_tile(
+    rows: Any, q: int, count: int, first: int, columns: int, S: Any, start: int, G: Any, r: int, replicas: int
+) -> None:
+    size = LINE // S.itemsize
+    for i in range(replicas):
+        for j in range(count):
+            factor = S[start + j * size + i]
+            for c in range(first, first + columns * size):
+                G[r + i, c] += factor * rows[q + j, c]
+
+
+panel_tile: Any = in_order(_panel_tile)
+panel_sums: Any = in_order(_panel_sums)
+gradient_tile: Any = in_order(_gradient_tile)
