@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .machine import describe, one_thread
+from benchmarks.machine import describe, one_thread
 
 app = typer.Typer(
     add_completion=False, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
@@ -55,13 +55,13 @@ def kernels(
         return
     # Before numpy, jax and torch are imported: they read their settings then.
     one_thread()
-    from .cases import CASES, FULL, QUICK
-    from .contest import PEERS, C, contest, disagreements
-    from .costs import costs
-    from .goals import goals
-    from .growth import growth
-    from .machine import ceilings
-    from .sheets import cost_sheet, goal_sheet, growth_sheet, ratio_sheet, roofline_sheet, time_sheet
+    from benchmarks.cases import CASES, FULL, QUICK
+    from benchmarks.kernels.contest import PEERS, C, contest, disagreements
+    from benchmarks.kernels.costs import costs
+    from benchmarks.kernels.goals import goals
+    from benchmarks.kernels.growth import growth
+    from benchmarks.kernels.sheets import cost_sheet, goal_sheet, growth_sheet, ratio_sheet, roofline_sheet, time_sheet
+    from benchmarks.machine import ceilings
 
     names = case or (QUICK if quick else FULL)
     for name in names:
@@ -102,7 +102,7 @@ def rate(
     write: WriteOption = False,
 ) -> None:
     """A rate study on the default problem, 64 replicas, horizons 16, 32, ... on all cores."""
-    from .studies import rate_study
+    from benchmarks.kernels.studies import rate_study
 
     _study("rate", lambda: rate_study(largest=largest, tell=tell), format=format, write=write)
 
@@ -114,7 +114,7 @@ def sweep(
     write: WriteOption = False,
 ) -> None:
     """A sweep of small problems against the time inside the compiled kernel."""
-    from .studies import sweep_study
+    from benchmarks.kernels.studies import sweep_study
 
     _study("sweep", lambda: sweep_study(seeds=seeds, tell=tell), format=format, write=write)
 
@@ -134,8 +134,8 @@ def bridge(
     """
     if not _torch():
         return
-    from .bridge import bridge_contests, disagreements, over_processes
-    from .bridge_sheets import rounds_sheet
+    from benchmarks.bridge.contest import bridge_contests, disagreements, over_processes
+    from benchmarks.bridge.sheets import rounds_sheet
 
     often = repeats or (3 if quick else 5)
     rows = bridge_contests(quick=quick, repeats=often, seconds=seconds, tell=tell)
@@ -160,10 +160,9 @@ def bridge_gpu(
         return
     from dataclasses import replace
 
+    from benchmarks.bridge.sheets import projection_sheet, speed_sheet
+    from benchmarks.bridge.speeds import ON_CPU, ON_GPU, WAYS, describe_device, projections, require_device, speeds
     from cflag_theory.errors import CflagError
-
-    from .bridge_gpu import ON_CPU, ON_GPU, WAYS, describe_device, projections, require_device, speeds
-    from .bridge_sheets import projection_sheet, speed_sheet
 
     for name in way or ():
         if name not in WAYS:
@@ -189,15 +188,15 @@ def _torch() -> bool:
     if find_spec("torch") is None:
         typer.echo("torch is not installed: pip install 'cflag-theory[torch]' for this part")
         return False
-    from .torchvision_import import allow_torchvision
+    from benchmarks.bridge.torchvision_import import allow_torchvision
 
     allow_torchvision()
     return True
 
 
 def _study(part: str, measure: Callable[[], Any], *, format: Format, write: bool) -> None:
-    from .goals import goals
-    from .sheets import cost_sheet, goal_sheet
+    from benchmarks.kernels.goals import goals
+    from benchmarks.kernels.sheets import cost_sheet, goal_sheet
 
     found = measure()
     aims = goals([], found, 1.0)
@@ -215,8 +214,8 @@ def _end(faults: list[str]) -> None:
 
 
 def _hand_out(part: str, sheets: list[Any], results: dict[str, Any], *, format: Format, write: bool) -> None:
-    from .results_file import preamble, write_part
-    from .sheets import as_json, markdown, show
+    from benchmarks.results_file import preamble, write_part
+    from benchmarks.sheets import as_json, markdown, show
 
     machine = describe()
     if format is Format.json:

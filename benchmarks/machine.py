@@ -114,7 +114,7 @@ def ceilings(*, size: int = 2048, repeats: int = 5) -> dict[str, float]:
     import numpy as np
     from scipy.linalg.blas import daxpy, ddot
 
-    from .arithmetic import fused_products
+    from benchmarks.kernels.arithmetic import fused_products
 
     random = np.random.default_rng(0)
     rates = {"fma": fused_products() / _best(fused_products, 4 * repeats)}

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from .c_peer import compiler_version
+from benchmarks.peers.c_peer import compiler_version
 
 FILE = Path(__file__).with_name("RESULTS.md")
 #: Parts in their order, with their headings.

@@ -14,11 +14,13 @@ torch = pytest.importorskip("torch")
 from typer.testing import CliRunner
 
 from benchmarks import __main__ as command
-from benchmarks import bridge, bridge_gpu, bridge_peer, bridge_process
-from benchmarks.bridge import BridgeRow, agreement, contest, disagreements, over_processes
-from benchmarks.bridge_cases import DIGITS, BridgeCase, Ours, World
-from benchmarks.bridge_gpu import Speed, evaluated, projections, require_device, speeds
-from benchmarks.bridge_sheets import NO_GPU, projection_sheet, rounds_sheet, speed_sheet
+from benchmarks.bridge import contest as bridge
+from benchmarks.bridge import plain_loop, process
+from benchmarks.bridge import speeds as bridge_gpu
+from benchmarks.bridge.cases import DIGITS, BridgeCase, Ours, World
+from benchmarks.bridge.contest import BridgeRow, agreement, contest, disagreements, over_processes
+from benchmarks.bridge.sheets import NO_GPU, projection_sheet, rounds_sheet, speed_sheet
+from benchmarks.bridge.speeds import Speed, evaluated, projections, require_device, speeds
 from benchmarks.measure import Timing, seconds_of
 from cflag_theory.bridge.methods.base import Round
 from cflag_theory.bridge.methods.table import METHODS, make_method
@@ -54,11 +56,11 @@ def test_the_plain_loop_takes_the_same_steps(case, method):
 @pytest.mark.parametrize("wrong", ["shares", "order"])
 def test_a_wrong_loop_is_told(monkeypatch, wrong):
     if wrong == "shares":
-        table = bridge_peer.table1_rates
-        monkeypatch.setattr(bridge_peer, "table1_rates", lambda *rates: tuple(1.01 * rate for rate in table(*rates)))
+        table = plain_loop.table1_rates
+        monkeypatch.setattr(plain_loop, "table1_rates", lambda *rates: tuple(1.01 * rate for rate in table(*rates)))
     else:
-        order = bridge_peer.component_order
-        monkeypatch.setattr(bridge_peer, "component_order", lambda *which: order(*which)[::-1])
+        order = plain_loop.component_order
+        monkeypatch.setattr(plain_loop, "component_order", lambda *which: order(*which)[::-1])
     rows = [BridgeRow("small", who, 3, error=error) for who, error in agreement(MLP, "c_flag").items()]
     (told,) = disagreements(rows)
     assert told.startswith("small, C-FLAG, plain loop: after 3 rounds ")
@@ -96,8 +98,8 @@ def test_what_cannot_run_is_a_line(monkeypatch):
 
 
 def test_a_process_prints_its_time(monkeypatch, capsys):
-    monkeypatch.setattr(bridge_process, "MANY", MLP)
-    bridge_process.main("ordered", 2, 2)
+    monkeypatch.setattr(process, "MANY", MLP)
+    process.main("ordered", 2, 2)
     assert json.loads(capsys.readouterr().out)["seconds"] > 0
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.cases import CASES
-from benchmarks.gpu_contest import COMPILED, Row, rounds_to_compare
-from benchmarks.gpu_sheets import ceiling_sheet, disagreements, gpu_sheet
+from benchmarks.gpu.contest import COMPILED, Row, rounds_to_compare
+from benchmarks.gpu.sheets import ceiling_sheet, disagreements, gpu_sheet
 from benchmarks.measure import Timing
 from benchmarks.sheets import markdown
 
@@ -21,7 +21,7 @@ RATES = {"copy": 4e12, "dgemm": 6e13, "sgemm": 5e13}
 SIMULATED = """
 import json, sys
 sys.setswitchinterval(1e-5)
-from benchmarks import gpu_contest
+from benchmarks.gpu import contest as gpu_contest
 from benchmarks.cases import Case
 from cflag_theory.kernels.engines.cuda import large_problems, team
 team.LANES, large_problems.THREADS, gpu_contest.ROUNDS = 2, 4, 3

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks import c_peer, contest
 from benchmarks.cases import CASES, FULL, QUICK, SEED, Case, World
-from benchmarks.ours import Ours
+from benchmarks.kernels import contest
+from benchmarks.peers import c_peer
+from benchmarks.peers.ours import Ours
 from cflag_theory.kernels import simulate
 from cflag_theory.kernels.draws import COMPONENT, below, lane, words
 

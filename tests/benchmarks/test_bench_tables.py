@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import goals, machine, measure, results_file, roofline, sheets
+from benchmarks import machine, measure, results_file, sheets
 from benchmarks.cases import CASES, Case
-from benchmarks.contest import PEERS, Contest, Row, disagreements
-from benchmarks.costs import Cost
-from benchmarks.growth import Growth
+from benchmarks.kernels import goals, roofline
+from benchmarks.kernels import sheets as kernel_sheets
+from benchmarks.kernels.contest import PEERS, Contest, Row, disagreements
+from benchmarks.kernels.costs import Cost
+from benchmarks.kernels.growth import Growth
 from benchmarks.measure import Timing
 
 CEILINGS = {"fma": 2e9, "dgemm": 1e9, "sgemm": 2e9, "triad": 1e8} | {f"read {size}": 1e8 for size in machine.READ_SIZES}
@@ -160,10 +162,10 @@ def test_costs_with_a_limit_are_goals():
 
 def test_a_missing_peer_is_a_line_and_no_goal():
     contest = made_up(CASES["S"], 1.0, {"C": 2.0})
-    line = sheets.ratio_sheet([contest]).rows[0]
+    line = kernel_sheets.ratio_sheet([contest]).rows[0]
     assert line[3] == "not installed"
     assert line[-1] == "2.00 (2.00 to 2.00)"
-    assert [row[-1] for row in sheets.time_sheet([contest]).rows].count("not installed") == 4
+    assert [row[-1] for row in kernel_sheets.time_sheet([contest]).rows].count("not installed") == 4
     assert [goal.name for goal in goals.goals([contest], [], 1.0)] == ["C over ours"]
 
 
@@ -190,12 +192,12 @@ def all_sheets():
     grown = [Growth("N", (5, 10, 20), {"ours": (1e-5, 2e-5, 4e-5)})]
     aims = goals.goals(contests, costs, 1e9)
     made = [
-        sheets.ratio_sheet(contests),
-        sheets.time_sheet(contests),
-        sheets.roofline_sheet(contests, CEILINGS),
-        sheets.goal_sheet(aims),
-        sheets.growth_sheet(grown),
-        sheets.cost_sheet(costs),
+        kernel_sheets.ratio_sheet(contests),
+        kernel_sheets.time_sheet(contests),
+        kernel_sheets.roofline_sheet(contests, CEILINGS),
+        kernel_sheets.goal_sheet(aims),
+        kernel_sheets.growth_sheet(grown),
+        kernel_sheets.cost_sheet(costs),
     ]
     return made, {"contests": contests, "costs": costs, "growth": grown, "goals": aims, "ceilings": CEILINGS}
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from small_runs import World
 
-from benchmarks.torchvision_import import allow_torchvision
+from benchmarks.bridge.torchvision_import import allow_torchvision
 from cflag_theory.bridge.data.datasets import Images, load_images
 from cflag_theory.bridge.training.environment import threads
 

@@ -9,6 +9,7 @@ import pytest
 from numba import njit
 
 from cflag_theory.kernels.engines.codegen.cache import allocating, compiled, inner
+from cflag_theory.kernels.engines.codegen.versions import REASON
 
 
 def _long_function():
@@ -39,6 +40,7 @@ def test_numba_alone_lets_other_loops_see_a_copy():
     assert any("long_one" in name for name in _visible(loop))
 
 
+@pytest.mark.skipif(bool(REASON), reason=f"Numba compiles by itself: {REASON}")
 @pytest.mark.parametrize("decorate", [inner, allocating])
 def test_a_loop_keeps_its_parts_to_itself(decorate):
     plain = _long_function()

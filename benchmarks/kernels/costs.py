@@ -13,16 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.cases import CASES, SEED, Case, World
+from benchmarks.machine import all_cores
+from benchmarks.measure import interleaved, rounds_for, seconds_of
+from benchmarks.peers.ours import OPTIONS, Ours
 from cflag_theory.kernels import everything
 from cflag_theory.kernels.engines.codegen.cache import compiled
 from cflag_theory.kernels.engines.codes import DELAYED, Numbers
 from cflag_theory.kernels.engines.cpu.begin_round import draw_orders
 from cflag_theory.kernels.engines.cpu.layout import padded_problem
-
-from .cases import CASES, SEED, Case, World
-from .machine import all_cores
-from .measure import interleaved, rounds_for, seconds_of
-from .ours import OPTIONS, Ours
 
 #: A tiny run in a fresh process.
 TINY = """

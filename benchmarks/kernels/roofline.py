@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .cases import Case
-from .machine import READ_SIZES
+from benchmarks.cases import Case
+from benchmarks.machine import READ_SIZES
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .cases import Array, World
+from benchmarks.cases import Array, World
 
 
 def slope(z: Any) -> Any:

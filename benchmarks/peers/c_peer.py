@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .cases import Array, World
+from benchmarks.cases import Array, World
 
 SOURCE = Path(__file__).with_name("c_flag.c")
 FLAGS = ("-O3", "-march=native", "-fopenmp", "-std=c11", "-shared", "-fPIC")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .cases import Array, World
+from benchmarks.cases import Array, World
 
 
 def slope(z: Array) -> Array:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from benchmarks.cases import SEED, Array, World
 from cflag_theory.kernels import simulate
-
-from .cases import SEED, Array, World
 
 #: Options of `simulate` that this benchmark can use where the installed package has them.
 OPTIONS = frozenset(inspect.signature(simulate).parameters)

@@ -14,12 +14,11 @@ from typing import Any
 
 import torch
 
+from benchmarks.bridge.cases import METHODS, NAMES, RESNET, BridgeCase, Ours, World
+from benchmarks.measure import seconds_of
 from cflag_theory.bridge.settings.presets import preset
 from cflag_theory.bridge.settings.run_settings import RunSettings
 from cflag_theory.errors import CflagError, InvalidInput
-
-from .bridge_cases import METHODS, NAMES, RESNET, BridgeCase, Ours, World
-from .measure import seconds_of
 
 #: Ways to pass through the network; each has what the one before has.
 WAYS: dict[str, dict[str, bool]] = {

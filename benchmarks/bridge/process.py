@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import torch
 
+from benchmarks.bridge.cases import Ours, World
+from benchmarks.bridge.contest import MANY
+from benchmarks.measure import seconds_of
 from cflag_theory.bridge.training.communication import started
-
-from .bridge import MANY
-from .bridge_cases import Ours, World
-from .measure import seconds_of
 
 
 def main(how: str, clients: int, rounds: int) -> None:

@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from benchmarks.bridge.cases import DIGITS, METHODS, NAMES, RESNET, BridgeCase, Ours, World
+from benchmarks.bridge.plain_loop import PlainLoop
+from benchmarks.measure import Contestant, Timing, interleaved
 from cflag_theory.bridge.settings.options import YES
 from cflag_theory.bridge.training import environment
 from cflag_theory.errors import MissingExtra
-
-from .bridge_cases import DIGITS, METHODS, NAMES, RESNET, BridgeCase, Ours, World
-from .bridge_peer import PlainLoop
-from .measure import Contestant, Timing, interleaved
 
 #: Rounds after which iterates are compared, and the largest difference over the largest entry.
 ROUNDS, ALLOWED = 3, 1e-10
@@ -140,7 +139,7 @@ def over_processes(*, clients: int, rounds: int, repeats: int, tell: Tell) -> li
 def _seconds(processes: int, how: str, clients: int, rounds: int) -> float:
     """Seconds a round that the first of several processes measures."""
     torchrun = ["torch.distributed.run", "--standalone", "--nproc-per-node", str(processes), "-m"]
-    worker = ["benchmarks.bridge_process", how, str(clients), str(rounds)]
+    worker = ["benchmarks.bridge.process", how, str(clients), str(rounds)]
     done = subprocess.run(
         [sys.executable, "-m", *torchrun, *worker],
         check=True,

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from . import contest
-from .cases import Case, World
-from .measure import Timing, interleaved
+from benchmarks.cases import Case, World
+from benchmarks.kernels import contest
+from benchmarks.measure import Timing, interleaved
 
 BASE = Case("base", N=10, n=200, d=50, E=10, R=16)
 AXES: dict[str, tuple[int, ...]] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .gpu_contest import COMPILED, Row
-from .sheets import Sheet, number
+from benchmarks.gpu.contest import COMPILED, Row
+from benchmarks.sheets import Sheet, number
 
 
 def gpu_sheet(rows: Sequence[Row], ceilings: dict[str, float]) -> Sheet:

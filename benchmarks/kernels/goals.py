@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .contest import JAX, LOOP, TORCH, C, Contest
-from .costs import Cost
+from benchmarks.kernels.contest import JAX, LOOP, TORCH, C, Contest
+from benchmarks.kernels.costs import Cost
 
 #: Least ratio of a peer's time to ours, in batches of replicas that share data and in single runs.
 BATCHES = {JAX: 3.0, TORCH: 5.0, LOOP: 50.0, C: 2.5}

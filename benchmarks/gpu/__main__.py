@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from .__main__ import Format, FormatOption, WriteOption, tell
-from .cases import CASES
+from benchmarks.__main__ import Format, FormatOption, WriteOption, tell
+from benchmarks.cases import CASES
 
 app = typer.Typer(
     add_completion=False, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
@@ -56,11 +56,11 @@ def gpu(
         raise typer.Exit(2) from None
     # JAX would take three quarters of the GPU's memory when it first looks at it.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    from .gpu_contest import ceilings, contest
-    from .gpu_sheets import ceiling_sheet, disagreements, gpu_sheet
-    from .machine import describe
-    from .results_file import preamble, write_part
-    from .sheets import as_json, markdown, show
+    from benchmarks.gpu.contest import ceilings, contest
+    from benchmarks.gpu.sheets import ceiling_sheet, disagreements, gpu_sheet
+    from benchmarks.machine import describe
+    from benchmarks.results_file import preamble, write_part
+    from benchmarks.sheets import as_json, markdown, show
 
     device = describe_gpu()
     rates = {} if check else ceilings()

@@ -12,16 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.cases import SEED, Array, Case, World
+from benchmarks.kernels.roofline import work
+from benchmarks.measure import Timing, interleaved
+from benchmarks.peers.jax_peer import Jitted
+from benchmarks.peers.ours import Ours
 from cflag_theory.kernels import algorithm
 from cflag_theory.kernels.engines.codegen.cache import default_threads
 from cflag_theory.kernels.engines.cuda import run as cuda
 from cflag_theory.kernels.plan import CUDA, Outputs, Plan, empty_outputs
-
-from .cases import SEED, Array, Case, World
-from .jax_peer import Jitted
-from .measure import Timing, interleaved
-from .ours import Ours
-from .roofline import work
 
 #: Largest relative distance of x_T from the compiled loop's, by number type.
 TOLERANCES = {"float64": 1e-10, "float32": 1e-3}

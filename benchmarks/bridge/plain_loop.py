@@ -15,12 +15,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from benchmarks.bridge.cases import NAMES, L, World
 from cflag_theory.bridge.methods.descent import component_order, memory_positions, minibatches
 from cflag_theory.bridge.models.clients import Client, ClientData
 from cflag_theory.bridge.models.networks import BODIES, HIDDEN
 from cflag_theory.kernels.formulas import table1_rates
-
-from .bridge_cases import NAMES, L, World
 
 
 class Learner(nn.Module):  # type: ignore[misc]

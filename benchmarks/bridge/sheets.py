@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .bridge import ROUNDS, BridgeRow
-from .bridge_cases import BridgeCase
-from .bridge_gpu import Projection, Speed
-from .sheets import Sheet, number
+from benchmarks.bridge.cases import BridgeCase
+from benchmarks.bridge.contest import ROUNDS, BridgeRow
+from benchmarks.bridge.speeds import Projection, Speed
+from benchmarks.sheets import Sheet, number
 
 NO_GPU = "No GPU has run this part: the numbers are those of this machine's CPU."
 

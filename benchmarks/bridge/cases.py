@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.cases import SEED
 from cflag_theory.bridge.data.datasets import load_images
 from cflag_theory.bridge.data.streams import remembered, split_tasks
 from cflag_theory.bridge.methods.base import Method, Round
@@ -18,8 +19,6 @@ from cflag_theory.bridge.models.flat_model import FlatModel, make_model
 from cflag_theory.bridge.settings.options import NO, THEORY, FlagOptions
 from cflag_theory.bridge.training.communication import Communication, InOneProcess
 from cflag_theory.bridge.training.rounds import one_round
-
-from .cases import SEED
 
 METHODS = ("c_flag", "finetune")
 L = 5.0

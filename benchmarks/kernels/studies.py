@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .costs import Cost
-from .measure import seconds_of
+from benchmarks.kernels.costs import Cost
+from benchmarks.measure import seconds_of
 
 HORIZONS = tuple(2**power for power in range(4, 17))
 REPLICAS = 64

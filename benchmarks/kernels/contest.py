@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from . import c_peer, numpy_peers
-from .cases import Case, World
-from .measure import Timing, interleaved, ratio, seconds_of
-from .ours import OPTIONS, Ours
-from .roofline import shortest, work
+from benchmarks.cases import Case, World
+from benchmarks.kernels.roofline import shortest, work
+from benchmarks.measure import Timing, interleaved, ratio, seconds_of
+from benchmarks.peers import c_peer, numpy_peers
+from benchmarks.peers.ours import OPTIONS, Ours
 
 #: Largest relative distance of a peer's iterate from ours in float64.
 TOLERANCE = 1e-10
@@ -101,11 +101,11 @@ def forms(who: str, world: World) -> Iterator[Make]:
             if together <= case.R:
                 yield partial(c_peer.Fused, world, together=together, tile=tile, square=square)
     elif who == TORCH:
-        from .torch_peer import Eager
+        from benchmarks.peers.torch_peer import Eager
 
         yield from (partial(Eager, world, masked=masked) for masked in masks)
     elif who == JAX:
-        from .jax_peer import Jitted
+        from benchmarks.peers.jax_peer import Jitted
 
         rows_of_steps = case.R * case.N * case.E * case.d * 8
         for masked in masks:

@@ -1,0 +1,1 @@
+"""The PyTorch bridge against a plain loop."""

@@ -1,0 +1,1 @@
+"""The CUDA kernels against the CPU and JAX."""

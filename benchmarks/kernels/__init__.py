@@ -1,0 +1,1 @@
+"""The kernels against other tools on a CPU: contests, growth, roofline, costs and studies."""

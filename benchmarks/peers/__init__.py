@@ -1,0 +1,1 @@
+"""The same algorithm in other tools, and ours."""
