@@ -25,11 +25,25 @@ from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, k
 from cflag_theory.kernels import Problem, Trace
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.witnesses.instances import exact_run, root
+from cflag_theory.verify.worst_cases.recursions import LocalWorst
 
 
 def of(state: Any, *symbols: sp.Expr) -> dict[Any, Any]:
     """The values of these symbols in a state, in this order."""
     return {symbol: TABLE[symbol](state) for symbol in symbols}
+
+
+def of_worst(worst: LocalWorst, at: int, size: Fraction = Fraction(1)) -> dict[Any, Any]:
+    """The worst case at local step k = `at` where L = 1 and ||grad g(x_t)|| = `size`."""
+    return {
+        k: at,
+        beta: worst.step,
+        L: 1,
+        grad_g: size,
+        drift.d(k): size * worst.drift[at],
+        drift.d(k + 1): size * worst.drift[at + 1],
+        drift.table(k): size * worst.table[at],
+    }
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,26 +51,33 @@ def split_problems() -> Iterator[tuple[Problem, Sequence[tuple[int, int]]]]:
         yield on_the_line(tasks[0], tasks[1], start=1, L=1, p=p), sizes
 
 
+def eq3_values(problem: Problem, sizes: Sequence[tuple[int, int]]) -> dict[Any, Any]:
+    """What (3) speaks of, by the kernels' values; h from the union of each client's data."""
+    h_i = union(problem)
+    f_i, g_i = (values(problem.potential, part, problem.start) for part in (problem.past, problem.current))
+    h, f, g = (sum(problem.p * np.array(found, dtype=object)) for found in (h_i, f_i, g_i))
+    past, current = (sum(pair[task] for pair in sizes) for task in (0, 1))
+    return {
+        claim.h: h,
+        claim.f: f,
+        claim.g: g,
+        claim.past: past,
+        claim.current: current,
+        claim.past_i: sizes[0][0],
+        claim.current_i: sizes[0][1],
+        claim.h_i: h_i[0],
+        claim.f_i: f_i[0],
+        claim.g_i: g_i[0],
+    }
+
+
 def eq3_points() -> Iterator[Point]:
-    """h, f and g by the kernels' values, h from the union of each client's data."""
+    """Two clients, with weights 1/2 and with weights by size."""
     for problem, sizes in split_problems():
-        h_i = union(problem)
-        f_i, g_i = (values(problem.potential, part, problem.start) for part in (problem.past, problem.current))
-        h, f, g = (sum(problem.p * np.array(found, dtype=object)) for found in (h_i, f_i, g_i))
-        past, current = (sum(pair[task] for pair in sizes) for task in (0, 1))
+        found = eq3_values(problem, sizes)
+        h, f, g, past, current = (found[key] for key in (claim.h, claim.f, claim.g, claim.past, claim.current))
         yield Point(
-            {
-                claim.h: h,
-                claim.f: f,
-                claim.g: g,
-                claim.past: past,
-                claim.current: current,
-                claim.past_i: sizes[0][0],
-                claim.current_i: sizes[0][1],
-                claim.h_i: h_i[0],
-                claim.f_i: f_i[0],
-                claim.g_i: g_i[0],
-            },
+            found,
             (
                 f"N = 2, p = {', '.join(map(str, problem.p))}, (|P^i|, |C^i|) = {sizes}; component j of client i is "
                 "x^2/2 - (i + j) x in the past and x^2/2 - (i + j + 2) x now (from 0), x = 1.",

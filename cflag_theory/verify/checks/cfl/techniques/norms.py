@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 from cflag_theory.claims.cfl.symbols import mu, sigma2
 from cflag_theory.claims.cfl.techniques import norms as claim
@@ -82,6 +83,20 @@ def lift(function: Bent, number: int) -> Vector:
     return vector(*(number if j == 0 else 2 * number - 1 for j in range(len(function.left))))
 
 
+def pair_values(function: Bent, x: Vector, y: Vector) -> dict[Any, Any]:
+    """Values and gradients at two points, with h = x - y."""
+    u, v, h = function.gradient(x), function.gradient(y), minus(x, y)
+    return {
+        claim.f_x: function.value(x),
+        claim.f_y: function.value(y),
+        claim.grad_x2: dot(u, u),
+        claim.grad_y2: dot(v, v),
+        claim.grad_x_dot_grad_y: dot(u, v),
+        claim.grad_x_dot_h: dot(u, h),
+        claim.grad_y_dot_h: dot(v, h),
+    }
+
+
 def corollary_points() -> Iterator[Point]:
     """Both gradients of every function at pairs of points."""
     for function in FUNCTIONS:
@@ -92,17 +107,7 @@ def corollary_points() -> Iterator[Point]:
                 f"f is {function.words}; x = {', '.join(map(str, x))}, y = {', '.join(map(str, y))}, L = {function.L}.",
                 f"grad f(x) = {', '.join(map(str, u))}, grad f(y) = {', '.join(map(str, v))}.",
             )
-            values = {
-                L: function.L,
-                claim.f_x: function.value(x),
-                claim.f_y: function.value(y),
-                claim.grad_x2: dot(u, u),
-                claim.grad_y2: dot(v, v),
-                claim.grad_x_dot_grad_y: dot(u, v),
-                claim.grad_x_dot_h: dot(u, h),
-                claim.grad_y_dot_h: dot(v, h),
-            }
-            yield Point(values, story, "1")
+            yield Point({L: function.L, **pair_values(function, x, y)}, story, "1")
             bregman = function.value(x) - function.value(y) - dot(v, h)
             order = {L: function.L, mu: function.mu, claim.gap: bregman, claim.apart2: dot(h, h)}
             yield Point(order, (*story, f"mu = {function.mu}."), "2")

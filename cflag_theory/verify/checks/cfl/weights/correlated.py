@@ -97,7 +97,12 @@ def quadratic(Q: Sequence[Sequence[Fraction]], p: Sequence[Fraction]) -> Fractio
     return sum((a * q * b for a, row in zip(p, Q, strict=True) for q, b in zip(row, p, strict=True)), Fraction(0))
 
 
-def entries(correlation: Fraction, vector: Sequence[Fraction]) -> dict[Any, Any]:
+def sizes(correlation: Fraction, d2: Fraction, r2: Fraction) -> dict[Any, Any]:
+    """What (7) is made of, besides t."""
+    return {alpha: correlation, delta: 1 - correlation, D2: d2, R2: r2}
+
+
+def entries(correlation: Fraction, d2: Fraction, r2: Fraction, vector: Sequence[Fraction]) -> dict[Any, Any]:
     """Values of the sums over a vector of k + 1 entries."""
     last = len(vector) - 1
     kernel = matrix_Q(correlation, Fraction(1), Fraction(0), len(vector))
@@ -108,8 +113,7 @@ def entries(correlation: Fraction, vector: Sequence[Fraction]) -> dict[Any, Any]
         front(k): sum((correlation**i * entry for i, entry in enumerate(vector)), Fraction(0)),
         norm2(k): sum((entry**2 for entry in vector), Fraction(0)),
         past_sum: sum(vector[:-1], Fraction(0)),
-        alpha: correlation,
-        delta: 1 - correlation,
+        **sizes(correlation, d2, r2),
     }
 
 
@@ -119,9 +123,11 @@ _VECTORS = ((0, 1), (1, -1), (1, 0, -1), (2, -3, 1), (1, -1, 1, -1, 1), (1,), (0
 
 def definite_points() -> Iterator[Point]:
     """x^T Q x, with D = 0 among the instances."""
-    for correlation, vector, d2, r2 in product(_ALPHAS, _VECTORS, (0, Fraction(1, 9), 4), (1, 0)):
+    for correlation, vector, d2, r2 in product(
+        _ALPHAS, _VECTORS, (Fraction(0), Fraction(1, 9), Fraction(4)), (Fraction(1), Fraction(0))
+    ):
         exact = [Fraction(entry) for entry in vector]
-        values = entries(correlation, exact) | {D2: d2, R2: r2}
+        values = entries(correlation, d2, r2, exact)
         story = (
             f"t = {len(vector)}, alpha = {correlation}, D^2 = {d2}, R^2 = {r2}, x = ({', '.join(map(str, vector))})."
         )
@@ -158,7 +164,7 @@ def _against(
     if any(row != -multiplier for row in rows) or sum(p) != 1:
         raise ArithmeticError(f"p = {p} does not solve (7) for alpha = {correlation}, D^2 = {d2}, R^2 = {r2}")
     moved = [a + b for a, b in zip(p, change, strict=True)]
-    values = entries(correlation, change) | {D2: d2, R2: r2, sum_x: sum(change)}
+    values = entries(correlation, d2, r2, change) | {sum_x: sum(change)}
     story = (
         f"t = {len(p)}, alpha = {correlation}, D^2 = {d2}, R^2 = {r2}: p = ({', '.join(map(str, p))}) solves (7).",
         f"p' = ({', '.join(map(str, moved))}).",

@@ -7,12 +7,13 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from cflag_theory.claims.c_flag.local_steps.drift import d, error, table
+from cflag_theory.claims.c_flag.local_steps.drift import error
 from cflag_theory.claims.c_flag.local_steps.ours import worst_order as claim
 from cflag_theory.claims.engine.claim import Claim
-from cflag_theory.claims.engine.notation import L, beta, grad_g, k
+from cflag_theory.claims.engine.notation import k
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.c_flag import of_worst
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 from cflag_theory.verify.worst_cases.attaining import walk_attaining
 from cflag_theory.verify.worst_cases.orders import all_worst, cyclic, measure, repeated, settled, worst_order
@@ -52,15 +53,9 @@ def points() -> Iterator[Point]:
     for met, turns in _instances():
         at = met.local_steps - 1
         values: dict[Any, Any] = {
-            k: at,
-            beta: met.step,
-            L: 1,
-            grad_g: 1,
+            **of_worst(met, at),
             claim.n: met.n,
             error(k): met.error[at],
-            d(k): met.drift[at],
-            d(k + 1): met.drift[at + 1],
-            table(k): met.table[at],
             claim.d_turns(k): turns.drift[at],
             claim.d_turns(k + 1): turns.drift[at + 1],
             claim.table_turns(k): turns.table[at],

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
 import numpy as np
 
-from cflag_theory.claims.c_flag.local_steps.drift import d, drift, error, table
+from cflag_theory.claims.c_flag.local_steps.drift import d, drift, error
 from cflag_theory.claims.c_flag.local_steps.ours import worst_path as claim
-from cflag_theory.claims.engine.notation import L, beta, grad_g, k
+from cflag_theory.claims.engine.notation import k
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.c_flag import of_worst
 from cflag_theory.verify.witnesses.instances import on_the_line, rationals
 from cflag_theory.verify.witnesses.paths import Round, norm, walk
 from cflag_theory.verify.worst_cases.attaining import attaining_problem
@@ -66,25 +66,13 @@ def cases() -> tuple[Case, ...]:
     return tuple(found)
 
 
-def common(case: Case) -> dict[Any, Any]:
-    """The numbers that do not depend on k."""
-    return {beta: case.worst.step, L: 1, grad_g: case.size}
-
-
 def points() -> Iterator[Point]:
     """Every local step of every client."""
     for case in cases():
         worst, size = case.worst, case.size
         for path in case.round.paths:
             for at in range(worst.local_steps):
-                values = common(case) | {
-                    k: at,
-                    drift(k): path.drift[at],
-                    error(k): path.error[at],
-                    d(k): size * worst.drift[at],
-                    d(k + 1): size * worst.drift[at + 1],
-                    table(k): size * worst.table[at],
-                }
+                values = of_worst(worst, at, size) | {drift(k): path.drift[at], error(k): path.error[at]}
                 story = (
                     f"{case.words}; L = 1, ||grad g(x_t)|| = {size}, beta = {worst.step}.",
                     f"At k = {at}: drift {path.drift[at]}, error {path.error[at]}; d_k = {values[d(k)]}.",

@@ -9,10 +9,11 @@ from cflag_theory.claims.c_flag.forgetting.ours.step import norm_S
 from cflag_theory.claims.c_flag.local_steps.drift import table_sum
 from cflag_theory.claims.c_flag.local_steps.ours import worst_sums as claim
 from cflag_theory.claims.c_flag.local_steps.sums import error_sum, rho_sum
-from cflag_theory.claims.engine.notation import E
+from cflag_theory.claims.engine.notation import E, L, beta, grad_g
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.c_flag.local_steps.ours.worst_path import cases, common
+from cflag_theory.verify.checks.c_flag.local_steps.ours.worst_path import cases
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.quantities.c_flag import of_worst
 from cflag_theory.verify.witnesses.paths import norm
 
 
@@ -21,7 +22,8 @@ def points() -> Iterator[Point]:
     for case in cases():
         worst, whole, size = case.worst, case.round, case.size
         rho, errors, both = (norm(v) for v in (whole.rho_sum, whole.error_sum, whole.rho_sum + whole.error_sum))
-        values: dict[Any, Any] = common(case) | {
+        values: dict[Any, Any] = {
+            **{symbol: of_worst(worst, 0, size)[symbol] for symbol in (beta, L, grad_g)},
             E: worst.local_steps,
             claim.d_sum(E): size * (worst.gradient_sum - worst.local_steps),
             table_sum(E): size * (worst.delayed_sum - worst.local_steps),

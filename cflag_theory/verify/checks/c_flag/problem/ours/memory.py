@@ -18,7 +18,7 @@ from cflag_theory.kernels.problems.objective import gradients, values
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.problem.assumptions import bias_at, satisfying, shape
 from cflag_theory.verify.checks.c_flag.problem.memory import biases, cancelling, draws, shared, states
-from cflag_theory.verify.checks.c_flag.problem.objective import split_problems, union
+from cflag_theory.verify.checks.c_flag.problem.objective import eq3_values, split_problems
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 from cflag_theory.verify.witnesses.instances import on_the_line, rationals
@@ -30,32 +30,25 @@ _SEED = 27
 def eq3_points() -> Iterator[Point]:
     """The two clients of (3), with weights 1/2 and with weights by size."""
     for world, sizes in split_problems():
-        h_i = union(world)
+        found = eq3_values(world, sizes)
         f_i, g_i = (values(world.potential, part, world.start) for part in (world.past, world.current))
-        h, f, g = (sum(world.p * np.array(found, dtype=object)) for found in (h_i, f_i, g_i))
-        past, current = (sum(pair[task] for pair in sizes) for task in (0, 1))
+        past, current = found[problem.past], found[problem.current]
         shares = [Fraction(a, a + b) for a, b in sizes]
         share = Fraction(past, past + current)
         rest = sum(world.p[i] * (shares[i] - share) * (f_i[i] - g_i[i]) for i in range(2))
         yield Point(
             {
-                problem.h: h,
-                problem.f: f,
-                problem.g: g,
-                problem.past: past,
-                problem.current: current,
-                problem.past_i: sizes[0][0],
-                problem.current_i: sizes[0][1],
-                problem.h_i: h_i[0],
-                problem.f_i: f_i[0],
-                problem.g_i: g_i[0],
+                **found,
                 claim.share_i: shares[0],
                 claim.remainder: rest,
                 claim.p_i: world.p[0],
                 claim.f_by_size: sum(sizes[i][0] * f_i[i] for i in range(2)) / past,
                 claim.g_by_size: sum(sizes[i][1] * g_i[i] for i in range(2)) / current,
             },
-            (f"N = 2, p = {', '.join(map(str, world.p))}, (|P^i|, |C^i|) = {sizes}; h = {h}, remainder = {rest}.",),
+            (
+                f"N = 2, p = {', '.join(map(str, world.p))}, (|P^i|, |C^i|) = {sizes}; h = {found[problem.h]}, "
+                f"remainder = {rest}.",
+            ),
         )
 
 

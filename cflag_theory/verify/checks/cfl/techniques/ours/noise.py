@@ -1,5 +1,4 @@
-"""The instances of the paper's rows, and those on which the constants are "
-"attained."""
+"""The instances of the paper's rows, and those on which the constants are attained."""
 
 from __future__ import annotations
 
@@ -8,15 +7,15 @@ from fractions import Fraction
 from itertools import product
 
 from cflag_theory.claims.cfl.moments import gradient_noise
-from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, T, eta, sigma2
+from cflag_theory.claims.cfl.symbols import T, eta, sigma2
 from cflag_theory.claims.cfl.symbols import mu as convexity
 from cflag_theory.claims.cfl.techniques import norms as techniques
 from cflag_theory.claims.cfl.techniques import summation
 from cflag_theory.claims.cfl.techniques.ours import noise as claim
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.moments.gradient_noise import Draw, drifting, mean, moments, turning
-from cflag_theory.verify.checks.cfl.techniques.norms import FUNCTIONS, PAIRS, cases, dot, lift, minus
+from cflag_theory.verify.checks.cfl.moments.gradient_noise import Draw, drifting, mean, moments, squared, turning
+from cflag_theory.verify.checks.cfl.techniques.norms import FUNCTIONS, PAIRS, cases, dot, lift, minus, pair_values
 from cflag_theory.verify.checks.cfl.techniques.norms import moments as sums
 from cflag_theory.verify.evidence import Point
 
@@ -64,7 +63,7 @@ def interpolation_points() -> Iterator[Point]:
                 continue
             for first, second in PAIRS:
                 x, y = lift(function, first), lift(function, second)
-                u, v, h = function.gradient(x), function.gradient(y), minus(x, y)
+                h = minus(x, y)
                 story = (
                     f"f is {function.words}; x = {', '.join(map(str, x))}, y = {', '.join(map(str, y))}, mu = {mu}, L "
                     f"= {most}.",
@@ -74,13 +73,7 @@ def interpolation_points() -> Iterator[Point]:
                         L: most,
                         convexity: mu,
                         claim.excess: most - mu,
-                        techniques.f_x: function.value(x),
-                        techniques.f_y: function.value(y),
-                        techniques.grad_x2: dot(u, u),
-                        techniques.grad_y2: dot(v, v),
-                        techniques.grad_x_dot_grad_y: dot(u, v),
-                        techniques.grad_x_dot_h: dot(u, h),
-                        techniques.grad_y_dot_h: dot(v, h),
+                        **pair_values(function, x, y),
                         claim.h2: dot(h, h),
                     },
                     story,
@@ -133,7 +126,7 @@ def moments_points() -> Iterator[Point]:
             for drift, offset, factor in ((draw.client, G, B), (draw.time, D, A)):
                 assert all(x**2 <= offset**2 + factor**2 * draw.slope**2 for x in drift), words
         story = (f"{words} p = 1/2, 1/2: E||sum p grad f_tau||^2 = {found[gradient_noise.mixed2]}.",)
-        more = {claim.mean_time2: found[gradient_noise.time2], G2: G**2, B2: B**2, D2: D**2, A2: A**2}
+        more = {claim.mean_time2: found[gradient_noise.time2], **squared(G, B, D, A)}
         yield Point({**found, **more}, story)
 
 

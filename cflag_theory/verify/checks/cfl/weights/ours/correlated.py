@@ -8,9 +8,7 @@ from functools import cache
 from itertools import combinations, product
 from typing import Any
 
-from cflag_theory.claims.cfl.symbols import D2, R2
-from cflag_theory.claims.cfl.symbols import correlation as alpha
-from cflag_theory.claims.cfl.weights.correlated import delta, further, other, sum_x, value
+from cflag_theory.claims.cfl.weights.correlated import further, other, sum_x, value
 from cflag_theory.claims.cfl.weights.ours.correlated import (
     CURRENT,
     DENOMINATOR,
@@ -41,6 +39,7 @@ from cflag_theory.verify.checks.cfl.weights.correlated import (
     entries,
     matrix_Q,
     quadratic,
+    sizes,
     weights,
 )
 from cflag_theory.verify.evidence import Point
@@ -61,7 +60,7 @@ def closed(correlation: Fraction, d2: Fraction, r2: Fraction, t: int) -> Vector:
     if t == 2:
         first = d2 * (1 - correlation) / (2 * d2 * (1 - correlation) + r2)
         return [first, 1 - first]
-    at: dict[Any, Any] = {alpha: correlation, delta: 1 - correlation, D2: d2, R2: r2, further: t - 3}
+    at = sizes(correlation, d2, r2) | {further: t - 3}
     exact = [expr.xreplace(at) for expr in (FIRST, MIDDLE, LAST_PAST, CURRENT, DENOMINATOR)]
     first, middle, last, current, total = (Fraction(int(number.p), int(number.q)) for number in exact)
     return [number / total for number in (first, *[middle] * (t - 3), last, current)]
@@ -81,7 +80,7 @@ def closed_nonnegative(correlation: Fraction, d2: Fraction, r2: Fraction, t: int
     """The closed form of the optimum among weights that are not negative, t >= 2."""
     last = support(correlation, d2, r2, t)
     gap = correlation ** (t - last)
-    at: dict[Any, Any] = {alpha: correlation, delta: 1 - correlation, beta: gap, gamma: 1 - gap, D2: d2, R2: r2}
+    at = sizes(correlation, d2, r2) | {beta: gap, gamma: 1 - gap}
     forms = (ONE_FIRST, ONE_CURRENT) if last == 1 else (LONG_FIRST, LONG_LAST, LONG_CURRENT)
     exact = [expr.xreplace(at | {kept: last - 2}) for expr in forms]
     numbers = [Fraction(int(number.p), int(number.q)) for number in exact]
@@ -107,7 +106,7 @@ def row_points() -> Iterator[Point]:
     """The sums that a row of Q p meets, from the solution of (7) and not from the closed form."""
     for correlation, d2, r2, t in settings(3):
         p, _ = weights(correlation, d2, r2, t)
-        at: dict[Any, Any] = {alpha: correlation, delta: 1 - correlation, D2: d2, R2: r2, further: t - 3}
+        at = sizes(correlation, d2, r2) | {further: t - 3}
         scale = DENOMINATOR.xreplace(at)
         story = (f"t = {t}, alpha = {correlation}, D^2 = {d2}, R^2 = {r2}: p = ({', '.join(map(str, p))}).",)
 
@@ -131,7 +130,7 @@ def nonnegative_points() -> Iterator[Point]:
     for correlation, d2, r2, t in settings(2):
         last = support(correlation, d2, r2, t)
         gap = correlation ** (t - last)
-        at: dict[Any, Any] = {alpha: correlation, delta: 1 - correlation, beta: gap, gamma: 1 - gap, D2: d2, R2: r2}
+        at = sizes(correlation, d2, r2) | {beta: gap, gamma: 1 - gap}
         story = f"t = {t}, alpha = {correlation}, D^2 = {d2}, R^2 = {r2}; k = {last}"
         first = "1" if last >= 2 else "3"
         long = {kept: last - 2} if last >= 2 else {}
@@ -152,7 +151,7 @@ def _better(correlation: Fraction, d2: Fraction, r2: Fraction, t: int) -> Iterat
     for place in sorted({0, t - 2, t - 1}):
         p = [Fraction(int(i == place)) for i in range(t)]
         change = [a - b for a, b in zip(p, best, strict=True)]
-        values = entries(correlation, change) | {D2: d2, R2: r2, sum_x: sum(change)}
+        values = entries(correlation, d2, r2, change) | {sum_x: sum(change)}
         story = (
             f"t = {t}, alpha = {correlation}, D^2 = {d2}, R^2 = {r2}: p = ({', '.join(map(str, best))}).",
             f"p' puts all weight on round {place + 1}.",
@@ -183,7 +182,7 @@ def least_points() -> Iterator[Point]:
     yield from definite_points()
     for correlation, length in product(ALPHAS, (10, 40)):
         vector = [Fraction((-1) ** i) for i in range(length)]
-        values = entries(correlation, vector) | {D2: 1, R2: 0}
+        values = entries(correlation, Fraction(1), Fraction(0), vector)
         yield Point(values, (f"t = {length}, alpha = {correlation}, D = 1, R = 0, x = (1, -1, 1, ...).",))
 
 
