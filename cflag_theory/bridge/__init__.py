@@ -28,25 +28,7 @@ _HOME = {
     "run_settings": "settings.run_settings",
     "split_tasks": "data.streams",
 }
-__all__ = [
-    "FlatModel",
-    "Images",
-    "Metrics",
-    "RunSettings",
-    "Stream",
-    "check_data",
-    "forgetting",
-    "load_images",
-    "make_method",
-    "make_model",
-    "preset",
-    "read_results",
-    "read_settings_file",
-    "remembered",
-    "run_bridge",
-    "run_settings",
-    "split_tasks",
-]
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:

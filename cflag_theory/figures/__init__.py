@@ -26,27 +26,7 @@ _HOME = {
     "map_figure": "sweep",
     "series_figure": "sweep",
 }
-__all__ = [
-    "adaptive_rates_figure",
-    "bridge_accuracy_figure",
-    "bridge_gamma_figure",
-    "bridge_levels_figure",
-    "cfl_rate_figure",
-    "curves_figure",
-    "drift_figure",
-    "expectation_figure",
-    "floors_figure",
-    "forgetting_figure",
-    "map_figure",
-    "nqm_figure",
-    "rate_family_figure",
-    "rate_figure",
-    "save",
-    "series_figure",
-    "sharp_figure",
-    "step_sizes_figure",
-    "tasks_figure",
-]
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:

@@ -23,24 +23,7 @@ _HOME = {
     "step_sizes": "stepsize.conditions",
     "sweep": "sweeps.sweep",
 }
-__all__ = [
-    "Rate",
-    "RateCase",
-    "adaptive_study",
-    "bridge_report",
-    "cfl_step_sizes",
-    "estimate_constants",
-    "forgetting_study",
-    "instance_rate",
-    "nqm_study",
-    "rate",
-    "rate_family",
-    "read_results",
-    "sharp",
-    "step_sizes",
-    "sweep",
-    "task_study",
-]
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:
