@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class CflagError(Exception):
-    """Base of all errors that a user can cause and mend; the command line exits with code 2 on it."""
+    """Base of all errors that a user can cause and correct; the command line exits with code 2 on it."""
 
 
 class InvalidInput(CflagError, ValueError):
@@ -16,7 +16,7 @@ class UnknownName(InvalidInput):
 
 
 class DataError(InvalidInput):
-    """A data file or a split of it cannot be used: mend the file or change the split."""
+    """A data file or a split of it cannot be used: correct the file or change the split."""
 
 
 class MissingExtra(CflagError, ImportError):
@@ -24,7 +24,7 @@ class MissingExtra(CflagError, ImportError):
 
 
 class OutputError(CflagError, OSError):
-    """A result cannot be written where asked: choose another folder or mend its permissions."""
+    """A result cannot be written where asked: choose another folder or correct its permissions."""
 
 
 class Diverged(CflagError, ArithmeticError):

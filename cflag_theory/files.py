@@ -1,4 +1,4 @@
-"""Where results are written: folders asked beforehand and with one writer at a time, files whole or not at all."""
+"""Where results are written: folders that are checked first and have one writer, files whole or not at all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def check_writable(folder: Path | str) -> Path:
     Raises
     ------
     OutputError
-        If it cannot be made or written, or is a file; asked before long work, so that nothing is lost after it.
+        If it cannot be made or written, or is a file; checked before long work, so that no result is lost after it.
     """
     path = Path(folder).absolute()
     try:
@@ -43,8 +43,8 @@ def whole(path: Path, *, alone: bool = False) -> Iterator[BinaryIO]:
     ----------
     path : Path
     alone : bool
-        Whether the caller holds the folder, see `alone_in`. The draft is then `.NAME.draft`, so that a second attempt
-        replaces the draft of a process that was killed. Otherwise its name is new, and two writers do not meet.
+        Whether the caller has locked the folder, see `alone_in`. The draft is then `.NAME.draft`, so that a second
+        attempt replaces the draft of a process that was killed. Otherwise its name is random, for several writers.
 
     Raises
     ------
@@ -98,9 +98,9 @@ def whole_set(folder: Path, *, last: str) -> Iterator[Path]:
 
 @contextmanager
 def alone_in(folder: Path, what: str) -> Iterator[None]:
-    """Make the folder and hold it: nobody else who asks so may write to it meanwhile.
+    """Make the folder and lock it: no other process that locks it may write to it meanwhile.
 
-    What a process that was killed held is free again.
+    The lock of a process that was killed is released.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def alone_in(folder: Path, what: str) -> Iterator[None]:
     Raises
     ------
     OutputError
-        The folder cannot be written, or somebody else holds it.
+        The folder cannot be written, or another process holds it.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

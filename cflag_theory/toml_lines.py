@@ -32,8 +32,8 @@ def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
 def line_of(text: str, place: Sequence[str | int]) -> int:
     """The line, counted from 1, at which the statement begins that makes `place` appear in a TOML text.
 
-    The TOML reader itself says so: it is asked for ever longer beginnings of the text. A beginning that ends within a
-    statement is no TOML, and the statement then begins after the last one that is.
+    Longer and longer beginnings of the text are parsed. A beginning that ends within a statement is no TOML, so that
+    the statement begins after the last beginning that is.
 
     Parameters
     ----------

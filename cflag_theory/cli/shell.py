@@ -66,6 +66,51 @@ def progress_bar(words: str, total: float) -> Iterator[Callable[[float, str], No
         yield lambda amount, now: progress.update(task, advance=amount, now=now)
 
 
+def show_study(
+    results: Any,
+    out: Path | None,
+    name: str,
+    *,
+    format: Format,
+    figures: Callable[[Any], Mapping[str, Any]],
+    shown: Sequence[Any],
+    table: Callable[[Any], None],
+    kept: Any = None,
+    **how: Any,
+) -> None:
+    """Keep a study if a folder is given, and print it: JSON, or its table and where its figures are.
+
+    Parameters
+    ----------
+    results : plain data
+        What JSON prints.
+    out : Path or None
+    name : str
+        Of the file of results.
+    format : Format
+    figures : callable
+        From the package `figures`, which takes long to load, to figures by name.
+    shown : sequence
+    table : callable
+        Prints one of `shown` for people.
+    kept : plain data, optional
+        What the file holds, where that is more than `results`.
+    how
+        As `json.dumps` takes it.
+    """
+    written: list[Path] = []
+    if out is not None:
+        from cflag_theory import figures as draw
+
+        written = keep_study(results if kept is None else kept, out, name, figures(draw), **how)
+    if format is Format.json:
+        print_json(results)
+        return
+    for one in shown:
+        table(one)
+    say_figures(written)
+
+
 def keep_study(results: Any, out: Path, name: str, figures: Mapping[str, Any], **how: Any) -> list[Path]:
     """A study's figures, each under its name, and beside them name.json, from which they can be drawn again.
 

@@ -6,13 +6,13 @@ from importlib import import_module
 from typing import Any
 
 _HOME = {
-    "rate_family_figure": "rate_family",
+    "rate_family_figure": "rate",
     "rate_figure": "rate",
     "cfl_rate_figure": "cfl_rate",
-    "drift_figure": "drift",
-    "floors_figure": "floors",
+    "drift_figure": "ledger",
+    "floors_figure": "ledger",
     "nqm_figure": "nqm",
-    "expectation_figure": "floors",
+    "expectation_figure": "ledger",
     "adaptive_rates_figure": "adaptive_rates",
     "bridge_accuracy_figure": "bridge",
     "bridge_gamma_figure": "bridge",

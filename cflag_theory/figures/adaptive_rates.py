@@ -30,7 +30,7 @@ def adaptive_rates_figure(studies: Sequence[Mapping[str, Any]]) -> Figure:
     Parameters
     ----------
     studies : sequence of mappings
-        Each as `verify.adaptive_rates.AdaptiveRates.to_json` gives it.
+        Each as `studies.forgetting.adaptive_rates.AdaptiveRates.to_json` gives it.
     """
     with house_style():
         figure = Figure(figsize=(14.5, 0.6 + 2.7 * len(studies)), layout="constrained")

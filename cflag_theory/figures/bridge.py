@@ -50,7 +50,7 @@ def bridge_accuracy_figure(summary: Mapping[str, Any]) -> Figure:
     Parameters
     ----------
     summary : mapping
-        As `verify.bridge.summary.Summary.to_json` gives it.
+        As `studies.bridge_results.summary.Summary.to_json` gives it.
     """
     methods, tasks = summary["methods"], np.arange(1, summary["tasks"] + 1)
     with house_style():
@@ -123,7 +123,7 @@ def bridge_levels_figure(levels: Mapping[str, Any]) -> Figure:
     Parameters
     ----------
     levels : mapping
-        One of those that `verify.bridge.levels.levels` gives.
+        One of those that `studies.bridge_results.levels.levels` gives.
     """
     with house_style():
         figure = Figure(figsize=(9.6, 4.0), layout="constrained")

@@ -20,7 +20,7 @@ def cfl_rate_figure(studies: Sequence[Mapping[str, Any]]) -> Figure:
     Parameters
     ----------
     studies : sequence of mappings
-        Each as `verify.cfl_rates.CFLRate.to_json` gives it.
+        Each as `studies.rates.cfl.CFLRate.to_json` gives it.
     """
     with house_style():
         figure = Figure(figsize=(5.6 * len(studies), 6.4), layout="constrained")

@@ -26,7 +26,7 @@ def forgetting_figure(runs: Sequence[Mapping[str, Any]]) -> Figure:
     Parameters
     ----------
     runs : sequence of mappings
-        Those of one study, each as `verify.forgetting.Forgetting.to_json` gives it.
+        Those of one study, each as `studies.forgetting.heterogeneity.Forgetting.to_json` gives it.
     """
     levels = list(dict.fromkeys(run["words"] for run in runs))
     rows = list(dict.fromkeys(run["algorithm"] for run in runs))

@@ -27,8 +27,8 @@ def nqm_figure(panels: Sequence[Mapping[str, Any]]) -> Figure:
     Parameters
     ----------
     panels : sequence of mappings
-        As `verify.nqm_runs.panels` gives them: "title" and "curves", each with "method", "rate", "mean" (T + 1,), and
-        where runs were simulated "low" and "high" (T + 1,), the range of the middle 90 % of them.
+        As `studies.nqm.table3.panels` gives them: "title" and "curves", each with "method", "rate", "mean" (T + 1,),
+        and where runs were simulated "low" and "high" (T + 1,), the range of the middle 90 % of them.
     """
     columns = (len(panels) + 1) // 2
     with house_style():

@@ -21,7 +21,7 @@ def sharp_figure(lemmas: Sequence[Mapping[str, Any]]) -> Figure:
     Parameters
     ----------
     lemmas : sequence of mappings
-        As `verify.worst_cases.curves.sharp_curves` gives them.
+        As `studies.worst_cases.curves.sharp_curves` gives them.
     """
     with house_style():
         figure = Figure(figsize=(max(4.0 * len(lemmas), 5.0), 8.6), layout="constrained")

@@ -28,7 +28,7 @@ def step_sizes_figure(region: Mapping[str, Any]) -> Figure:
     Parameters
     ----------
     region : mapping
-        As `verify.region.Region.to_json` gives it.
+        As `studies.stepsize.region.Region.to_json` gives it.
     """
     with house_style():
         figure = Figure(figsize=(10.5, 7.2))

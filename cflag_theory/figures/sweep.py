@@ -24,7 +24,7 @@ def series_figure(data: Mapping[str, Any]) -> Figure:
     Parameters
     ----------
     data : mapping
-        As `verify.sweep_series.series` gives it: "x", "y" (names), and "groups", each with "label", "x", "mean",
+        As `studies.sweeps.series.series` gives it: "x", "y" (names), and "groups", each with "label", "x", "mean",
         "low", "high", "diverged" and "slope".
     """
     with house_style():
@@ -52,7 +52,7 @@ def curves_figure(data: Mapping[str, Any]) -> Figure:
     Parameters
     ----------
     data : mapping
-        As `verify.sweep_series.curves` gives it: "y", and "groups", each with "label", "x" (rounds), "mean", "low",
+        As `studies.sweeps.series.curves` gives it: "y", and "groups", each with "label", "x" (rounds), "mean", "low",
         "high" and "diverged".
     """
     with house_style():
@@ -75,7 +75,7 @@ def map_figure(data: Mapping[str, Any]) -> Figure:
     Parameters
     ----------
     data : mapping
-        As `verify.sweep_series.grid_map` gives it: "x", "by", "y" (names), "columns", "rows" (labels), "mean" (rows,
+        As `studies.sweeps.series.grid_map` gives it: "x", "by", "y" (names), "columns", "rows" (labels), "mean" (rows,
         columns; NaN where nothing is) and "diverged" (rows, columns; counts).
     """
     mean, diverged = np.asarray(data["mean"], dtype=float), np.asarray(data["diverged"])

@@ -22,7 +22,7 @@ def tasks_figure(study: Mapping[str, Any]) -> Figure:
     Parameters
     ----------
     study : mapping
-        As `verify.tasks.TaskStudy.to_json` gives it.
+        As `studies.forgetting.tasks.TaskStudy.to_json` gives it.
     """
     runs = study["runs"]
     with house_style():

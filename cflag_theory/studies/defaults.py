@@ -1,4 +1,4 @@
-"""What the command line and the report run when nobody says otherwise."""
+"""What the command line and the report run by default."""
 
 from __future__ import annotations
 

@@ -25,9 +25,9 @@ from cflag_theory.kernels import (
 )
 from cflag_theory.studies.rates.cfl import Model
 
-#: How real data are split unless told otherwise.
+#: How real data are split by default.
 SPLIT = {"clients": 5, "zeta": 1.0, "past_classes": "0-4", "current_classes": "5-9"}
-#: Past components per client that a memory of real data keeps unless told otherwise.
+#: Past components per client that a memory of real data keeps by default.
 DATA_MEMORY = 20
 
 

@@ -101,7 +101,7 @@ def test_help_loads_no_library(arguments, record_property):
     program = f"{LOADED}\nimport atexit\natexit.register(loaded)\n{PROGRAM}"
     started = time.perf_counter()
     done = run(*arguments, program=program)
-    # For whoever reads the report; a slow machine fails nothing.
+    # For the report of the tests; a slow machine is no failure.
     record_property("seconds", time.perf_counter() - started)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1] == "loaded:"

@@ -14,7 +14,7 @@ from cflag_theory.bridge.measures.results import BridgeResult, PartResult
 from cflag_theory.bridge.settings.presets import PRESETS
 from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.cli.commands import bridge_actions
-from cflag_theory.cli.commands.bridge_lines import method_lines
+from cflag_theory.cli.commands.bridge_actions import method_lines
 from cflag_theory.studies.bridge_results.published import PUBLISHED
 from cflag_theory.studies.bridge_results.report import NOT_RUN, compare
 

@@ -11,7 +11,7 @@ from cflag_theory.bridge.data.formats import as_folder, differences, unpacking
 from cflag_theory.errors import DataError
 
 WHOLE, PART, DAMAGED = "whole", "part", "damaged"
-#: So many faults of a data set are told one by one.
+#: Most faults of a data set that are listed one by one.
 TOLD = 20
 
 

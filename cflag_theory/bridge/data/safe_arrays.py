@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from cflag_theory.errors import DataError
 
-#: Above the largest file of the data sets (155 MB), below what would hurt.
+#: Above the largest file of the data sets (155 MB), and small enough for memory.
 MAX_BYTES = 2**30
 STOP = b"."
 OPCODES = {opcode.code.encode("latin-1"): opcode for opcode in pickletools.opcodes}

@@ -17,9 +17,9 @@ from cflag_theory.kernels.memory.buffers import content, reservoir, ring
 TASKS = {"cifar10": 5, "cifar100": 5, "tinyimagenet": 10, "digits": 5}
 GIVEN, SHUFFLED = CLASS_ORDERS = ("given", "shuffled")
 RING, RESERVOIR, BY_TASK = MEMORIES = ("ring", "reservoir", "by-task")
-#: So few samples make no minibatch worth its name; the notes name the clients that have no more.
+#: With so few samples minibatches are too small; the notes name clients that have no more.
 FEW = 2
-#: So many clients a note names.
+#: Most clients that a note names.
 NAMED = 10
 
 

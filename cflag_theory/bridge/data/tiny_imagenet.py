@@ -171,7 +171,7 @@ def _decode_block(pillow: Any, paths: list[Path]) -> list[Pixels | str]:
 
 def _decode(pillow: Any, path: Path) -> Pixels | str:
     try:
-        # Only JPEG: the name of a file must not choose among Pillow's many readers.
+        # Only JPEG, whatever the file's name: Pillow would choose among many readers.
         with pillow.open(path, formats=("JPEG",)) as image:
             if image.size != (SIDE, SIDE):
                 return f"{path} is {image.size[0]} x {image.size[1]} pixels instead of {SIDE} x {SIDE}"

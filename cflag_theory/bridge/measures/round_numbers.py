@@ -67,7 +67,7 @@ class RoundNumbers:
 
 @dataclass(frozen=True)
 class Measured:
-    """Full gradients at x_t and x_{t+1}, over all data: dear, and no part of a method. nan for f in the first task.
+    """Full gradients at x_t and x_{t+1}, over all data: costly, and no part of a method. nan for f in the first task.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ Decisions where the paper leaves something open:
   grad g; adapted rates leave them out, as (24) does, and weigh a client's gradient by p_i E_i beta_i.
 - Rates chosen in every step leave the displacement as it is; alpha_i and beta_i are then the means over the steps.
 - grad_f_memory is the mean over all clients with weights p_i, to which a client without memory adds zero. In the first
-  task nobody remembers anything, and C-FLAG is FedTrack.
+  task no client remembers anything, and C-FLAG is FedTrack.
 - One batch of a client's memory, drawn anew in every round, gives its part of grad_f_memory.
 """
 

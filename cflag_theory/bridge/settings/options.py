@@ -241,7 +241,7 @@ def one_of(name: str, value: object, known: Sequence[str]) -> None:
 def number(name: str, value: Any, wanted: str, *, zero: bool = False) -> None:
     """Refuse what is not a finite positive number, or zero where that is allowed."""
     real = isinstance(value, int | float) and not isinstance(value, bool)
-    # Compared, and not asked for isfinite: an integer may be too large to be a float.
+    # Compared instead of `isfinite`, which fails for integers too large for a float.
     if not (real and 0 <= value <= sys.float_info.max and (zero or value > 0)):
         raise InvalidInput(f"{name} is {value!r}: use {wanted}")
 

@@ -59,7 +59,7 @@ def _integer(least: int, most: int) -> Rule:
 
 
 _COUNT = _integer(1, (1 << 31) - 1)
-# So far from 1 no rate is of use, and in these bounds neither its square nor its quotient leaves float32.
+# No useful rate is further from 1; in these bounds neither squares nor quotients of rates leave float32.
 _RATE = Rule(lambda value: _is_number(value) and 1e-15 <= value <= 1e15, "a number from 1e-15 to 1e15")
 _TRUTH = Rule(lambda value: type(value) is bool, "true or false")
 _WORD = Rule(lambda value: type(value) is str and value != "", "a word in quotes")

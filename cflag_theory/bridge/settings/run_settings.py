@@ -23,7 +23,7 @@ _PAPER = {
     "past_every": 0,
     "threads": None,
 }
-#: What a data set's runs have unless told otherwise. Those of CIFAR and TinyImageNet are the paper's (Sec. 7,
+#: What a data set's runs have by default. Those of CIFAR and TinyImageNet are the paper's (Sec. 7,
 #: supplement Sec. 4, Table 5), which gives no rate for plain steps. Nobody has published numbers for digits. They have
 #: some 290 images a task to train on instead of 10000, so that batches and memories are smaller there and steps longer;
 #: the mode is the one that the theory is about, and zeta the paper's medium one, since clients that are all alike have

@@ -74,7 +74,7 @@ class Folder:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Make the folder, or see that it holds this run; nobody else may write to it meanwhile.
+        """Make the folder, or see that it holds this run; no other process may write to it meanwhile.
 
         Raises
         ------
@@ -85,7 +85,7 @@ class Folder:
         """
         with alone_in(self.folder, "run"):
             self._begin()
-            # What a process left that was killed while it wrote.
+            # Drafts of a process that was killed while it wrote.
             for draft in self.folder.glob(".*.draft"):
                 draft.unlink(missing_ok=True)
             yield
@@ -189,7 +189,7 @@ def read_checkpoint(path: Path, *, arrays: bool = True) -> Checkpoint:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             header = json.loads(str(file["header"]))
             return Checkpoint(header["plain"], {name: file[name] for name in header["arrays"] if arrays})
-    # What zipfile and numpy raise on damaged bytes is no short list: a checkpoint is read whole or not at all.
+    # On damaged bytes zipfile and numpy raise many kinds of errors; any of them means that the file is damaged.
     except Exception as error:
         raise DataError(
             f"{path} is damaged ({error}): delete it and run again, which begins this method and seed anew"

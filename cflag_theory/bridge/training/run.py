@@ -75,7 +75,7 @@ def run_bridge(
     """
     device = find_device(settings.device)
     for name in settings.methods:
-        # What cannot be is said before anything is run.
+        # Options that do not go together are an error before anything runs.
         method_of(settings, name)
     with threads(settings.threads), ExitStack() as stack:
         if communication is None:
@@ -84,7 +84,7 @@ def run_bridge(
         environment = environment_of(settings, device, communication)
         folder = Folder(Path(out).absolute(), settings, environment, {"images": digest(images)})
         with folder.lock() if communication.rank == 0 else nullcontext():
-            # Until the first process has seen to the folder, nobody reads from it.
+            # The other processes read the folder only after the first one has prepared it.
             _wait(communication)
             notes: dict[str, None] = {}
             run = _Run(settings, folder, environment, notes, preset)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cflag_theory.cli.shell import Format, FormatOption, SeedOption, keep_study, print_json, progress_bar, say_figures
+from cflag_theory.cli.shell import Format, FormatOption, SeedOption, progress_bar, show_study
 
 
 def nqm_command(
@@ -58,14 +58,14 @@ def nqm_command(
             setting, replicas=replicas, seed=seed, searched=search, progress=lambda words: advance(1, words)
         )
     panels = found.pop("panels")
-    written: list[Path] = []
-    if out is not None:
-        from cflag_theory.figures import nqm_figure
-
-        drawn = {"nqm": nqm_figure(panels)}
-        written = keep_study(found | {"panels": panels}, out, "nqm", drawn, default=lambda curve: curve.tolist())
-    if format is Format.json:
-        print_json(found)
-        return
-    tables_nqm.nqm(found)
-    say_figures(written)
+    show_study(
+        found,
+        out,
+        "nqm",
+        format=format,
+        figures=lambda draw: {"nqm": draw.nqm_figure(panels)},
+        shown=[found],
+        table=tables_nqm.nqm,
+        kept=found | {"panels": panels},
+        default=lambda curve: curve.tolist(),
+    )

@@ -26,17 +26,15 @@ from cflag_theory.cli.shell import (
     Paper,
     PaperOption,
     SeedOption,
-    keep_study,
-    print_json,
     progress_bar,
-    say_figures,
+    show_study,
 )
 
 if TYPE_CHECKING:
     from cflag_theory.studies.rates.families import RateCase
     from cflag_theory.studies.rates.past_task import Rate
 
-#: The instances of `rate_instances`, which is too heavy to load for a help text.
+#: The instances of `rates.instances`, which is too heavy to load for a help text.
 NAMES = ("one-over-T", "floor-m", "floor-beta", "no-assumption-3", "redrawn", "alpha-diverges")
 
 
@@ -211,22 +209,18 @@ def _instance(
 
 
 def _show(found: Sequence[Rate], notes: Sequence[str], out: Path | None, format: Format) -> None:
-    results = [study.to_json() for study in found]
-    written: list[Path] = []
-    if out is not None:
-        from cflag_theory.figures import rate_figure
-
-        written = keep_study(results, out, "rate", {"rate": rate_figure(results)})
-    if format is Format.json:
-        print_json(results)
-        return
     from cflag_theory.cli.tables import rate as tables_rate
 
-    for study in found:
-        tables_rate.rate(study)
-    for note in notes:
-        typer.echo(note)
-    say_figures(written)
+    results = [study.to_json() for study in found]
+    show_study(
+        results,
+        out,
+        "rate",
+        format=format,
+        figures=lambda draw: {"rate": draw.rate_figure(results)},
+        shown=[*found, *notes],
+        table=lambda one: typer.echo(one) if isinstance(one, str) else tables_rate.rate(one),
+    )
 
 
 def _family(
@@ -254,16 +248,15 @@ def _family(
             progress=lambda T: advance(T, f"T = {T}"),
         )
     result = found.to_json()
-    written: list[Path] = []
-    if out is not None:
-        from cflag_theory.figures import rate_family_figure
-
-        written = keep_study(result, out, "rate_family", {"rate_family": rate_family_figure(result)})
-    if format is Format.json:
-        print_json(result)
-        return
-    tables_rate.family(found)
-    say_figures(written)
+    show_study(
+        result,
+        out,
+        "rate_family",
+        format=format,
+        figures=lambda draw: {"rate_family": draw.rate_family_figure(result)},
+        shown=[found],
+        table=tables_rate.family,
+    )
 
 
 def cfl_rate_studies(
@@ -288,14 +281,12 @@ def cfl_rate_studies(
             for model in models
         ]
     results = [study.to_json() for study in found]
-    written: list[Path] = []
-    if out is not None:
-        from cflag_theory.figures import cfl_rate_figure
-
-        written = keep_study(results, out, "cfl_rate", {"cfl_rate": cfl_rate_figure(results)})
-    if format is Format.json:
-        print_json(results)
-        return
-    for study in found:
-        tables_nqm.cfl_rate(study)
-    say_figures(written)
+    show_study(
+        results,
+        out,
+        "cfl_rate",
+        format=format,
+        figures=lambda draw: {"cfl_rate": draw.cfl_rate_figure(results)},
+        shown=found,
+        table=tables_nqm.cfl_rate,
+    )

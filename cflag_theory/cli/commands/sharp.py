@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cflag_theory.cli.shell import Format, FormatOption, keep_study, print_json, progress_bar, say_figures
+from cflag_theory.cli.shell import Format, FormatOption, progress_bar, show_study
 
 
 def sharp_command(
@@ -64,15 +64,15 @@ def sharp_command(
             pep=pep,
             progress=lambda words: advance(1, words),
         )
-    written: list[Path] = []
-    if out is not None:
-        from cflag_theory.figures import sharp_figure
-
-        curves = sharp_curves(lemmas or (), n=sizes, local_steps=lengths)
-        results = found.to_json() | {"curves": curves}
-        written = keep_study(results, out, "sharp", {"sharp": sharp_figure(curves)}, allow_nan=False)
-    if format is Format.json:
-        print_json(found.to_json())
-        return
-    tables_sharp.sharp(found)
-    say_figures(written)
+    results, curves = found.to_json(), None if out is None else sharp_curves(lemmas or (), n=sizes, local_steps=lengths)
+    show_study(
+        results,
+        out,
+        "sharp",
+        format=format,
+        figures=lambda draw: {"sharp": draw.sharp_figure(curves)},
+        shown=[found],
+        table=tables_sharp.sharp,
+        kept=results | {"curves": curves},
+        allow_nan=False,
+    )

@@ -80,7 +80,7 @@ def simulate_command(
         seed=seed,
     )
     row = read_algorithm(algorithm, set_ or ())
-    # Where f is g, a memory of f says nothing unless it is asked for.
+    # Where f is g, a memory of f is used only if it is asked for.
     asked = row.memory or memory is not None or memory_size is not None or m is not None or redraw
     trace = simulate(
         chosen,

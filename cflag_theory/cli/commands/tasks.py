@@ -10,7 +10,7 @@ import typer
 
 from cflag_theory.cli.commands.forgetting import AlphaOption, BetaOption, LevelOption, ReplicasOption, require_fitting
 from cflag_theory.cli.options import ClientsOption, DataOption, StepsOption
-from cflag_theory.cli.shell import Format, FormatOption, SeedOption, keep_study, print_json, progress_bar, say_figures
+from cflag_theory.cli.shell import Format, FormatOption, SeedOption, progress_bar, show_study
 from cflag_theory.errors import MissingExtra
 
 _LEARNERS: Sequence[str] = (
@@ -98,15 +98,12 @@ def tasks_command(
             for sequence in sequences
         ]
     results = [study.to_json() for study in studies]
-    written: list[Path] = []
-    if out is not None:
-        from cflag_theory.figures import tasks_figure
-
-        figures = {f"tasks_{as_file_name(study['title'])}": tasks_figure(study) for study in results}
-        written = keep_study(results, out, "tasks", figures)
-    if format is Format.json:
-        print_json(results)
-        return
-    for one in studies:
-        tables_forgetting.tasks(one)
-    say_figures(written)
+    show_study(
+        results,
+        out,
+        "tasks",
+        format=format,
+        figures=lambda draw: {f"tasks_{as_file_name(one['title'])}": draw.tasks_figure(one) for one in results},
+        shown=studies,
+        table=tables_forgetting.tasks,
+    )

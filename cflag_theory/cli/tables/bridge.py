@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cflag_theory.cli.tables.page import Page
 from cflag_theory.studies.bridge_results.published import Finding, deviation
 from cflag_theory.studies.bridge_results.report import NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNDECIDED, Cell, Report
 from cflag_theory.studies.bridge_results.spread import Spread
@@ -22,16 +22,16 @@ _STYLES = {REPRODUCED: "green", NOT_REPRODUCED: "red", UNDECIDED: "yellow", NOT_
 
 def results(summary: Summary) -> None:
     """One run: the metrics of every method, then every accuracy matrix."""
-    console = Console(highlight=False)
-    console.print(Text(summary.title, style="bold"))
+    console = Page()
+    console.say(summary.title, style="bold")
     seeds = max((found.seeds for found in summary.methods), default=0)
     spread = "mean +- standard deviation over seeds" if seeds > 1 else "one seed"
-    console.print(Text(f"  percent; {summary.rounds} rounds a task; {spread}"))
+    console.say(f"  percent; {summary.rounds} rounds a task; {spread}")
     for note in summary.notes:
-        console.print(Text("  " + note))
+        console.say("  " + note)
     for title, names in (("", _MAIN), ("Other definitions, means", [name for name in WORDS if name not in _MAIN])):
         if title:
-            console.print(Text(title, style="italic"))
+            console.say(title, style="italic")
         table = Table(box=None, pad_edge=False)
         table.add_column("method", no_wrap=True)
         for name in names:
@@ -48,14 +48,14 @@ def results(summary: Summary) -> None:
     for found in summary.methods:
         for count, words in ((found.diverged, "diverged"), (found.unfinished, "not finished")):
             if count:
-                console.print(Text(f"{_name(found)}: {count} of {found.seeds} seeds {words}\n", style="red"))
+                console.say(f"{_name(found)}: {count} of {found.seeds} seeds {words}\n", style="red")
     for found in summary.methods:
         _matrix(console, found)
 
 
-def _matrix(console: Console, found: MethodSummary) -> None:
+def _matrix(console: Page, found: MethodSummary) -> None:
     # Not the table's own title, which would be folded to the table's width.
-    console.print(Text(f"{_name(found)}: accuracy on task", style="italic"))
+    console.say(f"{_name(found)}: accuracy on task", style="italic")
     table = Table(box=None, pad_edge=False)
     tasks = len(found.accuracy)
     table.add_column("after task")
@@ -73,20 +73,18 @@ def _matrix(console: Console, found: MethodSummary) -> None:
 
 def report(found: Report) -> None:
     """Measured beside printed, a line a number, and what the printed numbers say about each other."""
-    console = Console(highlight=False)
+    console = Page()
     for title, cells in _blocks(found).items():
-        console.print(Text(title, style="bold"))
-        table = Table(box=None, pad_edge=False)
-        for name in _HEAD:
-            table.add_column(name, overflow="fold")
-        for cell in cells:
-            table.add_row(*_row(cell), Text(cell.verdict, style=_STYLES[cell.verdict]))
-        console.print(table)
+        console.say(title, style="bold")
+        rows: list[list[str | Text]] = [
+            [*_row(cell), Text(cell.verdict, style=_STYLES[cell.verdict])] for cell in cells
+        ]
+        console.table(_HEAD, rows, whole=False)
         console.print()
-    console.print(Text(f"{counts(found)}; reproduced: the printed mean lies within the margin of the measured one"))
+    console.say(f"{counts(found)}; reproduced: the printed mean lies within the margin of the measured one")
     for note in found.notes:
-        console.print(Text("  " + note, style="yellow"))
-    console.print(Text("\nThe printed numbers beside each other", style="bold"))
+        console.say("  " + note, style="yellow")
+    console.say("\nThe printed numbers beside each other", style="bold")
     for finding in found.findings:
         console.print(Text(f"  {_mark(finding):<11}", style=_MARKS[_mark(finding)]) + Text(finding.sentence))
     console.print()
@@ -144,20 +142,14 @@ def _row(cell: Cell) -> tuple[str, ...]:
 
 def presets(listed: Sequence[Mapping[str, Any]]) -> None:
     """Every preset by name, with what it runs."""
-    console = Console(highlight=False)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("preset", "runs", "what it is"):
-        table.add_column(name, overflow="fold", no_wrap=name == "preset")
-    for each in listed:
-        table.add_row(each["name"], str(len(each["runs"])), Text(each["what"]))
-    console.print(table)
+    Page().table(("preset", "runs", "what it is"), [(e["name"], str(len(e["runs"])), e["what"]) for e in listed])
 
 
 def data(found: Mapping[str, Any]) -> None:
     """What lies in a folder."""
-    console = Console(highlight=False)
+    console = Page()
     if not found["found"]:
-        console.print(Text(f"{found['folder']} holds no data set that cflag bridge reads"))
+        console.say(f"{found['folder']} holds no data set that cflag bridge reads")
     for one in found["found"]:
         style = {"whole": "green", "damaged": "red"}.get(one["status"], "yellow")
         words = (
@@ -166,9 +158,9 @@ def data(found: Mapping[str, Any]) -> None:
         )
         console.print(Text(one["status"], style=style) + Text(words))
         for line in (*one["differences"], *one["faults"]):
-            console.print(Text("  " + line))
+            console.say("  " + line)
     for line in found["packed"]:
-        console.print(Text(line))
+        console.say(line)
 
 
 def _name(found: MethodSummary) -> str:

@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from cflag_theory.claims.engine.claim import Statement
+from cflag_theory.cli.tables.page import Page
 from cflag_theory.kernels import Problem, Trace
 from cflag_theory.verify.coq import census
 from cflag_theory.verify.verdict import MEANINGS, Evidence, Verdict
@@ -24,20 +23,6 @@ _COLOURS = {
     "needs-hypothesis": "yellow",
     "false": "red",
 }
-
-
-def _console() -> Console:
-    return Console(highlight=False)
-
-
-def _plain(columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, column in enumerate(columns):
-        # The first column holds names to be copied; they must not be broken.
-        table.add_column(column, overflow="fold", no_wrap=place == 0)
-    for row in rows:
-        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
-    return table
 
 
 def ledger(verdicts: Sequence[Verdict]) -> None:
@@ -55,29 +40,29 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
         follows += [f"checked by Coq: {', '.join(by_hand)}"] if by_hand else []
         word = Text(verdict.verdict, style=_COLOURS[verdict.verdict])
         rows.append((verdict.claim.id, verdict.claim.where, word, "\n".join(follows)))
-    console = _console()
-    console.print(_plain(("claim", "where", "verdict", "what follows"), rows))
+    console = Page()
+    console.table(("claim", "where", "verdict", "what follows"), rows)
     for paper in dict.fromkeys(verdict.claim.paper for verdict in verdicts):
         counts = Counter(verdict.verdict for verdict in verdicts if verdict.claim.paper == paper)
         words = ", ".join(f"{counts[name]} {name}" for name in MEANINGS if counts[name])
-        console.print(Text(f"{paper}: {words}"))
+        console.say(f"{paper}: {words}")
     asked = census(verdicts)
     if asked is not None:
-        console.print(Text(str(asked)))
+        console.say(str(asked))
         for id, part, on, kind in asked.left:
-            console.print(Text(f"  without Coq: {id}, part {part}, {on}: {kind}"))
+            console.say(f"  without Coq: {id}, part {part}, {on}: {kind}")
         axioms = sorted(
             {axiom for verdict in verdicts for theorem in _theorems(verdict) for axiom in theorem["axioms"]}
         )
         if axioms:
-            console.print(Text(f"  axioms behind the headline theorems: {', '.join(axioms)}"))
+            console.say(f"  axioms behind the headline theorems: {', '.join(axioms)}")
 
 
 def claim(verdict: Verdict) -> None:
     """Everything about one claim."""
-    console = _console()
+    console = Page()
     subject = verdict.claim
-    console.print(Text(f"{subject.id}  {subject.paper}, {subject.where}: {subject.title}", style="bold"))
+    console.say(f"{subject.id}  {subject.paper}, {subject.where}: {subject.title}", style="bold")
     word = Text(verdict.verdict, style=_COLOURS[verdict.verdict])
     console.print(Text("verdict: ") + word + Text(f", {MEANINGS[verdict.verdict]}"))
     for part, found in zip(subject.parts, verdict.parts, strict=True):
@@ -92,22 +77,22 @@ def claim(verdict: Verdict) -> None:
             _section(console, "sharp", _statement(part.sharp.statement))
     rows = [(f"{e.part} {e.on}", e.kind, e.finding, _evidence(e)) for e in verdict.evidence]
     console.print()
-    console.print(_plain(("on", "evidence", "finding", "summary"), rows))
+    console.table(("on", "evidence", "finding", "summary"), rows)
     for theorem in {theorem["name"]: theorem for theorem in _theorems(verdict)}.values():
         axioms = [f"axioms: {', '.join(theorem['axioms'])}"] if theorem["axioms"] else []
         _section(console, f"Coq, {theorem['name']}", [*theorem["statement"].splitlines(), *axioms])
     if verdict.counterexample:
         console.print()
-        console.print(Text(f"replay: cflag show {subject.id} --replay"))
+        console.say(f"replay: cflag show {subject.id} --replay")
     _section(console, "notes", subject.notes)
 
 
 def replay(verdict: Verdict) -> None:
     """The counterexample alone, as it was just replayed."""
-    console = _console()
+    console = Page()
     found = verdict.counterexample
     if found is None:
-        console.print(Text(f"{verdict.claim.id} is {verdict.verdict}: there is no counterexample to replay"))
+        console.say(f"{verdict.claim.id} is {verdict.verdict}: there is no counterexample to replay")
         return
     statement = next(part.printed for part in verdict.claim.parts if part.key == found.part)
     _section(console, f"{verdict.claim.id}, part {found.part}, as printed", _statement(statement))
@@ -116,7 +101,7 @@ def replay(verdict: Verdict) -> None:
     _section(console, "result", [found.summary])
 
 
-def _hypotheses(console: Console, statement: Statement) -> None:
+def _hypotheses(console: Page, statement: Statement) -> None:
     _section(console, "under", [fact.words for fact in statement.hypotheses])
     _section(console, "where", [f"{fact.words}  [{fact.relation}]" for fact in statement.definitions])
 
@@ -125,12 +110,12 @@ def _statement(statement: Statement) -> list[str]:
     return [statement.words] if statement.relation is None else [statement.words, str(statement.relation)]
 
 
-def _section(console: Console, title: str, lines: Sequence[str]) -> None:
+def _section(console: Page, title: str, lines: Sequence[str]) -> None:
     if lines:
         console.print()
-        console.print(Text(title, style="bold"))
+        console.say(title, style="bold")
         for line in lines:
-            console.print(Text("  " + line))
+            console.say("  " + line)
 
 
 def _theorems(verdict: Verdict) -> list[dict[str, Any]]:
@@ -171,18 +156,16 @@ def _finite(value: float) -> float | str:
 
 def trace(summary: Mapping[str, Any]) -> None:
     """The summary of a run."""
-    console = _console()
-    console.print(
-        Text(f"{summary['problem']}: {summary['rounds']} rounds, {summary['replicas']} replicas", style="bold")
-    )
+    console = Page()
+    console.say(f"{summary['problem']}: {summary['rounds']} rounds, {summary['replicas']} replicas", style="bold")
     for note in summary["notes"]:
-        console.print(Text("  " + note))
+        console.say("  " + note)
     start = summary.get("start", {})
     rows = [
         (name, f"{start[name]:.6g}" if name in start else "", f"{value:.6g}") for name, value in summary["end"].items()
     ]
-    console.print(_plain(("mean over replicas", "at x_0", "at x_T"), rows))
+    console.table(("mean over replicas", "at x_0", "at x_T"), rows)
     for name in ("mean_Gamma", "m_met", "r_met", "ifo_calls", "communicated"):
         if name in summary:
             value = summary[name]
-            console.print(Text(f"  {name}: {value if isinstance(value, str) else format(value, '.6g')}"))
+            console.say(f"  {name}: {value if isinstance(value, str) else format(value, '.6g')}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Console
 from rich.text import Text
 
+from cflag_theory.cli.tables.page import Page
 from cflag_theory.falsify.finding import PROVED, Finding
 from cflag_theory.falsify.saving import Replay
 
@@ -16,44 +16,44 @@ _COLOURS = {"refuted": "red", "proved": "green", "not broken": "yellow"}
 
 def finding(found: Finding, *, replay: str | None = None) -> None:
     """One finding; `replay` is the command that computes its counterexample again."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = Page(soft_wrap=True)
     head = Text(f"{found.name}: ")
     console.print(head.append(found.status, style=_COLOURS[found.status]))
-    console.print(Text(f"  claim: left {found.relation} right"))
+    console.say(f"  claim: left {found.relation} right")
     if found.refuted:
         _values(console, found.case)
-        console.print(Text(f"  left = {found.left}, right = {found.right}"))
-        console.print(Text(f"  found by {found.found_by}, in exact arithmetic; {_effort(found)}"))
+        console.say(f"  left = {found.left}, right = {found.right}")
+        console.say(f"  found by {found.found_by}, in exact arithmetic; {_effort(found)}")
         if replay is not None:
-            console.print(Text(f"  replay: {replay}"))
+            console.say(f"  replay: {replay}")
     elif found.status == PROVED:
-        console.print(Text(f"  for all values in the ranges, by {' and '.join(found.engines)}"))
-        console.print(Text(f"  {_effort(found)}"))
+        console.say(f"  for all values in the ranges, by {' and '.join(found.engines)}")
+        console.say(f"  {_effort(found)}")
     else:
-        console.print(Text(f"  no counterexample was met, which proves nothing; {_effort(found)}"))
+        console.say(f"  no counterexample was met, which proves nothing; {_effort(found)}")
     if not found.refuted and found.largest_ratio is not None:
-        console.print(Text(f"  largest left/right: {found.largest_ratio:.10g}, at"))
+        console.say(f"  largest left/right: {found.largest_ratio:.10g}, at")
         _values(console, found.worst)
-    console.print(Text(f"  ranges: {'; '.join(f'{name} in {words}' for name, words in found.ranges.items())}", "dim"))
+    console.say(f"  ranges: {'; '.join(f'{name} in {words}' for name, words in found.ranges.items())}", "dim")
     if found.given:
-        console.print(Text(f"  given: {'; '.join(found.given)}", style="dim"))
+        console.say(f"  given: {'; '.join(found.given)}", style="dim")
     for words in found.not_covered:
-        console.print(Text(f"  not covered: {words}"))
+        console.say(f"  not covered: {words}")
 
 
 def replayed(again: Replay) -> None:
     """A counterexample computed anew."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = Page(soft_wrap=True)
     verdict = "the counterexample stands" if again.broken else "this is no counterexample"
     console.print(Text(f"{again.name}: ").append(verdict, style="red" if again.broken else "green"))
-    console.print(Text(f"  claim: {again.relation}"))
+    console.say(f"  claim: {again.relation}")
     _values(console, again.values)
     if again.left:
-        console.print(Text(f"  left = {again.left}, right = {again.right}"))
+        console.say(f"  left = {again.left}, right = {again.right}")
     else:
-        console.print(Text("  the hypotheses do not hold here"))
+        console.say("  the hypotheses do not hold here")
     if again.changed:
-        console.print(Text("  the claim's file has changed since the counterexample was saved"))
+        console.say("  the claim's file has changed since the counterexample was saved")
 
 
 def _effort(found: Finding) -> str:
@@ -63,8 +63,8 @@ def _effort(found: Finding) -> str:
     return f"{cases}, {found.exact_cases} exact evaluations, seed {found.seed}, budget {found.budget}"
 
 
-def _values(console: Console, case: Mapping[str, Any]) -> None:
-    console.print(Text(f"    {', '.join(f'{name} = {_listed(value)}' for name, value in case.items())}"))
+def _values(console: Page, case: Mapping[str, Any]) -> None:
+    console.say(f"    {', '.join(f'{name} = {_listed(value)}' for name, value in case.items())}")
 
 
 def _listed(value: Any) -> str:

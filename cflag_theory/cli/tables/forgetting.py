@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cflag_theory.cli.tables.page import Page
 from cflag_theory.studies.forgetting.adaptive_rates import QUANTITIES, AdaptiveRates
 from cflag_theory.studies.forgetting.heterogeneity import Forgetting, sentences
 from cflag_theory.studies.forgetting.replica_means import Mean
@@ -29,17 +29,17 @@ _HEADS = {
 
 def forgetting(found: Sequence[Forgetting]) -> None:
     """Gamma along rounds, a line a row and level, and what Sec. 7 says about it."""
-    console = Console(highlight=False)
+    console = Page()
     for study in dict.fromkeys(one.study for one in found):
         mine = [one for one in found if one.study == study]
         first = mine[0]
         rounds = len(first.Gamma.mean)
-        console.print(Text(f"{study}: the forgetting term over {rounds} rounds", style="bold"))
-        console.print(Text(f"  E = {first.E}, {first.replicas} replicas, seed {first.seed}; means with 95% intervals"))
+        console.say(f"{study}: the forgetting term over {rounds} rounds", style="bold")
+        console.say(f"  E = {first.E}, {first.replicas} replicas, seed {first.seed}; means with 95% intervals")
         for note in dict.fromkeys(note for one in mine for note in one.notes):
             of = dict.fromkeys(one.words for one in mine if note in one.notes)
             everywhere = len(of) == len({one.words for one in mine})
-            console.print(Text("  " + ("" if everywhere else f"{', '.join(of)}: ") + note))
+            console.say("  " + ("" if everywhere else f"{', '.join(of)}: ") + note)
         rows = [
             [
                 f"{one.level}: {one.words}",
@@ -55,24 +55,22 @@ def forgetting(found: Sequence[Forgetting]) -> None:
         ]
         header = ["", "row", "sum Gamma", "largest", "spread in t", "f(x_T) - f(x_0)", "clients", "server"]
         _grid(console, header, rows, names=2)
-        console.print(Text("  clients, server: share of rounds in which they interfere (Lambda <= 0)\n"))
+        console.say("  clients, server: share of rounds in which they interfere (Lambda <= 0)\n")
     for sentence in sentences(found):
-        console.print(Text(sentence))
+        console.say(sentence)
     console.print()
 
 
 def adaptive_rates(study: AdaptiveRates) -> None:
     """All rules, and their differences to constant rates on the same draws."""
-    console = Console(highlight=False)
-    console.print(Text(f"{study.title}: rules for adaptive rates", style="bold"))
-    console.print(
-        Text(
-            f"  L = {study.L:.4g}, alpha = {study.alpha:.4g}, beta = {study.beta:.4g}, E = {study.E}, T = {study.T}, "
-            f"{study.replicas} replicas, seed {study.seed}; means with 95% intervals"
-        )
+    console = Page()
+    console.say(f"{study.title}: rules for adaptive rates", style="bold")
+    console.say(
+        f"  L = {study.L:.4g}, alpha = {study.alpha:.4g}, beta = {study.beta:.4g}, E = {study.E}, T = {study.T}, "
+        f"{study.replicas} replicas, seed {study.seed}; means with 95% intervals"
     )
     for note in study.notes:
-        console.print(Text("  " + note))
+        console.say("  " + note)
     lost = {rule.adaptive: f"{rule.diverged} of {study.replicas} diverged" for rule in study.rules if rule.diverged}
     rows = [
         [
@@ -82,7 +80,7 @@ def adaptive_rates(study: AdaptiveRates) -> None:
         for rule in study.rules
     ]
     _grid(console, ["", *_HEADS.values()], rows)
-    console.print(Text("  minus constant rates, same draws:"))
+    console.say("  minus constant rates, same draws:")
     paired = [key for key in QUANTITIES if key not in ("raised", "mean_Gamma")]
     rows = [
         [rule.words, *(_interval(rule.against[key]) if key in rule.against else "" for key in paired)]
@@ -90,25 +88,23 @@ def adaptive_rates(study: AdaptiveRates) -> None:
     ]
     _grid(console, ["", *(_HEADS[key] for key in paired)], rows)
     for key, (words, claims) in QUANTITIES.items():
-        console.print(Text(f"  {_HEADS[key]}: {words}; {', '.join(claims)}"))
+        console.say(f"  {_HEADS[key]}: {words}; {', '.join(claims)}")
     for rule in study.rules:
-        console.print(Text(f"  {rule.words}: {', '.join(rule.claims)}"))
+        console.say(f"  {rule.words}: {', '.join(rule.claims)}")
     console.print()
 
 
 def tasks(study: TaskStudy) -> None:
     """Forgetting after each transition, and what each task costs, learner by learner."""
-    console = Console(highlight=False)
-    console.print(Text(f"{study.title}: {study.tasks} tasks in a row", style="bold"))
-    console.print(
-        Text(
-            f"  N = {study.clients}, d = {study.dimension}, L = {study.L:.4g}, alpha = {study.alpha:.4g}, beta = "
-            f"{study.beta:.4g}, E = {study.E}, {study.T} rounds a task ({study.first_rounds} on the first), "
-            f"{study.replicas} replicas, seed {study.seed}"
-        )
+    console = Page()
+    console.say(f"{study.title}: {study.tasks} tasks in a row", style="bold")
+    console.say(
+        f"  N = {study.clients}, d = {study.dimension}, L = {study.L:.4g}, alpha = {study.alpha:.4g}, beta = "
+        f"{study.beta:.4g}, E = {study.E}, {study.T} rounds a task ({study.first_rounds} on the first), "
+        f"{study.replicas} replicas, seed {study.seed}"
     )
     for note in study.notes:
-        console.print(Text("  " + note))
+        console.say("  " + note)
     rows = [[run.learner, *(_interval(value) for value in run.average), _learned(run)] for run in study.runs]
     header = ["average forgetting after", *(f"task {s}" for s in range(2, study.tasks + 1)), "learned a task"]
     _grid(console, header, rows)
@@ -139,7 +135,7 @@ def _interval(value: Mean) -> str:
     return f"{value.mean:.3g}\n[{value.low:.3g}, {value.high:.3g}]"
 
 
-def _grid(console: Console, header: Sequence[str], rows: Sequence[Sequence[str]], *, names: int = 1) -> None:
+def _grid(console: Page, header: Sequence[str], rows: Sequence[Sequence[str]], *, names: int = 1) -> None:
     """A table, or several below each other where one would be cut off: each begins with the first `names` columns."""
     columns = list(zip(header, *rows, strict=True))
     least = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]

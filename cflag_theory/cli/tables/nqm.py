@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from cflag_theory.cli.tables.page import Page
 from cflag_theory.studies.rates.cfl import CFLRate
 
 
 def nqm(found: Mapping[str, Any]) -> None:
-    """Everything that `nqm_runs.nqm_study` found."""
-    console = Console(highlight=False)
+    """Everything that `nqm.table3.nqm_study` found."""
+    console = Page()
     setting = ", ".join(f"{name} = {value}" for name, value in found["setting"].items())
-    console.print(Text(f"Unsaid parameters: {setting}\n"))
+    console.say(f"Unsaid parameters: {setting}\n")
     _table3(console, found["table"])
     _sentences(console, found["sentences"])
     _beside(console, found)
@@ -24,17 +23,12 @@ def nqm(found: Mapping[str, Any]) -> None:
         _search(console, found["search"])
 
 
-def _grid(console: Console, title: str, columns: list[str], rows: list[list[str | Text]]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left")
-    for place, column in enumerate(columns):
-        table.add_column(column, overflow="fold", no_wrap=place == 0)
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+def _grid(console: Page, title: str, columns: list[str], rows: list[list[str | Text]]) -> None:
+    console.table(columns, rows, title=title, title_justify="left")
     console.print()
 
 
-def _table3(console: Console, entries: list[dict[str, Any]]) -> None:
+def _table3(console: Page, entries: list[dict[str, Any]]) -> None:
     names = list(dict.fromkeys(entry["cell"] for entry in entries))
     methods = list(dict.fromkeys(entry["method"] for entry in entries))
     rows: list[list[str | Text]] = []
@@ -53,11 +47,11 @@ def _table3(console: Console, entries: list[dict[str, Any]]) -> None:
     compared = [entry for entry in entries if entry["printed"] is not None]
     wrong = [f"{entry['method']} {entry['cell']}" for entry in compared if not entry["agrees"]]
     agree = f"{len(compared) - len(wrong)} of {len(compared)} entries agree within 0.005 or 10 %"
-    console.print(Text(agree + (f"; not {', '.join(wrong)}.\n" if wrong else ".\n")))
+    console.say(agree + (f"; not {', '.join(wrong)}.\n" if wrong else ".\n"))
 
 
-def _sentences(console: Console, sentences: list[dict[str, Any]]) -> None:
-    console.print(Text("Sentences of Sec. 5.1.2 in this setting", style="italic"))
+def _sentences(console: Page, sentences: list[dict[str, Any]]) -> None:
+    console.say("Sentences of Sec. 5.1.2 in this setting", style="italic")
     for row in sentences:
         mark = Text("holds  ", style="green") if row["holds"] else Text("fails  ", style="red")
         where = f" Fails in {', '.join(row['fails_in'])}." if row["fails_in"] else ""
@@ -65,7 +59,7 @@ def _sentences(console: Console, sentences: list[dict[str, Any]]) -> None:
     console.print()
 
 
-def _beside(console: Console, found: Mapping[str, Any]) -> None:
+def _beside(console: Page, found: Mapping[str, Any]) -> None:
     rows: list[list[str | Text]] = [
         [
             row["cell"],
@@ -82,15 +76,13 @@ def _beside(console: Console, found: Mapping[str, Any]) -> None:
     if found["monte_carlo"]:
         covered = sum(row["covered"] for row in found["monte_carlo"]) / len(found["monte_carlo"])
         replicas = found["monte_carlo"][0]["replicas"]
-        console.print(
-            Text(
-                f"Simulated: {replicas} runs of each curve; the 95 % interval of their mean holds the exact one in "
-                f"{100 * covered:.0f} % of all rounds.\n"
-            )
+        console.say(
+            f"Simulated: {replicas} runs of each curve; the 95 % interval of their mean holds the exact one in "
+            f"{100 * covered:.0f} % of all rounds.\n"
         )
 
 
-def _search(console: Console, search: Mapping[str, Any]) -> None:
+def _search(console: Page, search: Mapping[str, Any]) -> None:
     settings = search["settings"]
     names = list(dict.fromkeys(row["cell"] for row in search["cells"]))
     methods = list(dict.fromkeys(row["method"] for row in search["cells"]))
@@ -100,22 +92,20 @@ def _search(console: Console, search: Mapping[str, Any]) -> None:
     ]
     _grid(console, f"Part of {settings} settings in which an entry agrees", ["method", *names], rows)
     most = f"no setting reproduces more than {search['most_cells']} of {len(search['cells'])} entries"
-    console.print(Text(f"With learning rates in steps of {search['step']:g}, {most}."))
+    console.say(f"With learning rates in steps of {search['step']:g}, {most}.")
     for row in search["sentences"]:
         share = 100 * row["holds_in"] / settings
-        console.print(Text(f"  {row['sentence']}: in {share:.0f} % of the settings"))
+        console.say(f"  {row['sentence']}: in {share:.0f} % of the settings")
 
 
 def cfl_rate(study: CFLRate) -> None:
     """One rate study of FedAvg and CFL."""
-    console, model = Console(highlight=False), study.model
-    console.print(Text(study.title, style="bold"))
-    console.print(
-        Text(
-            f"  d = {model.dimension}, N = {model.clients}, K = {model.K}; L = {model.L:g}, mu = {model.mu:g}, "
-            f"G = {model.G:g}, D = {model.D:g}, sigma = {model.sigma:.3g}, I = {model.information_loss:g}; "
-            f"{study.replicas} replicas, seed {study.seed}"
-        )
+    console, model = Page(), study.model
+    console.say(study.title, style="bold")
+    console.say(
+        f"  d = {model.dimension}, N = {model.clients}, K = {model.K}; L = {model.L:g}, mu = {model.mu:g}, "
+        f"G = {model.G:g}, D = {model.D:g}, sigma = {model.sigma:.3g}, I = {model.information_loss:g}; "
+        f"{study.replicas} replicas, seed {study.seed}"
     )
     for rate in study.methods:
         rows: list[list[str | Text]] = []

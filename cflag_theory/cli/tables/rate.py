@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
+from cflag_theory.cli.tables.page import Page
 from cflag_theory.studies.rates.bounds import Bound
 from cflag_theory.studies.rates.families import RateFamily
 from cflag_theory.studies.rates.past_task import Curve, Rate
@@ -18,13 +13,13 @@ _GRADIENTS = {"f": "|grad f|^2", "g": "|grad g|^2", "h": "|grad h~|^2"}
 
 def rate(study: Rate) -> None:
     """One rate study: the setting, f at every horizon, what g and h~ do, the bounds and why they apply or not."""
-    console = Console(highlight=False)
-    console.print(Text(study.title, style="bold"))
+    console = Page()
+    console.say(study.title, style="bold")
     if study.exact is not None:
-        console.print(Text(f"  {study.exact.claim}: {study.exact.words}"))
+        console.say(f"  {study.exact.claim}: {study.exact.words}")
     for note in study.notes:
-        console.print(Text("  " + note))
-    console.print(Text(_setting(study)))
+        console.say("  " + note)
+    console.say(_setting(study))
     of_f = study.curves["f"]
     rows = [
         (
@@ -41,24 +36,24 @@ def rate(study: Rate) -> None:
     ]
     exact = () if study.exact is None else ("closed form",)
     header = ("T", "min mean |grad f|^2", "95% band", *exact, "mean over t", "mean of minima", "Theorem 2", "/measured")
-    console.print(_table(header, rows))
+    console.table(header, rows)
     for T, count in zip(study.horizons, study.diverged, strict=True):
         if count:
-            console.print(Text(f"  T = {T}: {count} of {study.replicas} replicas left the finite numbers"))
+            console.say(f"  T = {T}: {count} of {study.replicas} replicas left the finite numbers")
     for key, curve in study.curves.items():
         for name, found in (("min", curve.fit), ("mean", curve.mean_fit)):
-            console.print(Text(f"  fitted slope, {name} of {_GRADIENTS[key]}: {_fit(found)}"))
-    console.print(Text(f"  fitted on {FIT_RULE}"))
-    console.print(Text("  bounds over measurements, from the smallest T to the largest:"))
+            console.say(f"  fitted slope, {name} of {_GRADIENTS[key]}: {_fit(found)}")
+    console.say(f"  fitted on {FIT_RULE}")
+    console.say("  bounds over measurements, from the smallest T to the largest:")
     for one in study.bounds:
-        console.print(Text(f"    {_bound(study, one)}"))
+        console.say(f"    {_bound(study, one)}")
     console.print()
 
 
 def family(found: RateFamily) -> None:
     """What every value of the dial gives."""
-    console = Console(highlight=False)
-    console.print(Text(f"{found.studies[0].title}: {found.varied} varied", style="bold"))
+    console = Page()
+    console.say(f"{found.studies[0].title}: {found.varied} varied", style="bold")
     rows = []
     for value, study in zip(found.values, found.studies, strict=True):
         proved = [one for one in study.bounds if one.proved and one.quantity == "f" and one.values[-1] is not None]
@@ -75,8 +70,8 @@ def family(found: RateFamily) -> None:
         )
     T = found.studies[0].horizons[-1]
     header = (found.varied, f"min at T = {T}", "fitted slope", "alpha", "m", "r met", "proved bounds (/measured)")
-    console.print(_table(header, rows))
-    console.print(Text(f"  fitted on {FIT_RULE}"))
+    console.table(header, rows)
+    console.say(f"  fitted on {FIT_RULE}")
 
 
 def _setting(study: Rate) -> str:
@@ -124,13 +119,3 @@ def _number(value: float | None) -> str:
 
 def _quotient(value: float | None, of: float | None) -> str:
     return "" if value is None or not of else f"{value / of:.3g}"
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, column in enumerate(columns):
-        # The first column holds what the row is about; it must not be broken.
-        table.add_column(column, overflow="fold", no_wrap=place == 0)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    return table

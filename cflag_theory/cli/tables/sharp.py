@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from cflag_theory.cli.tables.page import Page
 from cflag_theory.studies.worst_cases.exponentials import Interval
 from cflag_theory.studies.worst_cases.findings import Range, Row, Sharp, Union
 
@@ -20,10 +19,8 @@ _DIGITS = 9
 
 
 def sharp(found: Sharp) -> None:
-    """Everything that `worst_cases.study.sharp` found."""
-    console = Console(highlight=False)
-    if not console.is_terminal or console.width > _WIDTH:
-        console = Console(highlight=False, width=_WIDTH)
+    """Everything that `worst_cases.constants.sharp` found."""
+    console = Page(_WIDTH)
     for id in dict.fromkeys(row.lemma for row in found.rows):
         _lemma(console, [row for row in found.rows if row.lemma == id])
     _legend(console, found.rows)
@@ -41,7 +38,7 @@ _HOW = {
 }
 
 
-def _lemma(console: Console, rows: Sequence[Row]) -> None:
+def _lemma(console: Page, rows: Sequence[Row]) -> None:
     first = rows[0]
     solved = any(row.pep is not None for row in rows)
     shown = [
@@ -87,7 +84,7 @@ def _order(row: Row) -> str:
     return ",".join(parts) if len(parts) <= _SHOWN else ",".join(parts[: _SHOWN - 1]) + ",..."
 
 
-def _legend(console: Console, rows: Sequence[Row]) -> None:
+def _legend(console: Page, rows: Sequence[Row]) -> None:
     lines = [
         "worst: no instance needs a larger constant, for this n, E and beta L E. met: what the concave quadratic "
         "needs that was run in exact arithmetic. all n, E: what the worst cases tend to as n and E grow, from below.",
@@ -103,11 +100,11 @@ def _legend(console: Console, rows: Sequence[Row]) -> None:
     used = {row.how for row in rows}
     lines += [words for how, words in _HOW.items() if how in used]
     for line in lines:
-        console.print(Text(line))
+        console.say(line)
     console.print()
 
 
-def _ranges(console: Console, ranges: Sequence[Range]) -> None:
+def _ranges(console: Page, ranges: Sequence[Range]) -> None:
     shown = [
         (
             one.where,
@@ -126,11 +123,11 @@ def _ranges(console: Console, ranges: Sequence[Range]) -> None:
     _table(console, "Largest beta L E at which the printed inequality is true", head, shown)
     unproved = dict.fromkeys(one.where for one in ranges if one.how == "argument")
     if unproved:
-        console.print(Text(f"{', '.join(unproved)}: by an argument that the ledger does not prove."))
+        console.say(f"{', '.join(unproved)}: by an argument that the ledger does not prove.")
         console.print()
 
 
-def _lemma3(console: Console, union: Sequence[Union], limit: Interval) -> None:
+def _lemma3(console: Page, union: Sequence[Union], limit: Interval) -> None:
     shown = [
         (
             str(one.local_steps),
@@ -143,22 +140,15 @@ def _lemma3(console: Console, union: Sequence[Union], limit: Interval) -> None:
     ]
     head = ["E", "at beta L E = 1/30", "best beta L E", "there", "beta L E with 60 L"]
     _table(console, "Lemma 3 for (67)-(68): the constant of L in place of 60", head, shown)
-    console.print(
-        Text(
-            "From what an instance with one component needs to what ours.union_descent proves with the exact worst "
-            f"case of the local steps, for every n; at beta L E = 1/30 the latter tends to "
-            f"{float(limit[1]):.4f} as E grows."
-        )
+    console.say(
+        "From what an instance with one component needs to what ours.union_descent proves with the exact worst "
+        f"case of the local steps, for every n; at beta L E = 1/30 the latter tends to "
+        f"{float(limit[1]):.4f} as E grows."
     )
 
 
-def _table(console: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
+def _table(console: Page, title: str, columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
     # Not the table's own title, which would be folded to the width of its columns.
-    console.print(Text(title, style="bold"))
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in columns:
-        table.add_column(name, overflow="fold")
-    for row in rows:
-        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
-    console.print(table)
+    console.say(title, style="bold")
+    console.table(columns, rows, whole=False)
     console.print()

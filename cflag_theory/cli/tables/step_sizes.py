@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from cflag_theory.cli.tables.page import Page
 from cflag_theory.studies.stepsize.best_rates import Best
 from cflag_theory.studies.stepsize.cfl_best_rates import CFLBest
 from cflag_theory.studies.stepsize.cfl_conditions import CFLStepSizes
@@ -21,25 +20,16 @@ _WIDTH = 100
 Columns = Mapping[str, int | None]
 
 
-def _console() -> Console:
-    console = Console(highlight=False)
-    return (
-        Console(highlight=False, width=min(console.width, _WIDTH))
-        if console.is_terminal
-        else Console(highlight=False, width=_WIDTH)
-    )
-
-
 def c_flag(found: StepSizes) -> None:
     """Everything about one choice of alpha and beta."""
-    console = _console()
+    console = Page(_WIDTH)
     _conditions(console, found.conditions, found.as_printed)
-    console.print(Text(f"beta = c/sqrt(T) of Lemma 4 and Theorem 5: c = {found.c:.6g} at T = {found.T}"))
+    console.say(f"beta = c/sqrt(T) of Lemma 4 and Theorem 5: c = {found.c:.6g} at T = {found.T}")
     if found.gradients_per_round is not None:
-        console.print(Text(f"gradient evaluations a round, sum_i (n_i + E - 1 + m_i): {found.gradients_per_round}"))
+        console.say(f"gradient evaluations a round, sum_i (n_i + E - 1 + m_i): {found.gradients_per_round}")
     _bounds(console, found.bounds, found.epsilon, found.as_printed)
     given = ", ".join(f"{name} = {_number(value)}" for name, value in found.numbers.items())
-    console.print(Text(f"with {given}; what is said of the run is taken to hold for every T"))
+    console.say(f"with {given}; what is said of the run is taken to hold for every T")
     if found.best:
         _best(console, found.best, found.epsilon)
     _ledger(console, found.as_printed, found.bounds)
@@ -47,14 +37,14 @@ def c_flag(found: StepSizes) -> None:
 
 def cfl(found: CFLStepSizes) -> None:
     """Everything about one choice of eta_l and eta_g."""
-    console = _console()
+    console = Page(_WIDTH)
     _conditions(console, found.conditions, found.as_printed)
-    console.print(Text(f"eta = K eta_l eta_g = {found.eta:.6g}, c = 1 + A^2 + B^2 = {found.c_O:.6g}"))
-    console.print(Text("s = (sqrt(3 eta_g^2 + 4 c eta_g^4) - sqrt(4 c eta_g^4)) / sqrt(c) = " + f"{found.s:.6g}"))
-    console.print(Text(f"p_t = {found.p_t:.6g}, the weight of the current round (1 for FedAvg)"))
+    console.say(f"eta = K eta_l eta_g = {found.eta:.6g}, c = 1 + A^2 + B^2 = {found.c_O:.6g}")
+    console.say("s = (sqrt(3 eta_g^2 + 4 c eta_g^4) - sqrt(4 c eta_g^4)) / sqrt(c) = " + f"{found.s:.6g}")
+    console.say(f"p_t = {found.p_t:.6g}, the weight of the current round (1 for FedAvg)")
     _bounds(console, found.bounds, found.epsilon, found.as_printed)
     given = ", ".join(f"{name} = {_number(value)}" for name, value in found.numbers.items())
-    console.print(Text(f"with {given}; the paper's own rates are O(.) and have no number"))
+    console.say(f"with {given}; the paper's own rates are O(.) and have no number")
     if found.best:
         _cfl_best(console, found.best, found.epsilon)
     _ledger(console, found.as_printed, found.bounds)
@@ -62,23 +52,16 @@ def cfl(found: CFLStepSizes) -> None:
 
 def estimates(found: Estimates) -> None:
     """What a recorded run says."""
-    console = _console()
+    console = Page(_WIDTH)
     rows = [(one.name, _number(one.value) or "none", one.kind, str(one.samples), one.how) for one in found.estimates]
     columns = {"number": None, "value": None, "kind": None, "samples": None, "from": None}
     _table(console, "From the trace", columns, rows)
-    console.print(Text(found.caveat))
+    console.say(found.caveat)
 
 
-def _table(
-    console: Console, title: str, columns: Mapping[str, int | None], rows: Sequence[Sequence[str | Text]]
-) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left", title_style="bold")
-    for name, width in columns.items():
-        table.add_column(name, overflow="fold", width=width)
-    for row in rows:
-        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+def _table(console: Page, title: str, columns: Columns, rows: Sequence[Sequence[str | Text]]) -> None:
     console.print()
-    console.print(table)
+    console.table(columns, rows, whole=False, title=title, title_justify="left", title_style="bold")
 
 
 def _yes(holds: bool) -> Text:
@@ -103,7 +86,7 @@ def _starred(ids: Sequence[str], as_printed: Mapping[str, tuple[str, ...]]) -> s
     return ", ".join(id + ("*" if id in as_printed else "") for id in ids)
 
 
-def _conditions(console: Console, rows: Sequence[StepSize], as_printed: Mapping[str, tuple[str, ...]]) -> None:
+def _conditions(console: Page, rows: Sequence[StepSize], as_printed: Mapping[str, tuple[str, ...]]) -> None:
     shown = [
         (
             row.condition,
@@ -118,7 +101,7 @@ def _conditions(console: Console, rows: Sequence[StepSize], as_printed: Mapping[
 
 
 def _bounds(
-    console: Console, bounds: Sequence[Bound], epsilon: float | None, as_printed: Mapping[str, tuple[str, ...]]
+    console: Page, bounds: Sequence[Bound], epsilon: float | None, as_printed: Mapping[str, tuple[str, ...]]
 ) -> None:
     shown: list[tuple[str | Text, ...]] = []
     for bound in bounds:
@@ -138,7 +121,7 @@ def _bounds(
     _table(console, "Predicted bounds", columns, shown)
 
 
-def _best(console: Console, rows: Sequence[Best], epsilon: float | None) -> None:
+def _best(console: Page, rows: Sequence[Best], epsilon: float | None) -> None:
     words = {
         "largest beta": "largest beta within T",
         "fewest rounds": "fewest rounds at this beta",
@@ -150,12 +133,10 @@ def _best(console: Console, rows: Sequence[Best], epsilon: float | None) -> None
     ]
     columns = {"by": None, "asked for": None, "alpha": None, "beta": None, "T": None, "bound": None}
     _table(console, f"Best step sizes for {epsilon:.4g}, by what is proved", columns, shown)
-    console.print(
-        Text("The bounds fall with beta: the largest beta that meets the target learns most of the new task.")
-    )
+    console.say("The bounds fall with beta: the largest beta that meets the target learns most of the new task.")
 
 
-def _cfl_best(console: Console, rows: Sequence[CFLBest], epsilon: float | None) -> None:
+def _cfl_best(console: Page, rows: Sequence[CFLBest], epsilon: float | None) -> None:
     words = {
         "smallest bound": "smallest bound within T",
         "fewest rounds": "fewest rounds at this eta_g",
@@ -174,24 +155,24 @@ def _cfl_best(console: Console, rows: Sequence[CFLBest], epsilon: float | None) 
     columns = {"by": None, "asked for": None, "eta_l": None, "eta_g": None, "eta": None, "T": None, "bound": None}
     _table(console, f"Best step sizes for {epsilon:.4g}, by what is proved", columns, shown)
     if any(row.goal == "limit" for row in rows):
-        console.print(
-            Text("eta_g = inf is the limit eta_l -> 0 at the same eta = K eta_l eta_g: no local path, no local drift.")
+        console.say(
+            "eta_g = inf is the limit eta_l -> 0 at the same eta = K eta_l eta_g: no local path, no local drift."
         )
 
 
-def _ledger(console: Console, as_printed: Mapping[str, tuple[str, ...]], bounds: Sequence[Bound]) -> None:
+def _ledger(console: Page, as_printed: Mapping[str, tuple[str, ...]], bounds: Sequence[Bound]) -> None:
     """Repairs of the claims that predict something, and the kinds of the others."""
     if not as_printed:
         return
     console.print()
-    console.print(Text("* does not hold as printed; in its place (cflag show CLAIM):", style="bold"))
+    console.say("* does not hold as printed; in its place (cflag show CLAIM):", style="bold")
     full = {bound.claim for bound in bounds}
     for id, words in as_printed.items():
         if id in full:
-            console.print(Text(f"  {id}: " + "; ".join(words)))
+            console.say(f"  {id}: " + "; ".join(words))
     rest = [f"{id} ({_kinds(words)})" for id, words in as_printed.items() if id not in full]
     if rest:
-        console.print(Text("  also: " + ", ".join(rest)))
+        console.say("  also: " + ", ".join(rest))
 
 
 def _kinds(words: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from cflag_theory.studies.rates.statistics import LEVEL, interval
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean over replicas and its central bootstrap interval at `rate_statistics.LEVEL`."""
+    """A mean over replicas and its central bootstrap interval at `rates.statistics.LEVEL`."""
 
     mean: float
     low: float
@@ -29,7 +29,7 @@ class Curve:
 
 
 def mean_of(values: Array, weights: Array) -> Mean:
-    """The mean of values (replicas,) under `rate_statistics.resampling` weights (resamples, replicas)."""
+    """The mean of values (replicas,) under `rates.statistics.resampling` weights (resamples, replicas)."""
     return Mean(float(values.mean()), *interval(weights @ values))
 
 

@@ -28,7 +28,7 @@ VARIED = {
 _FIELDS = {"m": "m", "E": "local_steps", "c": "c", "a": "power", "alpha": "alpha_factor", "size": "memory_size"}
 # The default problem has no dials; these give it as a separable one, which has.
 _OPENED = ("heterogeneity=0.9",)
-# Families whose tasks have different stationary points unless told otherwise.
+# Families whose tasks have different stationary points by default.
 _CONFLICTING = ("default", "separable", "glm")
 _WHOLE = ("E", "N", "size", "redraw")
 

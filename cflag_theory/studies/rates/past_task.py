@@ -1,7 +1,7 @@
 """The experiment that a convergence theorem deserves: squared gradients of f, g and h~ against the number of rounds T.
 
-For every T it is a run of its own, as the theorems have it, whose beta = c / T^a may depend on T. `rate_statistics`
-says what is kept of the runs and how a slope is fitted, `rate_bounds` which bounds are put beside them.
+For every T it is a run of its own, as the theorems have it, whose beta = c / T^a may depend on T. `rates.statistics`
+says what is kept of the runs and how a slope is fitted, `rates.bounds` which bounds are put beside them.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class Curve:
     mean_min : (horizons,)
         Mean over replicas of min_t.
     fit, mean_fit : Fit or None
-        Slopes of min_mean and of mean at large T; see `rate_statistics.fit`.
+        Slopes of min_mean and of mean at large T; see `rates.statistics.fit`.
     """
 
     min_mean: tuple[float, ...]
@@ -37,7 +37,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """What an instance of `rate_instances` does exactly.
+    """What an instance of `rates.instances` does exactly.
 
     Attributes
     ----------

@@ -178,7 +178,7 @@ def lowest(right: sp.Expr, values: Values, step: sp.Symbol, low: float, high: fl
 
     logs = np.linspace(math.log(low), math.log(high), _GRID)
     heights = np.broadcast_to(evaluate(right, {**values, step: np.exp(logs)}), logs.shape)
-    # Golden sections alone lose their way where the bound is flat to the last digit.
+    # Golden-section search alone fails where the bound is flat to the last digit.
     at = int(np.argmin(np.where(np.isnan(heights), np.inf, heights)))
     found = minimize_scalar(
         lambda log: log_ratio(value(math.exp(log)), 1.0),

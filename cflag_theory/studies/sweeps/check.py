@@ -83,7 +83,7 @@ def plan_sweep(file: SweepFile, *, progress: Callable[[float], None] | None = No
                 sizes = step_sizes(point.run, setting.known)
             except CflagError as error:
                 raise _refused(file, block, point, ("run",), error) from error
-            # Runs of one problem are neighbours: what was tried with another is not asked for again.
+            # Runs of one problem are neighbours, so that combinations tried with another problem can be dropped.
             if repr(point.problem) != latest:
                 latest, tried = repr(point.problem), set()
             signs = tuple((size > 0, size < 0, math.isfinite(size)) for size in sizes)
@@ -175,7 +175,7 @@ def _work_of_a_round(problem: Problem, E: int) -> float:
 
 
 def _chunks(work: Sequence[float], replicas: Sequence[int], recorded: Sequence[int]) -> Iterator[Chunk]:
-    """Neighbouring runs in one chunk, by a rule that knows the grid alone: whoever resumes cuts the same chunks."""
+    """Neighbouring runs in one chunk, by a rule of the grid alone: a resumed sweep has the same chunks."""
     most = min(max(sum(work) / _CHUNKS, LEAST_WORK), MOST_WORK)
     start, rows, numbers, done = 0, 0, 0, 0.0
     for index in range(len(work)):

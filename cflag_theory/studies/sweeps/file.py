@@ -47,7 +47,7 @@ from cflag_theory.toml_lines import line_of, read_toml
 SECTIONS = ("problem", "memory", "algorithm", "run")
 # A number for each client, and what `simulate` has no need of.
 _NOT_KEPT = ("Lambda", *DIFFERENCES)
-# More integers than anybody has time for, and few enough to hold.
+# More integers than any sweep can run, and few enough to hold in memory.
 _MOST_INTEGERS = 1_000_000
 
 
@@ -61,7 +61,7 @@ class Table:
 
 @dataclass(frozen=True)
 class SweepFile:
-    """A file whose keys and types are right; whether `simulate` takes the values is for `sweep_check`.
+    """A file whose keys and types are right; whether `simulate` takes the values is for `sweeps.check`.
 
     Attributes
     ----------

@@ -238,7 +238,7 @@ def _row(row: str) -> Algorithm:
 
 
 def _memory(words: Mapping[str, Any], problem: Problem, row: Algorithm, *, data: bool) -> Memory | None:
-    # Where f is g, a memory of f says nothing unless it is asked for.
+    # Where f is g, a memory of f is used only if it is asked for.
     if words.get("kind") == "none" or (not words and problem.evolving and not row.memory):
         return None
     return read_memory(

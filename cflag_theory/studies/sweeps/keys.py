@@ -15,7 +15,7 @@ Fail = Callable[[Sequence[str | int], object], CflagError]
 
 
 def _is_number(value: Any) -> bool:
-    # An integer beyond the largest float has no place in a column.
+    # A column of floats cannot hold a larger integer.
     return type(value) is float or (type(value) is int and abs(value) < 1 << 63)
 
 

@@ -106,7 +106,7 @@ def _run(grid: Grid, point: Point, problem: Problem, setting: Setting, threads: 
         for name, values in _measured(grid, trace).items():
             rows.setdefault(name, []).extend(values)
         for name in totals:
-            # A replica that diverged has no mean to go into.
+            # A replica that diverged is left out of the means.
             totals[name] += trace.columns[name].sum(axis=0) if trace.ok and name in trace.columns else math.nan
     shared = {f"min_of_mean_{name}": float(np.min(total)) / replicas for name, total in totals.items()}
     shared |= {"alpha": alpha, "beta": beta, "run": point.index, "problem_digest": digest}
@@ -200,6 +200,6 @@ def _measured(grid: Grid, trace: Trace) -> dict[str, list[Any]]:
         rows[name] = np.maximum.reduce(columns[name], axis=1).tolist() if name in columns else nothing
     for name in grid.record:
         curve = columns.get(name, np.empty((trace.replicas, 0)))
-        # Columns that cost much are measured in these rounds only; a copy lets go of the others.
+        # Expensive columns are measured in these rounds only; a copy frees the memory of the others.
         rows[f"curve.{name}"] = list(curve if name in OF_FULL_GRADIENTS else curve[:, :: grid.every].copy())
     return rows

@@ -57,7 +57,7 @@ class Store:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Make the folder, or see that it holds this sweep; nobody else may write to it meanwhile.
+        """Make the folder, or see that it holds this sweep; no other process may write to it meanwhile.
 
         Raises
         ------
@@ -140,7 +140,7 @@ def read_results(folder: Path | str, *, columns: Sequence[str] | None = None, pa
     folder : path
         What `sweep` wrote.
     columns : sequence of str, optional
-        Only these; all without it. `verify.sweep_run` says what they hold (`FIXED`, `MEASURED`); the coordinates are
+        Only these; all without it. `sweeps.run` says what they hold (`FIXED`, `MEASURED`); the coordinates are
         problem, memory, algorithm, their dials such as problem.heterogeneity or memory.m, alpha, beta (numbers),
         alpha_law, beta_law (formulas), c, E, T, seed, replicas, participants; curve.NAME are recorded columns, lists.
     partial : bool

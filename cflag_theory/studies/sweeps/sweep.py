@@ -30,7 +30,7 @@ from cflag_theory.verify.workers import replaced_quietly
 
 BACKENDS = ("loky", "dask")
 
-#: Seconds after which a process without work ends.
+#: Seconds after which an idle process ends.
 IDLE = 60
 
 #: A chunk and its columns.
@@ -74,7 +74,7 @@ def sweep(
     progress: Callable[[float, str], None] | None = None,
     planned: Callable[[Plan], None] | None = None,
 ) -> Summary:
-    """Run a grid of runs and keep one row a run and replica; `sweep_file` shows what a file may say.
+    """Run a grid of runs and keep one row a run and replica; `sweeps.file` shows what a file may say.
 
     Every run is checked before the first one starts. Results go to a folder of Parquet files, each written whole or
     not at all; the same call continues a sweep that was stopped, and the rows are then those of an unbroken one. In
@@ -168,8 +168,7 @@ class _Processes(ProcessPoolExecutor):  # type: ignore[misc]
     def shutdown(self, wait: bool = True, kill_workers: bool = False) -> None:
         """End the processes; `kill_workers` leaves work undone.
 
-        loky then drops all work and hands on once more what it has not yet handed out, which is gone: so that is
-        taken from it beforehand.
+        loky drops all work and then submits the queued ids once more, which fails: so the queue is emptied first.
         """
         if kill_workers:
             with suppress(Empty):
@@ -187,15 +186,15 @@ def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[
             yield None, count
             return
         one_each = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        # Of its own: joblib takes the executor that loky keeps for everybody to be one of joblib's.
-        # Idle processes end, for those of a sweep that was killed know nothing of it.
+        # Not loky's shared executor, which joblib would treat as one of its own.
+        # Idle processes end by themselves: if the sweep is killed, nothing else ends them.
         executor = _Processes(max_workers=count, env=one_each, timeout=IDLE)
         try:
             with replaced_quietly():
                 yield executor, count
         except BaseException:
-            # This ends what waits, too: loky fails over a future that somebody else has cancelled, and leaves the
-            # processes alone.
+            # This ends queued work too: where a future is cancelled elsewhere, loky fails and leaves the processes
+            # running.
             executor.shutdown(kill_workers=True)
             raise
         executor.shutdown()
@@ -224,7 +223,7 @@ def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[
 
 
 def _require_same_versions(client: Any) -> None:
-    """Other kernels or libraries on a worker would change the last bits of its rows without a word."""
+    """Refuse workers with other kernels or libraries, whose rows could differ in their last bits."""
     mine = versions()
     try:
         found = client.run(versions)
@@ -250,13 +249,13 @@ def _results(
     waiting = iter(todo)
     on_their_way: set[Future[_Result]] = set()
     try:
-        with _deaf_children():
+        with _ignoring_interrupts():
             on_their_way |= {executor.submit(work, chunk) for chunk in islice(waiting, at_once)}
         while on_their_way:
-            # With an end to it, because an interrupt does not end it everywhere.
+            # With a timeout, because an interrupt does not end the wait on every system.
             done, on_their_way = wait(on_their_way, timeout=0.2, return_when=FIRST_COMPLETED)
             on_their_way |= {executor.submit(work, chunk) for chunk in islice(waiting, len(done))}
-            # Where one fails, the others of the same moment are kept.
+            # If one failed, results that arrived with it are kept first.
             for future in sorted(done, key=_failed):
                 yield future.result()
     except TerminatedWorkerError as error:
@@ -277,8 +276,8 @@ def _failed(future: Future[_Result]) -> bool:
 
 
 @contextmanager
-def _deaf_children() -> Iterator[None]:
-    """Processes that begin inside never hear Ctrl-C, which is for this one to answer."""
+def _ignoring_interrupts() -> Iterator[None]:
+    """Processes that start inside ignore Ctrl-C, which only this process handles."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -48,7 +48,7 @@ def last_place(
     bits : int
         The interval found is at most 2^-bits of its place wide.
     top : int or None
-        A place beyond which nobody looks; None for a condition that is known to fail somewhere.
+        The largest place that is searched; None for a condition that is known to fail somewhere.
 
     Returns
     -------

@@ -33,7 +33,7 @@ def run(problem="default", row="c_flag", *, iterates=False, diagnostics="cheap",
 
 
 def trace(*, iterates=None, config=None, **columns):
-    """One replica of a run of nobody's: whatever is recorded, nothing at the end."""
+    """One replica of an invented run: any columns, nothing at the end."""
     columns = {name: np.array([values], dtype=float) for name, values in columns.items()}
     rounds = next(iter(columns.values())).shape[1]
     return Trace(

@@ -1,4 +1,4 @@
-"""Sweeps: rows are what `simulate` says, whoever runs them, however often they are stopped."""
+"""Sweeps: rows are what `simulate` says, on any number of workers, however often they are stopped."""
 
 from __future__ import annotations
 

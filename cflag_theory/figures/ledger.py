@@ -1,4 +1,4 @@
-"""Floors that a printed bound predicts to vanish, and an expectation that is not zero."""
+"""What the report draws of the ledger: floors that a printed bound denies, an expectation, drift constants."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def floors_figure(series: Sequence[Mapping[str, Any]]) -> Figure:
     Parameters
     ----------
     series : sequence of mappings
-        As `verify.floors.floors` gives them: "title", "quantity", "T", "measured", "predicted".
+        As `studies.rates.floors.floors` gives them: "title", "quantity", "T", "measured", "predicted".
     """
     with house_style():
         figure = Figure(figsize=(4.8 * len(series), 3.4), layout="constrained")
@@ -34,7 +34,8 @@ def expectation_figure(data: Mapping[str, Any]) -> Figure:
     Parameters
     ----------
     data : mapping
-        As `verify.checks.c_flag.overfitting.expected_overfitting` gives it: "t", "drawn_once", "drawn_every_round".
+        As `verify.checks.c_flag.problem.overfitting.expected_overfitting` gives it: "t", "drawn_once" and
+        "drawn_every_round".
     """
     with house_style():
         figure = Figure(figsize=(4.8, 3.4), layout="constrained")
@@ -45,4 +46,30 @@ def expectation_figure(data: Mapping[str, Any]) -> Figure:
         axes.axhline(0.0, color=REFERENCE, linewidth=1, label="what step (a) of (64) uses")
         axes.set(title="Overfitting term, exact expectation", xlabel="round t", ylabel=r"$\mathbf{E}\,B(t)$")
         axes.legend(loc="best")
+    return figure
+
+
+def drift_figure(data: Mapping[str, Any]) -> Figure:
+    """Constants of Lemma 13 and Corollary 14 along beta L E.
+
+    Parameters
+    ----------
+    data : mapping
+        As `verify.checks.c_flag.local_steps.drift.constants_along_range` gives it: for "drift" and "error" the printed
+        constant, the printed end of the range, the grid `u`, the `proved` constant on it, and instances by E.
+    """
+    with house_style():
+        figure = Figure(figsize=(9.6, 3.6), layout="constrained")
+        for axes, key in zip(figure.subplots(1, 2), ("drift", "error"), strict=True):
+            panel = data[key]
+            axes.axhline(panel["printed"], color=BOUND, label=f"printed: {panel['printed']:g}")
+            axes.plot(panel["u"], panel["proved"], color=MEASURED, label="proved here")
+            for marker, (E, ratios) in zip("ox^", panel["instances"].items(), strict=False):
+                axes.plot(panel["u"], ratios, marker, color=SECOND, markersize=3.5, label=f"exact instance, E = {E}")
+            axes.axvline(
+                panel["range"], color=REFERENCE, linestyle=":", label=f"printed range ends, {panel['range_words']}"
+            )
+            axes.set(title=panel["title"], xlabel=r"$u = \beta L E$", ylabel=panel["ylabel"])
+            axes.set_ylim(0, panel["printed"] * 1.15)
+            axes.legend(loc="upper right", bbox_to_anchor=(1, 0.86))
     return figure
