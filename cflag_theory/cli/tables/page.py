@@ -51,8 +51,9 @@ class Page(Console):
             As `rich.table.Table` takes them.
         """
         table = Table(box=None, pad_edge=False, header_style="bold", **more)
-        widths = columns if isinstance(columns, Mapping) else dict.fromkeys(columns)
-        for place, (name, width) in enumerate(widths.items()):
+        # Two columns may have the same name, such as the dial that is varied and a constant.
+        widths = columns.items() if isinstance(columns, Mapping) else [(name, None) for name in columns]
+        for place, (name, width) in enumerate(widths):
             table.add_column(name, overflow="fold", no_wrap=whole and place == 0, width=width)
         for row in rows:
             table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
