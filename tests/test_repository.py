@@ -177,7 +177,7 @@ def test_the_test_command_is_printed_once_and_ci_runs_it():
     # What the script looks for there finds this line and no other.
     pattern = re.search(r'grep -E "([^"]+)" README\.md', script).group(1)
     assert [line for line in readme if re.search(pattern, line)] == [TEST_COMMAND]
-    for tool in ("ruff check", "ruff format --check", "mypy", "lint-imports"):
+    for tool in ("pytest -m full", "ruff check", "ruff format --check", "mypy", "lint-imports"):
         assert tool in script
 
 

@@ -29,6 +29,8 @@ from cflag_theory.bridge.training.environment import threads
 from cflag_theory.bridge.training.rounds import one_round
 from cflag_theory.errors import InvalidInput
 
+pytestmark = pytest.mark.full
+
 #: Batch normalisation, as in a ResNet, and unequal minibatches.
 SMALL = BridgeCase("small", "cnn", (3, 6, 6), 2, 3, 7, 4, 3, 2, 2, lr=0.01)
 MLP = replace(SMALL, name="small mlp", network="mlp")

@@ -15,6 +15,8 @@ from benchmarks.gpu.sheets import ceiling_sheet, disagreements, gpu_sheet
 from benchmarks.measure import Timing
 from benchmarks.sheets import markdown
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 RATES = {"copy": 4e12, "dgemm": 6e13, "sgemm": 5e13}
 #: A tiny case in Numba's simulator, from the ceilings to the sheets.

@@ -12,6 +12,8 @@ from benchmarks.peers.ours import Ours
 from cflag_theory.kernels import simulate
 from cflag_theory.kernels.draws import COMPONENT, below, lane, words
 
+pytestmark = pytest.mark.full
+
 SMALL = Case("small", N=3, n=12, d=5, E=7, R=3)
 # Groups of replicas and tiles of rows with remainders.
 UNEVEN = Case("uneven", N=2, n=14, d=6, E=5, R=7)

@@ -18,6 +18,8 @@ from benchmarks.kernels.costs import Cost
 from benchmarks.kernels.growth import Growth
 from benchmarks.measure import Timing
 
+pytestmark = pytest.mark.full
+
 CEILINGS = {"fma": 2e9, "dgemm": 1e9, "sgemm": 2e9, "triad": 1e8} | {f"read {size}": 1e8 for size in machine.READ_SIZES}
 
 

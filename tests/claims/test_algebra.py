@@ -211,6 +211,7 @@ def inferences(draw):
     return point, at_most(shift, shift + shown + off), known, certificate, off
 
 
+@pytest.mark.full
 @settings(max_examples=150)
 @given(inferences())
 def test_accepted_obligations_hold_at_rational_points(case):
@@ -221,6 +222,7 @@ def test_accepted_obligations_hold_at_rational_points(case):
         assert goal.holds_at(point)
 
 
+@pytest.mark.full
 @settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much])
 @given(inferences())
 def test_z3_does_not_contradict_what_sympy_accepts(case):

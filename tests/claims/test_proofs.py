@@ -52,6 +52,7 @@ def all_steps(statement):
             yield from step.step
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", PROVED)
 def test_every_proof_is_accepted_by_both_engines(name):
     result = examined(name)
@@ -78,6 +79,7 @@ def without_one_step(proof):
                 yield f"{step.name}: {inner.name}", Proof((*proof.steps[:i], shorter, *proof.steps[i + 1 :]))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "gone", "proof"),
     [(name, gone, proof) for name, s in FIRST_EIGHT.items() for gone, proof in without_one_step(s.proof)],
@@ -289,6 +291,7 @@ def obligations_of(statement):
             known[step.name] = step.conclusion
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", PROVED)
 @pytest.mark.parametrize("seed", range(2))
 def test_certificates_are_identities_at_random_rational_points(name, seed):
@@ -302,6 +305,7 @@ def test_certificates_are_identities_at_random_rational_points(name, seed):
         assert difference == 0 or sp.simplify(difference) == 0, step.name
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", PROVED)
 def test_multipliers_are_not_negative_at_random_rational_points(name):
     """With any non-negative slacks, and residuals zero, a certificate is not negative, and zero for an equation."""

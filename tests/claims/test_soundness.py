@@ -211,6 +211,7 @@ def test_what_can_be_proved_is_no_rule(rule):
     assert rejected(Statement("", goal, (below, more), Proof((step, Obligation("f", goal, ("r",), slack("r"))))))
 
 
+@pytest.mark.full
 def test_weights_that_fall_have_no_chebyshev_sum():
     """The proof of the logarithm stands on weights that rise and on the members' sums as they are."""
     statement = rates.lnT().parts[0].printed

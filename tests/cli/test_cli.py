@@ -144,6 +144,7 @@ def test_verify_is_a_thin_shell_over_its_function(cflag):
     assert json.loads(first) == [found.to_json()]
 
 
+@pytest.mark.full
 def test_verify_writes_the_report(cflag, tmp_path, monkeypatch):
     problem = random_separable(clients=2, past=3, current=3, dimension=2, seed=1)
     monkeypatch.setattr(studies, "default_studies", lambda seed: ([(problem, uniform(1))], ["No digits."]))

@@ -42,6 +42,7 @@ def test_forgetting_prints_both_tables(cflag):
     assert "low" not in {line.split(":")[0] for line in out.splitlines()}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("arguments", [GLM, (*TASKS, "--learner", "c_flag/ring/4", "--dial", "tasks=9")])
 @pytest.mark.parametrize("width", [70, 80, 90, 120])
 def test_no_column_is_lost_on_a_narrow_screen(cflag, monkeypatch, arguments, width):
@@ -58,6 +59,7 @@ def test_no_column_is_lost_on_a_narrow_screen(cflag, monkeypatch, arguments, wid
     assert out.count("[") == out.count("]")
 
 
+@pytest.mark.full
 def test_only_what_was_written_is_named(cflag, tmp_path):
     for name in ("old.png", "tasks_old.png"):
         (tmp_path / name).write_bytes(b"")
@@ -78,6 +80,7 @@ def test_missing_digits_are_told_beside_the_json(cflag, monkeypatch):
         assert err.startswith("Without real data: the digits come with scikit-learn")
 
 
+@pytest.mark.full
 def test_by_default_forgetting_runs_the_default_problem_and_the_digits(cflag):
     code, out, _ = cflag("forgetting", "--T", "2", "--E", "2", "--replicas", "2", "--format", "json")
     assert code == 0

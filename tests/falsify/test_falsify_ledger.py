@@ -57,6 +57,7 @@ FALSE = (
 )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("id", "part"), FALSE)
 def test_a_false_row_is_broken_without_being_told_where(id, part):
     conjecture = ledger_conjecture(id, part)
@@ -92,6 +93,7 @@ def test_a_false_row_is_broken_by_a_round_that_the_kernels_run_too():
 # True rows
 
 
+@pytest.mark.full
 def test_a_true_row_survives_and_is_nearly_attained():
     finding = falsify(ledger_conjecture("cflag.lemma13", on="sharp"), budget=600)
     assert finding.status == "not broken"
@@ -125,6 +127,7 @@ STRIDE = 1 if os.environ.get("CFLAG_PLANTED") == "all" else 6
 PROVED = [key for key, statement in rows().items() if statement.proof is not None]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("start", range(4))
 def test_no_proved_bound_of_the_ledger_fails_at_its_instances(start):
     """An instance that contradicts a proof would be no instance: exact cases of every row that has any."""

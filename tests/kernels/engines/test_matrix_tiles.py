@@ -221,6 +221,7 @@ def test_a_tile_of_gradients(replicas, columns, dtype):
 
 
 @pytest.mark.skipif(bool(REASON), reason=f"plain loops know no registers: {REASON}")
+@pytest.mark.full
 def test_narrow_registers_give_the_same():
     """Other sizes of tiles, which a processor without wide registers gets, compiled for one here."""
     if "+avx2" not in get_host_cpu_features().split(","):

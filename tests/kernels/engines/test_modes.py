@@ -139,6 +139,7 @@ def test_coordinates_are_found_in_the_arrays():
         assert common_basis(PROBLEMS[name]()) is None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", ["bitwise", "fast"])
 @pytest.mark.parametrize("name", sorted(PROBLEMS))
 @pytest.mark.parametrize("row", ["c_flag", "fedavg", "scaffold", "local_gd"])

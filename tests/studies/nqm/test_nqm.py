@@ -191,6 +191,7 @@ def test_the_search_counts():
     json.dumps(result.to_json(), allow_nan=False)
 
 
+@pytest.mark.full
 def test_the_notes_of_the_ledger_quote_the_search():
     result = search()
     table, figure = (" ".join(claim(id).notes) for id in ("cfl.nqm_table3", "cfl.nqm_fig2"))

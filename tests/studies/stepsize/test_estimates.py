@@ -51,6 +51,7 @@ def named(found, name):
     return next(one for one in found.estimates if one.name == name)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("row", ["c_flag", "fedtrack", "fedavg", "fedprox", "scaffold", "c_flag_adaptive"])
 @pytest.mark.parametrize("problem", ["default", "glm", "quadratic"])
 @pytest.mark.parametrize("iterates", [False, True])

@@ -160,6 +160,7 @@ def test_conditions_on_the_first_rounds():
     assert not holds(name, beta=edge * (1 - NEAR))
 
 
+@pytest.mark.full
 def test_what_does_not_hold_as_printed_is_what_the_ledger_says(verdicts):
     refuted = {id for id, verdict in verdicts.items() if verdict.verdict not in ("holds", "loose")}
     found = not_as_printed(verdicts)
