@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from fractions import Fraction
@@ -19,6 +20,7 @@ from cflag_theory.kernels.engines.codegen.versions import KNOWN, REASON, plain_b
 from cflag_theory.kernels.problems.glm import glm
 
 HERE = Path(__file__).parent
+DOCS = HERE.parents[2] / "docs"
 KEPT = {"beta": 0.01, "local_steps": 7, "rounds": 20, "replicas": 11, "seed": 1, "iterates": True}
 MEMORY = {"alpha": 0.1, "memory": uniform(3)}
 
@@ -104,6 +106,14 @@ def test_plain_loops_pass_the_tests_of_generated_ones():
     assert " passed" in printed
     assert "failed" not in printed
     assert "skipped" not in printed
+
+
+@needs_both
+def test_the_worked_example_is_what_the_generator_writes(capsys):
+    runpy.run_path(str(DOCS / "examples" / "two_by_two.py"))
+    printed = capsys.readouterr().out
+    assert printed.startswith("z = [17. 39.]\n")
+    assert printed in (DOCS / "kernels.md").read_text(encoding="utf-8")
 
 
 def test_known_versions_get_generated_loops():
