@@ -180,6 +180,18 @@ class State:
     memory: Array
     current: Array
 
+    def values(self) -> dict[Any, Any]:
+        """Squared norms of b and grad f, then client by client, m_i being the ratio met."""
+        bias = self.memory - self.past
+        bias_i2, grad_f_i2 = _norm2(bias), _norm2(self.past)
+        return {
+            bias2: _norm2(self.p @ bias),
+            grad_f2: _norm2(self.p @ self.past),
+            claim.m_i: bias_i2 / grad_f_i2,
+            claim.bias_i2: bias_i2,
+            claim.grad_f_i2: grad_f_i2,
+        }
+
 
 def states(seed: int, count: int) -> Iterator[State]:
     """Problems of every family with up to 4 clients, a memory of some components each, and a random x."""
@@ -207,19 +219,8 @@ def _norm2(vectors: Array) -> Array:
 def lemma9_samples(seed: int, count: int) -> Iterator[Sample]:
     """Every client, with m_i the ratio met and m the least that (28) allows."""
     for state in states(seed, count):
-        bias, past = _norm2(state.memory - state.past), _norm2(state.past)
-        whole = _norm2(state.p @ state.past)
-        yield Sample(
-            {
-                bias2: _norm2(state.p @ (state.memory - state.past)),
-                grad_f2: whole,
-                m: np.max(bias) / whole,
-                claim.m_i: bias / past,
-                claim.bias_i2: bias,
-                claim.grad_f_i2: past,
-            },
-            on="repair",
-        )
+        found = state.values()
+        yield Sample(found | {m: np.max(found[claim.bias_i2]) / found[grad_f2]}, on="repair")
 
 
 def lemma10_samples(seed: int, count: int) -> Iterator[Sample]:

@@ -9,11 +9,12 @@ from typing import Any
 from cflag_theory.claims.cfl.one_round import recursion as claim
 from cflag_theory.claims.cfl.one_round.local_drift import c_Bi, c_Gi, k_steps, moved2, rho_i2
 from cflag_theory.claims.cfl.one_round.progress import c_B, dist, dist2, drift2, gap, move2, next2, pull, rho
-from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, eta_l, mu, sigma2
+from cflag_theory.claims.cfl.symbols import K, N, eta, eta_l, mu, sigma2
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.one_round.local_drift import CURVATURE, LOSS, STEEP, drifts, steep
 from cflag_theory.verify.checks.cfl.one_round.progress import MOMENTS, worlds
+from cflag_theory.verify.checks.cfl.one_round.thresholds import step_values
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
@@ -163,7 +164,7 @@ def solution(s: Fraction, g: Fraction, smoothness: Fraction) -> Point:
     root = (3 / s - s) / 4 / g
     step = g * s / (6 * root * smoothness)
     return Point(
-        {L: smoothness, eta: step, eta_g: g, c_B: root**2},
+        step_values(smoothness, step, g, root**2),
         (f"L = {smoothness}, eta_g = {g}, c_pB = {root**2}: the printed solution of (22) is eta = {step}.",),
         "2",
     )

@@ -18,6 +18,11 @@ from cflag_theory.verify.evidence import Point
 _ONE, _HALF = Fraction(1), Fraction(1, 2)
 
 
+def step_values(smoothness: Fraction, step: Fraction, g: Fraction, c: Fraction) -> dict[Any, Any]:
+    """L, eta, eta_g and c_pB."""
+    return {L: smoothness, eta: step, eta_g: g, c_B: c}
+
+
 def _steps() -> Iterator[tuple[dict[Any, Any], str]]:
     """Steps at the bounds with 6 and 12, and half of the latter, where all roots are rational."""
     # sqrt(3 + 4 v) - 2 sqrt(v) = s at sqrt(v) = (3/s - s)/4, with v = eta_g^2 c.
@@ -32,10 +37,7 @@ def _steps() -> Iterator[tuple[dict[Any, Any], str]]:
             step = (long_root - 2 * g**2 * root_c) / (factor * smoothness * root_c)
             yield (
                 {
-                    L: smoothness,
-                    eta: step,
-                    eta_g: g,
-                    c_B: root_c**2,
+                    **step_values(smoothness, step, g, root_c**2),
                     claim.root_c: root_c,
                     claim.long_root: long_root,
                 },

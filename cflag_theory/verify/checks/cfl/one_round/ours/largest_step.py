@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from cflag_theory.claims.cfl.one_round.progress import c_B
-from cflag_theory.claims.cfl.symbols import eta, eta_g
-from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.one_round.thresholds import step_points
+from cflag_theory.verify.checks.cfl.one_round.thresholds import step_points, step_values
 from cflag_theory.verify.evidence import Point
 
 
@@ -25,7 +22,7 @@ def points() -> Iterator[Point]:
         c = 1 / (16 * product + 20 * product**2 / g**2)
         step = scale * product / 3
         yield Point(
-            {L: Fraction(3), eta: step, eta_g: g, c_B: c},
+            step_values(Fraction(3), step, g, c),
             (f"L = 3, eta_g = {g}, c_pB = {c}, eta = {step}: {scale} of the largest step.",),
         )
 
