@@ -87,7 +87,7 @@ def _evidence(subject: Claim, check: Check, seed: int, level: str, prover: str |
 
 
 def _evidence_by_id(id: str, seed: int, level: str, prover: str | None) -> list[Evidence]:
-    """What a worker process sends back: plain data, because claims hold sympy objects that do not travel."""
+    """What a worker process sends back: plain data, because the sympy objects of claims cannot be pickled."""
     from cflag_theory.verify.checks import CHECKS
 
     return _evidence(claim(id), CHECKS[id], seed, level, prover)

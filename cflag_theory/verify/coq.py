@@ -34,7 +34,7 @@ LIMIT = 300
 
 @dataclass(frozen=True)
 class Checked:
-    """What Coq said: the names of the lemmas that its kernel accepted, and the axioms that they rest on."""
+    """Coq's answer: the names of the lemmas that its kernel accepted, and the axioms that they rest on."""
 
     accepted: frozenset[str]
     axioms: tuple[str, ...]
@@ -114,7 +114,7 @@ def axioms_in(answer: str) -> tuple[str, ...] | None:
 
 
 def witness(subject: Claim, points: Iterable[Point], evidence: Sequence[Evidence]) -> list[Evidence]:
-    """The evidence on a claim, with Coq's word on its proofs and exact instances.
+    """The evidence on a claim, with Coq's answers on its proofs and exact instances.
 
     A proof all of whose obligations Coq accepts has "coq" among its engines; what it does not accept is listed.
 
@@ -153,7 +153,7 @@ class Census:
 
 
 def census(verdicts: Sequence[Verdict]) -> Census | None:
-    """What Coq said of decided claims; None if it was not asked."""
+    """Coq's answers on decided claims; None if it was not asked."""
     asked = {"proof": SUPPORTS, "counterexample": REFUTES}
     items = [(v.claim.id, e) for v in verdicts for e in v.evidence if asked.get(e.kind) == e.finding]
     if not any("coq" in item.data or "theorems" in item.data for _, item in items):
@@ -182,7 +182,7 @@ def _lemmas(name: str, part: Part, item: Evidence, points: Sequence[Point]) -> l
     if item.data.get("refutation") and part.refutation:
         return _of_proof(name, part.refutation)
     point = broken(statement, [point for point in points if point.part in (None, part.key)])
-    # What another check replayed is not what these points would say.
+    # The evidence is of another check if its values are not those of these points.
     if point is None or item.data.get("values") != {str(key): str(value) for key, value in point.values.items()}:
         return []
     try:

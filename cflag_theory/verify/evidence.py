@@ -21,7 +21,7 @@ TOLERANCE = 1e-11
 
 @dataclass(frozen=True)
 class Point:
-    """An exact instance: a value for every symbol of the statements, and the story that anybody can replay.
+    """An exact instance: a value for every symbol of the statements, and the `story`: lines from which to replay it.
 
     `part` restricts it to one part of the claim.
     """

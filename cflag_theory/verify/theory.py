@@ -16,7 +16,7 @@ from cflag_theory.verify.coq import LIMIT, axioms_in, require_coq, run_coq
 from cflag_theory.verify.verdict import SUPPORTS, Evidence
 
 PROOFS = Path(__file__).parents[1] / "proofs"
-#: What would let a file claim more than it proves.
+#: Commands with which a file could claim more than it proves.
 FORBIDDEN = re.compile(
     r"\b(Admitted|admit|Admit|Axioms?|Parameters?|Conjecture|Abort|give_up|bypass_check|Redirect|Load|Unset\s+\w+\s+Checking"
     r"|Declare\s+Module)\b"
@@ -128,7 +128,7 @@ def compile_theory(
 
 
 def _questions(needed: Sequence[Path], wanted: Sequence[str]) -> str:
-    """What Coq is asked: the axioms of all theorems together, and each one's statement in the words of its own file.
+    """What Coq is asked: the axioms of all theorems together, and each one's statement as its own file prints it.
 
     A section ends the imports in it: how a name is shortened does not depend on which other files are there.
     """

@@ -1,6 +1,6 @@
 """What a verdict is, and how it follows from evidence.
 
-Nobody writes a verdict down: `decide` derives it from what was proved, refuted and searched, each time it is asked.
+No verdict is stored: `decide` derives it from what was proved, refuted and searched, on every call.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def replaced_quietly() -> Iterator[None]:
-    """Inside, loky replaces processes whose memory has grown, and says nothing of it.
+    """Within this context loky replaces processes whose memory has grown without a warning.
 
-    It does so by a warning in the thread that hands out the work. Where warnings are errors that thread ends, and
-    whoever waits for the work waits for ever.
+    The warning comes in the thread that hands out the work. Where warnings are errors it ends that thread, and the
+    caller never gets its results.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given", category=UserWarning)

@@ -1,4 +1,4 @@
-"""Exact instances in the words of Coq: that there are numbers with which a statement fails."""
+"""Exact instances as Coq lemmas: that there are numbers with which a statement fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Obligations in the words of Coq: each a lemma about real numbers, with its certificate as the proof.
+"""Obligations as Coq lemmas: each a statement about real numbers, with its certificate as the proof.
 
 The text uses Coq's standard library alone. Terms that are not polynomial become variables, as for the other engines;
 a comment says what they stand for. A division is Coq's, where 1 / 0 is some number: a denominator that the premises do

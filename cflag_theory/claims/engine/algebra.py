@@ -170,7 +170,7 @@ def to_z3(expr: sp.Expr, variables: dict[sp.Symbol, z3.ArithRef], context: z3.Co
     Raises
     ------
     TypeError
-        z3 has no word for a part of it.
+        A part of it has no counterpart in z3.
     """
     if expr.is_Rational:
         return z3.RatVal(int(expr.p), int(expr.q), context)
@@ -190,8 +190,8 @@ def to_z3(expr: sp.Expr, variables: dict[sp.Symbol, z3.ArithRef], context: z3.Co
 
 
 def _unsatisfiable(assumed: list[tuple[sp.Expr, str]], left: sp.Expr, op: str) -> str:
-    """z3's word on: all of `assumed` (expr, op) hold and `left op 0` fails. Returns unsat, sat or unknown."""
-    # A context of its own: in a shared one the answer would depend on the questions asked before.
+    """z3's answer (unsat, sat or unknown) to: all of `assumed` (expr, op) hold and `left op 0` fails."""
+    # A context of its own: in a shared one the answer would depend on earlier calls.
     context = z3.Context()
     solver = z3.Solver(ctx=context)
     solver.set("rlimit", _Z3_UNITS)

@@ -1,6 +1,6 @@
 """A Claim: one numbered statement of a paper, what it assumes, and why it should be believed.
 
-A claim is data. Nothing here says whether it is true: the proofs are checked by `proof.examine`, the
+A claim is data. Nothing here says whether it is true: the proofs are checked by `examiner.examine`, the
 counterexamples are replayed by the check in `verify`, and the verdict follows from both.
 """
 

@@ -93,9 +93,10 @@ def _decided(
     given: tuple[tuple[str, Relation], ...],
     certificate: sp.Expr,
 ) -> tuple[str | None, str]:
-    """What is wrong with a certificate, and z3's word where nothing is; asked once a process.
+    """What is wrong with a certificate, and z3's answer where nothing is; computed once a process.
 
-    Many statements share an obligation: equal goals, names, relations and certificates have equal answers.
+    Many statements share an obligation, and equal goals, names, relations and certificates have equal answers. The
+    engines are part of the key, so that a test which replaces one gets its own answer.
     """
     certificate_fault, ask_z3 = engines
     fault = certificate_fault(goal, dict(given), certificate)
@@ -103,14 +104,14 @@ def _decided(
 
 
 class _Examiner:
-    """Walks through the steps and remembers what has been established."""
+    """Takes the steps in order and keeps what has been established."""
 
     def __init__(self, statement: Statement) -> None:
         self.known: dict[str, Relation] = {}
         #: What holds for every value of every index: definitions, and inductions without an end.
         self.lasting: set[str] = {fact.name for fact in statement.definitions}
         self.universal: dict[str, tuple[sp.Symbol, sp.Expr | None]] = {}
-        #: The symbols of the hypotheses that a fact rests on, by way of whatever steps.
+        #: The symbols of the hypotheses that a fact rests on, directly or through earlier steps.
         self.rests_on: dict[str, frozenset[sp.Symbol]] = {}
         self.obligations = 0
         self.pieces: list[str] = []
@@ -216,7 +217,7 @@ class _Examiner:
             last = self.take(inner)
         if last != step.relation.subs({index: index + 1}):
             self.faults.append(f"{step.name!r}: the step does not show the relation at {index} + 1")
-        # What was shown under the induction hypothesis does not outlive it.
+        # What was shown under the induction hypothesis holds only under it.
         self.known = outer
         self.universal[step.name] = (index, end)
         if end is None:
@@ -255,7 +256,7 @@ def _uses(step: Step) -> tuple[str, ...]:
 
 
 class _Collector(_Examiner):
-    """Walks the same way and asks nobody."""
+    """Takes the steps in the same way, and collects the obligations instead of asking the engines."""
 
     def __init__(self, statement: Statement) -> None:
         super().__init__(statement)

@@ -1,4 +1,4 @@
-"""Counterexamples by z3: rational points where a relation fails under its hypotheses, or word that there are none."""
+"""Counterexamples by z3: rational points where a relation fails under its hypotheses, or that there are none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNITS = 3_000_000
 
 
 class Answer(NamedTuple):
-    """z3's word: "proved", "refuted" or "unknown"; a point that refutes it, rounded where it is irrational."""
+    """z3's answer: "proved", "refuted" or "unknown"; a point that refutes it, rounded where it is irrational."""
 
     word: str
     point: dict[sp.Symbol, Fraction] | None = None

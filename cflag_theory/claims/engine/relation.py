@@ -68,7 +68,7 @@ class Relation:
         left, right = self.at(values)
         gap = sp.expand(right - left)
         if self.op == "==":
-            # Roots and exponentials can be equal without looking it.
+            # Equal roots and exponentials may be written differently.
             return bool(gap == 0 if gap.is_rational else sp.simplify(gap) == 0)
         return bool(gap > 0 if self.op == "<" else gap >= 0)
 

@@ -1,7 +1,7 @@
 """Named rules: how statements about vectors and limits become relations between scalars.
 
-A rule is a theorem that everybody grants. Its instances enter a proof as steps, by name, and the report lists
-them: what a proof rests on besides algebra is then in plain sight.
+A rule is a well-known theorem. Its instances enter a proof as steps, by name, and the report lists them, so that a
+reader sees what a proof uses besides algebra.
 """
 
 from __future__ import annotations

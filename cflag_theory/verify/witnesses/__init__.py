@@ -1,1 +1,1 @@
-"""Small exact problems, and rounds in slow motion, that checks take their instances from."""
+"""Small exact problems and runs, from which the checks take their instances."""

@@ -13,7 +13,7 @@ from itertools import product
 
 from cflag_theory.errors import InvalidInput
 
-#: Runs that `expectation` is willing to make.
+#: The most runs that `expectation` makes.
 LIMIT = 2**16
 _ZERO = Fraction(0)
 

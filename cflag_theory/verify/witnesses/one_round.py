@@ -1,4 +1,4 @@
-"""One round of Algorithm 2 on the line, draw by draw, with the parts that App. B.4.2 takes it apart into."""
+"""One round of Algorithm 2 on the line, draw by draw, with the parts into which App. B.4.2 splits it."""
 
 from __future__ import annotations
 
