@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from joblib import Parallel, cpu_count, delayed
 
@@ -12,6 +12,7 @@ from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.errors import InvalidInput
 from cflag_theory.verify import coq, theory
 from cflag_theory.verify.evidence import Point, Sample, along_runs, prove, refute, replay
+from cflag_theory.verify.planted import Plants
 from cflag_theory.verify.verdict import Evidence, Verdict, decide
 from cflag_theory.verify.workers import replaced_quietly
 
@@ -33,11 +34,21 @@ class Check:
         (seed, count) to values along `count` random runs; None where a statement says nothing about runs.
     further : callable or None
         (claim, seed, count) to evidence that is neither: enumerations, recomputed tables, Monte Carlo.
+    expected : str
+        The verdicts of the parts in their order, separated by blanks. Tests compare them with what is computed; no
+        verdict is read from here.
+    reached : mapping
+        By part, how near to its bound exact instances must come: the least left/right of the closest one. For tests.
+    plants : tuple of Plant
+        Errors that the check must reject. For tests.
     """
 
     points: Callable[[], Iterable[Point]] | None = None
     samples: Callable[[int, int], Iterable[Sample]] | None = None
     further: Callable[[Claim, int, int], Iterable[Evidence]] | None = None
+    expected: str = ""
+    reached: Mapping[str, float] = field(default_factory=dict)
+    plants: Plants = ()
 
 
 def run_check(

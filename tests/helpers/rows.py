@@ -1,12 +1,16 @@
-"""What the tests of rows share: how a claim is decided, what was found, and how its repair is changed."""
+"""What the tests of rows share: instances made once, a statement decided alone, an error planted in a part."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
 
-from cflag_theory.verify.check import Check, run_check
+from cflag_theory.claims.engine.claim import Claim, Part
+from cflag_theory.claims.ledger import LEDGER
+from cflag_theory.verify.check import run_check
 from cflag_theory.verify.checks import CHECKS
+from cflag_theory.verify.evidence import prove, replay
+from cflag_theory.verify.verdict import decide
 
 
 @cache
@@ -15,22 +19,17 @@ def points_of(id):
     return tuple(CHECKS[id].points()) if CHECKS[id].points else ()
 
 
+def alone(id, key, statement, points=None):
+    """The verdict on one statement, by its proof and by the exact instances of the row or by others."""
+    part = Part(key, statement)
+    found = [*prove(part), *replay(part, points_of(id) if points is None else points)]
+    return decide(Claim(id, "", "", "", (part,)), found)
+
+
 @cache
-def samples_of(id, count):
-    """Its samples along `count` random runs of seed 0, drawn once for all tests."""
-    return tuple(CHECKS[id].samples(0, count)) if CHECKS[id].samples and count else ()
-
-
-def decide(subject, *, samples=0, further=False):
-    """The verdict by the instances, by `samples` random runs, and with `further` by the rest of the check."""
-    rest = CHECKS[subject.id].further if further else None
-    return run_check(subject, Check(lambda: points_of(subject.id), lambda *_: samples_of(subject.id, samples), rest))
-
-
-def decided(subject, check=None):
-    """The verdict of the row and those of its parts, by the whole check or by another."""
-    verdict = run_check(subject, check or CHECKS[subject.id])
-    return verdict.verdict, parts(verdict)
+def decided(id):
+    """The verdict of the whole check, made once."""
+    return run_check(LEDGER[id](), CHECKS[id])
 
 
 def parts(verdict):
@@ -38,23 +37,16 @@ def parts(verdict):
     return {part.key: part.verdict for part in verdict.parts}
 
 
-def in_order(verdict):
-    """The verdicts of the parts in their order."""
-    return [part.verdict for part in verdict.parts]
-
-
 def findings(verdict, on, kind, key="1"):
     """What the evidence of one kind found on one statement of a part."""
     return [e.finding for e in verdict.evidence if (e.on, e.kind, e.part) == (on, kind, key)]
 
 
-def with_repair(subject, key=None, **changes):
-    """The claim with the repaired statement of one part changed, or of every part."""
-    assert key is None or key in (part.key for part in subject.parts)
-    changed = [
-        replace(part, repair=replace(part.repair, statement=replace(part.repair.statement, **changes)))
-        if key in (None, part.key)
-        else part
-        for part in subject.parts
-    ]
-    return replace(subject, parts=tuple(changed))
+def with_part(subject, key, **changes):
+    """The claim with fields of one part changed."""
+    return replace(subject, parts=tuple(replace(p, **changes) if p.key == key else p for p in subject.parts))
+
+
+def parts_of(id):
+    """The verdicts of the parts of a row that is decided anew."""
+    return parts(run_check(LEDGER[id](), CHECKS[id]))

@@ -1,4 +1,4 @@
-"""The verdicts on the first eight claims, their second witnesses, and searches of our own along runs."""
+"""Counterexamples replayed from their JSON, how claims are decided, and searches of our own along runs."""
 
 from __future__ import annotations
 
@@ -27,55 +27,10 @@ from cflag_theory.kernels import (
 )
 from cflag_theory.verify.check import LEVELS, Check, run_check, verify
 from cflag_theory.verify.checks import CHECKS
-from cflag_theory.verify.verdict import PROVING, REFUTING
-
-EXPECTED = {
-    "cflag.eq7": ("typo", ["typo"]),
-    "cflag.eq22": ("holds", ["holds"]),
-    "cflag.eq25": ("holds", ["holds", "holds"]),
-    "cflag.lemma1": ("needs-hypothesis", ["typo", "needs-hypothesis"]),
-    "cflag.eq65": ("holds", ["holds"]),
-    "cflag.lemma13": ("loose", ["loose"]),
-    "cflag.cor14": ("loose", ["loose"]),
-    "cflag.eq177": ("needs-hypothesis", ["needs-hypothesis"]),
-}
+from cflag_theory.verify.verdict import REFUTING
 
 
-@pytest.mark.parametrize("id", EXPECTED)
-def test_verdict(verdicts, id):
-    verdict = verdicts[id]
-    assert (verdict.verdict, [part.verdict for part in verdict.parts]) == EXPECTED[id]
-
-
-@pytest.mark.parametrize("id", EXPECTED)
-def test_a_proof_has_a_second_witness(verdicts, id):
-    """What is proved was also met in exact instances or runs, with no contradiction among them."""
-    for on in ("printed", "repair", "sharp"):
-        for part in claim(id).parts:
-            found = [e for e in verdicts[id].evidence if (e.part, e.on) == (part.key, on)]
-            if any(e.kind in PROVING and e.finding == "supports" for e in found):
-                assert any(e.kind == "property" and e.data["cases"] > 0 for e in found)
-                assert all(e.finding == "supports" for e in found)
-
-
-@pytest.mark.parametrize(
-    ("id", "value", "factor", "nearest"),
-    [
-        ("cflag.lemma13", "-4 + 4*exp(1/4)", 4 / (4 * math.expm1(1 / 4)), 0.99),
-        ("cflag.cor14", "1", 2.0, 0.95),
-        ("cflag.lemma1", "L/2", 2.0, 1.0),
-        # An equation: there is no ratio to come near to one.
-        ("cflag.eq177", "5940/2249", 16 * 2249 / 5940, None),
-    ],
-)
-def test_sharp_constants(verdicts, id, value, factor, nearest):
-    (found,) = verdicts[id].sharp
-    assert found["value"] == value
-    assert found["factor"] == pytest.approx(factor)
-    assert found["reached"] is None if nearest is None else nearest <= found["reached"] <= 1 + 1e-12
-
-
-@pytest.mark.parametrize("id", [id for id, (verdict, _) in EXPECTED.items() if verdict not in ("holds", "loose")])
+@pytest.mark.parametrize("id", ["cflag.eq7", "cflag.lemma1", "cflag.eq177"])
 def test_a_counterexample_replays_from_its_json(verdicts, id):
     """From the printed numbers alone: they satisfy every hypothesis and break the statement."""
     refuted = set()

@@ -8,12 +8,15 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from cflag_theory.claims.c_flag.adaptive import clients
 from cflag_theory.claims.c_flag.adaptive import lemmas as claim
+from cflag_theory.claims.engine.notation import L, alpha, beta
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, random_rounds, with_gradients
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import Plants, shifted, without
 
 _HALF = Fraction(1, 2)
 
@@ -76,8 +79,26 @@ def worst_points() -> Iterator[Point]:
             yield _point(case, "worst")
 
 
+def _gain(case: Any) -> Plants:
+    """Gamma_ad - Gamma is what is left out minus the gain: true so, and false with more gain."""
+    gain = case * L / 2 * claim.spread
+    rest = claim.left_out(case)
+    return (*shifted(rest - gain, verdict="open"), *shifted(rest - sp.Rational(1001, 1000) * gain))
+
+
 CHECKS = {
-    "cflag.lemma6": Check(lemma6_points),
-    "cflag.lemma7_average": Check(average_points),
-    "cflag.lemma7_worst": Check(worst_points),
+    "cflag.lemma6": Check(
+        lemma6_points,
+        expected="typo",
+        plants=shifted(
+            -sp.Rational(1001, 1000) * alpha * beta * L * clients.Lambda_i**2 / clients.memory**2,
+            on="repair",
+        ),
+    ),
+    "cflag.lemma7_average": Check(
+        average_points,
+        expected="needs-hypothesis",
+        plants=(*without("no interference", "rescaled", on="repair"), *_gain(1)),
+    ),
+    "cflag.lemma7_worst": Check(worst_points, expected="false", plants=_gain(clients.N)),
 }

@@ -15,6 +15,7 @@ from cflag_theory.kernels import Problem, algorithm, everything, simulate
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import Component, Round, in_space, random_rounds, with_gradients
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import built, related, scaled, shifted, without
 from cflag_theory.verify.verdict import REFUTES, UNDECIDED, Evidence
 
 _SHARES = (Fraction(1, 1000), Fraction(1, 3), Fraction(1, 2), Fraction(2, 3), Fraction(999, 1000))
@@ -183,8 +184,23 @@ def _two_memories() -> Iterator[Point]:
 
 
 CHECKS = {
-    "cflag.eq14": Check(further=eq14_replay),
-    "cflag.sec5_guarantee": Check(further=guarantee_replay),
-    "cflag.sec5_sign": Check(sign_points),
-    "cflag.eq16": Check(eq16_points),
+    "cflag.eq14": Check(further=eq14_replay, expected="false", plants=scaled("1/2", on="refutation", verdict="open")),
+    "cflag.sec5_guarantee": Check(
+        further=guarantee_replay,
+        expected="false false",
+        plants=scaled(2, "f", "g", left=True, on="refutation", verdict="open"),
+    ),
+    "cflag.sec5_sign": Check(sign_points, expected="holds", plants=built("1/3")),
+    "cflag.eq16": Check(
+        eq16_points,
+        expected="needs-hypothesis holds needs-hypothesis typo",
+        plants=(
+            *related(
+                "twice the rate", left=lambda side: side.subs({claim.beta_star: 2 * claim.beta_star}), part="minimiser"
+            ),
+            *shifted("1/1000", part="quadratic", on="repair"),
+            *shifted("1/1000", part="value", on="repair"),
+            *without("small alpha", part="step size", on="repair"),
+        ),
+    ),
 }

@@ -16,6 +16,7 @@ from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, r
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import LESS, built, scaled, without
 from cflag_theory.verify.quantities.c_flag import SUMS, of
 from cflag_theory.verify.verdict import REFUTES, Evidence
 from cflag_theory.verify.witnesses.instances import on_the_line
@@ -119,6 +120,21 @@ def _diverging_evidence(subject: Claim, seed: int, count: int) -> Iterator[Evide
 
 
 CHECKS: dict[str, Check] = {
-    "cflag.lemma4": Check(lemma4_points, further=_diverging_evidence),
-    "cflag.lemma18": Check(lemma18_points, further=_diverging_evidence),
+    "cflag.lemma4": Check(
+        lemma4_points,
+        further=_diverging_evidence,
+        expected="needs-hypothesis",
+        plants=(
+            *built(LESS, on="repair", verdict="open"),
+            *without("bounded", on="repair", verdict="open"),
+            *scaled("128/100", left=True, on="refutation", verdict="open"),
+            *without("alpha", on="refutation", verdict="open"),
+        ),
+    ),
+    "cflag.lemma18": Check(
+        lemma18_points,
+        further=_diverging_evidence,
+        expected="needs-hypothesis",
+        plants=(*built(LESS, on="repair", verdict="open"), *without("bounded", on="repair", verdict="open")),
+    ),
 }

@@ -9,6 +9,7 @@ from itertools import combinations, product
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from cflag_theory.claims.c_flag.forgetting import terms as claim
 from cflag_theory.claims.c_flag.local_steps.sums import error_sum, rho_sum
@@ -19,6 +20,7 @@ from cflag_theory.kernels.problems.objective import component_gradient, mean_gra
 from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.planted import built, without
 from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.witnesses.instances import Component, on_the_line, random_runs, rationals
 from cflag_theory.verify.witnesses.paths import Round, norm, walk
@@ -189,8 +191,32 @@ def with_omega() -> Iterator[Point]:
     return (point for point in points() if claim.omega2 in point.values)
 
 
-_ALL = Check(points, samples)
 CHECKS = {
-    **dict.fromkeys(("cflag.eq90", "cflag.eq151", "cflag.eq156", "cflag.eq158"), _ALL),
-    "cflag.eq160": Check(with_omega),
+    "cflag.eq90": Check(points, samples, expected="typo", plants=built("99/100", on="repair")),
+    "cflag.eq151": Check(
+        points,
+        samples,
+        expected="typo needs-hypothesis needs-hypothesis",
+        plants=(
+            *built((0, "127/100"), on="repair"),
+            *built((0, "127/100"), part="2", on="repair"),
+            *built({"third": sp.Rational(469, 1000) ** 2}, part="3", on="repair"),
+        ),
+    ),
+    "cflag.eq156": Check(
+        points,
+        samples,
+        expected="needs-hypothesis needs-hypothesis needs-hypothesis needs-hypothesis",
+        plants=(
+            *(plant for part in "13" for plant in built("1/2", part=part, on="repair")),
+            *(plant for part in "24" for plant in built({"second": "46/100"}, part=part, on="repair")),
+        ),
+    ),
+    "cflag.eq158": Check(
+        points,
+        samples,
+        expected="holds holds",
+        plants=(*built(35, part="2"), *without("(149)", "(150)", "(154)", "(156)", "(151)", verdict="open")),
+    ),
+    "cflag.eq160": Check(with_omega, expected="needs-hypothesis holds", plants=built(3, part="2")),
 }

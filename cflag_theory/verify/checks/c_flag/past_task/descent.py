@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
+import sympy as sp
 
 from cflag_theory.claims.c_flag.past_task import descent as claim
 from cflag_theory.claims.engine.notation import (
@@ -28,6 +30,7 @@ from cflag_theory.kernels import Memory, Problem, everything, sign_bias, uniform
 from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.planted import LESS, MORE, Plants, Where, assumed, built, changed, scaled, shifted, without
 from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line, random_runs
 
 
@@ -200,10 +203,62 @@ def eq65_points() -> Iterator[Point]:
         yield Point({L: smoothness, m: bias, alpha: step}, (f"L = {smoothness}, m = {bias}, alpha = {step}.",))
 
 
+def _lead(lead: sp.Expr, proved: sp.Expr, **where: Unpack[Where]) -> Plants:
+    """Another coefficient than L before beta^2 ||S||^2, and a proof that ends in `proved`."""
+    return changed(
+        f"{lead} for L, proof for {proved}",
+        lambda s: replace(s, relation=claim.bound(lead), proof=claim._proof(proved)),
+        **where,
+    )
+
+
+#: What the paper prints after (56): sums from k = 1, less those from k = 0.
+_LATE = (
+    claim.forgetting(claim.late_sum2, claim.late_grad_dot_sum, claim.late_bias_dot_sum, L / 2)
+    + claim.overfitting(claim.late_bias_dot_sum)
+    - claim.forgetting(sum2, grad_dot_sum, bias_dot_sum, L / 2)
+    - claim.overfitting()
+)
+
 CHECKS = {
-    "cflag.lemma1": Check(lemma1_points, lemma1_samples),
-    "cflag.lemma1_supp": Check(lemma1_points, lemma1_samples),
-    "cflag.eq15": Check(algebra_points),
-    "cflag.eq56": Check(algebra_points, algebra_samples),
-    "cflag.eq65": Check(eq65_points),
+    "cflag.lemma1": Check(
+        lemma1_points,
+        lemma1_samples,
+        expected="typo needs-hypothesis",
+        plants=(
+            *(
+                plant
+                for lead, proved in (
+                    (L / 4, L / 4),
+                    (L / 4, L / 2),
+                    (LESS * L / 2, LESS * L / 2),
+                    (sp.S.Zero, sp.S.Zero),
+                )
+                for plant in _lead(lead, proved, on="sharp")
+            ),
+            *_lead(L / 4, L / 4, on="repair"),
+            *_lead(L / 4, L / 4, part="2", on="repair", verdict="open"),
+            *scaled("9/10", on="sharp"),
+            *without("(27)", part="2", on="repair"),
+        ),
+    ),
+    "cflag.lemma1_supp": Check(
+        lemma1_points, lemma1_samples, expected="typo needs-hypothesis", plants=built(LESS * L / 2, on="repair")
+    ),
+    "cflag.eq15": Check(
+        algebra_points,
+        expected="holds",
+        plants=(*built(L, L / 4, MORE * L / 2), *shifted(2 * beta * (1 - L * alpha) * claim.Lambda)),
+    ),
+    "cflag.eq56": Check(
+        algebra_points,
+        algebra_samples,
+        expected="holds holds",
+        plants=(*built(LESS, "1/2", 0, part="2"), *shifted(_LATE, part="2")),
+    ),
+    "cflag.eq65": Check(
+        eq65_points,
+        expected="holds",
+        plants=(*built(3, 1, 2 * MORE, 2 * LESS, -2), *assumed("alpha", right=1 / L, verdict="open")),
+    ),
 }

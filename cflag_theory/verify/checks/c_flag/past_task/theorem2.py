@@ -8,6 +8,7 @@ from fractions import Fraction
 from cflag_theory.claims.engine.notation import L, alpha, beta, m
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import LESS, built, without
 from cflag_theory.verify.quantities.c_flag import SUMS, of
 from cflag_theory.verify.witnesses.instances import on_the_line
 from cflag_theory.verify.witnesses.runs import Exact
@@ -64,4 +65,13 @@ def points() -> Iterator[Point]:
         yield point(Exact(problem, step, step / 4, 1, 1), bias, words, part="2")
 
 
-CHECKS = {"cflag.thm2": Check(points)}
+CHECKS = {
+    "cflag.thm2": Check(
+        points,
+        expected="needs-hypothesis needs-hypothesis",
+        plants=(
+            *(plant for part in "12" for plant in built(2 * LESS, "3/2", 1, part=part, on="repair")),
+            *without("redrawn", on="repair"),
+        ),
+    )
+}

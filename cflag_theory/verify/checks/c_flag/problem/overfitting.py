@@ -20,6 +20,7 @@ from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.problem.memory import Draw, biases, draws
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import MORE, built, shifted, without
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 from cflag_theory.verify.witnesses.instances import Component, on_the_line
 
@@ -204,4 +205,15 @@ def expected_overfitting(rounds: int = 8, *, start: int | Fraction = 3) -> dict[
     }
 
 
-CHECKS = {"cflag.overfitting_mean": Check(overfitting_points, further=overfitting_further)}
+CHECKS = {
+    "cflag.overfitting_mean": Check(
+        overfitting_points,
+        further=overfitting_further,
+        expected="needs-hypothesis needs-hypothesis",
+        plants=(
+            *built(claim.FAMILY_VALUE * MORE, part="2", on="refutation", verdict="open"),
+            *without(on="repair"),
+            *shifted("1/1000000", on="repair"),
+        ),
+    )
+}

@@ -14,6 +14,7 @@ from cflag_theory.kernels.draws import COMPONENT, below, lane, words
 from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import MORE, assumed, related, scaled, shifted
 from cflag_theory.verify.witnesses.instances import exact_run, on_the_line, rationals
 
 # Exact rounds on random small problems, besides the ones chosen to break a statement.
@@ -119,4 +120,36 @@ def _delayed_sum(problem: Problem, local: Fraction, E: int) -> Fraction:
     return S
 
 
-CHECKS = dict.fromkeys(("cflag.eq7", "cflag.alg1", "cflag.eq22", "cflag.eq25"), Check(points))
+CHECKS = {
+    "cflag.eq7": Check(
+        points,
+        expected="typo",
+        plants=related("the other sign of beta S", right=lambda side: side.subs({beta: -beta}), on="repair"),
+    ),
+    "cflag.alg1": Check(
+        points,
+        expected="typo",
+        plants=related("the memory step uphill", left=lambda side: side.subs({alpha: -alpha}), on="repair"),
+    ),
+    "cflag.eq22": Check(
+        points,
+        expected="holds",
+        plants=(
+            *scaled(2),
+            *scaled(-1),
+            *scaled("1/2"),
+            *scaled(MORE),
+            *related("the sum for the difference", left=lambda side: side + 2 * claim.x),
+            *assumed("(4)", right=lambda side: side.subs({beta: 2 * beta}), verdict="open"),
+        ),
+    ),
+    "cflag.eq25": Check(
+        points,
+        expected="holds holds",
+        plants=(
+            *shifted(-alpha * claim.grad_f_memory, 3 * beta * claim.S, (1 - MORE) * beta * claim.S),
+            *related("alpha twice", right=lambda side: side.subs({alpha: 2 * alpha}), part="2"),
+            *related("beta squared", right=lambda side: side.subs({beta: beta**2}), part="2"),
+        ),
+    ),
+}

@@ -34,6 +34,7 @@ from cflag_theory.verify.checks.c_flag.union.data import (
     shares,
 )
 from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.planted import built, changed, related, without
 from cflag_theory.verify.quantities.c_flag import of
 
 _ROUND = (claim.h(claim.t), claim.h(claim.t + 1), claim.grad_h(claim.t), L_memory)
@@ -254,9 +255,40 @@ def lemma3_samples(seed: int, count: int) -> Iterator[Sample]:
 
 
 CHECKS = {
-    "cflag.eq69": Check(eq69_points, eq69_samples),
-    "cflag.eq71": Check(eq71_points),
-    "cflag.eq73": Check(eq73_points),
-    "cflag.eq74": Check(run_points),
-    "cflag.lemma3_surrogate": Check(lemma3_points, lemma3_samples),
+    "cflag.eq69": Check(
+        eq69_points,
+        eq69_samples,
+        expected="typo",
+        plants=(*built({"square": "199/100", "fourth": 0}, on="repair"), *without("kept", on="repair")),
+    ),
+    "cflag.eq71": Check(eq71_points, expected="holds", plants=built({"lead": "1499/100"}, {"inverse_limit": 3})),
+    "cflag.eq73": Check(eq73_points, expected="holds", plants=built(59, 61)),
+    "cflag.eq74": Check(
+        run_points,
+        expected="holds typo",
+        plants=(
+            *related("15 for 30", right=15 * L / claim.T * claim.printed_sum),
+            *changed(
+                "without the terms of one round",
+                lambda s: replace(s, definitions=s.definitions[:1]),
+                part="2",
+                on="repair",
+                verdict="open",
+            ),
+        ),
+    ),
+    "cflag.lemma3_surrogate": Check(
+        lemma3_points,
+        lemma3_samples,
+        expected="needs-hypothesis needs-hypothesis",
+        reached={"1": 0.99},
+        plants=(
+            # 31.0256 is where the certificate ends; E = 150 alone needs more than 30.79.
+            *built("3079/100", on="repair"),
+            *built("3102/100", on="repair", verdict="open"),
+            *built("31026/1000", on="repair", verdict="holds"),
+            *without("kept", on="repair"),
+            *without("kept", "equal shares", part="2", on="repair"),
+        ),
+    ),
 }

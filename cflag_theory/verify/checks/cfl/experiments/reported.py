@@ -239,7 +239,9 @@ def _ours(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
 
 
 CHECKS: dict[str, Check] = {
-    "cfl.table5": Check(further=_table5),
-    "cfl.tables_text": Check(further=_text),
-    "ours.cfl_tables": Check(further=_ours),
+    "cfl.table5": Check(further=_table5, expected="holds holds holds"),
+    "cfl.tables_text": Check(
+        further=_text, expected="needs-hypothesis holds holds holds holds false holds holds holds"
+    ),
+    "ours.cfl_tables": Check(further=_ours, expected="holds holds holds holds holds"),
 }

@@ -13,6 +13,7 @@ from cflag_theory.claims.cfl.symbols import C2, D2, F2
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.moments.gradient_noise import Draw, drifting, mean, moments, shown, squared
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import LESS, built
 
 _HALF = Fraction(1, 2)
 
@@ -112,4 +113,7 @@ def lemB10_points() -> Iterator[Point]:
         yield Point({**found, **squared(0, 0, 1, 0), **more}, story, "2")
 
 
-CHECKS = {"cfl.lemB7": Check(lemB7_points), "cfl.lemB10": Check(lemB10_points)}
+CHECKS = {
+    "cfl.lemB7": Check(lemB7_points, expected="typo", plants=built(LESS, on="repair")),
+    "cfl.lemB10": Check(lemB10_points, expected="typo needs-hypothesis", plants=built(LESS, on="repair")),
+}

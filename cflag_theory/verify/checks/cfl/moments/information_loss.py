@@ -12,6 +12,7 @@ import sympy as sp
 from cflag_theory.claims.cfl.moments import information_loss as claim
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import MORE, built
 
 _R = sp.Rational
 
@@ -139,4 +140,11 @@ def fisher_points() -> Iterator[Point]:
         yield Point(values, lines, "2")
 
 
-CHECKS = {"cfl.lemB3": Check(lemB3_points), "cfl.fisher": Check(fisher_points)}
+CHECKS = {
+    "cfl.lemB3": Check(lemB3_points, expected="typo typo", plants=built("999/1000", on="repair")),
+    "cfl.fisher": Check(
+        fisher_points,
+        expected="needs-hypothesis typo",
+        plants=(*built(MORE, on="repair"), *built(MORE, part="2", on="repair")),
+    ),
+}

@@ -13,6 +13,7 @@ from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.nonconvex.descent import WORLDS, moments, points_of, story
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import LESS, built, scaled
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 
@@ -96,4 +97,14 @@ def _numbers() -> Iterator[Point]:
         yield Point({**values, **extreme, claim.iterated: drift * above / under}, (words,), "3")
 
 
-CHECKS: dict[str, Check] = {"cfl.nc_eq31": Check(nc_eq31_points)}
+CHECKS: dict[str, Check] = {
+    "cfl.nc_eq31": Check(
+        nc_eq31_points,
+        expected="holds typo typo",
+        plants=(
+            *scaled(LESS, verdict="open"),
+            *built(1, "101/100", part="2", on="repair"),
+            *built({"share": 16 * LESS}, part="3", on="repair", verdict="open"),
+        ),
+    )
+}

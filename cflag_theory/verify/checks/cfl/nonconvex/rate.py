@@ -19,6 +19,7 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.nonconvex.progress import star
 from cflag_theory.verify.checks.cfl.rates.fedavg import fresh, fresh_as_enumerated
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import built, scaled
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 
@@ -141,4 +142,14 @@ def _fresh() -> Iterator[Point]:
         yield Point(values, (story,), "1a")
 
 
-CHECKS: dict[str, Check] = {"cfl.nc_rate": Check(nc_rate_points, further=_floor)}
+CHECKS: dict[str, Check] = {
+    "cfl.nc_rate": Check(
+        nc_rate_points,
+        further=_floor,
+        expected="needs-hypothesis false typo typo typo typo",
+        plants=(
+            *built(D2 / 2, part="3", on="repair"),
+            *scaled(2, "1a", left=True, on="refutation", verdict="open"),
+        ),
+    )
+}

@@ -16,6 +16,7 @@ from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.one_round.progress import worlds
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import LESS, assumed, built, without
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 from cflag_theory.verify.witnesses.one_round import Client, Round, expectation, noisy_rounds
@@ -226,7 +227,19 @@ def drifts(rounds: list[Round], steps: int) -> list[Fraction]:
 
 
 CHECKS: dict[str, Check] = {
-    "cfl.eq14": Check(eq14_points),
-    "cfl.eq17": Check(eq17_points),
-    "cfl.eq18": Check(eq18_points),
+    "cfl.eq14": Check(
+        eq14_points,
+        expected="needs-hypothesis needs-hypothesis",
+        plants=(
+            *built(LESS, "1/2", 0, on="repair"),
+            *without("nonexpansive", on="repair"),
+            *assumed("nonexpansive", right=2, on="repair"),
+        ),
+    ),
+    "cfl.eq17": Check(eq17_points, expected="needs-hypothesis", plants=built(LESS, "1/2", 0, on="repair")),
+    "cfl.eq18": Check(
+        eq18_points,
+        expected="holds needs-hypothesis",
+        plants=(*built((8 * LESS, 4), (8, 4 * LESS)), *without("Lemma B.2", part="2", on="repair")),
+    ),
 }

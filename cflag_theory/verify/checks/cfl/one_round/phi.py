@@ -15,6 +15,7 @@ from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, mu, sigma2
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import LESS, shifted, without
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 
@@ -54,4 +55,14 @@ def phi_points() -> Iterator[Point]:
         )
 
 
-CHECKS: dict[str, Check] = {"cfl.phi": Check(phi_points)}
+CHECKS: dict[str, Check] = {
+    "cfl.phi": Check(
+        phi_points,
+        expected="needs-hypothesis needs-hypothesis",
+        plants=(
+            *without(part="2", on="repair"),
+            *without("one round", on="repair"),
+            *shifted(eta * claim.c_1 * (LESS - 1), eta**2 * claim.c_2 * (LESS - 1), on="repair", verdict="open"),
+        ),
+    )
+}

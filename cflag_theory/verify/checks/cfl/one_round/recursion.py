@@ -16,6 +16,7 @@ from cflag_theory.verify.checks.cfl.one_round.local_drift import CURVATURE, LOSS
 from cflag_theory.verify.checks.cfl.one_round.progress import MOMENTS, worlds
 from cflag_theory.verify.checks.cfl.one_round.thresholds import step_values
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import LESS, built, without
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 from cflag_theory.verify.witnesses.one_round import Round, expectation, noisy_rounds
@@ -170,4 +171,22 @@ def solution(s: Fraction, g: Fraction, smoothness: Fraction) -> Point:
     )
 
 
-CHECKS: dict[str, Check] = {"cfl.eq20": Check(eq20_points), "cfl.eq21": Check(eq21_points)}
+CHECKS: dict[str, Check] = {
+    "cfl.eq20": Check(
+        eq20_points,
+        expected="needs-hypothesis needs-hypothesis",
+        plants=(
+            *built(8 * LESS, on="repair", verdict="open"),
+            *built(8 * LESS, part="2", on="repair", verdict="open"),
+            *without("(17), (18)", on="repair"),
+            *without("drifts grow", on="repair", verdict="open"),
+        ),
+    ),
+    "cfl.eq21": Check(
+        eq21_points,
+        expected="typo typo needs-hypothesis",
+        plants=(
+            *(*without("(13)", part="3", on="repair"), *without("(15)", "(20)", part="3", on="repair", verdict="open")),
+        ),
+    ),
+}

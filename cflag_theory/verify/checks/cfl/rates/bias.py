@@ -15,6 +15,7 @@ from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.weighted_means import inverse, loss, mean, worlds
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import built, without
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 
 
@@ -64,4 +65,11 @@ def _fixed_step(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
         yield Evidence("property", "2", "printed", finding, words, {"phi": str(phi), "least": str(least)})
 
 
-CHECKS: dict[str, Check] = {"cfl.phi_rate": Check(phi_points, further=_fixed_step)}
+CHECKS: dict[str, Check] = {
+    "cfl.phi_rate": Check(
+        phi_points,
+        further=_fixed_step,
+        expected="holds needs-hypothesis",
+        plants=(*built(1, 2, "23/10"), *without("mu = 0", part="2", on="repair", verdict="open")),
+    )
+}

@@ -19,6 +19,7 @@ from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.theorems import current, fixed_clients, gaps
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import LESS, built, without
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 
@@ -161,4 +162,16 @@ def rate_points() -> Iterator[Point]:
         yield Point({claim.z: z, claim.factor: sp.exp(-sp.Rational(z))}, (f"mu T/(L c_O) = {z}.",), "sign")
 
 
-CHECKS: dict[str, Check] = {"cfl.fedavg_rates": Check(rate_points, further=_floors)}
+CHECKS: dict[str, Check] = {
+    "cfl.fedavg_rates": Check(
+        rate_points,
+        further=_floors,
+        expected="false typo typo needs-hypothesis",
+        plants=(
+            *built("1/2", LESS, part="generally", on="repair", verdict="open"),
+            *without("fresh", part="generally", on="repair", verdict="open"),
+            *built({"noise": "1/5"}, part="noise", on="repair", verdict="open"),
+            *without("T", part="noise", on="repair", verdict="open"),
+        ),
+    )
+}

@@ -15,6 +15,7 @@ from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import assumed, without
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 
@@ -153,6 +154,16 @@ def _flat(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
 
 
 CHECKS: dict[str, Check] = {
-    "cfl.sc_rate": Check(linear_points, further=_floors),
-    "cfl.gc_rate": Check(convex_points, further=_flat),
+    "cfl.sc_rate": Check(
+        linear_points,
+        further=_floors,
+        expected="false false typo",
+        plants=without("T", part="log", on="repair", verdict="open"),
+    ),
+    "cfl.gc_rate": Check(
+        convex_points,
+        further=_flat,
+        expected="false false typo false",
+        plants=assumed("T", left=lambda side: side / 2, part="units", on="repair", verdict="open"),
+    ),
 }

@@ -10,6 +10,7 @@ from cflag_theory.claims.cfl.symbols import T
 from cflag_theory.claims.cfl.techniques import chebyshev as claim
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import LESS, built
 
 _R = sp.Rational
 
@@ -37,4 +38,8 @@ def lemA6_points() -> Iterator[Point]:
             yield Point({claim.n: len(p) - 2, claim.S(end): S, claim.weight(end): sum(p), **logs}, story, "2")
 
 
-CHECKS = {"cfl.lemA6": Check(lemA6_points)}
+CHECKS = {
+    "cfl.lemA6": Check(
+        lemA6_points, expected="holds holds", plants=(*built(LESS), *built({"lead": 3 * LESS / 2}, part="2"))
+    )
+}

@@ -45,6 +45,7 @@ from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import k
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import LESS, MORE, built, scaled, without
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 
 Vector = list[Fraction]
@@ -280,8 +281,17 @@ def rising_points() -> Iterator[Point]:
 
 
 CHECKS: dict[str, Check] = {
-    "cfl.thm4_9": Check(optimal_points),
-    "cfl.lemB9": Check(definite_points),
-    "cfl.table2": Check(further=_table),
-    "cfl.ex1": Check(rising_points),
+    "cfl.thm4_9": Check(
+        optimal_points,
+        expected="holds needs-hypothesis needs-hypothesis",
+        plants=(
+            *scaled(MORE, left=True),
+            *built(LESS, part="2", on="repair"),
+            *without("p >= 0", part="2", on="repair"),
+            *without("D > 0", part="3", on="repair"),
+        ),
+    ),
+    "cfl.lemB9": Check(definite_points, expected="needs-hypothesis", plants=without("D > 0", "x != 0", on="repair")),
+    "cfl.table2": Check(further=_table, expected="typo"),
+    "cfl.ex1": Check(rising_points, expected="holds", plants=built(-1)),
 }

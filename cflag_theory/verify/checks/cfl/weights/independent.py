@@ -12,6 +12,7 @@ from cflag_theory.claims.cfl.weights.independent import M2, W, apart2, cross, pa
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import MORE, related, scaled
 
 _SQUARES = (Fraction(0), Fraction(1, 4), Fraction(4))
 _OTHERS: dict[int, tuple[tuple[Fraction, ...], ...]] = {
@@ -83,4 +84,14 @@ def correlated_points() -> Iterator[Point]:
             yield Point(described(p, d2 - common, r2) | fixed, story)
 
 
-CHECKS: dict[str, Check] = {"cfl.lemB4": Check(points), "cfl.eq33": Check(correlated_points)}
+CHECKS: dict[str, Check] = {
+    "cfl.lemB4": Check(points, expected="holds holds holds", plants=scaled(MORE, "1", "2", "3", left=True)),
+    "cfl.eq33": Check(
+        correlated_points,
+        expected="holds",
+        plants=(
+            *related("without what the drifts share", right=lambda side: side.subs({shared: 0})),
+            *scaled(MORE, left=True),
+        ),
+    ),
+}

@@ -12,6 +12,7 @@ from cflag_theory.claims.c_flag.local_steps.ours.worst_order import d_turns, n, 
 from cflag_theory.claims.engine.notation import L, beta, grad_g
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import scaled, without
 from cflag_theory.verify.worst_cases.attaining import walk_attaining
 from cflag_theory.verify.worst_cases.orders import cyclic, settled, up_to_relabelling
 from cflag_theory.verify.worst_cases.recursions import LocalWorst, local_worst
@@ -63,4 +64,15 @@ def _points(order: tuple[int, ...], size: int, step: Fraction) -> Iterator[Point
         yield Point(common | at_end, story, "attained")
 
 
-CHECKS = {"ours.worst_turns": Check(points)}
+CHECKS = {
+    "ours.worst_turns": Check(
+        points,
+        expected="holds holds",
+        reached={"bound": 1},
+        plants=(
+            *scaled("9999/10000", "bound"),
+            *scaled("1001/1000", "attained"),
+            *without("turns pay", "another turn does not", part="bound", verdict="open"),
+        ),
+    )
+}

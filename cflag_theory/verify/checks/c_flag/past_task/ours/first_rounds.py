@@ -16,6 +16,7 @@ from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.past_task.ours.rates import met_ratio, past
 from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.planted import built, without
 from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.witnesses.instances import on_the_line, random_runs
 from cflag_theory.verify.witnesses.runs import Exact
@@ -76,4 +77,16 @@ def samples(seed: int, count: int) -> Iterator[Sample]:
         )
 
 
-CHECKS: dict[str, Check] = {"ours.first_rounds": Check(points, samples)}
+CHECKS: dict[str, Check] = {
+    "ours.first_rounds": Check(
+        points,
+        samples,
+        expected="holds",
+        reached={"1": 0.5},
+        plants=(
+            *built((2, 4), verdict="open"),
+            *built(("1999/1000", 4)),
+            *without("alpha", "m", "(27)", "t", "range", verdict="open"),
+        ),
+    )
+}

@@ -16,6 +16,7 @@ from cflag_theory.kernels import Problem, Trace
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.planted import built, without
 from cflag_theory.verify.quantities.c_flag import SUMS, of
 from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line, random_runs
 from cflag_theory.verify.witnesses.runs import Exact
@@ -152,7 +153,23 @@ def drawn_once_samples(seed: int, count: int) -> Iterator[Sample]:
 
 
 CHECKS: dict[str, Check] = {
-    "ours.drawn_once": Check(drawn_once_points, drawn_once_samples),
-    "ours.drawn_once_rate": Check(rate_points),
-    "ours.redrawn": Check(redrawn_points),
+    "ours.drawn_once": Check(
+        drawn_once_points,
+        drawn_once_samples,
+        expected="holds",
+        reached={"1": 1},
+        plants=(*built((2, "9999/10000"), ("9999/5000", 1)), *without("alpha", "m", "(27)", verdict="open")),
+    ),
+    "ours.drawn_once_rate": Check(
+        rate_points,
+        expected="holds",
+        reached={"1": 1},
+        plants=(*built("10001/10000"), *without("alpha", "beta", "start", verdict="open")),
+    ),
+    "ours.redrawn": Check(
+        redrawn_points,
+        expected="holds",
+        reached={"1": 1},
+        plants=(*built("9999/10000"), *without("alpha", "L alpha m", "(27)", "fresh", "apart", verdict="open")),
+    ),
 }

@@ -16,6 +16,7 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.nonconvex.descent import constants, story
 from cflag_theory.verify.checks.cfl.nonconvex.rate import mean_squared_gradients, stuck
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import LESS, built, related, scaled
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 
@@ -93,4 +94,17 @@ def nonconvex_points() -> Iterator[Point]:
             yield Point(numbers, (story(world), f"Round {t + 1}: E||grad f||^2 = {value}."), "4")
 
 
-CHECKS: dict[str, Check] = {"ours.cfl_nonconvex": Check(nonconvex_points)}
+CHECKS: dict[str, Check] = {
+    "ours.cfl_nonconvex": Check(
+        nonconvex_points,
+        expected="holds holds holds holds",
+        plants=(
+            # With T = 40 the run itself reaches T/(T + 1).
+            *built("1/2", "97/100"),
+            *built({"local": 4 * LESS}, part="2", verdict="open"),
+            *related("without the errors", right=lambda side: side.subs({claim.error2_mean: 0})),
+            *scaled(LESS, "3", verdict="open"),
+            *scaled(LESS, "4"),
+        ),
+    )
+}

@@ -8,6 +8,7 @@ from fractions import Fraction
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.one_round.thresholds import step_points, step_values
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import MORE, scaled
 
 
 def points() -> Iterator[Point]:
@@ -27,4 +28,4 @@ def points() -> Iterator[Point]:
         )
 
 
-CHECKS: dict[str, Check] = {"ours.cfl_step": Check(points)}
+CHECKS: dict[str, Check] = {"ours.cfl_step": Check(points, expected="holds holds", plants=scaled(MORE))}

@@ -15,6 +15,7 @@ from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, eta_l, mu, sigma2
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.planted import LESS, MORE, built, related
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run
 from cflag_theory.verify.witnesses.one_round import Round
@@ -162,4 +163,16 @@ def _hessian(rng: np.random.Generator, least: float, most: float) -> np.ndarray[
     return found
 
 
-CHECKS: dict[str, Check] = {"ours.cfl_round": Check(points, samples)}
+CHECKS: dict[str, Check] = {
+    "ours.cfl_round": Check(
+        points,
+        samples,
+        expected="holds holds",
+        plants=(
+            *built(278 * MORE / 245, verdict="open"),
+            *built(2, (1, sp.Rational(10, 3) * LESS), verdict="open"),
+            # Small steps towards a client's own minimiser.
+            *related("without the bias", right=lambda side: side.subs({claim.bias: 0})),
+        ),
+    )
+}

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+import sympy as sp
+
 from cflag_theory.claims.cfl.rates.floors import start2
 from cflag_theory.claims.cfl.rates.ours import general_convex as claim
 from cflag_theory.claims.cfl.rates.ours.strongly_convex import beta, v
@@ -16,6 +18,7 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.ours.strongly_convex import Moments, bounds, worlds
 from cflag_theory.verify.checks.cfl.rates.theorems import gaps
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import LESS, built
 from cflag_theory.verify.quantities.cfl import WorldRound
 
 _ONE = Fraction(1)
@@ -45,4 +48,8 @@ def convex_points() -> Iterator[Point]:
         yield Point(whole, (story, f"E f(w_t) over all draws: {', '.join(map(str, found))}."), "rounds")
 
 
-CHECKS: dict[str, Check] = {"ours.cfl_general_convex": Check(convex_points)}
+CHECKS: dict[str, Check] = {
+    "ours.cfl_general_convex": Check(
+        convex_points, expected="holds holds", plants=built(sp.E * LESS, part="rounds", verdict="open")
+    )
+}

@@ -15,6 +15,7 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.theorems import current, even, gaps
 from cflag_theory.verify.checks.cfl.rates.weighted_means import loss
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import LESS, built
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 
@@ -142,4 +143,10 @@ def _loss_points() -> Iterator[Point]:
         yield Point(values, (f"f = w^2/2, R = 1, 1 - p_t >= {least}, eta = 1/2, w_0 = {start}; E w_T = {w}.",), "loss")
 
 
-CHECKS: dict[str, Check] = {"ours.cfl_lower_bounds": Check(floor_points)}
+CHECKS: dict[str, Check] = {
+    "ours.cfl_lower_bounds": Check(
+        floor_points,
+        expected="holds holds holds holds",
+        plants=tuple(plant for part in ("clients", "time", "loss", "attained") for plant in built(1 / LESS, part=part)),
+    )
+}

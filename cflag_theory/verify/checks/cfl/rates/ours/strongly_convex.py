@@ -17,6 +17,7 @@ from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.theorems import current, even
 from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import LESS, built
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run
 
@@ -188,4 +189,14 @@ def _local(world: DriftRounds, words: str) -> Point:
     return Point(values, (f"f = w^2/2, K = 2, eta_l = 1/20, {words}.", f"E w_T^2 = {last} over all draws."), "local")
 
 
-CHECKS: dict[str, Check] = {"ours.cfl_strongly_convex": Check(rates_points)}
+CHECKS: dict[str, Check] = {
+    "ours.cfl_strongly_convex": Check(
+        rates_points,
+        expected="holds holds holds holds",
+        plants=(
+            *built({"bias": LESS}, part="round"),
+            *built({"noise": LESS}, part="rounds", verdict="open"),
+            *built({"local": 2 * LESS}, part="local", verdict="open"),
+        ),
+    )
+}

@@ -1,0 +1,58 @@
+"""(149)-(165) and (178): counterexamples by hand."""
+
+from __future__ import annotations
+
+import sympy as sp
+from rows import decided, points_of
+
+from cflag_theory.claims.c_flag.forgetting import bounds as forgetting
+from cflag_theory.claims.c_flag.forgetting.ours import step as ours_forgetting
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, r
+
+
+def test_the_counterexamples_on_alpha_lie_beyond_1_over_L():
+    for id, keys in (("cflag.eq156", ("1", "2")), ("cflag.eq160", ("1",))):
+        for item in decided(id).evidence:
+            if item.part in keys and item.kind == "counterexample":
+                values = {name: sp.Rational(value) for name, value in item.data["values"].items()}
+                assert 1 < values[str(L)] * values[str(alpha)] < 2
+
+
+def test_our_bound_is_attained_on_both_sides_of_alpha():
+    relation = ours_forgetting.forgetting_step().parts[0].printed.relation
+    equal = {
+        bool(point.values[L] * point.values[alpha] > 1)
+        for point in points_of("ours.forgetting_step")
+        if point.part == "1" and relation.slack.xreplace({k: sp.sympify(v) for k, v in point.values.items()}) == 0
+    }
+    assert equal == {True, False}
+
+
+def test_161_by_hand():
+    """grad f = 1, grad g = -3, one local step: everything about the round fits on a line."""
+    (found,) = (e for e in decided("cflag.eq161").evidence if e.kind == "counterexample")
+    values = {name: sp.Rational(value) for name, value in found.data["values"].items()}
+    step, local, slope = sp.Rational(1, 2), sp.Rational(1, 60), 4
+    assert (values["alpha"], values["beta"], values["E"], values["m"]) == (step, local, 1, 0)
+    x = 1 - step * 1 - local * (1 - slope)
+    h = [sp.Rational(1, 2) - 2, x**2 / 2 - 2 * x]
+    Gamma = local**2 * 9 / 2 - local * (1 - step) * (1 * -3)
+    at = {L: 1, r: sp.Rational(1, 3), alpha: step, beta: local, E: 1}
+    right = forgetting.Q().subs(at) / forgetting.Z().subs(at) * (h[0] - h[1]) + forgetting.Q().subs(at) * 4
+    assert values["Gamma"] == Gamma > 0 > right
+    # alpha <= 1/L and beta L E = 1/60: the step sizes that the proof would like to have.
+    assert step <= 1
+    assert h[1] > h[0]
+
+
+def test_the_family_of_165_exists():
+    """A beta for every K: the left side of its equation falls from 1 to below 0."""
+    (fact,) = forgetting.eq164().parts[1].refutation.hypotheses
+    left = sp.Poly(fact.relation.left, beta)
+    assert left.eval(0) == 1
+    assert left.eval(sp.Rational(1, 20)) < 0
+
+
+def test_178_exactly():
+    at = {L: 1, E: 1, beta: sp.Rational(1, 60), alpha: sp.Rational(1, 2), m: 0, r: 1}
+    assert forgetting.Q().subs(at) == sp.Rational(67, 60000) + sp.Rational(11, 600)

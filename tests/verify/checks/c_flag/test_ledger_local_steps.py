@@ -1,0 +1,86 @@
+"""Lemmas 12, 15 and 16 and the exact worst cases: closed forms and instances by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+from rows import decided, points_of
+
+from cflag_theory.claims.c_flag.local_steps import iag
+from cflag_theory.claims.c_flag.local_steps.drift import drift, error
+from cflag_theory.claims.c_flag.local_steps.iag import before
+from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
+from cflag_theory.claims.ledger import claim
+from cflag_theory.errors import InconsistentEvidence
+from cflag_theory.verify.check import run_check
+from cflag_theory.verify.checks import CHECKS
+from cflag_theory.verify.checks.c_flag.local_steps import sums as checks
+from cflag_theory.verify.checks.c_flag.local_steps.ours import worst_order as order_checks
+from cflag_theory.verify.checks.c_flag.local_steps.ours import worst_turns as turn_checks
+from cflag_theory.verify.worst_cases.attaining import walk_attaining
+from cflag_theory.verify.worst_cases.orders import repeated, settled
+
+
+def test_the_closed_forms_of_the_instances():
+    # One component: sum rho = ((1 + w)^E - 1) / w. Two, one of them old: sum e = sum ((1 + w/2)^k - 1).
+    assert checks.concave_sums(4, 1, Fraction(8)) == ((9**4 - 1) // 8, 0)
+    assert checks.concave_sums(4, 2, Fraction(12))[1] == sum(7**k - 1 for k in range(4))
+
+
+def test_103_as_printed_fails_where_the_table_is_old():
+    (found,) = (e for e in decided("cflag.eq105").evidence if e.part == "2" and e.kind == "counterexample")
+    assert "4 components x^2/2 - x, refreshed in turn" in found.data["instance"][0]
+    assert (found.data["left"], found.data["right"]) == ("3/128", "1/64")
+
+
+def test_129_as_printed_is_right_for_large_gradients_only():
+    relation = iag.eq129().parts[1].printed.relation
+    at = {beta: sp.Rational(1, 12), L: 1, E: 1}
+    assert relation.holds_at({**at, grad_g: 2})
+    assert relation.holds_at({**at, grad_g: 1})
+    assert not relation.holds_at({**at, grad_g: sp.Rational(1, 2)})
+
+
+def test_step_zero_is_covered():
+    for point in points_of("cflag.lemma12"):
+        if point.values[k] == 0:
+            assert point.values[before(k)] == point.values[error(k)] == point.values[drift(k)] == 0
+            break
+    else:
+        pytest.fail("no instance at k = 0")
+
+
+def test_turns_that_end_too_early_or_too_late_are_beaten():
+    step, n, E = Fraction(2), 3, 6
+    last = turn_checks.turns(n, E, step)
+    most = walk_attaining(settled(n, E, last), n=n, step=step).error[-1]
+    assert last == 4
+    for other in (1, 2, 3, 5):
+        assert walk_attaining(settled(n, E, other), n=n, step=step).error[-1] < most
+
+
+def test_all_orders_are_enumerated():
+    check = order_checks.CHECKS["ours.worst_order"]
+    (found,) = check.further(claim("ours.worst_order"), 0, 1)
+    assert found.finding == "supports"
+    assert found.data["cases"] > 2000
+    assert found.data["above"] == []
+
+
+def test_the_enumeration_rejects_a_wrong_worst_order(monkeypatch):
+    monkeypatch.setattr(order_checks, "worst_order", lambda *_, n, local_steps, step: repeated(local_steps))
+    (found,) = order_checks.enumerated(claim("ours.worst_order"), 0, 1)
+    assert found.finding == "refutes"
+    # And no verdict is given while a proof and an enumeration disagree.
+    with pytest.raises(InconsistentEvidence, match="exceed the one that is the worst"):
+        run_check(claim("ours.worst_order"), CHECKS["ours.worst_order"])
+
+
+def test_what_lemma_12_says_of_its_constant():
+    """The note's instance: two components, one refreshed at k = 1 and 2, needs 1/8 - 1/(2 beta L) at k = 2."""
+    assert "1/8 - 1/(2 beta L)" in " ".join(claim("cflag.lemma12").notes)
+    for b in (Fraction(5), Fraction(1000)):
+        met = walk_attaining((0, 0), n=2, step=b)
+        assert (met.error[2] - 2 * b) / (2 * b * met.drift[1]) == Fraction(1, 8) - 1 / (2 * b)

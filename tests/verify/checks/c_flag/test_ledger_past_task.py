@@ -1,0 +1,58 @@
+"""Theorems 2 and 5, Lemmas 4 and 18, Corollary 17: the families along simulated runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from rows import points_of
+
+from cflag_theory.claims.c_flag.forgetting import average as average_forgetting
+from cflag_theory.claims.c_flag.past_task import theorem2
+from cflag_theory.claims.c_flag.past_task import theorem5 as limits
+from cflag_theory.verify.check import Check, run_check
+from cflag_theory.verify.checks.c_flag.forgetting import average as average_checks
+from cflag_theory.verify.checks.c_flag.past_task import theorem2 as theorem2_checks
+from cflag_theory.verify.checks.c_flag.past_task import theorem5 as limits_checks
+
+BUILDERS = {**average_forgetting.CLAIMS, **limits.CLAIMS}
+
+
+@pytest.mark.parametrize("id", BUILDERS)
+def test_a_constant_far_too_small_is_refuted_by_a_run(id):
+    factor, C = Fraction(1, 10**5), average_forgetting.C
+    small = [replace(point, values={**point.values, C: factor * point.values[C]}) for point in points_of(id)]
+    verdict = run_check(BUILDERS[id](factor), Check(lambda: small))
+    assert verdict.verdict == "false"
+    assert [e.finding for e in verdict.evidence if (e.on, e.kind) == ("repair", "counterexample")] == ["refutes"]
+
+
+@pytest.mark.parametrize("local", [Fraction(1, 60), Fraction(1, 4)])
+@pytest.mark.parametrize("rounds", [1, 2, 7, 16])
+def test_the_diverging_family_is_what_the_simulator_does(local, rounds):
+    follows, mean = average_checks.diverging_family(local, rounds)
+    assert follows
+    assert mean >= local * rounds**2 / 128
+
+
+def test_the_diverging_family_outgrows_every_bound_of_the_lemmas():
+    means = [average_checks.diverging_family(Fraction(1, 60), rounds)[1] for rounds in (4, 16, 24)]
+    assert means[2] > 10 * means[1] > 100 * means[0]
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 9, 16])
+def test_the_floor_is_what_the_simulator_does(rounds):
+    holds, least = limits_checks.cancelling_family(Fraction(1, 8 * rounds), rounds)
+    assert holds
+    assert least >= Fraction(1, 36)
+
+
+def test_theorem2_is_refuted_by_the_memory_that_is_drawn_once():
+    """The same instance with fresh memories and with T = 1 satisfies the bound."""
+    relation = theorem2.bound()
+    for point in theorem2_checks.points():
+        if point.part == "1":
+            once = "drawn once" in point.story[0] and "T = 1" not in point.story[0]
+            biased = point.values[theorem2.bias2_sum] > 0
+            assert relation.holds_at(point.values) or (once and biased)

@@ -1,0 +1,124 @@
+"""(67)-(68), Lemmas 3 and 11: the instances by hand, and the rule of the telescoped sum."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+from rows import points_of
+
+from cflag_theory.claims.c_flag.union import lemma3 as union
+from cflag_theory.claims.c_flag.union import surrogate
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.notation import L
+from cflag_theory.claims.engine.relation import at_most, equal
+from cflag_theory.kernels import simulate
+from cflag_theory.verify.checks.c_flag.union.data import random_unions, run_union
+from cflag_theory.verify.checks.c_flag.union.lemma3 import at_rest, lemma3_points, lemma11_points
+
+
+def test_the_replay_of_67_and_68_is_the_delayed_method_and_one_full_step():
+    """A second witness of how (67)-(68) are run: FedTrack on the union, less beta grad h~."""
+    step, steps = Fraction(1, 90), 3
+    (union, _) = next(random_unions(1))
+    x = run_union(union, step, steps, 1).trace.iterates[0, :, 0]
+    alone = simulate(
+        union.problem(),
+        "fedtrack",
+        beta=step,
+        local_steps=steps,
+        rounds=1,
+        seed=68,
+        engine="reference",
+        iterates=True,
+    )
+    both = [[*kept, *new] for kept, new in zip(union.memory, union.current, strict=True)]
+    at = [sum(a * union.start - b for a, b in client) / Fraction(len(client)) for client in both]
+    assert x[1] == alone.iterates[0, 1, 0] - step * sum(p * g for p, g in zip(union.p, at, strict=True))
+
+
+def test_the_two_unions_are_one_function_for_equal_shares():
+    """h~ by total sizes is that of the replayed runs exactly where the shares are equal."""
+    runs = [point for point in points_of("cflag.lemma3_surrogate") if point.part == "2"]
+    even = [point.values for point in runs if point.values[surrogate.share_spread] == 0]
+    assert len(even) == len(runs) - 1
+    for values in even:
+        assert values[surrogate.h_sizes(0)] == values[surrogate.h(0)]
+        assert values[surrogate.h_sizes(surrogate.T)] == values[surrogate.h(surrogate.T)]
+        assert values[surrogate.least_sizes] == values[surrogate.least]
+
+
+def test_instances_against_the_hypotheses():
+    """By hand: x goes from 1 to -2 on 45 x^2/2, and from 0 to -1/50 on x^2/2."""
+    first, second = (next(p for p in points_of("cflag.lemma3_surrogate") if p.part == part).values for part in "12")
+    assert (first[surrogate.h(0)], first[surrogate.h(surrogate.T)], first[surrogate.least]) == (
+        Fraction(45, 2),
+        90,
+        2025,
+    )
+    assert (second[surrogate.h_sizes(0)], second[surrogate.h_sizes(surrogate.T)]) == (0, Fraction(1, 5000))
+
+
+def test_the_best_constant_is_within_a_thousandth():
+    lower = 2 / (1 - sp.exp(-sp.Rational(1, 15)))
+    assert sp.Rational(31011, 1000) < lower < sp.Rational(31012, 1000)
+    assert surrogate.lemma3_surrogate().parts[0].sharp.value / lower < sp.Rational(1001, 1000)
+
+
+v = surrogate.h
+
+
+T, t = surrogate.T, surrogate.t
+
+
+G2 = surrogate.grad_h(t) ** 2
+
+
+@pytest.mark.parametrize(
+    ("premise", "drop", "rest", "sound"),
+    [
+        (at_most(G2, 3 * v(t) - 3 * v(t + 1)), 3 * (v(0) - v(T)), 0, True),
+        (at_most(G2, L * (v(t) - v(t + 1)) + surrogate.step2), L * (v(0) - v(T)), T, True),
+        (at_most(G2, 3 * v(t) - 3 * v(t + 1)), 2 * (v(0) - v(T)), 0, False),
+        (at_most(G2, 3 * v(t) - 3 * v(t + 1)), 3 * (v(T) - v(0)), 0, False),
+        (at_most(G2, 3 * v(t) - 2 * v(t + 1)), 3 * (v(0) - v(T)), 0, False),
+        (at_most(G2, t * (v(t) - v(t + 1))), t * (v(0) - v(T)), 0, False),
+        (at_most(G2, 3 * v(t) - 3 * v(t + 1) + 1), 3 * (v(0) - v(T)), 0, False),
+        (at_most(G2, 3 * v(t) - 3 * v(t + 1)), 3 * (v(0) - v(T)), -T, False),
+        (at_most(G2, surrogate.step2), v(0) - v(T), 0, False),
+        (equal(G2, v(t) - v(t + 1)), v(0) - v(T), 0, False),
+    ],
+)
+def test_telescoping_is_checked_against_its_premise(premise, drop, rest, sound):
+    use = rules.telescoping("sum", T, surrogate.least, drop, sp.sympify(rest), "here.", "round")
+    assert (rules.fault(use, [premise]) is None) == sound
+
+
+def test_lemma3_fails_with_any_constant():
+    """The right side is zero where Algorithm 1 rests, so that no constant mends it."""
+    for point in lemma3_points():
+        assert point.values[union.h(0)] == point.values[union.h(union.T)]
+        assert point.values[union.least] > 0
+
+
+def test_the_family_that_refutes_lemma3_rests_where_it_says():
+    family = union.lemma3().parts[0].refutation
+    start = family.hypotheses[0]
+    # The closed form is the one of the simulated round.
+    assert at_rest([(1, 0)], [(1, 1)], 2).start == start.relation.right
+
+
+def test_weights_of_first_order_do_not_save_lemma3():
+    """|C| = E |M| makes both algorithms agree to first order in beta; the distance that remains is beta / 2 of it."""
+    step = sp.Rational(1, 60)
+    rest = at_rest([(1, 0)], [(1, 1)] * 2, 2).start
+    assert rest == (2 - step / 2) / (3 - step / 2)
+    assert rest != sp.Rational(2, 3)
+
+
+def test_lemma11_with_equal_shares_uses_them():
+    """The two h~ differ on some instances and are the same on others."""
+    whole = [point for point in lemma11_points() if point.part == "2"]
+    assert any(point.values[surrogate.share_spread] > 0 for point in whole)
+    assert any(point.values[surrogate.share_spread] == 0 for point in whole)

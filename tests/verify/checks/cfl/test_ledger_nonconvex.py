@@ -1,0 +1,89 @@
+"""The non-convex proof of the CFL paper: instances by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+from rows import alone
+
+from cflag_theory.claims.cfl.nonconvex import descent as nonconvex
+from cflag_theory.claims.cfl.nonconvex import local_drift as nonconvex_drift
+from cflag_theory.claims.cfl.nonconvex import rate as nonconvex_rate
+from cflag_theory.claims.cfl.nonconvex.ours import coefficient as ours_cfl_coefficient
+from cflag_theory.claims.cfl.nonconvex.ours import fedavg as ours_cfl_fedavg
+from cflag_theory.claims.engine.examiner import examine
+from cflag_theory.verify.checks.cfl.nonconvex import descent as checks
+from cflag_theory.verify.checks.cfl.nonconvex import local_drift as drift_checks
+from cflag_theory.verify.checks.cfl.nonconvex import rate as rate_checks
+from cflag_theory.verify.checks.cfl.nonconvex.ours import coefficient as coefficient_checks
+from cflag_theory.verify.checks.cfl.nonconvex.ours import fedavg as fedavg_checks
+
+LESS = 1 - sp.Rational(1, 10**6)
+
+
+def test_27_holds_for_one_local_step():
+    relation = nonconvex.move_bound()
+    for world in checks.WORLDS:
+        if world.local_steps == 1:
+            assert relation.holds_at(checks.moments(world))
+
+
+def test_31_with_a_longer_step():
+    """At 16 K^2 eta_l^2 L^2 c_pB = 1 the repaired (31) is an equality, so that 16 cannot be smaller."""
+    repaired = nonconvex_drift.nc_eq31().parts[2].repair.statement.relation
+    points = [
+        point for point in drift_checks.nc_eq31_points() if point.part == "3" and nonconvex_drift.far2 in point.values
+    ]
+    sides = [repaired.at(point.values) for point in points]
+    assert any(left == right for left, right in sides)
+    assert any(left > right for left, right in sides)
+
+
+def test_the_floor_of_the_printed_rate():
+    """From L w_1 = G with the step 1/L nothing ever changes: E||grad f||^2 = G^2 in every round."""
+    assert set(rate_checks.mean_squared_gradients(rate_checks.stuck(Fraction(2), 6))) == {1}
+
+
+@pytest.mark.parametrize("constant", [Fraction(1, 2), LESS])
+def test_fresh_drifts_that_count_less(constant):
+    """No proof of the theorem, nor of the number of rounds in the repair of the FedAvg rate."""
+    assert not examine(ours_cfl_fedavg.bound(constant)).accepted
+    assert not examine(ours_cfl_fedavg.reached(constant).statement).accepted
+
+
+def test_the_fedavg_rate_needs_its_fresh_drifts():
+    repaired = ours_cfl_fedavg.reached()
+    kept = tuple(fact for fact in repaired.statement.hypotheses if fact.name != "fresh")
+    assert not examine(replace(repaired.statement, hypotheses=kept)).accepted
+    world = fedavg_checks.WORLDS[1]
+    assert fedavg_checks.largest_bias(world) == 0 < fedavg_checks.largest_bias(replace(world, stateless=False))
+
+
+def test_eta_with_L_under_the_root():
+    subject = nonconvex_rate.nc_rate()
+    part = subject.parts[-1]
+    bare = replace(part.repair.statement, hypotheses=part.printed.hypotheses)
+    assert alone(subject.id, "step", bare).verdict == "false"
+
+
+def test_the_mended_coefficient_falls_through_zero_at_12():
+    relation = ours_cfl_coefficient.coefficients().parts[2].printed.relation
+    values = {
+        number: relation.at(point.values)[0]
+        for number, point in zip((8, 12, 13, 16, 24), list(coefficient_checks.shorter_steps())[::4], strict=True)
+    }
+    assert values == {
+        8: sp.Rational(1, 2),
+        12: 0,
+        13: sp.Rational(-1, 18),
+        16: sp.Rational(-1, 6),
+        24: sp.Rational(-3, 10),
+    }
+
+
+def test_26_is_attained_when_the_loss_is_the_gradient():
+    left, right = nonconvex.inner_bound().at(checks.moments(checks.WORLDS[-1]))
+    assert left == right

@@ -1,0 +1,162 @@
+"""Rates of the CFL paper: floors along runs, Theorem 4.7, and the rules that our theorems use."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+from rows import points_of
+
+from cflag_theory.claims.cfl.rates import bias as bias_rate
+from cflag_theory.claims.cfl.rates import correlated as correlated_rates
+from cflag_theory.claims.cfl.rates import fedavg as fedavg_theorems
+from cflag_theory.claims.cfl.rates import floors
+from cflag_theory.claims.cfl.rates import theorems as rate_theorems
+from cflag_theory.claims.cfl.rates import weighted_means as rates
+from cflag_theory.claims.cfl.symbols import T, sigma2
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.examiner import examine
+from cflag_theory.claims.engine.notation import L
+from cflag_theory.claims.engine.relation import at_most
+from cflag_theory.claims.engine.steps import RuleUse
+from cflag_theory.verify.checks.cfl.rates import bias as bias_checks
+from cflag_theory.verify.checks.cfl.rates import correlated as correlated_checks
+from cflag_theory.verify.checks.cfl.rates import fedavg as fedavg_checks
+from cflag_theory.verify.checks.cfl.rates import theorems as theorem_checks
+from cflag_theory.verify.checks.cfl.rates import weighted_means as rate_checks
+from cflag_theory.verify.evidence import Point, applies
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
+
+CHECKS = {**rate_checks.CHECKS, **bias_checks.CHECKS, **theorem_checks.CHECKS, **fedavg_checks.CHECKS}
+
+
+TINY = sp.Rational(1, 10**6)
+
+
+def test_lnT_alone_with_one_constant_is_refuted_by_a_small_drift():
+    """C = 10 serves no D^2 = 1/100 with R = 1."""
+    subject = rates.lnT()
+    low = next(p for p in points_of(subject.id) if p.values[rates.rho] == 100)
+    printed = subject.parts[1].printed
+    point = Point({**low.values, rates.C: 10}, low.story)
+    assert applies(printed, point)
+    assert not printed.relation.holds_at(point.values)
+
+
+def test_phi_rate_is_refuted_within_the_printed_step_size():
+    """mu eta = 1/10 with mu = L: the last rounds weigh more, and the ln T/T with c = 1 is not theirs."""
+    relation = bias_rate.phi_rate().parts[1].printed.relation
+    broken = [p for p in points_of("cfl.phi_rate") if not relation.holds_at(p.values)]
+    assert any(p.values[rates.x] == Fraction(1, 20) and p.values[T] == 100 for p in broken)
+    assert all(p.values[rates.x] > 0 for p in broken)
+
+
+def test_the_subtracted_term_of_phi_is_of_order_one_over_T():
+    """T times what is subtracted does not grow, as the proved family has it with 1600 for it."""
+    subtracted = [rounds * (1 - bias_checks.late(rounds)[0]) for rounds in (40, 80, 160)]
+    assert subtracted == sorted(subtracted, reverse=True)
+    assert subtracted[0] < 1600
+
+
+@pytest.mark.parametrize(
+    "family",
+    [floors.fixed_clients, floors.new_in_every_round, floors.no_gradient, floors.geometric, floors.flat],
+    ids=lambda f: f.__name__,
+)
+def test_a_higher_floor_is_not_proved(family):
+    statement = family("")
+    goal = statement.relation
+    higher = at_most(goal.left * (1 + TINY), goal.right)
+    last = replace(statement.proof.steps[-1], goal=higher)
+    wrong = replace(
+        statement, relation=higher, proof=replace(statement.proof, steps=(*statement.proof.steps[:-1], last))
+    )
+    assert examine(statement).accepted
+    assert not examine(wrong).accepted
+
+
+def test_the_floor_of_fixed_clients_is_attained():
+    """One round with the step 1/2 from ||w_0 - w*||^2 = G^2 has E f = G^2/4."""
+    world = DriftRounds(weights=theorem_checks.current(1), start=Fraction(1), eta_l=Fraction(1, 2), G=Fraction(1))
+    assert theorem_checks.gaps(world)[-1] == Fraction(1, 4)
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 4])
+def test_no_step_goes_below_the_floor_of_time_drifts(rounds):
+    for eta_l in (Fraction(1, 10), Fraction(1, 2), Fraction(4, 5)):
+        least, floor = theorem_checks.time_drifts(rounds, eta_l)
+        assert least >= Fraction(1, 8) * Fraction(1, rounds + 1)
+        assert rounds != 4 or least >= floor
+
+
+def test_the_bracket_of_fedavg_falls_faster_than_the_floor_of_its_noise():
+    """With ||w_0 - w*||^2 = sigma^2/(mu^2 T) and mu = L the quotient exceeds any C: here 249 at T = 1000."""
+    printed = fedavg_theorems.fedavg_rates().parts[2].printed.relation
+    bracket = (
+        (printed.right / rates.C).subs({floors.start2: 1 / T, sigma2: 1, L: 1, rate_theorems.mu: 1}).subs({T: 1000})
+    )
+    assert sp.Rational(1, 4000) > 249 * bracket
+
+
+def test_the_largest_step_still_leaves_clients_at_rest():
+    """With B = 1 the least gap is 2^-N of the first one, but for what the moving draws add."""
+    for clients in (1, 2):
+        least, floor = theorem_checks.at_rest(clients, 30)
+        assert floor <= least < 2 * floor
+
+
+def test_floors_replayed_over_all_draws_refute():
+    for id in ("cfl.sc_rate", "cfl.gc_rate", "cfl.fedavg_rates"):
+        found = list(CHECKS[id].further(None, 0, 0))
+        assert len(found) >= 4
+        assert {item.finding for item in found} == {"refutes"}
+
+
+@pytest.mark.parametrize("share", [1 + TINY, 2])
+def test_the_family_of_theorem_4_7_leaves_no_more_than_that(share):
+    assert examine(correlated_rates.floor()).accepted
+    assert not examine(correlated_rates.floor(share)).accepted
+
+
+def test_theorem_4_7_with_a_second_moment_above_its_bound(monkeypatch):
+    assert correlated_checks.second_moment(Fraction(1)) == Fraction(3, 2)
+    # The bound itself: c_O + D^2 sum p^2.
+    assert 1 + Fraction(1, 4) + Fraction(1, 4) / 2 == Fraction(11, 8)
+    for w in (Fraction(-3), Fraction(1, 2), Fraction(5)):
+        h2 = min(Fraction(1, 4), w**2 / 4)
+        assert correlated_checks.second_moment(w) == w**2 * Fraction(5, 4) + h2
+    whole = correlated_checks.slope
+    monkeypatch.setattr(correlated_checks, "slope", lambda w, client, time: whole(w, 2 * client, time))
+    with pytest.raises(ArithmeticError, match="rises by"):
+        correlated_checks.second_moment(Fraction(1))
+
+
+u = sp.Symbol("u", nonnegative=True)
+
+
+y = sp.Symbol("y", real=True)
+
+
+k = sp.Symbol("k", nonnegative=True, integer=True)
+
+
+@pytest.mark.parametrize(
+    ("step", "premises"),
+    [
+        (rules.decay("d", u, k, "p"), [at_most(u, 2)]),
+        (rules.decay("d", y, k, "p"), [at_most(y, 1)]),
+        (RuleUse("d", "decay", at_most((1 - u) ** k, sp.exp(-2 * k * u)), "", ("p",)), [at_most(u, 1)]),
+        (rules.square_root("s", y, u, "p"), [at_most(y**2, u**2)]),
+        (rules.square_root("s", u, 2 * u, "p"), [at_most(u**2, 3 * u**2)]),
+    ],
+    ids=lambda value: getattr(value, "rule", "") if not isinstance(value, list) else "",
+)
+def test_rules_that_are_bent(step, premises):
+    assert rules.fault(step, premises) is not None
+
+
+def test_rules_that_are_not():
+    assert rules.fault(rules.decay("d", u, k, "p"), [at_most(u, 1)]) is None
+    assert rules.fault(rules.square_root("s", u, 2 * u, "p"), [at_most(u**2, (2 * u) ** 2)]) is None

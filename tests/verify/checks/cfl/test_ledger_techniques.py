@@ -1,0 +1,61 @@
+"""Appendix A of the CFL paper: instances, and the rules about exp and ln."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+from rows import decided
+
+from cflag_theory.claims.cfl.techniques import chebyshev, sublinear, summation
+from cflag_theory.claims.cfl.techniques import norms as techniques
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.relation import at_most
+from cflag_theory.verify.checks.cfl.techniques import norms as techniques_checks
+from cflag_theory.verify.checks.cfl.techniques import sublinear as sublinear_checks
+
+
+def test_independent_variables_satisfy_lemma_A4():
+    relation = techniques.lemA4().parts[0].printed.relation
+    broken = {p.story[0].partition(",")[0]: not relation.holds_at(p.values) for p in techniques_checks.lemA4_points()}
+    assert broken["Xi_1 = Xi_2 = s"]
+    assert not broken["Xi_1 = s_1"]
+    assert sum(broken.values()) == 2
+
+
+def test_no_step_helps_lemma_A2_at_the_optimum():
+    verdict = decided("cfl.lemA2")
+    family = [e for e in verdict.evidence if e.kind == "counterexample" and "family" in e.summary]
+    assert len(family) == 1
+    assert "every step eta > 0" in family[0].data["instance"][0]
+
+
+def test_the_steps_of_lemma_A2_are_at_most_eta_max():
+    for point in sublinear_checks.lemA2_points():
+        for step in (sublinear.eta, sublinear.eta_sharp):
+            assert sp.sympify(point.values[step]) <= point.values[summation.eta_max]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        rules.tangent_of_exp("r", sp.Rational(-1, 2), sp.S(2)),
+        replace(rules.tangent_of_ln("r", chebyshev.ln, sp.S(2), sp.S(3)), conclusion=at_most(1, chebyshev.ln(3))),
+        rules.tangent_of_ln("r", chebyshev.ln, sp.S.Zero, sp.S(3)),
+        rules.tangent_of_ln("r", chebyshev.ln, sp.S.Half, sp.S(3)),
+        rules.tangent_of_ln("r", chebyshev.ln, sp.S(3), sp.S.Half),
+        rules.tangent_of_ln("r", chebyshev.H, sp.S(2), sp.S(3)),
+        replace(
+            rules.tangent_of_ln("r", chebyshev.ln, sp.S(2), sp.S(3)),
+            conclusion=at_most(sp.Rational(1, 2), chebyshev.ln(3) - chebyshev.ln(2)),
+        ),
+    ],
+)
+def test_a_bent_tangent_is_refused(step):
+    assert rules.fault(step, []) is not None
+
+
+def test_straight_tangents_are_accepted():
+    assert rules.fault(rules.tangent_of_ln("r", chebyshev.ln, sp.S(2), chebyshev.k + 3), []) is None
+    assert rules.fault(rules.tangent_of_exp("r", sp.Rational(-1, 2), sp.S.One), []) is None
