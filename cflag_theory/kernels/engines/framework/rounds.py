@@ -1,6 +1,11 @@
 """The loop of the CFL framework as compiled code: local objectives that change from round to round.
 
 Each replica runs all its rounds; it touches nothing that another one writes, and sums in an order of its own.
+
+Why plain runs have a loop of their own, `cpu.rounds`: it fuses a local step with the product of the next row, takes
+many replicas through each row, and keeps one slope a row, all of which need components whose weights stay the same.
+Here every client's component weights, u and W change from round to round. The plain rows that both loops can run take
+1.4 to 3.7 times as long in this one (FedAvg and full gradients; 5 and 50 clients, d = 50 and 100, 1 to 64 replicas).
 """
 
 from __future__ import annotations
