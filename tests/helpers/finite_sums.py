@@ -30,6 +30,20 @@ def norm2(vector):
     return sum(np.asarray(vector) ** 2)
 
 
+def L_bounds_the_change(problem, x, y):
+    """Whether clients' gradients change by at most L between x and y, and components' by at most L_component."""
+    L, L_component = (problem.constants[name].value for name in ("L", "L_component"))
+    parts = problem.past, problem.current
+    levels = [(L, client_gradient, part, range(problem.clients)) for part in parts]
+    levels += [(L_component, component_gradient, part, range(len(part.row_start) - 1)) for part in parts]
+    room = norm2(x - y) * (1 + 1e-12)
+    return all(
+        norm2(gradient_of(problem, part, j, x) - gradient_of(problem, part, j, y)) <= bound**2 * room
+        for bound, gradient_of, part, indices in levels
+        for j in indices
+    )
+
+
 def point(problem, z):
     """Separable family: the x with rotated coordinates z relative to the past task's shift."""
     d = problem.dimension

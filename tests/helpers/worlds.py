@@ -106,6 +106,16 @@ def to_float(problem):
     )
 
 
+def differing(part, whole, replicas=slice(None)):
+    """What of `part` (columns, ends, iterates) is not that of these replicas of `whole`, to the last bit."""
+    pairs = {f"column {name}": (values, whole.column(name)) for name, values in part.columns.items()}
+    pairs |= {f"end {name}": (values, whole.at_end(name)) for name, values in part.end.items()}
+    if part.iterates is not None:
+        pairs["iterates"] = part.iterates, whole.iterates
+    names = [name for name, (mine, all_) in pairs.items() if not np.array_equal(mine, all_[replicas])]
+    return names + sorted(part.end.keys() ^ whole.end.keys())
+
+
 def grad_g(problem, x):
     """The gradient of the current objective."""
     return problem.p @ gradients(problem.potential, problem.current, x)

@@ -8,21 +8,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from worlds import QUADRATIC, world
+from worlds import QUADRATIC, differing, world
 
 from cflag_theory.errors import Diverged, InvalidInput, UnknownName
 from cflag_theory.kernels import (
     ALGORITHMS,
     COLUMNS,
+    Drift,
     Status,
     algorithm,
     class_balanced,
     everything,
+    evolving,
     make_problem,
     over_sqrt,
     rotation_bias,
     sign_bias,
     simulate,
+    subsets,
     uniform,
 )
 from cflag_theory.kernels.formulas import POTENTIALS, potential, slope
@@ -124,16 +127,21 @@ def test_compiled_agrees_with_reference(data):
         assert np.abs(fast.at_end(name) - plain.at_end(name)).max() <= 1e-12 * sizes[name], name
 
 
-def test_threads_do_not_change_a_bit():
-    problem = world(0, N=4, n=6, d=5)
-    runs = [
-        simulate(problem, "c_flag", **WITH_MEMORY, replicas=13, diagnostics="all", iterates=True, threads=threads)
-        for threads in (1, 2, 5)
-    ]
-    for other in runs[1:]:
-        assert np.array_equal(runs[0].iterates, other.iterates)
-        for name in runs[0].columns:
-            assert np.array_equal(runs[0].column(name), other.column(name)), name
+CHANGING = evolving(world(0, N=5, n=5), drift=Drift(G=0.3, B=0.1, D=0.5, A=0.2, sigma=0.1), windows=subsets(2))
+#: A plain run, and one of the framework: a problem, a row and the options of a run.
+BOTH_LOOPS = {
+    "plain": (world(0, N=4, n=6, d=5), "c_flag", WITH_MEMORY),
+    "framework": (CHANGING, "cfl_taylor", RUN | {"participants": 3}),
+}
+
+
+@pytest.mark.parametrize("loop", BOTH_LOOPS)
+def test_threads_do_not_change_a_bit(loop):
+    problem, row, run = BOTH_LOOPS[loop]
+    run = run | {"replicas": 13, "diagnostics": "all", "iterates": True}
+    first, *others = (simulate(problem, row, **run, threads=threads) for threads in (1, 2, 5))
+    for other in others:
+        assert differing(other, first) == []
 
 
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
@@ -229,10 +237,7 @@ def test_measuring_less_changes_nothing_else(row, memory):
     traces = [simulate(problem, row, **run, diagnostics=level) for level in ("none", "cheap", "all")]
     assert not traces[0].columns
     for trace in traces[:2]:
-        assert np.array_equal(trace.iterates, traces[2].iterates)
-        assert trace.end.keys() == traces[2].end.keys()
-        for name in trace.end:
-            assert np.array_equal(trace.at_end(name), traces[2].at_end(name))
+        assert differing(trace, traces[2]) == []
 
 
 # With a sign bias of m = 9 the memory step climbs or descends, by the sign: some replicas diverge and others do not.
