@@ -71,6 +71,7 @@ def asked(monkeypatch, tmp_path):
     return calls
 
 
+@pytest.mark.full
 def test_without_arguments_split_digits_with_all_methods(cflag, asked):
     code, _, err = cflag("bridge")
     assert (code, err) == (0, "")
@@ -123,6 +124,7 @@ def test_json_holds_results_and_metrics(cflag, asked):
     assert str(asked[0].out) == "here"
 
 
+@pytest.mark.full
 def test_a_preset_runs_all_its_variations_and_draws_them_together(cflag, asked, tmp_path):
     code, out, err = cflag("bridge", "--preset", "figure3-cifar10", "--device", "cpu", "--root", tmp_path)
     assert (code, err) == (0, "")
@@ -135,6 +137,7 @@ def test_a_preset_runs_all_its_variations_and_draws_them_together(cflag, asked, 
     assert (tmp_path / "bridge-paper" / "figure3-cifar10-cifar10-gamma-1.svg").exists()
 
 
+@pytest.mark.full
 def test_stored_runs_beside_the_printed_numbers(cflag, asked, tmp_path):
     cflag("bridge", "--preset", "table6-cifar10", "--method", "ewc", "--root", tmp_path)
     folders = [call.out for call in asked]

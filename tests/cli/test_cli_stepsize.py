@@ -87,6 +87,7 @@ def test_both_papers_at_once(cflag):
     assert "eta <= s/(12L)" in out
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 def test_plot(cflag, tmp_path, kind):
     code, out, err = cflag(*STEPS, "--plot", tmp_path / f"plane.{kind}")
@@ -110,6 +111,7 @@ def test_out(cflag, tmp_path):
     assert found["region"]["point"] == [0.01, 1.0]
 
 
+@pytest.mark.full
 def test_both_planes_at_once(cflag, tmp_path):
     code, out, _ = cflag(*STEPS, "--paper", "both", "--plot", tmp_path / "plane.png", "--out", tmp_path / "new")
     assert code == 0

@@ -79,6 +79,7 @@ def test_bad_input_is_one_sentence(cflag, study, tmp_path, change, arguments, me
     assert not list(tmp_path.glob("**/*.parquet"))
 
 
+@pytest.mark.full
 def test_an_interrupted_sweep_says_how_to_go_on(study, tmp_path):
     code = "import sys; from cflag_theory.studies.sweeps import check as sweep_check; sweep_check.MOST_RUNS = 5;" + (
         "sys.argv = ['cflag', 'sweep', *sys.argv[1:]]; from cflag_theory.cli.main import main; main()"

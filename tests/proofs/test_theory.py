@@ -6,13 +6,12 @@ import csv
 import shutil
 
 import pytest
+from needs import needs_coq
 
 from cflag_theory.claims.ledger import claim
 from cflag_theory.verify import theory
 from cflag_theory.verify.coq import AXIOMS
 from cflag_theory.verify.verdict import statements
-
-needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import shutil
 
 import pytest
+from needs import needs_coq
 
 from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.cli.shell import read_theory
 from cflag_theory.verify import coq, theory
-
-needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 import sympy as sp
+from needs import needs_coq
 
 from cflag_theory.claims.coq import instances as coq_instances
 from cflag_theory.claims.coq import lemmas as words
@@ -19,7 +20,6 @@ from cflag_theory.verify import coq, theory, verify
 from cflag_theory.verify.checks import CHECKS
 from cflag_theory.verify.evidence import prove, refute, replay
 
-needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
 a, b = sp.symbols("a b", nonnegative=True)
 m = sp.Symbol("m", nonnegative=True)
 

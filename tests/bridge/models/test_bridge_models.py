@@ -266,6 +266,7 @@ def test_channels_last_is_the_same_function():
     torch.testing.assert_close(last.gradient(state, batch)[1], plain.gradient(state, batch)[1], rtol=0, atol=1e-13)
 
 
+@pytest.mark.full
 def test_a_compiled_model_is_the_same_function(monkeypatch):
     """What torch.compile captures of the model; generating code for it takes a minute and is left out."""
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))
