@@ -81,6 +81,7 @@ def both(tmp_path_factory):
         return {name: (found, plain[name]) for name, found in runs().items()}
 
 
+@pytest.mark.full
 @needs_both
 def test_runs_agree_but_for_rounding(both):
     """To 64 ulps of the largest entry: only sums differ, by a few ulps a round, and such steps do not blow them up."""
@@ -90,6 +91,7 @@ def test_runs_agree_but_for_rounding(both):
         assert np.abs(generated - plain).max() <= 64 * np.finfo(float).eps * np.abs(plain).max(), name
 
 
+@pytest.mark.full
 @needs_both
 @pytest.mark.parametrize("mode", ["bitwise", "fast"])
 def test_runs_without_rounding_agree_to_the_last_bit(mode, both):
@@ -99,9 +101,10 @@ def test_runs_without_rounding_agree_to_the_last_bit(mode, both):
     assert (plain == generated).all()
 
 
+@pytest.mark.full
 @needs_both
 def test_plain_loops_pass_the_tests_of_generated_ones():
-    chosen = ("-k", "not narrow")
+    chosen = ("-m", "", "-k", "not narrow")
     printed = plainly("-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "test_matrix_tiles.py", *chosen)
     assert " passed" in printed
     assert "failed" not in printed
