@@ -39,6 +39,8 @@ class Check:
         verdict is read from here.
     reached : mapping
         By part, how near to its bound exact instances must come: the least left/right of the closest one. For tests.
+    undrawn : mapping
+        By part, why the falsifier draws no small instances of a bound that is proved. For tests.
     plants : tuple of Plant
         Errors that the check must reject. For tests.
     """
@@ -48,6 +50,7 @@ class Check:
     further: Callable[[Claim, int, int], Iterable[Evidence]] | None = None
     expected: str = ""
     reached: Mapping[str, float] = field(default_factory=dict)
+    undrawn: Mapping[str, str] = field(default_factory=dict)
     plants: Plants = ()
 
 
@@ -89,7 +92,7 @@ def _evidence(subject: Claim, check: Check, seed: int, level: str, prover: str |
     if check.further:
         evidence += check.further(subject, seed, count)
     if level == "full":
-        from cflag_theory.falsify.ledger.evidence import directed
+        from cflag_theory.verify.directed import directed
         from cflag_theory.verify.performance import worst_case_evidence
 
         evidence += directed(subject, seed, count)

@@ -13,11 +13,11 @@ from tempfile import TemporaryDirectory
 from cflag_theory.claims.coq import instances as coq_instances
 from cflag_theory.claims.coq import lemmas as coq
 from cflag_theory.claims.coq.lemmas import Lemma
-from cflag_theory.claims.engine.claim import Claim, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Part, Statement, statements
 from cflag_theory.claims.engine.examiner import inferences
 from cflag_theory.errors import MissingExtra
 from cflag_theory.verify.evidence import Point, broken
-from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence, Verdict, statements
+from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence, Verdict
 
 #: What the real numbers of Coq's standard library rest on; a lemma that needs more does not count.
 AXIOMS = frozenset(

@@ -10,10 +10,10 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from cflag_theory.claims.engine.claim import Part, Statement
+from cflag_theory.claims.engine.claim import Part, Statement, statements
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence, statements
+from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence
 
 # A float run contradicts a relation only beyond this part of the sum of the absolute terms.
 TOLERANCE = 1e-11

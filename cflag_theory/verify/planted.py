@@ -11,10 +11,9 @@ from typing import Any, TypeAlias, TypedDict, Unpack
 
 import sympy as sp
 
-from cflag_theory.claims.engine.claim import Claim, Fact, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Statement, statements
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.errors import UnknownName
-from cflag_theory.verify.verdict import statements
 
 #: One millionth less and more than 1.
 LESS, MORE = 1 - sp.Rational(1, 10**6), 1 + sp.Rational(1, 10**6)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cflag_theory.claims.engine.claim import Claim, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Part, statements
 from cflag_theory.errors import InconsistentEvidence
 
 MEANINGS = {
@@ -155,16 +155,6 @@ class Verdict:
             "counterexample": None if found is None else found.to_json(),
             "notes": list(self.claim.notes),
         }
-
-
-def statements(part: Part) -> dict[str, Statement]:
-    """The statements of a part by role; a refutation is evidence on the printed one and has no role here."""
-    found = {"printed": part.printed}
-    if part.repair:
-        found["repair"] = part.repair.statement
-    if part.sharp:
-        found["sharp"] = part.sharp.statement
-    return found
 
 
 def decide(claim: Claim, evidence: Sequence[Evidence]) -> Verdict:

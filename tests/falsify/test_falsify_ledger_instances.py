@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from cflag_theory.claims.engine.claim import statements
 from cflag_theory.falsify.ledger import rounds as ledger_rounds
 from cflag_theory.falsify.ledger.conjectures import ledger_conjecture
 from cflag_theory.falsify.ledger.sources import find_part, source
 from cflag_theory.falsify.search.cases import case_at, entries
 from cflag_theory.falsify.search.directed import choices
 from cflag_theory.falsify.search.evaluation import Evaluator
-from cflag_theory.verify.verdict import statements
 
 HALF = Fraction(1, 2)
 

@@ -23,6 +23,7 @@ from cflag_theory.falsify.ledger.sources import find_part, source
 from cflag_theory.falsify.search.cases import from_text
 from cflag_theory.falsify.search.evaluation import Evaluator
 from cflag_theory.verify import falsify
+from cflag_theory.verify.checks import CHECKS
 
 #: Planted errors that the default budget does not find at seed 0, and why.
 MISSED = {
@@ -40,27 +41,8 @@ TRUE = {
     "cflag.iag_cost.2": "at E = 2, which is drawn, the cost is at most 3/4 of E n",
     "ours.cfl_decaying_fedavg.rate": "at T = 2, which is drawn, the constant can be improved on",
 }
-#: Bounds of whose rows no small instances are known, by what they speak of.
-UNDRAWN = {
-    "runs over many rounds": """
-        cflag.thm2.1 cflag.thm2.2 cflag.eq74.1 cflag.lemma4.1 cflag.thm5.1 cflag.lemma18.1 cfl.sc_rate.log
-        cfl.gc_rate.units cfl.fedavg_rates.noise cfl.fedavg_rates.generally cfl.nc_rate.1a ours.drawn_once.1
-        ours.redrawn.1 ours.first_rounds.1 ours.bounded_gradients.1 ours.algorithm1_descent.1
-        ours.algorithm1_descent.2 ours.cfl_nonconvex.1 ours.cfl_nonconvex.2 ours.cfl_nonconvex.4
-        ours.cfl_fedavg_nonconvex.1 ours.cfl_general_convex.rounds ours.cfl_lower_bounds.time
-        ours.cfl_correlated_floor.1""",
-    "logarithms of an index": "cfl.lemA6.2 cfl.lnT.1 cfl.lnT.2 cfl.phi_rate.1 cfl.phi_rate.2",
-    "moments along noisy local steps": """
-        cfl.eq14.1 cfl.eq14.2 cfl.eq17.1 cfl.eq20.1 cfl.eq20.2 cfl.lemB10.2 cfl.nc_eq26.2 cfl.nc_eq31.2
-        ours.cfl_round.1 ours.cfl_round.2 ours.cfl_moments_on_the_run.1""",
-    "weights that minimise": "cfl.thm4_9.1 cfl.thm4_9.3 ours.cfl_nonnegative_weights.5",
-    "shares of memory, or sets of clients": """
-        cflag.lemma3_surrogate.2 cflag.lemma11.2 cflag.lemma7_average.1 cflag.alg3_line14.bounded
-        ours.forgetting_step.3 ours.adaptive_clients.1 ours.adaptive_descent.round""",
-    "second derivatives": "cfl.lemB3.1 cfl.lemB3.2",
-    "steps from which an order repeats itself": "ours.worst_error_beyond.1 ours.worst_turns.bound",
-}
-WITHOUT = {name for names in UNDRAWN.values() for name in names.split()}
+#: Bounds of whose rows no small instances are drawn; the reasons stand beside the checks.
+WITHOUT = {f"{id}.{part}" for id, check in CHECKS.items() for part in check.undrawn}
 #: Found, and each takes longer than two seconds.
 RATHER_SLOW = """
     cflag.eq156.1 cflag.eq156.3 cflag.lemma3_surrogate.1 cflag.lemma12.1 cflag.lemma13.1 cflag.eq129.1
@@ -236,8 +218,9 @@ def test_a_moved_bound_that_is_proved_counts_neither_way():
     assert "proved after all: cflag.iag_cost.2" in str(found)
 
 
-def test_the_bounds_without_instances_are_these():
+def test_a_check_says_why_its_row_has_no_small_instances():
     assert {name for name, planted in errors().items() if planted.why_not} == WITHOUT
+    assert all(reason for check in CHECKS.values() for reason in check.undrawn.values())
 
 
 @pytest.mark.skipif(os.environ.get("CFLAG_PLANTED") != "all", reason="minutes: set CFLAG_PLANTED=all")

@@ -8,10 +8,10 @@ import shutil
 import pytest
 from needs import needs_coq
 
+from cflag_theory.claims.engine.claim import statements
 from cflag_theory.claims.ledger import claim
 from cflag_theory.verify import theory
 from cflag_theory.verify.coq import AXIOMS
-from cflag_theory.verify.verdict import statements
 
 
 @pytest.fixture(scope="module")

@@ -91,6 +91,16 @@ class Part:
     refutation: Statement | None = None
 
 
+def statements(part: Part) -> dict[str, Statement]:
+    """The statements of a part by role; a refutation is evidence on the printed one and has no role here."""
+    found = {"printed": part.printed}
+    if part.repair:
+        found["repair"] = part.repair.statement
+    if part.sharp:
+        found["sharp"] = part.sharp.statement
+    return found
+
+
 @dataclass(frozen=True)
 class Claim:
     """One row of the ledger.

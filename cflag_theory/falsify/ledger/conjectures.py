@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from cflag_theory.claims.engine.claim import Statement
+from cflag_theory.claims.engine.claim import Statement, statements
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.falsify.algebra.proving import NotAlgebra, Traced
@@ -22,7 +22,6 @@ from cflag_theory.falsify.ledger.sources import Source, find_part, source, symbo
 from cflag_theory.falsify.quantity import Hypothesis
 from cflag_theory.falsify.ranges import Range
 from cflag_theory.falsify.search.exact_numbers import DIGITS
-from cflag_theory.verify.verdict import statements
 
 #: How far floats may fall short of a hypothesis, relative to the sizes of its sides; fractions may not at all.
 _ROUNDING = 1e-12

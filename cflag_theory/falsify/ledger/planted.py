@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from cflag_theory.claims.engine.claim import Part, Statement
+from cflag_theory.claims.engine.claim import Part, Statement, statements
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.falsify.conjecture import Conjecture
@@ -18,7 +18,6 @@ from cflag_theory.falsify.decide import BUDGET, falsify
 from cflag_theory.falsify.finding import PROVED
 from cflag_theory.falsify.ledger.conjectures import conjecture
 from cflag_theory.falsify.ledger.sources import find_part, source, undrawn
-from cflag_theory.verify.verdict import statements
 
 #: How far a constant is moved, as a part of itself.
 MOVE = sp.Rational(1, 100)

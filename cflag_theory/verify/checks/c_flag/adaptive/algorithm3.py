@@ -193,6 +193,7 @@ CHECKS = {
         line14_points,
         further=unbounded_replay,
         expected="typo typo",
+        undrawn={"bounded": "shares of memory, or sets of clients"},
         plants=(
             *shifted("1/1000", part="consistent", on="repair"),
             *scaled("999/1000", "bounded", on="repair"),

@@ -98,6 +98,7 @@ CHECKS = {
     "cflag.lemma7_average": Check(
         average_points,
         expected="needs-hypothesis",
+        undrawn={"1": "shares of memory, or sets of clients"},
         plants=(*without("no interference", "rescaled", on="repair"), *_gain(1)),
     ),
     "cflag.lemma7_worst": Check(worst_points, expected="false", plants=_gain(clients.N)),

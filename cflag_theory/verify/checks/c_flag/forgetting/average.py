@@ -124,6 +124,7 @@ CHECKS: dict[str, Check] = {
         lemma4_points,
         further=_diverging_evidence,
         expected="needs-hypothesis",
+        undrawn={"1": "runs over many rounds"},
         plants=(
             *built(LESS, on="repair", verdict="open"),
             *without("bounded", on="repair", verdict="open"),
@@ -135,6 +136,7 @@ CHECKS: dict[str, Check] = {
         lemma18_points,
         further=_diverging_evidence,
         expected="needs-hypothesis",
+        undrawn={"1": "runs over many rounds"},
         plants=(*built(LESS, on="repair", verdict="open"), *without("bounded", on="repair", verdict="open")),
     ),
 }

@@ -69,6 +69,7 @@ CHECKS = {
     "cflag.thm2": Check(
         points,
         expected="needs-hypothesis needs-hypothesis",
+        undrawn={"1": "runs over many rounds", "2": "runs over many rounds"},
         plants=(
             *(plant for part in "12" for plant in built(2 * LESS, "3/2", 1, part=part, on="repair")),
             *without("redrawn", on="repair"),

@@ -158,6 +158,7 @@ CHECKS: dict[str, Check] = {
         rate_points,
         further=_cancelling_evidence,
         expected="needs-hypothesis",
+        undrawn={"1": "runs over many rounds"},
         plants=(
             *built(LESS, on="repair", verdict="open"),
             *without("m", on="repair", verdict="open"),

@@ -250,6 +250,7 @@ CHECKS = {
     "cflag.lemma11": Check(
         lemma11_points,
         expected="holds needs-hypothesis",
+        undrawn={"2": "shares of memory, or sets of clients"},
         reached={"1": 1, "2": 1},
         plants=(
             *built("199/100"),

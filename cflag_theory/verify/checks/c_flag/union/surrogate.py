@@ -266,6 +266,7 @@ CHECKS = {
     "cflag.eq74": Check(
         run_points,
         expected="holds typo",
+        undrawn={"1": "runs over many rounds"},
         plants=(
             *related("15 for 30", right=15 * L / claim.T * claim.printed_sum),
             *changed(
@@ -281,6 +282,7 @@ CHECKS = {
         lemma3_points,
         lemma3_samples,
         expected="needs-hypothesis needs-hypothesis",
+        undrawn={"2": "shares of memory, or sets of clients"},
         reached={"1": 0.99},
         plants=(
             # 31.0256 is where the certificate ends; E = 150 alone needs more than 30.79.

@@ -141,7 +141,12 @@ def fisher_points() -> Iterator[Point]:
 
 
 CHECKS = {
-    "cfl.lemB3": Check(lemB3_points, expected="typo typo", plants=built("999/1000", on="repair")),
+    "cfl.lemB3": Check(
+        lemB3_points,
+        expected="typo typo",
+        undrawn={"1": "second derivatives", "2": "second derivatives"},
+        plants=built("999/1000", on="repair"),
+    ),
     "cfl.fisher": Check(
         fisher_points,
         expected="needs-hypothesis typo",

@@ -131,6 +131,7 @@ CHECKS: dict[str, Check] = {
     "cfl.nc_eq26": Check(
         nc_eq26_points,
         expected="holds typo holds",
+        undrawn={"2": "moments along noisy local steps"},
         plants=(
             *related("less information loss", right=lambda side: side.subs({claim.past: LESS * claim.past})),
             *built((4, 1), (4, "101/100"), (2, 1), part="2", on="repair"),

@@ -101,6 +101,7 @@ CHECKS: dict[str, Check] = {
     "cfl.nc_eq31": Check(
         nc_eq31_points,
         expected="holds typo typo",
+        undrawn={"2": "moments along noisy local steps"},
         plants=(
             *scaled(LESS, verdict="open"),
             *built(1, "101/100", part="2", on="repair"),

@@ -147,6 +147,7 @@ CHECKS: dict[str, Check] = {
         nc_rate_points,
         further=_floor,
         expected="needs-hypothesis false typo typo typo typo",
+        undrawn={"1a": "runs over many rounds"},
         plants=(
             *built(D2 / 2, part="3", on="repair"),
             *scaled(2, "1a", left=True, on="refutation", verdict="open"),

@@ -230,13 +230,19 @@ CHECKS: dict[str, Check] = {
     "cfl.eq14": Check(
         eq14_points,
         expected="needs-hypothesis needs-hypothesis",
+        undrawn={"1": "moments along noisy local steps", "2": "moments along noisy local steps"},
         plants=(
             *built(LESS, "1/2", 0, on="repair"),
             *without("nonexpansive", on="repair"),
             *assumed("nonexpansive", right=2, on="repair"),
         ),
     ),
-    "cfl.eq17": Check(eq17_points, expected="needs-hypothesis", plants=built(LESS, "1/2", 0, on="repair")),
+    "cfl.eq17": Check(
+        eq17_points,
+        expected="needs-hypothesis",
+        undrawn={"1": "moments along noisy local steps"},
+        plants=built(LESS, "1/2", 0, on="repair"),
+    ),
     "cfl.eq18": Check(
         eq18_points,
         expected="holds needs-hypothesis",

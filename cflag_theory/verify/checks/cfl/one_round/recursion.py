@@ -175,6 +175,7 @@ CHECKS: dict[str, Check] = {
     "cfl.eq20": Check(
         eq20_points,
         expected="needs-hypothesis needs-hypothesis",
+        undrawn={"1": "moments along noisy local steps", "2": "moments along noisy local steps"},
         plants=(
             *built(8 * LESS, on="repair", verdict="open"),
             *built(8 * LESS, part="2", on="repair", verdict="open"),

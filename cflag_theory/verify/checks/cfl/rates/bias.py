@@ -70,6 +70,7 @@ CHECKS: dict[str, Check] = {
         phi_points,
         further=_fixed_step,
         expected="holds needs-hypothesis",
+        undrawn={"1": "logarithms of an index", "2": "logarithms of an index"},
         plants=(*built(1, 2, "23/10"), *without("mu = 0", part="2", on="repair", verdict="open")),
     )
 }

@@ -167,6 +167,7 @@ CHECKS: dict[str, Check] = {
         rate_points,
         further=_floors,
         expected="false typo typo needs-hypothesis",
+        undrawn={"noise": "runs over many rounds", "generally": "runs over many rounds"},
         plants=(
             *built("1/2", LESS, part="generally", on="repair", verdict="open"),
             *without("fresh", part="generally", on="repair", verdict="open"),

@@ -158,12 +158,14 @@ CHECKS: dict[str, Check] = {
         linear_points,
         further=_floors,
         expected="false false typo",
+        undrawn={"log": "runs over many rounds"},
         plants=without("T", part="log", on="repair", verdict="open"),
     ),
     "cfl.gc_rate": Check(
         convex_points,
         further=_flat,
         expected="false false typo false",
+        undrawn={"units": "runs over many rounds"},
         plants=assumed("T", left=lambda side: side / 2, part="units", on="repair", verdict="open"),
     ),
 }

@@ -92,6 +92,7 @@ CHECKS: dict[str, Check] = {
     "cfl.lnT": Check(
         lnT_points,
         expected="holds needs-hypothesis",
+        undrawn={"1": "logarithms of an index", "2": "logarithms of an index"},
         plants=(
             # 3/(2 ln 2) = 2.164 is met at T = 2.
             *built(1, 2, "43/20"),

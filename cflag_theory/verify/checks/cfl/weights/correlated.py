@@ -284,6 +284,7 @@ CHECKS: dict[str, Check] = {
     "cfl.thm4_9": Check(
         optimal_points,
         expected="holds needs-hypothesis needs-hypothesis",
+        undrawn={"1": "weights that minimise", "3": "weights that minimise"},
         plants=(
             *scaled(MORE, left=True),
             *built(LESS, part="2", on="repair"),

@@ -255,7 +255,11 @@ CHECKS = {
         plants=(*shifted("1/1000", part="transference"), *scaled("1001/1000", "interference", left=True)),
     ),
     "ours.adaptive_clients": Check(
-        clients_points, further=lowers_gamma("clients", "1"), expected="holds", plants=shifted(-L * claim.moved2 / 1000)
+        clients_points,
+        further=lowers_gamma("clients", "1"),
+        expected="holds",
+        undrawn={"1": "shares of memory, or sets of clients"},
+        plants=shifted(-L * claim.moved2 / 1000),
     ),
     "ours.adaptive_condition": Check(
         condition_points,
@@ -266,6 +270,7 @@ CHECKS = {
         descent_points,
         further=descends,
         expected="holds holds",
+        undrawn={"round": "shares of memory, or sets of clients"},
         plants=(
             *related(
                 "a thousandth more decrease",

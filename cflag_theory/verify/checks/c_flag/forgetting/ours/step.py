@@ -76,6 +76,7 @@ CHECKS = {
         points,
         samples,
         expected="holds holds holds",
+        undrawn={"3": "shares of memory, or sets of clients"},
         plants=(*scaled("999/1000"), *scaled("98/100", "2"), *scaled("45/100", "3")),
     ),
 }

@@ -109,6 +109,7 @@ CHECKS = {
     "ours.worst_error_beyond": Check(
         points,
         expected="holds",
+        undrawn={"1": "steps from which an order repeats itself"},
         reached={"1": 0.98},
         plants=(*scaled("98/100"), *without("from", "to", verdict="open")),
     ),

@@ -68,6 +68,7 @@ CHECKS = {
     "ours.worst_turns": Check(
         points,
         expected="holds holds",
+        undrawn={"bound": "steps from which an order repeats itself"},
         reached={"bound": 1},
         plants=(
             *scaled("9999/10000", "bound"),

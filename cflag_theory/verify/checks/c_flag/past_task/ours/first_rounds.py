@@ -82,6 +82,7 @@ CHECKS: dict[str, Check] = {
         points,
         samples,
         expected="holds",
+        undrawn={"1": "runs over many rounds"},
         reached={"1": 0.5},
         plants=(
             *built((2, 4), verdict="open"),

@@ -214,6 +214,7 @@ CHECKS = {
         algorithm1_points,
         algorithm1_samples,
         expected="holds holds",
+        undrawn={"1": "runs over many rounds", "2": "runs over many rounds"},
         reached={"1": 1, "2": 0.97},
         plants=(
             *built({"residue": "999/1000"}, {"residue": 0}),

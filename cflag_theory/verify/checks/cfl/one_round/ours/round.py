@@ -168,6 +168,7 @@ CHECKS: dict[str, Check] = {
         points,
         samples,
         expected="holds holds",
+        undrawn={"1": "moments along noisy local steps", "2": "moments along noisy local steps"},
         plants=(
             *built(278 * MORE / 245, verdict="open"),
             *built(2, (1, sp.Rational(10, 3) * LESS), verdict="open"),

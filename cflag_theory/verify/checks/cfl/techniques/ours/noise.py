@@ -141,5 +141,7 @@ CHECKS = {
     "ours.cfl_separation": Check(
         separation_points, expected="holds holds", plants=(*built(LESS), *built(LESS, part="2"))
     ),
-    "ours.cfl_moments_on_the_run": Check(moments_points, expected="holds", plants=built(3 * LESS)),
+    "ours.cfl_moments_on_the_run": Check(
+        moments_points, expected="holds", undrawn={"1": "moments along noisy local steps"}, plants=built(3 * LESS)
+    ),
 }

@@ -198,6 +198,7 @@ CHECKS: dict[str, Check] = {
         nonnegative_points,
         further=_agreement_nonnegative,
         expected="holds holds holds holds holds",
+        undrawn={"5": "weights that minimise"},
         plants=(
             *scaled(MORE, "1", "3", left=True),
             *scaled("101/100", "2", left=True),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from cflag_theory.claims.engine.claim import Claim
+from cflag_theory.claims.engine.claim import Claim, statements
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.decide import falsify
 from cflag_theory.falsify.ledger.conjectures import conjecture
 from cflag_theory.falsify.ledger.sources import source
-from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence, statements
+from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence
 
 
 def directed(subject: Claim, seed: int, budget: int) -> list[Evidence]:
