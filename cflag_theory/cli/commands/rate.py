@@ -152,8 +152,6 @@ def _studies(
     out: Path | None,
     format: Format,
 ) -> None:
-    from cflag_theory.studies.rates.past_task import rate
-
     notes: list[str] = []
     if own:
         studies = [case.build()]
@@ -163,21 +161,14 @@ def _studies(
         studies, notes = default_studies(case.seed)
     with progress_bar("rate", len(studies) * sum(lengths)) as advance:
         found = [
-            rate(
-                one,
-                kept,
+            case.study(
+                on=one,
                 horizons=lengths,
                 replicas=replicas,
-                local_steps=case.local_steps,
-                c=case.c,
-                power=case.power,
-                alpha_factor=case.alpha_factor,
-                seed=case.seed,
-                mode=case.mode,
                 store=store,
                 progress=lambda T: advance(T, f"T = {T}"),
             )
-            for one, kept in studies
+            for one in studies
         ]
     _show(found, notes, out, format)
 

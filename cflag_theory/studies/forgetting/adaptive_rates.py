@@ -145,19 +145,8 @@ def adaptive_study(
     alpha, beta = setting.step_sizes(L)
 
     def run(rule: str, at: Problem, rounds: int, iterates: bool = False) -> Trace:
-        return simulate(
-            at,
-            algorithm("c_flag", adaptive=rule),
-            alpha=alpha,
-            beta=beta,
-            local_steps=setting.local_steps,
-            rounds=rounds,
-            memory=memory,
-            replicas=setting.replicas,
-            seed=setting.seed,
-            iterates=iterates,
-            throw=False,
-        )
+        how = setting.arguments(L) | {"rounds": rounds, "iterates": iterates}
+        return simulate(at, algorithm("c_flag", adaptive=rule), memory=memory, throw=False, **how)
 
     constant = run("none", problem, setting.rounds, iterates=True)
     if constant.rounds == 0:
@@ -192,13 +181,8 @@ def adaptive_study(
     return AdaptiveRates(
         title=problem.name if title is None else title,
         notes=problem.notes,
-        L=L,
-        alpha=alpha,
-        beta=beta,
-        E=setting.local_steps,
         T=setting.rounds,
-        replicas=setting.replicas,
-        seed=setting.seed,
+        **setting.record(L),
         rules=tuple(found),
     )
 

@@ -60,6 +60,18 @@ class Setting:
         beta = 1 / (3 * L * self.local_steps) if self.beta is None else float(self.beta)
         return alpha, beta
 
+    def arguments(self, L: float) -> dict[str, Any]:
+        """What `simulate` takes of it on a problem with this L."""
+        alpha, beta = self.step_sizes(L)
+        names = ("local_steps", "rounds", "replicas", "seed")
+        return {"alpha": alpha, "beta": beta} | {name: getattr(self, name) for name in names}
+
+    def record(self, L: float) -> dict[str, Any]:
+        """What the results of every study keep of it on a problem with this L."""
+        alpha, beta = self.step_sizes(L)
+        fixed = {"E": self.local_steps, "replicas": self.replicas, "seed": self.seed}
+        return {"L": L, "alpha": alpha, "beta": beta} | fixed
+
 
 @dataclass(frozen=True)
 class Case:
@@ -151,19 +163,8 @@ def forgetting_study(
     found = []
     for case in cases:
         L = float(case.problem.constants["L"].value)
-        alpha, beta = setting.step_sizes(L)
         for row in algorithms:
-            trace = simulate(
-                case.problem,
-                row,
-                alpha=alpha,
-                beta=beta,
-                local_steps=setting.local_steps,
-                rounds=setting.rounds,
-                memory=case.memory,
-                replicas=setting.replicas,
-                seed=setting.seed,
-            )
+            trace = simulate(case.problem, row, memory=case.memory, **setting.arguments(L))
             found.append(
                 Forgetting(
                     study=case.study,
@@ -171,12 +172,7 @@ def forgetting_study(
                     words=case.words,
                     algorithm=row,
                     notes=case.problem.notes,
-                    L=L,
-                    alpha=alpha,
-                    beta=beta,
-                    E=setting.local_steps,
-                    replicas=setting.replicas,
-                    seed=setting.seed,
+                    **setting.record(L),
                     **_measured(trace, case.problem.p, weights),
                 )
             )

@@ -141,21 +141,15 @@ def task_study(
             if progress:
                 progress(str(learner))
         runs.append(_run(sequence, learner, paths, setting.rounds, first_rounds, weights))
-    alpha, beta = setting.step_sizes(L)
     return TaskStudy(
         title=sequence.problem.name,
         notes=sequence.problem.notes,
         tasks=sequence.tasks,
         clients=sequence.problem.clients,
         dimension=sequence.problem.dimension,
-        L=L,
-        alpha=alpha,
-        beta=beta,
-        E=setting.local_steps,
         T=setting.rounds,
         first_rounds=first_rounds,
-        replicas=setting.replicas,
-        seed=setting.seed,
+        **setting.record(L),
         runs=tuple(runs),
     )
 

@@ -124,19 +124,20 @@ class RateCase:
     def study(
         self,
         *,
+        on: tuple[Problem, Memory] | None = None,
         horizons: Sequence[int] = HORIZONS,
         replicas: int = 32,
         store: Path | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> Rate:
-        """Run it: `rate` with these numbers.
+        """Run it: `rate` with these numbers, on another problem and memory if they are given.
 
         Raises
         ------
         InvalidInput, Diverged, OutputError
             As `rate` does.
         """
-        problem, kept = self.build()
+        problem, kept = self.build() if on is None else on
         return rate(
             problem,
             kept,

@@ -14,12 +14,14 @@ from cflag_theory.kernels import Problem, simulate
 from cflag_theory.kernels.cfl.framework import framework
 from cflag_theory.studies.sweeps.file import SweepFile
 from cflag_theory.studies.sweeps.grid import Block, Builder, Grid, Point, Setting, make_grid, step_sizes
+from cflag_theory.studies.sweeps.keys import same
 from cflag_theory.studies.sweeps.laws import Law
-from cflag_theory.studies.sweeps.limits import check_overlaps, check_size
 
 #: A chunk ends when it has so many runs, rows, recorded numbers or units of work (about a nanosecond each).
 MOST_RUNS, MOST_ROWS, MOST_NUMBERS = 1000, 10_000, 4_000_000
 LEAST_WORK, MOST_WORK = 1e8, 2e9
+#: Rounds and replicas of a run, and numbers that it records, which are held at once (a gigabyte or so).
+MOST_ROUNDS, MOST_REPLICAS, MOST_RECORDED = 1 << 22, 100_000, 1 << 27
 # Work is spread over at least so many chunks, as far as LEAST_WORK lets it.
 _CHUNKS = 64
 
@@ -70,8 +72,8 @@ def plan_sweep(file: SweepFile, *, progress: Callable[[float], None] | None = No
     builder = Builder(grid, identity)
     for block in grid.blocks:
         _check_c(file, block)
-        check_size(file, block)
-    check_overlaps(file, grid)
+        _check_size(file, block)
+    _check_overlaps(file, grid)
     work, replicas, recorded = array("d"), array("q"), array("q")
     tried: set[tuple[Any, ...]] = set()
     for number, block in enumerate(grid.blocks):
@@ -184,3 +186,43 @@ def _chunks(work: Sequence[float], replicas: Sequence[int], recorded: Sequence[i
         if full or index + 1 == len(work):
             yield Chunk(start, index + 1, rows, done)
             start, rows, numbers, done = index + 1, 0, 0, 0.0
+
+
+def _check_size(file: SweepFile, block: Block) -> None:
+    """Refuse runs that do not fit into memory: too many rounds, replicas or recorded numbers in one run."""
+    run = {key: max(values) for section, key, values in block.axes if section == "run" and key in ("T", "replicas")}
+    for key, most in (("T", MOST_ROUNDS), ("replicas", MOST_REPLICAS)):
+        if run[key] > most:
+            own = key in file.table(block.places[2]).axes
+            more = ", and more seeds" if key == "replicas" else ""
+            raise file.error(
+                (*block.places[2 if own else 3], key), f"{key} is {run[key]}: use at most {most} in one run{more}"
+            )
+    recorded = run["replicas"] * len(file.record) * -(-run["T"] // file.every)
+    if recorded > MOST_RECORDED:
+        raise file.error(
+            ("record",),
+            f"one run records {recorded} numbers and can hold {MOST_RECORDED}: raise every, or use fewer replicas and "
+            "more seeds",
+        )
+
+
+def _check_overlaps(file: SweepFile, grid: Grid) -> None:
+    """Refuse tables that share runs: the same run twice would count as two samples."""
+    values: dict[int, set[Any]] = {}
+
+    def different(one: tuple[Any, ...]) -> set[Any]:
+        return values.setdefault(id(one), set(map(same, one)))
+
+    # The shortest axes first: they decide most pairs.
+    blocks = [
+        {axis[:2]: axis[2] for axis in sorted(block.axes, key=lambda axis: len(axis[2]))} for block in grid.blocks
+    ]
+    for number, later in enumerate(blocks):
+        for earlier, block in zip(blocks[:number], grid.blocks, strict=False):
+            if later.keys() == earlier.keys() and not any(
+                different(later[key]).isdisjoint(different(earlier[key])) for key in later
+            ):
+                places = zip(block.places, grid.blocks[number].places, strict=True)
+                table = next(mine for theirs, mine in places if mine != theirs)
+                raise file.error(table, "the table asks for runs that one above asks for too: name each run once")
