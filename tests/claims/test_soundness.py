@@ -16,7 +16,7 @@ from cflag_theory.claims.engine.algebra import ask_z3, certificate_fault, residu
 from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.rules import tangent_of_exp, tangent_of_ln
+from cflag_theory.claims.engine.rules import square_root, tangent_of_exp, tangent_of_ln
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, RuleUse
 from cflag_theory.claims.ledger import LEDGER, claim
 
@@ -186,6 +186,15 @@ def test_rules_cannot_be_invented_nor_bent():
         goal = step.conclusion
         follow = Obligation("f", goal, ("r",), slack("r"))
         assert rejected(Statement("", goal, (), Proof((step, follow)))), step
+
+
+def test_a_square_root_needs_sides_that_are_not_negative():
+    """2^2 <= w^2 gives 2 <= w only where w is not negative: w = -3 is not."""
+    for side, accepted in ((w, False), (L, True)):
+        goal = at_most(2, side)
+        proof = Proof((square_root("r", sp.S(2), side, "squares"), Obligation("f", goal, ("r",), slack("r"))))
+        squares = Fact("squares", at_most(4, side**2), "")
+        assert examine(Statement("", goal, (squares,), proof)).accepted == accepted, side
 
 
 def test_a_logarithm_that_is_declared_non_negative_starts_at_one():

@@ -78,6 +78,8 @@ def test_runs_count_their_cases_and_contradictions():
     assert (found.kind, found.finding) == ("property", "refutes")
     assert (found.data["cases"], found.data["violations"], found.data["seed"]) == (3, 1, 7)
     assert found.data["worst_ratio"] == 1.5
+    # Runs on floats are no exact instances, so they cannot show that hypotheses can be met.
+    assert found.data["exact"] is False
 
 
 def test_runs_within_rounding_do_not_contradict():
