@@ -31,6 +31,7 @@ from cflag_theory.kernels.cfl.evolution import Evolution
 from cflag_theory.kernels.formulas import (
     common_rate,
     interaction_rate,
+    refreshed_mean,
     round_columns,
     state_columns,
     table1_rates,
@@ -48,7 +49,6 @@ from cflag_theory.kernels.memory.memory import (
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.plan import LIMIT, Outputs, Plan
 from cflag_theory.kernels.problems.objective import (
-    DelayedGradient,
     client_gradient,
     component_gradient,
     gradients,
@@ -219,17 +219,24 @@ def estimator(
     `kind` is one of `algorithms.ESTIMATORS`; draw(k) is the component of step k, counted within the client.
     """
     potential, part, first = problem.potential, problem.current, int(problem.current.client_start[i])
-    # A component that was not refreshed yet still has its gradient at x_t, as of k = 0.
-    delayed = DelayedGradient(grad, int(part.counts[i]), partial(component_gradient, potential, part, x=x))
+    count: int = part.counts[i].item()
+    mean: Array = grad
+    table: dict[int, Array] = {}
 
     def estimate(k: int, local: Array) -> Array:
+        nonlocal mean
         if kind == FULL:
             return client_gradient(potential, part, i, local)
         if kind == DELAYED and k == 0:
             return grad
         j = first + draw(k)
         new = component_gradient(potential, part, j, local)
-        return new if kind == STOCHASTIC else delayed.refresh(j, new)
+        if kind == STOCHASTIC:
+            return new
+        # A component that was not refreshed yet still has its gradient at x_t, as of k = 0.
+        old = table[j] if j in table else component_gradient(potential, part, j, x)
+        mean, table[j] = refreshed_mean(mean, new, old, count), new
+        return mean
 
     return estimate
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,14 +11,10 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.families import Family
 from cflag_theory.kernels import COLUMNS, Algorithm, Problem, Trace, simulate
+from cflag_theory.kernels.algorithms import DELAYED
 from cflag_theory.kernels.numbers import Array
-from cflag_theory.kernels.problems.objective import (
-    DelayedGradient,
-    client_gradient,
-    component_gradient,
-    gradients,
-    values,
-)
+from cflag_theory.kernels.problems.objective import client_gradient, component_gradient, gradients, values
+from cflag_theory.kernels.reference import estimator
 from cflag_theory.kernels.trace.trace import Status
 
 #: What a run of the user's own local step measures.
@@ -94,18 +89,20 @@ def local_rounds(conjecture: Conjecture, case: Mapping[str, Any], problem: Probl
         start = {"x_t": x, "t": t, "grad_g": p @ grad_g_clients}
         total, drift = x * 0, x[0] * 0
         for i in range(problem.clients):
-            first, n = int(part.client_start[i]), int(part.counts[i])
+            first = int(part.client_start[i])
             local = x
-            delayed = DelayedGradient(grad_g_clients[i], n, partial(component_gradient, kind, part, x=x))
+            order = case["orders"][t, i] if "orders" in case else [0] * E
+            estimate = estimator(problem, DELAYED, i, x, grad_g_clients[i], order.__getitem__)
             for k in range(E):
                 drift = max(drift, (local - x) @ (local - x))
                 seen: dict[str, Any] = start | {"i": i, "k": k, "x": local, "grad_g_i": grad_g_clients[i]}
                 if "orders" in case:
-                    j = first + int(case["orders"][t, i, k])
-                    new, old = component_gradient(kind, part, j, local), component_gradient(kind, part, j, x)
-                    if k > 0:
-                        delayed.refresh(j, new)
-                    seen |= {"gradient": new, "gradient_at_x_t": old, "delayed_gradient": delayed.mean}
+                    j = first + int(order[k])
+                    for name, at in (("gradient", local), ("gradient_at_x_t", x)):
+                        if name in step.names:
+                            seen[name] = component_gradient(kind, part, j, at)
+                    if "delayed_gradient" in step.names:
+                        seen["delayed_gradient"] = estimate(k, local)
                 if "full_gradient" in step.names:
                     seen["full_gradient"] = client_gradient(kind, part, i, local)
                 local = _vector(step.of(**{name: (seen | dict(case))[name] for name in step.names}), x, step.where)

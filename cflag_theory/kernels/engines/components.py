@@ -185,33 +185,3 @@ def finite(values: Array) -> bool:
     for value in values:
         every = every and math.isfinite(value)
     return every
-
-
-@inner
-def measure_state(
-    share: float, f: float, g: float, f_memory: float, grad_f: Array, grad_g: Array, grad_memory: Array, b: Array,
-    out: Array,
-) -> bool:  # fmt: skip
-    """The columns of `STATE` into out (8,); whether all are finite. `share` is the memory's in h~."""
-    rest = 1.0 - share
-    grad_h2 = 0.0
-    for c in range(len(grad_f)):
-        component = share * grad_memory[c] + rest * grad_g[c]
-        grad_h2 += component * component
-    out[0], out[1], out[2], out[3], out[4], out[5], out[6], out[7] = formulas.state_columns(
-        share, rest, f, g, f_memory, dot(grad_f, grad_f), dot(grad_g, grad_g), grad_h2, dot(grad_memory, grad_memory),
-        dot(b, b),
-    )  # fmt: skip
-    return finite(out)
-
-
-@inner
-def measure_round(
-    L: float, alpha: float, beta: float, S: Array, grad_f: Array, grad_memory: Array, b: Array, drift2_max: float,
-    error2_max: float, rho_sum: Array, error_sum: Array, out: Array,
-) -> None:  # fmt: skip
-    """The columns of `ROUND` that every loop has, into out[:7]."""
-    out[0], out[1], out[2], out[3], out[4], out[5], out[6] = formulas.round_columns(
-        L, alpha, beta, dot(S, S), dot(grad_memory, S), dot(grad_f, b), dot(b, S), drift2_max, error2_max,
-        dot(rho_sum, rho_sum), dot(error_sum, error_sum),
-    )  # fmt: skip

@@ -5,12 +5,11 @@ The number type is that of the arrays; nothing here is compiled.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from cflag_theory.kernels.formulas import curvature, potential, refreshed_mean, slope
+from cflag_theory.kernels.formulas import curvature, potential, slope
 from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.problems.problem import Components
 
@@ -57,29 +56,6 @@ def client_gradient(kind: int, components: Components, i: int, x: Array) -> Arra
 def component_gradient(kind: int, components: Components, component: int, x: Array) -> Array:
     """The gradient of one component, shape (d,)."""
     return mean_gradient(kind, components, np.array([component]), x)
-
-
-class DelayedGradient:
-    """The delayed gradient (5) of a client in a round: in full at x_t, then one component refreshed at a time.
-
-    Parameters
-    ----------
-    mean, count
-        The mean gradient of the client's components at x_t, and their number.
-    at_start : callable
-        The gradient of component j at x_t.
-    """
-
-    def __init__(self, mean: Array, count: int, at_start: Callable[[int], Array]) -> None:
-        self.mean, self._count, self._at_start = mean, count, at_start
-        self._table: dict[int, Array] = {}
-
-    def refresh(self, j: int, new: Array) -> Array:
-        """The delayed gradient once that of component j has become `new`."""
-        old = self._table[j] if j in self._table else self._at_start(j)
-        self.mean = refreshed_mean(self.mean, new, old, self._count)
-        self._table[j] = new
-        return self.mean
 
 
 def combined_gradient(kind: int, components: Components, coefficients: Array, x: Array) -> Array:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cflag_theory.kernels import draws
+from cflag_theory.kernels import draws, formulas
 from cflag_theory.kernels.cfl.framework import Framework
 from cflag_theory.kernels.engines.codegen.cache import allocating, callable_from_compiled, compiled, inner
 from cflag_theory.kernels.engines.codes import (
@@ -44,8 +44,6 @@ from cflag_theory.kernels.engines.components import (
     draw_memory,
     finite,
     floats,
-    measure_round,
-    measure_state,
     past_gradients,
 )
 from cflag_theory.kernels.engines.framework.local_objectives import (
@@ -212,6 +210,29 @@ def _collect(i: int, n: Numbers, p: Array, share: float, w: Work) -> None:
             w.control_change[c] += p[i] * change
 
 
+@inner
+def _measure_state(n: Numbers, f: float, f_memory: float, g: float, w: Work, out: Array) -> bool:
+    """The columns of `STATE` into out (8,); whether all are finite."""
+    share, rest, grad_h2 = n.memory_share, 1.0 - n.memory_share, 0.0
+    for c in range(len(w.x)):
+        component = share * w.grad_memory[c] + rest * w.grad_g[c]
+        grad_h2 += component * component
+    out[0], out[1], out[2], out[3], out[4], out[5], out[6], out[7] = formulas.state_columns(
+        share, rest, f, g, f_memory, dot(w.grad_f, w.grad_f), dot(w.grad_g, w.grad_g), grad_h2,
+        dot(w.grad_memory, w.grad_memory), dot(w.b, w.b),
+    )  # fmt: skip
+    return finite(out)
+
+
+@inner
+def _measure_round(n: Numbers, drift2_max: float, error2_max: float, w: Work, out: Array) -> None:
+    """The columns of `ROUND` that every loop has, into out[:7]."""
+    out[0], out[1], out[2], out[3], out[4], out[5], out[6] = formulas.round_columns(
+        n.L, n.alpha, n.beta, dot(w.S, w.S), dot(w.grad_memory, w.S), dot(w.grad_f, w.b), dot(w.b, w.S), drift2_max,
+        error2_max, dot(w.rho_sum, w.rho_sum), dot(w.error_sum, w.error_sum),
+    )  # fmt: skip
+
+
 @compiled
 def _run_replica(
     replica: int,
@@ -254,8 +275,7 @@ def _run_replica(
             for i in range(N):
                 g += p[i] * client_gradient(n, current, i, w.x, w.grad_client)
                 add(w.grad_g, p[i], w.grad_client)
-            share = n.memory_share
-            if not measure_state(share, f, g, f_memory, w.grad_f, w.grad_g, w.grad_memory, w.b, now):
+            if not _measure_state(n, f, f_memory, g, w, now):
                 return DIVERGED, t - 1
             copy(state[t if n.diagnostics > 0 else 0], now)
         if len(iterates) > 0:
@@ -298,10 +318,7 @@ def _run_replica(
         if not (math.isfinite(norm2) and norm2 <= LIMIT):
             return DIVERGED, t
         if n.diagnostics > 0:
-            measure_round(
-                n.L, n.alpha, n.beta, w.S, w.grad_f, w.grad_memory, w.b, drift2_max, error2_max, w.rho_sum,
-                w.error_sum, measured,
-            )  # fmt: skip
+            _measure_round(n, drift2_max, error2_max, w, measured)
             if not (finite(measured) and finite(products)):
                 return DIVERGED, t
             copy(per_round[t], measured)
