@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 
@@ -72,18 +73,32 @@ replicas = 3
 @pytest.fixture
 def study(tmp_path, monkeypatch):
     """The file above; its chunks are small, so that there are several."""
+    return small_chunks(tmp_path, monkeypatch)
+
+
+def small_chunks(folder, monkeypatch):
     from cflag_theory.studies.sweeps import check as sweep_check
 
     monkeypatch.setattr(sweep_check, "LEAST_WORK", 2e5)
-    path = tmp_path / "study.toml"
+    path = folder / "study.toml"
     path.write_text(SWEEP, encoding="utf-8")
     return path
 
 
-@pytest.fixture
-def whole(study, tmp_path):
-    """Its results from one process, without a break."""
-    from cflag_theory.verify import read_results, sweep
+@pytest.fixture(scope="session")
+def swept(tmp_path_factory):
+    """The folder of its results from one process, without a break; for copies, as it is run once."""
+    from cflag_theory.verify import sweep
 
-    sweep(study, out=tmp_path / "whole", jobs=1)
-    return read_results(tmp_path / "whole")
+    folder = tmp_path_factory.mktemp("swept")
+    with pytest.MonkeyPatch.context() as patched:
+        sweep(small_chunks(folder, patched), out=folder / "whole", jobs=1)
+    return folder / "whole"
+
+
+@pytest.fixture
+def whole(swept, tmp_path):
+    """Its results, and a copy of their folder."""
+    from cflag_theory.verify import read_results
+
+    return read_results(shutil.copytree(swept, tmp_path / "whole"))

@@ -76,14 +76,14 @@ def test_one_chunk_holds_runs_whose_coordinates_differ(study, whole, tmp_path, m
 
 
 def test_two_processes_give_the_same_rows(study, whole, tmp_path):
-    done = sweep(study, out=tmp_path / "two", jobs=2)
+    shares = []
+    done = sweep(study, out=tmp_path / "two", jobs=2, progress=lambda share, words: shares.append(share))
     assert (done.runs, done.rows, done.before) == (48, 144, 0)
     assert len(list((tmp_path / "two").glob("runs-*.parquet"))) > 3
     assert read_results(tmp_path / "two").equals(whole)
-
-
-def test_joblib_works_after_a_sweep_as_before(study, tmp_path):
-    sweep(study, out=tmp_path / "out", jobs=2)
+    # Progress adds up to the whole.
+    assert sum(shares) == pytest.approx(1)
+    # Joblib works after a sweep as before.
     assert Parallel(n_jobs=2)(delayed(abs)(k) for k in (-1, -2)) == [1, 2]
 
 
@@ -188,12 +188,6 @@ def test_mode_and_number_type_reach_every_call(study, tmp_path, monkeypatch):
     sweep(study, out=tmp_path / "out", jobs=1)
     assert len(seen) > 48
     assert set(seen) == {("fast", "float32")}
-
-
-def test_progress_adds_up_to_the_whole(study, tmp_path):
-    shares = []
-    sweep(study, out=tmp_path / "out", jobs=2, progress=lambda share, words: shares.append(share))
-    assert sum(shares) == pytest.approx(1)
 
 
 def test_memory_does_not_grow_with_the_grid(tmp_path):
