@@ -22,7 +22,7 @@ from cflag_theory.kernels.engines.codegen.llvm_lines import (
 )
 from cflag_theory.kernels.engines.codegen.llvm_tiles import PANELS, ROWS
 
-#: Lines that wait for nobody but themselves: as many as a tile of products keeps in registers.
+#: Lines that depend on no other line: as many as a tile of products keeps in registers.
 CHAINS = ROWS * PANELS
 
 

@@ -29,7 +29,7 @@ class Formula(NamedTuple):
     Attributes
     ----------
     body : callable
-        The formula; a later vector is None in it.
+        The formula; a `Later` vector is None in it.
     kinds : dict
         The kind of each of its parameters, by name and in order.
     returned : str

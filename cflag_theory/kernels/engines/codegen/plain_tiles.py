@@ -74,10 +74,12 @@ def _panel_tile(
                     Z[to : to + 8] = 0
                 s, t, u, w = Z[to], Z[to + 1], Z[to + 2], Z[to + 3]
                 a, b, c, e = Z[to + 4], Z[to + 5], Z[to + 6], Z[to + 7]
-                for k in range(first, end):
-                    factor, line = rows[q + j, k], X[panel + v, k, lane : lane + 8]
-                    s, t, u, w = s + factor * line[0], t + factor * line[1], u + factor * line[2], w + factor * line[3]
-                    a, b, c, e = a + factor * line[4], b + factor * line[5], c + factor * line[6], e + factor * line[7]
+                # An index that counts from zero is not asked for its sign.
+                x, row = X[panel + v, first:end, lane : lane + 8], rows[q + j, first:end]
+                for k in range(len(row)):
+                    factor = row[k]
+                    s, t, u, w = s + factor * x[k, 0], t + factor * x[k, 1], u + factor * x[k, 2], w + factor * x[k, 3]
+                    a, b, c, e = a + factor * x[k, 4], b + factor * x[k, 5], c + factor * x[k, 6], e + factor * x[k, 7]
                 Z[to], Z[to + 1], Z[to + 2], Z[to + 3] = s, t, u, w
                 Z[to + 4], Z[to + 5], Z[to + 6], Z[to + 7] = a, b, c, e
 
@@ -89,9 +91,11 @@ def panel_slopes(kind: int) -> Any:
     def slopes(shifts: Any, weights: Any, q: int, count: int, Z: Any, S: Any, start: int) -> None:
         size = LINE // Z.itemsize
         for j in range(count):
-            for at in range(start + j * size, start + (j + 1) * size):
-                Z[at] -= shifts[q + j]
-                S[at] = weights[q + j] * _slope(kind, Z[at])
+            at, shift, weight = start + j * size, shifts[q + j], weights[q + j]
+            z, slope = Z[at : at + size], S[at : at + size]
+            for lane in range(size):
+                z[lane] -= shift
+                slope[lane] = weight * _slope(kind, z[lane])
 
     return slopes
 
@@ -110,10 +114,11 @@ def _gradient_tile(
 ) -> None:
     size = LINE // S.itemsize
     for i in range(replicas):
+        g = G[r + i, first : first + columns * size]
         for j in range(count):
-            factor = S[start + j * size + i]
-            for c in range(first, first + columns * size):
-                G[r + i, c] += factor * rows[q + j, c]
+            factor, row = S[start + j * size + i], rows[q + j, first : first + columns * size]
+            for c in range(len(row)):
+                g[c] += factor * row[c]
 
 
 panel_tile: Any = in_order(_panel_tile)
