@@ -68,27 +68,27 @@ Side: TypeAlias = Any
 
 
 class Where(TypedDict, total=False):
-    """Fields of `Plant`."""
+    """Fields of `Plant`; several parts for the same error in each."""
 
-    part: str
+    part: str | tuple[str, ...]
     on: str
     verdict: str
 
 
 def built(*values: Any, **where: Unpack[Where]) -> Plants:
     """Other constants: numbers, text such as "11/10", tuples of several or mappings by name; `where` as in `Plant`."""
-    found = []
+    found: list[Plant] = []
     for value in values:
         listed = dict(enumerate(value)) if isinstance(value, tuple) else {0: value}
         given = value if isinstance(value, dict) else listed
         words = ", ".join(f"{key} = {one}" if isinstance(key, str) else str(one) for key, one in given.items())
-        found.append(Plant(f"constants {words}", {key: _number(one) for key, one in given.items()}, **where))
+        found += _in_parts(Plant(f"constants {words}", {key: _number(one) for key, one in given.items()}), **where)
     return tuple(found)
 
 
 def changed(error: str, change: Callable[[Statement], Statement], **where: Unpack[Where]) -> Plants:
     """Another statement; it keeps its proof unless told otherwise."""
-    return (Plant(error, change=change, **where),)
+    return _in_parts(Plant(error, change=change), **where)
 
 
 def related(error: str, *, left: Side = None, right: Side = None, **where: Unpack[Where]) -> Plants:
@@ -109,11 +109,7 @@ def scaled(factor: Any, *parts: str, left: bool = False, on: str = "printed", ve
 
     error = f"{'left' if left else 'right'} side times {factor}"
     old, new = (times, None) if left else (None, times)
-    return tuple(
-        plant
-        for part in parts or ("1",)
-        for plant in related(error, left=old, right=new, part=part, on=on, verdict=verdict)
-    )
+    return related(error, left=old, right=new, part=parts or "1", on=on, verdict=verdict)
 
 
 def shifted(*terms: Any, **where: Unpack[Where]) -> Plants:
@@ -153,7 +149,14 @@ def without(*names: str, **where: Unpack[Where]) -> Plants:
 
         return planted
 
-    return tuple(Plant(f"without {name}", change=less(name), **where) for name in names)
+    return tuple(plant for name in names for plant in changed(f"without {name}", less(name), **where))
+
+
+def _in_parts(
+    plant: Plant, *, part: str | tuple[str, ...] = "1", on: str = "printed", verdict: str = "false"
+) -> Plants:
+    parts = (part,) if isinstance(part, str) else part
+    return tuple(replace(plant, part=key, on=on, verdict=verdict) for key in parts)
 
 
 def _differs(statement: Statement, hypotheses: tuple[Fact, ...], definitions: tuple[Fact, ...], name: str) -> Statement:

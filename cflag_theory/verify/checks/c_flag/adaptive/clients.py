@@ -121,12 +121,10 @@ CHECKS = {
         expected="holds holds needs-hypothesis",
         plants=(
             # At twice the minimiser's rate some other rate is better.
-            *(
-                plant
-                for part in ("average", "worst")
-                for plant in related(
-                    "twice the rate", left=lambda side: side.subs({claim.beta_i: 2 * claim.beta_i}), part=part
-                )
+            *related(
+                "twice the rate",
+                left=lambda side: side.subs({claim.beta_i: 2 * claim.beta_i}),
+                part=("average", "worst"),
             ),
             *without("small alpha", part="step size", on="repair"),
         ),

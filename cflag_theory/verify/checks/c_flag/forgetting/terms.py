@@ -208,8 +208,8 @@ CHECKS = {
         samples,
         expected="needs-hypothesis needs-hypothesis needs-hypothesis needs-hypothesis",
         plants=(
-            *(plant for part in "13" for plant in built("1/2", part=part, on="repair")),
-            *(plant for part in "24" for plant in built({"second": "46/100"}, part=part, on="repair")),
+            *built("1/2", part=("1", "3"), on="repair"),
+            *built({"second": "46/100"}, part=("2", "4"), on="repair"),
         ),
     ),
     "cflag.eq158": Check(

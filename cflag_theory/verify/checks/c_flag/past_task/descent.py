@@ -226,16 +226,10 @@ CHECKS = {
         lemma1_samples,
         expected="typo needs-hypothesis",
         plants=(
-            *(
-                plant
-                for lead, proved in (
-                    (L / 4, L / 4),
-                    (L / 4, L / 2),
-                    (LESS * L / 2, LESS * L / 2),
-                    (sp.S.Zero, sp.S.Zero),
-                )
-                for plant in _lead(lead, proved, on="sharp")
-            ),
+            *_lead(L / 4, L / 4, on="sharp"),
+            *_lead(L / 4, L / 2, on="sharp"),
+            *_lead(LESS * L / 2, LESS * L / 2, on="sharp"),
+            *_lead(sp.S.Zero, sp.S.Zero, on="sharp"),
             *_lead(L / 4, L / 4, on="repair"),
             *_lead(L / 4, L / 4, part="2", on="repair", verdict="open"),
             *scaled("9/10", on="sharp"),

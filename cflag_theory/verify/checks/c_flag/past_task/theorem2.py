@@ -71,7 +71,7 @@ CHECKS = {
         expected="needs-hypothesis needs-hypothesis",
         undrawn={"1": "runs over many rounds", "2": "runs over many rounds"},
         plants=(
-            *(plant for part in "12" for plant in built(2 * LESS, "3/2", 1, part=part, on="repair")),
+            *built(2 * LESS, "3/2", 1, part=("1", "2"), on="repair"),
             *without("redrawn", on="repair"),
         ),
     )

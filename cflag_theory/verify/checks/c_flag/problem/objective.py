@@ -199,11 +199,9 @@ CHECKS = {
         cost_points,
         expected="holds needs-hypothesis",
         plants=(
-            *(
-                plant
-                for count in (claim.n + E, claim.n * E, 2 * claim.n + E - 1)
-                for plant in related(f"the count {count}", right=count)
-            ),
+            *related("each once", right=claim.n + E),
+            *related("all in each step", right=claim.n * E),
+            *related("one too many", right=2 * claim.n + E - 1),
             *without("n", "E", part="2", on="repair"),
         ),
     ),

@@ -185,7 +185,7 @@ CHECKS = {
     "cfl.lemB2": Check(
         lemB2_points,
         expected="holds holds holds",
-        plants=tuple(plant for part in "123" for plant in built(LESS, part=part)),
+        plants=built(LESS, part=("1", "2", "3")),
     ),
     "cfl.lemB2_use": Check(
         lemB2_use_points, expected="needs-hypothesis needs-hypothesis", plants=built(LESS, on="repair")

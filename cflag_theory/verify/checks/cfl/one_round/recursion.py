@@ -187,7 +187,8 @@ CHECKS: dict[str, Check] = {
         eq21_points,
         expected="typo typo needs-hypothesis",
         plants=(
-            *(*without("(13)", part="3", on="repair"), *without("(15)", "(20)", part="3", on="repair", verdict="open")),
+            *without("(13)", part="3", on="repair"),
+            *without("(15)", "(20)", part="3", on="repair", verdict="open"),
         ),
     ),
 }

@@ -148,6 +148,6 @@ CHECKS: dict[str, Check] = {
         floor_points,
         expected="holds holds holds holds",
         undrawn={"time": "runs over many rounds"},
-        plants=tuple(plant for part in ("clients", "time", "loss", "attained") for plant in built(1 / LESS, part=part)),
+        plants=built(1 / LESS, part=("clients", "time", "loss", "attained")),
     )
 }
