@@ -4,6 +4,10 @@ A client's current components are one of its own kind and any number of copies o
 stride; its past ones are two, of which the memory keeps the first, whose gradient is 1 + bias_i times their mean's
 everywhere, so that Assumption 2 holds with m_i = bias_i^2 < 1. Norms on the line are
 rational, so every quantity of the one-round statements is exact. L = 1 and x_t = 0 by the choice of units and origin.
+
+The local steps are written apart from the kernels, in scalars and with many copies of a component in one number: a
+search takes thousands of rounds on floats, and tests hold the round against that of the reference loop, which proves
+nothing if both are the same code.
 """
 
 from __future__ import annotations
