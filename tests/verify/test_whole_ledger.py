@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import math
 import re
-import shutil
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from needs import needs_coq
 
 import cflag_theory
 from cflag_theory.claims.ledger import LEDGER
@@ -19,8 +19,6 @@ from cflag_theory.verify.checks import CHECKS
 from cflag_theory.verify.coq import census
 from cflag_theory.verify.theory import compile_theory, theorems
 
-#: Where Coq is at hand it is asked about every proof too.
-PROVER = "coq" if shutil.which("coqc") else None
 ROOT = Path(__file__).parents[2]
 README, VERDICTS, RESULTS = (
     (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/verdicts.md", "docs/results.md")
@@ -28,13 +26,18 @@ README, VERDICTS, RESULTS = (
 
 
 @pytest.fixture(scope="module")
-def by_hand():
-    return compile_theory() if PROVER else None
+def ledger():
+    return {verdict.claim.id: verdict for verdict in verify()}
 
 
 @pytest.fixture(scope="module")
-def ledger(by_hand):
-    return {verdict.claim.id: verdict for verdict in verify(prover=PROVER, theorems=by_hand)}
+def by_hand():
+    return compile_theory()
+
+
+@pytest.fixture(scope="module")
+def with_coq(by_hand):
+    return list(verify(prover="coq", theorems=by_hand))
 
 
 #: From mildest to gravest; "open" is no verdict of the ledger.
@@ -148,20 +151,29 @@ WITHOUT_COQ = {
 }
 
 
-@pytest.mark.skipif(PROVER is None, reason="coqc is not installed")
-def test_coq_accepts_every_proof_and_every_rational_instance_but_those_listed(ledger):
-    found = census(list(ledger.values()))
+@needs_coq
+def test_coq_accepts_every_proof_and_every_rational_instance_but_those_listed(with_coq):
+    found = census(with_coq)
     assert set(found.left) == WITHOUT_COQ
     assert found.theorems == len({name for names in theorems().values() for name in names})
+    for verdict in with_coq:
+        assert [part.verdict for part in verdict.parts] == CHECKS[verdict.claim.id].expected.split()
 
 
-@pytest.mark.skipif(PROVER is None, reason="coqc is not installed")
-def test_the_documents_say_how_much_coq_has_checked(ledger):
-    assert str(census(list(ledger.values()))) in " ".join(VERDICTS.split())
+@needs_coq
+def test_the_documents_say_how_much_coq_has_checked(with_coq):
+    assert str(census(with_coq)) in " ".join(VERDICTS.split())
 
 
-def test_one_process_gives_the_same_evidence(ledger, by_hand):
-    for verdict in verify(["cflag.lemma13", "cflag.thm2"], jobs=1, prover=PROVER, theorems=by_hand):
+@needs_coq
+def test_one_process_gives_the_same_evidence_with_coq(with_coq, by_hand):
+    found = {verdict.claim.id: verdict for verdict in with_coq}
+    for verdict in verify(["cflag.lemma13", "cflag.thm2"], jobs=1, prover="coq", theorems=by_hand):
+        assert verdict.to_json() == found[verdict.claim.id].to_json()
+
+
+def test_one_process_gives_the_same_evidence(ledger):
+    for verdict in verify(["cflag.lemma13", "cflag.thm2"], jobs=1):
         assert verdict.to_json() == ledger[verdict.claim.id].to_json()
 
 
