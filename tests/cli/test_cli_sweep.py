@@ -168,6 +168,7 @@ def test_a_sweep_that_is_not_complete_is_drawn_on_request(cflag, results):
     assert cflag("plot", results, "--partial")[0] == 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("command", "figure"),
     [

@@ -186,6 +186,7 @@ def test_a_bound_whose_row_has_no_instances_says_so(name):
         errors()[name].conjecture()
 
 
+@pytest.mark.full
 def test_the_sample_is_found():
     names = sample()
     assert len({family(errors()[name]) for name in names}) == 4

@@ -19,6 +19,7 @@ from cflag_theory.errors import InvalidInput
 HELPERS = Path(__file__).parents[2] / "helpers"
 
 
+@pytest.mark.full
 def test_two_processes_do_what_one_does(tmp_path, monkeypatch):
     """Bit for bit where vectors are added in client order, to 1e-12 where sums are; also with fewer clients."""
     monkeypatch.delenv("WORLD_SIZE", raising=False)
@@ -62,6 +63,7 @@ except CflagError as error:
 """
 
 
+@pytest.mark.full
 def test_a_process_that_fails_does_not_leave_the_others_waiting():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

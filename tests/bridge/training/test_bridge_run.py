@@ -134,6 +134,7 @@ run_bridge(run_settings(settings), out=out, preset="mine", progress=progress)
 """
 
 
+@pytest.mark.full
 def test_a_killed_run_goes_on_to_the_same_result(whole, tmp_path):
     """Whenever it is killed: results, Traces and last states are those of the unbroken run, byte for byte."""
     drawn = np.random.default_rng(0)
@@ -284,6 +285,7 @@ def test_a_preset_runs_each_of_its_variations(tmp_path, monkeypatch):
         assert (stored["preset"], stored["settings"]["clients"], stored["runs"][0]["rounds_done"]) == ("two", n, 5)
 
 
+@pytest.mark.full
 def test_two_processes_find_the_same(tmp_path, whole):
     """Under torchrun clients are dealt out, and what is gathered is added in their order: bit for bit the same."""
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
@@ -346,6 +348,7 @@ def test_other_data_are_told_apart(digits):
     assert digest(changed) != digest(digits)
 
 
+@pytest.mark.full
 def test_threads_are_put_back(tmp_path):
     before = torch.get_num_threads()
     run_bridge(small(methods=["finetune"], rounds=1, tasks=1, threads=2), out=tmp_path)

@@ -80,6 +80,7 @@ def test_what_the_kernels_do_not_cover_is_refused(plan, message):
         cuda.run(plan(), None)
 
 
+@pytest.mark.full
 def test_the_kernels_agree_with_the_compiled_loop_in_the_simulator():
     """In a process of its own, because Numba chooses its simulator when it is imported."""
     pytest.importorskip("numba_cuda")

@@ -20,6 +20,8 @@ from cflag_theory.kernels.engines.cuda import run as engine
 from cflag_theory.kernels.engines.cuda import small_problems as cuda_small
 from cflag_theory.kernels.engines.cuda import team as cuda_team
 
+pytestmark = pytest.mark.full
+
 KERNELS = ("small", "gradients", "steps")
 ARCHITECTURES = ((8, 0), (9, 0))
 VARIANTS = ((types.float64, (8, 0)), (types.float64, (9, 0)), (types.float32, (9, 0)))

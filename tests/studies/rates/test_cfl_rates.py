@@ -24,6 +24,7 @@ MODELS = (
 )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_what_is_proved_holds_on_the_model(model):
     study = cfl_rate(model, **SMALL)
@@ -48,6 +49,7 @@ def test_the_least_gap_of_general_convex_runs_is_below_the_bound():
         assert our_bound(model, rate.method, 64) == rate.ours[-1]
 
 
+@pytest.mark.full
 def test_the_printed_rate_fails_for_clients_that_stay_and_not_for_new_ones():
     """The printed rate goes to zero; the clients' own minimiser stays where it is."""
     stay, new = (cfl_rate(Model(stateless=stateless), horizons=(256, 4096), replicas=2) for stateless in (False, True))
