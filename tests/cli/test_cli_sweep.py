@@ -143,6 +143,7 @@ def test_figures_that_cannot_be_drawn(cflag, results, arguments, message):
     assert err.count("\n") == 1
 
 
+@pytest.mark.full
 def test_rows_are_chosen_by_numbers_however_they_are_written(cflag, tmp_path):
     path = tmp_path / "large.toml"
     path.write_text(STUDY.replace("seed = [0, 1]", "seed = [1000000, 9007199254740993]"), encoding="utf-8")

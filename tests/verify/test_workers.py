@@ -30,6 +30,7 @@ def hoard(number):
 """
 
 
+@pytest.mark.full
 def test_a_process_that_grows_is_replaced(tmp_path):
     """Where warnings are errors, as in tests, this waited for ever."""
     pytest.importorskip("psutil", reason="without it loky does not look")

@@ -48,6 +48,7 @@ def test_a_sweep_that_fails_goes_on_where_it_was(study, whole, tmp_path):
     assert sweep(study, out=out, jobs=1).before == done.runs
 
 
+@pytest.mark.full
 def test_a_sweep_that_is_killed_at_random_points_ends_with_the_same_rows(study, whole, tmp_path):
     out = tmp_path / "out"
     script = (

@@ -190,6 +190,7 @@ def test_mode_and_number_type_reach_every_call(study, tmp_path, monkeypatch):
     assert set(seen) == {("fast", "float32")}
 
 
+@pytest.mark.full
 def test_memory_does_not_grow_with_the_grid(tmp_path):
     """Peak memory of 3000 runs against that of 200."""
     pytest.importorskip("resource")
@@ -241,6 +242,7 @@ def test_a_cluster_that_fails_is_one_sentence_and_complete_chunks_stay(study, wh
     assert read_results(out).equals(whole)
 
 
+@pytest.mark.full
 def test_processes_end_with_the_sweep_that_breaks_off():
     """loky gave up over work that it had dropped and not yet handed out, and its processes could go on."""
     processes = []
