@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 import sys
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +17,17 @@ settings.load_profile("fixed")
 
 # A shell that starts the tests in the background has them ignore interrupts, and so all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+#: Files that take longest: they start first, so that no process is left with one of them at the end.
+LONGEST = ("test_whole_ledger.py", "test_planted.py", "test_report.py", "test_cuda.py", "test_performance.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first, then those with most tests: processes take them in this order."""
+    size = Counter(item.path for item in items)
+    rank = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: (rank.get(item.path.name, len(rank)), -size[item.path], str(item.path)))
+
 
 FIRST_EIGHT = tuple(f"cflag.{name}" for name in ("eq7", "eq22", "eq25", "lemma1", "eq65", "lemma13", "cor14", "eq177"))
 
