@@ -164,6 +164,7 @@ def test_a_page_without_a_rate(tmp_path, verdicts):
     assert Reader(text).open == []
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("light")
 def test_the_pictures_of_the_second_paper(tmp_path, verdicts):
     studies = [cfl_rate(Model(), horizons=(2, 4), replicas=2).to_json()]

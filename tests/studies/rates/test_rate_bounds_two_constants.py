@@ -67,6 +67,7 @@ def statement(name):
     return part.printed if part.repair is None else part.repair.statement
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", CLAIMS)
 def test_the_proof_stands_with_two_constants(name):
     one = statement(name)
