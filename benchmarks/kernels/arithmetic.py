@@ -9,8 +9,8 @@ from numba.core import cgutils, types
 from numba.core.typing.templates import signature
 
 from cflag_theory.kernels.engines.codegen.cache import compiled
+from cflag_theory.kernels.engines.codegen.kinds import FLAGS
 from cflag_theory.kernels.engines.codegen.llvm_lines import (
-    FLAGS,
     lanes,
     line_at,
     line_of,

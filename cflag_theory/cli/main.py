@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from cflag_theory import __version__
 from cflag_theory.cli.commands.bridge import bridge_command
+from cflag_theory.cli.commands.decide import decide_command, prove_command, repair_command
 from cflag_theory.cli.commands.falsify import falsify_command
 from cflag_theory.cli.commands.forgetting import forgetting_command
 from cflag_theory.cli.commands.nqm import nqm_command
@@ -102,6 +103,7 @@ def verify_command(
             prover=prover,
             theorems=theorems,
             progress=lambda id: advance(1, id),
+            wholes=bool(claims) or level == "full",
         )
     page = None
     if out is not None:
@@ -140,7 +142,8 @@ def show(
     """One claim: source, statement, hypotheses, evidence, counterexample and its replay."""
     from cflag_theory.verify.check import verify
 
-    (verdict,) = verify([claim], seed=seed, level=level, prover=prover, theorems=read_theory(prover, [claim]))
+    theorems = read_theory(prover, [claim])
+    (verdict,) = verify([claim], seed=seed, level=level, prover=prover, theorems=theorems, wholes=True)
     if format is Format.json:
         print_json(verdict.to_json())
         return
@@ -155,6 +158,9 @@ def show(
 app.command("rate")(rate_command)
 app.command("stepsize")(stepsize_command)
 app.command("sharp")(sharp_command)
+app.command("decide")(decide_command)
+app.command("prove")(prove_command)
+app.command("repair")(repair_command)
 app.command("falsify")(falsify_command)
 app.command("simulate")(simulate_command)
 app.command("nqm")(nqm_command)

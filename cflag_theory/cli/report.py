@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sympy import Symbol
+
 from cflag_theory import __version__
-from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, RuleUse, Step
+from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.engine.certificates import look_up
+from cflag_theory.claims.engine.claim import Statement
+from cflag_theory.claims.engine.examiner import Line
+from cflag_theory.claims.engine.laws import RULES
+from cflag_theory.claims.engine.steps import Instance, Obligation, RuleUse, Use
+from cflag_theory.claims.engine.transcript import Inference, asked, settings, transcript
 from cflag_theory.claims.ledger import PREAMBLE
 from cflag_theory.errors import OutputError
 from cflag_theory.files import check_writable, whole_set
@@ -125,30 +133,45 @@ def _figures(
     return [(title, text, draft / f"{name}.png") for name, title, text, _ in drawn]
 
 
-def derivation(proof: Proof | None) -> list[dict[str, Any]]:
+def derivation(statement: Statement | None) -> list[dict[str, Any]]:
     """The steps of a proof for a reader: name, what kind of step, its conclusion, its words, and how deep it lies."""
-    return [] if proof is None else [entry for step in proof.steps for entry in _entries(step, 0)]
+    if statement is None:
+        return []
+    sums = {one.name: _sum(one) for one in asked(statement)}
+    return [_entry(line, sums.get(line.step.name, "")) for line in transcript(statement)]
 
 
-def _entries(step: Step, depth: int) -> Iterator[dict[str, Any]]:
-    if isinstance(step, RuleUse):
-        yield {"name": step.name, "kind": step.rule, "relation": step.conclusion, "words": step.words, "depth": depth}
+def _sum(inference: Inference) -> str:
+    """The certificate that is written or kept, [name] for right minus left of what is used; empty if none is."""
+    kept = inference.certificate
+    if kept is None:
+        kept = look_up(inference.goal, tuple(inference.given.items()))
+    if kept is None or not inference.given:
+        return ""
+    marks = {name: Symbol(f"[{name}]") for name in inference.given}
+    signed = {slack(name): mark for name, mark in marks.items()} | {
+        residual(name): -mark for name, mark in marks.items()
+    }
+    return f" Right minus left is {kept.xreplace(signed)}."
+
+
+def _entry(line: Line, total: str) -> dict[str, Any]:
+    step = line.step
+    if isinstance(step, RuleUse | Use):
+        kind, words = step.rule, step.words
+        if isinstance(step, Use):
+            words = " ".join(filter(None, (RULES[step.rule].words, step.words, _from(step.given))))
     elif isinstance(step, Obligation):
-        words = f"From {', '.join(step.given)}." if step.given else "Plain algebra."
-        yield {"name": step.name, "kind": "algebra", "relation": step.goal, "words": words, "depth": depth}
+        kind, words = "algebra", (_from(step.given) or "Plain algebra.") + total
     elif isinstance(step, Instance):
-        words = f"{step.of}, at {step.index} = {step.value}."
-        yield {"name": step.name, "kind": "instance", "relation": None, "words": words, "depth": depth}
+        kind, words = "instance", f"{step.of}, at {step.index} = {step.value}."
     else:
-        yield {
-            "name": step.name,
-            "kind": "induction",
-            "relation": step.relation,
-            "words": f"By induction on {step.index}:",
-            "depth": depth,
-        }
-        for inner in (step.base, *step.step):
-            yield from _entries(inner, depth + 1)
+        kind, words = "induction", f"By induction on {step.index}:"
+    return {"name": step.name, "kind": kind, "relation": line.conclusion, "words": words, "depth": line.depth}
+
+
+def _from(given: tuple[str, ...]) -> str:
+    return f"From {', '.join(given)}." if given else ""
 
 
 def _page(
@@ -165,6 +188,7 @@ def _page(
     )
     environment.filters["mathml"] = lambda relation: convert(relation.latex, display="block")
     environment.filters["derivation"] = derivation
+    environment.filters["settings"] = settings
     papers = list(dict.fromkeys(v.claim.paper for v in verdicts))
     counts = {
         paper: {name: sum(v.claim.paper == paper and v.verdict == name for v in verdicts) for name in GRAVITY}

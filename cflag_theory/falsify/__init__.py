@@ -7,14 +7,22 @@ from typing import Any
 
 _HOME = {
     "Conjecture": "conjecture",
+    "Decision": "decisions.decision",
     "Finding": "finding",
     "Range": "ranges",
-    "falsify": "decide",
-    "quadratics": "families",
+    "decide": "decisions.deciding",
+    "falsify": "falsifying",
+    "prove": "decisions.deciding",
+    "quadratics": "search.families",
+    "repair": "decisions.repairs",
     "replay": "saving",
-    "ridges": "families",
+    "ridges": "search.families",
 }
-__all__ = ["Conjecture", "Finding", "Range", "falsify", "quadratics", "replay", "ridges"]
+# The words of claims with vectors.
+_HOME |= dict.fromkeys(
+    ("dot", "function", "index", "mean", "norm", "norm2", "sum_over", "vector", "vectors"), "vector_terms.words"
+)
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:

@@ -10,12 +10,12 @@ from types import ModuleType
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.guard import guarded
+from cflag_theory.falsify.search.guard import guarded
 from cflag_theory.files import as_file_name
 
 
 def read_claims(file: Path | str, *, seconds: float) -> list[Conjecture]:
-    """The conjectures of a Python file, in the order in which it names them.
+    """The conjectures of a Python file, alone or in lists, in the order in which it names them.
 
     The file is run, as an import would run it, with its own folder first on the path.
 
@@ -43,8 +43,9 @@ def read_claims(file: Path | str, *, seconds: float) -> list[Conjecture]:
         sys.path.remove(str(path.absolute().parent))
     found: list[Conjecture] = []
     for value in vars(module).values():
-        if isinstance(value, Conjecture) and value not in found:
-            found.append(value)
+        for one in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(one, Conjecture) and one not in found:
+                found.append(one)
     if not found:
         raise InvalidInput(f"{path} holds no Conjecture: assign one at module level, such as claim = Conjecture(...)")
     names = [as_file_name(one.name).lower() for one in found]

@@ -8,10 +8,15 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+import sympy as sp
+
+from cflag_theory.claims.engine.operators import Atom
+from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.terms import Basis
 from cflag_theory.errors import InvalidInput, UnknownName
-from cflag_theory.falsify.families import Family
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, hypothesis, quantity
 from cflag_theory.falsify.ranges import INTEGER, ORDER, REAL, Range, as_exact
+from cflag_theory.falsify.search.families import Family
 from cflag_theory.kernels import Algorithm, Memory, algorithm
 from cflag_theory.kernels.algorithms import FULL
 from cflag_theory.kernels.numbers import is_integer
@@ -66,6 +71,9 @@ class Conjecture:
         For rows with a memory step; a function of variables may return one.
     diagnostics : {"cheap", "all"}
         "all" also measures the columns that need full gradients at local steps.
+    free : str, optional
+        A real variable whose value is asked for: `decide` finds between which values of its range the claim turns from
+        refuted to proved.
 
     Raises
     ------
@@ -86,6 +94,7 @@ class Conjecture:
     local_step: Callable[..., Any] | None = None
     memory: Memory | Callable[..., Memory] | None = None
     diagnostics: str = "cheap"
+    free: str | None = None
 
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and self.name.strip()):
@@ -107,6 +116,12 @@ class Conjecture:
         if self.memory is not None and self.algorithm is None:
             raise InvalidInput(f"{self.name}: a memory belongs to a row of the table: name the algorithm")
         self._check_names()
+        if self.free is not None and not (self.about_vectors and self.free not in self.variables):
+            one = self.variables.get(self.free)
+            if one is None or one.kind != REAL or one.shape or one.fixed:
+                raise InvalidInput(
+                    f"{self.name}: free is {self.free!r}: name a real variable that has a range, and no array"
+                )
 
     def _check_names(self) -> None:
         reserved = (*OF_A_RUN, *(OF_A_STEP if self.local_step is not None else ()))
@@ -123,6 +138,9 @@ class Conjecture:
                 raise InvalidInput(
                     f"{self.name}: {size} is the size of an array and may be {self.variables[size].low}: start at 1"
                 )
+        if self.about_vectors:
+            # Numbers of a claim with vectors are declared by their symbols, and need no range.
+            return
         known = {*self.variables, *(OF_A_RUN if self.runs else ())}
         for part in (*self.sides, *(part for one in self.hypotheses for part in one.parts)):
             for name in part.names:
@@ -139,6 +157,15 @@ class Conjecture:
             f"{part.where}{part.what} of {self.name!r} reads {name!r}, which has no range: "
             f"use one of {', '.join(sorted(known))}, or give it one"
         )
+
+    @cached_property
+    def about_vectors(self) -> bool:
+        """Whether vectors are among its terms: sides and hypotheses are then expressions of sympy."""
+        parts = [self.left, self.right]
+        for one in self.given:
+            parts += [one.left, one.right] if isinstance(one, Relation) else [one]
+        sides = [part for part in parts if isinstance(part, sp.Basic)]
+        return any(isinstance(term, (*Atom, Basis)) for side in sides for term in sp.preorder_traversal(side))
 
     @property
     def runs(self) -> bool:

@@ -12,10 +12,11 @@ from typing import Any
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.claim_file import digest, read_claims
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.decide import SECONDS
+from cflag_theory.falsify.falsifying import SECONDS
 from cflag_theory.falsify.finding import Finding
 from cflag_theory.falsify.search.cases import from_text, to_text
 from cflag_theory.falsify.search.evaluation import Evaluator, as_texts
+from cflag_theory.falsify.vector_terms.instances import instances
 from cflag_theory.files import as_file_name, check_writable, write_text
 
 _KIND = "counterexample of cflag falsify, version 1"
@@ -124,6 +125,8 @@ def replay(
     changed = False
     if conjecture is None:
         conjecture, changed = _claim(path, saved["claim"], claims, seconds)
+    if conjecture.about_vectors:
+        conjecture = instances(conjecture)
     case = from_text(conjecture, saved["values"], what=f"{str(path)!r}")
     outcome = Evaluator(conjecture, seconds=seconds).exact(case)
     relation = f"left {conjecture.relation} right"

@@ -13,7 +13,22 @@ _HOME = {
     "Verdict": "verify.verdict",
     "verify": "verify.check",
     "write_report": "cli",
-    **dict.fromkeys(("Conjecture", "Finding", "Range", "falsify", "quadratics", "replay", "ridges"), "falsify"),
+    **dict.fromkeys(
+        (
+            "Conjecture",
+            "Decision",
+            "Finding",
+            "Range",
+            "decide",
+            "falsify",
+            "prove",
+            "quadratics",
+            "repair",
+            "replay",
+            "ridges",
+        ),
+        "falsify",
+    ),
     **dict.fromkeys(
         (
             "Rate",

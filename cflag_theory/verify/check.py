@@ -79,7 +79,9 @@ def _check_words(level: str, prover: str | None) -> None:
         raise InvalidInput(f"prover is {prover!r}: use {', '.join(PROVERS)} or leave it out")
 
 
-def _evidence(subject: Claim, check: Check, seed: int, level: str, prover: str | None) -> list[Evidence]:
+def _evidence(
+    subject: Claim, check: Check, seed: int, level: str, prover: str | None, *, wholes: bool = True
+) -> list[Evidence]:
     evidence: list[Evidence] = []
     count = LEVELS[level]
     points = list(check.points()) if check.points else []
@@ -97,14 +99,14 @@ def _evidence(subject: Claim, check: Check, seed: int, level: str, prover: str |
 
         evidence += directed(subject, seed, count)
         evidence += worst_case_evidence(subject)
-    return coq.witness(subject, points, evidence) if prover == "coq" else evidence
+    return coq.witness(subject, points, evidence, wholes=wholes) if prover == "coq" else evidence
 
 
-def _evidence_by_id(id: str, seed: int, level: str, prover: str | None) -> list[Evidence]:
+def _evidence_by_id(id: str, seed: int, level: str, prover: str | None, wholes: bool) -> list[Evidence]:
     """What a worker process sends back: plain data, because the sympy objects of claims cannot be pickled."""
     from cflag_theory.verify.checks import CHECKS
 
-    return _evidence(claim(id), CHECKS[id], seed, level, prover)
+    return _evidence(claim(id), CHECKS[id], seed, level, prover, wholes=wholes)
 
 
 def verify(
@@ -116,6 +118,7 @@ def verify(
     prover: str | None = None,
     theorems: Mapping[str, theory.Theorem] | None = None,
     progress: Callable[[str], None] | None = None,
+    wholes: bool = False,
 ) -> list[Verdict]:
     """Decide the named claims, or the whole ledger, in ledger order.
 
@@ -136,6 +139,9 @@ def verify(
         What `theory.compile_theory` returned, where it has been asked already; used with a prover.
     progress : callable, optional
         Called with each id when its claim is decided.
+    wholes : bool
+        With a prover: whether each proved statement is also written as one theorem, vectors included, and compiled.
+        For the whole ledger that takes some minutes.
 
     Raises
     ------
@@ -153,7 +159,7 @@ def verify(
         raise InvalidInput(f"jobs = {jobs} do no work: use at least 1")
     wanted = [claim(id) for id in (ids or LEDGER)]
     workers = min(len(wanted), jobs or cpu_count())
-    calls = (delayed(_evidence_by_id)(subject.id, seed, level, prover) for subject in wanted)
+    calls = (delayed(_evidence_by_id)(subject.id, seed, level, prover, wholes) for subject in wanted)
     verdicts = []
     with replaced_quietly():
         # One claim at a time, since some take a hundred times as long as others.

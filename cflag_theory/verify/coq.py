@@ -7,15 +7,17 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cflag_theory.claims.coq import instances as coq_instances
 from cflag_theory.claims.coq import lemmas as coq
+from cflag_theory.claims.coq import theorem as whole
 from cflag_theory.claims.coq.lemmas import Lemma
 from cflag_theory.claims.engine.claim import Claim, Part, Statement, statements
-from cflag_theory.claims.engine.examiner import inferences
-from cflag_theory.errors import MissingExtra
+from cflag_theory.claims.engine.transcript import inferences
+from cflag_theory.errors import CflagError, InvalidInput, MissingExtra
 from cflag_theory.verify.evidence import Point, broken
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence, Verdict
 
@@ -28,6 +30,7 @@ AXIOMS = frozenset(
         "Classical_Prop.classic",
     }
 )
+PROOFS = Path(__file__).parents[1] / "proofs"
 #: Seconds for one file: the lemmas of one claim, or a part of the theory by hand.
 LIMIT = 300
 
@@ -63,8 +66,31 @@ def run_coq(coqc: str, path: Path, *options: str) -> subprocess.CompletedProcess
         return None
 
 
-def check(lemmas: Sequence[Lemma]) -> Checked:
+@cache
+def library() -> TemporaryDirectory[str]:
+    """A folder with the compiled files that whole theorems are made with; it lives as long as the process.
+
+    Raises
+    ------
+    MissingExtra
+        coqc is not there.
+    CflagError
+        A file does not compile.
+    """
+    coqc, folder = require_coq(), TemporaryDirectory(ignore_cleanup_errors=True)
+    for name in whole.LIBRARY:
+        path = Path(folder.name) / f"{name}.v"
+        shutil.copy(PROOFS / path.name, path)
+        done = run_coq(coqc, path, "-Q", ".", "CFlag")
+        if done is None or done.returncode != 0:
+            raise CflagError(f"{path.name} does not compile: mend it, or install Coq 8.16 or later")
+    return folder
+
+
+def check(lemmas: Sequence[Lemma], *, wholes: bool = False) -> Checked:
     """Compile the lemmas, leaving out one after another those that Coq does not accept.
+
+    `wholes` are theorems about whole statements, which need the `library`.
 
     Raises
     ------
@@ -73,17 +99,19 @@ def check(lemmas: Sequence[Lemma]) -> Checked:
     """
     coqc = require_coq()
     left = list(lemmas)
+    preamble = whole.PREAMBLE if wholes else coq.PREAMBLE + coq.TACTICS
+    options = ("-Q", library().name, "CFlag") if wholes and left else ()
     with TemporaryDirectory() as folder:
         path = Path(folder) / "ledger.v"
         while left:
-            text, ends = coq.PREAMBLE, []
+            text, ends = preamble, []
             for lemma in left:
                 text += f"\n{lemma.text}\n"
                 ends.append(text.count("\n"))
             text += f"\nDefinition everything := ({', '.join(lemma.name for lemma in left)}, tt).\n"
             text += "Print Assumptions everything.\n"
             path.write_text(text, encoding="utf-8")
-            done = run_coq(coqc, path)
+            done = run_coq(coqc, path, *options)
             if done is None:
                 return Checked(frozenset(), ())
             if done.returncode == 0:
@@ -113,10 +141,14 @@ def axioms_in(answer: str) -> tuple[str, ...] | None:
     return tuple(sorted(set(names))) if plain and names and set(names) <= AXIOMS else None
 
 
-def witness(subject: Claim, points: Iterable[Point], evidence: Sequence[Evidence]) -> list[Evidence]:
+def witness(
+    subject: Claim, points: Iterable[Point], evidence: Sequence[Evidence], *, wholes: bool = True
+) -> list[Evidence]:
     """The evidence on a claim, with Coq's answers on its proofs and exact instances.
 
-    A proof all of whose obligations Coq accepts has "coq" among its engines; what it does not accept is listed.
+    A proof all of whose obligations Coq accepts has "coq" among its engines; what it does not accept is listed. Where
+    the statement can be written as one theorem, vectors included, that is asked first, unless `wholes` is false: its
+    lemmas are the obligations.
 
     Raises
     ------
@@ -125,11 +157,51 @@ def witness(subject: Claim, points: Iterable[Point], evidence: Sequence[Evidence
     """
     cases = list(points)
     parts = {part.key: part for part in subject.parts}
-    lemmas = {
-        i: _lemmas(f"e{i}", parts[item.part], item, cases) for i, item in enumerate(evidence) if item.part in parts
-    }
+    asked = {i: item for i, item in enumerate(evidence) if item.part in parts}
+    written = {i: _theorem(f"e{i}_whole", parts[item.part], item) for i, item in asked.items()} if wholes else {}
+    whole_checked = check([made for made in written.values() if isinstance(made, Lemma)], wholes=True)
+    stands = {i: made for i, made in written.items() if isinstance(made, Lemma) and made.name in whole_checked.accepted}
+    lemmas = {i: _lemmas(f"e{i}", parts[item.part], item, cases) for i, item in asked.items() if i not in stands}
     checked = check([lemma for found in lemmas.values() for lemma in found])
-    return [_with_coq(item, lemmas[i], checked) if lemmas.get(i) else item for i, item in enumerate(evidence)]
+    result = []
+    for i, item in enumerate(evidence):
+        if i in stands:
+            names = frozenset(part.name for part in stands[i].parts)
+            item = _with_coq(item, stands[i].parts, Checked(names, whole_checked.axioms))
+        elif lemmas.get(i):
+            item = _with_coq(item, lemmas[i], checked)
+        made = written.get(i)
+        result.append(item if made is None else _with_theorem(item, made, i in stands))
+    return result
+
+
+def _theorem(name: str, part: Part, item: Evidence) -> Lemma | str | None:
+    """A proved statement as one theorem, or why it cannot be written; None where nothing is proved."""
+    statement = _proved(part, item)
+    if statement is None:
+        return None
+    try:
+        return whole.theorem(name, statement)
+    except (TypeError, ValueError, LookupError, StopIteration, InvalidInput) as reason:
+        # No statement is lost by it: its obligations are asked one by one.
+        return str(reason) or "it has a form that is not written yet"
+
+
+def _proved(part: Part, item: Evidence) -> Statement | None:
+    """The statement that the evidence proves: one of the part, or the refutation of the printed one."""
+    if item.kind == "proof" and item.finding == SUPPORTS:
+        return statements(part).get(item.on)
+    refuted = item.kind == "counterexample" and item.finding == REFUTES and item.on == "printed"
+    return part.refutation if refuted and item.data.get("refutation") else None
+
+
+def _with_theorem(item: Evidence, made: Lemma | str, accepted: bool) -> Evidence:
+    """The evidence with the theorem about the whole statement, or with the reason why there is none."""
+    if isinstance(made, str):
+        return replace(item, data={**item.data, "whole": {"accepted": False, "why": made}})
+    shown = {"accepted": accepted, "statement": made.statement}
+    words = " The whole statement is one theorem of Coq." if accepted else ""
+    return replace(item, summary=item.summary + words, data={**item.data, "whole": shown})
 
 
 @dataclass(frozen=True)
@@ -142,6 +214,16 @@ class Census:
     theorems: int
     rows: int
     left: tuple[tuple[str, str, str, str], ...]
+    wholes: int = 0
+    statements: int = 0
+
+    @property
+    def whole_words(self) -> str:
+        """How many of the proved statements are one theorem of Coq each."""
+        return (
+            f"whole statements: {self.wholes} of {self.statements} are generated as one theorem each, with the "
+            "statement's hypotheses, and accepted"
+        )
 
     def __str__(self) -> str:
         missing = [sum(kind == which for *_, kind in self.left) for which in ("proof", "counterexample")]
@@ -168,6 +250,8 @@ def census(verdicts: Sequence[Verdict]) -> Census | None:
         left=tuple(
             (id, item.part, item.on, item.kind) for id, item in items if "coq" not in item.data.get("engines", ())
         ),
+        wholes=sum(item.data.get("whole", {}).get("accepted", False) for _, item in items),
+        statements=sum("whole" in item.data for _, item in items),
     )
 
 
@@ -175,12 +259,11 @@ def _lemmas(name: str, part: Part, item: Evidence, points: Sequence[Point]) -> l
     statement = statements(part).get(item.on)
     if statement is None:
         return []
-    if item.kind == "proof" and item.finding == SUPPORTS:
-        return _of_proof(name, statement)
+    proved = _proved(part, item)
+    if proved is not None:
+        return _of_proof(name, proved)
     if item.kind != "counterexample" or item.finding != REFUTES or item.on != "printed":
         return []
-    if item.data.get("refutation") and part.refutation:
-        return _of_proof(name, part.refutation)
     point = broken(statement, [point for point in points if point.part in (None, part.key)])
     # The evidence is of another check if its values are not those of these points.
     if point is None or item.data.get("values") != {str(key): str(value) for key, value in point.values.items()}:

@@ -6,7 +6,7 @@ from typing import Any
 
 from cflag_theory.claims.engine.claim import Claim, statements
 from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.decide import falsify
+from cflag_theory.falsify.falsifying import falsify
 from cflag_theory.falsify.ledger.conjectures import conjecture
 from cflag_theory.falsify.ledger.sources import source
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
+from cflag_theory.claims.engine import algebra
 from cflag_theory.claims.engine.claim import Part, Statement, statements
 from cflag_theory.claims.engine.examiner import examine
-from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.relation import Relation, at_most, consistent
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence
 
 # A float run contradicts a relation only beyond this part of the sum of the absolute terms.
@@ -24,11 +25,19 @@ class Point:
     """An exact instance: a value for every symbol of the statements, and the `story`: lines from which to replay it.
 
     `part` restricts it to one part of the claim.
+
+    Raises
+    ------
+    ValueError
+        Two values for one term, such as f(0) = 2 and f(k) = 1 at k = 0.
     """
 
     values: Mapping[sp.Expr, Any]
     story: tuple[str, ...]
     part: str | None = None
+
+    def __post_init__(self) -> None:
+        consistent(self.values)
 
 
 @dataclass(frozen=True)
@@ -56,14 +65,12 @@ def prove(part: Part) -> list[Evidence]:
             "engines": list(result.engines),
             "obligations": result.obligations,
             "rules": list(result.rules),
-            "pieces": list(result.pieces),
             "undecided": list(result.undecided),
+            "assumed": list(result.assumed),
             "faults": list(result.faults),
         }
         if result.accepted:
             summary = f"{obligations} discharged by {' and '.join(result.engines)}"
-            if result.pieces:
-                summary += f"; z3 along the certificate only on {', '.join(result.pieces)}"
             if result.undecided:
                 summary += f"; z3 answers unknown on {', '.join(result.undecided)}"
             found.append(Evidence("proof", part.key, on, SUPPORTS, summary + ".", data))
@@ -78,6 +85,11 @@ def refute(part: Part) -> list[Evidence]:
     if part.refutation is None:
         return []
     result = examine(part.refutation)
+    facts = [fact.relation for fact in (*part.refutation.hypotheses, *part.refutation.definitions)]
+    if algebra.follows(at_most(1, 0), facts):
+        result = replace(result, accepted=False, faults=("its hypotheses contradict each other",))
+    elif part.printed.relation is not None and algebra.follows(part.refutation.relation or at_most(1, 0), ()):
+        result = replace(result, accepted=False, faults=("what it shows is true of everything",))
     data: dict[str, Any] = {
         "engines": list(result.engines),
         "rules": list(result.rules),

@@ -12,17 +12,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cflag_theory.errors import CflagError
-from cflag_theory.verify.coq import LIMIT, axioms_in, require_coq, run_coq
+from cflag_theory.verify.coq import LIMIT, PROOFS, axioms_in, require_coq, run_coq
 from cflag_theory.verify.verdict import SUPPORTS, Evidence
 
-PROOFS = Path(__file__).parents[1] / "proofs"
 #: Commands with which a file could claim more than it proves.
 FORBIDDEN = re.compile(
     r"\b(Admitted|admit|Admit|Axioms?|Parameters?|Conjecture|Abort|give_up|bypass_check|Redirect|Load|Unset\s+\w+\s+Checking"
     r"|Declare\s+Module)\b"
 )
 #: The files that a file builds on.
-REQUIRED = re.compile(r"From\s+CFlag\s+Require\s+Import\s+([\w\s]+)\.")
+REQUIRED = re.compile(r"From\s+CFlag\s+Require\s+(?:Import\s+|Export\s+|)([\w\s]+)\.")
 
 
 class TheoryError(CflagError):
@@ -73,6 +72,16 @@ def names_for(ids: Collection[str] = ()) -> list[str]:
     return sorted({name for (id, _, _), names in theorems().items() if not ids or id in ids for name in names})
 
 
+@cache
+def rules() -> dict[str, tuple[str, ...]]:
+    """The theorems behind each rule of `claims.engine.rules`, from proofs/rules.tsv."""
+    found: dict[str, tuple[str, ...]] = {}
+    with (PROOFS / "rules.tsv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines, delimiter="\t"):
+            found[row["rule"]] = (*found.get(row["rule"], ()), row["theorem"])
+    return found
+
+
 def files_for(names: Collection[str]) -> list[Path]:
     """The files with these theorems and what they require, in the order in which they build on each other."""
     wanted, found = {name.partition(".")[0] for name in names}, []
@@ -107,8 +116,24 @@ def compile_theory(
     TheoryError
         A file does not compile, admits something, or a theorem needs another axiom than the real numbers do.
     """
+    return _compile(names_for(ids), progress)
+
+
+def compile_rules(*, progress: Callable[[str], None] = lambda file: None) -> dict[str, Theorem]:
+    """The same for the theorems behind the rules, which hold in every real inner-product space.
+
+    Raises
+    ------
+    MissingExtra
+        coqc is not there.
+    TheoryError
+        As `compile_theory`.
+    """
+    return _compile(sorted({name for names in rules().values() for name in names}), progress)
+
+
+def _compile(wanted: Sequence[str], progress: Callable[[str], None]) -> dict[str, Theorem]:
     coqc = require_coq()
-    wanted = names_for(ids)
     if not wanted:
         return {}
     needed = files_for(wanted)

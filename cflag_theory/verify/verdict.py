@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cflag_theory.claims.engine.claim import Claim, Part, statements
+from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.errors import InconsistentEvidence
 
 MEANINGS = {
@@ -141,8 +142,10 @@ class Verdict:
                     "part": part.key,
                     "words": part.printed.words,
                     "latex": part.printed.relation.latex if part.printed.relation else None,
-                    "hypotheses": [fact.words for fact in part.printed.hypotheses],
-                    "definitions": [fact.words for fact in part.printed.definitions],
+                    "hypotheses": [fact.words for fact in assumptions(part.printed)],
+                    "definitions": [
+                        fact.words for fact in part.printed.definitions if fact not in assumptions(part.printed)
+                    ],
                 }
                 for part in self.claim.parts
             ],

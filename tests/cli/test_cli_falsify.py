@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from cflag_theory.falsify import decide as work
+from cflag_theory.falsify import falsifying as work
 
 CLAIMS = """\
 from fractions import Fraction

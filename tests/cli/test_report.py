@@ -10,9 +10,15 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
+from sympy import symbols
 
 import cflag_theory.figures as figures
+from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.engine.claim import Fact, Statement
+from cflag_theory.claims.engine.relation import at_most, equal
+from cflag_theory.claims.engine.steps import Obligation, Proof
 from cflag_theory.claims.ledger import PREAMBLE
+from cflag_theory.cli.report import derivation
 from cflag_theory.errors import OutputError
 from cflag_theory.files import check_writable
 from cflag_theory.kernels import random_separable, uniform
@@ -123,6 +129,15 @@ def test_formulas_are_well_formed_mathml(page, verdicts):
         words = "".join(tree.itertext())
         assert "\\" not in words
         assert words.strip()
+
+
+def test_a_derivation_gives_the_multiplier_of_each_fact_that_is_used():
+    x, y, z = symbols("x y z", real=True)
+    goal = at_most(2 * x, 2 * z)
+    facts = (Fact("first", at_most(x, y), ""), Fact("second", equal(y, z), ""))
+    last = Obligation("end", goal, ("first", "second"), 2 * slack("first") - 2 * residual("second"))
+    (line,) = derivation(Statement("", goal, facts, Proof((last,))))
+    assert line["words"] == "From first, second. Right minus left is 2*[first] + 2*[second]."
 
 
 def test_words_of_the_user_are_escaped(page):

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from cflag_theory.claims.engine.models import look_for_model
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.algebra.proving import NotAlgebra, Traced, attempt, read
+from cflag_theory.falsify.algebra.proving import attempt, read
+from cflag_theory.falsify.algebra.tracing import NotAlgebra, Traced
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.quantity import exact_value
 from cflag_theory.falsify.ranges import Range

@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 from cflag_theory.errors import InconsistentEvidence, InvalidInput, UnknownName
-from cflag_theory.falsify import decide as work
+from cflag_theory.falsify import falsifying as work
 from cflag_theory.falsify.algebra.proving import Attempt
 from cflag_theory.falsify.search.cases import as_floats, case_at, entries, from_text, inside
 from cflag_theory.falsify.search.evaluation import Evaluator

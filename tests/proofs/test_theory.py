@@ -8,6 +8,7 @@ import shutil
 import pytest
 from needs import needs_coq
 
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import statements
 from cflag_theory.claims.ledger import claim
 from cflag_theory.verify import theory
@@ -45,6 +46,20 @@ def test_the_map_names_statements_of_the_ledger():
 def test_every_theorem_is_accepted(compiled):
     assert set(compiled) == {name for names in theory.theorems().values() for name in names}
     assert all(found.statement.startswith(name.partition(".")[2]) for name, found in compiled.items())
+
+
+def test_every_rule_has_a_theorem_behind_it():
+    # What holds for every value of an index holds at one: nothing is behind it but the meaning of "every".
+    assert set(laws.RULES) - set(theory.rules()) == {"at one value"}
+
+
+@needs_coq
+def test_the_theorem_behind_every_rule_is_accepted_in_any_inner_product_space():
+    compiled = theory.compile_rules()
+    assert set(compiled) == {name for names in theory.rules().values() for name in names}
+    assert compiled["Inner.cauchy_schwarz_abs"].statement.endswith(
+        ": forall (V : space) (u v : V), Rabs (dot u v) <= norm u * norm v"
+    )
 
 
 @needs_coq
@@ -98,6 +113,6 @@ def test_a_theorem_that_rests_on_a_hypothesis_of_its_own_is_refused(tmp_path, mo
         file.write("\nHypothesis cheat' : False.\nLemma cheated : False.\nProof. exact cheat'. Qed.\n")
     monkeypatch.setattr(theory, "PROOFS", tmp_path)
     monkeypatch.setattr(theory, "theorems", lambda: {("cflag.eq7", "1", "repair"): ("Vectors.cheated",)})
-    monkeypatch.setattr(theory, "files", lambda: [tmp_path / "Vectors.v"])
+    monkeypatch.setattr(theory, "files", lambda: [tmp_path / "Numbers.v", tmp_path / "Vectors.v"])
     with pytest.raises(theory.TheoryError, match="more than Coq's real numbers"):
         theory.compile_theory()

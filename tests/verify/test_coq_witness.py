@@ -10,9 +10,11 @@ from needs import needs_coq
 
 from cflag_theory.claims.coq import instances as coq_instances
 from cflag_theory.claims.coq import lemmas as words
+from cflag_theory.claims.coq.theorem import theorem
 from cflag_theory.claims.engine.algebra import slack, square
-from cflag_theory.claims.engine.claim import Fact, Statement
+from cflag_theory.claims.engine.claim import Fact, Statement, statements
 from cflag_theory.claims.engine.relation import at_most, below
+from cflag_theory.claims.engine.transcript import inferences
 from cflag_theory.claims.ledger import claim
 from cflag_theory.cli import main as cli
 from cflag_theory.errors import InvalidInput, MissingExtra
@@ -39,6 +41,25 @@ def test_proofs_and_exact_instances_are_accepted(id):
         assert all(lemma["accepted"] for lemma in item.data["coq"]["lemmas"])
         assert "coq" in item.data["engines"]
         assert set(item.data["coq"]["axioms"]) <= coq.AXIOMS
+
+
+@needs_coq
+def test_a_whole_statement_is_one_theorem_and_a_hypothesis_fewer_is_none():
+    statement = claim("cflag.lemma13").parts[0].printed
+    good = theorem("good", statement)
+    without = theorem("without", statement)
+    dropped = "(forall n0 n1 : nat, lipschitz L (grad_g n0 n1)) ->\n    "
+    assert dropped in without.statement
+    weaker = words.Lemma("without", "", without.text.replace(dropped, "").replace(" lipschitz_g ", " ", 1))
+    # A smaller constant in the statement alone, which its proof does not reach.
+    sharper = theorem("sharper", statement)
+    smaller = words.Lemma("sharper", "", sharper.text.replace("<= (4 * beta * (INR k) *", "<= (3 * beta * (INR k) *"))
+    assert smaller.text != sharper.text
+    found = coq.check([weaker, good, smaller], wholes=True)
+    assert found.accepted == {"good"}
+    assert set(found.axioms) <= coq.AXIOMS
+    (first, *_) = evidence("cflag.lemma13")
+    assert first.data["whole"] == {"accepted": True, "statement": good.statement}
 
 
 @needs_coq
@@ -121,9 +142,9 @@ def test_people_see_the_theorem_its_statement_and_its_axioms(cflag, monkeypatch)
     assert code == 0
     flat = " ".join(out.split())
     assert "checked by Coq: Drift.lemma13" in flat
-    assert (
-        "Coq's kernel: 2 of 2 proofs (14 lemmas), 0 of 0 exact counterexamples; 2 theorems by hand for 1 claims" in flat
-    )
+    count = sum(len(inferences(one)) for part in claim("cflag.lemma13").parts for one in statements(part).values())
+    assert f"Coq's kernel: 2 of 2 proofs ({count} lemmas), 0 of 0 exact counterexamples; 2 theorems by hand" in flat
+    assert "whole statements: 2 of 2 are generated as one theorem each" in flat
     assert "axioms behind the headline theorems: Mine.axiom" in flat
 
 

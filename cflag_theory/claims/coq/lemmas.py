@@ -8,7 +8,7 @@ not keep away from zero makes `field` fail, so that Coq checks what rational fun
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import sympy as sp
@@ -16,7 +16,7 @@ import sympy as sp
 from cflag_theory.claims.engine import algebra
 from cflag_theory.claims.engine.relation import Relation
 
-#: What every file begins with.
+#: What every file begins with, before the tactics.
 PREAMBLE = """\
 Require Import Reals Lra Psatz.
 Open Scope R_scope.
@@ -35,7 +35,10 @@ Qed.
 
 Lemma by_residuals : forall l r u : R, 0 < u -> (r - l) * u = 0 -> l = r.
 Proof. intros l r u Hu E. apply Rmult_integral in E. lra. Qed.
+"""
 
+#: Tactics for signs and denominators.
+TACTICS = """\
 Ltac positive :=
   match goal with
   | |- 0 < _ + _ => first [ apply Rplus_lt_le_0_compat; [positive | nonnegative]
@@ -64,7 +67,7 @@ Ltac identity := first [ring | field; repeat split; nonzero].
 
 _OPERATORS = {"==": "=", "<=": "<=", "<": "<"}
 #: Words of the language, and the type of the variables.
-_RESERVED = frozenset(
+RESERVED = frozenset(
     {
         "R",
         "as",
@@ -89,11 +92,23 @@ _RESERVED = frozenset(
 
 @dataclass(frozen=True)
 class Lemma:
-    """A statement for the reader, and the statement with its proof for Coq."""
+    """A statement for the reader, and the statement with its proof for Coq.
+
+    `variables`, those with a `sign` among them and `more` strict premises are what a theorem needs to apply it: the
+    premises are the signs, then `more`, then what is given. `parts` are the lemmas that a theorem applies.
+    """
 
     name: str
     statement: str
     text: str
+    variables: tuple[sp.Symbol, ...] = ()
+    more: tuple[Relation, ...] = ()
+    parts: tuple[Lemma, ...] = ()
+
+    @property
+    def signed(self) -> tuple[sp.Symbol, ...]:
+        """The variables whose sign is a premise, in order."""
+        return tuple(variable for variable in self.variables if variable.is_nonnegative)
 
 
 class Words:
@@ -106,7 +121,7 @@ class Words:
     def __call__(self, symbol: sp.Symbol) -> str:
         if symbol not in self.of:
             word = re.sub(r"\W+", "_", str(self.atoms.get(symbol, symbol)), flags=re.ASCII).strip("_")
-            if not re.match(r"[A-Za-z]", word) or word in _RESERVED or word.startswith(("by", "cert_")):
+            if not re.match(r"[A-Za-z]", word) or word in RESERVED or word.startswith(("by", "cert_")):
                 word = f"v_{word}"
             taken, numbered, count = set(self.of.values()), word, 1
             while numbered in taken:
@@ -130,6 +145,8 @@ class Printer:
 
     words: Words
     texts: Mapping[sp.Symbol, str]
+    #: What terms and factors are sorted by; by default sympy's order, which may change from process to process.
+    order: Callable[[sp.Expr], str] | None = None
 
     def __call__(self, expr: sp.Expr) -> str:
         if expr.is_Rational:
@@ -138,9 +155,11 @@ class Printer:
         if expr.is_Symbol:
             return self.texts[expr] if expr in self.texts else self.words(expr)
         if isinstance(expr, sp.Add):
-            return "(" + " + ".join(map(self, expr.as_ordered_terms())) + ")"
+            terms = sorted(expr.args, key=self.order) if self.order else expr.as_ordered_terms()
+            return "(" + " + ".join(map(self, terms)) + ")"
         if isinstance(expr, sp.Mul):
-            return "(" + " * ".join(map(self, expr.as_ordered_factors())) + ")"
+            factors = sorted(expr.args, key=self.order) if self.order else expr.as_ordered_factors()
+            return "(" + " * ".join(map(self, factors)) + ")"
         if isinstance(expr, sp.Pow) and expr.exp.is_Integer:
             base, power = self(expr.base), abs(int(expr.exp))
             raised = base if power == 1 else f"{base} ^ {power}"
@@ -190,19 +209,26 @@ def _shape(given: Mapping[str, Relation], certificate: sp.Expr, atoms: algebra.A
 
 
 def lemma(
-    name: str, goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr, established: Sequence[Relation] = ()
+    name: str,
+    goal: Relation,
+    given: Mapping[str, Relation],
+    certificate: sp.Expr,
+    established: Sequence[Relation] = (),
+    atoms: algebra.Atoms | None = None,
+    order: Callable[[sp.Expr], str] | None = None,
 ) -> Lemma:
     """An obligation as a lemma of this name, see `proof.Obligation`.
 
     Of what else is `established`, strict inequalities become premises where they keep a denominator away from zero that
-    nothing given does.
+    nothing given does. `atoms` and `order` are those of a theorem that applies the lemma.
 
     Raises
     ------
     TypeError
         Something that is not rational in its atoms.
     """
-    atoms = algebra.Atoms()
+    atoms = algebra.Atoms() if atoms is None else atoms
+    unopened = {Relation(atoms(fact.left), fact.op, atoms(fact.right)): fact for fact in established}
     goal = Relation(atoms(goal.left), goal.op, atoms(goal.right))
     given = {key: Relation(atoms(fact.left), fact.op, atoms(fact.right)) for key, fact in given.items()}
     shape = _shape(given, sp.sympify(certificate), atoms)
@@ -217,10 +243,9 @@ def lemma(
         for symbol in sorted(expr.free_symbols - set(shape.stands_for), key=sp.default_sort_key):
             if symbol not in variables:
                 variables.append(symbol)
-    plain = Printer(words, {})
-    filled = Printer(
-        words, {mark: f"({_filled(words, shape.stands_for)(meaning)})" for mark, meaning in shape.stands_for.items()}
-    )
+    plain = Printer(words, {}, order)
+    inside = _filled(plain, shape.stands_for)
+    filled = Printer(words, {mark: f"({inside(meaning)})" for mark, meaning in shape.stands_for.items()}, order)
     signs = [f"0 {'<' if v.is_positive else '<='} {words(v)}" for v in variables if v.is_nonnegative]
     premises = [*signs, *map(plain.relation, (*more, *given.values()))]
     bound = f"forall {' '.join(map(words, variables))} : R,\n    " if variables else ""
@@ -242,20 +267,19 @@ def lemma(
                 "Qed.",
             ]
         ),
+        tuple(variables),
+        tuple(unopened[fact] for fact in more),
     )
 
 
-def _filled(words: Words, stands_for: Mapping[sp.Symbol, sp.Expr]) -> Printer:
+def _filled(plain: Printer, stands_for: Mapping[sp.Symbol, sp.Expr]) -> Printer:
     """A printer for what squares are made of: slacks and residuals inside of them are spelled out."""
-    plain = Printer(words, {})
-    return Printer(
-        words,
-        {
-            mark: f"({plain(meaning)})"
-            for mark, meaning in stands_for.items()
-            if not meaning.free_symbols & set(stands_for)
-        },
-    )
+    texts = {
+        mark: f"({plain(meaning)})"
+        for mark, meaning in stands_for.items()
+        if not meaning.free_symbols & set(stands_for)
+    }
+    return Printer(plain.words, texts, plain.order)
 
 
 def _equation(plain: Printer, filled: Printer, shape: _Shape) -> list[str]:

@@ -6,14 +6,16 @@ fresh variables that keep only their sign. An inference that holds for the atoms
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import sympy as sp
 import z3
 from sympy.core.function import AppliedUndef
 
+from cflag_theory.claims.engine.operators import Atom
 from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.terms import Term
 
 #: A square of anything, for certificates.
 square = sp.Function("square", nonnegative=True)
@@ -41,33 +43,73 @@ class Atoms:
     def __call__(self, expr: sp.Expr) -> sp.Expr:
         # (1 + u)^(k + 1) must become (1 + u) (1 + u)^k before (1 + u)^k becomes an atom.
         opened = sp.expand_power_exp(sp.sympify(expr))
-        for term in sp.preorder_traversal(opened):
-            if term not in self.of and _is_atom(term):
-                self.of[term] = _unknown("atom", term)
-        return opened.xreplace(self.of)
+        terms = sp.preorder_traversal(opened)
+        values: dict[sp.Expr, sp.Expr] = {}
+        for term in terms:
+            if _is_atom(term):
+                base, power = _as_power(term)
+                if base not in self.of:
+                    self.of[base] = unknown("atom", base)
+                values[term] = self.of[base] ** power
+            if isinstance(term, Atom):
+                terms.skip()
+        return opened.xreplace(values)
+
+
+def _as_power(term: sp.Expr) -> tuple[sp.Expr, int]:
+    """(1 + u)^(2 k) as the square of (1 + u)^k."""
+    if not isinstance(term, sp.Pow):
+        return term, 1
+    times, rest = term.exp.as_coeff_Mul()
+    return (term.base**rest, int(times)) if times.is_Integer and times > 1 else (term, 1)
 
 
 def _is_atom(term: sp.Expr) -> bool:
     if isinstance(term, AppliedUndef):
         return bool(term.func != square)
+    if isinstance(term, Atom):
+        return True
     return isinstance(term, sp.exp | sp.NumberSymbol) or (isinstance(term, sp.Pow) and not term.exp.is_Integer)
 
 
-def _unknown(name: str, like: sp.Expr) -> sp.Dummy:
+def unknown(name: str, like: sp.Expr) -> sp.Dummy:
     """A fresh variable, never equal to another of the same name, with the sign of `like`."""
     if like.is_positive:
         return sp.Dummy(name, positive=True)
     return sp.Dummy(name, nonnegative=True) if like.is_nonnegative else sp.Dummy(name, real=True)
 
 
-def _not_real(expr: sp.Expr) -> sp.Expr | None:
-    """A part of the expression that need not be a real number: a square of it could be negative."""
-    for term in sp.preorder_traversal(sp.sympify(expr)):
-        if isinstance(term, sp.Symbol | AppliedUndef | sp.Number) and not term.is_real:
-            return term
-        if term is sp.I or (isinstance(term, sp.Pow) and not term.exp.is_integer and not term.base.is_nonnegative):
-            return term
-    return None
+def _undefined(expr: sp.Expr, given: Mapping[str, Relation], *, number: bool = True) -> str | None:
+    """What is wrong with an expression where a part of it need not be a real number: a square could be negative.
+
+    It is looked at as it stands: within an atom, a quotient by zero would not be seen any more. Not a `number` is what
+    stands inside of a term made of vectors: that term is real, whatever its arguments are.
+    """
+    expr = sp.sympify(expr)
+    if expr is sp.I or (number and isinstance(expr, sp.Symbol | AppliedUndef | sp.Number) and not expr.is_real):
+        return f"{expr} is not declared real"
+    if isinstance(expr, sp.Pow) and not (expr.exp.is_integer and expr.exp.is_nonnegative):
+        fraction = not expr.exp.is_integer and not expr.base.is_nonnegative
+        if number and fraction:
+            return f"{expr} is not declared real"
+        if not (expr.exp.is_nonnegative and expr.base.is_nonnegative) and not _positive(expr.base, given):
+            return f"{expr} has a denominator that nothing given makes positive"
+    if isinstance(expr, sp.Function) and not isinstance(expr, AppliedUndef | sp.exp | sp.Max | sp.Min | sp.Abs):
+        return f"{expr} has no meaning here"
+    inside = number and not isinstance(expr, Term)
+    return next(filter(None, (_undefined(part, given, number=inside) for part in expr.args)), None)
+
+
+def _positive(base: sp.Expr, given: Mapping[str, Relation]) -> bool:
+    """Whether an expression is manifestly positive, alone or as a positive multiple of a strict slack."""
+    atoms = Atoms()
+    strict = [relation.slack for relation in given.values() if relation.op == "<"]
+    for divisor in (sp.S.One, *strict):
+        above, under = sp.fraction(sp.cancel(sp.together(atoms(base) / atoms(divisor))))
+        for sign in (1, -1):
+            if all(one_sign(sp.expand(sign * part), strictly=True) for part in (above, under)):
+                return True
+    return follows(Relation(sp.S.Zero, "<", base.replace(square, lambda inner: inner**2)), given.values())
 
 
 def _expanded(certificate: sp.Expr, given: Mapping[str, Relation]) -> sp.Expr:
@@ -80,8 +122,11 @@ def _expanded(certificate: sp.Expr, given: Mapping[str, Relation]) -> sp.Expr:
 def _signs(certificate: sp.Expr, given: Mapping[str, Relation]) -> sp.Expr:
     """The certificate in symbols of known sign: slacks of strict inequalities are positive, squares non-negative."""
     squares = {term: sp.Dummy("square", nonnegative=True) for term in certificate.atoms(square)}
-    strict = {slack(name): sp.Dummy("strict", positive=True) for name, relation in given.items() if relation.op == "<"}
-    return certificate.xreplace(squares).xreplace(strict)
+    return certificate.xreplace(squares).xreplace(_strict(given))
+
+
+def _strict(given: Mapping[str, Relation]) -> dict[sp.Symbol, sp.Dummy]:
+    return {slack(name): sp.Dummy("strict", positive=True) for name, relation in given.items() if relation.op == "<"}
 
 
 def _vanishing_denominator(expr: sp.Expr) -> bool:
@@ -124,9 +169,8 @@ def manifestly_nonnegative(expr: sp.Expr) -> bool:
     return one_sign(above, strictly=False) and one_sign(under, strictly=True)
 
 
-def _all_terms(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> list[sp.Expr]:
-    relations = (goal, *given.values())
-    return [*(relation.left for relation in relations), *(relation.right for relation in relations), certificate]
+def _sides(goal: Relation, given: Mapping[str, Relation]) -> list[sp.Expr]:
+    return [side for relation in (goal, *given.values()) for side in (relation.left, relation.right)]
 
 
 def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> str | None:
@@ -143,9 +187,10 @@ def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate
         named -= {slack(name), residual(name)}
     if named:
         return f"the certificate uses {', '.join(sorted(map(str, named)))}, which is not given"
-    strange = next((term for term in map(_not_real, _all_terms(goal, given, certificate)) if term is not None), None)
-    if strange is not None:
-        return f"{strange} is not declared real"
+    meant = [*_sides(goal, given), certificate.xreplace(_strict(given))]
+    undefined = next(filter(None, (_undefined(expr, given) for expr in meant)), None)
+    if undefined is not None:
+        return undefined
     # A multiplier with a denominator that could vanish would prove anything, also inside a square.
     everything = atoms(_signs(certificate, given))
     inside = [atoms(_signs(term.args[0], given)) for term in certificate.atoms(square)]
@@ -186,6 +231,11 @@ def to_z3(expr: sp.Expr, variables: dict[sp.Symbol, z3.ArithRef], context: z3.Co
         base = to_z3(expr.base, variables, context)
         power = z3.Product([base] * abs(int(expr.exp)))
         return power if expr.exp > 0 else 1 / power
+    if isinstance(expr, sp.Min | sp.Max):
+        least = parts[0]
+        for part in parts[1:]:
+            least = z3.If(part < least if isinstance(expr, sp.Min) else part > least, part, least)
+        return least
     raise TypeError(f"z3 has no word for {expr!r}")
 
 
@@ -208,21 +258,22 @@ def _unsatisfiable(assumed: list[tuple[sp.Expr, str]], left: sp.Expr, op: str) -
     return str(solver.check())
 
 
-def ask_z3(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr) -> str:
-    """Put the inference to z3: "proved", "pieces", "refuted" (a model contradicts it) or "unknown".
+def follows(goal: Relation, given: Iterable[Relation]) -> bool:
+    """Whether z3 proves the goal from the relations that are given; not if it has no word for a part of them."""
+    try:
+        return ask_z3(goal, {str(i): relation for i, relation in enumerate(given)}) == "proved"
+    except TypeError:
+        return False
 
-    First directly: what is given and the negated goal have no common model. Where z3 gives up on that, in pieces:
-    the certificate equals the goal's slack, and cannot be negative. The pieces follow sympy's argument, so they are a
-    weaker witness, and are reported as such.
-    """
+
+def ask_z3(goal: Relation, given: Mapping[str, Relation]) -> str:
+    """Put the inference to z3, without its certificate: "proved", "refuted" (a model contradicts it) or "unknown"."""
     atoms = Atoms()
+    # The goal first: the order of the variables decides what z3 finds within its units.
     target = atoms(goal.slack)
     assumed = [(atoms(relation.slack), relation.op) for relation in given.values()]
-    direct = _unsatisfiable(assumed, target, goal.op)
-    if direct != "unknown":
-        return "proved" if direct == "unsat" else "refuted"
-    strict = [(atoms(relation.slack), "<") for relation in given.values() if relation.op == "<"]
-    same = _unsatisfiable(strict, target - atoms(_expanded(sp.sympify(certificate), given)), "==")
-    bare = _signs(sp.sympify(certificate), given).subs({residual(name): 0 for name in given})
-    sign = _unsatisfiable([], atoms(bare), goal.op)
-    return "pieces" if same == sign == "unsat" else "unknown"
+    answer = _unsatisfiable(assumed, target, goal.op)
+    if answer == "unknown":
+        # The same, multiplied out.
+        answer = _unsatisfiable([(sp.expand(side), op) for side, op in assumed], sp.expand(target), goal.op)
+    return {"unsat": "proved", "sat": "refuted"}.get(answer, "unknown")

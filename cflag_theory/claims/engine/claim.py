@@ -10,8 +10,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
+from cflag_theory.claims.engine.operators import TotalVector
 from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.terms import Basis, Gradient, Named, is_vector, parts
 
 if TYPE_CHECKING:
     from cflag_theory.claims.engine.steps import Proof
@@ -19,11 +22,58 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fact:
-    """A named relation: a hypothesis of a statement or a definition that it uses."""
+    """A named relation: a hypothesis of a statement or a definition that it uses.
+
+    A hypothesis holds for the values of its symbols that the statement is about, and for every value of the indices
+    in `forall`.
+    """
 
     name: str
     relation: Relation
     words: str
+    forall: tuple[sp.Symbol, ...] = ()
+
+
+#: What the named vectors and the indices of an algorithm are, by name: see `setting`.
+SETTING: dict[str, Fact] = {}
+
+
+def setting(name: str, relation: Relation, words: str) -> str:
+    """Declare what named vectors or an algorithm's indices are, and return the name for proofs to use.
+
+    An equation that defines a vector, such as a step of the algorithm; the mean of a named vector, such as a noise;
+    a minimiser; the range of an index such as tau_{k,j} <= k. Every run satisfies it, for every value of its indices.
+
+    Raises
+    ------
+    ValueError
+        If the relation is anything else: it would restrict statements, and belongs to their hypotheses. If the name
+        is taken, or the vector is already defined.
+    """
+    left, op, right = relation.left, relation.op, relation.right
+    equation = op == "==" and isinstance(left, Basis) and (right == 0 or is_vector(right)) and _says(left, right)
+    index = op == "<=" and isinstance(left, AppliedUndef) and left.is_integer and right.is_integer
+    index = index and right.is_nonnegative
+    if not (equation or index):
+        raise ValueError(f"{name!r} is no equation of vectors and no range of an index: make it a hypothesis")
+    if equation and any(fact.relation.left == left and fact.relation != relation for fact in SETTING.values()):
+        raise ValueError(f"{left} is defined twice")
+    fact = Fact(name, relation, words)
+    if SETTING.setdefault(name, fact) != fact:
+        raise ValueError(f"two settings are named {name!r}")
+    return name
+
+
+def _says(left: sp.Expr, right: sp.Expr) -> bool:
+    """Whether an equation says what a named vector is, or its mean, or where a function is least."""
+    if isinstance(left, Gradient):
+        # One fixed point may be the minimiser. Elsewhere, a vector must be solved for that has all of the indices.
+        own = (basis for basis in parts(right) if isinstance(basis, Named) and not left.has(basis))
+        fixed = right == 0 and not left.free_symbols
+        return fixed or any(left.free_symbols <= basis.free_symbols for basis in own)
+    while isinstance(left, TotalVector):
+        left = left.body
+    return isinstance(left, Named)
 
 
 @dataclass(frozen=True)
@@ -40,7 +90,8 @@ class Statement:
     hypotheses : tuple of Fact
         Ranges and assumptions, each by name; a point counts against the statement only if it satisfies them.
     definitions : tuple of Fact
-        What the quantities in the statement and its proof stand for; they restrict nothing.
+        What the quantities in the statement and its proof stand for. Those that restrict anything count as hypotheses:
+        see `definitions.assumptions`.
     proof : Proof or None
         None where the statement is not expected to be provable.
     """

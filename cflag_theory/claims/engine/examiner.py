@@ -7,83 +7,79 @@ else; the last step must be the statement itself. So a proof that passes says wh
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
-from cflag_theory.claims.engine import algebra, rules
-from cflag_theory.claims.engine.claim import Statement
+from cflag_theory.claims.engine import algebra, certificates, definitions, laws, rules
+from cflag_theory.claims.engine.claim import SETTING, Statement
+from cflag_theory.claims.engine.definitions import assumptions, quantified
+from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.operators import Index
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, RuleUse, Step
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, RuleUse, Step, Use
+from cflag_theory.claims.engine.terms import TermError, is_vector
+from cflag_theory.claims.engine.vacuity import vacuous
 
 
 @dataclass(frozen=True)
 class Examination:
     """The examiner's finding: whether every step was accepted, by which engines, through which rules.
 
-    `pieces` names the obligations that z3 confirmed only along the certificate, `undecided` those on which it gave up.
+    z3 is among the engines if it proved every obligation; `undecided` names those on which it gave up. `assumed` names
+    the definitions that assume something: they count as hypotheses.
     """
 
     accepted: bool
     obligations: int
     engines: tuple[str, ...]
-    pieces: tuple[str, ...]
     undecided: tuple[str, ...]
     rules: tuple[str, ...]
     faults: tuple[str, ...]
+    assumed: tuple[str, ...] = ()
 
 
 def examine(statement: Statement) -> Examination:
     """Check every step of a statement's proof, and that the last one is the statement.
 
-    An obligation is accepted when sympy's exact algebra confirms its certificate. z3 is asked again, without the
-    certificate first and with its pieces if need be: a model that contradicts an obligation makes the proof fail,
-    an `unknown` is listed in `undecided`.
+    An obligation is accepted when sympy's exact algebra confirms its certificate. z3 is asked again, without it: a
+    model that contradicts an obligation makes the proof fail, an `unknown` is listed in `undecided`.
     """
     if statement.proof is None or statement.relation is None:
-        return Examination(False, 0, (), (), (), (), ("no proof is offered",))
-    examiner = _Examiner(statement)
+        return Examination(False, 0, (), (), (), ("no proof is offered",))
+    examiner = Examiner(statement)
     conclusion: Relation | None = None
     for step in statement.proof.steps:
         conclusion = examiner.take(step)
-    if conclusion != statement.relation:
+    if conclusion != _unfolded(statement.relation):
         examiner.faults.append(f"the last step shows {conclusion}, the statement is {statement.relation}")
     if not examiner.obligations:
         examiner.faults.append("a proof by rules alone leaves nothing to examine")
+    if vacuous(statement):
+        examiner.faults.append("the hypotheses and definitions contradict each other")
     engines = ("sympy",) if examiner.undecided else ("sympy", "z3")
     return Examination(
         accepted=not examiner.faults,
         obligations=examiner.obligations,
         engines=() if examiner.faults else engines,
-        pieces=tuple(examiner.pieces),
         undecided=tuple(examiner.undecided),
         rules=tuple(dict.fromkeys(examiner.rules)),
         faults=tuple(examiner.faults),
+        assumed=tuple(fact.name for fact in assumptions(statement) if fact in statement.definitions),
     )
 
 
 @dataclass(frozen=True)
-class Inference:
-    """An obligation with the relations that it uses, as a prover of its own needs it.
+class Line:
+    """A step of a proof with its conclusion and what it is given; `depth` is 1 inside of an induction."""
 
-    `strict` are all strict inequalities that are established at its place: what keeps denominators away from zero.
-    """
-
-    name: str
-    goal: Relation
-    given: Mapping[str, Relation]
-    certificate: sp.Expr
-    strict: tuple[Relation, ...]
-
-
-def inferences(statement: Statement) -> list[Inference]:
-    """What a statement's proof asks the engines, in order; for a proof that `examine` accepts."""
-    collector = _Collector(statement)
-    for step in statement.proof.steps if statement.proof else ():
-        collector.take(step)
-    return collector.found
+    depth: int
+    step: Step
+    conclusion: Relation
+    given: tuple[laws.Known, ...] = ()
 
 
 @cache
@@ -91,66 +87,113 @@ def _decided(
     engines: tuple[Callable[..., Any], ...],
     goal: Relation,
     given: tuple[tuple[str, Relation], ...],
-    certificate: sp.Expr,
+    certificate: sp.Expr | None,
 ) -> tuple[str | None, str]:
     """What is wrong with a certificate, and z3's answer where nothing is; computed once a process.
+
+    Without a certificate, the one that is kept or found.
 
     Many statements share an obligation, and equal goals, names, relations and certificates have equal answers. The
     engines are part of the key, so that a test which replaces one gets its own answer.
     """
     certificate_fault, ask_z3 = engines
-    fault = certificate_fault(goal, dict(given), certificate)
-    return fault, "" if fault is not None else ask_z3(goal, dict(given), certificate)
+    if certificate is None:
+        certificate = certificates.certificate_for(certificate_fault, goal, given)
+        fault = "no certificate was found" if certificate is None else None
+    else:
+        fault = certificate_fault(goal, dict(given), certificate)
+    return fault, "" if fault is not None else ask_z3(goal, dict(given))
 
 
-class _Examiner:
+class Examiner:
     """Takes the steps in order and keeps what has been established."""
 
     def __init__(self, statement: Statement) -> None:
         self.known: dict[str, Relation] = {}
-        #: What holds for every value of every index: definitions, and inductions without an end.
-        self.lasting: set[str] = {fact.name for fact in statement.definitions}
         self.universal: dict[str, tuple[sp.Symbol, sp.Expr | None]] = {}
-        #: The symbols of the hypotheses that a fact rests on, directly or through earlier steps.
-        self.rests_on: dict[str, frozenset[sp.Symbol]] = {}
+        #: What each fact is fixed to, by the hypotheses that it rests on, directly or through earlier steps.
+        self.reach: dict[str, laws.Known] = {}
+        self.transcript: list[Line] = []
+        self.depth = 0
         self.obligations = 0
-        self.pieces: list[str] = []
         self.undecided: list[str] = []
         self.rules: list[str] = []
         self.faults: list[str] = []
-        self.names: dict[str, sp.Symbol] = {}
-        for fact in (*statement.hypotheses, *statement.definitions):
+        self.names: dict[str, sp.Basic] = {}
+        #: The names that the steps of an induction may not use again: those of what stands outside.
+        self.outside: frozenset[str] = frozenset()
+        if statement.relation is not None:
+            self._watch(statement.relation)
+        for fact, running in quantified(statement):
             if fact.name in self.known:
                 self.faults.append(f"two facts are named {fact.name!r}")
-            self.known[fact.name] = fact.relation
-            free = frozenset() if fact.name in self.lasting else frozenset(_symbols(fact.relation))
-            self.rests_on[fact.name] = free
+            self.known[fact.name] = _unfolded(fact.relation)
+            if fact in statement.definitions:
+                # What enters through meanings alone, such as the client of a table, may be any.
+                running |= frozenset(_symbols(self.known[fact.name]) - _symbols(fact.relation))
+            self.reach[fact.name] = _reach(self.known[fact.name], running)
             self._watch(fact.relation)
 
     def _watch(self, relation: Relation) -> None:
-        """Two symbols that print alike would let a reader see one where there are two."""
-        for symbol in relation.slack.free_symbols:
-            if self.names.setdefault(str(symbol), symbol) != symbol:
-                self.faults.append(f"two different symbols are printed as {symbol}")
+        """Two symbols or sequences that print alike would let a reader see one where there are two."""
+        sides = (relation.left, relation.right)
+        terms = set().union(*(side.atoms(AppliedUndef) | side.free_symbols for side in sides))
+        printed = {(str(term), term) for term in terms}
+        printed |= {(str(term.func), term.func) for term in terms if isinstance(term, AppliedUndef)}
+        for name, meant in sorted(printed, key=str):
+            if self.names.setdefault(name, meant) != meant:
+                self.faults.append(f"two different terms are printed as {name}")
 
     def take(self, step: Step) -> Relation:
+        self.transcript.append(Line(self.depth, step, Relation(sp.S.Zero, "==", sp.S.Zero)))
+        place = len(self.transcript) - 1
         if isinstance(step, Obligation):
             conclusion = self._obligation(step)
         elif isinstance(step, RuleUse):
             conclusion = self._rule(step)
+        elif isinstance(step, Use):
+            conclusion = self._use(step)
         elif isinstance(step, Instance):
             conclusion = self._instance(step)
         else:
             conclusion = self._induction(step)
-        if step.name in self.known:
+        if step.name in self.known or step.name in self.outside:
             self.faults.append(f"two steps are named {step.name!r}")
+        given = () if isinstance(step, Induction | Instance) else self._given(names_used(step))
+        self.transcript[place] = Line(self.depth, step, conclusion, given)
         self.known[step.name] = conclusion
-        used = [self.rests_on.get(name, frozenset()) for name in _uses(step)]
-        self.rests_on[step.name] = frozenset().union(*used)
+        self.reach[step.name] = self._reached(step, conclusion)
         self._watch(conclusion)
         return conclusion
 
+    def _reached(self, step: Step, conclusion: Relation) -> laws.Known:
+        """What a step's conclusion is fixed to: what it rests on is, less the index that an induction runs through."""
+        used = [self.reach[name] for name in names_used(step) if name in self.reach]
+        fixed = frozenset().union(*(known.fixed for known in used))
+        if isinstance(step, Induction):
+            fixed = fixed | {step.index} if step.within else fixed - {step.index}
+        elif isinstance(step, Instance):
+            fixed |= _symbols(step.value)
+        return laws.Known(conclusion, fixed, frozenset().union(*(known.ranges for known in used)))
+
+    def _given(self, names: tuple[str, ...]) -> tuple[laws.Known, ...]:
+        return tuple(replace(self.reach[name], relation=self.known[name]) for name in names if name in self.known)
+
+    def _use(self, step: Use) -> Relation:
+        self.rules.append(step.rule)
+        nothing = Relation(sp.S.Zero, "==", sp.S.Zero)
+        if self._missing(step.name, step.given):
+            return nothing
+        try:
+            return laws.concluded(step, list(self._given(step.given)))
+        except TermError as error:
+            self.faults.append(f"{step.name!r}: {error}")
+            return nothing
+
     def _missing(self, step: str, names: tuple[str, ...]) -> bool:
+        for fact in (SETTING[name] for name in names if name not in self.known and name in SETTING):
+            self.known[fact.name] = fact.relation
+            self.reach[fact.name] = _reach(fact.relation, definitions.indices(fact))
         absent = [name for name in names if name not in self.known]
         if absent:
             self.faults.append(f"{step!r} uses what is not established: {', '.join(absent)}")
@@ -158,29 +201,41 @@ class _Examiner:
 
     def _obligation(self, step: Obligation) -> Relation:
         self.obligations += 1
+        written = None if step.certificate is None else unfold(sp.sympify(step.certificate))
+        step = replace(step, goal=_unfolded(step.goal), certificate=written)
         if not self._missing(step.name, step.given):
             self._ask(step, {name: self.known[name] for name in step.given})
         return step.goal
 
     def _ask(self, step: Obligation, given: Mapping[str, Relation]) -> None:
         engines = (algebra.certificate_fault, algebra.ask_z3)
-        fault, answer = _decided(engines, step.goal, tuple(given.items()), sp.sympify(step.certificate))
+        if any(is_vector(side) for one in (step.goal, *given.values()) for side in (one.left, one.right)):
+            self.faults.append(f"{step.name!r} takes vectors for numbers")
+            return
+        fault, answer = _decided(engines, step.goal, tuple(given.items()), step.certificate)
         if fault is not None:
             self.faults.append(f"{step.name!r}: {fault}")
         elif answer == "refuted":
             self.faults.append(f"{step.name!r}: z3 contradicts it")
-        elif answer == "pieces":
-            self.pieces.append(step.name)
-        elif answer == "unknown":
+        elif answer != "proved":
             self.undecided.append(step.name)
 
     def _rule(self, step: RuleUse) -> Relation:
+        step = replace(step, conclusion=_unfolded(step.conclusion))
         if not self._missing(step.name, step.premises):
             wrong = rules.fault(step, [self.known[name] for name in step.premises])
+            if wrong is None and step.rule == "telescoping":
+                wrong = self._not_in_every_round(step.premises[0])
             if wrong is not None:
                 self.faults.append(f"{step.name!r}: {wrong}")
         self.rules.append(step.rule)
         return step.conclusion
+
+    def _not_in_every_round(self, premise: str) -> str | None:
+        """What telescopes must hold at every index: what rests on a fact about one index does not."""
+        moving = {i for term in self.known[premise].right.atoms(AppliedUndef) for i in term.free_symbols}
+        fixed = moving & self.reach[premise].fixed
+        return f"{premise!r} holds at one {', '.join(map(str, fixed))} only" if fixed else None
 
     def _instance(self, step: Instance) -> Relation:
         index, end = self.universal.get(step.of, (None, None))
@@ -196,33 +251,51 @@ class _Examiner:
     def _induction(self, step: Induction) -> Relation:
         self.rules.append("induction")
         outer, index = dict(self.known), step.index
-        if not (index.is_integer and index.is_nonnegative):
+        reach, outside = dict(self.reach), self.outside
+        self.outside |= {*outer}
+        for name in (f"{step.name} (hypothesis)", f"{step.name} (range)"):
+            if name in self.outside:
+                self.faults.append(f"two facts are named {name!r}")
+        relation = _unfolded(step.relation)
+        if isinstance(index, Index) or not (index.is_integer and index.is_nonnegative):
             self.faults.append(f"{step.name!r} is an induction on {index}, which need not be 0, 1, 2, ...")
         # What holds for the outer value of the index says nothing about the others.
         self.known = {
             name: relation
             for name, relation in outer.items()
-            if index not in (self.rests_on[name] if name in self.lasting else _symbols(relation))
+            if index not in _symbols(relation) or self.reach[name].for_every(index)
         }
+        # Whatever the steps rest on, their hypothesis rests on it too.
+        used = [self.reach[name] for name in names_used(step) if name in self.known]
+        under = laws.Known(
+            relation,
+            frozenset({index}).union(*(known.fixed for known in used)),
+            frozenset().union(*(known.ranges for known in used)),
+        )
         end = self._end(step, outer)
-        if self.take(step.base) != step.relation.subs({index: 0}):
+        self.depth += 1
+        first: Relation | None = None
+        for inner in step.base if isinstance(step.base, tuple) else (step.base,):
+            first = self.take(inner)
+        if first != relation.subs({index: 0}):
             self.faults.append(f"{step.name!r}: the base does not show the relation at 0")
-        self.known[f"{step.name} (hypothesis)"] = step.relation
+        self.known[f"{step.name} (hypothesis)"] = relation
+        self.reach[f"{step.name} (hypothesis)"] = under
         if end is not None:
             self.known[f"{step.name} (range)"] = Relation(index + 1, "<=", end)
+            self.reach[f"{step.name} (range)"] = laws.Known(self.known[f"{step.name} (range)"], frozenset({index}))
         last: Relation | None = None
         for inner in step.step:
             if isinstance(inner, Induction):
                 self.faults.append(f"{step.name!r} has an induction inside: let it come before")
             last = self.take(inner)
-        if last != step.relation.subs({index: index + 1}):
+        if last != relation.subs({index: index + 1}):
             self.faults.append(f"{step.name!r}: the step does not show the relation at {index} + 1")
+        self.depth -= 1
         # What was shown under the induction hypothesis holds only under it.
-        self.known = outer
+        self.known, self.reach, self.outside = outer, reach, outside
         self.universal[step.name] = (index, end)
-        if end is None:
-            self.lasting.add(step.name)
-        return step.relation
+        return relation
 
     def _end(self, step: Induction, outer: dict[str, Relation]) -> sp.Expr | None:
         """The end of the induction's range, from the hypothesis that the index lies within it."""
@@ -244,24 +317,28 @@ def _symbols(what: Relation | sp.Expr) -> set[sp.Symbol]:
     return set(what.free_symbols)
 
 
-def _uses(step: Step) -> tuple[str, ...]:
+def _unfolded(relation: Relation) -> Relation:
+    """The relation with every named quantity replaced by what it means."""
+    return Relation(unfold(relation.left), relation.op, unfold(relation.right))
+
+
+def _reach(relation: Relation, running: frozenset[sp.Symbol]) -> laws.Known:
+    """What a hypothesis or a definition is fixed to, if it holds for every value of the `running` indices."""
+    free = relation.left.free_symbols | relation.right.free_symbols
+    ends = [symbol for symbol in free if isinstance(symbol, Index) and relation.left in (symbol, symbol + 1)]
+    if ends and relation.op == "<=" and ends[0] not in relation.right.free_symbols:
+        return laws.Known(relation, frozenset(free - {*ends} - running), frozenset({relation}))
+    return laws.Known(relation, frozenset(free - running))
+
+
+def names_used(step: Step) -> tuple[str, ...]:
     """The names of what a step rests on."""
     if isinstance(step, Obligation):
         return step.given
     if isinstance(step, RuleUse):
         return step.premises
+    if isinstance(step, Use):
+        return step.given
     if isinstance(step, Instance):
         return (step.of, step.within)
-    return (step.within, *(name for inner in (step.base, *step.step) for name in _uses(inner)))
-
-
-class _Collector(_Examiner):
-    """Takes the steps in the same way, and collects the obligations instead of asking the engines."""
-
-    def __init__(self, statement: Statement) -> None:
-        super().__init__(statement)
-        self.found: list[Inference] = []
-
-    def _ask(self, step: Obligation, given: Mapping[str, Relation]) -> None:
-        strict = tuple(relation for relation in self.known.values() if relation.op == "<")
-        self.found.append(Inference(step.name, step.goal, given, sp.sympify(step.certificate), strict))
+    return (step.within, *(name for inner in step.inner for name in names_used(inner)))

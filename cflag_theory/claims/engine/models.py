@@ -13,7 +13,7 @@ from cflag_theory.claims.engine.algebra import Atoms, to_z3
 from cflag_theory.claims.engine.relation import Relation
 
 # Resource units and not seconds, so that z3's answer is the same on a slow machine.
-_UNITS = 3_000_000
+UNITS = 3_000_000
 
 
 class Answer(NamedTuple):
@@ -23,12 +23,12 @@ class Answer(NamedTuple):
     point: dict[sp.Symbol, Fraction] | None = None
 
 
-def look_for_model(goal: Relation | None, given: Sequence[Relation]) -> Answer:
+def look_for_model(goal: Relation | None, given: Sequence[Relation], *, units: int = UNITS) -> Answer:
     """Ask z3 for a point at which everything given holds and the goal fails, or, without a goal, at which all holds.
 
     Terms that are not polynomial become variables that keep only their sign, see `algebra.Atoms`: a proof then holds,
     and a point says nothing, so that the answer is "unknown". Quotients have a value everywhere for z3, also where
-    their divisor is 0: that a divisor is never 0 has to be asked apart.
+    their divisor is 0: that a divisor is never 0 has to be asked apart. `units` is how much z3 may do.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def look_for_model(goal: Relation | None, given: Sequence[Relation]) -> Answer:
     """
     atoms, context = Atoms(), z3.Context()
     solver = z3.Solver(ctx=context)
-    solver.set("rlimit", _UNITS)
+    solver.set("rlimit", units)
     variables: dict[sp.Symbol, z3.ArithRef] = {}
     truth = {"==": lambda e: e == 0, "<=": lambda e: e >= 0, "<": lambda e: e > 0}
     for relation in given:

@@ -8,6 +8,7 @@ from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
+from sympy.polys.polyerrors import NotAlgebraic
 
 from cflag_theory.claims.engine.notation import to_latex
 
@@ -67,10 +68,9 @@ class Relation:
         """Whether the relation holds at an exact point."""
         left, right = self.at(values)
         gap = sp.expand(right - left)
-        if self.op == "==":
-            # Equal roots and exponentials may be written differently.
-            return bool(gap == 0 if gap.is_rational else sp.simplify(gap) == 0)
-        return bool(gap > 0 if self.op == "<" else gap >= 0)
+        if not gap.is_Rational and _is_zero(gap):
+            gap = sp.S.Zero
+        return bool({"==": gap == 0, "<": gap > 0, "<=": gap >= 0}[self.op])
 
     @property
     def latex(self) -> str:
@@ -79,6 +79,38 @@ class Relation:
 
     def __str__(self) -> str:
         return f"{self.left} {self.op} {self.right}"
+
+
+def _is_zero(number: sp.Expr) -> bool:
+    """Whether an irrational number is 0, decided exactly: equal roots and exponentials may be written differently."""
+    # A value that is not 0 to thirty places is not 0: sympy's evalf keeps track of what it lost.
+    value = number.evalf(30, maxn=200)
+    if value.is_comparable and abs(value) > sp.Rational(1, 10**20):
+        return False
+    unknown = sp.Dummy("x")
+    try:
+        return bool(sp.minimal_polynomial(number, unknown) == unknown)
+    except NotAlgebraic:
+        return bool(sp.simplify(number) == 0)
+
+
+def consistent(values: Mapping[sp.Expr, Any]) -> None:
+    """Raise if the values of symbols make two terms the same, and they have different values: f(k) and f(0) at k = 0.
+
+    Raises
+    ------
+    ValueError
+        Two values for one term.
+    """
+    symbols = {key: sp.sympify(value) for key, value in values.items() if key.is_Symbol}
+    found: dict[sp.Expr, sp.Expr] = {}
+    for key, value in values.items():
+        if not isinstance(key, AppliedUndef):
+            continue
+        place, number = key.xreplace(symbols), sp.sympify(value)
+        gap = sp.expand(found.setdefault(place, number) - number)
+        if gap != 0 and (gap.is_Rational or not _is_zero(gap)):
+            raise ValueError(f"{place} has two values: {found[place]}, and {number} as {key}")
 
 
 def equal(left: Any, right: Any) -> Relation:

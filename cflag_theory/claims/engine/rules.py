@@ -150,7 +150,7 @@ def fault(step: RuleUse, premises: Sequence[Relation]) -> str | None:
     Rules about vectors cannot be derived again from scalars: what they are applied to is for the reader, and is
     printed with every instance.
     """
-    if step.rule not in RULES:
+    if step.rule not in RULES or step.rule == "induction":
         return f"{step.rule!r} is no rule"
     conclusion = step.conclusion
     if conclusion.op != ("==" if step.rule in _EQUATIONS else "<="):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import sympy as sp
 
@@ -19,16 +20,17 @@ class Obligation:
         What is shown.
     given : tuple of str
         Names of hypotheses and earlier steps that are used.
-    certificate : sympy expression
-        right - left of the goal, written with `algebra.slack(name)` for the slack of a given inequality (its
-        multiplier must be manifestly non-negative), `algebra.residual(name)` for left - right of a given equation
-        (any multiplier) and `algebra.square(expr)`.
+    certificate : sympy expression, optional
+        Without one, it is found, and kept in `claims/certificates.json`. One by hand is the last resort: right - left
+        of the goal, written with `algebra.slack(name)` for the slack of a given inequality (its multiplier must be
+        manifestly non-negative), `algebra.residual(name)` for left - right of a given equation (any multiplier) and
+        `algebra.square(expr)`.
     """
 
     name: str
     goal: Relation
     given: tuple[str, ...]
-    certificate: sp.Expr
+    certificate: sp.Expr | None = None
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,17 @@ class RuleUse:
     conclusion: Relation
     words: str
     premises: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Use:
+    """A use of a rule of `laws`, which computes its conclusion from the terms and from what the steps `given` show."""
+
+    name: str
+    rule: str
+    terms: tuple[Any, ...]
+    given: tuple[str, ...] = ()
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,9 +74,14 @@ class Induction:
     name: str
     index: sp.Symbol
     relation: Relation
-    base: Obligation
-    step: tuple[Obligation | RuleUse, ...]
+    base: Obligation | tuple[Obligation | RuleUse | Use, ...]
+    step: tuple[Obligation | RuleUse | Use, ...]
     within: str = ""
+
+    @property
+    def inner(self) -> tuple[Obligation | RuleUse | Use, ...]:
+        """The steps of the base, and then those of the step."""
+        return (*(self.base if isinstance(self.base, tuple) else (self.base,)), *self.step)
 
 
 @dataclass(frozen=True)
@@ -80,7 +98,7 @@ class Instance:
     within: str = ""
 
 
-Step = Obligation | RuleUse | Induction | Instance
+Step = Obligation | RuleUse | Use | Induction | Instance
 
 
 @dataclass(frozen=True)

@@ -69,14 +69,14 @@ def _replay(saved: Path, file: Path | None, seconds: float, format: Format) -> N
 
 def _falsify(file: str, budget: int, seconds: float, seed: int, out: Path | None, format: Format) -> None:
     from cflag_theory.cli.tables import falsify as tables
-    from cflag_theory.falsify.decide import falsify
+    from cflag_theory.falsify.falsifying import falsify
     from cflag_theory.falsify.finding import Finding
     from cflag_theory.falsify.saving import save
     from cflag_theory.files import check_writable
 
     path = Path(file)
     with redirect_stdout(sys.stderr):
-        claims, source = _claims(path, seconds)
+        claims, source = claims_of(path, seconds)
     home = path.absolute().parent if isinstance(source, Path) else Path.cwd()
     folder = out if out is not None else home / f"{path.stem if isinstance(source, Path) else file}-counterexamples"
     check_writable(home if out is None else folder)
@@ -90,7 +90,7 @@ def _falsify(file: str, budget: int, seconds: float, seed: int, out: Path | None
             found = falsify(claim, budget=budget, seed=seed, seconds=seconds, progress=progress)
         command = None
         if found.refuted:
-            command = f"cflag falsify --replay {shlex.quote(_shown(save(found, folder, claim=source)))}"
+            command = f"cflag falsify --replay {shlex.quote(shown(save(found, folder, claim=source)))}"
         done.append((found, command))
         if format is Format.table:
             tables.finding(found, replay=command)
@@ -105,7 +105,7 @@ def _falsify(file: str, budget: int, seconds: float, seed: int, out: Path | None
     raise typer.Exit(1 if any(found.refuted for found, _ in done) else 0)
 
 
-def _claims(path: Path, seconds: float) -> tuple[list[Conjecture], Path | str]:
+def claims_of(path: Path, seconds: float) -> tuple[list[Conjecture], Path | str]:
     """The claims that are meant, and where a replay finds them again."""
     from cflag_theory.falsify.claim_file import read_claims
 
@@ -123,7 +123,7 @@ def _claims(path: Path, seconds: float) -> tuple[list[Conjecture], Path | str]:
     return read_claims(path, seconds=seconds), path
 
 
-def _shown(path: Path) -> str:
+def shown(path: Path) -> str:
     """A path as it is typed from here."""
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_absolute() and path.is_relative_to(here) else str(path)

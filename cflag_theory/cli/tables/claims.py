@@ -10,6 +10,8 @@ from typing import Any
 from rich.text import Text
 
 from cflag_theory.claims.engine.claim import Statement
+from cflag_theory.claims.engine.definitions import assumptions
+from cflag_theory.claims.engine.transcript import settings
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.kernels import Problem, Trace
 from cflag_theory.verify.coq import census
@@ -49,6 +51,8 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
     asked = census(verdicts)
     if asked is not None:
         console.say(str(asked))
+        if asked.statements:
+            console.say(asked.whole_words)
         for id, part, on, kind in asked.left:
             console.say(f"  without Coq: {id}, part {part}, {on}: {kind}")
         axioms = sorted(
@@ -102,8 +106,11 @@ def replay(verdict: Verdict) -> None:
 
 
 def _hypotheses(console: Page, statement: Statement) -> None:
-    _section(console, "under", [fact.words for fact in statement.hypotheses])
-    _section(console, "where", [f"{fact.words}  [{fact.relation}]" for fact in statement.definitions])
+    assumed = assumptions(statement)
+    _section(console, "under", [fact.words for fact in assumed])
+    where = [fact for fact in statement.definitions if fact not in assumed]
+    _section(console, "where", [f"{fact.words}  [{fact.relation}]" for fact in where])
+    _section(console, "setting", [fact.words for fact in settings(statement)])
 
 
 def _statement(statement: Statement) -> list[str]:

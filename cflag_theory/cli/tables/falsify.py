@@ -11,14 +11,14 @@ from cflag_theory.cli.tables.page import Page
 from cflag_theory.falsify.finding import PROVED, Finding
 from cflag_theory.falsify.saving import Replay
 
-_COLOURS = {"refuted": "red", "proved": "green", "not broken": "yellow"}
+_COLOURS = {"refuted": "red", "proved": "green"}
 
 
-def finding(found: Finding, *, replay: str | None = None) -> None:
-    """One finding; `replay` is the command that computes its counterexample again."""
+def finding(found: Finding, *, replay: str | None = None, status: str | None = None) -> None:
+    """One finding; `replay` is the command that computes its counterexample again, `status` another word for it."""
     console = Page(soft_wrap=True)
     head = Text(f"{found.name}: ")
-    console.print(head.append(found.status, style=_COLOURS[found.status]))
+    console.print(head.append(status or found.status, style=_COLOURS.get(found.status, "yellow")))
     console.say(f"  claim: left {found.relation} right")
     if found.refuted:
         _values(console, found.case)

@@ -15,7 +15,7 @@ import sympy as sp
 from cflag_theory.claims.engine.claim import Statement, statements
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.errors import InvalidInput, UnknownName
-from cflag_theory.falsify.algebra.proving import NotAlgebra, Traced
+from cflag_theory.falsify.algebra.tracing import NotAlgebra, Traced
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.ledger.numbers import Span, numeric
 from cflag_theory.falsify.ledger.sources import Source, find_part, source, symbols_of

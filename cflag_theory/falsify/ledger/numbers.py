@@ -19,7 +19,7 @@ from sympy.printing.pycode import PythonCodePrinter
 
 from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.claims.engine.relation import Relation, equal
-from cflag_theory.falsify.algebra.proving import Traced
+from cflag_theory.falsify.algebra.tracing import Traced
 from cflag_theory.falsify.search import exact_numbers
 
 #: Symbols by which definitions speak of every member of a sequence; other indices are single numbers.

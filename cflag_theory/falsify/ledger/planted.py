@@ -14,7 +14,7 @@ from cflag_theory.claims.engine.claim import Part, Statement, statements
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.decide import BUDGET, falsify
+from cflag_theory.falsify.falsifying import BUDGET, falsify
 from cflag_theory.falsify.finding import PROVED
 from cflag_theory.falsify.ledger.conjectures import conjecture
 from cflag_theory.falsify.ledger.sources import find_part, source, undrawn

@@ -22,7 +22,7 @@ import sympy as sp
 from cflag_theory.claims.c_flag.adaptive import server as adaptive
 from cflag_theory.claims.c_flag.forgetting import terms
 from cflag_theory.claims.c_flag.forgetting.ours import step as ours_forgetting
-from cflag_theory.claims.c_flag.local_steps import drift, iag, sums
+from cflag_theory.claims.c_flag.local_steps import drift, points, sums
 from cflag_theory.claims.c_flag.local_steps.ours import worst_order as ours_worst_order
 from cflag_theory.claims.c_flag.local_steps.ours import worst_sums as ours_worst_sums
 from cflag_theory.claims.c_flag.past_task import descent
@@ -147,7 +147,7 @@ def values(draw: Mapping[str, Any]) -> dict[sp.Expr, Any] | None:
         sums.rho_sum: abs(rho),
         sums.error_sum: abs(error),
         sum2: (rho + error) ** 2,
-        ours_forgetting.norm_S: abs(rho + error),
+        sums.norm_S: abs(rho + error),
         ours_forgetting.sigma: ((1 + local) ** steps - 1) / local,
         terms.rho_dot_error: rho * error,
         terms.N: len(shares),
@@ -173,7 +173,7 @@ def _local(path: Walk, at: int) -> dict[sp.Expr, Any]:
         drift.drift(k): sizes[at],
         drift.drift(k + 1): sizes[at + 1],
         drift.largest(k): max(sizes[: at + 1]),
-        iag.before(k): max(sizes[:at], default=sizes[0]),
+        points.before(k): max(sizes[:at], default=sizes[0]),
         drift.error(k): abs(path.delayed[at] - path.full[at]),
         drift.table_mean(k): sum(sizes[tau] for tau in path.filled) / n,
         drift.gap_mean(k): sum(abs(path.points[tau] - path.points[at]) for tau in path.filled) / n,
@@ -196,8 +196,9 @@ def with_recursions(draw: Mapping[str, Any]) -> dict[sp.Expr, Any] | None:
         drift.table(k): paths[0][1][at],
         ours_worst_order.d_turns(k): turns[at],
         ours_worst_order.n: sizes[0],
+        ours_worst_order.latest(k): sum(paths[0][0][max(at - q, 0)] for q in range(sizes[0])) / sizes[0],
         ours_worst_sums.d_sum(E): sums_of[0],
-        drift.table_sum(E): sums_of[1],
+        ours_worst_sums.table_sum(E): sums_of[1],
     }
 
 

@@ -13,12 +13,13 @@ from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.c_flag.union.tracking import KEPT
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
-from cflag_theory.claims.engine.notation import E, L, beta, bias2
+from cflag_theory.claims.engine.notation import E, L, beta, bias2, unfold
+from cflag_theory.claims.engine.operators import Atom
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.steps import Induction, Proof, RuleUse
+from cflag_theory.claims.engine.steps import Induction, RuleUse, Use
 from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import InvalidInput, UnknownName
-from cflag_theory.falsify.algebra.proving import Traced
+from cflag_theory.falsify.algebra.tracing import Traced
 from cflag_theory.falsify.ledger import rounds as ledger_rounds
 from cflag_theory.falsify.ledger import unions as ledger_unions
 from cflag_theory.falsify.ledger.numbers import Plan, Span, numeric, plan
@@ -29,6 +30,7 @@ _NUMERIC = frozenset({"tangent of exp", "chord of exp", "value of exp", "parabol
 #: Rows without such a proof whose symbols are numbers that anybody may choose.
 _CHOSEN = frozenset(
     {
+        "cfl.phi.1",
         "cflag.eq129.2",
         "cflag.eq164.1",
         "cflag.eq177.1",
@@ -140,7 +142,7 @@ def undrawn(id: str, key: str, on: str, statement: Statement) -> str:
         str(term.func) == "ln" for r in relations for side in (r.left, r.right) for term in side.atoms(AppliedUndef)
     ):
         return f"{name} holds logarithms of its index, for which no small instances are drawn; see cflag show {id}"
-    chosen = f"{id}.{key}" in _CHOSEN or (statement.proof is not None and _numbers_only(statement.proof))
+    chosen = f"{id}.{key}" in _CHOSEN or _numbers_only(statement)
     if chosen or realisation(id, key, on) is not None or _run(statement) is not None:
         return ""
     return (
@@ -149,17 +151,29 @@ def undrawn(id: str, key: str, on: str, statement: Statement) -> str:
     )
 
 
-def _numbers_only(proof: Proof) -> bool:
+def _numbers_only(statement: Statement) -> bool:
+    """Whether a proof uses nothing but numbers: no symbol's vectors tie it to others, and no rule is about vectors."""
+    if statement.proof is None or statement.relation is None:
+        return False
+    facts = (*statement.hypotheses, *statement.definitions)
+    relations = [statement.relation, *(fact.relation for fact in facts)]
+    terms = {
+        term for one in relations for side in (one.left, one.right) for term in side.atoms(sp.Symbol, AppliedUndef)
+    }
+    made_of = [unfold(term).atoms(*Atom) for term in terms]
+    if sum(map(len, made_of)) > len(set().union(*made_of)):
+        return False
+
     def rules(steps: Any) -> set[str]:
         found: set[str] = set()
         for step in steps:
-            if isinstance(step, RuleUse):
+            if isinstance(step, RuleUse | Use):
                 found.add(step.rule)
             elif isinstance(step, Induction):
-                found |= rules(step.step)
+                found |= rules(step.inner)
         return found
 
-    return rules(proof.steps) <= _NUMERIC
+    return rules(statement.proof.steps) <= _NUMERIC
 
 
 def symbols_of(relation: Relation) -> set[sp.Expr]:

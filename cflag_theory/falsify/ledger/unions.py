@@ -77,7 +77,7 @@ def values(draw: Mapping[str, Any]) -> dict[sp.Expr, Any] | None:
         E: steps,
         k: steps - 1,
         beta: local,
-        L_memory: max(abs(first[0]) for first, _ in kinds),
+        L_memory: max(abs(one[0]) for pair in kinds for one in pair),
         surrogate.T: rounds,
         surrogate.h(0): losses[0],
         surrogate.h(surrogate.T): losses[-1],

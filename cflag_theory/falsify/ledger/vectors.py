@@ -200,12 +200,19 @@ ROWS: Mapping[str, Realisation] = {
         for part in ("1", "2")
     },
     "cfl.lemB2.1": Realisation(
-        _SIGNS, f"{_DRIFTS}; time_drift_size2 = e**2; one_round_moment2 = g**2 + d**2 + e**2", _TWO
+        _SIGNS,
+        f"{_DRIFTS}; gradient_dot_noise = 0; client_dot_one_time = 0; time_drift_size2 = e**2; "
+        "one_round_moment2 = g**2 + d**2 + e**2",
+        _TWO,
     ),
-    "cfl.lemB2.2": Realisation(_SIGNS, f"{_DRIFTS}; {_PAIR}; time_drift_size2 = e**2; {_MIXED}", _TWO),
+    "cfl.lemB2.2": Realisation(
+        _SIGNS, f"{_DRIFTS}; {_PAIR}; time_drift_size2 = e**2; weighted_correlations = 0; {_MIXED}", _TWO
+    ),
     "cfl.lemB2.3": Realisation(
         f"{_SIGNS}, another client in each",
-        f"{_DRIFTS}; {_PAIR}; time_drift_size2 = e**2; mixed_grad2 = g**2 + (d**2 + e**2)*weights2",
+        f"grad2_mean = g**2; each_client_drift2 = d**2; gradient_dot_once = 0; clients_dot_time = 0; {_PAIR}; "
+        "time_drift_size2 = e**2; weighted_correlations = 0; weighted_client_correlations = 0; "
+        "mixed_once2 = g**2 + (d**2 + e**2)*weights2",
         _TWO,
     ),
     **{
@@ -339,7 +346,8 @@ ROWS: Mapping[str, Realisation] = {
     ),
     "ours.cfl_correlated_bias.1": Realisation(
         "N = 1, two rounds with weights p and 1 - p and time drifts of correlation q",
-        "N = 1; client_drift2 = d**2; one_drift2 = e**2; drift_pair = q*e**2; least_weight = Min(p, 1 - p); "
+        "N = 1; mean_client_drift2 = d**2; one_drift2 = e**2; weights_products = 2*p*(1 - p); "
+        "drifts_own2 = e**2*weights_squares; drifts_pairs = weights_products*q*e**2; "
         "weights_squares = p**2 + (1 - p)**2; correlated_bias2 = d**2 + e**2*weights_squares + 2*p*(1 - p)*q*e**2",
         {"p": SHARE, "q": _SIGN},
     ),

@@ -14,12 +14,13 @@ import numpy as np
 import sympy as sp
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.algebra.proving import NotAlgebra, formulas_of
+from cflag_theory.falsify.algebra.proving import formulas_of
+from cflag_theory.falsify.algebra.tracing import NotAlgebra
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.guard import TookTooLong, guarded
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, hypothesis
 from cflag_theory.falsify.search.cases import Case, as_fractions, for_exact, for_functions, inside, story
 from cflag_theory.falsify.search.exact_numbers import DIGITS, Enclosure, Undecided, as_float, enclose
+from cflag_theory.falsify.search.guard import TookTooLong, guarded
 from cflag_theory.falsify.search.running import problem_of, run
 from cflag_theory.kernels import Problem, Trace
 

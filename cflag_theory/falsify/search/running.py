@@ -9,7 +9,7 @@ import numpy as np
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.families import Family
+from cflag_theory.falsify.search.families import Family
 from cflag_theory.kernels import COLUMNS, Algorithm, Problem, Trace, simulate
 from cflag_theory.kernels.algorithms import DELAYED
 from cflag_theory.kernels.numbers import Array

@@ -27,8 +27,8 @@ from cflag_theory.claims.c_flag.past_task.ours import rates as ours
 from cflag_theory.claims.c_flag.past_task.runs import T as T_symbol
 from cflag_theory.claims.c_flag.past_task.runs import f_mean, grad_g2_sum, reach, root_m
 from cflag_theory.claims.c_flag.union import lemma3 as union
+from cflag_theory.claims.c_flag.union.iterates import h as h_of
 from cflag_theory.claims.c_flag.union.ours import rounds as ours_union
-from cflag_theory.claims.c_flag.union.surrogate import h as h_of
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, r
 from cflag_theory.studies.rates.setting import ROUNDING, Setting
 from cflag_theory.studies.rates.statistics import Horizon

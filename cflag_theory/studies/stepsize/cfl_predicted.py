@@ -17,6 +17,7 @@ import sympy as sp
 from cflag_theory.claims.cfl.nonconvex import descent as printed_nonconvex
 from cflag_theory.claims.cfl.nonconvex.ours import rate as nonconvex
 from cflag_theory.claims.cfl.one_round.ours import round as one_round
+from cflag_theory.claims.cfl.one_round.ours.local_drift import rms_loss
 from cflag_theory.claims.cfl.rates import floors
 from cflag_theory.claims.cfl.rates.ours import strongly_convex as convex
 from cflag_theory.claims.cfl.step_sizes import CONDITIONS, OUR_CONDITIONS
@@ -52,7 +53,7 @@ def cfl_theorems() -> tuple[Theorem, ...]:
     put_in = {
         one_round.rms_error**2: V / N,
         one_round.spread: V,
-        one_round.rms_loss**2: lost2,
+        rms_loss**2: lost2,
     }
     second, third = errors.coeff(eta, 2).subs(put_in), (errors.coeff(eta, 3) * eta_g**2 / L).subs(put_in)
     local = right_of("ours.cfl_strongly_convex", "local").subs(

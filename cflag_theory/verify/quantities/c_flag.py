@@ -21,7 +21,7 @@ from cflag_theory.claims.c_flag.local_steps import drift, sums
 from cflag_theory.claims.c_flag.past_task import runs
 from cflag_theory.claims.c_flag.union import surrogate
 from cflag_theory.claims.c_flag.union.tracking import L_memory
-from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, k
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2, grad_g, k
 from cflag_theory.kernels import Problem, Trace
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.witnesses.instances import exact_run, root
@@ -132,6 +132,9 @@ TABLE: Mapping[sp.Expr, Callable[[Any], Any]] = MappingProxyType(
         runs.f_mean(0): lambda at: at.sums.f[0],
         runs.f_mean(runs.T): lambda at: at.sums.f[-1],
         runs.least: lambda at: min(at.sums.squares),
+        # Of the round and the draw with the largest ratio.
+        bias2: lambda at: at.sums.worst[0],
+        grad_f2: lambda at: at.sums.worst[1],
         # h~ along runs of (67)-(68), or of Algorithm 1.
         surrogate.h(surrogate.t): attrgetter("before"),
         surrogate.h(surrogate.t + 1): attrgetter("after"),

@@ -17,8 +17,10 @@ from cflag_theory.claims.cfl.nonconvex import descent as nonconvex
 from cflag_theory.claims.cfl.nonconvex import local_drift as nonconvex_drift
 from cflag_theory.claims.cfl.nonconvex.ours import rate as nonconvex_runs
 from cflag_theory.claims.cfl.one_round import local_drift, progress, recursion
+from cflag_theory.claims.cfl.one_round.ours import local_drift as our_drift
 from cflag_theory.claims.cfl.one_round.ours import round as one_round
-from cflag_theory.claims.cfl.rates import floors, theorems
+from cflag_theory.claims.cfl.rates import floors
+from cflag_theory.claims.cfl.vectors import client, draw, fresh
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run
 from cflag_theory.verify.witnesses.one_round import Client, Round, expectation, of_world
@@ -123,15 +125,16 @@ TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
         recursion.c_G: _c_G,
         local_drift.c_Gi: _c_G,
         progress.rho: lambda at: at.past * abs(at.world.R),
-        one_round.rms_loss: lambda at: at.past * abs(at.world.R),
+        our_drift.rms_loss: lambda at: at.past * abs(at.world.R),
+        progress.loss_size(draw, fresh): lambda at: at.past * abs(at.world.R),
         recursion.rho2: _loss2,
         local_drift.rho_i2: _loss2,
         local_drift.loss_grad2: _loss2,
         one_round.lost2: _loss2,
-        one_round.client_loss2: _loss2,
+        our_drift.client_loss2(client): _loss2,
         # The start of the run.
         floors.start2: lambda at: at.world.start**2,
-        theorems.apart2(0): lambda at: at.world.start**2,
+        floors.apart2(0): lambda at: at.world.start**2,
         # The round: where it starts and ends, and what its clients do.
         progress.dist: lambda at: at.mean(lambda r: abs(r.start - at.star)),
         progress.dist2: lambda at: at.mean(lambda r: (r.start - at.star) ** 2),
@@ -156,6 +159,7 @@ TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
         nonconvex.move2: lambda at: at.mean(lambda r: (r.end - r.start) ** 2),
         nonconvex_drift.c_B: _c_B,
         nonconvex_drift.c_G: _c_G,
+        nonconvex_runs.noise2: lambda at: at.world.sigma**2,
         nonconvex_runs.steps: attrgetter("world.local_steps"),
         # f minus its least value, -b^2 / (2 a).
         nonconvex_runs.fall: lambda at: at.world.f(at.world.start) - at.world.f(at.star),

@@ -120,11 +120,15 @@ class Exact:
 
 @dataclass
 class Sums:
-    """Sums over the rounds of expectations over the draws, and E f(x_t) and E||grad f(x_t)||^2 of every round."""
+    """Sums over the rounds of expectations over the draws, and E f(x_t) and E||grad f(x_t)||^2 of every round.
+
+    `worst` is (||b||^2, ||grad f||^2) of the round and the draw with the largest ratio.
+    """
 
     f: list[Any] = field(default_factory=list)
     squares: list[Fraction] = field(default_factory=list)
     entries: dict[str, Fraction] = field(default_factory=dict)
+    worst: tuple[Fraction, Fraction] = (Fraction(0), Fraction(1))
 
     def add(self, weight: Fraction, grad_f: Array, v: Array, grad_g: Array, S: Array) -> None:
         b = v - grad_f
@@ -139,6 +143,9 @@ class Sums:
             "bias_dot_S": _dot(b, S),
             "memory_dot_S": _dot(v, S),
         }
+        here = products["bias2"], products["grad_f2"]
+        if here[0] * self.worst[1] > self.worst[0] * here[1]:
+            self.worst = here
         for name, value in products.items():
             self.entries[name] = self.entries.get(name, Fraction(0)) + weight * value
 

@@ -14,9 +14,10 @@ from cflag_theory.claims.c_flag.past_task import theorem5 as limits
 from cflag_theory.claims.c_flag.past_task.ours import bounded_gradients as ours_bounded
 from cflag_theory.claims.c_flag.past_task.ours import first_rounds as ours_first_rounds
 from cflag_theory.claims.c_flag.past_task.ours import rates as ours
+from cflag_theory.claims.engine import terms
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.notation import L, alpha, m, symbol
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, RuleUse
+from cflag_theory.claims.engine.steps import Obligation, Proof, Use
 
 L_descent = symbol("L_descent", r"L_{f}", positive=True)
 CLAIMS = {
@@ -30,27 +31,24 @@ CLAIMS = {
 OF_ALPHA = ("alpha", "L alpha m", "step")
 
 
-def descends(step):
-    used = getattr(step, "given", ())
-    return step.name == "alpha" or any(name in ("the whole run", "telescoped") or "so far" in name for name in used)
+@pytest.fixture
+def own_constant(monkeypatch):
+    """Declares the smoothness of the function that descends with a constant of its own."""
+
+    def declare(proof):
+        for step in proof.steps:
+            if isinstance(step, Use) and step.rule == "smoothness":
+                name = step.terms[0].args[0].name
+                monkeypatch.setitem(terms._FUNCTIONS, name, replace(terms._FUNCTIONS[name], smooth=L_descent))
+
+    return declare
 
 
-def apart(step, inside=False):
-    """A step with the descent's L as a symbol of its own."""
-    if isinstance(step, Induction):
-        inside = inside or step.name == "telescoped"
-        return replace(
-            step,
-            relation=_relation(step.relation) if inside else step.relation,
-            base=apart(step.base, inside),
-            step=tuple(apart(one, inside) for one in step.step),
-        )
-    if isinstance(step, RuleUse) and inside:
-        return replace(step, conclusion=_relation(step.conclusion))
-    if isinstance(step, Obligation) and (inside or descends(step)):
-        goal = _relation(step.goal) if inside or step.name == "alpha" else _denominator(step.goal)
-        return replace(step, goal=goal, certificate=step.certificate.xreplace({L: L_descent}))
-    return step
+def apart(step):
+    """The step that descends, with the descent's L as a symbol of its own."""
+    if isinstance(step, Obligation) and step.name in ("descent", "alpha"):
+        return replace(step, goal=_relation(step.goal))
+    return replace(step, goal=_denominator(step.goal)) if isinstance(step, Obligation) else step
 
 
 def _relation(relation):
@@ -68,9 +66,21 @@ def statement(name):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", CLAIMS)
-def test_the_proof_stands_with_two_constants(name):
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name,
+            marks=pytest.mark.xfail(
+                name == "ours.bounded_gradients", reason="g descends with the constant of its components", strict=True
+            ),
+        )
+        for name in CLAIMS
+    ],
+)
+def test_the_proof_stands_with_two_constants(name, own_constant):
     one = statement(name)
+    own_constant(one.proof)
     two = replace(
         one,
         relation=_denominator(one.relation),
@@ -86,8 +96,9 @@ def test_the_proof_stands_with_two_constants(name):
     assert found.accepted
 
 
-def test_the_hypothesis_on_alpha_is_needed():
+def test_the_hypothesis_on_alpha_is_needed(own_constant):
     """Left with the L of the components' symbol, the condition on alpha does not serve the descent."""
     one = statement("ours.drawn_once")
+    own_constant(one.proof)
     wrong = replace(one, proof=Proof(tuple(apart(step) for step in one.proof.steps)))
     assert not examine(wrong).accepted

@@ -1,6 +1,6 @@
 """Adaptive rates client by client: (184)-(191) and Table 1.
 
-Sums over clients are symbols of their own: own = sum_i p_i^2 ||a_i||^2, cross = sum_{i != j} p_i p_j <a_i, a_j>.
+own = sum_i p_i^2 ||a_i||^2, and cross = sum_{i != j} p_i p_j <a_i, a_j> is a symbol of its own.
 """
 
 from __future__ import annotations
@@ -11,36 +11,55 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.adaptive.server import forgetting
 from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack, square
+from cflag_theory.claims.c_flag.vectors import client
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
-from cflag_theory.claims.engine.notation import L, alpha, beta, m, sum2, symbol
+from cflag_theory.claims.engine.notation import L, alpha, beta, bias, draw, draws, grad_f, i, m, omega, symbol
+from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step
+from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
 N = symbol("N", "N", positive=True, integer=True)
-p_i = symbol("p_i", "p_i", positive=True)
+# A client's a_i and rate, and the gradient of the memory, of one round.
+a = vector("a", r"\mathbf{a}_{@}")
+beta_of = sp.Function("beta_of", real=True)
+weight_of = sp.Function("p_of", positive=True)
+memory_gradient = grad_f + bias
+total = sum_over(i, N)
+S = total(weight_of(i) * a(i))
+p_i = symbol("p_i", "p_i", weight_of(client), positive=True)
 weight = symbol("w_i", "w_i", positive=True)
-a_i = symbol("a_i", r"{\|\mathbf{a}_i\|}", nonnegative=True)
-Lambda_i = symbol("Lambda_i", r"\Lambda_{t,i}", real=True)
-memory = symbol("grad_f_memory", r"{\|\nabla f^\dagger(x_t)\|}", positive=True)
+a_i = symbol("a_i", r"{\|\mathbf{a}_i\|}", norm(a(client)), nonnegative=True)
+Lambda_i = symbol("Lambda_i", r"\Lambda_{t,i}", dot(memory_gradient, a(client)), real=True)
+memory = symbol("grad_f_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(memory_gradient), nonnegative=True)
 alpha_i = symbol("alpha_i", r"\alpha_{t,i}", real=True)
-beta_i = symbol("beta_i", r"\beta_{t,i}", real=True)
+beta_i = symbol("beta_i", r"\beta_{t,i}", beta_of(client), real=True)
 
-Gamma_i = symbol("Gamma_i", r"\Gamma_i(t)", real=True)
-Gamma = symbol("Gamma", r"\Gamma(t)", real=True)
-client_sum = symbol("sum_p_Gamma_i", r"\sum_i p_i\Gamma_i(t)", real=True)
-mean_Gamma = symbol("mean_Gamma", r"\mathbb{E}[\Gamma(t)]", real=True)
-mean_client_sum = symbol("mean_client_sum", r"\sum_i p_i\mathbb{E}[\Gamma_i(t)]", real=True)
-own = symbol("own", r"\sum_i p_i^2\|\mathbf{a}_i\|^2", nonnegative=True)
+sum2 = symbol("sum_pa2", r"{\|S\|^2}", norm2(S), nonnegative=True)
+Lambda = symbol("Lambda_pa", r"\Lambda_t", dot(memory_gradient, S), real=True)
+_Gamma_of = sp.Function("Gamma_of", real=True)
+_Gamma = sp.Function("Gamma_drawn", real=True)
+Gamma_i = symbol("Gamma_i", r"\Gamma_i(t)", _Gamma_of(client, draw), real=True)
+Gamma = symbol("Gamma_t", r"\Gamma(t)", _Gamma(draw), real=True)
+client_sum = symbol("sum_p_Gamma_i", r"\sum_i p_i\Gamma_i(t)", total(weight_of(i) * _Gamma_of(i, draw)), real=True)
+mean_Gamma = symbol("mean_Gamma", r"\mathbb{E}[\Gamma(t)]", draws(_Gamma(omega)), real=True)
+mean_client_sum = symbol(
+    "mean_client_sum",
+    r"\sum_i p_i\mathbb{E}[\Gamma_i(t)]",
+    total(weight_of(i) * draws(_Gamma_of(i, omega))),
+    real=True,
+)
+own = symbol("own", r"\sum_i p_i^2\|\mathbf{a}_i\|^2", total(weight_of(i) ** 2 * norm2(a(i))), nonnegative=True)
 cross = symbol("cross", r"\sum_{i\ne j}p_ip_jC_{i,j}", real=True)
-plain = symbol("plain", r"\sum_i p_i\|\mathbf{a}_i\|^2", nonnegative=True)
-plain_Lambda = symbol("plain_Lambda", r"\sum_i\Lambda_{t,i}", real=True)
+plain = symbol("plain", r"\sum_i p_i\|\mathbf{a}_i\|^2", total(weight_of(i) * norm2(a(i))), nonnegative=True)
+plain_Lambda = symbol("plain_Lambda", r"\sum_i\Lambda_{t,i}", dot(memory_gradient, total(a(i))), real=True)
 
 q = 1 - L * alpha
 NORM = Fact("norm", equal(sum2, own + cross), "||S||^2 = sum_i p_i^2 ||a_i||^2 + sum_{i != j} p_i p_j C_ij.")
-FORGETTING = Fact("(15)", equal(Gamma, forgetting(beta, alpha)), "Gamma(t) of (15).")
+FORGETTING = Fact("(15)", equal(Gamma, forgetting(beta, alpha, sum2, Lambda)), "Gamma(t) of (15).")
 NO_CROSS = Fact("average case", equal(cross, 0), "sum_{i != j} p_i p_j C_ij = 0.")
+MEMORY = Fact("memory", below(0, memory), "grad_f_memory(x_t) is not zero; Table 1 divides by its square.")
 INTERFERENCE = Fact("interference", at_most(Lambda_i, 0), "Lambda_{t,i} <= 0.")
 TRANSFERENCE = Fact("transference", below(0, Lambda_i), "Lambda_{t,i} > 0.")
 ALPHA_I = Fact(
@@ -61,7 +80,18 @@ def term(factor: sp.Expr) -> Fact:
 
 def clients_sum(factor: sp.Expr) -> sp.Expr:
     """sum_i p_i Gamma_i with Gamma_i = (L beta^2 / 2) factor p_i ||a_i||^2 - beta (1 - L alpha) Lambda_i."""
-    return forgetting(beta, alpha, factor * own)
+    return forgetting(beta, alpha, factor * own, Lambda)
+
+
+def _sum_over_clients(factor: sp.Expr) -> tuple[Step, ...]:
+    """p_i times the client's term, summed over the clients as "clients"."""
+    each = equal(p_i * Gamma_i, p_i * forgetting(beta, alpha, factor * p_i * norm2(a(client)), Lambda_i))
+    return (
+        laws.norm_squared("||a_i||^2", a(client)),
+        Obligation("p_i Gamma_i", each, ("Gamma_i", "||a_i||^2")),
+        laws.at("any client", client, i, given="p_i Gamma_i"),
+        laws.mean("clients", total, given="any client"),
+    )
 
 
 def client_term(step: sp.Expr, memory_step: sp.Expr) -> sp.Expr:
@@ -71,32 +101,28 @@ def client_term(step: sp.Expr, memory_step: sp.Expr) -> sp.Expr:
 
 def eq184() -> Claim:
     """The average case: Gamma is the weighted sum of the clients' terms, and so are the expectations."""
-    split = rules.weighted_sum(
-        "clients", equal(client_sum, clients_sum(sp.S.One)), "with Lambda = sum_i p_i Lambda_i.", ("Gamma_i",)
-    )
-    certificate = (
-        residual("clients") - residual("(15)") - L * beta**2 / 2 * (residual("norm") + residual("average case"))
-    )
     given = ("(15)", "norm", "average case", "clients")
     goal = equal(Gamma, client_sum)
-    same = Obligation("the statement follows", goal, given, certificate)
+    same = Obligation("the statement follows", goal, given)
     first = Statement(
         "In the average case Gamma(t) = sum_i p_i Gamma_i,av(t), (184).",
         goal,
         (NO_CROSS,),
-        Proof((split, same)),
+        Proof((*_sum_over_clients(sp.S.One), same)),
         (FORGETTING, NORM, term(sp.S.One)),
     )
     means = equal(mean_Gamma, mean_client_sum)
-    drawn = Fact("(184)", goal, "(184) for every draw of the memories, the first part of this claim.")
+    drawn = Fact("(184)", goal, "(184) for every draw of the memories, the first part of this claim.", (draw,))
     second = Statement(
         "E Gamma(t) = sum_i p_i E Gamma_i,av(t), (185).",
         means,
         (drawn,),
         Proof(
             (
-                rules.linear_expectation("mean", equal(mean_Gamma - mean_client_sum, Gamma - client_sum), "of zero."),
-                Obligation("the statement follows", means, ("mean", "(184)"), -residual("mean") - residual("(184)")),
+                laws.at("any draw", draw, omega, given="(184)"),
+                laws.mean("mean", draws, given="any draw"),
+                laws.exchange("term by term", draws, total, weight_of(i) * _Gamma_of(i, omega)),
+                Obligation("the statement follows", means, ("mean", "term by term")),
             )
         ),
     )
@@ -112,13 +138,8 @@ def eq188(count: Any = N) -> Claim:
         (),
         Proof(
             (
-                rules.jensen("(a)", sum2, N * own, "S is the plain mean of the N vectors N p_i a_i."),
-                Obligation(
-                    "the statement follows",
-                    bound,
-                    ("(15)", "(a)"),
-                    L * beta**2 / 2 * (slack("(a)") + (count - N) * own) - residual("(15)"),
-                ),
+                laws.jensen("(a)", total, weight_of(i) * a(i)),
+                Obligation("the statement follows", bound, ("(15)", "(a)")),
             )
         ),
         (FORGETTING,),
@@ -131,8 +152,8 @@ def eq188(count: Any = N) -> Claim:
         (),
         Proof(
             (
-                rules.weighted_sum("clients", without, "with Lambda = sum_i p_i Lambda_i.", ("Gamma_i",)),
-                Obligation("the statement follows", without, ("clients",), -residual("clients")),
+                *_sum_over_clients(N),
+                Obligation("the statement follows", without, ("clients",)),
             )
         ),
         (term(N),),
@@ -172,16 +193,11 @@ def table1_interference(reach: Any = 2) -> Claim:
     )
     proof = Proof(
         (
-            rules.cauchy_schwarz("product", -Lambda_i, memory, a_i, "-Lambda_i = <-grad_f_memory, a_i>."),
-            Obligation(
-                "the statement follows",
-                goal,
-                ("alpha_i", "norms", "product"),
-                (memory * slack("norms") + c * alpha * slack("product") - c * residual("alpha_i")) / (c * memory**2),
-            ),
+            laws.cauchy_schwarz("product", -memory_gradient, a(client)),
+            Obligation("the statement follows", goal, ("alpha_i", "norms", "product", "memory")),
         )
     )
-    known = (STEP_SIZE, INTERFERENCE)
+    known = (STEP_SIZE, INTERFERENCE, MEMORY)
     feasible = Part(
         "feasible",
         Statement("alpha_{t,i} of the I rows is feasible for (14).", goal, known, None, (ALPHA_I,)),
@@ -194,26 +210,14 @@ def table1_interference(reach: Any = 2) -> Claim:
     )
     setting = Fact("one rate", equal(beta, alpha), "The server fixes alpha_t = beta_t = alpha (Sec. 5).")
     lower = at_most(client_term(alpha, alpha_i), client_term(beta, alpha))
-    gain = beta * L * Lambda_i
-    certificate = (alpha * beta * L * square(Lambda_i) - gain * residual("alpha_i")) / memory**2
-    moved = L * weight * a_i**2 / 2 * (beta + alpha) - (1 - L * alpha_i) * Lambda_i
     lowers = Part(
         "lowers",
         Statement(
             "With beta_{t,i} = alpha, and alpha_t = beta_t = alpha before, the client's term does not rise, in both "
             "cases.",
             lower,
-            (INTERFERENCE, setting),
-            Proof(
-                (
-                    Obligation(
-                        "the statement follows",
-                        lower,
-                        ("alpha_i", "one rate"),
-                        certificate + residual("one rate") * moved,
-                    ),
-                )
-            ),
+            (INTERFERENCE, MEMORY, setting),
+            Proof((Obligation("the statement follows", lower, ("alpha_i", "one rate", "interference", "memory")),)),
             (ALPHA_I,),
         ),
     )
@@ -239,12 +243,7 @@ def _least(case: str, w: sp.Expr, words: str) -> Part:
     term = forgetting(beta, alpha, w * a_i**2, Lambda_i)
     goal = at_most(term.subs(beta, beta_i), term)
     rate = Fact("rate", equal(beta_i * L * w * a_i**2, q * Lambda_i), f"beta_{{t,i}} of Table 1, {words}.")
-    follows = Obligation(
-        "the statement follows",
-        goal,
-        ("rate",),
-        L * w * a_i**2 / 2 * square(beta - beta_i) + (beta - beta_i) * residual("rate"),
-    )
+    follows = Obligation("the statement follows", goal, ("rate",))
     printed = Statement(
         f"beta_{{t,i}} minimises the client's term in the {words}.", goal, (TRANSFERENCE,), Proof((follows,)), (rate,)
     )
@@ -257,12 +256,7 @@ def table1_transference() -> Claim:
     small = Fact("small alpha", below(L * alpha, 1), "alpha < 1/L.")
     moving = Fact("a_i", below(0, a_i), "a_i is not zero, as Lambda_i > 0 implies.")
     goal = below(0, beta_i)
-    follows = Obligation(
-        "the statement follows",
-        goal,
-        ("rate", "transference", "small alpha", "a_i"),
-        (slack("small alpha") * slack("transference") + residual("rate")) / (L * weight * slack("a_i") ** 2),
-    )
+    follows = Obligation("the statement follows", goal, ("rate", "transference", "small alpha", "a_i"))
     known = (STEP_SIZE, TRANSFERENCE, moving)
     size = Part(
         "step size",

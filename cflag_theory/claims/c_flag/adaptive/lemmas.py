@@ -12,36 +12,57 @@ import sympy as sp
 from cflag_theory.claims.c_flag.adaptive.clients import (
     ALPHA_I,
     INTERFERENCE,
+    MEMORY,
     NO_CROSS,
     Lambda_i,
     N,
+    a,
     a_i,
     alpha_i,
     beta_i,
+    beta_of,
     client_term,
     cross,
     memory,
+    memory_gradient,
     p_i,
     q,
+    weight_of,
 )
 from cflag_theory.claims.c_flag.adaptive.server import forgetting
 from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack, square
+from cflag_theory.claims.c_flag.vectors import client
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
-from cflag_theory.claims.engine.notation import L, alpha, beta, symbol
+from cflag_theory.claims.engine.notation import L, alpha, beta, i, symbol
+from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.terms import dot, norm2
 
 own_I = symbol("own_I", r"\sum_I p_i^2\|\mathbf{a}_i\|^2", nonnegative=True)
-own_T = symbol("own_T", r"\sum_T p_i^2\|\mathbf{a}_i\|^2", nonnegative=True)
-own_once = symbol("own_once", r"\sum_T p_i^2\beta_{t,i}\|\mathbf{a}_i\|^2", real=True)
-own_adapted = symbol("own_adapted", r"\sum_T p_i^2\beta_{t,i}^2\|\mathbf{a}_i\|^2", nonnegative=True)
-spread = symbol("spread", r"\sum_T p_i^2(\beta_{t,i}-\beta)^2\|\mathbf{a}_i\|^2", nonnegative=True)
+# The clients are numbered so that those with transference come first.
+N_T = symbol("N_T", "N_T", nonnegative=True, integer=True)
+over_T = sum_over(i, N_T)
+_own = weight_of(i) ** 2 * norm2(a(i))
+own_T = symbol("own_T", r"\sum_T p_i^2\|\mathbf{a}_i\|^2", over_T(_own), nonnegative=True)
+own_once = symbol("own_once", r"\sum_T p_i^2\beta_{t,i}\|\mathbf{a}_i\|^2", over_T(beta_of(i) * _own), real=True)
+own_adapted = symbol(
+    "own_adapted", r"\sum_T p_i^2\beta_{t,i}^2\|\mathbf{a}_i\|^2", over_T(beta_of(i) ** 2 * _own), nonnegative=True
+)
+spread = symbol(
+    "spread",
+    r"\sum_T p_i^2(\beta_{t,i}-\beta)^2\|\mathbf{a}_i\|^2",
+    over_T((beta_of(i) - beta) ** 2 * _own),
+    real=True,
+)
 cross_adapted = symbol("cross_adapted", r"\sum_{i\ne j}p_ip_j\beta_{t,i}\beta_{t,j}C_{i,j}", real=True)
 Lambda_I = symbol("Lambda_I", r"\sum_I p_i\Lambda_{t,i}", real=True)
-Lambda_T = symbol("Lambda_T", r"\sum_T p_i\Lambda_{t,i}", real=True)
-Lambda_adapted = symbol("Lambda_adapted", r"\sum_T p_i\beta_{t,i}\Lambda_{t,i}", real=True)
+_product = weight_of(i) * dot(memory_gradient, a(i))
+Lambda_T = symbol("Lambda_T", r"\sum_T p_i\Lambda_{t,i}", over_T(_product), real=True)
+Lambda_adapted = symbol(
+    "Lambda_adapted", r"\sum_T p_i\beta_{t,i}\Lambda_{t,i}", over_T(beta_of(i) * _product), real=True
+)
 alpha_mean = symbol("alpha_mean", r"\sum_i p_i\alpha_{t,i}", real=True)
 
 
@@ -50,14 +71,9 @@ ALL_CROSS = Fact("worst case", below(0, cross), "C_ij > 0 for all i != j.")
 
 def lemma6() -> Claim:
     """Lemma 6 with beta_i = alpha as printed, and with beta_i = beta as its proof and Algorithm 3 have it."""
-    known = (INTERFERENCE,)
+    known = (INTERFERENCE, MEMORY)
     lower = at_most(client_term(beta, alpha_i), client_term(beta, alpha))
-    follows = Obligation(
-        "the statement follows",
-        lower,
-        ("alpha_i",),
-        (alpha * beta * L * square(Lambda_i) - beta * L * Lambda_i * residual("alpha_i")) / memory**2,
-    )
+    follows = Obligation("the statement follows", lower, ("alpha_i", "interference", "memory"))
     return Claim(
         "cflag.lemma6",
         "C-FLAG",
@@ -109,26 +125,24 @@ def left_out(c: sp.Expr) -> sp.Expr:
 
 
 def rates(c: sp.Expr) -> tuple[tuple[Fact, ...], tuple[Any, ...]]:
-    """The definition of Table 1's rates summed over clients, and the rule instances that sum them."""
+    """Table 1's rates by their definition, and summed over the clients with transference."""
     definitions = (
         Fact("rate", equal(L * c * p_i * a_i**2 * beta_i, q * Lambda_i), "beta_{t,i} of Table 1 under transference."),
         Fact("mean alpha", equal(alpha_mean * memory**2, alpha * (memory**2 - Lambda_I)), "The mean of alpha_{t,i}."),
     )
+    square = norm2(a(client))
+    once = equal(c * L * p_i**2 * beta_i * square, q * p_i * Lambda_i)
+    twice = equal(c * L * p_i**2 * beta_i**2 * square, q * p_i * beta_i * Lambda_i)
     steps = (
-        rules.weighted_sum(
-            "rates", equal(c * L * own_adapted, q * Lambda_adapted), "over T, times beta_{t,i}.", ("rate",)
-        ),
-        rules.weighted_sum("rates once", equal(c * L * own_once, q * Lambda_T), "over T.", ("rate",)),
-        rules.weighted_sum(
-            "spread", equal(spread, own_adapted - 2 * beta * own_once + beta**2 * own_T), "squares over T.", ()
-        ),
+        laws.norm_squared("||a_i||^2", a(client)),
+        Obligation("a client, once", once, ("rate", "||a_i||^2")),
+        laws.at("any client, once", client, i, given="a client, once"),
+        laws.mean("rates once", over_T, given="any client, once"),
+        Obligation("a client", twice, ("a client, once",)),
+        laws.at("any client", client, i, given="a client"),
+        laws.mean("rates", over_T, given="any client"),
     )
     return definitions, steps
-
-
-def gap_certificate(c: sp.Expr) -> sp.Expr:
-    """Gamma - Gamma_ad + left_out(c) - c L spread / 2, in residuals of `rates`."""
-    return -c * L / 2 * residual("spread") - residual("rates") + beta * residual("rates once")
 
 
 def _printed(c: sp.Expr, case: Fact) -> Statement:
@@ -138,7 +152,9 @@ def _printed(c: sp.Expr, case: Fact) -> Statement:
         "of the step really taken: Gamma_ad = (L/2) ||sum_i p_i beta_i a_i||^2 - (1 - L sum_i p_i alpha_i) sum_i p_i "
         "beta_i Lambda_i <= Gamma."
     )
-    return Statement(words, at_most(adapted_forgetting(), constant_forgetting()), (STEP_SIZE, case), None, rates(c)[0])
+    return Statement(
+        words, at_most(adapted_forgetting(), constant_forgetting()), (STEP_SIZE, case, MEMORY), None, rates(c)[0]
+    )
 
 
 def lemma7_average() -> Claim:
@@ -149,14 +165,10 @@ def lemma7_average() -> Claim:
     goal = at_most(adapted_forgetting(), constant_forgetting())
     none = Fact("no interference", equal(Lambda_I, 0), "No client has Lambda_{t,i} < 0.")
     rescaled = Fact("rescaled", at_most(cross_adapted, 0), "sum_{i != j} p_i p_j beta_i beta_j C_ij <= 0.")
-    same_alpha = (residual("mean alpha") - alpha * residual("no interference")) / memory**2
     follows = Obligation(
         "the statement follows",
         goal,
-        ("no interference", "rescaled", "average case", "mean alpha", "rates", "rates once", "spread"),
-        L / 2 * (slack("rescaled") + beta**2 * residual("average case") + spread)
-        - L * same_alpha * (beta * Lambda_I + Lambda_adapted)
-        + gap_certificate(c),
+        ("no interference", "rescaled", "average case", "mean alpha", "memory", "rates", "rates once", "spread"),
     )
     repair = Repair(
         "needs-hypothesis",
@@ -166,7 +178,7 @@ def lemma7_average() -> Claim:
             "The same where no client has Lambda_{t,i} < 0 and sum_{i != j} p_i p_j beta_i beta_j C_ij <= 0.",
             goal,
             (*printed.hypotheses, none, rescaled),
-            Proof((*steps, follows)),
+            Proof((*steps, laws.square("spread", (beta_of(i) - beta) * weight_of(i) * a(i), over_T), follows)),
             definitions,
         ),
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.local_steps.drift import START
+from cflag_theory.claims.c_flag.forgetting.terms import Gamma, grad_memory
 from cflag_theory.claims.c_flag.past_task.runs import (
     S2_sum,
     T,
@@ -18,12 +18,13 @@ from cflag_theory.claims.c_flag.past_task.runs import (
     memory2_sum,
     memory_dot_S_sum,
     sum_bound_in_the_mean,
+    summed,
     t,
+    throughout,
 )
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack, square
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
-from cflag_theory.claims.engine.notation import E, L, alpha, beta, k, m, r, sequence, symbol
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, delayed_sum, k, m, r, sequence, symbol, unfold
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
 
@@ -32,10 +33,7 @@ c = symbol("c", "c", positive=True)
 w = symbol("inverse_root_T", r"T^{-1/2}", positive=True)
 K = symbol("K", "K", positive=True)
 G = symbol("G", "G", nonnegative=True)
-Gamma_sum = symbol("Gamma_sum", r"\sum_t\mathbf{E}\Gamma(t)", real=True)
-# The two sums ||K v + r S||^2 and ||K v - r S||^2, for Cauchy-Schwarz with a plain multiplier.
-along = symbol("along", r"\sum_t\mathbf{E}\|K\nabla f^\dagger+rS\|^2", nonnegative=True)
-against = symbol("against", r"\sum_t\mathbf{E}\|K\nabla f^\dagger-rS\|^2", nonnegative=True)
+Gamma_sum = symbol("Gamma_sum", r"\sum_t\mathbf{E}\Gamma(t)", summed(unfold(Gamma)), real=True)
 
 ROOT = Fact("1/sqrt(T)", equal(T * w**2, 1), "The square of 1/sqrt(T) is 1/T.")
 STEP_SIZE = Fact("alpha", below(alpha, 2 / (L * (1 + m))), "alpha < 2 / (L (1 + m)).")
@@ -50,92 +48,54 @@ POSITIVE_R = Fact("r", below(0, r), "r > 0, as Assumption 3 has it.")
 BOUNDED = Fact(
     "bounded", at_most(grad_g2_sum, T * G**2), "(1/T) sum_t E||grad g(x_t)||^2 <= G^2, with one G for all T."
 )
-GAMMA = Fact(
-    "Gamma",
-    equal(Gamma_sum, L * beta**2 / 2 * S2_sum - beta * (1 - L * alpha) * memory_dot_S_sum),
-    "Gamma(t) by (15), summed over the rounds.",
-)
 
 
-def reach_steps(end: sp.Expr) -> tuple[Step, ...]:
-    """(1 + beta L)^E - 1 <= beta L E (exp(end) - 1)/end by "power" and "chord", and >= 0 by "grown"; needs "range"."""
+def reach_steps() -> tuple[Step, ...]:
+    """(1 + beta L)^E - 1 <= beta L E (exp(end) - 1)/end by "power" and "chord", and >= 0 by "grown".
+
+    "exp range" shows beta L E <= end.
+    """
     one = at_most(1, (1 + beta * L) ** k)
     hypothesis = "at least one (hypothesis)"
-    grows = Obligation(
-        "at least one from k to k + 1",
-        at_most(1, (1 + beta * L) ** (k + 1)),
-        (hypothesis,),
-        slack(hypothesis) + beta * L * (1 + beta * L) ** k,
-    )
+    grows = Obligation("at least one from k to k + 1", at_most(1, (1 + beta * L) ** (k + 1)), (hypothesis,))
     return (
-        Induction("at least one", k, one, Obligation("at least one at 0", one.subs({k: 0}), (), sp.S.Zero), (grows,)),
+        Induction("at least one", k, one, Obligation("at least one at 0", one.subs({k: 0}), ()), (grows,)),
         Instance("grown", "at least one", k, E),
-        rules.tangent_of_exp("power", beta * L, E),
-        rules.chord_of_exp("chord", E * beta * L, end, ("exp range",)),
+        laws.tangent_of_exp("power", beta * L, E),
+        laws.chord_of_exp("chord", given="exp range"),
     )
 
 
-WITHIN_ONE = Obligation(
-    "w <= 1",
-    at_most(w, 1),
-    ("1/sqrt(T)", "T"),
-    (slack("T") * w**2 - residual("1/sqrt(T)")) / (1 + w),
-)
+WITHIN_ONE = Obligation("w <= 1", at_most(w, 1), ("1/sqrt(T)", "T"))
 ONE_ROUND = Fact("T", at_most(1, T), "There is at least one round.")
-SMALL = Obligation(
-    "exp range",
-    at_most(E * beta * L, c * L * E),
-    ("beta", "w <= 1"),
-    L * E * (slack("beta") + c * slack("w <= 1")),
-)
+SMALL = Obligation("exp range", at_most(E * beta * L, c * L * E), ("beta", "w <= 1"))
 
 
-def _forgetting(end: sp.Expr) -> tuple[Step, ...]:
+def _forgetting() -> tuple[Step, ...]:
     """sum_t E Gamma(t) <= (L beta^2 K^2 / 2 + beta r K) sum_t E||grad g(x_t)||^2, as "Gamma by g"."""
-    gram = {("S", "S"): S2_sum, ("v", "v"): memory2_sum, ("S", "v"): memory_dot_S_sum}
-    plus, minus = {"v": K, "S": r}, {"v": K, "S": -r}
-    words = "summed over rounds and averaged over draws."
-    short = (slack("power") + slack("chord")) / L + beta * residual("K")
     length = Obligation(
-        "length of S",
-        at_most(S2_sum, K**2 * grad_g2_sum),
-        ("all rounds", "power", "chord", "K", "grown"),
-        (slack("all rounds") + grad_g2_sum * short * (beta * K + slack("grown") / L)) / beta**2,
+        "length of S", at_most(S2_sum, K**2 * grad_g2_sum), ("all rounds", "power", "chord", "K", "grown")
     )
-    bound = r * K * grad_g2_sum
-    both = (K**2 * slack("Assumption 3") + r**2 * slack("length of S")) / (2 * K * slack("r"))
-    above = Obligation(
-        "<v, S>",
-        at_most(memory_dot_S_sum, bound),
-        ("Assumption 3", "length of S", "against", "r"),
-        both + (against - residual("against")) / (2 * K * slack("r")),
-    )
-    under = Obligation(
-        "-<v, S>",
-        at_most(-memory_dot_S_sum, bound),
-        ("Assumption 3", "length of S", "along", "r"),
-        both + (along - residual("along")) / (2 * K * slack("r")),
-    )
-    # -(1 - L alpha) lies between -1 and 1: it is L alpha/2 of one bound and the rest of the other.
-    two = L * (1 + m) * slack("alpha") + L * alpha * m
+
+    def product(name: str, sign: int) -> tuple[Step, ...]:
+        # The square of r S - sign K v in every round.
+        square = f"{name}: square"
+        return (
+            laws.square(square, r * delayed_sum - sign * K * grad_memory),
+            *throughout(f"{name}: squares", square),
+            Obligation(
+                name,
+                at_most(sign * memory_dot_S_sum, r * K * grad_g2_sum),
+                ("Assumption 3", "length of S", f"{name}: squares", "r"),
+            ),
+        )
+
     by_g = Obligation(
         "Gamma by g",
         at_most(Gamma_sum, (L * beta**2 * K**2 / 2 + beta * r * K) * grad_g2_sum),
-        ("Gamma", "length of S", "<v, S>", "-<v, S>", "alpha"),
-        -residual("Gamma")
-        + L * beta**2 / 2 * slack("length of S")
-        + beta * (L * alpha * slack("<v, S>") + two * slack("-<v, S>")) / 2,
+        ("length of S", "<v, S>", "-<v, S>", "alpha"),
     )
-    return (
-        *sum_bound_in_the_mean(),
-        *reach_steps(end),
-        rules.bilinearity("along", along, plus, plus, gram, words),
-        rules.bilinearity("against", against, minus, minus, gram, words),
-        length,
-        above,
-        under,
-        by_g,
-    )
+    return (*sum_bound_in_the_mean(), *reach_steps(), length, *product("<v, S>", 1), *product("-<v, S>", -1), by_g)
 
 
 # The diverging family: x_t for the draw with b = grad f/2 and for the one with b = -grad f/2.
@@ -171,22 +131,11 @@ def diverging(step: Fact | None = None) -> Statement:
         "x_t^2",
         t,
         at_most(line**2, x_up(t) ** 2),
-        base=Obligation("x_0^2", at_most(1, x_up(0) ** 2), ("x_0",), residual("x_0") * (x_up(0) + 1)),
+        base=Obligation("x_0^2", at_most(1, x_up(0) ** 2), ("x_0",)),
         step=(
+            Obligation("next", equal(x_up(t + 1), -grown * x_up(t)), ("b > 0", "alpha")),
             Obligation(
-                "next",
-                equal(x_up(t + 1), -grown * x_up(t)),
-                ("b > 0", "alpha"),
-                -residual("b > 0") + 3 * x_up(t) / 2 * residual("alpha"),
-            ),
-            Obligation(
-                "x_t^2 from t to t + 1",
-                at_most((1 + (t + 1) / 4) ** 2, x_up(t + 1) ** 2),
-                (hypothesis, "next"),
-                residual("next") * (x_up(t + 1) - grown * x_up(t))
-                + grown**2 * slack(hypothesis)
-                + grown**2 * line**2
-                - (1 + (t + 1) / 4) ** 2,
+                "x_t^2 from t to t + 1", at_most((1 + (t + 1) / 4) ** 2, x_up(t + 1) ** 2), (hypothesis, "next")
             ),
         ),
     )
@@ -195,24 +144,17 @@ def diverging(step: Fact | None = None) -> Statement:
         "sum",
         t,
         at_most(beta * t**3 / 128, Gamma_until(t)),
-        base=Obligation("sum at 0", at_most(0, Gamma_until(0)), ("no Gamma",), residual("no Gamma")),
+        base=Obligation("sum at 0", at_most(0, Gamma_until(0)), ("no Gamma",)),
         step=(
             Obligation(
                 "sum from t to t + 1",
                 at_most(beta * (t + 1) ** 3 / 128, Gamma_until(t + 1)),
                 (total, "E Gamma", "x_t^2", "alpha"),
-                slack(total)
-                + residual("E Gamma")
-                + beta / 4 * residual("alpha") * (3 * x_up(t) ** 2 + x_down(t) ** 2)
-                + beta**2 * (square(x_up(t)) + square(x_down(t))) / 4
-                + beta * square(x_down(t)) / 8
-                + 3 * beta / 8 * slack("x_t^2")
-                + beta * (3 * line**2 / 8 - (3 * t**2 + 3 * t + 1) / 128),
             ),
         ),
     )
     goal = at_most(beta * T**2 / 128, Gamma_until(T) / T)
-    end = Obligation("the statement follows", goal, ("at T",), slack("at T") / T)
+    end = Obligation("the statement follows", goal, ("at T",))
     words = (
         "N = 1, E = 1, L = 1, x_0 = 1, f = g = x^2/2; the past components are (3/2) x^2/2 and (1/2) x^2/2, of which "
         "the memory keeps one, so b = +-grad f/2, m = 1/4 and r = 3/2 hold everywhere, and all functions are convex. "
@@ -258,26 +200,13 @@ def lemma4(constant: Any = 1) -> Claim:
     hypotheses = (STEP_SIZE, DIMINISHING, ROOT, ONE_ROUND, RATIO, POSITIVE_R)
     rise = c * r * K + L * K**2 * c**2 / 2
     definitions = (
-        START,
-        GAMMA,
         Fact(
             "K", equal(K, (sp.exp(c * L * E) - 1) / (c * L)), "K = (exp(c L E) - 1)/(c L), at least ||S||/||grad g||."
         ),
         Fact("C", equal(C, constant * rise * G**2), "C = (c r K + L c^2 K^2/2) G^2."),
     )
-    shrink = slack("beta") * (c * w + beta) + c**2 * w * slack("w <= 1")
-    follows = Obligation(
-        "the statement follows",
-        goal,
-        ("Gamma by g", "bounded", "C", "beta", "w <= 1", "T"),
-        slack("Gamma by g") / T
-        + (L * beta**2 * K**2 / 2 + beta * r * K) * slack("bounded") / T
-        + G**2 * (r * K * slack("beta") + L * K**2 / 2 * shrink)
-        + residual("C") * (1 / T + w)
-        + rise * G**2 / T
-        + (constant - 1) * rise * G**2 * (1 / T + w),
-    )
-    proof = Proof((WITHIN_ONE, SMALL, *_forgetting(c * L * E), follows))
+    follows = Obligation("the statement follows", goal, ("Gamma by g", "bounded", "C", "beta", "w <= 1", "T"))
+    proof = Proof((WITHIN_ONE, SMALL, *_forgetting(), follows))
     mended = Statement(words + ", with an explicit C.", goal, (*hypotheses, BOUNDED), proof, definitions)
     printed = Statement(
         words + ", under Assumptions 1 to 3, for alpha < 2/(L(1 + m)) and beta < c/sqrt(T).", goal, hypotheses
@@ -293,23 +222,12 @@ def lemma18(constant: Any = 1) -> Claim:
     end = sp.Rational(1, 60)
     rise = beta * r * K + L * beta**2 * K**2 / 2
     definitions = (
-        START,
-        GAMMA,
         Fact("K", equal(K, 60 * E * (sp.exp(end) - 1)), "K = 60 (exp(1/60) - 1) E, at least ||S||/||grad g||."),
         Fact("C", equal(C, constant * rise * G**2), "C = (beta r K + L beta^2 K^2/2) G^2."),
     )
-    within = Obligation("exp range", at_most(E * beta * L, end), ("beta",), -L * E * residual("beta"))
-    follows = Obligation(
-        "the statement follows",
-        goal,
-        ("Gamma by g", "bounded", "C"),
-        slack("Gamma by g") / T
-        + rise * slack("bounded") / T
-        + residual("C") * (1 / T + 1)
-        + rise * G**2 / T
-        + (constant - 1) * rise * G**2 * (1 / T + 1),
-    )
-    proof = Proof((within, *_forgetting(end), follows))
+    within = Obligation("exp range", at_most(E * beta * L, end), ("beta",))
+    follows = Obligation("the statement follows", goal, ("Gamma by g", "bounded", "C"))
+    proof = Proof((within, *_forgetting(), follows))
     mended = Statement(words + ", with an explicit C.", goal, (*hypotheses, BOUNDED), proof, definitions)
     printed = Statement(
         words + ", under Assumptions 1 to 3, for alpha < 2/(L(1 + m)) and beta = 1/(60 L E).", goal, hypotheses

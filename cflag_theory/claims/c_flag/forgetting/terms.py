@@ -6,9 +6,9 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.local_steps.drift import MAJORANTS, START, STEPS, step_range
+from cflag_theory.claims.c_flag.local_steps.drift import step_range
 from cflag_theory.claims.c_flag.local_steps.sums import (
-    PLAIN,
+    ERROR_FACTS,
     QUARTER,
     TWELFTH,
     error_sum,
@@ -17,32 +17,50 @@ from cflag_theory.claims.c_flag.local_steps.sums import (
     rho_linear,
     rho_sum,
 )
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.c_flag.vectors import ROUND_SUM, errors, rho
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
-from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, m, r, sum2, symbol
+from cflag_theory.claims.engine.notation import (
+    E,
+    L,
+    alpha,
+    beta,
+    bias,
+    delayed_sum,
+    grad_f,
+    grad_g,
+    m,
+    r,
+    sum2,
+    symbol,
+    unfold,
+    x_t,
+)
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.terms import dot, function, norm
 
 N = symbol("N", "N", positive=True, integer=True)
-memory = symbol("norm_memory", r"{\|\nabla f^\dagger(x_t)\|}", nonnegative=True)
-memory_dot_sum = symbol("memory_dot_sum", r"\langle\nabla f^\dagger,S\rangle", real=True)
-memory_dot_rho = symbol("memory_dot_rho", r"\langle\nabla f^\dagger,\sum_k\bar\rho_{t,k}\rangle", real=True)
-memory_dot_error = symbol("memory_dot_error", r"\langle\nabla f^\dagger,\sum_k\bar e_{t,k}\rangle", real=True)
-rho_dot_error = symbol("rho_dot_error", r"\langle\sum_k\bar\rho_{t,k},\sum_k\bar e_{t,k}\rangle", real=True)
-difference2 = symbol("difference2", r"{\|\sum_k\bar\rho_{t,k}-\sum_k\bar e_{t,k}\|^2}", nonnegative=True)
-Gamma = symbol("Gamma", r"\Gamma(t)", real=True)
-T1, T2, T3, T4 = (symbol(f"T{i}", f"T{i}", real=True) for i in range(1, 5))
-grad_union = symbol("norm_grad_union", r"{\|\nabla\tilde h(x_t)\|}", nonnegative=True)
+grad_memory = grad_f + bias
+memory = symbol("norm_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(grad_memory), nonnegative=True)
+memory_dot_sum = symbol("memory_dot_sum", r"\langle\nabla f^\dagger,S\rangle", dot(grad_memory, delayed_sum), real=True)
+memory_dot_rho = symbol(
+    "memory_dot_rho", r"\langle\nabla f^\dagger,\sum_k\bar\rho_{t,k}\rangle", dot(grad_memory, rho), real=True
+)
+memory_dot_error = symbol(
+    "memory_dot_error", r"\langle\nabla f^\dagger,\sum_k\bar e_{t,k}\rangle", dot(grad_memory, errors), real=True
+)
+rho_dot_error = symbol(
+    "rho_dot_error", r"\langle\sum_k\bar\rho_{t,k},\sum_k\bar e_{t,k}\rangle", dot(rho, errors), real=True
+)
+q = 1 - L * alpha
+Gamma = symbol("Gamma", r"\Gamma(t)", unfold(L / 2 * beta**2 * sum2 - beta * q * memory_dot_sum), real=True)
+T1, T2, T3, T4 = (symbol(f"T{number}", f"T{number}", real=True) for number in range(1, 5))
+#: h~, the mean of f_memory and g on the union of both data sets.
+union_loss = function("union_loss", r"\tilde h")
+grad_union = symbol("norm_grad_union", r"{\|\nabla\tilde h(x_t)\|}", norm(union_loss.grad(x_t)), nonnegative=True)
 omega2 = symbol("omega2", r"\omega^2", nonnegative=True)
 
-GRAM = {
-    ("rho", "rho"): rho_sum**2,
-    ("e", "rho"): rho_dot_error,
-    ("e", "e"): error_sum**2,
-    ("memory", "rho"): memory_dot_rho,
-    ("e", "memory"): memory_dot_error,
-}
 STEP_SIZE = Fact("alpha", below(alpha, 2 / (L * (1 + m))), "alpha < 2 / (L (1 + m)), as Lemma 4 allows.")
 SMALL_STEP = Fact("small alpha", at_most(L * alpha, 1), "alpha <= 1/L.")
 RATIO = Fact("(30)", at_most(memory, r * grad_g), "||grad f_memory(x_t)|| <= r ||grad g(x_t)||, (30) of Lemma 10.")
@@ -51,31 +69,21 @@ LEMMA11 = Fact(
     at_most(grad_g**2, 2 * grad_union**2 + 2 * omega2),
     "||grad g(x_t)||^2 <= 2 ||grad h~(x_t)||^2 + 2 omega^2, Lemma 11, a claim of its own.",
 )
-q = 1 - L * alpha
 
 
 def eq90(weight: Any = 1) -> Claim:
     """(90) as the equality that is printed, and as the inequality that (87) gives."""
     left = L / 2 * beta**2 * sum2 - beta * q * memory_dot_sum
     right = weight * L * beta**2 * (rho_sum**2 + error_sum**2) - beta * q * (memory_dot_rho + memory_dot_error)
-    S = {"rho": sp.S.One, "e": sp.S.One}
     goal = at_most(left, right)
-    half = L * beta**2 / 2
     proof = Proof(
         (
-            rules.bilinearity("||S||^2", sum2, S, S, GRAM, "by (31), S = sum_k rho_k + sum_k e_k."),
-            rules.bilinearity("<memory, S>", memory_dot_sum, {"memory": sp.S.One}, S, GRAM, "the same S."),
-            rules.bilinearity(
-                "(87)", difference2, {**S, "e": -sp.S.One}, {**S, "e": -sp.S.One}, GRAM, "a square, never negative."
-            ),
-            Obligation(
-                "the statement follows",
-                goal,
-                ("||S||^2", "<memory, S>", "(87)"),
-                half * (difference2 - residual("||S||^2") - residual("(87)"))
-                + beta * q * residual("<memory, S>")
-                + (weight - 1) * L * beta**2 * (rho_sum**2 + error_sum**2),
-            ),
+            laws.rewrite("||S||^2", unfold(sum2), given=ROUND_SUM),
+            laws.rewrite("<memory, S>", unfold(memory_dot_sum), given=ROUND_SUM),
+            laws.norm_squared("||rho||^2", rho),
+            laws.norm_squared("||e||^2", errors),
+            laws.square("(87)", rho - errors),
+            Obligation("the statement follows", goal, ("||S||^2", "<memory, S>", "||rho||^2", "||e||^2", "(87)")),
         )
     )
     printed = Statement(
@@ -98,24 +106,16 @@ def eq90(weight: Any = 1) -> Claim:
     )
 
 
-def _squared(name: str, size: Any, scale: sp.Expr, rest: sp.Expr) -> sp.Expr:
-    """scale (bound^2 - size^2) + rest, from the slack bound - size."""
-    return scale * slack(name) * (slack(name) + 2 * size) + rest
-
-
 def eq151(first: Any = 32, second: Any = 2, third: Any = 4) -> Claim:
     """T1 and T4 with the printed constants, or others in their place."""
     bound1 = first * beta**4 * L**3 * E**4 * grad_g**2 + second * beta**2 * L * E**2 * grad_g**2
     scale = L * beta**2
     goal1 = at_most(scale * rho_sum**2, bound1)
     enough = sp.Rational(8, 7)
-    rest = scale * ((second - enough**2) * E**2 * grad_g**2 + first * (beta * L * E**2 * grad_g) ** 2)
-    steps1 = rho_linear("(132)", enough, QUARTER)
-    proof1 = Proof(
-        (*steps1, Obligation("the statement follows", goal1, ("(132)",), _squared("(132)", rho_sum, scale, rest)))
-    )
+    steps1 = rho_linear("(132)", enough)
+    proof1 = Proof((*steps1, Obligation("the statement follows", goal1, ("(132)",))))
     near = step_range(QUARTER)
-    mended1 = Statement("T1 = L beta^2 ||sum_k rho_k||^2 for beta <= 1/(4 L E).", goal1, (near,), proof1, PLAIN.facts)
+    mended1 = Statement("T1 = L beta^2 ||sum_k rho_k||^2 for beta <= 1/(4 L E).", goal1, (near,), proof1)
     best = 4 * (sp.exp(QUARTER) - 1)
     tight1 = at_most(scale * rho_sum**2, best**2 * beta**2 * L * E**2 * grad_g**2)
     sharp1 = Statement(
@@ -124,11 +124,10 @@ def eq151(first: Any = 32, second: Any = 2, third: Any = 4) -> Claim:
         (near,),
         Proof(
             (
-                *rho_linear("(132)", best, QUARTER),
-                Obligation("the statement follows", tight1, ("(132)",), _squared("(132)", rho_sum, scale, sp.S.Zero)),
+                *rho_linear("(132)", best),
+                Obligation("the statement follows", tight1, ("(132)",)),
             )
         ),
-        PLAIN.facts,
     )
     sharpened = Sharp(
         "the right side over beta^2 L E^2 ||grad g(x_t)||^2 at beta = 1/(4 L E); a constant replaces both terms",
@@ -146,17 +145,17 @@ def eq151(first: Any = 32, second: Any = 2, third: Any = 4) -> Claim:
     without_range = Statement(f"{words} with the sum over clients dropped, in the range of Lemma 4.", goal1)
     needed = Repair("needs-hypothesis", "beta <= 1/(4 L E), which Lemma 15 needs", mended1)
 
-    def fourth(value: sp.Expr, name: str, hypotheses: tuple[Fact, ...], proved: bool) -> Statement:
+    def fourth(value: sp.Expr, name: str, hypotheses: tuple[Fact, ...]) -> Statement:
         goal = at_most(scale * error_sum**2, value**2 * beta**4 * L**3 * E**4 * grad_g**2)
-        steps = error_total("(146)", value, TWELFTH)
-        follows = Obligation("the statement follows", goal, ("(146)",), _squared("(146)", error_sum, scale, sp.S.Zero))
-        return Statement(name, goal, hypotheses, Proof((*steps, follows)) if proved else None, (START, *MAJORANTS))
+        steps = error_total("(146)", at_most(error_sum, value * beta * L * E**2 * grad_g))
+        proof = Proof((*steps, Obligation("the statement follows", goal, ("(146)",))))
+        return Statement(name, goal, hypotheses, proof if hypotheses else None, ERROR_FACTS)
 
     root = sp.sqrt(sp.sympify(third))
     far = step_range(TWELFTH)
     fourth_words = f"T4 = L beta^2 ||sum_k e_k||^2 <= {third} beta^4 L^3 E^4 ||grad g(x_t)||^2"
-    mended4 = fourth(root, f"{fourth_words} for beta <= 1/(12 L E).", (STEPS, far), True)
-    sharp4 = fourth(sp.Rational(1, 2), "T4 with 1/4 in place of 4, in the same range.", (STEPS, far), True)
+    mended4 = fourth(root, f"{fourth_words} for beta <= 1/(12 L E).", (far,))
+    sharp4 = fourth(sp.Rational(1, 2), "T4 with 1/4 in place of 4, in the same range.", (far,))
     return Claim(
         "cflag.eq151",
         "C-FLAG",
@@ -167,7 +166,7 @@ def eq151(first: Any = 32, second: Any = 2, third: Any = 4) -> Claim:
             Part("2", without_range, needed, sharpened),
             Part(
                 "3",
-                fourth(root, f"{fourth_words}, in the range of Lemma 4.", (STEPS,), False),
+                fourth(root, f"{fourth_words}, in the range of Lemma 4.", ()),
                 Repair("needs-hypothesis", "beta <= 1/(12 L E), which Lemma 16 needs", mended4),
                 Sharp("the constant of beta^4 L^3 E^4 ||grad g(x_t)||^2", sp.sympify(third), sp.Rational(1, 4), sharp4),
             ),
@@ -184,32 +183,27 @@ def eq156(first: Any = 4, second: Any = 2) -> Claim:
 
     def statement(which: str, constant: sp.Expr, words: str, hypotheses: tuple[Fact, ...], proved: bool) -> Statement:
         if which == "T2":
-            inner, size = memory_dot_rho, rho_sum
-            limit, factor = QUARTER, constant * L * beta * E**2 * grad_g + E * grad_g
-            steps: tuple[Step, ...] = rho_bound("sum", constant, limit) if proved else ()
-            facts: tuple[Fact, ...] = PLAIN.facts
+            inner, v, factor = memory_dot_rho, rho, constant * L * beta * E**2 * grad_g + E * grad_g
+            steps = rho_bound("sum", constant)
         else:
-            inner, size = memory_dot_error, error_sum
-            limit, factor = TWELFTH, constant * beta * L * E**2 * grad_g
-            steps = error_total("sum", constant, limit) if proved else ()
-            facts = (START, *MAJORANTS)
+            inner, v, factor = memory_dot_error, errors, constant * beta * L * E**2 * grad_g
+            steps = error_total("sum", at_most(error_sum, factor))
         goal = at_most(-beta * q * inner, sp.expand(beta * q * r * grad_g * factor))
-        gap = slack("Cauchy-Schwarz") + slack("(30)") * size + r * grad_g * slack("sum")
-        follows = Obligation(
-            "the statement follows",
-            goal,
-            ("small alpha", "Cauchy-Schwarz", "(30)", "sum"),
-            beta * slack("small alpha") * gap,
+        proof = Proof(
+            (
+                *steps,
+                laws.cauchy_schwarz("Cauchy-Schwarz", -grad_memory, v),
+                Obligation("the statement follows", goal, ("small alpha", "Cauchy-Schwarz", "(30)", "sum")),
+            )
         )
-        schwarz = rules.cauchy_schwarz("Cauchy-Schwarz", -inner, memory, size, "the vectors of the inner product.")
-        return Statement(words, goal, hypotheses, Proof((*steps, schwarz, follows)) if proved else None, facts)
+        return Statement(words, goal, hypotheses, proof if proved else None, ERROR_FACTS if which == "T3" else ())
 
     known = (STEP_SIZE, RATIO)
     near, far = step_range(QUARTER), step_range(TWELFTH)
     two = f"T2 <= [{first} beta^2 (1 - L alpha) r L E^2 + beta (1 - L alpha) r E] ||grad g(x_t)||^2"
     three = f"T3 <= {second} r beta^2 (1 - L alpha) L E^2 ||grad g(x_t)||^2"
     a, b = sp.sympify(first), sp.sympify(second)
-    everything2, everything3 = (*known, near, SMALL_STEP), (STEPS, *known, far, SMALL_STEP)
+    everything2, everything3 = (*known, near, SMALL_STEP), (*known, far, SMALL_STEP)
     mended2 = statement("T2", a, f"{two} for alpha <= 1/L and beta <= 1/(4 L E).", everything2, True)
     mended3 = statement("T3", b, f"{three} for alpha <= 1/L and beta <= 1/(12 L E).", everything3, True)
     best = 16 * (sp.exp(QUARTER) - sp.Rational(5, 4))
@@ -242,7 +236,7 @@ def eq156(first: Any = 4, second: Any = 2) -> Claim:
             ),
             Part(
                 "2",
-                statement("T3", b, f"{three} {every}; granted beta <= 1/(12 L E).", (STEPS, *known, far), False),
+                statement("T3", b, f"{three} {every}; granted beta <= 1/(12 L E).", (*known, far), False),
                 Repair("needs-hypothesis", sign, mended3),
                 sharp3,
             ),
@@ -254,9 +248,7 @@ def eq156(first: Any = 4, second: Any = 2) -> Claim:
             ),
             Part(
                 "4",
-                statement(
-                    "T3", b, f"{three} for every beta; granted alpha <= 1/L.", (STEPS, *known, SMALL_STEP), False
-                ),
+                statement("T3", b, f"{three} for every beta; granted alpha <= 1/L.", (*known, SMALL_STEP), False),
                 Repair("needs-hypothesis", "beta <= 1/(12 L E), which Lemma 16 needs", mended3),
                 sharp3,
             ),
@@ -295,7 +287,7 @@ def eq158(first: Any = 36) -> Claim:
         "(157): the sum of the four bounds, given (149), (150), (151), (154) and (156).",
         goal,
         facts,
-        Proof((Obligation("the statement follows", goal, names, sp.Add(*map(slack, names))),)),
+        Proof((Obligation("the statement follows", goal, names),)),
     )
     lead = first * beta**4 * L**3 * E**4 + 2 * beta**2 * L * E**2
     collected = (lead + r * beta * E * q * (4 * beta * L * E + 2 * beta * L * E + 1)) * grad_g**2
@@ -305,7 +297,7 @@ def eq158(first: Any = 36) -> Claim:
         "1)] ||grad g(x_t)||^2.",
         identity,
         (),
-        Proof((Obligation("the statement follows", identity, (), sp.S.Zero),)),
+        Proof((Obligation("the statement follows", identity, ()),)),
     )
     return Claim(
         "cflag.eq158",
@@ -325,14 +317,12 @@ def eq160(factor: Any = 2) -> Claim:
     """Lemma 11 put into the bracket, and the bracket doubled."""
     split = 2 * grad_union**2 + 2 * omega2
     goal = at_most(bracket() * grad_g**2, bracket() * split)
-    lead = 36 * beta**4 * L**3 * E**4 + 2 * beta**2 * L * E**2
-    positive = lead + r * beta * E * slack("small alpha") * (6 * beta * L * E + 1)
     known = (STEP_SIZE, LEMMA11)
     mended = Statement(
         "(158) <= (159) for alpha <= 1/L.",
         goal,
         (*known, SMALL_STEP),
-        Proof((Obligation("the statement follows", goal, ("Lemma 11", "small alpha"), positive * slack("Lemma 11")),)),
+        Proof((Obligation("the statement follows", goal, ("Lemma 11", "small alpha")),)),
     )
     printed = Statement(
         "(158) <= (159): ||grad g(x_t)||^2 replaced by 2 ||grad h~(x_t)||^2 + 2 omega^2 behind the bracket.",
@@ -345,7 +335,7 @@ def eq160(factor: Any = 2) -> Claim:
         "E + 1) = Q.",
         doubled,
         (),
-        Proof((Obligation("the statement follows", doubled, (), sp.S.Zero),)),
+        Proof((Obligation("the statement follows", doubled, ()),)),
     )
     repair = Repair(
         "needs-hypothesis",

@@ -7,31 +7,32 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.c_flag.local_steps.drift import (
-    START,
     STEPS,
+    UP_TO_K,
     change,
+    difference,
     drift,
     error,
+    filled,
     gap_mean,
     largest,
+    moved,
     path_bound,
-    step_length,
+    step,
     step_range,
     table_mean,
 )
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import slack
+from cflag_theory.claims.c_flag.local_steps.points import before, earlier_points, more_points, up_to_last
+from cflag_theory.claims.c_flag.vectors import TABLE, b, client, table_point, tau, x_local
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
-from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k, sequence, symbol
+from cflag_theory.claims.engine.notation import E, L, beta, components, grad_g, j, k, unfold, x_t
+from cflag_theory.claims.engine.operators import Largest
 from cflag_theory.claims.engine.relation import at_most
-from cflag_theory.claims.engine.steps import Obligation, Proof, RuleUse, Step
-
-#: max over b <= k - 1; the maximum over no points, at k = 0, is 0.
-before = sequence("max_drift_before", r"\max_{b\le @-1}\|x_{t,b}^i-x_t\|", nonnegative=True)
-b = symbol("b", "b", nonnegative=True, integer=True)
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step
+from cflag_theory.claims.engine.terms import norm
 
 _QUARTER, _TWELFTH = sp.Rational(1, 4), sp.Rational(1, 12)
-_MEAN = "e_{t,k} is a mean of differences between table points and x_{t,k}."
 _EMPTY = "At k = 0 the maximum runs over no b; it is read as 0, and the error there is 0."
 
 
@@ -39,51 +40,62 @@ def lemma12(constant: Any = 3) -> Claim:
     """Lemma 12 with the printed constant of the maximum, or another one in its place."""
     u = beta * L * E
     each = beta * (grad_g + L * before(k))
+    here = x_local(client, k)
+    after, hypothesis = x_local(client, k + 1), "spread (hypothesis)"
+
+    def spread(index: sp.Expr) -> sp.Expr:
+        return Largest(b, k, norm(x_local(client, index) - x_local(client, b)))
+
+    next_bound = (k + 1) * each.xreplace({k: k + 1})
     steps: tuple[Step, ...] = (
-        rules.triangle(
-            "one step",
-            step_length(b),
-            (beta * grad_g, beta * change(b)),
-            "for b < k, the local step (4) is -beta grad g(x_t) - beta (grad g_i'(x_{t,b}) - grad g_i(x_t)).",
+        *difference("table", change(k), x_t, table_mean(k)),
+        *filled(),
+        step("one step", sp.S.Zero),
+        Induction(
+            "spread",
+            k,
+            at_most(spread(k), k * each),
+            base=Obligation("no step yet", at_most(0, 0), ()),
+            step=(
+                *up_to_last(),
+                *more_points(),
+                laws.member("older point", spread(k), b, given="b"),
+                laws.triangle("through x_k", after - x_local(client, b), after - here, here - x_local(client, b)),
+                Obligation(
+                    "older than k + 1",
+                    at_most(norm(after - x_local(client, b)), next_bound),
+                    (
+                        *("older point", "through x_k", "one step", "table", "table points"),
+                        *("points so far", "more points", hypothesis),
+                    ),
+                ),
+                laws.maximum_of_bounds("older points", spread(k + 1), given="older than k + 1"),
+                Obligation("x_{k+1} itself", at_most(0, next_bound), ()),
+                laws.maximum("spread at k + 1", spread(k + 1), given=("older points", "x_{k+1} itself")),
+            ),
         ),
-        rules.component_smoothness(
-            "table", change(b), table_mean(b), L, "a mean of differences between table points and x_t."
-        ),
-        rules.largest_member(
-            "table points", table_mean(b), before(k), "the table at b < k was filled at points up to k - 1."
-        ),
-        Obligation(
-            "each step",
-            at_most(step_length(b), each),
-            ("one step", "table", "table points"),
-            slack("one step") + beta * slack("table") + beta * L * slack("table points"),
-        ),
-        rules.mean_of_bounds(
-            "gaps",
-            gap_mean(k),
-            k * each,
-            "||x_{t,k} - x_{t,tau}|| is at most the sum of the k - tau <= k steps between, each bounded so.",
-            ("each step",),
-        ),
-        rules.component_smoothness("(94)", error(k), gap_mean(k), L, _MEAN),
+        laws.member("gap of an entry", spread(k), tau(client, k, j), given=TABLE),
+        laws.mean("gaps", components, given="gap of an entry"),
+        *difference("(94)", error(k), here, gap_mean(k)),
     )
     goal = at_most(error(k), u * grad_g + constant * beta * L**2 * E * before(k))
-    lead = L * each * (slack("k") + 1) + (constant - 1) * beta * L**2 * E * before(k)
-    follows = Obligation("the statement follows", goal, ("(94)", "gaps", "k"), slack("(94)") + L * slack("gaps") + lead)
+    follows = Obligation("the statement follows", goal, ("(94)", "gaps", "spread", "k"))
     tight = at_most(error(k), k * L * each)
-    in_k = Obligation("the statement follows", tight, ("(94)", "gaps"), slack("(94)") + L * slack("gaps"))
+    in_k = Obligation("the statement follows", tight, ("(94)", "gaps", "spread"))
     printed = Statement(
         f"||e_{{t,k}}^i|| <= beta L E ||grad g(x_t)|| + {constant} beta L^2 E max_{{b<=k-1}} ||x_{{t,b}}^i - x_t|| for "
         "k = 0, ..., E - 1 and every step size.",
         goal,
         (STEPS,),
         Proof((*steps, follows)),
+        (UP_TO_K,),
     )
     sharp = Statement(
         "||e_{t,k}^i|| <= beta L k (||grad g(x_t)|| + L max_{b<=k-1} ||x_{t,b}^i - x_t||).",
         tight,
         (STEPS,),
         Proof((*steps, in_k)),
+        (UP_TO_K,),
     )
     words = "the constant of beta L^2 E max ||x_{t,b}^i - x_t||, with k in place of E in both terms"
     return Claim(
@@ -112,25 +124,19 @@ def lemma12(constant: Any = 3) -> Claim:
 def eq105(constant: Any = 2) -> Claim:
     """(105), and line (103) of its derivation as it is printed."""
 
-    def split(second: sp.Expr, words: str) -> RuleUse:
-        return rules.triangle("(103)", gap_mean(k), (table_mean(k), second), words)
-
-    through = "for every component, x_tau - x_{t,k} is (x_tau - x_t) - (x_{t,k} - x_t); averaged over components."
+    here = x_local(client, k)
+    split = (
+        laws.triangle("entry by x_t", table_point(k) - here, table_point(k) - x_t, x_t - here),
+        laws.mean("(103)", components, given="entry by x_t"),
+    )
     goal = at_most(error(k), constant * L * largest(k))
     proof = Proof(
         (
-            rules.component_smoothness("(102)", error(k), gap_mean(k), L, _MEAN),
-            split(drift(k), through),
-            rules.largest_member("table points", table_mean(k), largest(k), "tau_{k,j} <= k."),
-            rules.largest_member("the last point", drift(k), largest(k), "x_{t,k} is one of the points."),
-            Obligation(
-                "the statement follows",
-                goal,
-                ("(102)", "(103)", "table points", "the last point"),
-                slack("(102)")
-                + L * (slack("(103)") + slack("table points") + slack("the last point"))
-                + (constant - 2) * L * largest(k),
-            ),
+            *difference("(102)", error(k), here, gap_mean(k)),
+            *split,
+            *filled(),
+            laws.member("the last point", unfold(largest(k)), k),
+            Obligation("the statement follows", goal, ("(102)", "(103)", "table points", "the last point")),
         )
     )
     first = Statement(
@@ -144,7 +150,7 @@ def eq105(constant: Any = 2) -> Claim:
         "(102) <= (103) with ||x_{t,tau} - x_t|| + ||x_{t,l} - x_t|| in the brackets.",
         mended,
         (STEPS,),
-        Proof((split(drift(k), through), Obligation("the statement follows", mended, ("(103)",), L * slack("(103)")))),
+        Proof((*split, Obligation("the statement follows", mended, ("(103)",)))),
     )
     second = Statement(
         "(102) <= (103) as printed, with ||x_{t,tau} - x_t|| twice in the brackets.",
@@ -171,37 +177,27 @@ def eq117(constant: Any = 2) -> Claim:
     """(117) with the printed constant of beta ||grad g||, or another one in its place."""
     bound = (1 + beta * L) * drift(k) + beta * L * before(k)
     steps: tuple[Step, ...] = (
-        rules.triangle(
-            "one step",
-            drift(k + 1),
-            (drift(k), beta * grad_g, beta * change(k)),
-            "x_{t,k+1} - x_t is (x_{t,k} - x_t) - beta grad g(x_t) - beta (grad g_i'(x_{t,k}) - grad g_i(x_t)) by (4).",
-        ),
-        rules.component_smoothness(
-            "table", change(k), table_mean(k), L, "a mean of differences between table points and x_t."
-        ),
-        rules.largest_member("table points", table_mean(k), largest(k), "tau_{k,j} <= k."),
-        Obligation("the last point", at_most(drift(k), drift(k) + before(k)), (), before(k)),
-        Obligation("the earlier points", at_most(before(k), drift(k) + before(k)), (), drift(k)),
-        rules.maximum(
+        step("one step", moved(k)),
+        *difference("table", change(k), x_t, table_mean(k)),
+        *filled(),
+        Induction(
             "all points",
-            largest(k),
-            drift(k) + before(k),
-            "b = k or b <= k - 1.",
-            ("the last point", "the earlier points"),
+            k,
+            at_most(largest(k), drift(k) + before(k)),
+            base=Obligation("one point", at_most(drift(0), drift(0) + before(0)), ()),
+            step=(
+                *up_to_last(),
+                Obligation("the earlier points", at_most(largest(k), drift(k + 1) + before(k + 1)), ("points so far",)),
+                Obligation("the last point", at_most(drift(k + 1), drift(k + 1) + before(k + 1)), ()),
+                laws.maximum("points to k + 1", unfold(largest(k)), given=("the earlier points", "the last point")),
+            ),
         ),
     )
 
     def proof(value: sp.Expr) -> Proof:
         goal = at_most(drift(k + 1), bound + value * beta * grad_g)
-        certificate = (
-            slack("one step")
-            + beta * slack("table")
-            + beta * L * (slack("table points") + slack("all points"))
-            + (value - 1) * beta * grad_g
-        )
         given = ("one step", "table", "table points", "all points")
-        return Proof((*steps, Obligation("the statement follows", goal, given, certificate)))
+        return Proof((*steps, Obligation("the statement follows", goal, given)))
 
     printed = Statement(
         f"||x_{{t,k+1}} - x_t|| <= (1 + beta L) ||x_{{t,k}} - x_t|| + {constant} beta ||grad g(x_t)|| + beta L "
@@ -209,12 +205,14 @@ def eq117(constant: Any = 2) -> Claim:
         at_most(drift(k + 1), bound + constant * beta * grad_g),
         (step_range(_QUARTER), STEPS),
         proof(constant),
+        (UP_TO_K,),
     )
     sharp = Statement(
         "The same with beta ||grad g(x_t)||, for every step size.",
         at_most(drift(k + 1), bound + beta * grad_g),
         (STEPS,),
         proof(sp.S.One),
+        (UP_TO_K,),
     )
     words = "the constant of beta ||grad g(x_t)||"
     return Claim(
@@ -246,31 +244,25 @@ def eq126() -> Claim:
         Proof(
             (
                 *path_bound("all points up to l", sp.Integer(4), _QUARTER),
-                rules.largest_member("earlier points", before(k), largest(k), "b <= l - 1."),
-                Obligation(
-                    "the statement follows",
-                    put_in,
-                    ("(121)", "earlier points", "all points up to l"),
-                    (1 + beta * L) * slack("(121)")
-                    + beta * L * (slack("earlier points") + slack("all points up to l")),
-                ),
+                *earlier_points(),
+                Obligation("the statement follows", put_in, ("(121)", "earlier points", "all points up to l")),
             )
         ),
-        (START,),
+        (UP_TO_K,),
     )
     collected = at_most(first_line, second_line)
     second = Statement(
         "Step (b), (124) <= (125).",
         collected,
         (STEPS,),
-        Proof((Obligation("the statement follows", collected, ("k",), 8 * beta**2 * L * grad_g * (slack("k") + 1)),)),
+        Proof((Obligation("the statement follows", collected, ("k",)),)),
     )
     closed = at_most(second_line, 4 * beta * (k + 1) * grad_g)
     third = Statement(
         "Step (c), (125) <= (126) = 4 beta (l + 1) ||grad g(x_t)||.",
         closed,
         hypotheses,
-        Proof((Obligation("the statement follows", closed, ("beta",), 8 * beta * grad_g * slack("beta")),)),
+        Proof((Obligation("the statement follows", closed, ("beta",)),)),
     )
     return Claim(
         "cflag.eq126",
@@ -297,10 +289,8 @@ def eq129(constant: Any = 4) -> Claim:
 
     def first_statement(value: sp.Expr, count: sp.Expr, words: str) -> Statement:
         goal = at_most(u * grad_g + weight * before(k), u * grad_g + weight * (value * beta * count * grad_g))
-        certificate = weight * (slack("earlier points") + slack("all points up to k"))
         given: tuple[str, ...] = ("earlier points", "all points up to k")
         if count != k:
-            certificate += weight * value * beta * grad_g * (slack("k") + 1)
             given += ("k",)
         return Statement(
             words,
@@ -309,11 +299,11 @@ def eq129(constant: Any = 4) -> Claim:
             Proof(
                 (
                     *path_bound("all points up to k", value, _TWELFTH),
-                    rules.largest_member("earlier points", before(k), largest(k), "b <= k - 1."),
-                    Obligation("the statement follows", goal, given, certificate),
+                    *earlier_points(),
+                    Obligation("the statement follows", goal, given),
                 )
             ),
-            (START,),
+            (UP_TO_K,),
         )
 
     best = 12 * (sp.exp(_TWELFTH) - 1)
@@ -335,7 +325,7 @@ def eq129(constant: Any = 4) -> Claim:
         "... <= (beta L E + 12 beta^2 L^2 E^2) ||grad g(x_t)||, with equality.",
         mended,
         hypotheses,
-        Proof((Obligation("the statement follows", mended, (), sp.S.Zero),)),
+        Proof((Obligation("the statement follows", mended, ()),)),
     )
     repair = Repair("typo", "drop ||grad g(x_t)|| inside the bracket", repaired)
     words = "the constant of beta E ||grad g(x_t)|| that bounds the maximum, with k in place of E"

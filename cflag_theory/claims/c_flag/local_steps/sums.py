@@ -6,218 +6,222 @@ summing the growth of the drift gives ||grad g(x_t)|| ((1 + beta L)^E - 1) / (be
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
 
+from cflag_theory.claims.c_flag.local_steps.delayed import error_by_table
 from cflag_theory.claims.c_flag.local_steps.drift import (
     MAJORANTS,
-    START,
-    STEPS,
-    error_bound,
+    change,
+    difference,
+    drift,
+    error,
+    filled,
     growth,
     largest,
     step_range,
+    table,
+    table_mean,
 )
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.c_flag.vectors import (
+    ROUND_SUM,
+    client,
+    delayed,
+    ell,
+    errors,
+    grad_client,
+    rho,
+    x_local,
+)
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
-from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k, sequence, symbol
+from cflag_theory.claims.engine.notation import (
+    E,
+    L,
+    beta,
+    clients,
+    delayed_sum,
+    grad_current,
+    grad_g,
+    i,
+    k,
+    symbol,
+    unfold,
+    x_t,
+)
+from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use
+from cflag_theory.claims.engine.terms import norm
 
-rho_sum = symbol("rho_sum", r"{\|\sum_k\bar\rho_{t,k}\|}", nonnegative=True)
-error_sum = symbol("error_sum", r"{\|\sum_k\bar e_{t,k}\|}", nonnegative=True)
-mean_error = symbol("mean_error", r"\frac{1}{E}\sum_k\sum_i p_i\|e_{t,k}^i\|", nonnegative=True)
+rho_sum = symbol("rho_sum", r"{\|\sum_k\bar\rho_{t,k}\|}", norm(rho), nonnegative=True)
+error_sum = symbol("error_sum", r"{\|\sum_k\bar e_{t,k}\|}", norm(errors), nonnegative=True)
+norm_S = symbol("norm_S", r"{\|S\|}", norm(delayed_sum), nonnegative=True)
 
 QUARTER, TWELFTH = sp.Rational(1, 4), sp.Rational(1, 12)
+u = beta * L * E
+SUMMED = Fact("l", at_most(ell + 1, E), "l stands for any of 0, ..., E - 1.")
+#: What the bounds on sums of errors define.
+ERROR_FACTS = (*MAJORANTS, SUMMED)
 
 
-@dataclass(frozen=True)
-class Changes:
-    """How much gradients at the local points differ from those at x_t: of one client, in the mean, and summed."""
+def over_round(given: str, v: sp.Expr, name: str) -> tuple[Use, ...]:
+    """Steps from ||v|| <= bound, shown for any client at l, to the norm of v's sum over a round, the last `name`.
 
-    one: Any
-    mean: Any
-    total: Any
-    why: str
-
-    @property
-    def facts(self) -> tuple[Fact, ...]:
-        """Where the drift and the sum begin, and how the sum goes on."""
-        return (
-            START,
-            Fact("empty sum", equal(self.total(0), 0), "The sum over l < 0 is empty."),
-            Fact("next term", equal(self.total(k + 1), self.total(k) + self.mean(k)), "One more term at l = k."),
-        )
-
-    def bound(self, index: sp.Expr) -> Relation:
-        """total(index) <= ||grad g|| (((1 + beta L)^index - 1) / (beta L) - index)."""
-        return at_most(self.total(index), grad_g * (((1 + beta * L) ** index - 1) / (beta * L) - index))
-
-
-def _changes(name: str, latex: str, why: str) -> Changes:
-    late = latex.replace("@", "l")
-    return Changes(
-        sequence(name, rf"{{\|{latex}\|}}", nonnegative=True),
-        sequence(f"mean_{name}", rf"\sum_i p_i\|{latex}\|", nonnegative=True),
-        sequence(f"total_{name}", rf"\sum_{{l<@}}\sum_i p_i\|{late}\|", nonnegative=True),
-        why,
+    v is a vector in `client` and k. "sum of bounds" has the sum over l of the mean over clients of the bounds.
+    """
+    v = v.xreplace({k: ell}).xreplace({client: i})
+    whole = sum_over(ell, E)
+    return (
+        laws.at("at l and i", client, i, given=given),
+        laws.mean("over clients", clients, given="at l and i"),
+        laws.mean("sum of bounds", whole, given="over clients"),
+        laws.norm_of_mean("norm over clients", clients, v),
+        laws.mean("sum of norms", whole, given="norm over clients"),
+        laws.norm_of_mean(name, whole, clients(v)),
     )
 
 
-PLAIN = _changes(
-    "client_change",
-    r"\nabla g_i(x_{t,@}^i)-\nabla g_i(x_t)",
-    "g_i is L-smooth, being a mean of L-smooth components.",
-)
-DELAYED = _changes(
-    "delayed_change",
-    r"\nabla g_i'(x_{t,@}^i)-\nabla g_i(x_t)",
-    "a mean over components of differences between points tau_{k,j} <= k and x_t.",
-)
-u = beta * L * E
+SUM = ("sum of bounds", "sum of norms")
 
 
-def exact_sum(name: str, whole: sp.Expr, words: str, changes: Changes = PLAIN) -> tuple[Step, ...]:
-    """Steps to whole <= ||grad g|| ((1 + beta L)^E - 1) / (beta L), for a sum of E gradients.
+def plain_change() -> tuple[Use | Obligation, ...]:
+    """Steps to "change": ||grad g_i(x_{t,k}) - grad g_i(x_t)|| <= L drift(k)."""
+    return difference(
+        "change", norm(grad_client(x_local(client, k)) - grad_client(x_t)), x_t, drift(k), x_local(client, k)
+    )
 
-    `words` say why the sum is at most E ||grad g|| plus the sum of the changes.
-    """
-    powers = grad_g * ((1 + beta * L) ** k - 1)
-    one, mean, total = changes.one(k), changes.mean(k), changes.total(E)
+
+def split(whole: sp.Expr) -> Use:
+    """(135): the sum of E gradients is E grad g(x_t) and the sum of their changes."""
+    if whole == norm_S:
+        return laws.triangle("(135)", delayed_sum, rho + errors - E * grad_current, E * grad_current, given=ROUND_SUM)
+    return laws.triangle("(135)", rho, rho - E * grad_current, E * grad_current)
+
+
+def _geometric() -> tuple[Step, ...]:
+    """The sum of (1 + beta L)^l over l < E, as "geometric"."""
+    power = (1 + beta * L) ** ell
+
+    def closed(count: sp.Expr) -> Relation:
+        return equal(sum_over(ell, count)(power), ((1 + beta * L) ** count - 1) / (beta * L))
+
     return (
-        growth(),
         Induction(
-            "sum of changes",
+            "powers",
             k,
-            changes.bound(k),
-            base=Obligation("no change yet", changes.bound(sp.S.Zero), ("empty sum",), -residual("empty sum")),
+            closed(k),
+            base=Obligation("no power", closed(sp.S.Zero), ()),
             step=(
-                rules.component_smoothness("one change", one, largest(k), L, changes.why),
-                Obligation(
-                    "by the growth",
-                    at_most(one, powers),
-                    ("one change", "growth"),
-                    slack("one change") + L * slack("growth"),
-                ),
-                rules.mean_of_bounds("over clients", mean, powers, "with weights p_i.", ("by the growth",)),
-                Obligation(
-                    "one more change",
-                    changes.bound(k + 1),
-                    ("sum of changes (hypothesis)", "over clients", "next term"),
-                    slack("sum of changes (hypothesis)") + slack("over clients") - residual("next term"),
-                ),
+                laws.last_term("one more power", ell, k, power),
+                Obligation("powers up to k", closed(k + 1), ("powers (hypothesis)", "one more power")),
             ),
         ),
-        Instance("all changes", "sum of changes", k, E),
-        rules.triangle("(135)", whole, (total, E * grad_g), words),
+        Instance("geometric", "powers", k, E),
+    )
+
+
+def exact_sum(name: str, whole: sp.Expr) -> tuple[Step, ...]:
+    """Steps to whole <= ||grad g|| ((1 + beta L)^E - 1) / (beta L), for rho_sum or norm_S."""
+    at_table = whole == norm_S
+    v = (delayed(k) if at_table else grad_client(x_local(client, k))) - grad_client(x_t)
+    below = (
+        (*difference("change", change(k), x_t, table_mean(k)), *filled())
+        if at_table
+        else (*plain_change(), laws.member("table points", unfold(largest(k)), k))
+    )
+    return (
+        growth(),
+        *below,
+        Obligation(
+            "by the growth",
+            at_most(norm(v), grad_g * ((1 + beta * L) ** k - 1)),
+            ("change", "table points", "growth"),
+        ),
+        laws.at("at l", k, ell, given="by the growth"),
+        *over_round("at l", v, "sum of changes"),
+        *_geometric(),
+        split(whole),
         Obligation(
             name,
             at_most(whole, grad_g * ((1 + beta * L) ** E - 1) / (beta * L)),
-            ("(135)", "all changes"),
-            slack("(135)") + slack("all changes"),
+            ("(135)", "sum of changes", *SUM, "geometric"),
         ),
     )
 
 
-RHO = "grad g_i(x_{t,k}^i) = grad g_i(x_t) + the change, and the weighted mean of grad g_i(x_t) is grad g(x_t)."
-
-
-def _within(end: sp.Expr, limit: sp.Expr) -> tuple[Step, ...]:
+def _by_exp(name: str, goal: Relation, bound: Use, attained: bool) -> tuple[Step, ...]:
+    """Steps to the goal from the exact sum, for beta L E <= 1/4, and from exp(1/4) <= 9/7 if it leaves room for it."""
+    given = ("exact sum", "power", bound.name)
     return (
-        Obligation("range", at_most(u, end), ("beta",), slack("beta") + end - limit),
-        rules.tangent_of_exp("power", beta * L, E),
+        *exact_sum("exact sum", rho_sum),
+        Obligation("range", at_most(u, QUARTER), ("beta",)),
+        laws.tangent_of_exp("power", beta * L, E),
+        bound,
+        *(() if attained else (laws.exp_quarter("exp"),)),
+        Obligation(name, goal, given if attained else (*given, "exp")),
     )
 
 
-def rho_bound(name: str, constant: sp.Expr, limit: sp.Expr) -> tuple[Step, ...]:
-    """Steps to (131), ||sum rho|| <= constant * beta L E^2 ||grad g|| + E ||grad g||, for beta L E <= limit.
+def rho_bound(name: str, constant: sp.Expr) -> tuple[Step, ...]:
+    """Steps to (131), ||sum rho|| <= constant * beta L E^2 ||grad g|| + E ||grad g||, for beta L E <= 1/4.
 
-    The constant is (exp(limit) - 1 - limit) / limit^2, or one that exp(1/4) <= 9/7 shows to be larger.
+    The constant is 16 exp(1/4) - 20, or one that exp(1/4) <= 9/7 shows to be larger.
     """
     goal = at_most(rho_sum, constant * L * beta * E**2 * grad_g + E * grad_g)
-    attained = constant == (sp.exp(limit) - 1 - limit) / limit**2
-    end = limit if attained else QUARTER
-    steps = (
-        *exact_sum("exact sum", rho_sum, RHO),
-        *_within(end, limit),
-        rules.parabola_over_exp("parabola", u, end, ("range",)),
-    )
-    certificate = slack("exact sum") + grad_g / (beta * L) * (slack("power") + slack("parabola"))
-    given: tuple[str, ...] = ("exact sum", "power", "parabola")
-    if not attained:
-        # exp(1/4) <= 9/7 puts 16 exp(1/4) - 20 below 4/7.
-        steps += (rules.exp_quarter("exp"),)
-        lead = (constant - sp.Rational(4, 7)) + 16 * slack("exp")
-        certificate += lead * L * beta * E**2 * grad_g
-        given += ("exp",)
-    return (*steps, Obligation(name, goal, given, certificate))
+    parabola = laws.parabola_over_exp("parabola", given="range")
+    return _by_exp(name, goal, parabola, constant == 16 * sp.exp(QUARTER) - 20)
 
 
-def rho_linear(name: str, constant: sp.Expr, limit: sp.Expr) -> tuple[Step, ...]:
-    """Steps to ||sum rho|| <= constant * E ||grad g||, for beta L E <= limit.
+def rho_linear(name: str, constant: sp.Expr) -> tuple[Step, ...]:
+    """Steps to ||sum rho|| <= constant * E ||grad g||, for beta L E <= 1/4.
 
-    The constant is (exp(limit) - 1) / limit, or 8/7, which exp(1/4) <= 9/7 shows to be larger.
+    The constant is 4 (exp(1/4) - 1), or 8/7, which exp(1/4) <= 9/7 shows to be larger.
     """
-    attained = constant == (sp.exp(limit) - 1) / limit
-    end = limit if attained else QUARTER
-    steps = (
-        *exact_sum("exact sum", rho_sum, RHO),
-        *_within(end, limit),
-        rules.chord_of_exp("chord", u, end, ("range",)),
-    )
-    certificate = slack("exact sum") + grad_g / (beta * L) * (slack("power") + slack("chord"))
-    given: tuple[str, ...] = ("exact sum", "power", "chord")
-    if not attained:
-        steps += (rules.exp_quarter("exp"),)
-        certificate += (constant - sp.Rational(8, 7) + 4 * slack("exp")) * E * grad_g
-        given += ("exp",)
-    return (*steps, Obligation(name, at_most(rho_sum, constant * E * grad_g), given, certificate))
+    goal = at_most(rho_sum, constant * E * grad_g)
+    return _by_exp(name, goal, laws.chord_of_exp("chord", given="range"), constant == 4 * (sp.exp(QUARTER) - 1))
 
 
-def errors_in_mean(limit: sp.Expr) -> tuple[Step, ...]:
-    """Steps to "mean error" and "(147)": ||sum e|| is at most E times a mean, at most beta L (E - 1)/2 ||grad g||.
+def error_total(name: str, goal: Relation) -> tuple[Step, ...]:
+    """Steps to a goal that ||sum e|| <= (1/2) beta L E (E - 1) ||grad g|| implies, for beta L E <= 1."""
+    late = error(ell)
+    at_l = at_most(late, beta * L * ell * grad_g)
+    by_table = at_most(error(k), L * (beta * k * (grad_g + L * table(k)) - table(k)))
 
-    For beta L E <= limit <= 1.
-    """
+    def closed(count: sp.Expr) -> Relation:
+        return equal(sum_over(ell, count)(ell), count * (count - 1) / 2)
+
     return (
-        *error_bound(limit),
-        rules.mean_of_bounds(
-            "mean error",
-            mean_error,
-            beta * L * (E - 1) / 2 * grad_g,
-            "over clients with weights p_i, and over k = 0, ..., E - 1, whose mean is (E - 1)/2.",
-            ("in terms of k",),
+        *error_by_table(),
+        Obligation("error by the table", by_table, ("(94)", "path by the table")),
+        laws.at("error at l", k, ell, given="error by the table"),
+        Obligation("range", at_most(beta * L * ell, 1), ("beta", "l")),
+        Obligation("in terms of l", at_l, ("error at l", "range")),
+        *over_round("in terms of l", delayed(k) - grad_client(x_local(client, k)), "(147)"),
+        Induction(
+            "triangular",
+            k,
+            closed(k),
+            base=Obligation("no summand", closed(sp.S.Zero), ()),
+            step=(
+                laws.last_term("one more summand", ell, k, ell),
+                Obligation("summands up to k", closed(k + 1), ("triangular (hypothesis)", "one more summand")),
+            ),
         ),
-        rules.triangle("(147)", error_sum, (E * mean_error,), "a sum of E weighted means over clients."),
-    )
-
-
-def error_total(name: str, constant: sp.Expr, limit: sp.Expr) -> tuple[Step, ...]:
-    """Steps to (146), ||sum e|| <= constant * beta L E^2 ||grad g||, for beta L E <= limit <= 1; 1/2 is enough."""
-    half = sp.Rational(1, 2)
-    goal = at_most(error_sum, constant * beta * L * E**2 * grad_g)
-    return (
-        *errors_in_mean(limit),
-        Obligation(
-            name,
-            goal,
-            ("(147)", "mean error"),
-            slack("(147)") + E * slack("mean error") + beta * L * E * grad_g * (half + (constant - half) * E),
-        ),
+        Instance("sum of l", "triangular", k, E),
+        Obligation(name, goal, ("(147)", *SUM, "sum of l")),
     )
 
 
 def lemma15_1(constant: Any = 4) -> Claim:
     """Lemma 15 (I) with the printed constant, or another one in its place."""
-    best = 16 * (sp.exp(QUARTER) - sp.Rational(5, 4))
+    best = 16 * sp.exp(QUARTER) - 20
 
     def statement(value: sp.Expr, words: str) -> Statement:
-        steps = rho_bound("the statement follows", value, QUARTER)
+        steps = rho_bound("the statement follows", value)
         goal = at_most(rho_sum, value * L * beta * E**2 * grad_g + E * grad_g)
-        return Statement(words, goal, (step_range(QUARTER),), Proof(steps), PLAIN.facts)
+        return Statement(words, goal, (step_range(QUARTER),), Proof(steps))
 
     words = f"||sum_k rho_k|| <= {constant} L beta E^2 ||grad g(x_t)|| + E ||grad g(x_t)||"
     mended = statement(sp.sympify(constant), f"{words} for beta <= 1/(4 L E).")
@@ -253,27 +257,18 @@ def lemma15_2(first: Any = 32, second: Any = 2) -> Claim:
     goal = at_most(rho_sum**2, first * beta**2 * L**2 * E**4 * grad_g**2 + second * E**2 * grad_g**2)
     enough = sp.Rational(8, 7)
 
-    def squared(relation: Relation, constant: sp.Expr, rest: sp.Expr) -> Proof:
-        # a^2 - s^2 = (a - s)(a - s + 2 s).
-        product = slack("(131)") * (slack("(131)") + 2 * rho_sum)
-        return Proof(
-            (
-                *rho_linear("(131)", constant, QUARTER),
-                Obligation("the statement follows", relation, ("(131)",), product + rest),
-            )
-        )
+    def squared(relation: Relation, constant: sp.Expr) -> Proof:
+        return Proof((*rho_linear("(131)", constant), Obligation("the statement follows", relation, ("(131)",))))
 
-    rest = first * beta**2 * L**2 * E**4 * grad_g**2 + (second - enough**2) * E**2 * grad_g**2
     hypotheses = (step_range(QUARTER),)
     words = f"||sum_k rho_k||^2 <= {first} beta^2 L^2 E^4 ||grad g(x_t)||^2 + {second} E^2 ||grad g(x_t)||^2"
-    mended = Statement(f"{words} for beta <= 1/(4 L E).", goal, hypotheses, squared(goal, enough, rest), PLAIN.facts)
+    mended = Statement(f"{words} for beta <= 1/(4 L E).", goal, hypotheses, squared(goal, enough))
     tight = at_most(rho_sum**2, best**2 * E**2 * grad_g**2)
     sharp = Statement(
         "||sum_k rho_k||^2 <= 16 (exp(1/4) - 1)^2 E^2 ||grad g(x_t)||^2, in the same range.",
         tight,
         hypotheses,
-        squared(tight, best, sp.S.Zero),
-        PLAIN.facts,
+        squared(tight, best),
     )
     at_end = sp.sympify(first) / 16 + second
     return Claim(
@@ -305,13 +300,11 @@ def lemma15_2(first: Any = 32, second: Any = 2) -> Claim:
 def lemma16(constant: Any = 2) -> Claim:
     """Lemma 16 with the printed constant, or another one in its place."""
     half = sp.Rational(1, 2)
-    # A local step k < E is a summand; the bound on it is taken for each.
-    hypotheses = (STEPS, step_range(TWELFTH))
 
     def statement(value: sp.Expr, words: str) -> Statement:
         goal = at_most(error_sum, value * beta * L * E**2 * grad_g)
-        proof = Proof(error_total("the statement follows", value, TWELFTH))
-        return Statement(words, goal, hypotheses, proof, (START, *MAJORANTS))
+        proof = Proof(error_total("the statement follows", goal))
+        return Statement(words, goal, (step_range(TWELFTH),), proof, ERROR_FACTS)
 
     words = f"||sum_k e_k|| <= {constant} beta L E^2 ||grad g(x_t)||"
     mended = statement(sp.sympify(constant), f"{words} for beta <= 1/(12 L E).")
@@ -325,7 +318,7 @@ def lemma16(constant: Any = 2) -> Claim:
         (
             Part(
                 "1",
-                Statement(f"{words}, with no condition on beta.", mended.relation, (STEPS,)),
+                Statement(f"{words}, with no condition on beta.", mended.relation),
                 Repair("needs-hypothesis", "beta <= 1/(12 L E), the range of Corollary 14, which is used", mended),
                 Sharp("the constant of beta L E^2 ||grad g(x_t)||", sp.sympify(constant), half, sharp),
             ),

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from cflag_theory.claims.c_flag.past_task.runs import (
-    DESCENT,
-    DESCENT_USES,
-    SUMS,
     S2_sum,
     T,
     bias2_sum,
     bias_dot_S_sum,
+    descent,
     f_mean,
     grad_dot_bias_sum,
     grad_dot_S_sum,
@@ -19,8 +17,8 @@ from cflag_theory.claims.c_flag.past_task.runs import (
     least,
     smallest,
     telescoped,
+    throughout,
 )
-from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, alpha, beta, m
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
@@ -47,18 +45,17 @@ def bound(constant: Any = 2) -> Relation:
 
 
 def _proof() -> Proof:
-    c = L * (1 + m)
-    scale = alpha * (1 - L * alpha * (1 + m) / 2)
-    factor = Obligation("factor", equal(2 * c * scale, 1), ("alpha",), (c * residual("alpha")) ** 2)
-    # f(x_0) - f(x_T) + Gamma - scale * sum ||grad f||^2, by Lemma 1 summed over the rounds.
-    summed = DESCENT + L * alpha**2 / 2 * slack("(27)") - residual("redrawn")
-    follows = Obligation(
-        "the statement follows",
-        bound(),
-        (*DESCENT_USES, "(27)", "redrawn", "factor", "least"),
-        slack("least") + 2 * c / T * summed + grad_f2_sum / T * residual("factor"),
+    used = ("all rounds", "telescoped", "(27)", "redrawn", "factor", "least")
+    return Proof(
+        (
+            *descent(),
+            *throughout("all rounds", "descent"),
+            telescoped(),
+            Obligation("factor", equal(L * (1 + m) * alpha, 1), ("alpha",)),
+            smallest(),
+            Obligation("the statement follows", bound(), used),
+        )
     )
-    return Proof((*telescoped(), factor, smallest(), follows))
 
 
 def thm2(constant: Any = 2) -> Claim:
@@ -72,7 +69,6 @@ def thm2(constant: Any = 2) -> Claim:
         bound(constant),
         (CONSTANT_STEP, BIAS, REDRAWN),
         _proof(),
-        SUMS,
     )
     once = Part(
         "1",

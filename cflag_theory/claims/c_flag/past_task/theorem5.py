@@ -20,14 +20,15 @@ from cflag_theory.claims.c_flag.forgetting.average import (
     reach_steps,
     w,
 )
-from cflag_theory.claims.c_flag.local_steps.drift import START
 from cflag_theory.claims.c_flag.past_task.ours import first_rounds
-from cflag_theory.claims.c_flag.past_task.ours.first_rounds import F, W, f2, size_g, u2
-from cflag_theory.claims.c_flag.past_task.runs import SUMS, T, least, root_m, t
-from cflag_theory.claims.engine import rules
+from cflag_theory.claims.c_flag.past_task.ours.first_rounds import F, W, f2, size_g
+from cflag_theory.claims.c_flag.past_task.ours.rates import ROOT_BIAS
+from cflag_theory.claims.c_flag.past_task.runs import T, least, root_m, s, t
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
-from cflag_theory.claims.engine.notation import E, L, alpha, beta, sequence, symbol
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, sequence, symbol, unfold
+from cflag_theory.claims.engine.operators import Least
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Induction, Obligation, Proof
 
@@ -60,23 +61,11 @@ def floor() -> Statement:
         "still",
         t,
         equal(x_first(t), 1),
-        base=Obligation("still at 0", equal(x_first(0), 1), ("x_0",), -residual("x_0")),
-        step=(
-            Obligation(
-                "still at t + 1",
-                equal(x_first(t + 1), 1),
-                (hypothesis, "(24)"),
-                -residual(hypothesis) - residual("(24)"),
-            ),
-        ),
+        base=Obligation("still at 0", equal(x_first(0), 1), ("x_0",)),
+        step=(Obligation("still at t + 1", equal(x_first(t + 1), 1), (hypothesis, "(24)")),),
     )
     goal = at_most(sp.Rational(1, 36), mean2(t))
-    follows = Obligation(
-        "the statement follows",
-        goal,
-        ("still", "mean"),
-        residual("mean") + others(t) / 4 + (x_first(t) + 1) / 36 * residual("still"),
-    )
+    follows = Obligation("the statement follows", goal, ("still", "mean"))
     words = (
         "N = 2, p = 1/2, E = 1, L = 1, x_0 = (1, 0); f_1 = (x_1^2 + x_2^2)/2, f_2 = -x_1^2/6 + x_2^2/2, so f = x_1^2/6 "
         "+ x_2^2/2; client i's past components are (3/2) f_i and (1/2) f_i and its memory keeps one: ||b_i||^2 = (1/4) "
@@ -102,9 +91,6 @@ LONG_ENOUGH = (
     Fact("W <= T", at_most(W, T), "... and W <= T."),
 )
 LESS_BIAS = Fact("m", below(root_m, 1), "m < 1 in (27).")
-UNIT_BIAS = Fact(
-    "(27)", at_most(u2(T), f2(T)), "b(x_t) = sqrt(m) u with ||u|| <= ||grad f(x_t)|| at every x_t, which is (27)."
-)
 
 
 def _rate(constant: Any) -> tuple[Statement, Statement]:
@@ -120,13 +106,10 @@ def _rate(constant: Any) -> tuple[Statement, Statement]:
         + 32 * L**2 * W**2 * (w * Y) ** 2 * root_m
         + 16 * L**2 * W**2 * (1 + root_m**2) * reach_small * (w * Y + slack("grown") / L),
     )
-    short = Obligation("alpha", at_most(L * alpha, 1), ("step",), root_m**2 / (1 + root_m**2) - L * residual("step"))
+    short = Obligation("alpha", at_most(L * alpha, 1), ("step",))
     unit = alpha * (1 - root_m)
     value = 32 * F * L * Y * (1 + root_m) / (unit * (1 - root_m)) + 4 * (Y * size_g(0) / unit) ** 2
     definitions = (
-        START,
-        *SUMS,
-        *first_rounds.G_SUMS,
         Fact("Y", equal(Y, (sp.exp(c * L * E) - 1) / L), "Y = (exp(c L E) - 1)/L."),
         Fact("C", equal(C, constant * value), "C, from f(x_0) - inf f, ||grad g(x_0)||, alpha, m and Y."),
     )
@@ -149,20 +132,20 @@ def _rate(constant: Any) -> tuple[Statement, Statement]:
         (
             WITHIN_ONE,
             SMALL,
-            *reach_steps(c * L * E),
+            *reach_steps(),
             short,
             range_,
             *first_rounds.steps(),
-            rules.least_member(
-                "least", least, f2(W) / W, "the least of T numbers, and the mean of the first W.", ("W <= T",)
-            ),
+            laws.fewer("fewer", unfold(least), W, given="W <= T"),
+            laws.minimum("least of the first", Least(s, W, unfold(least).body)),
+            Obligation("least", at_most(least, f2(W) / W), ("fewer", "least of the first")),
             follows,
         )
     )
     words = (
         "min_{t<T} E||grad f(x_t)||^2 <= C/sqrt(T) with C independent of T, for alpha = 1/(L(1 + m)), beta < c/sqrt(T)"
     )
-    hypotheses = (EXACT_STEP, DIMINISHING, ROOT, ONE_ROUND, UNIT_BIAS)
+    hypotheses = (EXACT_STEP, DIMINISHING, ROOT, ONE_ROUND, ROOT_BIAS)
     printed = Statement(
         words + ", under Assumptions 1 to 3, a memory drawn once, f bounded below and (27) with any m.",
         goal,
@@ -171,7 +154,7 @@ def _rate(constant: Any) -> tuple[Statement, Statement]:
     mended = Statement(
         words + ", for m < 1 in (27), f bounded below and T large; Assumption 3 is not needed.",
         goal,
-        (*hypotheses, LESS_BIAS, *LONG_ENOUGH, first_rounds.FIRST),
+        (*hypotheses, LESS_BIAS, *LONG_ENOUGH, first_rounds.INFIMUM, first_rounds.FIRST),
         proof,
         definitions,
     )
@@ -237,15 +220,7 @@ def cor17(constant: Any = 1) -> Claim:
         Fact("calls", equal(calls, cost * (n + 1)), "A round costs sum_i (n_i + E - 1 + m_i^0) component gradients."),
         Fact("C", equal(C, constant * cost * (C5**2 + 1)), "C = cost of a round times (C_5^2 + 1)."),
     )
-    follows = Obligation(
-        "the statement follows",
-        goal,
-        ("calls", "C", "Theorem 5", "first", "epsilon"),
-        cost / eps**2 * (slack("Theorem 5") + n * slack("first") * (before + eps) + slack("epsilon") * (1 + eps))
-        + residual("C") / eps**2
-        - residual("calls")
-        + (constant - 1) * cost * (C5**2 + 1) / eps**2,
-    )
+    follows = Obligation("the statement follows", goal, ("calls", "C", "Theorem 5", "first", "epsilon"))
     words = (
         "The number of IFO calls up to the first round with min_t E||grad f(x_t)||^2 <= epsilon is at most C/epsilon^2"
     )

@@ -2,62 +2,105 @@
 
 from __future__ import annotations
 
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
-from cflag_theory.claims.engine.notation import bias2, grad_f2, grad_g, m, r, symbol
+import sympy as sp
+
+from cflag_theory.claims.c_flag.vectors import client
+from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, setting
+from cflag_theory.claims.engine.notation import (
+    bias,
+    bias2,
+    clients,
+    draw,
+    draws,
+    grad_f,
+    grad_f2,
+    grad_g,
+    i,
+    m,
+    omega,
+    r,
+    symbol,
+    t,
+)
+from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.terms import norm, norm2, vector
 
-# Lemma 8: one coordinate of expectations over draws, at a fixed x.
-mean_bias = symbol("mean_bias", r"\mathbb{E}[b(x)]", real=True)
-mean_bias_i = symbol("mean_bias_i", r"\mathbb{E}[b_i(x)]", real=True)
-mean_memory_i = symbol("mean_memory_i", r"\mathbb{E}[\nabla f_i^\dagger(x)]", real=True)
-grad_f_i = symbol("grad_f_i_x", r"\nabla f_i(x)", real=True)
-share_gap = symbol("share_gap", r"\max_j|w_j-1/n|", nonnegative=True)
-theta = symbol("theta", r"\theta", real=True)
-skew = symbol("skew", r"\sum_j(w_j-1/n)\nabla f_{i,j}(x)", real=True)
+# Lemma 8: one coordinate at a fixed x. The memory's mean has the weights c_j, which depend on the draw.
+_count = sp.Function("past_count", integer=True, positive=True)
+_weight = sp.Function("memory_weight", nonnegative=True)
+_component = sp.Function("past_gradient", real=True)
+entry, j = sp.Symbol("entry", integer=True, nonnegative=True), index("past_j")
+n = symbol("n_past_of", r"{|\mathcal{P}^i|}", _count(client), positive=True, integer=True)
+share = symbol("share_j", "w_j", draws(_weight(client, entry, omega)), nonnegative=True)
 
-# Lemma 9: one client's numbers, and means over clients.
-bias_i2 = symbol("bias_i2", r"{\|b_i(x)\|^2}", nonnegative=True)
-grad_f_i2 = symbol("grad_f_i2", r"{\|\nabla f_i(x)\|^2}", nonnegative=True)
-m_i = symbol("m_i", "m_i", nonnegative=True)
-mean_bias2 = symbol("mean_bias2", r"\sum_i p_i\|b_i(x)\|^2", nonnegative=True)
+
+def _memory_gradient(of: sp.Expr) -> sp.Expr:
+    return sum_over(j, _count(of))(_weight(of, j, omega) * _component(of, j))
+
+
+def _gradient(of: sp.Expr) -> sp.Expr:
+    return sum_over(j, _count(of))(_component(of, j)) / _count(of)
+
+
+def _mean_bias(of: sp.Expr) -> sp.Expr:
+    """The expectation of (6) at one client."""
+    return draws(_memory_gradient(of)) - _gradient(of)
+
+
+mean_bias = symbol("mean_bias", r"\mathbb{E}[b(x)]", clients(_mean_bias(i)), real=True)
+
+# Lemma 9: one client's numbers.
+_bias, _grad = vector("bias_of", "b_{@1}(x_{@3})"), vector("grad_of", r"\nabla f_{@1}(x_{@3})")
+
+
+def bias_of(client: sp.Expr) -> sp.Expr:
+    """b_i(x_t)."""
+    return _bias(client, draw, t)
+
+
+def grad_of(client: sp.Expr) -> sp.Expr:
+    """grad f_i(x_t)."""
+    return _grad(client, draw, t)
+
+
+MEAN_BIAS = setting("b", equal(clients(bias_of(i)), bias), "b = sum_i p_i b_i.")
+MEAN_GRADIENT = setting("grad f", equal(clients(grad_of(i)), grad_f), "grad f = sum_i p_i grad f_i.")
+_m = sp.Function("m_of", nonnegative=True)
+bias_i2 = symbol("bias_i2", r"{\|b_i(x)\|^2}", norm2(bias_of(client)), nonnegative=True)
+grad_f_i2 = symbol("grad_f_i2", r"{\|\nabla f_i(x)\|^2}", norm2(grad_of(client)), nonnegative=True)
+m_i = symbol("m_i_of", "m_i", _m(client), nonnegative=True)
 
 # Lemma 10.
-memory_norm = symbol("memory_norm", r"{\|\nabla f^\dagger(x_t)\|}", nonnegative=True)
-memory_i = symbol("memory_i", r"{\|\nabla f_i^\dagger(x_t)\|}", nonnegative=True)
-memory_mean = symbol("memory_mean", r"\sum_i p_i\|\nabla f_i^\dagger(x_t)\|", nonnegative=True)
-r_i = symbol("r_i", "r_i", nonnegative=True)
+memory_of = vector("memory_of", r"\nabla f_{@1}^\dagger(x_t)")
+_r = sp.Function("r_of", nonnegative=True)
+memory_norm = symbol("memory_norm", r"{\|\nabla f^\dagger(x_t)\|}", norm(clients(memory_of(i))), nonnegative=True)
+memory_i = symbol("memory_i", r"{\|\nabla f_i^\dagger(x_t)\|}", norm(memory_of(client)), nonnegative=True)
+r_i = symbol("r_i_of", "r_i", _r(client), nonnegative=True)
 
 
 def lemma8() -> Claim:
     """The expected bias at a fixed x."""
     uniform = Fact(
         "uniform",
-        equal(share_gap, 0),
+        equal(n * share, 1),
         "M^i is drawn uniformly from P^i: each of the n past components has the expected share w_j = 1/n in the "
         "memory's mean, w_j = E[1{j in M^i} / |M^i|].",
+        forall=(client, entry),
     )
-    bias = Fact("(6)", equal(mean_bias_i, mean_memory_i - grad_f_i), "The expectation of (6) at one client.")
     goal = equal(mean_bias, 0)
-    vanishes = equal(mean_bias_i, 0)
+    every = sum_over(j, _count(client))
     proof = Proof(
         (
-            rules.linear_expectation(
-                "memory",
-                equal(mean_memory_i, grad_f_i + skew),
-                "the mean over the kept components has expectation sum_j w_j grad f_ij, and grad f_i is that sum with "
-                "w_j = 1/n.",
-            ),
-            rules.multiple("shares", skew, theta, share_gap, "|skew| <= max_j |w_j - 1/n| sum_j |grad f_ij|."),
-            Obligation(
-                "(26)",
-                vanishes,
-                ("(6)", "memory", "shares", "uniform"),
-                -residual("(6)") - residual("memory") - residual("shares") - theta * residual("uniform"),
-            ),
-            rules.weighted_sum("the statement follows", goal, "b = sum_i p_i b_i.", ("(26)",)),
+            laws.at("any component", entry, j, given="uniform"),
+            laws.mean("all components", every, _component(client, j), given="any component"),
+            laws.exchange("order", draws, every, _weight(client, j, omega) * _component(client, j)),
+            Obligation("(26)", equal(_mean_bias(client), 0), ("all components", "order")),
+            laws.at("any client", client, i, given="(26)"),
+            laws.mean("clients", clients, given="any client"),
+            Obligation("the statement follows", goal, ("clients",)),
         )
     )
     printed = Statement(
@@ -66,7 +109,6 @@ def lemma8() -> Claim:
         goal,
         (uniform,),
         proof,
-        (bias,),
     )
     return Claim(
         "cflag.lemma8",
@@ -90,22 +132,25 @@ def lemma9() -> Claim:
     """The bias of the average from the biases of the clients."""
     goal = at_most(bias2, m * grad_f2)
     known = Fact(
-        "Assumption 2", at_most(bias_i2, m_i * grad_f_i2), "||b_i(x)||^2 <= m_i ||grad f_i(x)||^2, each client."
+        "Assumption 2",
+        at_most(bias_i2, m_i * grad_f_i2),
+        "||b_i(x)||^2 <= m_i ||grad f_i(x)||^2, each client.",
+        forall=(client,),
     )
     dissimilarity = Fact(
-        "(28)", at_most(m_i * grad_f_i2, m * grad_f2), "m_i ||grad f_i(x)||^2 <= m ||grad f(x)||^2 for each client."
+        "(28)",
+        at_most(m_i * grad_f_i2, m * grad_f2),
+        "m_i ||grad f_i(x)||^2 <= m ||grad f(x)||^2 for each client.",
+        forall=(client,),
     )
     proof = Proof(
         (
-            rules.jensen("(a)", bias2, mean_bias2, "b = sum_i p_i b_i."),
-            Obligation(
-                "one client",
-                at_most(bias_i2, m * grad_f2),
-                ("Assumption 2", "(28)"),
-                slack("Assumption 2") + slack("(28)"),
-            ),
-            rules.mean_of_bounds("(b)", mean_bias2, m * grad_f2, "over clients, weighted with p_i.", ("one client",)),
-            Obligation("the statement follows", goal, ("(a)", "(b)"), slack("(a)") + slack("(b)")),
+            laws.jensen("(a)", clients, bias_of(i)),
+            laws.rewrite("mean", norm2(clients(bias_of(i))), given=MEAN_BIAS),
+            Obligation("one client", at_most(bias_i2, m * grad_f2), ("Assumption 2", "(28)")),
+            laws.at("any client", client, i, given="one client"),
+            laws.mean("(b)", clients, given="any client"),
+            Obligation("the statement follows", goal, ("(a)", "mean", "(b)")),
         )
     )
     printed = Statement("Assumption 2 gives an m with ||b(x)||^2 <= m ||grad f(x)||^2 for all x.", goal, (known,))
@@ -134,27 +179,19 @@ def lemma10() -> Claim:
     """The memory gradient of the average from those of the clients."""
     goal = at_most(memory_norm, r * grad_g)
     known = Fact(
-        "Assumption 3", at_most(memory_i, r_i * grad_g), "||grad f_i_memory(x_t)|| <= r_i ||grad g(x_t)||, each client."
+        "Assumption 3",
+        at_most(memory_i, r_i * grad_g),
+        "||grad f_i_memory(x_t)|| <= r_i ||grad g(x_t)||, each client.",
+        forall=(client,),
     )
-    largest = Fact("r", at_most(r_i, r), "r is the largest r_i.")
+    largest = Fact("r", at_most(r_i, r), "r is the largest r_i.", forall=(client,))
     proof = Proof(
         (
-            rules.triangle(
-                "(30)",
-                memory_norm,
-                (memory_mean,),
-                "grad f_memory = sum_i p_i grad f_i_memory, norms weighted with p_i.",
-            ),
-            Obligation(
-                "one client",
-                at_most(memory_i, r * grad_g),
-                ("Assumption 3", "r"),
-                slack("Assumption 3") + grad_g * slack("r"),
-            ),
-            rules.mean_of_bounds(
-                "clients", memory_mean, r * grad_g, "over clients, weighted with p_i.", ("one client",)
-            ),
-            Obligation("the statement follows", goal, ("(30)", "clients"), slack("(30)") + slack("clients")),
+            laws.norm_of_mean("(30)", clients, memory_of(i)),
+            Obligation("one client", at_most(memory_i, r * grad_g), ("Assumption 3", "r")),
+            laws.at("any client", client, i, given="one client"),
+            laws.mean("clients", clients, given="any client"),
+            Obligation("the statement follows", goal, ("(30)", "clients")),
         )
     )
     printed = Statement(

@@ -1,7 +1,4 @@
-"""The expectation of the overfitting term B(t) over draws of the memory.
-
-E[u] = theta v with an unspecified theta says that E[u] vanishes with v: so Cauchy-Schwarz enters an equation.
-"""
+"""The expectation of the overfitting term B(t) over draws of the memory."""
 
 from __future__ import annotations
 
@@ -9,19 +6,40 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
-from cflag_theory.claims.engine.notation import L, alpha, beta, k, sequence, symbol
+from cflag_theory.claims.engine.notation import (
+    L,
+    alpha,
+    beta,
+    delayed_sum,
+    draw,
+    draws,
+    grad_f,
+    k,
+    omega,
+    sequence,
+    symbol,
+    t,
+)
+from cflag_theory.claims.engine.operators import index, mean_over
 from cflag_theory.claims.engine.relation import equal
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+from cflag_theory.claims.engine.terms import dot, norm, vector
 
-mean_B = symbol("mean_B", r"\mathbb{E}[B(t)]", real=True)
-mean_grad_dot = symbol("mean_grad_dot", r"\mathbb{E}\langle\nabla f(x_t),\mathbb{E}[b(x_t)|x_t,S]\rangle", real=True)
-mean_sum_dot = symbol("mean_sum_dot", r"\mathbb{E}\langle\mathbb{E}[b(x_t)|x_t,S],S\rangle", real=True)
-conditional_bias = symbol("conditional_bias", r"\max\|\mathbb{E}[b(x_t)|x_t,S]\|", nonnegative=True)
-theta_f = symbol("theta_f", r"\theta_f", real=True)
-theta_S = symbol("theta_S", r"\theta_S", real=True)
+# The bias of round t as drawn anew: `xi` is its own draw, independent of what came before.
+xi = index("xi")
+fresh = mean_over("fresh draw", xi, r"\mathbb{E}")
+_bias = vector("fresh_bias", "b_{@2}")
+_expected = fresh(_bias(draw, t, xi))
+conditional_bias = symbol("conditional_bias", r"{\|\mathbb{E}[b(x_t)|x_t,S]\|}", norm(_expected), nonnegative=True)
+_lead = L * alpha**2 - alpha
+mean_B = symbol(
+    "mean_B",
+    r"\mathbb{E}[B(t)]",
+    draws((_lead * dot(grad_f, _expected) + beta * dot(_expected, delayed_sum)).xreplace({draw: omega})),
+    real=True,
+)
 low = sequence("x_low", r"x_{@}^{1/2}", real=True)
 high = sequence("x_high", r"x_{@}^{3/2}", real=True)
 mean_B_at = sequence("mean_B_at", r"\mathbb{E}[B(@)]", real=True)
@@ -37,28 +55,17 @@ def _redrawn() -> Repair:
         "redrawn",
         equal(conditional_bias, 0),
         "The memory is drawn anew, uniformly and independently, every round: E[b(x_t) | x_t, S] = 0 by Lemma 8.",
+        (draw,),
     )
-    lead = L * alpha**2 - alpha
     proof = Proof(
         (
-            rules.tower(
-                "given x_t and S",
-                equal(mean_B, lead * mean_grad_dot + beta * mean_sum_dot),
-                "grad f(x_t) is determined by x_t; B(t) is linear in b(x_t).",
-            ),
-            rules.multiple(
-                "first term", mean_grad_dot, theta_f, conditional_bias, "|E <grad f, v>| <= E ||grad f|| max ||v||."
-            ),
-            rules.multiple("second term", mean_sum_dot, theta_S, conditional_bias, "|E <v, S>| <= E ||S|| max ||v||."),
-            Obligation(
-                "the statement follows",
-                goal,
-                ("given x_t and S", "first term", "second term", "redrawn"),
-                -residual("given x_t and S")
-                - lead * residual("first term")
-                - beta * residual("second term")
-                - (lead * theta_f + beta * theta_S) * residual("redrawn"),
-            ),
+            laws.null("<grad f, E b>", _expected, grad_f, given="redrawn"),
+            laws.null("<E b, S>", _expected, delayed_sum, given="redrawn"),
+            laws.at("first, any draw", draw, omega, given="<grad f, E b>"),
+            laws.at("second, any draw", draw, omega, given="<E b, S>"),
+            laws.mean("first term", draws, given="first, any draw"),
+            laws.mean("second term", draws, given="second, any draw"),
+            Obligation("the statement follows", goal, ("first term", "second term")),
         )
     )
     return Repair(
@@ -83,12 +90,7 @@ def _family(value: sp.Expr) -> Statement:
     three = 3 * half
     low_, high_ = low(k + 1), high(k + 1)
     mean = (B(low_, half) + B(high_, three)) / 2
-    at = sp.expand(mean.subs({low_: 1, high_: half}, simultaneous=True))
     goal = equal(mean_B_at(k + 1), value)
-    # mean - at = (low - 1) quotient + (high - 1/2) quotient, each in its own variable.
-    x = sp.Symbol("x", real=True)
-    low_quotient = sp.div(sp.expand(B(x, half) - B(sp.S.One, half)), x - 1, x)[0].subs({x: low_}) / 2
-    high_quotient = sp.div(sp.expand(B(x, three) - B(half, three)), x - half, x)[0].subs({x: high_}) / 2
     definitions = (
         Fact("start", equal(low(0), 1), "x_0 = 1."),
         Fact("memory 1/2", equal(low(k + 1), step(low(k), half)), "The round (24) when the memory keeps x^2/4."),
@@ -101,33 +103,12 @@ def _family(value: sp.Expr) -> Statement:
                 "low",
                 k,
                 equal(low(k), 1),
-                base=Obligation("low at 0", equal(low(0), 1), ("start",), -residual("start")),
-                step=(
-                    Obligation(
-                        "low stays",
-                        equal(low(k + 1), 1),
-                        ("memory 1/2", "low (hypothesis)"),
-                        -residual("memory 1/2") - (1 - a * half - b) * residual("low (hypothesis)"),
-                    ),
-                ),
+                base=Obligation("low at 0", equal(low(0), 1), ("start",)),
+                step=(Obligation("low stays", equal(low(k + 1), 1), ("memory 1/2", "low (hypothesis)")),),
             ),
             Instance("low from t = 1 on", "low", k, k + 1),
-            Obligation(
-                "high from t = 1 on",
-                equal(high(k + 1), half),
-                ("memory 3/2",),
-                -residual("memory 3/2"),
-            ),
-            Obligation(
-                "the statement follows",
-                goal,
-                ("E[B]", "low from t = 1 on", "high from t = 1 on"),
-                value
-                - at
-                - residual("E[B]")
-                - low_quotient * residual("low from t = 1 on")
-                - high_quotient * residual("high from t = 1 on"),
-            ),
+            Obligation("high from t = 1 on", equal(high(k + 1), half), ("memory 3/2",)),
+            Obligation("the statement follows", goal, ("E[B]", "low from t = 1 on", "high from t = 1 on")),
         )
     )
     return Statement(

@@ -6,37 +6,89 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.union.surrogate import EQUAL_SHARES, LOCAL_STEPS, ROUNDS, STEP, T, h, least, t
-from cflag_theory.claims.engine import rules
+from cflag_theory.claims.c_flag.problem.update import S, e, grad_f_memory, grad_g, x
+from cflag_theory.claims.c_flag.union.iterates import (
+    EQUAL_SHARES,
+    LOCAL_STEPS,
+    ROUNDS,
+    STEP,
+    T,
+    both,
+    component,
+    h,
+    least,
+    off,
+)
+from cflag_theory.claims.c_flag.union.surrogate import equal_shares
+from cflag_theory.claims.c_flag.vectors import grad_client
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
-from cflag_theory.claims.engine.notation import L, alpha, beta, k, sequence, symbol
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, setting
+from cflag_theory.claims.engine.notation import (
+    L,
+    alpha,
+    beta,
+    bias,
+    clients,
+    grad_current,
+    grad_f,
+    i,
+    j,
+    k,
+    sequence,
+    symbol,
+    t,
+    unfold,
+    x_t,
+)
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
+from cflag_theory.claims.engine.terms import dot, norm2, vector
 
 # One coordinate of a round, for (68).
-x = symbol("x_t", r"x_t", real=True)
-grad_g = symbol("grad_g", r"\nabla g(x_t)", real=True)
-grad_h = symbol("grad_h", r"\nabla\tilde h(x_t)", real=True)
-grad_f_memory = symbol("grad_f_memory", r"\nabla f^\dagger(x_t)", real=True)
-S = symbol("S", r"S", real=True)
+grad_h = symbol("grad_h", r"\nabla\tilde h(x_t)", dot(clients(both(component[i, j].grad(x_t))), e), real=True)
 S_union = symbol("S_union", r"\tilde S", real=True)
 
+share = symbol("share", "s", nonnegative=True)
+#: grad f_memory and grad h~ by (3), h~ = s f_memory + (1 - s) g.
+memory = grad_f + bias
+union_slope = share * memory + (1 - share) * grad_current
+#: grad f_memory,i - grad g_i, and grad h~_i of a client, whose share is s + off_i.
+_apart = vector("grad_apart_of", r"\nabla(f_{@}^\dagger-g_{@})(x_t)")
+_slope = grad_client(x_t, i) + (share + off(i)) * _apart(i)
+_by_client = clients(_slope)
+_gap = grad_client(x_t, i) - _slope
+CLIENT_MEMORY = setting(
+    "f_memory by clients",
+    equal(clients(_apart(i)), memory - grad_current),
+    "grad f_memory = sum_i p_i grad f_memory,i, and grad g = sum_i p_i grad g_i.",
+)
+
 # Sizes of vectors at x_t, for the remark and Lemma 11.
-grad_g2 = symbol("grad_g2", r"{\|\nabla g(x_t)\|^2}", nonnegative=True)
-grad_h2 = symbol("grad_h2", r"{\|\nabla\tilde h(x_t)\|^2}", nonnegative=True)
-gap2 = symbol("g_minus_h2", r"{\|\nabla g(x_t)-\nabla\tilde h(x_t)\|^2}", nonnegative=True)
-gap_dot = symbol("grad_dot_gap", r"\langle\nabla\tilde h,\nabla g-\nabla\tilde h\rangle", real=True)
-away2 = symbol("away2", r"{\|2\nabla\tilde h(x_t)-\nabla g(x_t)\|^2}", nonnegative=True)
-sum_gap2 = symbol("sum_gap2", r"{\|\sum_i p_i(\nabla g_i(x_t)-\nabla\tilde h_i(x_t))\|^2}", nonnegative=True)
+grad_g2 = symbol("grad_g2", r"{\|\nabla g(x_t)\|^2}", norm2(grad_current), nonnegative=True)
+grad_h2 = symbol("grad_h2", r"{\|\nabla\tilde h(x_t)\|^2}", norm2(union_slope), real=True)
+by_client2 = symbol(
+    "grad_h2_by_client", r"{\|\textstyle\sum_ip_i\nabla\tilde h_i(x_t)\|^2}", norm2(_by_client), real=True
+)
 mean_gap2 = symbol(
-    "mean_gap2", r"{\left[\sum_i p_i\|\nabla g_i(x_t)-\nabla\tilde h_i(x_t)\|^2\right]}", nonnegative=True
+    "mean_gap2",
+    r"{\left[\sum_i p_i\|\nabla g_i(x_t)-\nabla\tilde h_i(x_t)\|^2\right]}",
+    clients(norm2(_gap)),
+    real=True,
 )
 omega2 = symbol("omega2", r"\omega^2", nonnegative=True)
-share = symbol("share", "s", nonnegative=True)
-grad_memory2 = symbol("grad_memory2", r"{\|\nabla f^\dagger(x_t)\|^2}", nonnegative=True)
-memory_dot = symbol("memory_dot_g", r"\langle\nabla f^\dagger(x_t),\nabla g(x_t)\rangle", real=True)
+grad_memory2 = symbol("grad_memory2", r"{\|\nabla f^\dagger(x_t)\|^2}", norm2(memory), real=True)
+memory_dot = symbol(
+    "memory_dot_g", r"\langle\nabla f^\dagger(x_t),\nabla g(x_t)\rangle", dot(memory, grad_current), real=True
+)
+SUPREMUM = Fact(
+    "(79)-(82)",
+    at_most(mean_gap2, omega2),
+    "D^i = C^i is one of the sets, and x_t one of the points, of the suprema in omega^2.",
+)
 NO_CONFLICT = Fact("no conflict", at_most(0, memory_dot), "<grad f_memory(x_t), grad g(x_t)> >= 0.")
+
+__all__ = ["S", "grad_f_memory", "grad_g", "x"]
 
 #: Iterates of the one-dimensional family that refutes Lemma 3.
 line = sequence("x_line", r"x_{@}", real=True)
@@ -89,11 +141,6 @@ def _refutation() -> Statement:
     first, last, now = line(0), line(T), line(t)
     goal = below(60 / T * (loss(first) - loss(last)), (now - sp.Rational(1, 2)) ** 2)
     moved = line(k) - step * line(k) - step * (line(k) - 1) * (2 - step)
-    certificate = (
-        floor
-        + (now + rest - 1) * residual("at t")
-        - 30 / T * ((first + rest - 1) * residual("start") - (last + rest - 1) * residual("at T"))
-    )
     return Statement(
         f"Algorithm 1 with N = 1, f_memory = x^2/2, g = x^2/2 - x, |M| = |C| = 1, E = 2, alpha = beta = 1/60 = "
         f"1/(30 L E) stays at x_0 = {rest}, where grad f_memory + S = 0. So the right side of (11) is 0 for every T, "
@@ -106,19 +153,12 @@ def _refutation() -> Statement:
                     "at rest",
                     k,
                     at(k),
-                    base=Obligation("at rest at 0", at(sp.S.Zero), ("start",), -residual("start")),
-                    step=(
-                        Obligation(
-                            "at rest from t to t + 1",
-                            at(k + 1),
-                            ("round", "at rest (hypothesis)"),
-                            -residual("round") - (1 - step - step * (2 - step)) * residual("at rest (hypothesis)"),
-                        ),
-                    ),
+                    base=Obligation("at rest at 0", at(sp.S.Zero), ("start",)),
+                    step=(Obligation("at rest from t to t + 1", at(k + 1), ("round", "at rest (hypothesis)")),),
                 ),
                 Instance("at t", "at rest", k, t),
                 Instance("at T", "at rest", k, T),
-                Obligation("the statement follows", goal, ("start", "at t", "at T"), certificate),
+                Obligation("the statement follows", goal, ("start", "at t", "at T")),
             )
         ),
         (
@@ -163,21 +203,18 @@ def lemma3_remark() -> Claim:
     goal = at_most(grad_g2, 0)
     stationary = Fact("stationary", equal(grad_h2, 0), "grad h~(x_t) = 0.")
     words = "Where grad h~(x_t) = 0, the point that Lemma 3 promises in the limit, also grad g(x_t) = 0"
-    mixed = {"f": share, "g": 1 - share}
-    gram = {("f", "f"): grad_memory2, ("f", "g"): memory_dot, ("g", "g"): grad_g2}
-    certificate = residual("mixture") - residual("stationary") + share**2 * grad_memory2
-    certificate += 2 * share * slack("s") * slack("no conflict")
+    certificate = share**2 * slack("memory") + 2 * share * slack("s") * slack("no conflict") - residual("stationary")
     repaired = Statement(
         f"{words}, if memory and current data do not conflict there, with h~ = s f_memory + (1 - s) g and s < 1.",
         goal,
         (stationary, NO_CONFLICT, Fact("s", below(share, 1), "s = |M| / (|M| + |C|) < 1: there are current data.")),
         Proof(
             (
-                rules.bilinearity("mixture", grad_h2, mixed, mixed, gram, "h~ = s f_memory + (1 - s) g."),
+                laws.square("memory", memory),
                 Obligation(
                     "the statement follows",
                     goal,
-                    ("mixture", "stationary", "no conflict", "s"),
+                    ("memory", "stationary", "no conflict", "s"),
                     certificate / slack("s") ** 2,
                 ),
             )
@@ -211,40 +248,24 @@ def lemma3_remark() -> Claim:
 
 
 def _lemma11_statement(constant: Any, hypotheses: tuple[Fact, ...], words: str) -> Statement:
-    goal = at_most(grad_g2, constant * grad_h2 + constant * omega2)
-    gram = {("d", "d"): gap2, ("d", "h"): gap_dot, ("h", "h"): grad_h2}
-    one = sp.S.One
-    # Without equal shares only h~ = sum_i p_i h~_i makes this an identity.
-    why = "all shares are s, so h~ = s f_memory + (1 - s) g" if hypotheses else "h~ = sum_i p_i h~_i"
-    named = tuple(fact.name for fact in hypotheses)
+    slope2 = grad_h2 if hypotheses else by_client2
+    goal = at_most(grad_g2, constant * slope2 + constant * omega2)
+    same: tuple[Step, ...] = ()
+    if hypotheses:
+        same = (
+            *equal_shares(_apart(i)),
+            laws.null("along", clients(off(i) * _apart(i)), union_slope, given="null gap"),
+            laws.rewrite("by client", unfold(by_client2), given=CLIENT_MEMORY),
+            Obligation("same h~", at_most(by_client2, grad_h2), ("null gap", "along", "by client")),
+        )
     steps = (
-        rules.bilinearity("(83)", grad_g2, {"d": one, "h": one}, {"d": one, "h": one}, gram, "grad g about grad h~."),
-        rules.bilinearity("square", away2, {"d": -one, "h": one}, {"d": -one, "h": one}, gram, "2 grad h~ - grad g."),
-        rules.weighted_sum("(77)", equal(gap2, sum_gap2), f"grad g - grad h~ client by client; {why}.", named),
-        rules.jensen("(78)", sum_gap2, mean_gap2, "the clients' gaps."),
-        Obligation(
-            "(84)",
-            at_most(grad_g2, 2 * grad_h2 + 2 * gap2),
-            ("(83)", "square"),
-            away2 - residual("(83)") - residual("square"),
-        ),
-        Obligation(
-            "the statement follows",
-            goal,
-            ("(84)", "(77)", "(78)", "(79)-(82)"),
-            slack("(84)")
-            - 2 * residual("(77)")
-            + 2 * slack("(78)")
-            + 2 * slack("(79)-(82)")
-            + (sp.sympify(constant) - 2) * (grad_h2 + omega2),
-        ),
+        laws.jensen("(78)", clients, _gap),
+        laws.square("(83)", grad_current - 2 * _by_client),
+        Obligation("(84)", at_most(grad_g2, 2 * by_client2 + 2 * norm2(clients(_gap))), ("(83)",)),
+        *same,
+        Obligation("the statement follows", goal, ("(84)", "(78)", "(79)-(82)", *(step.name for step in same[-1:]))),
     )
-    supremum = Fact(
-        "(79)-(82)",
-        at_most(mean_gap2, omega2),
-        "D^i = C^i is one of the sets, and x_t one of the points, of the suprema in omega^2.",
-    )
-    return Statement(words, goal, hypotheses, Proof(steps), (supremum,))
+    return Statement(words, goal, (*hypotheses, SUPREMUM), Proof(steps))
 
 
 def lemma11(constant: Any = 2) -> Claim:
@@ -255,7 +276,7 @@ def lemma11(constant: Any = 2) -> Claim:
     mended = _lemma11_statement(constant, (EQUAL_SHARES,), whole)
     second = Part(
         "2",
-        Statement(whole, mended.relation, ()),
+        Statement(whole, mended.relation, (SUPREMUM,)),
         Repair(
             "needs-hypothesis",
             "all clients keep the same share of memory, |M^i| / |C^i| = |M| / |C|; then h~ by (3) is sum_i p_i h~_i",

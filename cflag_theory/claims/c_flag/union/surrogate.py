@@ -5,86 +5,102 @@ A round of (67)-(68) moves by -beta ((1 + E) grad h~(x_t) + e_t); the proof boun
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.union.tracking import KEPT, WITHIN, deviation, second_order, tracked
-from cflag_theory.claims.engine import rules
+from cflag_theory.claims.c_flag.union.iterates import (
+    EQUAL_SHARES,
+    LOCAL_STEPS,
+    QUARTER,
+    ROUND,
+    ROUNDS,
+    STEP,
+    T,
+    apart,
+    both,
+    component,
+    grad_h,
+    grad_h_sizes,
+    h,
+    h_sizes,
+    least,
+    least_sizes,
+    off,
+    printed_sum,
+    round_sum,
+    s,
+    share_spread,
+    slope,
+    union,
+    x,
+    x_next,
+)
+from cflag_theory.claims.c_flag.union.tracking import (
+    KEPT,
+    WITHIN,
+    deviation,
+    second_order,
+)
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
-from cflag_theory.claims.engine.notation import E, L, beta, sequence, symbol
+from cflag_theory.claims.engine.notation import E, L, beta, clients, i, j, t, unfold
+from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step
+from cflag_theory.claims.engine.terms import dot, norm, norm2
 
-t = symbol("t", "t", nonnegative=True, integer=True)
-T = symbol("T", "T", positive=True, integer=True)
-h = sequence("union_loss", r"\tilde h(x_{@})", real=True)
-grad_h = sequence("grad_union", r"{\|\nabla\tilde h(x_{@})\|}", nonnegative=True)
-least = symbol("min_grad_union2", r"\min_{t<T}\|\nabla\tilde h(x_t)\|^2", nonnegative=True)
-inner = symbol("grad_h_dot_step", r"\langle\nabla\tilde h(x_t),x_{t+1}-x_t\rangle", real=True)
-step2 = symbol("step2", r"{\|x_{t+1}-x_t\|^2}", nonnegative=True)
-cross = symbol("grad_dot_deviation", r"\langle\nabla\tilde h(x_t),e_t\rangle", real=True)
-printed_sum = symbol("printed_sum", r"{\left[\sum_{t=0}^{T-1}(\tilde h(x_0)-\tilde h(x_T))\right]}", real=True)
-round_sum = sequence("round_sum", r"{\left[\sum_{t<@}(\tilde h(x_t)-\tilde h(x_{t+1}))\right]}", real=True)
-# h~ by total sizes, (|M| f_memory + |C| g) / (|M| + |C|), which is (3) on memory and current data.
-h_sizes = sequence("union_loss_by_sizes", r"\tilde h^{(3)}(x_{@})", real=True)
-grad_h_sizes = sequence("grad_union_by_sizes", r"{\|\nabla\tilde h^{(3)}(x_{@})\|}", nonnegative=True)
-least_sizes = symbol("min_grad_by_sizes2", r"\min_{t<T}\|\nabla\tilde h^{(3)}(x_t)\|^2", nonnegative=True)
-share_spread = symbol("share_spread", r"{\left[\sum_i p_i(s_i-s)^2\right]}", nonnegative=True)
-
-union = tracked("union", r"\tilde h", grad_h(t), ("kept",))
-
-STEP = Fact("beta", equal(beta, 1 / (30 * L * E)), "beta = 1/(30 L E).")
-QUARTER = Fact("range", at_most(beta * L * E, sp.Rational(1, 4)), "beta <= 1/(4 L E), as (71) says.")
-LOCAL_STEPS = Fact("E", at_most(1, E), "E is at least 1.")
-ROUNDS = Fact("T", at_most(1, T), "T is at least 1.")
-_ALIKE = "Every client's share s_i = |M^i| / (|M^i| + |C^i|) is the total share s = |M| / (|M| + |C|)."
-EQUAL_SHARES = Fact("equal shares", equal(share_spread, 0), _ALIKE)
+#: What others name by this module.
+__all__ = ["T", "grad_h", "h", "h_sizes", "least", "least_sizes", "printed_sum", "round_sum", "share_spread", "t"]
 
 
 def round_steps() -> tuple[Step, ...]:
     """One round of (67)-(68) in terms of ||e_t||, given "small": beta L (1 + E) <= 1; named "one round"."""
-    G, D = union.gradient, union.total(E)
-    gram = {("grad", "grad"): G**2, ("dev", "grad"): cross, ("dev", "dev"): D**2}
-    move = {"grad": -beta * (1 + E), "dev": -beta}
-    moved = "x_{t+1} - x_t = -beta ((1 + E) grad h~(x_t) + e_t) by (68), with e_t the sum of changes."
+    G, D, step, after = grad_h(t), norm(union.deviation), x_next - x(t), h(t + 1)
     bound = -beta * (1 + E) * G**2 + beta * (1 - beta * L * (1 + E)) * G * D
     bound += L * beta**2 / 2 * ((1 + E) ** 2 * G**2 + D**2)
-    smooth = rules.smoothness("smooth", h(t + 1), h(t), inner, step2, L, "h~ between x_t and x_{t+1}.")
     return (
-        replace(smooth, premises=union.smooth),
-        rules.bilinearity("inner", inner, {"grad": sp.S.One}, move, gram, moved),
-        rules.bilinearity("length", step2, move, move, gram, moved),
-        rules.cauchy_schwarz("worst direction", -cross, G, D, "e_t against grad h~(x_t)."),
+        laws.smooth("one component", component[i, j], x(t), x_next),
+        laws.mean("their mean at a client", both, given="one component"),
+        laws.mean("all components", clients, given="their mean at a client"),
+        laws.rewrite("next x", unfold(after), given=ROUND),
+        laws.square("length", step),
         Obligation(
-            "one round",
-            at_most(h(t + 1) - h(t), bound),
-            ("smooth", "inner", "length", "worst direction", "small"),
-            slack("smooth")
-            - residual("inner")
-            - L / 2 * residual("length")
-            + beta * slack("small") * slack("worst direction"),
+            "smooth",
+            at_most(after, h(t) + dot(slope, step) + L * norm2(step) / 2),
+            ("all components", "next x", "length", *union.smooth),
+        ),
+        laws.norm_squared("||grad||^2", slope),
+        laws.norm_squared("||e||^2", union.deviation),
+        laws.cauchy_schwarz("worst direction", -union.deviation, slope),
+        Obligation(
+            "one round", at_most(after - h(t), bound), ("smooth", "||grad||^2", "||e||^2", "worst direction", "small")
         ),
     )
 
 
-def shorten(name: str) -> sp.Expr:
-    """What "one round" gains when ||e_t|| is replaced by the bound of the step `name`, as a certificate."""
-    lengths = beta * slack("small") * union.gradient * slack(name)
-    return slack("one round") + lengths + L * beta**2 / 2 * slack(name) * (2 * union.total(E) + slack(name))
+def over_rounds(of: str, values: sp.Expr, smallest: sp.Expr) -> tuple[Step, ...]:
+    """The step `of`, shown in any round, as "sum"; `values` telescope, and the least square is below the mean."""
+    return (
+        laws.at("any round", t, s, given=of),
+        laws.mean("sum", sum_over(s, T), given="any round"),
+        laws.telescoping("telescoped", s, T, unfold(values)),
+        laws.minimum("least", unfold(smallest)),
+    )
 
 
-def small_steps(limit: sp.Expr) -> Obligation:
+SUMMED = ("sum", "telescoped", "least")
+
+
+def small_steps() -> Obligation:
     """beta L (1 + E) <= 1 from "range", beta L E <= limit <= 1/2."""
-    certificate = 2 * slack("range") + 1 - 2 * limit + beta * L * slack("E")
-    return Obligation("small", at_most(beta * L * (1 + E), 1), ("range", "E"), certificate)
+    return Obligation("small", at_most(beta * L * (1 + E), 1), ("range", "E"))
 
 
 def eq69(square: Any = 10, fourth: Any = 80) -> Claim:
     """(69) as printed with ||h~(x_t)||^2, and with the gradient in its place."""
-    c, limit = sp.Rational(4, 7), sp.Rational(1, 4)
+    limit = sp.Rational(1, 4)
     hypotheses = (QUARTER, LOCAL_STEPS, WITHIN)
     mended = (*hypotheses, KEPT)
 
@@ -93,19 +109,13 @@ def eq69(square: Any = 10, fourth: Any = 80) -> Claim:
         return at_most(h(t + 1) - h(t), lead * size2)
 
     def statement(A: Any, B: Any, words: str) -> Statement:
-        v, more = beta * L, slack("E")
-        # (1 + E) - (c/2) beta L E (E - 1), with beta L E = 1/4 - slack.
-        slower = 1 + c / 8 + E * (1 - c / 8) + c / 2 * more * slack("range")
-        spare = more * (3 * E + 1) / 2 - c * E * more + c * E * more * v * slower
-        rest = beta * v * (spare + (A - 2) * E**2 + B * v**2 * E**4) * union.gradient**2
         follows = Obligation(
             "the statement follows",
-            relation(A, B, union.gradient**2),
+            relation(A, B, grad_h(t) ** 2),
             ("one round", "small", "short deviation", "range", "E"),
-            shorten("short deviation") + rest,
         )
-        steps = (*deviation(union), *second_order(union, limit), small_steps(limit), *round_steps(), follows)
-        return Statement(words, relation(A, B, union.gradient**2), mended, Proof(steps), union.start)
+        steps = (*deviation(union), *second_order(union, limit), small_steps(), *round_steps(), follows)
+        return Statement(words, relation(A, B, grad_h(t) ** 2), mended, Proof(steps))
 
     words = (
         f"h~(x_{{t+1}}) - h~(x_t) <= (-beta + {square} beta^2 L E^2 + {fourth} beta^4 L^3 E^4 - beta E) ||h~(x_t)||^2 "
@@ -148,12 +158,11 @@ def eq71(lead: Any = 15, inverse_limit: Any = 4) -> Claim:
     u = beta * L * E
     fact = Fact("range", at_most(u, 1 / sp.sympify(inverse_limit)), f"beta <= 1/({inverse_limit} L E).")
     goal = at_most(10 * u + 80 * u**3, lead * u)
-    certificate = 5 * u * (1 + 4 * u) * 4 * slack("range")
     printed = Statement(
         f"10 u + 80 u^3 <= {lead} u with u = beta L E, for beta <= 1/({inverse_limit} L E).",
         goal,
         (fact,),
-        Proof((Obligation("the statement follows", goal, ("range",), certificate),)),
+        Proof((Obligation("the statement follows", goal, ("range",)),)),
     )
     return Claim(
         "cflag.eq71",
@@ -177,12 +186,7 @@ def eq73(constant: Any = 60) -> Claim:
     gap = (30 * L * E) ** 2 * (beta - 1 / (30 * L * E)) / (beta * E * slack("positive"))
     proof = Proof(
         (
-            Obligation(
-                "positive",
-                below(0, 1 - 15 * beta * L * E),
-                ("beta",),
-                sp.Rational(1, 2) - 15 * L * E * residual("beta"),
-            ),
+            Obligation("positive", below(0, 1 - 15 * beta * L * E), ("beta",)),
             Obligation(
                 "the statement follows", goal, ("beta", "positive"), (constant - 60) * L - gap * residual("beta")
             ),
@@ -206,59 +210,26 @@ def eq73(constant: Any = 60) -> Claim:
 def eq74() -> Claim:
     """The telescoped sum, with the summand as printed."""
     drop = h(0) - h(T)
-    round_ = Fact("(73)", at_most(grad_h(t) ** 2, 60 * L * (h(t) - h(t + 1))), "(73) in every round t < T.")
-    same = Fact("equal terms", equal(printed_sum, T * drop), "The printed sum has T equal terms.")
+    each = Fact("(73)", at_most(grad_h(t) ** 2, 60 * L * (h(t) - h(t + 1))), "(73) in every round.", forall=(t,))
     goal = at_most(least, 60 * L / T * printed_sum)
-    proof = Proof(
-        (
-            rules.telescoping("sum", T, least, 60 * L * drop, sp.S.Zero, "(73) over the rounds.", "(73)"),
-            Obligation(
-                "the statement follows",
-                goal,
-                ("sum", "T", "equal terms"),
-                slack("sum") + least * slack("T") + 60 * L / T * residual("equal terms"),
-            ),
-        )
-    )
+    proof = Proof((*over_rounds("(73)", h(s), least), Obligation("the statement follows", goal, (*SUMMED, "T"))))
     words = "min_{t<T} ||grad h~(x_t)||^2 <= (60 L / T) sum_{t=0}^{T-1} (h~(x_0) - h~(x_T)), given (73)."
-    first = Part("1", Statement(words, goal, (round_, ROUNDS), proof, (same,)))
+    first = Part("1", Statement(words, goal, (each, ROUNDS), proof))
     wanted = 60 * L / T * drop
     second = Statement(
-        "The right side of (74) is the desired one, that of (66).", equal(60 * L / T * printed_sum, wanted), (), None
+        "The right side of (74) is the desired one, that of (66).", equal(60 * L / T * printed_sum, wanted)
     )
     mended = equal(60 * L / T * round_sum(T), wanted)
-    summed = "telescoped (hypothesis)"
-    sums = (
-        Fact("no round", equal(round_sum(0), 0), "The empty sum."),
-        Fact("one more round", equal(round_sum(t + 1), round_sum(t) + h(t) - h(t + 1)), "The sum, term by term."),
-    )
     repaired = Statement(
         "(60 L / T) sum_{t=0}^{T-1} (h~(x_t) - h~(x_{t+1})) is the right side of (66).",
         mended,
         (),
         Proof(
             (
-                Induction(
-                    "telescoped",
-                    t,
-                    equal(round_sum(t), h(0) - h(t)),
-                    base=Obligation(
-                        "telescoped at 0", equal(round_sum(0), h(0) - h(0)), ("no round",), -residual("no round")
-                    ),
-                    step=(
-                        Obligation(
-                            "telescoped from t to t + 1",
-                            equal(round_sum(t + 1), h(0) - h(t + 1)),
-                            (summed, "one more round"),
-                            -residual(summed) - residual("one more round"),
-                        ),
-                    ),
-                ),
-                Instance("all rounds", "telescoped", t, T),
-                Obligation("the statement follows", mended, ("all rounds",), -60 * L / T * residual("all rounds")),
+                laws.telescoping("telescoped", s, T, unfold(h(s))),
+                Obligation("the statement follows", mended, ("telescoped",)),
             )
         ),
-        sums,
     )
     repair = Repair("typo", "sum h~(x_t) - h~(x_{t+1}), not h~(x_0) - h~(x_T)", repaired)
     return Claim(
@@ -277,47 +248,50 @@ def eq74() -> Claim:
 
 def _each_round(C: sp.Expr) -> tuple[Step, ...]:
     """(73) with C for 60 at the step size of Lemma 3 and h~ = sum_i p_i h~_i; the last step is "each round"."""
-    u, c, v, G = sp.Rational(1, 30), sp.Rational(30, 59), beta * L, union.gradient
-    # "one round" with the short deviation leaves (1 - q^2) / (2 L) ||grad||^2, q = 1 - v (1 + E) + c v^2 E (E - 1).
-    q = 1 - v * (1 + E) + c * v**2 * E * (E - 1)
-    kept = C * (1 - q**2) / 2 - 1
-    at = {beta: u / (L * E)}
-    quotient = sp.factor(sp.cancel((kept - kept.subs(at)) / (beta - at[beta])))
-    # At beta = 1/(30 L E), q = a - b/E.
-    a, b = 1 - u + c * u**2, u + c * u**2
-    at_step = C * (1 - a**2) / 2 - 1 + C / 2 * b / E * (2 * a - b + b * slack("E") / E)
+    u, G = sp.Rational(1, 30), grad_h(t)
     return (
-        Obligation("range", at_most(beta * L * E, u), ("beta",), -L * E * residual("beta")),
+        Obligation("range", at_most(beta * L * E, u), ("beta",)),
         *deviation(union),
         *second_order(union, u),
-        small_steps(u),
+        small_steps(),
         *round_steps(),
         Obligation(
             "each round",
             at_most(G**2, C * L * h(t) - C * L * h(t + 1)),
             ("one round", "small", "short deviation", "beta", "E"),
-            C * L * shorten("short deviation") + (at_step + quotient * residual("beta")) * G**2,
         ),
     )
 
 
-def _by_sizes(C: sp.Expr) -> tuple[Step, ...]:
-    """ "each round" for the h~ of (3), which equal shares make the same function."""
-    why = "every s_i is s, so s f_memory + (1 - s) g = sum_i p_i h~_i, and (67)-(68) are the same for both."
-    equations = {
-        "value": equal(h_sizes(t), h(t)),
-        "next value": equal(h_sizes(t + 1), h(t + 1)),
-        "slope": equal(grad_h_sizes(t), union.gradient),
-    }
-    certificate = slack("each round") + C * L * (residual("value") - residual("next value"))
-    certificate -= (grad_h_sizes(t) + union.gradient) * residual("slope")
+def equal_shares(v: sp.Expr) -> tuple[Step, ...]:
+    """sum_i p_i off_i v_i is the "null gap" where all shares are equal, as the root "no spread" is not above 0."""
+    gap = clients(off(i) * v)
     return (
-        *(rules.weighted_sum(name, shown, why, ("equal shares",)) for name, shown in equations.items()),
+        Obligation("spread", at_most(share_spread, 0), ("equal shares",)),
+        laws.square_root("no spread", sp.sqrt(clients(off(i) ** 2)), sp.S.Zero, given="spread"),
+        laws.cauchy_schwarz_numbers("gap", off(i), dot(v, gap), clients),
+        Obligation("at most 0", at_most(norm2(gap), 0), ("gap", "no spread")),
+        laws.square("at least 0", gap),
+        laws.both_bounds("null gap", given=("at most 0", "at least 0")),
+    )
+
+
+def _by_sizes(C: sp.Expr) -> tuple[Step, ...]:
+    """ "each round" for the h~ of (3), which equal shares make the same function, with the same (67)-(68)."""
+    turn = clients(off(i) * apart[i].grad(x(t)))
+    return (
+        *equal_shares(apart[i].grad(x(t))),
+        laws.null("along", turn, slope, given="null gap"),
+        laws.norm_squared("by clients", slope),
+        laws.norm_squared("by sizes", slope - turn),
+        laws.cauchy_schwarz_numbers("value", off(i), apart[i](x(t)), clients),
+        laws.cauchy_schwarz_numbers("next value", off(i), -apart[i](x(t + 1)), clients),
+        Obligation("values", at_most(h(t), h_sizes(t)), ("value", "no spread")),
+        Obligation("next values", at_most(h_sizes(t + 1), h(t + 1)), ("next value", "no spread")),
         Obligation(
             "each round by sizes",
             at_most(grad_h_sizes(t) ** 2, C * L * h_sizes(t) - C * L * h_sizes(t + 1)),
-            ("each round", *equations),
-            certificate,
+            ("each round", "values", "next values", "along", "null gap", "by clients", "by sizes"),
         ),
     )
 
@@ -333,15 +307,14 @@ def lemma3_surrogate(constant: Any = 60) -> Claim:
     def mended(C: sp.Expr, words: str, *, sizes: bool) -> Statement:
         shown, value = goal(C, sizes=sizes), h_sizes if sizes else h
         last = "each round by sizes" if sizes else "each round"
-        drop = C * L * (value(0) - value(T))
         steps = (
             *_each_round(C),
             *(_by_sizes(C) if sizes else ()),
-            rules.telescoping("sum", T, shown.left, drop, sp.S.Zero, "over the rounds.", last),
-            Obligation("the statement follows", shown, ("sum",), slack("sum") / T),
+            *over_rounds(last, value(s), shown.left),
+            Obligation("the statement follows", shown, SUMMED),
         )
         extra = (KEPT, EQUAL_SHARES) if sizes else (KEPT,)
-        return Statement(words, shown, (*hypotheses, *extra), Proof(steps), union.start)
+        return Statement(words, shown, (*hypotheses, *extra), Proof(steps))
 
     value, best = sp.sympify(constant), sp.Rational(3103, 100)
     words = (

@@ -7,17 +7,19 @@ factor 1 + beta L a step, and the changes add up.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import sympy as sp
 
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.c_flag.vectors import b, client, ell
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Fact
-from cflag_theory.claims.engine.notation import E, L, beta, k, sequence, symbol
-from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, RuleUse, Step
+from cflag_theory.claims.engine.notation import E, L, beta, clients, i, j, k, symbol
+from cflag_theory.claims.engine.operators import Largest, Operator, sum_over
+from cflag_theory.claims.engine.relation import Relation, at_most
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, Use
+from cflag_theory.claims.engine.terms import Function, norm
 
 L_memory = symbol("L_memory", r"L_{\mathcal{M}}", nonnegative=True)
 
@@ -25,47 +27,57 @@ WITHIN = Fact("k", at_most(k + 1, E), "The local steps are k = 0, ..., E - 1.")
 KEPT = Fact(
     "kept",
     at_most(L_memory, L),
-    "Every past component that is kept in memory is L-smooth: the largest of their constants, L_M, is at most L.",
+    "Every past component that is kept in memory is L-smooth: L_M, the largest constant of these and of the current "
+    "ones, is at most L.",
 )
 
 
 @dataclass(frozen=True)
 class Tracked:
-    """Local steps with tracking towards one gradient, that of h~ in (67) or of g in (4); round t is understood.
+    """Local steps from `start` that track the gradient of the clients' means of `components`; any round.
 
-    `smooth` names the hypotheses, besides the ledger's preamble, that make every component L-smooth.
+    `local` and `tau` take a client and a local step. `settings` are where the steps start, what a step is, and that
+    tau is no later step. `smooth` names the hypotheses that make every component L-smooth.
     """
 
-    gradient: sp.Expr
-    drift: Any
-    largest: Any
-    change: Any
-    mean_change: Any
-    total: Any
+    component: Function
+    mean: Operator
+    start: sp.Expr
+    local: Callable[..., sp.Expr]
+    tau: Callable[..., sp.Expr]
+    settings: tuple[str, str, str]
     smooth: tuple[str, ...] = ()
 
     @property
-    def start(self) -> tuple[Fact, Fact]:
-        """Where both sequences begin."""
-        return (
-            Fact("start", equal(self.largest(0), 0), "x_{t,0}^i = x_t."),
-            Fact("empty sum", equal(self.total(0), 0), "Before the first local step nothing has been added up."),
-        )
+    def vector(self) -> sp.Expr:
+        """The gradient that is tracked."""
+        return clients(self.mean(self.component[i, j].grad(self.start)))
 
+    @property
+    def gradient(self) -> sp.Expr:
+        """Its norm."""
+        return norm(self.vector)
 
-def tracked(function: str, latex: str, gradient: sp.Expr, smooth: tuple[str, ...] = ()) -> Tracked:
-    """The sequences of a round whose local steps track the gradient of `function`, printed as `latex`."""
-    delayed = rf"\nabla {latex}_i'(x_{{t,@}}^i)-\nabla {latex}_i(x_t)"
-    late = rf"\nabla {latex}_i'(x_{{t,l}}^i)-\nabla {latex}_i(x_t)"
-    return Tracked(
-        gradient,
-        sequence(f"drift_{function}", r"{\|x_{t,@}^i-x_t\|}", nonnegative=True),
-        sequence(f"max_drift_{function}", r"\max_{b\le @}\|x_{t,b}^i-x_t\|", nonnegative=True),
-        sequence(f"change_{function}", rf"{{\|{delayed}\|}}", nonnegative=True),
-        sequence(f"mean_change_{function}", rf"\sum_i p_i\|{delayed}\|", nonnegative=True),
-        sequence(f"deviation_{function}", rf"{{\|\sum_{{l<@}}\sum_i p_i({late})\|}}", nonnegative=True),
-        smooth,
-    )
+    def entry(self, of: sp.Expr, step: sp.Expr) -> sp.Expr:
+        """How far a component's gradient in the table is from the one at the start."""
+        at_table = self.component[of, j].grad(self.local(of, self.tau(of, step, j)))
+        return at_table - self.component[of, j].grad(self.start)
+
+    def changes(self, step: sp.Expr) -> sp.Expr:
+        """The mean change of the clients' delayed gradients."""
+        return clients(self.mean(self.entry(i, step)))
+
+    @property
+    def deviation(self) -> sp.Expr:
+        """e_t = S - E times the gradient."""
+        return sum_over(ell, E)(self.changes(ell))
+
+    def moved(self, step: sp.Expr) -> sp.Expr:
+        return self.local(client, step) - self.start
+
+    def largest(self, step: sp.Expr) -> sp.Expr:
+        """The largest drift of the client so far."""
+        return Largest(b, step, norm(self.moved(b)))
 
 
 def ratio() -> sp.Expr:
@@ -73,89 +85,83 @@ def ratio() -> sp.Expr:
     return ((1 + beta * L) ** E - 1) / (beta * L) - E
 
 
+def _changes(of: Tracked, prefix: str) -> tuple[Obligation | Use, ...]:
+    """The client's change is at most L times its largest drift, as "table"."""
+    entry, change = of.entry(client, k), norm(of.mean(of.entry(client, k)))
+    return (
+        laws.lipschitz(f"{prefix}entry", of.component[client, j], of.local(client, of.tau(client, k, j)), of.start),
+        laws.member(f"{prefix}point", of.largest(k), of.tau(client, k, j), given=of.settings[2]),
+        Obligation(
+            f"{prefix}each entry",
+            at_most(norm(entry), L * of.largest(k)),
+            (f"{prefix}entry", f"{prefix}point", *of.smooth),
+        ),
+        laws.mean(f"{prefix}mean entry", of.mean, given=f"{prefix}each entry"),
+        laws.norm_of_mean(f"{prefix}norm", of.mean, entry),
+        Obligation(f"{prefix}table", at_most(change, L * of.largest(k)), (f"{prefix}mean entry", f"{prefix}norm")),
+    )
+
+
 def deviation(of: Tracked) -> tuple[Step, ...]:
     """||e_t|| <= rho ||gradient||, by the growth of the drift; the last step is named "deviation"."""
+    start, step, _ = of.settings
+    G, change = of.gradient, of.mean(of.entry(client, k))
+    lengths = norm(of.changes(ell))
+    further = (1 + beta * L) * of.largest(k) + beta * G
 
     def growth(index: sp.Expr) -> Relation:
-        return at_most(of.largest(index), of.gradient * ((1 + beta * L) ** index - 1) / L)
+        return at_most(of.largest(index), G * ((1 + beta * L) ** index - 1) / L)
 
     def total(index: sp.Expr) -> Relation:
-        return at_most(of.total(index), of.gradient * (((1 + beta * L) ** index - 1) / (beta * L) - index))
-
-    further = (1 + beta * L) * of.largest(k) + beta * of.gradient
-    powers = of.gradient * ((1 + beta * L) ** k - 1)
-    table = "a mean over components of differences between points tau_{k,j} <= k and x_t."
-
-    def delayed(name: str) -> RuleUse:
-        return replace(rules.component_smoothness(name, of.change(k), of.largest(k), L, table), premises=of.smooth)
+        return at_most(sum_over(ell, index)(lengths), G * (((1 + beta * L) ** index - 1) / (beta * L) - index))
 
     return (
         Induction(
             "growth",
             k,
             growth(k),
-            base=Obligation("growth at 0", growth(sp.S.Zero), ("start",), -residual("start")),
+            base=(
+                laws.rewrite("start of the round", norm(of.moved(sp.S.Zero)), given=start),
+                Obligation("growth at 0", growth(sp.S.Zero), ("start of the round",)),
+            ),
             step=(
-                rules.triangle(
-                    "next point",
-                    of.drift(k + 1),
-                    (of.largest(k), beta * of.gradient, beta * of.change(k)),
-                    "x_{t,k+1} - x_t is x_{t,k} - x_t, less beta times the gradient at x_t, less beta times the "
-                    "change of the delayed gradient.",
+                *_changes(of, "so far: "),
+                laws.member("x_k", of.largest(k), k),
+                laws.triangle(
+                    "next point", of.moved(k + 1), of.moved(k), -beta * of.vector, -beta * change, given=step
                 ),
-                delayed("table"),
                 Obligation(
                     "the new point",
-                    at_most(of.drift(k + 1), further),
-                    ("next point", "table"),
-                    slack("next point") + beta * slack("table"),
+                    at_most(norm(of.moved(k + 1)), further),
+                    ("next point", "x_k", "so far: table"),
                 ),
-                Obligation(
-                    "the old points",
-                    at_most(of.largest(k), further),
-                    (),
-                    beta * L * of.largest(k) + beta * of.gradient,
-                ),
-                rules.maximum(
-                    "all points", of.largest(k + 1), further, "over b <= k + 1.", ("the new point", "the old points")
-                ),
-                Obligation(
-                    "growth from k to k + 1",
-                    growth(k + 1),
-                    ("all points", "growth (hypothesis)"),
-                    slack("all points") + (1 + beta * L) * slack("growth (hypothesis)"),
-                ),
+                Obligation("the old points", at_most(of.largest(k), further), ()),
+                laws.maximum("all points", of.largest(k), given=("the old points", "the new point")),
+                Obligation("growth from k to k + 1", growth(k + 1), ("all points", "growth (hypothesis)")),
             ),
         ),
+        *_changes(of, ""),
+        Obligation("one client", at_most(norm(change), G * ((1 + beta * L) ** k - 1)), ("table", "growth")),
+        laws.at("any client", client, i, given="one client"),
+        laws.mean("all clients", clients, given="any client"),
+        laws.norm_of_mean("their mean", clients, of.mean(of.entry(i, k))),
         Induction(
             "sum of changes",
             k,
             total(k),
-            base=Obligation("no change yet", total(sp.S.Zero), ("empty sum",), -residual("empty sum")),
+            base=Obligation("no change yet", total(sp.S.Zero), ()),
             step=(
-                delayed("one table"),
-                Obligation(
-                    "one client",
-                    at_most(of.change(k), powers),
-                    ("one table", "growth"),
-                    slack("one table") + L * slack("growth"),
-                ),
-                rules.mean_of_bounds("all clients", of.mean_change(k), powers, "over the clients.", ("one client",)),
-                rules.triangle(
-                    "one more",
-                    of.total(k + 1),
-                    (of.total(k), of.mean_change(k)),
-                    "the sum over l <= k is the sum over l < k and the term at k.",
-                ),
+                laws.last_term("one more", ell, k, lengths),
                 Obligation(
                     "changes from k to k + 1",
                     total(k + 1),
-                    ("one more", "all clients", "sum of changes (hypothesis)"),
-                    slack("one more") + slack("all clients") + slack("sum of changes (hypothesis)"),
+                    ("one more", "all clients", "their mean", "sum of changes (hypothesis)"),
                 ),
             ),
         ),
-        Instance("deviation", "sum of changes", k, E),
+        Instance("all changes", "sum of changes", k, E),
+        laws.norm_of_mean("norm of the sum", sum_over(ell, E), of.changes(ell)),
+        Obligation("deviation", at_most(norm(of.deviation), ratio() * G), ("all changes", "norm of the sum")),
     )
 
 
@@ -165,32 +171,25 @@ def second_order(of: Tracked, limit: sp.Expr) -> tuple[Step, ...]:
     The last step is named "short deviation"; it is exact to first order in beta and at E = 1.
     """
     c, v = 1 / (2 - limit), beta * L
-
     power = at_most((1 + v) ** k, 1 + k * v + c * k * (k - 1) * v**2)
-    hypothesis, end = "power (hypothesis)", "power (range)"
-    spare = c * (slack("range") + v * slack(end) + 2 * v)
     return (
         Induction(
             "power",
             k,
             power,
-            base=Obligation("power at 0", power.subs({k: 0}), (), sp.S.Zero),
+            base=Obligation("power at 0", power.subs({k: 0}), ()),
             step=(
                 Obligation(
-                    "power from k to k + 1",
-                    power.subs({k: k + 1}),
-                    (hypothesis, end, "range"),
-                    (1 + v) * slack(hypothesis) + v**2 * k * spare,
+                    "power from k to k + 1", power.subs({k: k + 1}), ("power (hypothesis)", "power (range)", "range")
                 ),
             ),
             within="k",
         ),
-        Obligation("the end", at_most(E, E), (), sp.S.Zero),
+        Obligation("the end", at_most(E, E), ()),
         Instance("power at E", "power", k, E, within="the end"),
         Obligation(
             "short deviation",
-            at_most(of.total(E), c * v * E * (E - 1) * of.gradient),
+            at_most(norm(of.deviation), c * v * E * (E - 1) * of.gradient),
             ("deviation", "power at E"),
-            slack("deviation") + of.gradient / v * slack("power at E"),
         ),
     )

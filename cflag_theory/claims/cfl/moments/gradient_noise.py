@@ -11,55 +11,152 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, eta_g
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.cfl.vectors import (
+    client,
+    delta,
+    draw,
+    f,
+    mean_xi,
+    mixed_gradient,
+    over_past,
+    p,
+    point,
+    rounds,
+    tau,
+    xi,
+)
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, RuleUse
+from cflag_theory.claims.engine.steps import Obligation, Proof, Use
+from cflag_theory.claims.engine.terms import dot, norm2, vector
 
 # One coordinate of the server's model, of the mean of the clients' last iterates and of the mean update.
 w = symbol("w_round", r"\omega_t", real=True)
 w_mean = symbol("w_mean", r"\frac{1}{S}\sum_i\omega_{t,i,K}", real=True)
 update = symbol("mean_update", r"\frac{1}{S}\sum_i\Delta\omega_{t,i}", real=True)
 
-grad2 = symbol("grad2_mean", r"\mathbb{E}\|\nabla f(\omega)\|^2", nonnegative=True)
-local2 = symbol("one_round_moment2", r"\mathbb{E}\|\nabla f_{t,i}(\omega)\|^2", nonnegative=True)
-mixed2 = symbol("mixed_grad2", r"\mathbb{E}\|\sum_\tau p_{\tau,i}\nabla f_{\tau,i}(\omega)\|^2", nonnegative=True)
-client2 = symbol("client_drift2", r"\mathbb{E}\|\delta_i\|^2", nonnegative=True)
-time2 = symbol("time_drift_size2", r"\mathbb{E}\|\xi_{t,i}\|^2", nonnegative=True)
-weights2 = symbol("weights2", r"\sum_\tau p_{\tau,i}^2", nonnegative=True)
-pairs = symbol("weight_pairs", r"\sum_{\tau_1\ne\tau_2}p_{\tau_1,i}p_{\tau_2,i}", real=True)
-client_sum2 = symbol("client_sum2", r"\mathbb{E}\|\sum_\tau p_{\tau,i}\delta_{\tau,i}\|^2", nonnegative=True)
-time_sum2 = symbol("time_sum2", r"\mathbb{E}\|\sum_\tau p_{\tau,i}\xi_{\tau,i}\|^2", nonnegative=True)
-squares = symbol("weighted_drift2", r"\sum_\tau p_{\tau,i}^2\mathbb{E}\|\xi_{\tau,i}\|^2", nonnegative=True)
+#: Any round.
+some = sp.Symbol("some_round", integer=True, nonnegative=True)
+grad = f.grad(point)
+grad2 = symbol("grad2_mean", r"\mathbb{E}\|\nabla f(\omega)\|^2", over_past(norm2(grad)), nonnegative=True)
+client2 = symbol("client_drift2", r"\mathbb{E}\|\delta_i\|^2", over_past(norm2(delta(client))), nonnegative=True)
+time2 = symbol("time_drift_size2", r"\mathbb{E}\|\xi_{t,i}\|^2", over_past(norm2(xi(some, client))), nonnegative=True)
+weights2 = symbol("weights2", r"\sum_\tau p_{\tau,i}^2", rounds(p(tau) ** 2), nonnegative=True)
+time_sum2 = symbol(
+    "time_sum2", r"\mathbb{E}\|\sum_\tau p_{\tau,i}\xi_{\tau,i}\|^2", over_past(norm2(mean_xi)), nonnegative=True
+)
+squares = symbol(
+    "weighted_drift2",
+    r"\sum_\tau p_{\tau,i}^2\mathbb{E}\|\xi_{\tau,i}\|^2",
+    rounds(p(tau) ** 2 * over_past(norm2(xi(tau, client)))),
+    nonnegative=True,
+)
 correlated = symbol(
     "weighted_correlations",
     r"\sum_{\tau_1\ne\tau_2}p_{\tau_1,i}p_{\tau_2,i}\mathbb{E}\langle\xi_{\tau_1,i},\xi_{\tau_2,i}\rangle",
+    over_past(norm2(mean_xi)) - rounds(p(tau) ** 2 * over_past(norm2(xi(tau, client)))),
+    real=True,
+)
+
+# One round alone, and Lemma B.1, whose A and B are not Assumption 3's: varsigma_i = delta_i + xi_{t,i}.
+varsigma = delta(client) + xi(some, client)
+local2 = symbol(
+    "one_round_moment2", r"\mathbb{E}\|\nabla f_{t,i}(\omega)\|^2", over_past(norm2(grad - varsigma)), real=True
+)
+noise2 = symbol("sigma_noise2", r"\mathbb{E}\|\varsigma_i\|^2", over_past(norm2(varsigma)), real=True)
+noise_cross = symbol(
+    "gradient_dot_noise",
+    r"\mathbb{E}\langle\nabla f(\omega),\varsigma_i\rangle",
+    over_past(dot(grad, varsigma)),
+    real=True,
+)
+local_between = symbol(
+    "client_dot_one_time",
+    r"\mathbb{E}\langle\delta_i,\xi_{t,i}\rangle",
+    over_past(dot(delta(client), xi(some, client))),
+    real=True,
+)
+A = symbol("A_B1", "A", nonnegative=True)
+B = symbol("B_B1", "B", nonnegative=True)
+
+# One client in all rounds.
+mixed2 = symbol(
+    "mixed_grad2",
+    r"\mathbb{E}\|\sum_\tau p_{\tau,i}\nabla f_{\tau,i}(\omega)\|^2",
+    over_past(norm2(mixed_gradient)),
     real=True,
 )
 drift_cross = symbol(
     "gradient_dot_drifts",
     r"\mathbb{E}\langle\nabla f(\omega),\delta_i+\sum_\tau p_{\tau,i}\xi_{\tau,i}\rangle",
+    over_past(dot(grad, delta(client) + mean_xi)),
     real=True,
 )
-between = symbol("client_dot_time", r"\mathbb{E}\langle\delta_i,\sum_\tau p_{\tau,i}\xi_{\tau,i}\rangle", real=True)
-
-# Lemma B.1, whose A and B are not Assumption 3's.
-noise2 = symbol("sigma_noise2", r"\mathbb{E}\|\varsigma_i\|^2", nonnegative=True)
-noise_cross = symbol("gradient_dot_noise", r"\mathbb{E}\langle\nabla f(\omega),\varsigma_i\rangle", real=True)
-A = symbol("A_B1", "A", nonnegative=True)
-B = symbol("B_B1", "B", nonnegative=True)
-
-CLIENT = Fact("client drift", at_most(client2, G2 + B2 * grad2), "E||delta||^2 <= G^2 + B^2 E||grad f||^2.")
-TIME = Fact("time drift", at_most(time2, D2 + A2 * grad2), "E||xi||^2 <= D^2 + A^2 E||grad f||^2, for every round.")
-CENTRED = Fact("mean zero", equal(drift_cross, 0), "The drifts have mean zero at a fixed w.")
-APART = Fact(
-    "independent",
-    equal(between, 0),
-    "delta_i and the time drifts are independent of each other: the proof of Lemma B.2 names the independence of "
-    "noise, Assumption 3 does not.",
+between = symbol(
+    "client_dot_time",
+    r"\mathbb{E}\langle\delta_i,\sum_\tau p_{\tau,i}\xi_{\tau,i}\rangle",
+    over_past(dot(delta(client), mean_xi)),
+    real=True,
 )
+
+# Another client in every round.
+_delta = vector("client_drift_of_round", r"\delta_{@1,@2}")
+mean_delta = rounds(p(tau) * _delta(tau, client, draw))
+each_client2 = symbol(
+    "each_client_drift2",
+    r"\mathbb{E}\|\delta_{t,i}\|^2",
+    over_past(norm2(_delta(some, client, draw))),
+    nonnegative=True,
+)
+clients_correlated = symbol(
+    "weighted_client_correlations",
+    r"\sum_{\tau_1\ne\tau_2}p_{\tau_1,i}p_{\tau_2,i}\mathbb{E}\langle\delta_{\tau_1,i},\delta_{\tau_2,i}\rangle",
+    over_past(norm2(mean_delta)) - rounds(p(tau) ** 2 * over_past(norm2(_delta(tau, client, draw)))),
+    real=True,
+)
+once2 = symbol(
+    "mixed_once2",
+    r"\mathbb{E}\|\sum_\tau p_{\tau,i}\nabla f_{\tau,i}(\omega)\|^2",
+    over_past(norm2(grad - mean_delta - mean_xi)),
+    real=True,
+)
+once_cross = symbol(
+    "gradient_dot_once",
+    r"\mathbb{E}\langle\nabla f(\omega),\sum_\tau p_{\tau,i}(\delta_{\tau,i}+\xi_{\tau,i})\rangle",
+    over_past(dot(grad, mean_delta + mean_xi)),
+    real=True,
+)
+once_between = symbol(
+    "clients_dot_time",
+    r"\mathbb{E}\langle\sum_\tau p_{\tau,i}\delta_{\tau,i},\sum_\tau p_{\tau,i}\xi_{\tau,i}\rangle",
+    over_past(dot(mean_delta, mean_xi)),
+    real=True,
+)
+pairs = symbol("weight_pairs", r"\sum_{\tau_1\ne\tau_2}p_{\tau_1,i}p_{\tau_2,i}", real=True)
+
+
+def _sized(name: str, size: sp.Expr, offset: sp.Expr, slope: sp.Expr, words: str) -> Fact:
+    return Fact(name, at_most(size, offset + slope * grad2), words, (some,))
+
+
+def _apart(cross: sp.Expr, between: sp.Expr) -> tuple[Fact, Fact]:
+    """What a fixed w and Assumption 3 give."""
+    return (
+        Fact("mean zero", equal(cross, 0), "The drifts have mean zero at a fixed w."),
+        Fact(
+            "independent",
+            equal(between, 0),
+            "delta_i and the time drifts are independent of each other: the proof of Lemma B.2 names the independence "
+            "of noise, Assumption 3 does not.",
+        ),
+    )
+
+
+CLIENT = _sized("client drift", client2, G2, B2, "E||delta||^2 <= G^2 + B^2 E||grad f||^2.")
+TIME = _sized("time drift", time2, D2, A2, "E||xi||^2 <= D^2 + A^2 E||grad f||^2, for every round.")
+CENTRED, APART = _apart(drift_cross, between)
 
 
 def aggregation() -> Claim:
@@ -73,7 +170,7 @@ def aggregation() -> Claim:
         (definition,),
     )
     mended = equal(w + eta_g * update, average)
-    proof = Proof((Obligation("the statement follows", mended, ("Delta",), -eta_g * residual("Delta")),))
+    proof = Proof((Obligation("the statement follows", mended, ("Delta",)),))
     repaired = Statement("The same with a plus sign, as Algorithms 1 and 2 have it.", mended, (definition,), proof)
     return Claim(
         "cfl.aggregation",
@@ -92,21 +189,8 @@ def lemB1(constant: Any = 1) -> Claim:
     """Second moment of a local gradient; `constant` stands before E||grad f||^2 besides A^2."""
     centred = Fact("mean zero", equal(noise_cross, 0), "E[varsigma_i] = 0 at every w, since f = E f_i.")
     bounded = Fact("bound", at_most(noise2, A**2 * grad2 + B**2), "E||varsigma_i||^2 <= A^2 E||grad f||^2 + B^2.")
-    expanded = rules.linear_expectation(
-        "expanded", equal(local2, grad2 + noise2 - 2 * noise_cross), "||grad f - varsigma_i||^2, expanded."
-    )
     goal = at_most(local2, (A**2 + constant) * grad2 + B**2)
-    proof = Proof(
-        (
-            expanded,
-            Obligation(
-                "the statement follows",
-                goal,
-                ("expanded", "mean zero", "bound"),
-                slack("bound") - residual("expanded") + 2 * residual("mean zero") + (constant - 1) * grad2,
-            ),
-        )
-    )
+    proof = Proof((Obligation("the statement follows", goal, ("mean zero", "bound")),))
     words = "E||grad f_i(w)||^2 <= (A^2 + 1) E||grad f(w)||^2 + B^2."
     first = Statement(words, goal, (centred, bounded), proof)
     last = Statement(
@@ -129,83 +213,51 @@ def lemB1(constant: Any = 1) -> Claim:
     )
 
 
-def moment(whole: sp.Expr, client: sp.Expr, time: sp.Expr) -> RuleUse:
-    return rules.linear_expectation(
-        "expanded",
-        equal(whole, grad2 + client + time - 2 * drift_cross + 2 * between),
-        "sum_tau p_tau grad f_tau = grad f - delta - xi by (5), since the weights sum to one.",
-    )
-
-
 def bound(whole: sp.Expr, client_share: sp.Expr, time_share: sp.Expr, one: sp.Expr = sp.S.One) -> Relation:
     """(one + B^2 client_share + A^2 time_share) E||grad f||^2 + G^2 client_share + D^2 time_share, as a bound."""
     return at_most(whole, (one + B2 * client_share + A2 * time_share) * grad2 + G2 * client_share + D2 * time_share)
 
 
-def _spread(name: str, whole: sp.Expr, each: sp.Expr, what: str) -> RuleUse:
-    return rules.linear_expectation(
-        name,
-        equal(whole, weights2 * each),
-        f"{what} of different rounds are independent with mean zero, and {each} is "
-        "the p_tau^2-weighted mean over the rounds.",
+def _summed(fact: Fact, each: str) -> tuple[Use, ...]:
+    """The bound on every round, weighted with p_tau^2 and summed, as `each`."""
+    return (
+        laws.at(f"{each}: one round", some, tau, given=fact.name),
+        laws.mean(each, rounds, p(tau) ** 2, given=f"{each}: one round"),
     )
 
 
 def lemB2(one: Any = 1) -> Claim:
     """The three second moments of Lemma B.2; `one` stands for the 1 before E||grad f||^2."""
-    known = (CLIENT, TIME, CENTRED, APART)
-    shared = slack("client drift") - residual("expanded") + 2 * residual("mean zero") - 2 * residual("independent")
-    more = (one - 1) * grad2
-    given = ("expanded", "client drift", "time drift", "mean zero", "independent")
+    each_client = _sized("client drift", each_client2, G2, B2, "E||delta||^2 <= G^2 + B^2 E||grad f||^2, likewise.")
+    rounds_apart = Fact(
+        "rounds apart", equal(correlated, 0), "The time drifts of different rounds are independent with mean zero."
+    )
+    clients_apart = Fact(
+        "clients apart", equal(clients_correlated, 0), "Clients that take part once have independent drifts."
+    )
+    known = (
+        (CLIENT, TIME, *_apart(noise_cross, local_between)),
+        (CLIENT, TIME, CENTRED, APART, rounds_apart),
+        (each_client, TIME, *_apart(once_cross, once_between), rounds_apart, clients_apart),
+    )
     goals = (
         bound(local2, sp.S.One, sp.S.One, one),
         bound(mixed2, sp.S.One, weights2, one),
-        bound(mixed2, weights2, weights2, one),
+        bound(once2, weights2, weights2, one),
     )
-    first = Proof(
-        (
-            moment(local2, client2, time2),
-            Obligation("the statement follows", goals[0], given, shared + slack("time drift") + more),
-        )
-    )
-    second = Proof(
-        (
-            moment(mixed2, client2, time_sum2),
-            _spread("rounds", time_sum2, time2, "the time drifts"),
-            Obligation(
-                "the statement follows",
-                goals[1],
-                (*given, "rounds"),
-                shared + weights2 * slack("time drift") - residual("rounds") + more,
-            ),
-        )
-    )
-    third = Proof(
-        (
-            moment(mixed2, client_sum2, time_sum2),
-            _spread("rounds", time_sum2, time2, "the time drifts"),
-            _spread("clients", client_sum2, client2, "the client drifts, of clients that take part once,"),
-            Obligation(
-                "the statement follows",
-                goals[2],
-                (*given, "rounds", "clients"),
-                shared
-                + (weights2 - 1) * slack("client drift")
-                + weights2 * slack("time drift")
-                - residual("rounds")
-                - residual("clients")
-                + more,
-            ),
-        )
-    )
+    time = _summed(TIME, "time drifts")
+    sums = ((), time, (*time, *_summed(each_client, "client drifts")))
+    names = (("time drift", "client drift"), ("time drifts", "client drift"), ("time drifts", "client drifts"))
+    proofs = [
+        Proof((*steps, Obligation("the statement follows", goal, (*bounds, *(fact.name for fact in facts[2:])))))
+        for goal, facts, steps, bounds in zip(goals, known, sums, names, strict=True)
+    ]
     words = (
         "(1) FedAvg: E||grad f_{t,i}(w)||^2 <= (1 + A^2 + B^2) E||grad f(w)||^2 + G^2 + D^2.",
         "(2) E||sum_tau p_tau grad f_{tau,i}(w)||^2 <= (1 + B^2 + A^2 sum p^2) E||grad f(w)||^2 + G^2 + D^2 sum p^2.",
         "(3) Clients that take part once: the same with (A^2 + B^2) sum p^2 and (G^2 + D^2) sum p^2.",
     )
-    parts = tuple(
-        Part(str(i + 1), Statement(words[i], goals[i], known, proof)) for i, proof in enumerate((first, second, third))
-    )
+    parts = tuple(Part(str(i + 1), Statement(words[i], goals[i], known[i], proof)) for i, proof in enumerate(proofs))
     return Claim(
         "cfl.lemB2",
         "CFL",
@@ -239,17 +291,10 @@ def lemB2_use(one: Any = 1) -> Claim:
     )
     proof = Proof(
         (
-            moment(mixed2, client2, time_sum2),
             Obligation(
                 "the statement follows",
                 goal,
-                ("expanded", "client drift", "time drift", "drifts apart", "fresh drifts"),
-                slack("client drift")
-                + slack("time drift")
-                + 2 * slack("drifts apart")
-                + 2 * slack("fresh drifts")
-                - residual("expanded")
-                + (one - 1) * grad2,
+                ("client drift", "time drift", "drifts apart", "fresh drifts"),
             ),
         )
     )

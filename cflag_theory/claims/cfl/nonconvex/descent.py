@@ -1,7 +1,6 @@
 """App. B.5: one round of the non-convex proof, (26) to (28).
 
-Expectations of squared norms and of inner products are the symbols; a mean over clients i and local steps k is a mean
-of vectors like any other.
+A mean over clients i and local steps k is a mean over pairs; the round is any.
 """
 
 from __future__ import annotations
@@ -12,71 +11,77 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, K, N, eta, sigma2
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.cfl.symbols import t as now
+from cflag_theory.claims.cfl.vectors import EXPECTATION, E, averaged, draw, fresh, over_noises, over_past, tau, w
+from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, setting
 from cflag_theory.claims.engine.notation import L, symbol
+from cflag_theory.claims.engine.operators import index, mean_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, RuleUse
+from cflag_theory.claims.engine.steps import Obligation, Proof, Use
+from cflag_theory.claims.engine.terms import dot, function, norm, norm2, vector
 
-inner = symbol("nc_grad_dot_move", r"\mathbf{E}\langle\nabla f(\omega_t),\Delta\omega_t\rangle", real=True)
-move2 = symbol("nc_move2", r"\mathbf{E}\|\Delta\omega_t\|^2", nonnegative=True)
-grad2 = symbol("nc_mean_grad2", r"\mathbf{E}\|\nabla f(\omega_t)\|^2", nonnegative=True)
+#: f need not be convex; w_t, and grad f there.
+f_star = symbol("nc_f_star", "f_*", real=True)
+f = function("non-convex f", "f", smooth=L, lower=f_star)
+w_t = w(now)
+G = f.grad(w_t)
+#: Pairs (i, k) of a client and a local step, and earlier rounds with the weights p_tau/(1 - p_t).
+pair = index("ik")
+means = mean_over("clients and steps", pair)
+earlier_rounds = mean_over("earlier rounds", tau)
 past = symbol("nc_past_weight", r"(1-p_t)", nonnegative=True)
 past2 = symbol("nc_past_weight2", r"(1-p_t)^2", nonnegative=True)
-# Means over i and k.
-whole2 = symbol("nc_whole2", r"\mathbf{E}\|\sum_\tau p_\tau\nabla f_\tau\|^2", nonnegative=True)
-gap2 = symbol("nc_gap2", r"\mathbf{E}\|\nabla f(\omega_t)-\sum_\tau p_\tau\nabla f_\tau\|^2", nonnegative=True)
-loss2 = symbol("nc_loss2", r"\mathbf{E}\|\sum_\tau p_\tau\Delta_\tau\|^2", nonnegative=True)
-grad_dot_whole = symbol(
-    "nc_grad_dot_whole", r"\mathbf{E}\langle\nabla f(\omega_t),\sum_\tau p_\tau\nabla f_\tau\rangle", real=True
-)
-grad_dot_loss = symbol(
-    "nc_grad_dot_loss", r"\mathbf{E}\langle\nabla f(\omega_t),\sum_\tau p_\tau\Delta_\tau\rangle", real=True
-)
-grad_dot_Delta = symbol("nc_grad_dot_Delta", r"\mathbf{E}\langle\nabla f(\omega_t),\Delta_\tau\rangle", real=True)
-Delta2 = symbol("nc_Delta2", r"\mathbf{E}\|\Delta_\tau\|^2", nonnegative=True)
-grad_less_Delta2 = symbol("nc_grad_less_Delta2", r"\mathbf{E}\|\nabla f(\omega_t)-\Delta_\tau\|^2", nonnegative=True)
+x = vector("nc local iterate", r"\omega_{t,@1}")(pair, draw, fresh)
+#: sum_tau p_tau grad f_tau there, and grad f less that: delta_i + sum_tau p_tau xi_tau.
+mixed = vector("nc mixed gradient", r"\sum_\tau p_\tau\nabla f_{\tau,@1}")(pair, draw, fresh)
+drift = vector("nc drift", r"(\delta+\sum_\tau p_\tau\xi_\tau)_{@1}")(pair, draw, fresh)
+Delta = vector("nc loss", r"\Delta_{@1,@2}")(tau, pair, draw, fresh)
+noise = vector("nc noise", r"\nu_{@1}")(pair, draw, fresh)
+loss = past * earlier_rounds(Delta)
+local = mixed - loss
+#: Delta w_t = -eta (u + v), u the mean of the gradients and v that of the noise.
+u, v = means(local), means(noise)
+move = -eta * (u + v)
 
-# Delta w_t = -eta (u + v), u the mean of the gradients and v that of the noise.
-sum2 = symbol("nc_mean_step2", r"\mathbf{E}\|u+v\|^2", nonnegative=True)
-difference2 = symbol("nc_mean_step_difference2", r"\mathbf{E}\|u-v\|^2", nonnegative=True)
-u2 = symbol("nc_u2", r"\mathbf{E}\|u\|^2", nonnegative=True)
-v2 = symbol("nc_v2", r"\mathbf{E}\|v\|^2", nonnegative=True)
-u_dot_v = symbol("nc_u_dot_v", r"\mathbf{E}\langle u,v\rangle", real=True)
-local2 = symbol("nc_local2", r"\mathbf{E}\|\nabla\bar f_{t,i}\|^2", nonnegative=True)
-local_other2 = symbol(
-    "nc_local_other2", r"\mathbf{E}\|\sum_\tau p_\tau\nabla f_\tau+\sum_\tau p_\tau\Delta_\tau\|^2", nonnegative=True
+inner = symbol(
+    "nc_grad_dot_move", r"\mathbf{E}\langle\nabla f(\omega_t),\Delta\omega_t\rangle", E(dot(G, move)), real=True
 )
-whole_dot_loss = symbol(
-    "nc_whole_dot_loss", r"\mathbf{E}\langle\sum_\tau p_\tau\nabla f_\tau,\sum_\tau p_\tau\Delta_\tau\rangle", real=True
-)
-noise2 = symbol("nc_noise2", r"\mathbf{E}\|\nu\|^2", nonnegative=True)
+move2 = symbol("nc_move2", r"\mathbf{E}\|\Delta\omega_t\|^2", E(norm(move) ** 2), nonnegative=True)
+grad2 = symbol("nc_mean_grad2", r"\mathbf{E}\|\nabla f(\omega_t)\|^2", E(norm2(G)), nonnegative=True)
 
-# (28), at one client and local step.
-dist2 = symbol("nc_dist2", r"\mathbf{E}\|\omega_{t,i,k}-\omega_t\|^2", nonnegative=True)
-change2 = symbol("nc_change2", r"\mathbf{E}\|\nabla f(\omega_t)-\nabla f(\omega_{t,i,k})\|^2", nonnegative=True)
-drift2 = symbol("nc_drift2", r"\mathbf{E}\|\delta_i+\sum_\tau p_\tau\xi_\tau\|^2", nonnegative=True)
-change_dot_drift = symbol(
-    "nc_change_dot_drift",
-    r"\mathbf{E}\langle\nabla f(\omega_t)-\nabla f(\omega_{t,i,k}),\delta_i+\sum_\tau p_\tau\xi_\tau\rangle",
-    real=True,
-)
-gap_other2 = symbol(
-    "nc_gap_other2",
-    r"\mathbf{E}\|\nabla f(\omega_t)-\nabla f(\omega_{t,i,k})-\delta_i-\sum_\tau p_\tau\xi_\tau\|^2",
-    nonnegative=True,
-)
-grad_k2 = symbol("nc_grad_k2", r"\mathbf{E}\|\nabla f(\omega_{t,i,k})\|^2", nonnegative=True)
-grad_dot_change = symbol(
-    "nc_grad_dot_change",
-    r"\mathbf{E}\langle\nabla f(\omega_t),\nabla f(\omega_t)-\nabla f(\omega_{t,i,k})\rangle",
-    real=True,
-)
-grad_k_other2 = symbol(
-    "nc_grad_k_other2", r"\mathbf{E}\|2\nabla f(\omega_t)-\nabla f(\omega_{t,i,k})\|^2", nonnegative=True
-)
+
+def _mean2(name: str, latex: str, of: sp.Expr) -> sp.Symbol:
+    """The mean over pairs of E||of||^2."""
+    square = norm(of) ** 2 if of.is_Add else norm2(of)
+    return symbol(name, rf"\mathbf{{E}}\|{latex}\|^2", E(means(square)), nonnegative=True)
+
+
+whole2 = _mean2("nc_whole2", r"\sum_\tau p_\tau\nabla f_\tau", mixed)
+gap2 = _mean2("nc_gap2", r"\nabla f(\omega_t)-\sum_\tau p_\tau\nabla f_\tau", G - mixed)
+loss2 = _mean2("nc_loss2", r"\sum_\tau p_\tau\Delta_\tau", loss)
+local2 = _mean2("nc_local2", r"\nabla\bar f_{t,i}", local)
+noise2 = _mean2("nc_noise2", r"\nu", noise)
+Delta2 = symbol("nc_Delta2", r"\mathbf{E}\|\Delta_\tau\|^2", E(means(earlier_rounds(norm2(Delta)))), nonnegative=True)
+dist2 = _mean2("nc_dist2", r"\omega_{t,i,k}-\omega_t", x - w_t)
+change2 = _mean2("nc_change2", r"\nabla f(\omega_t)-\nabla f(\omega_{t,i,k})", G - f.grad(x))
+drift2 = _mean2("nc_drift2", r"\delta_i+\sum_\tau p_\tau\xi_\tau", drift)
+grad_k2 = _mean2("nc_grad_k2", r"\nabla f(\omega_{t,i,k})", f.grad(x))
 squares = symbol("nc_squares", r"\sum_\tau p_\tau^2", nonnegative=True)
+
+MIXED = setting("(5), mixed", equal(mixed, f.grad(x) - drift), "By (5), at the local iterate.")
+CENTRED = setting("nc noise", equal(over_noises(v), 0), "The noises of a round have mean zero given w_t.")
+
+
+def uncorrelated(count: sp.Expr) -> Fact:
+    """E||v||^2 = E||nu||^2 / count."""
+    return Fact(
+        "noise",
+        equal(E(norm2(v)), noise2 / count),
+        "Noises of different clients or steps are uncorrelated: the later one has mean zero given the other.",
+    )
+
+
 NOISE = Fact("Assumption 2", at_most(noise2, sigma2), "E||nu||^2 <= sigma^2; given the past, nu has mean zero.")
 LOSS = Fact("Assumption 4", at_most(Delta2, R2), "||Delta|| <= R.")
 SMALL = Fact("eta", at_most(eta, 1 / (2 * L)), "eta <= 1/(2L).")
@@ -92,93 +97,33 @@ def move_bound(first: Any = 2, second: Any = 1) -> Relation:
     return at_most(move2, first * eta**2 * (whole2 + loss2) + second * eta**2 * sigma2 / (N * K))
 
 
-def parallelogram(
-    name: str, squares_of: tuple[sp.Expr, sp.Expr, sp.Expr, sp.Expr], dot: sp.Expr, words: str, sign: int = 1
-) -> tuple[RuleUse, RuleUse]:
-    """||a + s b||^2 and ||a - s b||^2 expanded: half the sum of their residuals bounds the first by 2 and 2."""
-    plus, minus, a2, b2 = squares_of
-    gram = {("a", "a"): a2, ("b", "b"): b2, ("a", "b"): dot}
-    one = sp.S.One
-    first, second = ({"a": one, "b": one * sign}, {"a": one, "b": -one * sign})
-    return (
-        rules.bilinearity(f"{name} +", plus, first, first, gram, words),
-        rules.bilinearity(f"{name} -", minus, second, second, gram, words),
-    )
-
-
 def _inner_proof() -> Proof:
-    one = sp.S.One
-    young = at_most(grad_dot_Delta, (grad2 + R2) / 2)
-    gram = {("G", "G"): grad2, ("D", "D"): Delta2, ("D", "G"): grad_dot_Delta}
-    both = {("G", "G"): grad2, ("G", "S"): grad_dot_whole, ("S", "S"): whole2}
-    difference = {"G": one, "D": -one}
-    gap = {"G": one, "S": -one}
     return Proof(
         (
-            rules.linear_expectation(
-                "step",
-                equal(inner, -eta * (grad_dot_whole - grad_dot_loss)),
-                "Algorithm 2; the noise has mean zero given w_t and the draws before it.",
-            ),
-            rules.bilinearity("Young", grad_less_Delta2, difference, difference, gram, "grad f(w_t) and Delta_tau."),
-            Obligation(
-                "one round",
-                young,
-                ("Young", "Assumption 4"),
-                (grad_less_Delta2 - residual("Young") + slack("Assumption 4")) / 2,
-            ),
-            rules.mean_of_bounds(
-                "past",
-                grad_dot_loss,
-                past * (grad2 + R2) / 2,
-                "times p_tau >= 0 over tau < t, averaged over i and k.",
-                ("one round",),
-            ),
-            rules.bilinearity("gap", gap2, gap, gap, both, "averaged over i and k."),
-            Obligation(
-                "the statement follows",
-                inner_bound(),
-                ("step", "past", "gap"),
-                eta * slack("past") - residual("step") + eta / 2 * residual("gap"),
-            ),
+            laws.square("Young", G - Delta, earlier_rounds, means, *EXPECTATION),
+            laws.norm_squared("gap", G - mixed, means, *EXPECTATION),
+            *averaged(laws.along("noise", G, given=CENTRED), over_past),
+            Obligation("the statement follows", inner_bound(), ("Young", "Assumption 4", "gap", "noise")),
         )
     )
 
 
+def jensen_of_round() -> tuple[Use, ...]:
+    """E||u||^2 is at most the mean of E||grad f-bar||^2, as "Jensen"."""
+    return averaged(laws.jensen("Jensen", means, local), *EXPECTATION)
+
+
 def _move_proof(first: Any, second: Any) -> Proof:
-    goal = move_bound(first, second)
-    certificate = (
-        -residual("step")
-        + eta**2 * (difference2 - residual("both +") - residual("both -"))
-        + 2 * eta**2 * slack("Jensen")
-        + 2 * eta**2 * (local_other2 - residual("local +") - residual("local -"))
-        - 2 * eta**2 * residual("noise")
-        + 2 * eta**2 / (N * K) * slack("Assumption 2")
-        + (first - 4) * eta**2 * (whole2 + loss2)
-        + (second - 2) * eta**2 * sigma2 / (N * K)
-    )
     return Proof(
         (
-            rules.linear_expectation("step", equal(move2, eta**2 * sum2), "Delta w_t = -eta (u + v)."),
-            *parallelogram("both", (sum2, difference2, u2, v2), u_dot_v, "u the mean gradient, v the mean noise."),
-            rules.jensen("Jensen", u2, local2, "the mean over i and k."),
-            *parallelogram(
-                "local",
-                (local2, local_other2, whole2, loss2),
-                whole_dot_loss,
-                "grad bar f = sum_tau p_tau grad f_tau - sum_tau p_tau Delta_tau.",
-                -1,
-            ),
-            rules.tower(
-                "noise",
-                equal(v2, noise2 / (N * K)),
-                "noises of different clients or steps are uncorrelated: the later one has mean zero given the other.",
-            ),
+            laws.norm_squared("step", move, *EXPECTATION),
+            laws.square("u - v", u - v, *EXPECTATION),
+            *jensen_of_round(),
+            laws.square("gradient and loss", mixed + loss, means, *EXPECTATION),
             Obligation(
                 "the statement follows",
-                goal,
-                ("step", "both +", "both -", "Jensen", "local +", "local -", "noise", "Assumption 2"),
-                certificate,
+                move_bound(first, second),
+                ("step", "u - v", "Jensen", "gradient and loss", "noise", "Assumption 2"),
             ),
         )
     )
@@ -193,16 +138,7 @@ def nc_eq26(first: Any = 4, second: Any = 2, limit: Any = 2) -> Claim:
         "most zero for eta <= 1/(2L).",
         dropped,
         (small,),
-        Proof(
-            (
-                Obligation(
-                    "the statement follows",
-                    dropped,
-                    ("eta",),
-                    L * eta * slack("eta") + eta * (sp.Rational(1, 2) - sp.S.One / limit),
-                ),
-            )
-        ),
+        Proof((Obligation("the statement follows", dropped, ("eta",)),)),
     )
     return Claim(
         "cfl.nc_eq26",
@@ -226,6 +162,7 @@ def nc_eq26(first: Any = 4, second: Any = 2, limit: Any = 2) -> Claim:
                         move_bound(first, second),
                         (NOISE,),
                         _move_proof(first, second),
+                        (uncorrelated(N * K),),
                     ),
                 ),
             ),
@@ -247,14 +184,14 @@ def nc_eq26(first: Any = 4, second: Any = 2, limit: Any = 2) -> Claim:
     )
 
 
-def gap_bound(lead: Any = 2, drift: Any = 1) -> Relation:
-    """(28), last line; `drift` before the drift terms is printed as 1."""
+def gap_bound(lead: Any = 2, drift_factor: Any = 1) -> Relation:
+    """(28), last line; `drift_factor` before the drift terms is printed as 1."""
     b, g = B2 + A2 * squares, G2 + D2 * squares
-    return at_most(gap2, lead * L**2 * dist2 + 2 * drift * b * (L**2 * dist2 + grad2) + drift * g)
+    return at_most(gap2, lead * L**2 * dist2 + 2 * drift_factor * b * (L**2 * dist2 + grad2) + drift_factor * g)
 
 
-def nc_eq28(drift: Any = 2) -> Claim:
-    """(28): the drift terms; `drift` is the factor of the repair."""
+def nc_eq28(drift_factor: Any = 2) -> Claim:
+    """(28): the drift terms; `drift_factor` is the factor of the repair."""
     b, g = B2 + A2 * squares, G2 + D2 * squares
     known = (
         Fact("smooth", at_most(change2, L**2 * dist2), "f is L-smooth."),
@@ -265,35 +202,21 @@ def nc_eq28(drift: Any = 2) -> Claim:
             "w_{t,i,k}, as Lemma B.2 says at a fixed point.",
         ),
     )
-    # grad f(w_k) = grad f(w_t) - (grad f(w_t) - grad f(w_k)).
-    certificate = (
-        (gap_other2 - residual("gap +") - residual("gap -"))
-        + 2 * slack("smooth")
-        + 2 * slack("drift")
-        + 2 * b * (grad_k_other2 - residual("point +") - residual("point -"))
-        + 4 * b * slack("smooth")
-        + (drift - 2) * (2 * b * (L**2 * dist2 + grad2) + g)
-    )
+    here, under = f.grad(x), (means, *EXPECTATION)
     proof = Proof(
         (
-            *parallelogram(
-                "gap",
-                (gap2, gap_other2, change2, drift2),
-                change_dot_drift,
-                "grad f(w_t) - grad f(w_k), and grad f(w_k) - sum_tau p_tau grad f_tau(w_k) = delta_i + sum p xi.",
-            ),
-            *parallelogram(
-                "point",
-                (grad_k2, grad_k_other2, grad2, change2),
-                grad_dot_change,
-                "grad f(w_k) = grad f(w_t) - (grad f(w_t) - grad f(w_k)).",
-                -1,
-            ),
+            laws.norm_squared("gap", G - mixed, *under),
+            laws.rewrite("change and drift", E(means(norm2(G - mixed))), given=MIXED),
+            laws.norm_squared("change", G - here, *under),
+            laws.square("change - drift", G - here - drift, *under),
+            laws.square("2 grad f(w_t) - grad f(w_k)", 2 * G - here, *under),
             Obligation(
                 "the statement follows",
-                gap_bound(2, drift),
-                ("gap +", "gap -", "smooth", "drift", "point +", "point -"),
-                certificate,
+                gap_bound(2, drift_factor),
+                (
+                    *("gap", "change and drift", "change", "change - drift", "2 grad f(w_t) - grad f(w_k)"),
+                    *("smooth", "drift"),
+                ),
             ),
         )
     )
@@ -312,7 +235,7 @@ def nc_eq28(drift: Any = 2) -> Claim:
                     Statement(
                         "gap <= 2 L^2 (1 + 2 b) E||w_{t,i,k} - w_t||^2 + 4 b E||grad f(w_t)||^2 + 2 (G^2 + D^2 sum "
                         "p^2), b = B^2 + A^2 sum p^2.",
-                        gap_bound(2, drift),
+                        gap_bound(2, drift_factor),
                         known,
                         proof,
                     ),

@@ -7,66 +7,149 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.cfl.one_round.leaning import NONEXPANSIVE, RUNS, leaning, no_leaning
+from cflag_theory.claims.cfl.one_round.leaning import (
+    CENTRED,
+    NONEXPANSIVE,
+    PATH,
+    RUNS,
+    P,
+    Q,
+    S,
+    m,
+    no_leaning,
+)
 from cflag_theory.claims.cfl.one_round.progress import gap, move2
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_l, sigma2
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
-from cflag_theory.claims.engine.notation import L, symbol
+from cflag_theory.claims.cfl.vectors import (
+    EXPECTATION,
+    E,
+    F,
+    all_clients,
+    all_steps,
+    averaged,
+    client,
+    clients,
+    draw,
+    f,
+    gradient_by_gap,
+    i,
+    j,
+    local_gradient,
+    loss,
+    mean_gradient,
+    mean_noise,
+    move,
+    over_noises,
+    over_past,
+    point,
+    steps,
+    true_gradient,
+    w_t,
+    x,
+)
+from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, setting
+from cflag_theory.claims.engine.notation import L, k, symbol
+from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
 # (14): means over clients and steps of local gradients m and noises nu.
-mean2 = symbol("mean_m2", r"{\mathbb{E}\|\bar{m}\|^2}", nonnegative=True)
-noise2 = symbol("mean_nu2", r"{\mathbb{E}\|\bar{\nu}\|^2}", nonnegative=True)
-mean_dot_noise = symbol("mean_m_nu", r"\mathbb{E}\langle\bar{m},\bar{\nu}\rangle", real=True)
-each2 = symbol("each_m2", r"\frac{1}{NK}\sum_{i,k}\mathbb{E}\|m_{i,k}\|^2", nonnegative=True)
-true2 = symbol("true_m2", r"\frac{1}{NK}\sum_{i,k}\mathbb{E}\|\sum_\tau p_\tau\nabla f_{\tau,i}\|^2", nonnegative=True)
-loss2 = symbol("loss_m2", r"\frac{1}{NK}\sum_{i,k}\mathbb{E}\|\sum_{\tau<t}p_\tau\Delta_{\tau,i}\|^2", nonnegative=True)
+noise2 = symbol("mean_nu2", r"{\mathbb{E}\|\bar{\nu}\|^2}", E(norm2(mean_noise)), nonnegative=True)
+mean_dot_noise = symbol(
+    "mean_m_nu", r"\mathbb{E}\langle\bar{m},\bar{\nu}\rangle", E(dot(mean_gradient, mean_noise)), real=True
+)
+own_dot = symbol(
+    "own_m_nu",
+    r"\frac{1}{N}\sum_i\mathbb{E}\langle P_{i,K},S_{i,K}\rangle",
+    clients(E(dot(P(i, K), S(i, K)))),
+    real=True,
+)
+each2 = symbol(
+    "each_m2",
+    r"\frac{1}{NK}\sum_{i,k}\mathbb{E}\|m_{i,k}\|^2",
+    E(clients(steps(norm(local_gradient(i, j)) ** 2))),
+    nonnegative=True,
+)
+true2 = symbol(
+    "true_m2",
+    r"\frac{1}{NK}\sum_{i,k}\mathbb{E}\|\sum_\tau p_\tau\nabla f_{\tau,i}\|^2",
+    E(clients(steps(norm2(true_gradient(i, j))))),
+    nonnegative=True,
+)
+loss2 = symbol(
+    "loss_m2",
+    r"\frac{1}{NK}\sum_{i,k}\mathbb{E}\|\sum_{\tau<t}p_\tau\Delta_{\tau,i}\|^2",
+    E(clients(steps(norm2(loss(i, j))))),
+    nonnegative=True,
+)
 
 # (16)-(17): one client after k steps.
 k_steps = symbol("k_steps", "k", positive=True, integer=True)
-moved2 = symbol("local_moved2", r"{\mathbb{E}\|\omega_{t,i,k}-\omega_t\|^2}", nonnegative=True)
-sum_m2 = symbol("sum_m2", r"{\mathbb{E}\|\sum_{\tau\le k}m_\tau\|^2}", nonnegative=True)
-sum_nu2 = symbol("sum_nu2", r"{\mathbb{E}\|\sum_{\tau\le k}\nu_\tau\|^2}", nonnegative=True)
-sum_m_dot_nu = symbol("sum_m_dot_nu", r"\mathbb{E}\langle\sum m_\tau,\sum\nu_\tau\rangle", real=True)
+moved2 = symbol(
+    "local_moved2",
+    r"{\mathbb{E}\|\omega_{t,i,k}-\omega_t\|^2}",
+    E(norm(x(client, k_steps) - w_t) ** 2),
+    nonnegative=True,
+)
+sum_nu2 = symbol(
+    "sum_nu2", r"{\mathbb{E}\|\sum_{\tau\le k}\nu_\tau\|^2}", E(norm2(S(client, k_steps))), nonnegative=True
+)
 sum_each2 = symbol(
-    "sum_each2", r"\sum_{\tau\le k}\mathbb{E}\|\nabla\bar{f}_{t,i}(\omega_{t,i,\tau-1})\|^2", nonnegative=True
+    "sum_each2",
+    r"\sum_{\tau\le k}\mathbb{E}\|\nabla\bar{f}_{t,i}(\omega_{t,i,\tau-1})\|^2",
+    E(sum_over(j, k_steps)(norm2(m(client, j)))),
+    nonnegative=True,
 )
 
-# (18): one client at a point w; the same constants in (19) and (20).
+# (18): one client at a point w; the same constants in (19) and (20). `draw` stands for all that w depends on.
 c_Bi = symbol("c_pBi", r"c_{p_B,i}", positive=True)
 c_Gi = symbol("c_pGi", r"c_{p_G,i}", nonnegative=True)
 rho_i2 = symbol("rho_i2", r"(\sum_{\tau<t}p_{\tau,i})^2R^2", nonnegative=True)
-local_grad2 = symbol("local_grad2", r"{\mathbb{E}\|\nabla\bar{f}_{t,i}(\omega)\|^2}", nonnegative=True)
-true_grad2 = symbol("true_grad2", r"{\mathbb{E}\|\sum_\tau p_\tau\nabla f_{\tau,i}(\omega)\|^2}", nonnegative=True)
-loss_grad2 = symbol("loss_grad2", r"{\mathbb{E}\|\sum_{\tau<t}p_\tau\Delta_{\tau,i}(\omega)\|^2}", nonnegative=True)
-grad_w2 = symbol("grad_w2", r"{\mathbb{E}\|\nabla f(\omega)\|^2}", nonnegative=True)
-grad_wt2 = symbol("grad_wt2", r"{\mathbb{E}\|\nabla f(\omega_t)\|^2}", nonnegative=True)
-grad_change = symbol("grad_change", r"{(\mathbb{E}\|\nabla f(\omega)-\nabla f(\omega_t)\|^2)^{1/2}}", nonnegative=True)
-from_t = symbol("w_from_t", r"{(\mathbb{E}\|\omega-\omega_t\|^2)^{1/2}}", nonnegative=True)
-value_t = symbol("value_t", r"\mathbb{E}f(\omega_t)", real=True)
-value_below = symbol("value_below", r"\mathbb{E}f(\omega_t-\nabla f(\omega_t)/L)", real=True)
+true_at = F[client, draw].grad(point)
+loss_at = vector("loss_at_point", r"\Delta_{@1}(\omega)")(client, draw)
+local_grad2 = symbol(
+    "local_grad2", r"{\mathbb{E}\|\nabla\bar{f}_{t,i}(\omega)\|^2}", over_past(norm2(true_at - loss_at)), real=True
+)
+true_grad2 = symbol(
+    "true_grad2",
+    r"{\mathbb{E}\|\sum_\tau p_\tau\nabla f_{\tau,i}(\omega)\|^2}",
+    over_past(norm2(true_at)),
+    nonnegative=True,
+)
+loss_grad2 = symbol(
+    "loss_grad2",
+    r"{\mathbb{E}\|\sum_{\tau<t}p_\tau\Delta_{\tau,i}(\omega)\|^2}",
+    over_past(norm2(loss_at)),
+    nonnegative=True,
+)
+grad_w2 = symbol("grad_w2", r"{\mathbb{E}\|\nabla f(\omega)\|^2}", over_past(norm2(f.grad(point))), nonnegative=True)
+from_t = symbol(
+    "w_from_t",
+    r"{(\mathbb{E}\|\omega-\omega_t\|^2)^{1/2}}",
+    sp.sqrt(over_past(norm(point - w_t) ** 2)),
+    nonnegative=True,
+)
 
+SUMS = setting(
+    "sums of gradients", equal(P(client, k), sum_over(j, k)(m(client, j))), "P_k is the sum of the first k gradients."
+)
 _MENDED = (
     "local steps must not increase distances: approximated objectives convex and L-smooth too, and eta_l <= 2/L; else "
     "the gradients after a noise may lean with it, and Lemma A.4 does not apply to means that depend on noise"
+)
+_CENTRED_AT_END = setting(
+    "all noises of a client", equal(over_noises(S(client, K)), 0), "Every noise has mean zero given w_t."
 )
 
 
 def eq14(noise: Any = 1) -> Claim:
     """The two inequalities of (14)."""
-    definition = Fact(
-        "(8)",
-        equal(move2, eta**2 * (mean2 + 2 * mean_dot_noise + noise2)),
-        "Delta w_t = -eta (m-bar + nu-bar), m_{i,k} the noiseless local gradient, means over clients and steps.",
-    )
-    noiseless = Fact(
-        "noiseless run",
-        equal(N**2 * K**2 * mean_dot_noise, leaning(K)),
-        "sum_k m_{i,k} is Gamma_K plus the gradients of the noiseless run from w_t, which do not depend on the noises; "
-        "clients' noises are independent.",
+    independent = Fact(
+        "independent clients",
+        equal(N * K**2 * mean_dot_noise, own_dot),
+        "m-bar and nu-bar are means over the clients of P_{i,K}/K and S_{i,K}/K, and clients' noises are independent.",
     )
     variance = Fact(
         "Assumption 2",
@@ -76,27 +159,36 @@ def eq14(noise: Any = 1) -> Claim:
     )
     first = at_most(move2, eta**2 * each2 + noise * eta**2 * sigma2 / (N * K))
     second = at_most(move2, 2 * eta**2 * (true2 + loss2) + noise * eta**2 * sigma2 / (N * K))
+    at_end = (client, K)
     lemma = (
-        rules.jensen("Jensen", mean2, each2, "m-bar is a mean of NK vectors."),
-        *no_leaning(K),
+        *no_leaning("no leaning"),
+        laws.at("a client's sums", k, K, given="no leaning"),
+        *averaged(laws.along("no noise in the noiseless run", Q(*at_end), given=_CENTRED_AT_END), over_past),
         Obligation(
-            "cross term",
-            at_most(mean_dot_noise, 0),
-            ("no leaning", "noiseless run"),
-            (slack("no leaning") - residual("noiseless run")) / (N**2 * K**2),
+            "a client",
+            at_most(E(dot(P(*at_end), S(*at_end))), 0),
+            ("a client's sums", "no noise in the noiseless run"),
         ),
+        laws.at("each client", client, i, given="a client"),
+        laws.mean("clients", all_clients, given="each client"),
+        Obligation("cross term", at_most(mean_dot_noise, 0), ("clients", "independent clients")),
+        laws.norm_squared("(8)", move, *EXPECTATION),
+        laws.jensen("Jensen over the steps", all_steps, local_gradient(i, j)),
+        laws.mean("Jensen over the steps of all", all_clients, given="Jensen over the steps"),
+        laws.jensen("Jensen over the clients", all_clients, steps(local_gradient(i, j))),
+        laws.norm_squared("length of a step", local_gradient(i, j), all_steps, all_clients),
+        Obligation(
+            "Jensen in a draw",
+            at_most(norm2(mean_gradient), clients(steps(norm(local_gradient(i, j)) ** 2))),
+            ("Jensen over the steps of all", "Jensen over the clients", "length of a step"),
+        ),
+        laws.mean("Jensen given the past", over_noises, given="Jensen in a draw"),
+        laws.mean("Jensen", over_past, given="Jensen given the past"),
     )
     given = ("(8)", "Jensen", "cross term", "Assumption 2")
-    common = (
-        -residual("(8)")
-        + eta**2 * (slack("Jensen") + 2 * slack("cross term") + slack("Assumption 2"))
-        + (noise - 1) * eta**2 * sigma2 / (N * K)
-    )
-    split = rules.jensen(
-        "Lemma A.3",
-        each2 / 4,
-        true2 / 2 + loss2 / 2,
-        "m_{i,k} / 2 is the mean of sum p grad f_{tau,i} and -sum p Delta_{tau,i}.",
+    split = (
+        laws.norm_squared("length", local_gradient(i, j), all_steps, all_clients, *EXPECTATION),
+        laws.square("Young", true_gradient(i, j) + loss(i, j), all_steps, all_clients, *EXPECTATION),
     )
     words = (
         "(14), first inequality: E||Delta w_t||^2 <= (eta^2 / NK) sum_{i,k} E||m_{i,k}||^2 + eta^2 sigma^2 / (NK), m "
@@ -105,17 +197,16 @@ def eq14(noise: Any = 1) -> Claim:
         "Delta_{tau,i}||^2) + eta^2 sigma^2 / (NK).",
     )
     parts = []
-    for key, relation, extra in (("1", first, ()), ("2", second, (split,))):
-        more = eta**2 * 4 * slack("Lemma A.3") if extra else sp.S.Zero
-        used = (*given, "Lemma A.3") if extra else given
+    for key, relation, extra in (("1", first, ()), ("2", second, split)):
+        used = (*given, *(step.name for step in extra))
         mended = Statement(
             words[int(key) - 1] + " With local steps that do not increase distances.",
             relation,
             (variance, NONEXPANSIVE),
-            Proof((*lemma, *extra, Obligation("the statement follows", relation, used, common + more))),
-            (definition, noiseless, *RUNS),
+            Proof((*lemma, *extra, Obligation("the statement follows", relation, used))),
+            (independent, *RUNS),
         )
-        printed = Statement(words[int(key) - 1], relation, (variance,), None, (definition,))
+        printed = Statement(words[int(key) - 1], relation, (variance,))
         parts.append(Part(key, printed, Repair("needs-hypothesis", _MENDED, mended)))
     return Claim(
         "cfl.eq14",
@@ -137,49 +228,40 @@ def eq14(noise: Any = 1) -> Claim:
 
 def eq17(noise: Any = 1) -> Claim:
     """(16)-(17): one client's local drift after k steps."""
-    definition = Fact(
-        "(16)",
-        equal(moved2, eta_l**2 * (sum_m2 + 2 * sum_m_dot_nu + sum_nu2)),
-        "(16), whose first factor eta_t^2 is read as eta_l^2.",
-    )
-    noiseless = Fact(
-        "noiseless run",
-        equal(sum_m_dot_nu, leaning(k_steps)),
-        "sum m is Gamma_k plus the gradients of the noiseless run from w_t, which do not depend on the noises.",
-    )
     variance = Fact("Assumption 2", at_most(sum_nu2, k_steps * sigma2), "Noises of mean zero given the past.")
     goal = at_most(moved2, k_steps * eta_l**2 * sum_each2 + noise * k_steps * eta_l**2 * sigma2)
+    total = sum_over(j, k)
     proof = Proof(
         (
-            rules.jensen("Jensen", sum_m2 / k_steps**2, sum_each2 / k_steps, "the mean of k gradients."),
-            *no_leaning(k_steps),
+            *no_leaning("no leaning"),
+            *averaged(laws.along("no noise in the noiseless run", Q(client, k), given=CENTRED), over_past),
+            *averaged(laws.jensen("Jensen", total, m(client, j)), *EXPECTATION),
+            laws.norm_squared("distance", x(client, k) - w_t, *EXPECTATION),
+            laws.rewrite("way of k steps", E(norm2(x(client, k) - w_t)), given=(PATH, SUMS)),
+            laws.rewrite("sums", E(dot(P(client, k), S(client, k))), given=SUMS),
             Obligation(
-                "cross term",
-                at_most(sum_m_dot_nu, 0),
-                ("no leaning", "noiseless run"),
-                slack("no leaning") - residual("noiseless run"),
+                "after k steps",
+                at_most(
+                    E(norm(x(client, k) - w_t) ** 2),
+                    k * eta_l**2 * E(total(norm2(m(client, j)))) + eta_l**2 * E(norm2(S(client, k))),
+                ),
+                ("no leaning", "no noise in the noiseless run", "Jensen", "distance", "way of k steps", "sums"),
             ),
-            Obligation(
-                "the statement follows",
-                goal,
-                ("(16)", "Jensen", "cross term", "Assumption 2"),
-                -residual("(16)")
-                + eta_l**2 * (k_steps**2 * slack("Jensen") + 2 * slack("cross term") + slack("Assumption 2"))
-                + (noise - 1) * k_steps * eta_l**2 * sigma2,
-            ),
+            laws.at("(16)", k, k_steps, given="after k steps"),
+            Obligation("the statement follows", goal, ("(16)", "Assumption 2")),
         )
     )
     words = (
         "(17): E||w_{t,i,k} - w_t||^2 <= k eta_l^2 sum_{tau<=k} E||grad f-bar_{t,i}(w_{t,i,tau-1})||^2 + k eta_l^2 "
         "sigma^2."
     )
-    printed = Statement(words, goal, (variance,), None, (definition,))
+    printed = Statement(words, goal, (variance,))
     mended = Statement(
         words + " With local steps that do not increase distances.",
         goal,
         (variance, NONEXPANSIVE),
         proof,
-        (definition, noiseless, *RUNS),
+        RUNS,
     )
     return Claim(
         "cfl.eq17",
@@ -208,46 +290,24 @@ def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
         "Lemma B.2 at a point w that does not depend on the drifts (cfl.lemB2).",
     )
     loss = Fact("Assumption 4", at_most(loss_grad2, rho_i2), "Each Delta_{tau,i} is at most R long.")
+    change = f.grad(point) - f.grad(w_t)
     proof = Proof(
         (
-            rules.jensen(
-                "Lemma A.3", local_grad2 / 4, true_grad2 / 2 + loss_grad2 / 2, "the difference of two vectors."
-            ),
-            rules.component_smoothness("Lipschitz", grad_change, from_t, L, "f is an average of L-smooth f_{t,i}."),
+            laws.square("Lemma A.3", true_at + loss_at, over_past),
+            laws.lipschitz("Lipschitz", f, point, w_t),
+            laws.norm_squared("change", change),
+            laws.square("Young", change - f.grad(w_t)),
             Obligation(
-                "squared",
-                at_most(grad_change**2, L**2 * from_t**2),
-                ("Lipschitz",),
-                slack("Lipschitz") * (L * from_t + grad_change),
-            ),
-            rules.jensen(
                 "through w_t",
-                grad_w2 / 4,
-                grad_change**2 / 2 + grad_wt2 / 2,
-                "grad f(w) = (grad f(w) - grad f(w_t)) + grad f(w_t).",
+                at_most(norm2(f.grad(point)), 2 * L**2 * norm(point - w_t) ** 2 + 2 * norm2(f.grad(w_t))),
+                ("Lipschitz", "change", "Young"),
             ),
-            rules.smoothness(
-                "descent",
-                value_below,
-                value_t,
-                -grad_wt2 / L,
-                grad_wt2 / L**2,
-                L,
-                "between w_t and w_t - grad f(w_t)/L.",
-            ),
-            rules.lower_bound("least", value_t - value_below, gap, "gap = f(w_t) - f(w*)."),
+            laws.mean("through w_t in the mean", over_past, given="through w_t"),
+            *gradient_by_gap("gradient"),
             Obligation(
                 "the statement follows",
                 goal,
-                ("Lemma B.2", "Assumption 4", "Lemma A.3", "squared", "through w_t", "descent", "least"),
-                4 * slack("Lemma A.3")
-                + 2 * slack("Lemma B.2")
-                + 2 * slack("Assumption 4")
-                + 8 * c_Bi * slack("through w_t")
-                + 4 * c_Bi * slack("squared")
-                + 8 * L * c_Bi * (slack("descent") + slack("least"))
-                + (curvature - 8) * L * c_Bi * gap
-                + (distance_factor - 4) * L**2 * c_Bi * from_t**2,
+                ("Lemma B.2", "Assumption 4", "Lemma A.3", "through w_t in the mean", "gradient"),
             ),
         )
     )

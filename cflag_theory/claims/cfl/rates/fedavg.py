@@ -8,28 +8,30 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.cfl.rates import floors
-from cflag_theory.claims.cfl.rates.floors import gap, start2
+from cflag_theory.claims.cfl.rates.floors import apart2, f, gap, start2
 from cflag_theory.claims.cfl.rates.theorems import (
-    BEST,
     CLASS,
     ENOUGH,
     NO_DRIFTS,
-    TOTAL,
-    apart2,
     eps,
     least,
     mu,
     reached,
+    round_index,
     telescoped,
+    total,
 )
 from cflag_theory.claims.cfl.rates.weighted_means import C, drift2
 from cflag_theory.claims.cfl.symbols import G2, K, N, T, c_O, eta, sigma2
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.cfl.vectors import draw
+from cflag_theory.claims.cfl.vectors import over_past as expectation
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
-from cflag_theory.claims.engine.notation import L, k, sequence, symbol
-from cflag_theory.claims.engine.relation import at_most, equal
+from cflag_theory.claims.engine.notation import L, k, sequence, symbol, unfold
+from cflag_theory.claims.engine.operators import Least, sum_over
+from cflag_theory.claims.engine.relation import Relation, at_most, equal
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+from cflag_theory.claims.engine.terms import norm2, vector
 
 root = symbol("root_c_C", r"\sqrt{\hat{c}_C/\epsilon}", nonnegative=True)
 #: The largest bias of a round: E[(f - F)(w_t) - (f - F)(w*)] with F the mean objective of its clients.
@@ -39,10 +41,31 @@ z = symbol("exponent", "z", nonnegative=True)
 factor = symbol("decay_factor", "e^{-z}", nonnegative=True)
 #: Two runs of T rounds after another: 40 L/mu - 2, E||w_@ - w*||^2 and E f(w_@) - f* of the second, its weighted sum.
 delay = symbol("decay_delay", "s_0", nonnegative=True)
-late = sequence("late_distance2", r"\mathbb{E}\|w_{T+@}-w^*\|^2", nonnegative=True)
-late_gap = sequence("late_suboptimality", r"(\mathbb{E}f(w_{T+@})-f^*)", nonnegative=True)
-late_total = sequence("late_total", r"\sum_{t<@}(t+s_0+1)(\mathbb{E}f(w_{T+t})-f^*)", nonnegative=True)
-late_least = symbol("late_least", r"\min_{T\le t<2T}\mathbb{E}f(w_t)-f^*", nonnegative=True)
+w_late = vector("late_apart", "(w_{T+@1}-w^*)")
+late = sequence(
+    "late_distance2",
+    r"\mathbb{E}\|w_{T+@}-w^*\|^2",
+    lambda t: expectation(norm2(w_late(t, draw))),
+    nonnegative=True,
+)
+late_gap = sequence(
+    "late_suboptimality",
+    r"(\mathbb{E}f(w_{T+@})-f^*)",
+    lambda t: expectation(f(w_late(t, draw))),
+    nonnegative=True,
+)
+late_total = sequence(
+    "late_total",
+    r"\sum_{t<@}(t+s_0+1)(\mathbb{E}f(w_{T+t})-f^*)",
+    lambda count: sum_over(round_index, count)((round_index + delay + 1) * late_gap(round_index)),
+    nonnegative=True,
+)
+late_least = symbol(
+    "late_least",
+    r"\min_{T\le t<2T}\mathbb{E}f(w_t)-f^*",
+    Least(round_index, T, late_gap(round_index)),
+    nonnegative=True,
+)
 
 
 def _fresh(constant: Any) -> Repair:
@@ -53,30 +76,10 @@ def _fresh(constant: Any) -> Repair:
     noise = eta * first + L * eta**2 * second
     goal = at_most(least, eps)
     rest = 10 * L + 4 * first / eps
-    square_root = Obligation(
-        "second order",
-        at_most(4 * L * eta**2 * second, eps),
-        ("root", "eta"),
-        eta**2 * residual("root") + eps * (1 + eta * root) * (eta * rest - residual("eta")),
-    )
-    half = Obligation(
-        "noise",
-        at_most(2 * noise, eps),
-        ("second order", "eta"),
-        slack("second order") / 2 + eps / 2 * (eta * (10 * L + root) - residual("eta")),
-    )
-    last = "sum of all rounds"
-    follows = Obligation(
-        "the statement follows",
-        goal,
-        ("best", last, "noise", "T", "fresh"),
-        slack("best")
-        + (slack(last) + apart2(T)) / (eta * T)
-        + slack("noise") / 2
-        + slack("T") / (2 * T * eta)
-        - 2 * residual("fresh")
-        + (constant - 1) * start2 / (eta * T),
-    )
+    square_root = Obligation("second order", at_most(4 * L * eta**2 * second, eps), ("root", "eta"))
+    half = Obligation("noise", at_most(2 * noise, eps), ("second order", "eta"))
+    summed = Obligation("summed", at_most(eta * total(T), start2 + T * eta * eps / 2), ("last", "noise", "fresh"))
+    follows = Obligation("the statement follows", goal, ("best", "summed", "T"))
     return Repair(
         "needs-hypothesis",
         "clients whose drifts are drawn anew in every round",
@@ -91,14 +94,14 @@ def _fresh(constant: Any) -> Repair:
                 Fact("fresh", equal(bias, 0), "The drifts of a round are independent of w_t: it has no bias."),
                 *NO_DRIFTS,
             ),
-            Proof((telescoped(noise + 2 * bias), Instance(last, "sum", k, T), BEST, square_root, half, follows)),
+            Proof((*telescoped(noise + 2 * bias), square_root, half, summed, follows)),
             (
-                *TOTAL,
                 Fact("root", equal(root**2 * eps, 4 * L * second), "The square of sqrt(c/epsilon)."),
                 Fact(
                     "round",
                     at_most(apart2(k + 1), apart2(k) - eta * gap(k) + eta * (noise + 2 * bias)),
                     "(24) as ours.cfl_round, part 1, has it: mu = 0, eta_g = 1, e^2 = (G^2 + D^2)/N, V = G^2 + D^2.",
+                    (k,),
                 ),
             ),
         ),
@@ -119,13 +122,8 @@ def _sign() -> Part:
         (),
         Proof(
             (
-                rules.tangent_of_exp("tangent", z, sp.S.One),
-                Obligation(
-                    "the statement follows",
-                    goal,
-                    ("tangent", "inverse"),
-                    factor * (slack("tangent") + z) - residual("inverse"),
-                ),
+                laws.tangent_of_exp("tangent", z),
+                Obligation("the statement follows", goal, ("tangent", "inverse")),
             )
         ),
         (Fact("inverse", equal(factor * sp.exp(z), 1), "exp(-z) exp(z) = 1."),),
@@ -139,59 +137,26 @@ def _halves(constant: Any) -> Repair:
     first = 4 / (mu * s)
     u = 2 / s
     floor = 8 * v / (mu**2 * s)
-    here, summed = "distance (hypothesis)", "sum (hypothesis)"
-    settle = Induction(
-        "distance",
-        k,
-        at_most(apart2(k), (1 - u) ** k * start2 + floor),
-        Obligation("distance at 0", at_most(apart2(0), start2 + floor), ("h",), floor - residual("h")),
-        (
-            Obligation(
-                "distance from k to k + 1",
-                at_most(apart2(k + 1), (1 - u) ** (k + 1) * start2 + floor),
-                (here, "first rounds"),
-                slack("first rounds") + delay / s * slack(here) + first * gap(k),
-            ),
-        ),
-    )
     n = k + s
-    start = mu / 4 * (s - 1) * delay * late(0)
-    fall = Induction(
-        "sum",
-        k,
-        at_most(late_total(k) + mu / 4 * (n - 1) * (n - 2) * late(k), start + 4 * v / mu * k),
-        Obligation(
-            "sum at 0",
-            at_most(late_total(0) + start, start),
-            ("none",),
-            -residual("none"),
-        ),
-        (
-            Obligation(
-                "sum from k to k + 1",
-                at_most(late_total(k + 1) + mu / 4 * n * (n - 1) * late(k + 1), start + 4 * v / mu * (k + 1)),
-                (summed, "last rounds", "weighted"),
-                slack(summed) + mu / 4 * n * (n - 1) * slack("last rounds") - residual("weighted") + 4 * v / (mu * n),
-            ),
-        ),
-    )
     weight = T * (T + 1 + 2 * delay) / 2
-    decayed = sp.exp(-u * T)
-    goal = at_most(late_least, mu / 2 * start2 * decayed + constant * v / (mu * T))
-    # T^2 - (s - 1) (s - 2), with T >= s.
-    room = slack("T") ** 2 + 2 * slack("T") * s + 3 * delay + 4
-    follows = Obligation(
-        "the statement follows",
-        goal,
-        ("best", "last sum", "end", "middle", "decay", "T"),
-        slack("best")
-        + (slack("last sum") + mu / 4 * (T + delay + 1) * (T + delay) * late(T)) / weight
-        + mu / 4 * (s - 1) * delay / weight * (slack("end") - residual("middle") + start2 * slack("decay"))
-        + mu / 4 * start2 * decayed * (room + T * (1 + 2 * delay)) / weight
-        + 4 * v / (mu * s) * (s * T + s + s * delay + delay) / (2 * weight)
-        + 8 * v / mu * (1 + 2 * delay) / (2 * weight)
-        + (constant - 12) * v / (mu * T),
-    )
+
+    def settled(rounds: Any) -> Relation:
+        return at_most(apart2(rounds), (1 - u) ** rounds * start2 + floor)
+
+    def summed(rounds: Any) -> Relation:
+        apart = (rounds + s - 1) * (rounds + delay) * late(rounds)
+        start = (s - 1) * delay * late(0)
+        return at_most(late_total(rounds) + mu / 4 * apart, mu / 4 * start + 4 * v / mu * rounds)
+
+    def counted(rounds: Any) -> Relation:
+        return equal(sum_over(round_index, rounds)(round_index), rounds * (rounds - 1) / 2)
+
+    def induction(name: str, relation: Any, *given: str, step: tuple[Any, ...] = ()) -> Induction:
+        next_one = Obligation(f"{name} at k + 1", relation(k + 1), (f"{name} (hypothesis)", *given))
+        return Induction(name, k, relation(k), Obligation(f"{name} at 0", relation(sp.S.Zero), ()), (*step, next_one))
+
+    term = unfold((round_index + delay + 1) * late_gap(round_index))
+    goal = at_most(late_least, mu / 2 * start2 * sp.exp(-u * T) + constant * v / (mu * T))
     return Repair(
         "typo",
         "a term sigma^2/(mu N K T), which (24) gives and Theorem B.6 has",
@@ -203,35 +168,39 @@ def _halves(constant: Any) -> Repair:
             (Fact("T", at_most(s, T), "T >= s = s_0 + 2."), Fact("s", equal(mu * s, 40 * L), "s = 40 L/mu.")),
             Proof(
                 (
-                    settle,
-                    fall,
+                    induction("distance", settled, "first rounds"),
+                    induction(
+                        "sum",
+                        summed,
+                        "last rounds",
+                        "weighted",
+                        step=(laws.last_term("weighted", round_index, k, term),),
+                    ),
+                    induction("0 + 1 + ...", counted, "l", step=(laws.last_term("l", round_index, k, round_index),)),
                     Instance("end", "distance", k, T),
                     Instance("last sum", "sum", k, T),
-                    Obligation("2/s", at_most(u, 1), (), delay / s),
-                    rules.decay("decay", u, T, "2/s"),
-                    rules.least_member("best", late_least, late_total(T) / weight, "T rounds, with weights t + s - 1."),
-                    follows,
+                    Instance("weights", "0 + 1 + ...", k, T),
+                    Obligation("2/s", at_most(u, 1), ()),
+                    laws.decay("decay", T, given="2/s"),
+                    laws.minimum("weighted best", unfold(late_least), round_index + delay + 1),
+                    Obligation("best", at_most(weight * late_least, late_total(T)), ("weighted best", "weights")),
+                    Obligation("the statement follows", goal, ("best", "last sum", "end", "middle", "decay", "T")),
                 )
             ),
             (
-                TOTAL[0],
                 Fact(
                     "first rounds",
                     at_most(apart2(k + 1), (1 - u) * apart2(k) - first * gap(k) + first**2 * v),
                     "(24) for one local step without drifts: gradient descent with noise of mean zero and second "
                     "moment sigma^2/N; its step is 4/(mu s) = 1/(10 L).",
+                    (k,),
                 ),
                 Fact("middle", equal(late(0), apart2(T)), "The second run starts where the first one ends."),
                 Fact(
                     "last rounds",
                     at_most(late(k + 1), (1 - 2 / n) * late(k) - 4 / (mu * n) * late_gap(k) + 16 * v / (mu * n) ** 2),
                     "The same with the step 4/(mu (t + s)).",
-                ),
-                Fact("none", equal(late_total(0), 0), "An empty sum."),
-                Fact(
-                    "weighted",
-                    equal(late_total(k + 1), late_total(k) + (n - 1) * late_gap(k)),
-                    "The sum, term by term.",
+                    (k,),
                 ),
             ),
         ),

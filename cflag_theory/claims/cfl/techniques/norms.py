@@ -7,68 +7,60 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.cfl.symbols import mu, sigma2
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.cfl.vectors import draw, f, i, over_past
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.notation import L, symbol
-from cflag_theory.claims.engine.relation import at_most, equal
+from cflag_theory.claims.engine.operators import mean_over, sum_over
+from cflag_theory.claims.engine.relation import at_most, below
 from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.terms import dot, function, norm2, vector
 
-# The corollary: f and its gradient at x and y, u = grad f(x), v = grad f(y), h = x - y; z = x - (u - v)/L.
-f_x = symbol("f_x", "f(x)", real=True)
-f_y = symbol("f_y", "f(y)", real=True)
-f_z = symbol("f_z", "f(z)", real=True)
-grad_x2 = symbol("grad_x2", r"{\|\nabla f(x)\|^2}", nonnegative=True)
-grad_y2 = symbol("grad_y2", r"{\|\nabla f(y)\|^2}", nonnegative=True)
-grad_x_dot_grad_y = symbol("grad_x_dot_grad_y", r"\langle\nabla f(x),\nabla f(y)\rangle", real=True)
-grad_x_dot_h = symbol("grad_x_dot_h", r"\langle\nabla f(x),x-y\rangle", real=True)
-grad_y_dot_h = symbol("grad_y_dot_h", r"\langle\nabla f(y),x-y\rangle", real=True)
-down = symbol("grad_x_dot_step", r"\langle\nabla f(x),z-x\rangle", real=True)
-under = symbol("grad_y_dot_step", r"\langle\nabla f(y),z-y\rangle", real=True)
-step2 = symbol("z_minus_x2", r"{\|z-x\|^2}", nonnegative=True)
-reach2 = symbol("z_minus_y2", r"{\|z-y\|^2}", nonnegative=True)
-gap = symbol("bregman", r"f(w_1)-f(w_2)-\langle\nabla f(w_2),w_1-w_2\rangle", real=True)
-apart2 = symbol("w_apart2", r"{\|w_1-w_2\|^2}", positive=True)
-
-GRAM = {
-    ("u", "u"): grad_x2,
-    ("v", "v"): grad_y2,
-    ("u", "v"): grad_x_dot_grad_y,
-    ("h", "u"): grad_x_dot_h,
-    ("h", "v"): grad_y_dot_h,
-}
-#: z - x.
-STEP = {"u": -1 / L, "v": 1 / L}
+# The corollary, at x and y.
+x, y, z = (vector(f"point {name}", name)() for name in "xyz")
+difference = f.grad(x) - f.grad(y)
+f_x = symbol("f_x", "f(x)", f(x), real=True)
+f_y = symbol("f_y", "f(y)", f(y), real=True)
+grad_x2 = symbol("grad_x2", r"{\|\nabla f(x)\|^2}", norm2(f.grad(x)), nonnegative=True)
+grad_y2 = symbol("grad_y2", r"{\|\nabla f(y)\|^2}", norm2(f.grad(y)), nonnegative=True)
+grad_x_dot_grad_y = symbol(
+    "grad_x_dot_grad_y", r"\langle\nabla f(x),\nabla f(y)\rangle", dot(f.grad(x), f.grad(y)), real=True
+)
+grad_x_dot_h = symbol("grad_x_dot_h", r"\langle\nabla f(x),x-y\rangle", dot(f.grad(x), x - y), real=True)
+grad_y_dot_h = symbol("grad_y_dot_h", r"\langle\nabla f(y),x-y\rangle", dot(f.grad(y), x - y), real=True)
 #: ||grad f(x) - grad f(y)||^2.
 DIFFERENCE2 = grad_x2 - 2 * grad_x_dot_grad_y + grad_y2
+h2 = symbol("x_minus_y2", r"{\|x-y\|^2}", norm2(x - y), real=True)
 
 # Lemma A.3.
-mean2 = symbol("norm_of_mean2", r"{\|\frac{1}{\tau}\sum_i v_i\|^2}", nonnegative=True)
-square_mean = symbol("mean_of_norms2", r"\frac{1}{\tau}\sum_i\|v_i\|^2", nonnegative=True)
-scatter = symbol("scatter", r"\frac{1}{\tau}\sum_i\|v_i-\bar{v}\|^2", nonnegative=True)
+mean = mean_over("mean", i)
+v = vector("summand", "v_{@}")(i)
+mean2 = symbol("norm_of_mean2", r"{\|\frac{1}{\tau}\sum_i v_i\|^2}", norm2(mean(v)), nonnegative=True)
+square_mean = symbol("mean_of_norms2", r"\frac{1}{\tau}\sum_i\|v_i\|^2", mean(norm2(v)), nonnegative=True)
 
-# Lemma A.4; sums over i of tau variables.
+# Lemma A.4; sums over i of tau random variables.
 tau = symbol("tau", r"\tau", positive=True, integer=True)
 M = symbol("M_A4", "M", nonnegative=True)
-total2 = symbol("total2", r"\mathbb{E}\|\sum_i\Xi_i\|^2", nonnegative=True)
-mean_total2 = symbol("mean_total2", r"{\|\sum_i\xi_i\|^2}", nonnegative=True)
-means2 = symbol("means2", r"\sum_i\|\xi_i\|^2", nonnegative=True)
-deviations2 = symbol("deviations2", r"\sum_i\mathbb{E}\|\Xi_i-\xi_i\|^2", nonnegative=True)
-correlations = symbol("correlations", r"\sum_{i\ne j}\mathbb{E}\langle\Xi_i-\xi_i,\Xi_j-\xi_j\rangle", real=True)
+summed = sum_over(i, tau)
+Xi = vector("variable", r"\Xi_{@1}")(i, draw)
+xi = over_past(Xi)
+total2 = symbol("total2", r"\mathbb{E}\|\sum_i\Xi_i\|^2", over_past(norm2(summed(Xi))), nonnegative=True)
+means2 = symbol("means2", r"\sum_i\|\xi_i\|^2", summed(norm2(xi)), nonnegative=True)
+deviations2 = symbol("deviations2", r"\sum_i\mathbb{E}\|\Xi_i-\xi_i\|^2", summed(over_past(norm2(Xi - xi))), real=True)
+correlations = symbol(
+    "correlations",
+    r"\sum_{i\ne j}\mathbb{E}\langle\Xi_i-\xi_i,\Xi_j-\xi_j\rangle",
+    over_past(norm2(summed(Xi - xi))) - summed(over_past(norm2(Xi - xi))),
+    real=True,
+)
 
 # Lemma A.5.
-h_x = symbol("h_x", "h(x)", real=True)
-h_y = symbol("h_y", "h(y)", real=True)
-h_z = symbol("h_z", "h(z)", real=True)
-slope_to_z = symbol("slope_to_z", r"\langle\nabla h(x),z-x\rangle", real=True)
-slope_to_y = symbol("slope_to_y", r"\langle\nabla h(x),y-x\rangle", real=True)
-slope = symbol("slope_y_to_z", r"\langle\nabla h(x),z-y\rangle", real=True)
-y_minus_x2 = symbol("y_minus_x2", r"{\|y-x\|^2}", nonnegative=True)
-y_minus_z2 = symbol("y_minus_z2", r"{\|y-z\|^2}", nonnegative=True)
-y_x_dot_z_x = symbol("y_x_dot_z_x", r"\langle y-x,z-x\rangle", real=True)
-middle2 = symbol("middle2", r"{\|(y-x)+(z-x)\|^2}", nonnegative=True)
-_TRIANGLE = {("y", "y"): y_minus_x2, ("z", "z"): step2, ("y", "z"): y_x_dot_z_x}
-
+h = function("h", "h", smooth=L, mu=mu)
+h_y = symbol("h_y", "h(y)", h(y), real=True)
+h_z = symbol("h_z", "h(z)", h(z), real=True)
+slope = symbol("slope_y_to_z", r"\langle\nabla h(x),z-y\rangle", dot(h.grad(x), z - y), real=True)
+step2 = symbol("z_minus_x2", r"{\|z-x\|^2}", norm2(z - x), real=True)
+y_minus_z2 = symbol("y_minus_z2", r"{\|y-z\|^2}", norm2(y - z), real=True)
 
 _HALF = sp.Rational(1, 2)
 
@@ -81,44 +73,26 @@ def corollary(constant: Any = _HALF) -> Claim:
         at_most(left, f_x - f_y - grad_x_dot_h),
     )
     goal = at_most(left, f_x - f_y - grad_y_dot_h)
+    lower = x - difference / L
     proof = Proof(
         (
-            rules.smoothness("down", f_z, f_x, down, step2, L, "f between x and z = x - (grad f(x) - grad f(y))/L."),
-            rules.convexity("under", f_y, under, reach2, f_z, sp.S.Zero, "f between y and z."),
-            rules.bilinearity("slope at x", down, {"u": sp.S.One}, STEP, GRAM, "z - x by the choice of z."),
-            rules.bilinearity("step", step2, STEP, STEP, GRAM, "z - x by the choice of z."),
-            rules.bilinearity(
-                "slope at y", under, {"v": sp.S.One}, {"h": sp.S.One, **STEP}, GRAM, "z - y = (x - y) + (z - x)."
-            ),
-            Obligation(
-                "the statement follows",
-                goal,
-                ("down", "under", "slope at x", "step", "slope at y"),
-                slack("down")
-                + slack("under")
-                - residual("slope at x")
-                - L / 2 * residual("step")
-                + residual("slope at y")
-                + (sp.Rational(1, 2) - constant) / L * DIFFERENCE2,
-            ),
+            laws.smooth("down", f, x, lower),
+            laws.convex("under", f, y, lower),
+            laws.square("apart", lower - y),
+            Obligation("the statement follows", goal, ("down", "under", "apart")),
         )
     )
     mended = Statement("(1/(2L)) ||grad f(x) - grad f(y)||^2 <= f(x) - f(y) - <grad f(y), x - y>.", goal, (), proof)
-    lower = Fact("convex", at_most(mu * apart2 / 2, gap), "The lower half of Assumption 1 at two different points.")
-    upper = Fact("smooth", at_most(gap, L * apart2 / 2), "Its upper half.")
     order = at_most(mu, L)
     second = Statement(
         "mu <= L.",
         order,
-        (lower, upper),
+        (Fact("two points", below(0, h2), "There are two different points."),),
         Proof(
             (
-                Obligation(
-                    "the statement follows",
-                    order,
-                    ("convex", "smooth"),
-                    2 * (slack("convex") + slack("smooth")) / apart2,
-                ),
+                laws.convex("convex", f, y, x),
+                laws.smooth("smooth", f, y, x),
+                Obligation("the statement follows", order, ("convex", "smooth", "two points")),
             )
         ),
     )
@@ -135,8 +109,8 @@ def corollary(constant: Any = _HALF) -> Claim:
             "and y exchanged.",
             "1/(2L) is attained by f = (L/2) ||x||^2, also for mu > 0; what mu > 0 adds is a second term: "
             "ours.cfl_interpolation.",
-            "The proof uses f outside the segment, at z: a function that is L-smooth on a part of R^d only does not "
-            "have to satisfy it.",
+            "The proof uses f outside the segment, at x - (grad f(x) - grad f(y))/L: a function that is L-smooth on a "
+            "part of R^d only does not have to satisfy it.",
         ),
     )
 
@@ -150,13 +124,8 @@ def lemA3(constant: Any = 1) -> Claim:
         (),
         Proof(
             (
-                rules.variance("variance", square_mean, mean2, scatter, "u_i = v_i with weights 1/tau."),
-                Obligation(
-                    "the statement follows",
-                    goal,
-                    ("variance",),
-                    residual("variance") + scatter + (constant - 1) * square_mean,
-                ),
+                laws.jensen("Jensen", mean, v),
+                Obligation("the statement follows", goal, ("Jensen",)),
             )
         ),
     )
@@ -173,7 +142,6 @@ def lemA3(constant: Any = 1) -> Claim:
 VARIANCES = Fact(
     "variance", at_most(deviations2, M * means2 + tau * sigma2), "E||Xi_i - xi_i||^2 <= M ||xi_i||^2 + sigma^2, summed."
 )
-EXPANDED = equal(total2, mean_total2 + deviations2 + correlations)
 
 
 def lemA4(constant: Any = 1) -> Claim:
@@ -188,22 +156,9 @@ def lemA4(constant: Any = 1) -> Claim:
     )
     proof = Proof(
         (
-            rules.linear_expectation(
-                "expanded",
-                EXPANDED,
-                "sum Xi_i = sum xi_i + sum (Xi_i - xi_i), and the deviations have mean zero.",
-            ),
-            rules.jensen("A.3", mean_total2, tau * means2, "Lemma A.3 for the means, times tau^2."),
-            Obligation(
-                "the statement follows",
-                goal,
-                ("expanded", "A.3", "variance", "uncorrelated"),
-                slack("A.3")
-                + slack("variance")
-                + slack("uncorrelated")
-                - residual("expanded")
-                + (constant - 1) * tau * sigma2,
-            ),
+            laws.exchange("mean of the sum", over_past, summed, dot(Xi, summed(xi))),
+            laws.jensen("A.3", summed, xi),
+            Obligation("the statement follows", goal, ("mean of the sum", "A.3", "variance", "uncorrelated")),
         )
     )
     printed = Statement(f"{words}, for tau variables that are not necessarily independent.", goal, (VARIANCES,))
@@ -237,49 +192,15 @@ def lemA5(constant: Any = 1, half: Any = _HALF) -> Claim:
         return at_most(h_z - h_y + mu / 4 * y_minus_z2 - coefficient * step2, slope)
 
     known = (
-        rules.smoothness("up", h_z, h_x, slope_to_z, step2, L, "h between x and z."),
-        rules.convexity("down", h_x, slope_to_y, y_minus_x2, h_y, mu, "h between x and y."),
-        rules.bilinearity(
-            "slopes",
-            slope,
-            {"g": sp.S.One},
-            {"z": sp.S.One, "y": -sp.S.One},
-            {("g", "z"): slope_to_z, ("g", "y"): slope_to_y},
-            "z - y = (z - x) - (y - x).",
-        ),
-        rules.bilinearity(
-            "y - z",
-            y_minus_z2,
-            {"y": sp.S.One, "z": -sp.S.One},
-            {"y": sp.S.One, "z": -sp.S.One},
-            _TRIANGLE,
-            "y - z = (y - x) - (z - x).",
-        ),
-        rules.bilinearity(
-            "middle",
-            middle2,
-            {"y": sp.S.One, "z": sp.S.One},
-            {"y": sp.S.One, "z": sp.S.One},
-            _TRIANGLE,
-            "(y - x) + (z - x).",
-        ),
+        laws.smooth("up", h, x, z),
+        laws.convex("down", h, x, y),
+        laws.square("middle", y + z - 2 * x),
+        laws.square("step", z - x),
     )
-    base = (
-        slack("up")
-        + slack("down")
-        + residual("slopes")
-        - mu / 4 * (residual("y - z") + residual("middle"))
-        + mu / 4 * middle2
-    )
-    given = ("up", "down", "slopes", "y - z", "middle")
+    given = tuple(step.name for step in known)
     goal, tight = relation(constant * L), relation(half * (L + mu))
-    follows = Obligation(
-        "the statement follows",
-        goal,
-        (*given, "mu <= L"),
-        base + slack("mu <= L") / 2 * step2 + (constant - 1) * L * step2,
-    )
-    sharper = Obligation("the statement follows", tight, given, base + (half - sp.Rational(1, 2)) * (L + mu) * step2)
+    follows = Obligation("the statement follows", goal, (*given, "mu <= L"))
+    sharper = Obligation("the statement follows", tight, given)
     words = "<grad h(x), z - y> >= h(z) - h(y) + (mu/4) ||y - z||^2 - {} ||z - x||^2 for every L-smooth, mu-convex h."
     printed = Statement(words.format("L"), goal, (CONVEX_ORDER,), Proof((*known, follows)))
     best = Statement(words.format("((L + mu)/2)"), tight, (), Proof((*known, sharper)))

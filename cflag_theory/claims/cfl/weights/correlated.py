@@ -8,14 +8,18 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.cfl.symbols import A2, D2, R2
+from cflag_theory.claims.cfl.symbols import A2, D2, R2, t
 from cflag_theory.claims.cfl.symbols import correlation as alpha
-from cflag_theory.claims.engine import rules
+from cflag_theory.claims.cfl.vectors import client, f, mean_xi, over_past, p, point, rounds, tau, xi
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.algebra import residual, slack, square
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
+from cflag_theory.claims.engine.operators import Least, index, sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step
+from cflag_theory.claims.engine.terms import dot, vector
+from cflag_theory.claims.engine.terms import norm2 as norm_2
 
 delta = symbol("one_less_alpha", r"(1-\alpha)", positive=True)
 RANGE = Fact("alpha", equal(alpha + delta, 1), "0 <= alpha < 1; 1 - alpha is positive.")
@@ -53,28 +57,9 @@ def _least(index: sp.Expr) -> Any:
 
 def least_eigenvalue() -> Induction:
     """(1 - alpha) ||x||^2 <= (1 + alpha) sum_ij alpha^|i-j| x_i x_j, and more, as "least eigenvalue"."""
-    new, met = x(k + 1), front(k)
-    base = Obligation(
-        "one entry",
-        _least(sp.S.Zero),
-        ("alpha", "form at 0", "front at 0", "norm at 0"),
-        alpha * delta * square(x(0))
-        - (1 + alpha) * x(0) ** 2 * residual("alpha")
-        + (1 + alpha) * residual("form at 0")
-        - delta * residual("norm at 0")
-        - alpha * (1 + alpha) * (front(0) + x(0)) * residual("front at 0"),
-    )
-    grown = (1 + alpha) * new**2 + 2 * alpha * (1 + alpha) * new * met + alpha * (1 + alpha) ** 2 * met**2
+    base = Obligation("one entry", _least(sp.S.Zero), ("alpha", "form at 0", "front at 0", "norm at 0"))
     step = Obligation(
-        "one more entry",
-        _least(k + 1),
-        ("least eigenvalue (hypothesis)", "alpha", "form", "front", "norm"),
-        slack("least eigenvalue (hypothesis)")
-        + alpha * delta * square(new + (1 + alpha) * met)
-        - grown * residual("alpha")
-        + (1 + alpha) * residual("form")
-        - delta * residual("norm")
-        - alpha * (1 + alpha) * (front(k + 1) + new + alpha * met) * residual("front"),
+        "one more entry", _least(k + 1), ("least eigenvalue (hypothesis)", "alpha", "form", "front", "norm")
     )
     return Induction("least eigenvalue", k, _least(k), base, (step,))
 
@@ -99,7 +84,7 @@ def lemB9() -> Claim:
     words = "x^T Q x > 0 for every x != 0 of t = 1, 2, ... entries and every 0 <= alpha < 1"
     steps: tuple[Step, ...] = (
         least_eigenvalue(),
-        Obligation("the statement follows", goal, _POSITIVE_USES, positive()),
+        Obligation("the statement follows", goal, _POSITIVE_USES),
     )
     printed = Statement(f"{words}, D and R.", goal, (NONZERO,), None, VECTOR)
     mended = Statement(f"{words}, R, and D > 0.", goal, (NONZERO, D_POSITIVE), Proof(steps), VECTOR)
@@ -118,42 +103,78 @@ def lemB9() -> Claim:
     )
 
 
-value = symbol("value_solution", r"\hat{p}^\top Q\hat{p}", real=True)
-other = symbol("value_other", r"{p'}^\top Q p'", real=True)
-between = symbol("solution_dot_x", r"\hat{p}^\top Q x", real=True)
-sum_x = symbol("sum_x", r"\sum_\tau x_\tau", real=True)
+# Weights as vectors with <u, v> = u^T Q v: p-hat solves (7), p' = p-hat + x.
+solution, change = vector("weights of (7)", r"\hat{p}")(), vector("change of the weights", "x")()
+value = symbol("value_solution", r"\hat{p}^\top Q\hat{p}", norm_2(solution), nonnegative=True)
+other = symbol("value_other", r"{p'}^\top Q p'", norm_2(solution + change), real=True)
+between = symbol("solution_dot_x", r"\hat{p}^\top Q x", dot(solution, change), real=True)
+change_form = symbol("change_form", r"x^\top Q x", norm_2(change), nonnegative=True)
+row = sequence("row_of_Q", r"(Q\hat{p})_{t-@}", real=True)
+sum_x = symbol("sum_x", r"\sum_\tau x_\tau", sum_over(tau, k + 1)(x(tau)), real=True)
 multiplier = symbol("multiplier", r"\lambda", real=True)
 
-drift2 = symbol("drift_moment", r"\mathbb{E}\|\sum_\tau p_\tau\xi_{\tau,i}\|^2", nonnegative=True)
-kms = symbol("weights_form", r"\sum_{\tau_1,\tau_2}\alpha^{|\tau_1-\tau_2|}p_{\tau_1}p_{\tau_2}", real=True)
-pair = symbol("drift_pair", r"\mathbb{E}\langle\xi_{\tau_1,i},\xi_{\tau_2,i}\rangle", real=True)
-power = symbol("correlation_power", r"\alpha^{|\tau_1-\tau_2|}", nonnegative=True)
-grad2 = symbol("mean_grad2_cfl", r"\mathbb{E}\|\nabla f(\omega)\|^2", nonnegative=True)
-least_weight = symbol("least_weight", r"\min_\tau p_\tau", real=True)
+# Two rounds, any; and the moments of the time drifts of one client.
+sigma = index("sigma")
+one_round, another = (sp.Symbol(name, integer=True, nonnegative=True) for name in ("tau_1", "tau_2"))
+others = sum_over(sigma, t)
 
+
+def _product(first: sp.Expr, second: sp.Expr) -> sp.Expr:
+    return dot(xi(first, client), xi(second, client))
+
+
+drift2 = symbol(
+    "drift_moment",
+    r"\mathbb{E}\|\sum_\tau p_\tau\xi_{\tau,i}\|^2",
+    over_past(dot(mean_xi, others(p(sigma) * xi(sigma, client)))),
+    real=True,
+)
+kms = symbol(
+    "weights_form",
+    r"\sum_{\tau_1,\tau_2}\alpha^{|\tau_1-\tau_2|}p_{\tau_1}p_{\tau_2}",
+    rounds(p(tau) * others(p(sigma) * alpha ** sp.Abs(tau - sigma))),
+    real=True,
+)
+pair = symbol(
+    "drift_pair",
+    r"\mathbb{E}\langle\xi_{\tau_1,i},\xi_{\tau_2,i}\rangle",
+    over_past(_product(one_round, another)),
+    real=True,
+)
+power = symbol("correlation_power", r"\alpha^{|\tau_1-\tau_2|}", alpha ** sp.Abs(one_round - another), nonnegative=True)
+grad2 = symbol(
+    "mean_grad2_cfl", r"\mathbb{E}\|\nabla f(\omega)\|^2", over_past(norm_2(f.grad(point))), nonnegative=True
+)
+least_weight = symbol("least_weight", r"\min_\tau p_\tau", Least(tau, t, p(tau)), real=True)
 
 ZERO_SUM = Fact("sums", equal(sum_x, 0), "x = p' - p, and the weights of both sum to one.")
+FORM = Fact("form of x", equal(change_form, QUADRATIC), "<x, x> = x^T Q x.")
+_ROWS = (
+    Fact("rows", equal(between, sum_over(tau, k + 1)(x(tau) * row(tau))), "<p, x> is the sum of (Q p)_tau x_tau."),
+    Fact("(7)", equal(row(tau), -multiplier), "(Q p)_tau = -lambda by (7)."),
+)
+SOLVED = (FORM, *_ROWS, ZERO_SUM, *VECTOR)
+_SYSTEM = (
+    laws.mean("rows times x", sum_over(tau, k + 1), x(tau), given="(7)"),
+    Obligation("system", equal(between, -multiplier * sum_x), ("rows", "rows times x")),
+)
 
 
-def optimality(extra: sp.Expr = sp.S.Zero, words: str = "(Q p)_tau = -lambda by (7)", *, strict: bool = True) -> Proof:
-    """p^T Q p < p'^T Q p' from p^T Q x = -lambda sum_x + extra, where extra is not negative; `words` say why.
+def optimality(extra: sp.Expr = sp.S.Zero, system: tuple[Step, ...] = _SYSTEM, *, strict: bool = True) -> Proof:
+    """p^T Q p < p'^T Q p' from "system": <p, x> = -lambda sum_x + extra, where extra is not negative.
 
     Without `strict` only <=, for every D and x.
     """
-    gram = {("p", "p"): value, ("p", "x"): between, ("x", "x"): QUADRATIC}
-    both = {"p": sp.S.One, "x": sp.S.One}
-    system = equal(between, -multiplier * sum_x + extra)
-    rest = residual("expansion") + 2 * residual("system") - 2 * multiplier * residual("sums") + 2 * extra
+    rest = 2 * residual("system") - 2 * multiplier * residual("sums") + 2 * extra + residual(FORM.name)
     return Proof(
         (
             least_eigenvalue(),
-            rules.bilinearity("expansion", other, both, both, gram, "<u, v> = u^T Q v, and p' = p + x."),
-            rules.weighted_sum("system", system, f"{words}; each row times x_tau.", ()),
+            *system,
             Obligation(
                 "the statement follows",
                 below(value, other) if strict else at_most(value, other),
-                ("expansion", "system", "sums", *(_POSITIVE_USES if strict else _POSITIVE_USES[:1])),
-                rest + (positive() if strict else _size(D2, norm2(k))),
+                ("system", "sums", FORM.name, *(_POSITIVE_USES if strict else _POSITIVE_USES[:1])),
+                (positive() if strict else _size(D2, norm2(k))) + rest,
             ),
         )
     )
@@ -162,15 +183,18 @@ def optimality(extra: sp.Expr = sp.S.Zero, words: str = "(Q p)_tau = -lambda by 
 def _optimum() -> Part:
     words = "A solution p of (7) minimises p^T Q p among weights that sum to one, for every D and R."
     goal = at_most(value, other)
-    return Part("1", Statement(words, goal, (), optimality(strict=False), (ZERO_SUM, *VECTOR)))
+    return Part("1", Statement(words, goal, (), optimality(strict=False), SOLVED))
 
 
 def _uniqueness() -> Part:
     goal = below(value, other)
     words = "(7) determines the optimal weights: a solution p is the only minimiser"
-    printed = Statement(f"{words}, for every D and R.", goal, (NONZERO,), None, (ZERO_SUM, *VECTOR))
-    mended = Statement(f"{words}, for D > 0.", goal, (NONZERO, D_POSITIVE), optimality(), (ZERO_SUM, *VECTOR))
+    printed = Statement(f"{words}, for every D and R.", goal, (NONZERO,), None, SOLVED)
+    mended = Statement(f"{words}, for D > 0.", goal, (NONZERO, D_POSITIVE), optimality(), SOLVED)
     return Part("3", printed, Repair("needs-hypothesis", "D > 0", mended))
+
+
+_WITHIN = tuple(Fact(str(one), at_most(one + 1, t), "It runs over the rounds.") for one in (tau, sigma))
 
 
 def _bound(factor: sp.Expr) -> Part:
@@ -179,21 +203,34 @@ def _bound(factor: sp.Expr) -> Part:
         "Assumption 7",
         at_most(pair, power * (D2 + A2 * grad2)),
         "E <xi_tau1, xi_tau2> <= alpha^|tau1-tau2| (D^2 + A^2 E ||grad f||^2); for tau1 = tau2 it is Assumption 3.",
+        (one_round, another),
     )
     signs = Fact("p >= 0", at_most(0, least_weight), "No weight is negative.")
+    bound, weight = D2 + A2 * grad2, p(tau) * p(sigma)
+    mixed = others(p(sigma) * xi(sigma, client))
     steps = (
-        rules.mean_of_bounds(
-            "pairs",
-            drift2,
-            D2 * kms + A2 * grad2 * kms,
-            "over all pairs of rounds, with weights p_tau1 p_tau2 >= 0 that sum to one.",
-            ("Assumption 7", "p >= 0"),
+        laws.at("first round", one_round, tau, given="Assumption 7"),
+        laws.at("both rounds", another, sigma, given="first round"),
+        laws.least_member("weight of tau", Least(tau, t, p(tau)), tau, given="tau"),
+        laws.least_member("weight of sigma", Least(tau, t, p(tau)), sigma, given="sigma"),
+        Obligation(
+            "weighted",
+            at_most(weight * over_past(_product(tau, sigma)), weight * alpha ** sp.Abs(tau - sigma) * bound),
+            ("both rounds", "weight of tau", "weight of sigma", "p >= 0"),
+            (slack("weight of tau") + slack("p >= 0"))
+            * (slack("weight of sigma") + slack("p >= 0"))
+            * slack("both rounds"),
         ),
-        Obligation("the statement follows", goal, ("pairs",), slack("pairs") + (factor - 1) * kms * (D2 + A2 * grad2)),
+        laws.mean("over the others", others, given="weighted"),
+        laws.mean("over all", rounds, given="over the others"),
+        laws.exchange("the others inside", over_past, others, p(sigma) * _product(tau, sigma)),
+        laws.mean("the others inside, summed", rounds, p(tau), given="the others inside"),
+        laws.exchange("all inside", over_past, rounds, p(tau) * dot(xi(tau, client), mixed)),
+        Obligation("the statement follows", goal, ("over all", "the others inside, summed", "all inside")),
     )
     words = "E ||sum p_tau xi_tau||^2 <= (D^2 + A^2 E ||grad f||^2) sum alpha^|tau1-tau2| p_tau1 p_tau2"
     printed = Statement(f"{words} for the p of (7): the bound that it is chosen to minimise.", goal, (each,))
-    mended = Statement(f"{words} for weights that are not negative.", goal, (each, signs), Proof(steps))
+    mended = Statement(f"{words} for weights that are not negative.", goal, (each, signs), Proof(steps), _WITHIN)
     return Part("2", printed, Repair("needs-hypothesis", "p_tau >= 0 for every tau", mended))
 
 
@@ -304,48 +341,14 @@ def ex1(sign: Any = 1) -> Claim:
         Fact("p_t(alpha_1)", equal(low, now_1 / (now_1 + before_1)), "The solution of (7)."),
         Fact("p_t(alpha_2)", equal(high, now_2 / (now_2 + before_2)), "The solution of (7)."),
     )
-    m = further + 1
-    lent = D2_positive * R2 * rise * (1 + m * delta_2) * m * delta_2
-    core = sp.expand(then * before - now * after + lent * (alpha_1 + rise + delta_2 - 1))
-    product = (now_1 + before_1) * (now_2 + before_2)
     goal = below(low, high) if sign == 1 else below(high, low)
     steps = (
-        Obligation(
-            "positive",
-            below(0, excess),
-            ("alpha", "excess"),
-            core - lent * residual("alpha") + residual("excess"),
-        ),
-        Obligation(
-            "left",
-            equal(now_1 * before_2, now * after),
-            ("u_1", "v_2"),
-            -residual("u_1") * before_2 - now * residual("v_2"),
-        ),
-        Obligation(
-            "right",
-            equal(now_2 * before_1, then * before),
-            ("u_2", "v_1"),
-            -residual("u_2") * before_1 - then * residual("v_1"),
-        ),
-        Obligation(
-            "difference",
-            equal(now_2 * before_1, now_1 * before_2 + excess),
-            ("excess", "left", "right"),
-            residual("excess") + residual("left") - residual("right"),
-        ),
-        Obligation(
-            "odds of p_t",
-            below(now_1 * before_2, now_2 * before_1),
-            ("difference", "positive"),
-            slack("positive") + residual("difference"),
-        ),
-        Obligation(
-            "the statement follows",
-            goal,
-            ("odds of p_t", "p_t(alpha_1)", "p_t(alpha_2)"),
-            slack("odds of p_t") / product + residual("p_t(alpha_2)") - residual("p_t(alpha_1)"),
-        ),
+        Obligation("positive", below(0, excess), ("alpha", "excess")),
+        Obligation("left", equal(now_1 * before_2, now * after), ("u_1", "v_2")),
+        Obligation("right", equal(now_2 * before_1, then * before), ("u_2", "v_1")),
+        Obligation("difference", equal(now_2 * before_1, now_1 * before_2 + excess), ("excess", "left", "right")),
+        Obligation("odds of p_t", below(now_1 * before_2, now_2 * before_1), ("difference", "positive")),
+        Obligation("the statement follows", goal, ("odds of p_t", "p_t(alpha_1)", "p_t(alpha_2)")),
     )
     statement = Statement(
         "p_t, the last entry of the solution of (7), increases with alpha, for t >= 3, D > 0 and every R.",

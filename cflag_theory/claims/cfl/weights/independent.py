@@ -7,20 +7,23 @@ from collections.abc import Callable
 import sympy as sp
 
 from cflag_theory.claims.cfl.symbols import D2, F2, G2, R2, K, N, eta_g, p_t, sigma2
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, square
+from cflag_theory.claims.cfl.vectors import p, tau
+from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine.algebra import residual, slack, square
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, symbol
+from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, RuleUse, Step
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step
 
 #: The number of past rounds; t itself is one more.
 past = symbol("past_rounds", "(t-1)", nonnegative=True, integer=True)
-past2 = symbol("past_weights2", r"\sum_{\tau<t}p_{\tau,i}^2", nonnegative=True)
-apart2 = symbol("past_weights_apart2", r"\sum_{\tau<t}(p_{\tau,i}-p_{\tau,i}^\star)^2", nonnegative=True)
 #: The optimal weights, of a past and of the current round, and their denominator.
 v = symbol("past_weight", r"p_{\tau,i}^\star", nonnegative=True)
 w = symbol("current_weight", r"p_{t,i}^\star", nonnegative=True)
+over_past_rounds = sum_over(tau, past)
+past2 = symbol("past_weights2", r"\sum_{\tau<t}p_{\tau,i}^2", over_past_rounds(p(tau) ** 2), nonnegative=True)
+past_sum = symbol("past_weights_sum", r"\sum_{\tau<t}p_{\tau,i}", over_past_rounds(p(tau)), real=True)
 W = symbol("weights_total", "W", positive=True)
 
 # Assumption 6: what two time drifts share, at most, and what is left.
@@ -43,6 +46,7 @@ SHARED = (
     Fact("min(F^2, D^2)", equal(shared, sp.Min(F2, D2)), "What two time drifts share, by Assumption 6, at most."),
     Fact("M^2", equal(D2, M2 + shared), "M^2 = max(0, D^2 - F^2) = D^2 - min(F^2, D^2)."),
 )
+SUM = Fact("sum of the past", equal(past_sum, 1 - p_t), "The weights sum to one.")
 ONE = Fact("one", equal(cross + past2 + p_t**2, 1), "The weights sum to one, and so does the square of their sum.")
 
 
@@ -60,44 +64,34 @@ def balanced(left_over: sp.Expr) -> tuple[Step, ...]:
     """The weights sum to one, as "sum", and the derivatives agree, as "balance"."""
     sums = equal(past * v + w, 1)
     balance = equal(R2 * (1 - w) + left_over * v, left_over * w)
-    # R^2 (t - 1) + X times the first, less X times the second.
-    both = (past * R2 + left_over) * residual("p_tau*") - left_over * residual("p_t*")
     return (
-        Obligation(
-            "sum",
-            sums,
-            ("W", "p_tau*", "p_t*"),
-            residual("W") / W - past * residual("p_tau*") - residual("p_t*"),
-        ),
-        Obligation("balance", balance, ("p_tau*", "p_t*", "sum"), R2 * residual("sum") - both),
+        Obligation("sum", sums, ("W", "p_tau*", "p_t*")),
+        Obligation("balance", balance, ("p_tau*", "p_t*", "sum")),
     )
 
 
-def apart() -> RuleUse:
-    """How far the past weights are from the optimal ones, as "apart"."""
-    gram = {("1", "1"): past, ("1", "p"): 1 - p_t, ("p", "p"): past2}
-    vector = {"p": sp.S.One, "1": -v}
-    words = "the past weights as a vector, less the constant p_tau*; they sum to 1 - p_t."
-    return rules.bilinearity("apart", apart2, vector, vector, gram, words)
+#: How far the past weights are from the optimal ones is no less than 0.
+APART = laws.square("apart", p(tau) - v, over_past_rounds)
+
+
+_USED = ("sum", "balance", "apart", SUM.name)
 
 
 def gap(left_over: sp.Expr) -> sp.Expr:
     """noise - least_noise, written with residuals."""
-    squares = (R2 + left_over) * square(p_t - w) + left_over * apart2
-    linear = 2 * (w - p_t) * residual("balance") - 2 * left_over * v * residual("sum")
-    return squares + linear - left_over * residual("apart")
+    squares = (R2 + left_over) * square(p_t - w) + left_over * slack("apart")
+    return squares + 2 * (w - p_t) * residual("balance") + 2 * left_over * v * (residual(SUM.name) - residual("sum"))
 
 
 def _minimum(words: str, scale: sp.Expr, rest: sp.Expr) -> Statement:
     goal = at_most(scale * least_noise(D2) + rest, scale * noise(D2) + rest)
-    follows = Obligation("the statement follows", goal, ("sum", "balance", "apart"), scale * gap(D2))
-    return Statement(words, goal, (), Proof((*balanced(D2), apart(), follows)), chosen(D2))
+    follows = Obligation("the statement follows", goal, _USED, scale * gap(D2))
+    return Statement(words, goal, (), Proof((*balanced(D2), APART, follows)), (SUM, *chosen(D2)))
 
 
 def value(left_over: sp.Expr) -> Obligation:
     """noise(X) at the weights is G^2 + X p_t*, as "value", after the steps of `balanced`."""
-    rest = left_over * v * residual("sum") + (1 - w) * residual("balance")
-    return Obligation("value", equal(least_noise(left_over), G2 + left_over * w), ("sum", "balance"), -rest)
+    return Obligation("value", equal(least_noise(left_over), G2 + left_over * w), ("sum", "balance"))
 
 
 def lemB4() -> Claim:
@@ -141,14 +135,16 @@ def eq33() -> Claim:
     goal = at_most(least_noise(M2) + shared, objective)
     # D^2 = M^2 + min, and the weights' products sum to one.
     rest = shared * residual("one") + (past2 + p_t**2) * residual("M^2")
-    follows = Obligation("the statement follows", goal, ("sum", "balance", "apart", "one", "M^2"), gap(M2) + rest)
+    follows = Obligation(
+        "the statement follows", goal, ("sum", "balance", "apart", SUM.name, "one", "M^2"), gap(M2) + rest
+    )
     statement = Statement(
         "Wherever the formula for the weights after (33) has a value, the objective of (33) there is at most what it "
         "is at any weights that sum to one, of one client.",
         goal,
         (),
-        Proof((*balanced(M2), apart(), follows)),
-        (*chosen(M2), ONE, *SHARED),
+        Proof((*balanced(M2), APART, follows)),
+        (*chosen(M2), SUM, ONE, *SHARED),
     )
     return Claim(
         "cfl.eq33",

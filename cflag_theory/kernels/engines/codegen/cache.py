@@ -16,6 +16,7 @@ import numba
 import platformdirs
 from numba.extending import register_jitable
 
+from cflag_theory.kernels.engines.codegen.kinds import FLAGS
 from cflag_theory.kernels.engines.codegen.versions import REASON
 
 # Numba fills this module from the environment, so that its attributes have no types.
@@ -28,7 +29,6 @@ KERNELS = Path(__file__).parents[2]
 
 #: Reordering of sums is allowed, so that they vectorise; nnan and ninf are not, because divergence must be seen.
 FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
-IN_ORDER = {"contract", "nsz"}
 
 #: Numba's own compiler, for loops and for their parts, or the changed ones where its version is known.
 WHOLE: dict[str, Any] = {}
@@ -86,7 +86,7 @@ def inner(function: Function) -> Function:
 
 def in_order(function: Function) -> Function:
     """As `inner`, for functions whose sums keep the order in which they are written."""
-    return _part(function, fastmath=IN_ORDER, **PART)
+    return _part(function, fastmath=set(FLAGS), **PART)
 
 
 def allocating(function: Function) -> Function:

@@ -21,6 +21,9 @@ Written: TypeAlias = Any
 
 #: Lines whose sums are taken together.
 GROUP = 8
+#: What the compiler may do where sums keep their order, in generated and in plain loops alike: a product may be fused
+#: with the sum that it goes into, and the sign of zero means nothing.
+FLAGS = ("contract", "nsz")
 
 
 class Formula(NamedTuple):

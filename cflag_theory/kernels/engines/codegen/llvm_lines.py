@@ -18,11 +18,9 @@ from numba.core import cgutils, types
 from numba.core.typing.templates import signature
 from numba.extending import intrinsic
 
-from cflag_theory.kernels.engines.codegen.kinds import GROUP, Formula, formula_of
+from cflag_theory.kernels.engines.codegen.kinds import FLAGS, GROUP, Formula, formula_of
 from cflag_theory.kernels.engines.cpu.layout import LINE
 
-#: A product may be fused with the sum that it goes into, and the sign of zero means nothing. Sums keep their order.
-FLAGS = ("contract", "nsz")
 #: Lines with a partial sum each.
 PARTIAL = 4
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sympy as sp
 
 from cflag_theory.claims.c_flag.adaptive import lemmas
-from cflag_theory.claims.c_flag.adaptive.clients import Lambda_i, N, beta_i, q
+from cflag_theory.claims.c_flag.adaptive.clients import Lambda_i, N, a, beta_i, beta_of, memory_gradient, q
 from cflag_theory.claims.c_flag.adaptive.server import Lambda, beta_star, forgetting
-from cflag_theory.claims.c_flag.past_task.descent import inner, step2
-from cflag_theory.claims.engine import rules
+from cflag_theory.claims.c_flag.vectors import client
+from cflag_theory.claims.engine import laws, notation
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import (
@@ -16,37 +16,48 @@ from cflag_theory.claims.engine.notation import (
     alpha,
     beta,
     bias_dot_sum,
-    f_after,
+    delayed_sum,
     f_before,
-    grad_dot_bias,
     grad_dot_sum,
+    grad_f,
+    i,
     k,
     sequence,
     sum2,
     symbol,
+    x_t,
 )
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
+from cflag_theory.claims.engine.terms import dot, norm
+from cflag_theory.claims.engine.terms import norm2 as square_of
 
-# One client: a_i2 = ||a_i||^2, its product with S, its change of Gamma, and the rate before it is made non-negative.
-a_i2 = symbol("a_i2", r"{\|\mathbf{a}_i\|^2}", nonnegative=True)
-a_dot_S = symbol("a_i_dot_S", r"\langle\mathbf{a}_i,S\rangle", real=True)
-target = symbol("target", r"\hat\beta_{t,i}", real=True)
-change_i = symbol("change_i", r"\delta_i", real=True)
-# D = sum_i p_i (beta_i - beta) a_i, what the adapted rates add to beta S.
-D2 = symbol("D2", r"{\|D\|^2}", nonnegative=True)
-S_dot_D = symbol("S_dot_D", r"\langle S,D\rangle", real=True)
-memory_dot_D = symbol("memory_dot_D", r"\langle\nabla f^\dagger,D\rangle", real=True)
-moved2 = symbol("moved2", r"\sum_i p_i(\beta_{t,i}-\beta)^2\|\mathbf{a}_i\|^2", nonnegative=True)
-change = symbol("change", r"\sum_i p_i\delta_i", real=True)
-norm2 = symbol("norm2", r"{\|\beta S+D\|^2}", nonnegative=True)
+# One client: its product with S, and the rate before it is made non-negative.
+S = notation.clients(a(i))
+a_i2 = symbol("a_i2", r"{\|\mathbf{a}_i\|^2}", square_of(a(client)), nonnegative=True)
+a_dot_S = symbol("a_i_dot_S", r"\langle\mathbf{a}_i,S\rangle", dot(a(client), S), real=True)
+_target_of = sp.Function("target_of", real=True)
+target = symbol("target", r"\hat\beta_{t,i}", _target_of(client), real=True)
+# S and its product with the memory; D = sum_i p_i (beta_i - beta) a_i, what the adapted rates add to beta S.
+S2 = symbol("sum_a2", r"{\|S\|^2}", square_of(S), nonnegative=True)
+Lambda_S = symbol("Lambda_a", r"\Lambda_t", dot(memory_gradient, S), real=True)
+_added = (beta_of(i) - beta) * a(i)
+memory_dot_D = symbol(
+    "memory_dot_D", r"\langle\nabla f^\dagger,D\rangle", dot(memory_gradient, notation.clients(_added)), real=True
+)
+moved2 = symbol(
+    "moved2", r"\sum_i p_i(\beta_{t,i}-\beta)^2\|\mathbf{a}_i\|^2", notation.clients(square_of(_added)), real=True
+)
+norm2 = symbol("norm2", r"{\|\beta S+D\|^2}", square_of(notation.clients(beta_of(i) * a(i))), nonnegative=True)
 # Descent with a biased memory: norms.
 mu = symbol("mu", r"\sqrt{m}", nonnegative=True)
-grad = symbol("grad_f", r"{\|\nabla f(x_t)\|}", nonnegative=True)
-bias = symbol("bias", r"{\|b(x_t)\|}", nonnegative=True)
-memory_norm = symbol("grad_f_memory", r"{\|\nabla f^\dagger(x_t)\|}", nonnegative=True)
-S_norm = symbol("S_norm", r"{\|S\|}", nonnegative=True)
+grad = symbol("grad_f", r"{\|\nabla f(x_t)\|}", norm(grad_f), nonnegative=True)
+bias = symbol("bias", r"{\|b(x_t)\|}", norm(notation.bias), nonnegative=True)
+memory_norm = symbol("grad_f_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(memory_gradient), nonnegative=True)
+S_norm = symbol("S_norm", r"{\|S\|}", norm(delayed_sum), nonnegative=True)
 rate = symbol("rate", r"\beta_t", nonnegative=True)
+x_adapted = x_t - alpha * memory_gradient - rate * delayed_sum
+f_adapted = symbol("f_adapted", "f(x_{t+1})", notation.f(x_adapted), real=True)
 f = sequence("f", "f(x_{@})", real=True)
 squares = sequence("squares", r"\sum_{t<@}\|\nabla f(x_t)\|^2", nonnegative=True)
 gradient2 = sequence("gradient2", r"{\|\nabla f(x_{@})\|^2}", nonnegative=True)
@@ -64,7 +75,7 @@ def server() -> Claim:
         "beta')^2.",
         lower,
         (transfer,),
-        Proof((Obligation("the statement follows", lower, ("rate",), (beta - beta_star) * residual("rate")),)),
+        Proof((Obligation("the statement follows", lower, ("rate",)),)),
         (star,),
     )
     other = Fact("interference", at_most(q * Lambda, 0), "(1 - L alpha) Lambda <= 0.")
@@ -73,7 +84,7 @@ def server() -> Claim:
         "Elsewhere beta' = 0: then Gamma = 0, and every beta > 0 has Gamma >= (L/2) beta^2 ||S||^2.",
         none,
         (other,),
-        Proof((Obligation("the statement follows", none, ("interference",), beta * slack("interference")),)),
+        Proof((Obligation("the statement follows", none, ("interference",)),)),
     )
     return Claim(
         "ours.adaptive_server",
@@ -101,41 +112,15 @@ def clients() -> Claim:
         at_most((beta_i - target) * (beta_i - beta), 0),
         "beta_i = max(0, that): the nearest point of [0, oo), where beta lies too.",
     )
-    definition = Fact(
-        "delta_i",
-        equal(
-            change_i,
-            (beta_i - beta) * (L * beta * a_dot_S - q * Lambda_i) + L / 2 * (beta_i - beta) ** 2 * a_i2,
-        ),
-        "What client i adds to Gamma, its square bounded with Jensen.",
-    )
-    each = at_most(change_i, -L / 2 * (beta_i - beta) ** 2 * a_i2)
-    after = L / 2 * norm2 - q * (beta * Lambda + memory_dot_D)
-    goal = at_most(after, forgetting(beta, alpha) - L / 2 * moved2)
-    gram = {("S", "S"): sum2, ("D", "S"): S_dot_D, ("D", "D"): D2}
-    vector = {"S": beta, "D": sp.S.One}
+    added = (beta_i - beta) * (L * beta * a_dot_S - q * Lambda_i) + L / 2 * (beta_i - beta) ** 2 * a_i2
+    after = L / 2 * norm2 - q * (beta * Lambda_S + memory_dot_D)
+    goal = at_most(after, forgetting(beta, alpha, S2, Lambda_S) - L / 2 * moved2)
     steps: tuple[Step, ...] = (
-        Obligation(
-            "a client",
-            each,
-            ("rate", "projection", "delta_i"),
-            L * a_i2 * slack("projection") - residual("delta_i") - (beta_i - beta) * residual("rate"),
-        ),
-        rules.mean_of_bounds("all clients", change, -L / 2 * moved2, "weights p_i.", ("a client",)),
-        rules.weighted_sum(
-            "sum",
-            equal(change, L * beta * S_dot_D - q * memory_dot_D + L / 2 * moved2),
-            "D = sum_i p_i (beta_i - beta) a_i.",
-            ("delta_i",),
-        ),
-        rules.jensen("Jensen", D2, moved2, "D is the p-weighted mean of (beta_i - beta) a_i."),
-        rules.bilinearity("norm", norm2, vector, vector, gram, "sum_i p_i beta_i a_i = beta S + D."),
-        Obligation(
-            "the statement follows",
-            goal,
-            ("all clients", "sum", "Jensen", "norm"),
-            slack("all clients") + L / 2 * slack("Jensen") + residual("sum") - L / 2 * residual("norm"),
-        ),
+        Obligation("a client", at_most(added, -L / 2 * (beta_i - beta) ** 2 * a_i2), ("rate", "projection")),
+        laws.at("any client", client, i, given="a client"),
+        laws.mean("all clients", notation.clients, given="any client"),
+        laws.jensen("Jensen", notation.clients, _added),
+        Obligation("the statement follows", goal, ("all clients", "Jensen")),
     )
     statement = Statement(
         "With these rates Gamma of the step really taken, (L/2) ||sum_i p_i beta_i a_i||^2 - (1 - L alpha) sum_i p_i "
@@ -143,7 +128,7 @@ def clients() -> Claim:
         goal,
         (),
         Proof(steps),
-        (aim, nearest, definition),
+        (aim, nearest),
     )
     return Claim(
         "ours.adaptive_clients",
@@ -168,9 +153,7 @@ def condition() -> Claim:
     def part(key: str, c: sp.Expr) -> Part:
         definitions, steps = lemmas.rates(c)
         goal = lemmas.relation_of_rates(c)
-        follows = Obligation(
-            "the statement follows", goal, ("rates", "rates once", "spread"), lemmas.gap_certificate(c)
-        )
+        follows = Obligation("the statement follows", goal, ("rates", "rates once"))
         words = (
             "Gamma_ad = Gamma - (L c/2) sum_T p_i^2 (beta_i - beta)^2 ||a_i||^2 + L (sum_i p_i alpha_i - alpha) sum_i "
             "p_i beta_i Lambda_i + (L/2) [sum_{i != j} p_i p_j (beta_i beta_j - beta^2) C_ij + (c - 1) sum_T p_i^2 "
@@ -238,45 +221,29 @@ def _one_round(words: str) -> Statement:
             "||grad_f_memory|| ||S||).",
         ),
     )
-    gram = {
-        ("grad_f", "grad_f"): grad**2,
-        ("b", "grad_f"): grad_dot_bias,
-        ("b", "b"): bias**2,
-        ("S", "S"): S_norm**2,
-        ("S", "grad_f"): grad_dot_sum,
-        ("S", "b"): bias_dot_sum,
-    }
-    move = {"grad_f": -alpha, "b": -alpha, "S": -rate}
-    goal = at_most(f_after, f_before - decrease() * grad**2)
+    goal = at_most(f_adapted, f_before - decrease() * grad**2)
     half = L * alpha**2 / 2 * (mu * grad + bias)
     certificate = (
         slack("(36)")
-        - residual("inner")
-        - L / 2 * residual("square")
+        + (L * alpha**2 / 2 - alpha) * residual("||grad f||^2")
+        + L / 2 * (alpha**2 * residual("||b||^2") + rate**2 * residual("||S||^2"))
         + slack("rate") / (2 * slack("m"))
         + rate * (S_norm * slack("bias") + slack("b and S"))
         + alpha * slack("alpha") * slack("grad f and b")
         + slack("(27)") * (alpha * slack("alpha") * grad + half)
     )
-    steps = (
-        rules.smoothness("(36)", f_after, f_before, inner, step2, L, "f between x_t and x_{t+1}."),
-        rules.bilinearity(
-            "inner", inner, {"grad_f": sp.S.One}, move, gram, "x_{t+1} - x_t = -alpha (grad f + b) - beta_t S."
-        ),
-        rules.bilinearity("square", step2, move, move, gram, "the same step."),
-        rules.triangle("grad f", grad, (memory_norm, bias), "grad f = grad_f_memory - b."),
-        rules.cauchy_schwarz("grad f and b", -grad_dot_bias, grad, bias, "-<grad f, b>."),
-        rules.cauchy_schwarz("b and S", bias_dot_sum, bias, S_norm, "<b, S>."),
-        Obligation(
-            "bias",
-            at_most(bias, mu / (1 - mu) * memory_norm),
-            ("grad f", "(27)", "m"),
-            (mu * slack("grad f") + slack("(27)")) / slack("m"),
-        ),
+    sizes = {"||grad f||^2": grad_f, "||b||^2": notation.bias, "||S||^2": delayed_sum}
+    steps: tuple[Step, ...] = (
+        laws.smooth("(36)", notation.f, x_t, x_adapted),
+        *(laws.norm_squared(name, v) for name, v in sizes.items()),
+        laws.triangle("grad f", grad_f, memory_gradient, -notation.bias),
+        laws.cauchy_schwarz("grad f and b", -grad_f, notation.bias),
+        laws.cauchy_schwarz("b and S", notation.bias, delayed_sum),
+        Obligation("bias", at_most(bias, mu / (1 - mu) * memory_norm), ("grad f", "(27)", "m")),
         Obligation(
             "the statement follows",
             goal,
-            ("alpha", "m", "(27)", "rate", "(36)", "inner", "square", "grad f and b", "b and S", "bias"),
+            ("alpha", "m", "(27)", "rate", "(36)", *sizes, "grad f and b", "b and S", "bias"),
             certificate,
         ),
     )
@@ -302,18 +269,11 @@ def _whole_run() -> Statement:
             "so far",
             k,
             sofar,
-            Obligation("at 0", sofar.subs({k: 0}), ("start",), -decrease() * residual("start")),
-            (
-                Obligation(
-                    "one more",
-                    sofar.subs({k: k + 1}),
-                    (hypothesis, "sum", "round"),
-                    slack(hypothesis) + slack("round") - decrease() * residual("sum"),
-                ),
-            ),
+            Obligation("at 0", sofar.subs({k: 0}), ("start",)),
+            (Obligation("one more", sofar.subs({k: k + 1}), (hypothesis, "sum", "round")),),
         ),
         Instance("after T rounds", "so far", k, T),
-        Obligation("the statement follows", goal, ("after T rounds", "end"), slack("after T rounds") + slack("end")),
+        Obligation("the statement follows", goal, ("after T rounds", "end")),
     )
     end = Fact("end", at_most(f_least, f(T)), "inf f <= f(x_T).")
     return Statement(

@@ -10,26 +10,30 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.forgetting.terms import LEMMA11, RATIO, grad_union, memory, memory_dot_sum, omega2
-from cflag_theory.claims.c_flag.local_steps.drift import MAJORANTS, START, STEPS, step_range
+from cflag_theory.claims.c_flag.forgetting.terms import (
+    LEMMA11,
+    RATIO,
+    grad_memory,
+    grad_union,
+    memory_dot_sum,
+    omega2,
+)
+from cflag_theory.claims.c_flag.local_steps.drift import step_range
 from cflag_theory.claims.c_flag.local_steps.sums import (
-    DELAYED,
-    PLAIN,
+    ERROR_FACTS,
     QUARTER,
-    RHO,
     error_sum,
-    errors_in_mean,
+    error_total,
     exact_sum,
+    norm_S,
     rho_sum,
 )
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
-from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, k, r, symbol
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, delayed_sum, grad_g, r, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof, Step
 
-norm_S = symbol("norm_S", r"{\|S\|}", nonnegative=True)
 sigma = symbol("sigma", r"\sigma", nonnegative=True)
 gap = symbol("abs_1_L_alpha", r"{|1-L\alpha|}", nonnegative=True)
 
@@ -40,55 +44,40 @@ GAP = (
     Fact("1 - L alpha", at_most(1 - L * alpha, gap), "|1 - L alpha| is at least 1 - L alpha,"),
     Fact("L alpha - 1", at_most(L * alpha - 1, gap), "and at least L alpha - 1."),
 )
-_S = "delayed_{i,k} = grad g_i(x_t) + its change, and the weighted mean of grad g_i(x_t) is grad g(x_t)."
+#: What the bounds by sigma define.
+SUM_FACTS = (SIGMA,)
 
 
-def _in_sigma(whole: sp.Expr, words: str, delayed: bool) -> tuple[Step, ...]:
+def _in_sigma(whole: sp.Expr) -> tuple[Step, ...]:
     """Steps to whole <= sigma ||grad g||, the last named "sum"."""
     return (
-        *exact_sum("exact sum", whole, words, DELAYED if delayed else PLAIN),
-        Obligation(
-            "sum",
-            at_most(whole, sigma * grad_g),
-            ("exact sum", "sigma"),
-            slack("exact sum") + grad_g * residual("sigma"),
-        ),
+        *exact_sum("exact sum", whole),
+        Obligation("sum", at_most(whole, sigma * grad_g), ("exact sum", "sigma")),
     )
 
 
 def local_sums(half: Any = sp.S.Half) -> Claim:
     """The sums of Lemmas 15 and 16 with their exact worst cases."""
-    parts = []
-    for key, whole, words, delayed in (("1", rho_sum, RHO, False), ("2", norm_S, _S, True)):
-        goal = at_most(whole, sigma * grad_g)
-        name = "||S||" if delayed else "||sum_k rho_k||"
-        statement = Statement(
-            f"{name} <= sigma ||grad g(x_t)|| for every step size beta > 0.",
-            goal,
-            (),
-            Proof(_in_sigma(whole, words, delayed)),
-            (*(DELAYED if delayed else PLAIN).facts, SIGMA),
+    parts = [
+        Part(
+            key,
+            Statement(
+                f"{name} <= sigma ||grad g(x_t)|| for every step size beta > 0.",
+                at_most(whole, sigma * grad_g),
+                (),
+                Proof(_in_sigma(whole)),
+                SUM_FACTS,
+            ),
         )
-        parts.append(Part(key, statement))
+        for key, name, whole in (("1", "||sum_k rho_k||", rho_sum), ("2", "||S||", norm_S))
+    ]
     goal = at_most(error_sum, half * beta * L * E * (E - 1) * grad_g)
-    # E (E - 1), with E - 1 = (E - 1 - k) + k.
-    spare = beta * L * E * (slack("k") + k) * grad_g
     errors = Statement(
         "||sum_k e_k|| <= (1/2) beta L E (E - 1) ||grad g(x_t)|| for beta <= 1/(L E).",
         goal,
-        (STEPS, step_range(sp.S.One)),
-        Proof(
-            (
-                *errors_in_mean(sp.S.One),
-                Obligation(
-                    "the statement follows",
-                    goal,
-                    ("(147)", "mean error", "k"),
-                    slack("(147)") + E * slack("mean error") + (half - sp.S.Half) * spare,
-                ),
-            )
-        ),
-        (START, *MAJORANTS),
+        (step_range(sp.S.One),),
+        Proof(error_total("the statement follows", goal)),
+        ERROR_FACTS,
     )
     return Claim(
         "ours.local_sums",
@@ -110,55 +99,38 @@ def forgetting_step() -> Claim:
     Gamma = L / 2 * beta**2 * norm_S**2 - beta * (1 - L * alpha) * memory_dot_sum
     worst = (L / 2 * beta**2 * sigma**2 + beta * gap * r * sigma) * grad_g**2
     steps: tuple[Step, ...] = (
-        *_in_sigma(norm_S, _S, True),
-        rules.cauchy_schwarz("against", -memory_dot_sum, memory, norm_S, "grad f_memory and S."),
-        rules.cauchy_schwarz("along", memory_dot_sum, memory, norm_S, "grad f_memory and S."),
+        *_in_sigma(norm_S),
+        laws.cauchy_schwarz("against", -grad_memory, delayed_sum),
+        laws.cauchy_schwarz("along", grad_memory, delayed_sum),
     )
     given = ("sum", "against", "along", "1 - L alpha", "L alpha - 1", "(30)")
-    # |1 - L alpha| a b + (1 - L alpha) <u, v>, each factor split into its two signs.
-    crossed = (slack("L alpha - 1") * slack("against") + slack("1 - L alpha") * slack("along")) / 2
-    certificate = L / 2 * beta**2 * slack("sum") * (slack("sum") + 2 * norm_S) + beta * (
-        crossed + gap * (slack("(30)") * norm_S + r * grad_g * slack("sum"))
-    )
     exactly = at_most(Gamma, worst)
-    facts = (*DELAYED.facts, SIGMA, *GAP)
+    facts = (*SUM_FACTS, *GAP)
     first = Statement(
         "Gamma(t) <= [(L/2) beta^2 sigma^2 + r |1 - L alpha| beta sigma] ||grad g(x_t)||^2 for all alpha and beta.",
         exactly,
         (RATIO,),
-        Proof((*steps, Obligation("the statement follows", exactly, given, certificate))),
+        Proof((*steps, Obligation("the statement follows", exactly, given))),
         facts,
     )
     u, near = beta * L * E, sp.Rational(8, 7)
     simple = beta * E * (near**2 / 2 * u + near * r * gap)
     within: tuple[Step, ...] = (
-        Obligation("exact", exactly, given, certificate),
-        Obligation("range", at_most(u, QUARTER), ("beta",), slack("beta")),
-        rules.tangent_of_exp("power", beta * L, E),
-        rules.chord_of_exp("chord", u, QUARTER, ("range",)),
-        rules.exp_quarter("exp"),
-        Obligation(
-            "sigma at most 8/7 E",
-            at_most(sigma, near * E),
-            ("sigma", "power", "chord", "exp"),
-            (slack("power") + slack("chord")) / (beta * L) + 4 * E * slack("exp") - residual("sigma"),
-        ),
+        Obligation("exact", exactly, given),
+        Obligation("range", at_most(u, QUARTER), ("beta",)),
+        laws.tangent_of_exp("power", beta * L, E),
+        laws.chord_of_exp("chord", given="range"),
+        laws.exp_quarter("exp"),
+        Obligation("sigma at most 8/7 E", at_most(sigma, near * E), ("sigma", "power", "chord", "exp")),
     )
-    below = slack("sigma at most 8/7 E")
-    lower = (L / 2 * beta**2 * below * (below + 2 * sigma) + beta * gap * r * below) * grad_g**2
+    short = ("exact", "sigma at most 8/7 E")
     bounded = at_most(Gamma, simple * grad_g**2)
     quarter = step_range(QUARTER)
     second = Statement(
         "Gamma(t) <= beta E [(32/49) beta L E + (8/7) r |1 - L alpha|] ||grad g(x_t)||^2 for beta <= 1/(4 L E).",
         bounded,
         (quarter, RATIO),
-        Proof(
-            (
-                *steps,
-                *within,
-                Obligation("the statement follows", bounded, ("exact", "sigma at most 8/7 E"), slack("exact") + lower),
-            )
-        ),
+        Proof((*steps, *within, Obligation("the statement follows", bounded, short))),
         facts,
     )
     on_union = at_most(Gamma, 2 * simple * (grad_union**2 + omega2))
@@ -171,12 +143,7 @@ def forgetting_step() -> Claim:
             (
                 *steps,
                 *within,
-                Obligation(
-                    "the statement follows",
-                    on_union,
-                    ("exact", "sigma at most 8/7 E", "Lemma 11"),
-                    slack("exact") + lower + simple * slack("Lemma 11"),
-                ),
+                Obligation("the statement follows", on_union, ("exact", "sigma at most 8/7 E", "Lemma 11")),
             )
         ),
         facts,

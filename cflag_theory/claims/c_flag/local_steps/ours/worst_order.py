@@ -6,29 +6,50 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.local_steps.drift import START, d, error, errors_by_path, table
-from cflag_theory.claims.c_flag.local_steps.ours.worst_path import RECURSION
-from cflag_theory.claims.engine import rules
+from cflag_theory.claims.c_flag.local_steps.delayed import errors_by_path, refreshed
+from cflag_theory.claims.c_flag.local_steps.drift import MAJORANTS, d, error, majorant, table
+from cflag_theory.claims.c_flag.local_steps.ours.worst_path import compared
+from cflag_theory.claims.c_flag.vectors import TABLE, b, client, tau
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
-from cflag_theory.claims.engine.notation import L, beta, grad_g, k, sequence, symbol
-from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, RuleUse, Step
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setting
+from cflag_theory.claims.engine.notation import L, beta, components, grad_g, j, k, sequence, symbol, unfold
+from cflag_theory.claims.engine.operators import Largest, index, sum_over
+from cflag_theory.claims.engine.relation import Relation, at_most, equal
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step
 
 n = symbol("n_components", "n", positive=True, integer=True)
 s = symbol("s", "s", nonnegative=True, integer=True)
+#: max(k - q, 0): the local step at which the entry refreshed q-th last was filled, the components being taken in turn.
+turn = sp.Function("turn", integer=True, nonnegative=True)
+q = index("q")
+TURN = setting("turn", at_most(turn(k, q), k), "No entry is filled later than now.")
+#: The component refreshed at k + 1.
+chosen = sp.Function("chosen", integer=True, nonnegative=True)
 d_turns = sequence("d_turns", r"d^{\circ}_{@}", nonnegative=True)
-table_turns = sequence("table_turns", r"\bar{d}^{\circ}_{@}", nonnegative=True)
+table_turns = sequence(
+    "table_turns", r"\bar{d}^{\circ}_{@}", lambda k: sum_over(q, n)(d_turns(turn(k, q))) / n, nonnegative=True
+)
+latest = sequence(
+    "latest",
+    r"\frac{1}{n}\sum_{q<n}d_{\max(@-q,0)}",
+    lambda k: sum_over(q, n)(majorant(client, turn(k, q))) / n,
+    nonnegative=True,
+)
 #: The part of the table's mean that is not of the component refreshed last, and what leaves it at the next refresh.
 rest = sequence("rest", r"r_{@}", nonnegative=True)
-old = sequence("old", r"d_{\tau_{@}}", nonnegative=True)
-late = sequence("table_from_s", r"\sum_{s\le l<@}\bar{d}_l", nonnegative=True)
-later = sequence("table_after_s", r"\sum_{s<l<@}\bar{d}_l", nonnegative=True)
+old = sequence("old", r"d_{\tau_{@}}", lambda k: majorant(client, tau(client, k, chosen(k))), nonnegative=True)
 
 _b = beta * L
 _w = beta * L / n
 SOME = Fact("n", at_most(1, n), "There is a component.")
 SHORT = Fact("short", at_most(_b * k, 1), "beta L k <= 1.")
+FRESHEST = Fact(
+    "freshest",
+    at_most(table(k), latest(k)),
+    "One component is refreshed at a step, so the entry refreshed q-th last was filled at k - q at the latest.",
+    forall=(k,),
+)
 TURNS = (
     Fact("d in turn at 0", equal(d_turns(0), 0), "The recursion of d for the components in turn."),
     Fact(
@@ -38,10 +59,9 @@ TURNS = (
     ),
 )
 OTHERS = (
-    Fact("rest at 0", equal(rest(0), 0), "At k = 0 nothing has been refreshed."),
     Fact(
         "parts of the table",
-        equal(table(k), d(k) / n + rest(k)),
+        equal(rest(k), table(k) - d(k) / n),
         "r_k is what the components other than the one refreshed at k add to the mean; at k = 0 all terms are 0.",
     ),
     Fact(
@@ -52,81 +72,61 @@ OTHERS = (
 )
 
 
-def in_turn() -> Induction:
-    """d(k) <= d_turns(k) for every k."""
-    hypothesis = "in turn (hypothesis)"
-    why = (
-        "the i-th freshest entry was filled at k - i + 1 at the latest, since one component is refreshed at a step; d "
-        "does not decrease, and d_b is at most that of the components in turn for b <= k."
-    )
-    return Induction(
-        "in turn",
-        k,
-        at_most(d(k), d_turns(k)),
-        base=Obligation(
-            "in turn at 0",
-            at_most(d(0), d_turns(0)),
-            ("d at 0", "d in turn at 0"),
-            residual("d in turn at 0") - residual("d at 0"),
-        ),
-        step=(
-            rules.mean_of_bounds("fresher tables", table(k), table_turns(k), why, (hypothesis,)),
-            Obligation(
-                "in turn at k + 1",
-                at_most(d(k + 1), d_turns(k + 1)),
-                (hypothesis, "fresher tables", "d after k", "d in turn after k"),
-                slack(hypothesis)
-                + _b * slack("fresher tables")
-                + residual("d in turn after k")
-                - residual("d after k"),
-            ),
-        ),
-    )
+def in_turn() -> tuple[Step, ...]:
+    """Steps to d(k) <= d_turns(k) for every k, the last called "in turn"."""
+    entries = (turn(k, q), TURN, sum_over(q, n))
+    after = ("freshest", "d after k", "d in turn after k")
+    return compared("in turn", majorant, lambda _, at: d_turns(at), ("d at 0", "d in turn at 0"), entries, after)
 
 
 def _in_turn() -> Statement:
     return Statement(
         "d_k <= d_k of the order that refreshes the components in turn, for every order, every k and every step size.",
         at_most(d(k), d_turns(k)),
-        (),
-        Proof((in_turn(),)),
-        (*RECURSION, *TURNS),
+        (FRESHEST,),
+        Proof(in_turn()),
+        (*MAJORANTS, *TURNS),
     )
 
 
-def _powers() -> tuple[Step, ...]:
-    """1 <= (1 + w)^k and (1 + w)^k (1 - w k) <= 1 with w = beta L / n."""
-    q = (1 + _w) ** k
+def rest_grows() -> tuple[Step, ...]:
+    """Steps to rest(k) <= rest(k + 1), the last called "rest grows"."""
     return (
-        Induction(
-            "at least one",
-            k,
-            at_most(1, q),
-            base=Obligation("power at 0", at_most(1, (1 + _w) ** 0), (), sp.S.Zero),
-            step=(
-                Obligation(
-                    "power at k + 1",
-                    at_most(1, (1 + _w) ** (k + 1)),
-                    ("at least one (hypothesis)",),
-                    (1 + _w) * slack("at least one (hypothesis)") + _w,
-                ),
-            ),
-        ),
-        Induction(
-            "not much more",
-            k,
-            at_most(q * (1 - _w * k), 1),
-            base=Obligation("product at 0", at_most((1 + _w) ** 0, 1), (), sp.S.Zero),
-            step=(
-                # (1 + w)(1 - w (k + 1)) = 1 - w k - w^2 (k + 1).
-                Obligation(
-                    "product at k + 1",
-                    at_most((1 + _w) ** (k + 1) * (1 - _w * (k + 1)), 1),
-                    ("not much more (hypothesis)",),
-                    slack("not much more (hypothesis)") + q * _w**2 * (k + 1),
-                ),
-            ),
-        ),
+        Obligation("d grows", at_most(d(k), d(k + 1)), ("d after k",)),
+        laws.at("chosen entry", j, chosen(k), given=TABLE),
+        laws.monotone("old entry", k, majorant(client, k), given=("d grows", "chosen entry")),
+        Obligation("rest grows", at_most(rest(k), rest(k + 1)), ("parts of the table", "refreshed", "old entry")),
+    )
+
+
+def at_least_one(p: sp.Symbol) -> Induction:
+    """1 <= (1 + beta L / n)^p for every p, as "at least one"."""
+
+    def above(index: sp.Expr) -> Relation:
+        return at_most(1, (1 + _w) ** index)
+
+    return Induction(
+        "at least one",
+        p,
+        above(p),
+        base=Obligation("power at 0", above(sp.S.Zero), ()),
+        step=(Obligation("next power", above(p + 1), ("at least one (hypothesis)",)),),
+    )
+
+
+def _not_much_more() -> Induction:
+    """(1 + w)^k (1 - w k) <= 1 with w = beta L / n."""
+
+    def bound(index: sp.Expr) -> Relation:
+        return at_most((1 + _w) ** index * (1 - _w * index), 1)
+
+    return Induction(
+        "not much more",
+        k,
+        bound(k),
+        base=Obligation("product at 0", bound(sp.S.Zero), ()),
+        # (1 + w)(1 - w (k + 1)) = 1 - w k - w^2 (k + 1).
+        step=(Obligation("product at k + 1", bound(k + 1), ("not much more (hypothesis)",)),),
     )
 
 
@@ -134,60 +134,43 @@ def _excess() -> Induction:
     """d(k) <= D(k) + n (q - 1) rest(k): D of one component again and again, q = (1 + beta L / n)^k."""
     hypothesis = "excess (hypothesis)"
 
-    def bound(index: sp.Expr) -> sp.Expr:
-        q = (1 + _w) ** index
-        return n * (q - 1) * (grad_g / L + rest(index))
+    def bound(index: sp.Expr) -> Relation:
+        return at_most(d(index), n * ((1 + _w) ** index - 1) * (grad_g / L + rest(index)))
 
     return Induction(
         "excess",
         k,
-        at_most(d(k), bound(k)),
-        base=Obligation("excess at 0", at_most(d(0), bound(sp.S.Zero)), ("d at 0",), -residual("d at 0")),
+        bound(k),
+        base=Obligation("excess at 0", bound(sp.S.Zero), ("d at 0",)),
         step=(
-            rules.largest_member("old entry", old(k), d(k), "d_tau with tau <= k, and d does not decrease."),
-            Obligation(
-                "rest grows",
-                at_most(rest(k), rest(k + 1)),
-                ("parts of the table", "refreshed", "old entry"),
-                slack("old entry") / n + residual("refreshed") + residual("parts of the table"),
-            ),
             Obligation(
                 "excess at k + 1",
-                at_most(d(k + 1), bound(k + 1)),
+                bound(k + 1),
                 (hypothesis, "rest grows", "parts of the table", "d after k", "at least one"),
                 (1 + _w) * slack(hypothesis)
                 + n * ((1 + _w) * slack("at least one") + _w) * slack("rest grows")
                 - residual("d after k")
-                - _b * residual("parts of the table"),
+                + _b * residual("parts of the table"),
             ),
         ),
     )
 
 
 def _again() -> Statement:
-    q = (1 + _w) ** k
-    value = (n - 1) * (q - 1) * grad_g
-    goal = at_most(error(k), value)
+    power = (1 + _w) ** k
+    goal = at_most(error(k), (n - 1) * (power - 1) * grad_g)
     steps: tuple[Step, ...] = (
         *errors_by_path(),
-        *_powers(),
+        *rest_grows(),
+        at_least_one(k),
+        _not_much_more(),
         _excess(),
         # (n - 1)(q - 1) <= 1 is q (1 - 1/n) <= 1, and 1/n >= w k.
-        Obligation(
-            "no gain",
-            at_most((n - 1) * (q - 1), 1),
-            ("not much more", "short"),
-            n * slack("not much more") + q * slack("short"),
-        ),
+        Obligation("no gain", at_most((n - 1) * (power - 1), 1), ("not much more", "short")),
         Obligation(
             "the statement follows",
             goal,
-            ("(94)", "gaps", "parts of the table", "excess", "no gain", "n"),
-            slack("(94)")
-            + L * slack("gaps")
-            + L * residual("parts of the table")
-            + L * slack("n") / n * slack("excess")
-            + L * slack("no gain") * rest(k),
+            ("(94)", "parts of the table", "excess", "no gain", "n"),
         ),
     )
     return Statement(
@@ -196,49 +179,39 @@ def _again() -> Statement:
         goal,
         (SOME, SHORT),
         Proof(steps),
-        (START, *RECURSION, *OTHERS),
+        (*MAJORANTS, *OTHERS),
     )
 
 
 def _again_attains() -> Statement:
-    q = (1 + _w) ** k
-    goal = equal(d(k), n * (q - 1) * grad_g / L)
-    hypothesis = "growth again (hypothesis)"
-    proof = Induction(
+    def met(index: sp.Expr) -> Relation:
+        return equal(d(index), n * ((1 + _w) ** index - 1) * grad_g / L)
+
+    error_then = equal(L * (d(k) - table(k)), (n - 1) * ((1 + _w) ** k - 1) * grad_g)
+    growth = Induction(
         "growth again",
         k,
-        goal,
-        base=Obligation(
-            "growth again at 0", equal(d(0), n * ((1 + _w) ** 0 - 1) * grad_g / L), ("d at 0",), -residual("d at 0")
-        ),
+        met(k),
+        base=Obligation("growth again at 0", met(sp.S.Zero), ("d at 0",)),
         step=(
             Obligation(
                 "growth again at k + 1",
-                equal(d(k + 1), n * ((1 + _w) ** (k + 1) - 1) * grad_g / L),
-                (hypothesis, "one component", "d after k"),
-                -residual("d after k") - _b * residual("one component") - (1 + _w) * residual(hypothesis),
+                met(k + 1),
+                ("growth again (hypothesis)", "one component", "d after k"),
+                -residual("d after k")
+                - _b * residual("one component")
+                - (1 + _w) * residual("growth again (hypothesis)"),
             ),
         ),
     )
-    error_then = equal(L * (d(k) - table(k)), (n - 1) * (q - 1) * grad_g)
     return Statement(
         "L (d_k - mean_j d_{tau_{k,j}}) = (n - 1) ((1 + beta L / n)^k - 1) ||grad g(x_t)|| for one component again "
         "and again.",
         error_then,
         (),
-        Proof(
-            (
-                proof,
-                Obligation(
-                    "the statement follows",
-                    error_then,
-                    ("growth again", "one component"),
-                    L * residual("one component") - L * (1 - 1 / n) * residual("growth again"),
-                ),
-            )
-        ),
+        Proof((growth, Obligation("the statement follows", error_then, ("growth again", "one component")))),
         (
-            *RECURSION,
+            *MAJORANTS,
             Fact(
                 "one component",
                 equal(table(k), d(k) / n),
@@ -267,73 +240,86 @@ def worst_order() -> Claim:
     )
 
 
-def _growth() -> Induction:
-    """d(k) <= ||grad g|| ((1 + beta L)^k - 1) / L."""
-    hypothesis = "growth of d (hypothesis)"
+def _growth() -> tuple[Step, ...]:
+    """Steps to d(k) <= ||grad g|| ((1 + beta L)^k - 1) / L, the last called "growth of d"."""
 
-    def bound(index: sp.Expr) -> sp.Expr:
-        return grad_g * ((1 + _b) ** index - 1) / L
+    def bound(index: sp.Expr) -> Relation:
+        return at_most(d(index), grad_g * ((1 + _b) ** index - 1) / L)
 
-    return Induction(
-        "growth of d",
-        k,
-        at_most(d(k), bound(k)),
-        base=Obligation("growth of d at 0", at_most(d(0), bound(sp.S.Zero)), ("d at 0",), -residual("d at 0")),
-        step=(
-            rules.largest_member("entries", table(k), d(k), "a mean of d_tau with tau <= k, and d does not decrease."),
-            Obligation(
-                "growth of d at k + 1",
-                at_most(d(k + 1), bound(k + 1)),
-                (hypothesis, "entries", "d after k"),
-                (1 + _b) * slack(hypothesis) + _b * slack("entries") - residual("d after k"),
+    return (
+        laws.monotone("older entry", k, majorant(client, k), given=("d grows", TABLE)),
+        laws.mean("older entries", components, given="older entry"),
+        Induction(
+            "growth of d",
+            k,
+            bound(k),
+            base=Obligation("growth of d at 0", bound(sp.S.Zero), ("d at 0",)),
+            step=(
+                Obligation(
+                    "growth of d at k + 1",
+                    bound(k + 1),
+                    ("growth of d (hypothesis)", "older entries", "d after k"),
+                ),
             ),
         ),
     )
 
 
-def _monotone(name: str, total: sp.Expr, count: sp.Expr) -> RuleUse:
-    return rules.monotone_sum(name, total, count, table(k), ("fresher",))
+def _since(index: sp.Expr) -> sp.Expr:
+    """d(index) - d(b) less what index - b steps with the table of `index` add, the largest over b <= k."""
+    gain = beta * (index - b) * (grad_g + L * table(index))
+    return unfold(Largest(b, k, majorant(client, index) - majorant(client, b) - gain))
+
+
+def _late_path() -> Induction:
+    """d(k) - d(b) <= beta (k - b)(||grad g|| + L table(k)) for every b <= k, as "since"."""
+    top = _since(k + 1)
+    return Induction(
+        "since",
+        k,
+        at_most(_since(k), 0),
+        base=Obligation("since 0", at_most(0, 0), ()),
+        step=(
+            laws.member("b so far", _since(k), b, given="b"),
+            Obligation("one b", at_most(top.body, 0), ("b so far", "since (hypothesis)", "d after k", "fresher", "b")),
+            laws.maximum_of_bounds("every b", top, given="one b"),
+            Obligation("b = k + 1", at_most(0, 0), ()),
+            laws.maximum("since k + 1", top, given=("every b", "b = k + 1")),
+        ),
+    )
 
 
 def worst_error_beyond() -> Claim:
     """The error where beta L k is at least 1."""
-    c = slack("from")
     goal = at_most(error(k), (1 + _b) ** s * _b * (k - s) * grad_g)
-    # With c = beta L (k - s) - 1 in [0, beta L]: the bounds from s and s + 1 on, weighted so that the table cancels.
-    first = slack("at s") + _b * slack("late sum") - residual("from s")
-    second = slack("at s + 1") + _b * slack("later sum") - residual("from s + 1")
     steps: tuple[Step, ...] = (
         *errors_by_path(),
-        _growth(),
-        Instance("at s", "growth of d", k, s),
-        Instance("at s + 1", "growth of d", k, s + 1),
-        rules.monotone_refresh("fresher", table(k), table(k + 1), "table(k) is that mean."),
-        _monotone("late sum", late(k), k - s),
-        _monotone("later sum", later(k), k - s - 1),
+        *refreshed(),
+        *_growth(),
+        laws.at("at s", k, s, given="growth of d"),
+        laws.at("at s + 1", k, s + 1, given="growth of d"),
+        _late_path(),
+        Obligation("s up to k", at_most(s, k), ("s",)),
+        laws.member("from s", _since(k), s, given="s up to k"),
+        laws.member("from s + 1", _since(k), s + 1, given="s"),
+        # With c = beta L (k - s) - 1 in [0, beta L]: the bounds from s and s + 1 on, the table cancelling.
         Obligation(
             "the statement follows",
             goal,
-            ("(94)", "gaps", "at s", "at s + 1", "late sum", "later sum", "from s", "from s + 1", "from", "to"),
-            slack("(94)") + L * slack("gaps") + L * (slack("to") * first + c * second) / _b,
+            ("(94)", "since", "at s", "at s + 1", "from s", "from s + 1", "from", "to"),
+            slack("(94)")
+            + L
+            * (
+                slack("to") * (slack("at s") + slack("from s") + slack("since"))
+                + slack("from") * (slack("at s + 1") + slack("from s + 1") + slack("since"))
+            )
+            / _b,
         ),
     )
     hypotheses = (
         Fact("from", at_most(1, _b * (k - s)), "s <= k - 1/(beta L), ..."),
         Fact("to", at_most(_b * (k - s - 1), 1), "... and s + 1 >= k - 1/(beta L): the last such s."),
-    )
-    definitions = (
-        START,
-        *RECURSION,
-        Fact(
-            "from s",
-            equal(d(k), d(s) + beta * (k - s) * grad_g + _b * late(k)),
-            "The recursion summed from s to k - 1.",
-        ),
-        Fact(
-            "from s + 1",
-            equal(d(k), d(s + 1) + beta * (k - s - 1) * grad_g + _b * later(k)),
-            "The same from s + 1.",
-        ),
+        Fact("s", at_most(s + 1, k), "So s < k, being an integer."),
     )
     statement = Statement(
         "||e_{t,k}^i|| <= (1 + beta L)^s beta L (k - s) ||grad g(x_t)|| for every order of refreshes, with s the "
@@ -341,7 +327,7 @@ def worst_error_beyond() -> Claim:
         goal,
         hypotheses,
         Proof(steps),
-        definitions,
+        MAJORANTS,
     )
     return Claim(
         "ours.worst_error_beyond",

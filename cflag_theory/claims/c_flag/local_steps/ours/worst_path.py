@@ -1,6 +1,6 @@
 """The exact worst case of C-FLAG's local steps for a given order of refreshes: drift, error and their sums.
 
-The majorants d and table of `c_flag.drift` are what the triangle inequality leaves of the local step (4). One
+The majorants d and table of `local_steps.drift` are what the triangle inequality leaves of the local step (4). One
 instance turns all of its uses into equalities: clients whose components are all -(L/2) x^2 - ||grad g(x_t)|| x on the
 line, which move away from x_t at y_k >= 0. So d and what is made of it are not bounds among others, but the worst
 case, for every step size.
@@ -9,34 +9,29 @@ case, for every step size.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from cflag_theory.claims.c_flag.local_steps.drift import (
-    MAJORANTS,
-    START,
-    d,
-    drift,
-    error,
-    errors_by_path,
-    largest,
-    path,
-    table,
-)
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
+import sympy as sp
+
+from cflag_theory.claims.c_flag.local_steps.delayed import errors_by_path, path
+from cflag_theory.claims.c_flag.local_steps.drift import MAJORANTS, d, drift, error, majorant, table
+from cflag_theory.claims.c_flag.vectors import TABLE, b, client, tau
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
-from cflag_theory.claims.engine.notation import L, beta, grad_g, k, sequence, symbol
+from cflag_theory.claims.engine.notation import L, beta, components, grad_g, j, k, sequence, symbol
+from cflag_theory.claims.engine.operators import Largest
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, RuleUse
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, Use
 
-y = sequence("y", r"y_{@}", nonnegative=True)
-y_table = sequence("y_table", r"\bar{y}_{@}", nonnegative=True)
-error_met = symbol("error_met", r"{\|e_k\|_y}", nonnegative=True)
+line = sp.Function("line", nonnegative=True)
+y = sequence("y", r"y_{@}", lambda k: line(client, k), nonnegative=True)
+y_table = sequence("y_table", r"\bar{y}_{@}", lambda k: components(line(client, tau(client, k, j))), nonnegative=True)
+error_met = symbol("error_met", "e_k", L * (y(k) - y_table(k)), real=True)
 
-RECURSION = MAJORANTS[:2]
 CONCAVE = (
     Fact("y at 0", equal(y(0), 0), "x_{t,0} = x_t."),
     Fact(
-        "(4) on the line",
+        "y after k",
         equal(y(k + 1), y(k) + beta * (grad_g + L * y_table(k))),
         "The local step (4) for components -(L/2) x^2 - ||grad g(x_t)|| x, whose slopes at x_t + y are -||grad "
         "g(x_t)|| - L y: the delayed gradient is -||grad g(x_t)|| - L mean_j y_{tau_{k,j}}.",
@@ -45,60 +40,78 @@ CONCAVE = (
 ATTAINING = "for clients whose components are all -(L/2) x^2 - ||grad g(x_t)|| x, with y_k = |x_{t,k} - x_t|"
 
 
-def same_table(name: str, premise: str) -> RuleUse:
-    words = "over the components with weights 1/n: y_tau = d_tau at tau = tau_{k,j} <= k."
-    return rules.weighted_sum(name, equal(y_table(k), table(k)), words, (premise,))
+def compared(
+    name: str, low: Any, high: Any, start: tuple[str, ...], entries: tuple[Any, str, Any], after: tuple[str, ...]
+) -> tuple[Step, ...]:
+    """Steps to low(client, k) <= high(client, k) for every k, the last called `name`.
 
-
-def positions() -> Induction:
-    """y(k) = d(k) for every k."""
-    hypothesis = "positions (hypothesis)"
-    return Induction(
-        "positions",
-        k,
-        equal(y(k), d(k)),
-        base=Obligation(
-            "positions at 0", equal(y(0), d(0)), ("y at 0", "d at 0"), residual("d at 0") - residual("y at 0")
-        ),
-        step=(
-            same_table("table of y", hypothesis),
-            Obligation(
-                "positions at k + 1",
-                equal(y(k + 1), d(k + 1)),
-                (hypothesis, "table of y", "(4) on the line", "d after k"),
-                residual("d after k")
-                - residual("(4) on the line")
-                - residual(hypothesis)
-                - beta * L * residual("table of y"),
+    `entries` are the local step at which an entry of the table was filled, the setting that puts it at k at the
+    latest, and the mean or sum over entries; `after` and `start` name the two recursions and their first values.
+    """
+    filled, within, over = entries
+    top = Largest(b, k, low(client, b) - high(client, b))
+    begun = at_most(low(client, 0) - high(client, 0), 0)
+    new = at_most(low(client, k + 1) - high(client, k + 1), 0)
+    entry = at_most(low(client, filled), high(client, filled))
+    so_far = f"{name}: so far"
+    hypothesis = f"{so_far} (hypothesis)"
+    return (
+        Induction(
+            so_far,
+            k,
+            at_most(top, 0),
+            base=Obligation(f"{name} at 0", begun, start),
+            step=(
+                laws.member("member", top, filled, given=within),
+                Obligation("entry", entry, ("member", hypothesis)),
+                laws.mean("entries", over, given="entry"),
+                laws.member("last member", top, k),
+                Obligation(f"{name} at k + 1", new, ("last member", hypothesis, "entries", *after)),
+                laws.maximum("up to k + 1", top, given=(hypothesis, f"{name} at k + 1")),
             ),
         ),
+        laws.member(f"{name}: member", top, k),
+        Obligation(name, at_most(low(client, k), high(client, k)), (f"{name}: member", so_far)),
+    )
+
+
+def positions() -> tuple[Step, ...]:
+    """Steps to y(k) = d(k) and to y_table(k) = table(k) for every k, called "positions" and "tables"."""
+    entries = (tau(client, k, j), TABLE, components)
+    start, after = ("y at 0", "d at 0"), ("y after k", "d after k")
+
+    def at_tables(name: str) -> tuple[Use, ...]:
+        return (
+            laws.at(f"{name} at b", k, b, given=name),
+            laws.at(f"{name} at an entry", b, tau(client, k, j), given=f"{name} at b"),
+            laws.mean(f"{name} in tables", components, given=f"{name} at an entry"),
+        )
+
+    return (
+        *compared("y <= d", line, majorant, start, entries, after),
+        *compared("d <= y", majorant, line, start, entries, after),
+        laws.both_bounds("positions", given=("y <= d", "d <= y")),
+        *at_tables("positions"),
+        Obligation("tables", equal(y_table(k), table(k)), ("positions in tables",)),
     )
 
 
 def worst_drift() -> Claim:
     """The drift."""
-    goal = at_most(drift(k), d(k))
     bound = Statement(
         "||x_{t,k}^i - x_t|| <= d_k with d_0 = 0 and d_{k+1} = d_k + beta (||grad g(x_t)|| + L mean_j "
         "d_{tau_{k,j}}), for every order of refreshes, every k and every step size.",
-        goal,
+        at_most(drift(k), d(k)),
         (),
-        Proof(
-            (
-                path(),
-                rules.largest_member("one of the points", drift(k), largest(k), "x_{t,k} is one of them."),
-                Obligation(
-                    "the statement follows",
-                    goal,
-                    ("one of the points", "path"),
-                    slack("one of the points") + slack("path"),
-                ),
-            )
-        ),
-        (START, *RECURSION),
+        Proof(path()),
+        MAJORANTS,
     )
     attained = Statement(
-        f"y_k = d_k for every k {ATTAINING}.", equal(y(k), d(k)), (), Proof((positions(),)), (*RECURSION, *CONCAVE)
+        f"y_k = d_k for every k {ATTAINING}.",
+        equal(y(k), d(k)),
+        (),
+        Proof(positions()[:-4]),
+        (*MAJORANTS, *CONCAVE),
     )
     return Claim(
         "ours.worst_drift",
@@ -119,50 +132,20 @@ def worst_drift() -> Claim:
 def worst_iag_error() -> Claim:
     """The error of the delayed gradient."""
     value = L * (d(k) - table(k))
-    goal = at_most(error(k), value)
     bound = Statement(
         "||e_{t,k}^i|| <= L (d_k - mean_j d_{tau_{k,j}}) for every order of refreshes, every k and every step size.",
-        goal,
+        at_most(error(k), value),
         (),
-        Proof(
-            (
-                *errors_by_path(),
-                Obligation(
-                    "the statement follows",
-                    goal,
-                    ("(94)", "gaps"),
-                    slack("(94)") + L * slack("gaps"),
-                ),
-            )
-        ),
-        (START, *RECURSION),
+        Proof(errors_by_path()),
+        MAJORANTS,
     )
     met = equal(error_met, value)
     attained = Statement(
-        f"||e_{{t,k}}|| = L (d_k - mean_j d_{{tau_{{k,j}}}}) {ATTAINING}.",
+        f"e_{{t,k}} = L (y_k - mean_j y_{{tau_{{k,j}}}}) = L (d_k - mean_j d_{{tau_{{k,j}}}}) {ATTAINING}.",
         met,
         (),
-        Proof(
-            (
-                positions(),
-                same_table("table of y", "positions"),
-                Obligation(
-                    "the statement follows",
-                    met,
-                    ("error of y", "positions", "table of y"),
-                    -residual("error of y") - L * residual("positions") + L * residual("table of y"),
-                ),
-            )
-        ),
-        (
-            *RECURSION,
-            *CONCAVE,
-            Fact(
-                "error of y",
-                equal(error_met, L * (y(k) - y_table(k))),
-                "The slopes at y_tau and y_k differ by L (y_k - y_tau) >= 0, for every component.",
-            ),
-        ),
+        Proof((*positions(), Obligation("the statement follows", met, ("positions", "tables")))),
+        (*MAJORANTS, *CONCAVE),
     )
     return Claim(
         "ours.worst_iag_error",

@@ -3,329 +3,135 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.forgetting.ours.step import norm_S
-from cflag_theory.claims.c_flag.local_steps.drift import (
-    START,
-    d,
-    drift,
-    error,
-    errors_on_path,
-    largest,
-    path,
-    table,
-    table_mean,
-    table_sum,
+from cflag_theory.claims.c_flag.local_steps.delayed import errors_by_path, path, table_below
+from cflag_theory.claims.c_flag.local_steps.drift import MAJORANTS, d, majorant, table
+from cflag_theory.claims.c_flag.local_steps.ours.worst_path import ATTAINING, CONCAVE, line, positions
+from cflag_theory.claims.c_flag.local_steps.sums import (
+    SUM,
+    error_sum,
+    norm_S,
+    over_round,
+    plain_change,
+    rho_sum,
+    split,
 )
-from cflag_theory.claims.c_flag.local_steps.ours.worst_path import (
-    ATTAINING,
-    CONCAVE,
-    RECURSION,
-    positions,
-    same_table,
-    y,
-    y_table,
+from cflag_theory.claims.c_flag.vectors import client, delayed, ell, grad_client, tau, x_local
+from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine.claim import Claim, Part, Statement
+from cflag_theory.claims.engine.notation import E, L, clients, components, grad_g, i, j, k, sequence, symbol, x_t
+from cflag_theory.claims.engine.operators import sum_over
+from cflag_theory.claims.engine.relation import Relation, at_most, equal
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step
+from cflag_theory.claims.engine.terms import norm
+
+
+def _table(of: sp.Expr) -> sp.Expr:
+    """The mean over the entries of a client's table at l, of d or y."""
+    return components(of(i, tau(i, ell, j)))
+
+
+# Sums of the clients' p-weighted means.
+d_sum = sequence("d_sum", r"\sum_{l<@}d_l", lambda k: sum_over(ell, k)(clients(majorant(i, ell))), nonnegative=True)
+table_sum = sequence(
+    "table_sum", r"\sum_{l<@}\bar{d}_l", lambda k: sum_over(ell, k)(clients(_table(majorant))), nonnegative=True
 )
-from cflag_theory.claims.c_flag.local_steps.sums import DELAYED, PLAIN, RHO, Changes, error_sum, rho_sum
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
-from cflag_theory.claims.engine.notation import E, L, grad_g, k, sequence, symbol
-from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, RuleUse, Step
-
-y_sum = sequence("y_sum", r"\sum_{l<@}y_l", nonnegative=True)
-y_table_sum = sequence("y_table_sum", r"\sum_{l<@}\bar{y}_l", nonnegative=True)
-d_sum = sequence("d_sum", r"\sum_{l<@}d_l", nonnegative=True)
-mean_errors = sequence("mean_errors", r"\sum_i p_i\|e_{t,@}^i\|", nonnegative=True)
-error_total = sequence("error_total", r"\sum_{l<@}\sum_i p_i\|e_{t,l}^i\|", nonnegative=True)
-S_met = symbol("S_met", r"{\|S\|_y}", nonnegative=True)
-rho_met = symbol("rho_met", r"{\|\sum_k\bar\rho_k\|_y}", nonnegative=True)
-errors_met = symbol("errors_met", r"{\|\sum_k\bar e_k\|_y}", nonnegative=True)
-
-_S = "delayed_{i,k} = grad g_i(x_t) + its change, and the weighted mean of grad g_i(x_t) is grad g(x_t)."
+y_sum, y_table_sum = (sum_over(ell, E)(clients(of)) for of in (line(i, ell), _table(line)))
+# On the line, where all summands have one sign.
+rho_met = symbol("rho_met", r"-\sum_k\bar\rho_k", E * grad_g + L * y_sum, nonnegative=True)
+S_met = symbol("S_met", "-S", E * grad_g + L * y_table_sum, nonnegative=True)
+errors_met = symbol("errors_met", r"\sum_k\bar e_k", L * (y_sum - y_table_sum), real=True)
 
 
-def _sums(name: str, total: Any, term: Any) -> tuple[Fact, Fact]:
-    """A sequence of partial sums."""
-    return (
-        Fact(f"{name} at 0", equal(total(0), 0), "The sum over no terms."),
-        Fact(f"{name} after k", equal(total(k + 1), total(k) + term(k)), "One more term."),
-    )
-
-
-D_SUM, TABLE_SUM = _sums("sum of d", d_sum, d), _sums("sum of table", table_sum, table)
-ERROR_SUM = _sums("sum of errors", error_total, mean_errors)
-Y_SUM, Y_TABLE_SUM = _sums("sum of y", y_sum, y), _sums("sum of y_table", y_table_sum, y_table)
-
-
-def _changes_summed(
-    changes: Changes, distance: sp.Expr, member: RuleUse, whole: sp.Expr, words: str, total: Any
-) -> Proof:
-    """whole <= E ||grad g|| + L total(E), for gradients whose changes are at most L times a distance.
-
-    `member` bounds the distance by one term of `total`, or by max_{b<=k} ||x_b - x_t||; it is called "member".
-    """
-    name, each = ("sum of d", d(k)) if total is d_sum else ("sum of table", table(k))
-    goal = at_most(whole, E * grad_g + L * total(E))
-    given, more = (
-        (("smooth", "member", "path"), L * slack("path")) if total is d_sum else (("smooth", "member"), sp.S.Zero)
-    )
+def _summed(steps: tuple[Step, ...], given: tuple[str, ...], v: sp.Expr, bound: sp.Expr, goal: Relation) -> Proof:
+    """The goal on a sum over the round, from ||v|| <= bound for each summand or its change, which `given` shows."""
+    start = () if goal.left == error_sum else (split(goal.left),)
     return Proof(
         (
-            path(),
-            Induction(
-                "sum of changes",
-                k,
-                at_most(changes.total(k), L * total(k)),
-                base=Obligation(
-                    "no change yet",
-                    at_most(changes.total(0), L * total(0)),
-                    ("empty sum", f"{name} at 0"),
-                    L * residual(f"{name} at 0") - residual("empty sum"),
-                ),
-                step=(
-                    rules.component_smoothness("smooth", changes.one(k), distance, L, changes.why),
-                    member,
-                    Obligation(
-                        "one change",
-                        at_most(changes.one(k), L * each),
-                        given,
-                        slack("smooth") + L * slack("member") + more,
-                    ),
-                    rules.mean_of_bounds("clients", changes.mean(k), L * each, "with weights p_i.", ("one change",)),
-                    Obligation(
-                        "one more change",
-                        at_most(changes.total(k + 1), L * total(k + 1)),
-                        ("sum of changes (hypothesis)", "clients", "next term", f"{name} after k"),
-                        slack("sum of changes (hypothesis)")
-                        + slack("clients")
-                        - residual("next term")
-                        + L * residual(f"{name} after k"),
-                    ),
-                ),
-            ),
-            Instance("all changes", "sum of changes", k, E),
-            rules.triangle("(135)", whole, (changes.total(E), E * grad_g), words),
-            Obligation("the statement follows", goal, ("(135)", "all changes"), slack("(135)") + slack("all changes")),
+            *steps,
+            Obligation("one summand", at_most(norm(v), bound), given),
+            laws.at("at l", k, ell, given="one summand"),
+            *over_round("at l", v, "norm of the sum"),
+            *start,
+            Obligation("the statement follows", goal, ("norm of the sum", *SUM, *(("(135)",) if start else ()))),
         )
     )
 
 
-def _errors_summed() -> Proof:
-    """||sum e|| <= L (sum of d - sum of table)."""
-    value = L * (d(k) - table(k))
-    return Proof(
-        (
-            path(),
-            Induction(
-                "sum of errors",
-                k,
-                at_most(error_total(k), L * (d_sum(k) - table_sum(k))),
-                base=Obligation(
-                    "no error yet",
-                    at_most(error_total(0), L * (d_sum(0) - table_sum(0))),
-                    ("sum of errors at 0", "sum of d at 0", "sum of table at 0"),
-                    L * (residual("sum of d at 0") - residual("sum of table at 0")) - residual("sum of errors at 0"),
-                ),
-                step=(
-                    *errors_on_path(),
-                    Obligation(
-                        "one error", at_most(error(k), value), ("(94)", "gaps"), slack("(94)") + L * slack("gaps")
-                    ),
-                    rules.mean_of_bounds("clients", mean_errors(k), value, "with weights p_i.", ("one error",)),
-                    Obligation(
-                        "one more error",
-                        at_most(error_total(k + 1), L * (d_sum(k + 1) - table_sum(k + 1))),
-                        (
-                            "sum of errors (hypothesis)",
-                            "clients",
-                            "sum of errors after k",
-                            "sum of d after k",
-                            "sum of table after k",
-                        ),
-                        slack("sum of errors (hypothesis)")
-                        + slack("clients")
-                        - residual("sum of errors after k")
-                        + L * (residual("sum of d after k") - residual("sum of table after k")),
-                    ),
-                ),
-            ),
-            Instance("all errors", "sum of errors", k, E),
-            rules.triangle("(147)", error_sum, (error_total(E),), "a sum over k of weighted means over clients."),
-            Obligation(
-                "the statement follows",
-                at_most(error_sum, L * (d_sum(E) - table_sum(E))),
-                ("(147)", "all errors"),
-                slack("(147)") + slack("all errors"),
-            ),
-        )
-    )
-
-
-def _same_sums() -> tuple[Step, ...]:
-    """y_sum = d_sum and y_table_sum = table_sum at every k; the steps "distances" and "tables" say so at E."""
-    return (
-        positions(),
-        Induction(
-            "same distances",
-            k,
-            equal(y_sum(k), d_sum(k)),
-            base=Obligation(
-                "no distance",
-                equal(y_sum(0), d_sum(0)),
-                ("sum of y at 0", "sum of d at 0"),
-                residual("sum of d at 0") - residual("sum of y at 0"),
-            ),
-            step=(
-                Obligation(
-                    "next distance",
-                    equal(y_sum(k + 1), d_sum(k + 1)),
-                    ("same distances (hypothesis)", "positions", "sum of y after k", "sum of d after k"),
-                    residual("sum of d after k")
-                    - residual("sum of y after k")
-                    - residual("same distances (hypothesis)")
-                    - residual("positions"),
-                ),
-            ),
-        ),
-        Induction(
-            "same tables",
-            k,
-            equal(y_table_sum(k), table_sum(k)),
-            base=Obligation(
-                "no table",
-                equal(y_table_sum(0), table_sum(0)),
-                ("sum of y_table at 0", "sum of table at 0"),
-                residual("sum of table at 0") - residual("sum of y_table at 0"),
-            ),
-            step=(
-                same_table("table of y now", "positions"),
-                Obligation(
-                    "next table",
-                    equal(y_table_sum(k + 1), table_sum(k + 1)),
-                    ("same tables (hypothesis)", "table of y now", "sum of y_table after k", "sum of table after k"),
-                    residual("sum of table after k")
-                    - residual("sum of y_table after k")
-                    - residual("same tables (hypothesis)")
-                    - residual("table of y now"),
-                ),
-            ),
-        ),
-        Instance("distances", "same distances", k, E),
-        Instance("tables", "same tables", k, E),
-    )
-
-
-def _attained_sum(met: sp.Expr, value: sp.Expr, on_line: sp.Expr, signs: tuple[int, int], words: str) -> Statement:
-    """met = value, given that met is `on_line` along the instance; `signs` of the two sums in it."""
+def _attained(met: sp.Expr, value: sp.Expr, words: str) -> Statement:
+    """met = value along the instance."""
     goal = equal(met, value)
-    certificate = -residual("sum on the line") - L * (signs[0] * residual("distances") + signs[1] * residual("tables"))
+
+    def summed(name: str) -> tuple[Step, ...]:
+        return (
+            laws.at(f"{name} at l", k, ell, given=name),
+            laws.at(f"{name} at i", client, i, given=f"{name} at l"),
+            laws.mean(f"{name} over clients", clients, given=f"{name} at i"),
+            laws.mean(f"sum of {name}", sum_over(ell, E), given=f"{name} over clients"),
+        )
+
     return Statement(
         f"{words} {ATTAINING}.",
         goal,
         (),
         Proof(
             (
-                *_same_sums(),
-                Obligation("the statement follows", goal, ("sum on the line", "distances", "tables"), certificate),
+                *positions(),
+                *summed("positions"),
+                *summed("tables"),
+                Obligation("the statement follows", goal, ("sum of positions", "sum of tables")),
             )
         ),
-        (
-            *RECURSION,
-            *CONCAVE,
-            *D_SUM,
-            *TABLE_SUM,
-            *Y_SUM,
-            *Y_TABLE_SUM,
-            Fact(
-                "sum on the line",
-                equal(met, on_line),
-                "Summands on the line, all of one sign, add up with their lengths.",
-            ),
-        ),
+        (*MAJORANTS, *CONCAVE),
     )
 
 
 def worst_sums() -> Claim:
     """The sums of Lemmas 15 and 16, and S."""
-    moved = rules.largest_member("member", drift(k), largest(k), "x_{t,k} is one of the points.")
-    filled = rules.mean_of_bounds(
-        "member", table_mean(k), table(k), "each ||x_tau - x_t|| <= d(tau), tau <= k.", ("path",)
-    )
-    gradients, delayed = E * grad_g + L * d_sum(E), E * grad_g + L * table_sum(E)
+    here = x_local(client, k)
+    gradients, late = E * grad_g + L * d_sum(E), E * grad_g + L * table_sum(E)
     errors = L * (d_sum(E) - table_sum(E))
-    parts = (
-        Part(
-            "gradients",
-            Statement(
-                "||sum_k rho_k|| <= E ||grad g(x_t)|| + L sum_{k<E} d_k.",
-                at_most(rho_sum, gradients),
-                (),
-                _changes_summed(PLAIN, drift(k), moved, rho_sum, RHO, d_sum),
-                (START, *RECURSION, *PLAIN.facts[1:], *D_SUM),
-            ),
-        ),
-        Part(
-            "delayed",
-            Statement(
-                "||S|| <= E ||grad g(x_t)|| + L sum_{k<E} mean_j d_{tau_{k,j}}.",
-                at_most(norm_S, delayed),
-                (),
-                _changes_summed(DELAYED, table_mean(k), filled, norm_S, _S, table_sum),
-                (START, *RECURSION, *DELAYED.facts[1:], *TABLE_SUM),
-            ),
-        ),
-        Part(
-            "errors",
-            Statement(
-                "||sum_k e_k|| <= L sum_{k<E} (d_k - mean_j d_{tau_{k,j}}).",
-                at_most(error_sum, errors),
-                (),
-                _errors_summed(),
-                (START, *RECURSION, *D_SUM, *TABLE_SUM, *ERROR_SUM),
-            ),
-        ),
-        Part(
-            "attained gradients",
-            _attained_sum(
-                rho_met,
-                gradients,
-                E * grad_g + L * y_sum(E),
-                (1, 0),
-                "||sum_k rho_k|| = E ||grad g(x_t)|| + L sum_k d_k",
-            ),
-        ),
-        Part(
-            "attained delayed",
-            _attained_sum(
-                S_met,
-                delayed,
-                E * grad_g + L * y_table_sum(E),
-                (0, 1),
-                "||S|| = E ||grad g(x_t)|| + L sum_k mean_j d_{tau_{k,j}}",
-            ),
-        ),
-        Part(
-            "attained errors",
-            _attained_sum(
-                errors_met,
-                errors,
-                L * (y_sum(E) - y_table_sum(E)),
-                (1, -1),
-                "||sum_k e_k|| = L sum_k (d_k - mean_j d_{tau_{k,j}})",
-            ),
-        ),
+    changed = _summed(
+        (*path(), *plain_change()),
+        ("change", "drift"),
+        grad_client(here) - grad_client(x_t),
+        L * d(k),
+        at_most(rho_sum, gradients),
+    )
+    stale = _summed(
+        (*path(), *table_below("path")),
+        ("table", "table below d"),
+        delayed(k) - grad_client(x_t),
+        L * table(k),
+        at_most(norm_S, late),
+    )
+    wrong = _summed(
+        errors_by_path(), ("(94)",), delayed(k) - grad_client(here), L * (d(k) - table(k)), at_most(error_sum, errors)
+    )
+    bounds = (
+        ("gradients", "||sum_k rho_k|| <= E ||grad g(x_t)|| + L sum_{k<E} d_k.", rho_sum, gradients, changed),
+        ("delayed", "||S|| <= E ||grad g(x_t)|| + L sum_{k<E} mean_j d_{tau_{k,j}}.", norm_S, late, stale),
+        ("errors", "||sum_k e_k|| <= L sum_{k<E} (d_k - mean_j d_{tau_{k,j}}).", error_sum, errors, wrong),
+    )
+    attained = (
+        ("gradients", rho_met, gradients, "||sum_k rho_k|| = E ||grad g(x_t)|| + L sum_k d_k"),
+        ("delayed", S_met, late, "||S|| = E ||grad g(x_t)|| + L sum_k mean_j d_{tau_{k,j}}"),
+        ("errors", errors_met, errors, "||sum_k e_k|| = L sum_k (d_k - mean_j d_{tau_{k,j}})"),
     )
     return Claim(
         "ours.worst_sums",
         "ours",
         "for Lemmas 15 and 16",
         "Sums over local steps, exactly, for a given order",
-        parts,
+        (
+            *(
+                Part(key, Statement(words, at_most(whole, bound), (), proof, MAJORANTS))
+                for key, words, whole, bound, proof in bounds
+            ),
+            *(Part(f"attained {key}", _attained(*of)) for key, *of in attained),
+        ),
         (
             "d_k is the recursion of one order; if clients refresh in different orders, the p-weighted mean of "
             "theirs takes its place.",

@@ -5,51 +5,53 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import sympy as sp
-
-from cflag_theory.claims.c_flag.local_steps.drift import START
 from cflag_theory.claims.c_flag.past_task.runs import (
-    DESCENT,
-    DESCENT_USES,
-    Course,
-    S2_sum,
     T,
     grad_g2_sum,
+    memory,
     reach,
-    sum_bound_in_the_mean,
-    telescoped,
+    s,
+    sum_bound,
+    summed,
+    t,
+    throughout,
 )
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.c_flag.vectors import ROUND
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
-from cflag_theory.claims.engine.notation import L, alpha, beta, sequence, symbol
+from cflag_theory.claims.engine.notation import (
+    L,
+    alpha,
+    beta,
+    clients,
+    components,
+    delayed_sum,
+    draw,
+    draws,
+    g,
+    grad_current,
+    i,
+    j,
+    sequence,
+    symbol,
+    unfold,
+    x,
+    x_next,
+    x_t,
+)
+from cflag_theory.claims.engine.notation import omega as any_draw
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.terms import norm2
 
-omega = symbol("omega", r"\omega", nonnegative=True)
+omega = symbol("gradient_gap", r"\omega", nonnegative=True)
 q = symbol("q", "q", positive=True)
-g_mean = sequence("g_mean", r"\mathbf{E}g(x_{@})", real=True)
-_inner = sequence("grad_g_dot_step", r"\mathbf{E}\langle\nabla g(x_{@}),x_{@+1}-x_{@}\rangle", real=True)
-_inner_sum = sequence("g_inner_sum", r"\sum_{s<@}\mathbf{E}\langle\nabla g(x_s),x_{s+1}-x_s\rangle", real=True)
-OF_G = Course("g", g_mean, _inner, _inner_sum)
-
-# delta = grad f_memory - grad g.
-delta2_sum = symbol("delta2_sum", r"\sum_t\mathbf{E}\|\nabla f^\dagger-\nabla g\|^2", nonnegative=True)
-g_dot_delta = symbol("g_dot_delta", r"\sum_t\mathbf{E}\langle\nabla g,\delta\rangle", real=True)
-g_dot_S = symbol("g_dot_S", r"\sum_t\mathbf{E}\langle\nabla g,S\rangle", real=True)
-delta_dot_S = symbol("delta_dot_S", r"\sum_t\mathbf{E}\langle\delta,S\rangle", real=True)
-moved = symbol("moved_on_g", r"\sum_t\mathbf{E}\|\nabla g+\delta+\tfrac{\beta}{\alpha}S\|^2", nonnegative=True)
-error2 = symbol("error2_on_g", r"\sum_t\mathbf{E}\|\delta+\tfrac{\beta}{\alpha}S\|^2", nonnegative=True)
-gap2 = symbol("gap2_on_g", r"\sum_t\mathbf{E}\|q\delta-(1-q)\tfrac{\beta}{\alpha}S\|^2", nonnegative=True)
-GRAM = {
-    ("grad_g", "grad_g"): grad_g2_sum,
-    ("delta", "delta"): delta2_sum,
-    ("S", "S"): S2_sum,
-    ("delta", "grad_g"): g_dot_delta,
-    ("S", "grad_g"): g_dot_S,
-    ("S", "delta"): delta_dot_S,
-}
-STEP = {"grad_g": -alpha, "delta": -alpha, "S": -beta}
+g_mean = sequence(
+    "g_mean", r"\mathbf{E}g(x_{@})", lambda t: draws(clients(components(g[i, j](x(any_draw, t))))), real=True
+)
+#: grad f_memory - grad g.
+delta = memory - grad_current
+delta2_sum = symbol("delta2_sum", r"\sum_t\mathbf{E}\|\nabla f^\dagger-\nabla g\|^2", summed(norm2(delta)), real=True)
 
 
 def bound(first: Any = 2, second: Any = 1) -> Relation:
@@ -61,48 +63,38 @@ def bound(first: Any = 2, second: Any = 1) -> Relation:
 def bounded_gradients(first: Any = 2, second: Any = 1) -> Claim:
     """Memory and current data that differ by a bounded gradient."""
     goal = bound(first, second)
-    z, rest = beta / alpha, slack("q < 1")
-    words = "summed over rounds and averaged over draws."
-    whole, left = {"grad_g": sp.S.One, "delta": sp.S.One, "S": z}, {"delta": q, "S": -(1 - q) * z}
-    wrong = {"delta": sp.S.One, "S": z}
-    pull = Obligation(
-        "pull",
-        at_most(beta**2 * S2_sum, (alpha * q) ** 2 * grad_g2_sum),
-        ("all rounds", "q"),
-        slack("all rounds") + grad_g2_sum * residual("q") * alpha * (alpha * q + reach()),
-    )
-    # ||delta + z||^2 <= ||delta||^2/(1 - q) + ||z||^2/q.
-    split = Obligation(
-        "error",
-        at_most(error2, T * omega**2 / (1 - q) + q * grad_g2_sum),
-        ("omega", "gap", "pull", "moved: error", "q < 1"),
-        slack("omega") / rest
-        + (gap2 - residual("gap")) / (q * rest)
-        + slack("pull") / (alpha**2 * q)
-        - residual("moved: error"),
-    )
-    descent = Obligation(
-        "descent",
-        at_most(alpha / 2 * (grad_g2_sum - error2), g_mean(0) - g_mean(T)),
-        (*DESCENT_USES, "moved", "moved: error", "alpha"),
-        DESCENT + alpha / 2 * (slack("alpha") * (moved - residual("moved")) + residual("moved: error")),
-    )
+    z = beta / alpha * delayed_sum
+    now, later = (clients(components(g[i, j](point))) for point in (x_t, x(draw, t + 1)))
     proof = Proof(
         (
-            *telescoped(STEP, OF_G, "grad_g", GRAM),
-            *sum_bound_in_the_mean(),
-            pull,
-            rules.bilinearity("moved", moved, whole, whole, GRAM, words),
-            rules.bilinearity("moved: error", error2, wrong, wrong, GRAM, words),
-            rules.bilinearity("gap", gap2, left, left, GRAM, words),
-            split,
-            descent,
+            laws.smooth("component", g[i, j], x_t, x_next),
+            laws.mean("client", components, given="component"),
+            laws.mean("clients on g", clients, given="client"),
+            laws.rewrite("next point", later, given=ROUND),
+            *sum_bound(),
+            laws.square("step", memory + z),
+            laws.square("Young", q * delta - (1 - q) * z),
             Obligation(
-                "the statement follows",
-                goal,
-                ("descent", "error", "q < 1"),
-                2 / (alpha * rest * T) * slack("descent") + slack("error") / (rest * T),
+                "q S", at_most(beta**2 * norm2(delayed_sum), (alpha * q) ** 2 * norm2(grad_current)), ("one round", "q")
             ),
+            Obligation(
+                "error",
+                at_most(norm2(delta + z), norm2(delta) / (1 - q) + q * norm2(grad_current)),
+                ("Young", "q S", "q < 1"),
+            ),
+            Obligation(
+                "descent",
+                at_most(alpha / 2 * (norm2(grad_current) - norm2(delta + z)), now - later),
+                ("clients on g", "next point", "step", "alpha"),
+            ),
+            Obligation(
+                "each round",
+                at_most(alpha / 2 * (1 - q) * norm2(grad_current), now - later + alpha / 2 / (1 - q) * norm2(delta)),
+                ("descent", "error", "q < 1"),
+            ),
+            *throughout("all rounds", "each round"),
+            laws.telescoping("telescoped", s, T, unfold(g_mean(s))),
+            Obligation("the statement follows", goal, ("all rounds", "telescoped", "omega", "q < 1")),
         )
     )
     statement = Statement(
@@ -115,7 +107,7 @@ def bounded_gradients(first: Any = 2, second: Any = 1) -> Claim:
             Fact("omega", at_most(delta2_sum, T * omega**2), "||grad f_memory(x_t) - grad g(x_t)|| <= omega."),
         ),
         proof,
-        (START, *OF_G.sums, Fact("q", equal(q, reach() / alpha), "q = ((1 + beta L)^E - 1)/(L alpha).")),
+        (Fact("q", equal(q, reach() / alpha), "q = ((1 + beta L)^E - 1)/(L alpha)."),),
     )
     return Claim(
         "ours.bounded_gradients",

@@ -11,58 +11,67 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.local_steps.drift import START
-from cflag_theory.claims.c_flag.past_task.ours.rates import BELOW_ONE, SMALL_STEP
+from cflag_theory.claims.c_flag.past_task.ours.rates import BELOW_ONE, ROOT_BIAS, SMALL_STEP, each_round
 from cflag_theory.claims.c_flag.past_task.runs import (
-    SUMS,
     f_mean,
-    inner_sum,
+    in_the_mean,
+    memory,
     reach,
     root_m,
-    step2_sum,
-    sum_bound,
+    s,
+    summed,
     t,
     telescoped,
+    throughout,
 )
-from cflag_theory.claims.engine import rules
+from cflag_theory.claims.c_flag.vectors import ROUND
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.algebra import residual, slack, square
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
-from cflag_theory.claims.engine.notation import L, alpha, beta, sequence, symbol
-from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, RuleUse, Step
+from cflag_theory.claims.engine.notation import (
+    L,
+    alpha,
+    beta,
+    bias,
+    clients,
+    components,
+    delayed_sum,
+    draw,
+    draws,
+    g,
+    grad_current,
+    grad_f,
+    i,
+    j,
+    omega,
+    sequence,
+    symbol,
+    x,
+    x_next,
+    x_t,
+)
+from cflag_theory.claims.engine.operators import sum_over
+from cflag_theory.claims.engine.relation import Relation, at_most
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step
 from cflag_theory.claims.engine.steps import Instance as At
+from cflag_theory.claims.engine.terms import dot, norm, norm2
 
 W = symbol("W", "W", positive=True, integer=True)
 F = symbol("F", r"(f(x_0)-\inf f)", nonnegative=True)
-size_g = sequence("size_g", r"\sqrt{\mathbf{E}\|\nabla g(x_{@})\|^2}", nonnegative=True)
-far = sequence("far", r"\sqrt{\mathbf{E}\|x_{@}-x_0\|^2}", nonnegative=True)
-
-
-def _sum(name: str, inside: str, *, signed: bool = False) -> Any:
-    latex = rf"\sum_{{s<@}}\mathbf{{E}}{inside}"
-    return sequence(name, latex, real=True) if signed else sequence(name, latex, nonnegative=True)
-
-
-f2 = _sum("f2_until", r"\|\nabla f(x_s)\|^2")
-u2 = _sum("u2_until", r"\|u\|^2")
-S2 = _sum("S2_until", r"\|S\|^2")
-g2 = _sum("g2_until", r"\|\nabla g(x_s)\|^2")
-fu = _sum("fu_until", r"\langle\nabla f,u\rangle", signed=True)
-fS = _sum("fS_until", r"\langle\nabla f,S\rangle", signed=True)
-uS = _sum("uS_until", r"\langle u,S\rangle", signed=True)
-# Squares that the certificates need: v + z, (1 - sqrt(m)) u - z, alpha v - beta S and grad f - u, summed.
-moved = _sum("moved_until", r"\|v+\tfrac{\beta}{\alpha}S\|^2")
-gap = _sum("gap_until", r"\|(1-\sqrt{m})u-\tfrac{\beta}{\alpha}S\|^2")
-across = _sum("across_until", r"\|\alpha v-\beta S\|^2")
-spread = _sum("spread_until", r"\|\nabla f-u\|^2")
-
-G_SUMS = (
-    Fact("no round: g", equal(g2(0), 0), "An empty sum."),
-    Fact("one more: g", equal(g2(t + 1), g2(t) + size_g(t) ** 2), "A sum over the first rounds."),
+size_g = sequence(
+    "size_g",
+    r"\sqrt{\mathbf{E}\|\nabla g(x_{@})\|^2}",
+    lambda t: sp.sqrt(in_the_mean(norm2(grad_current), t)),
+    nonnegative=True,
 )
-UNIT_BIAS = Fact(
-    "(27)", at_most(u2(W), f2(W)), "b(x_t) = sqrt(m) u with ||u|| <= ||grad f(x_t)|| at every x_t, which is (27)."
+f2 = sequence(
+    "f2_until", r"\sum_{s<@}\mathbf{E}\|\nabla f(x_s)\|^2", lambda t: summed(norm2(grad_f), t), nonnegative=True
 )
+g2 = sequence(
+    "g2_until", r"\sum_{s<@}\mathbf{E}\|\nabla g(x_s)\|^2", lambda t: summed(norm2(grad_current), t), nonnegative=True
+)
+
+INFIMUM = Fact("inf f", at_most(f_mean(0) - f_mean(t), F), "f is bounded below, F = f(x_0) - inf f.", forall=(t,))
 FIRST = Fact("t", at_most(t, W), "t is one of the first W rounds.")
 #: (4 L W sqrt(1 + m) reach)^2 <= (1 - sqrt(m))^2.
 RANGE = at_most(16 * L**2 * W**2 * (1 + root_m**2) * reach() ** 2, (1 - root_m) ** 2)
@@ -73,52 +82,88 @@ def _growth_of_g() -> sp.Expr:
     return 2 * size_g(0) ** 2 + 8 * L**2 * W * alpha * (1 + root_m) ** 2 * F / (1 - root_m)
 
 
-def _descent(at: sp.Expr, prefix: str) -> tuple[Obligation | RuleUse, ...]:
-    """sum ||grad f||^2 <= 2 F/(alpha rho) + reach^2/(alpha rho)^2 sum ||grad g||^2 over the rounds before `at`."""
-    rho, z = slack("m"), beta / alpha
-    gram = {
-        ("grad_f", "grad_f"): f2(at),
-        ("u", "u"): u2(at),
-        ("S", "S"): S2(at),
-        ("grad_f", "u"): fu(at),
-        ("S", "grad_f"): fS(at),
-        ("S", "u"): uS(at),
-    }
-    v = {"grad_f": sp.S.One, "u": root_m}
-    step = {"grad_f": -alpha, "u": -alpha * root_m, "S": -beta}
-    pulled, left = {**v, "S": z}, {"u": 1 - root_m, "S": -z}
-    aslant, apart = {"grad_f": alpha, "u": alpha * root_m, "S": -beta}, {"grad_f": sp.S.One, "u": -sp.S.One}
-    words = "summed over the rounds so far and averaged over the draws."
-    so_far = "telescoped" if at == t else prefix + "so far"
-    inside = (
-        slack(so_far)
-        + slack(prefix + "inf f")
-        - residual(prefix + "(39)")
-        - L / 2 * residual(prefix + "(49)")
-        + alpha / 2 * slack("alpha") * (moved(at) - residual(prefix + "moved"))
-        + alpha / 2 * root_m * (slack(prefix + "(27)") + (gap(at) - residual(prefix + "gap")) / rho)
-        + slack(prefix + "rounds") / (2 * alpha * rho)
-    )
-    unit = 1 - root_m
-    names = ("inf f", "(39)", "(49)", "moved", "gap", "(27)", "rounds")
+def _so_far() -> tuple[Step, ...]:
+    """sum ||grad f||^2 <= 2 F/(alpha rho) + reach^2/(alpha rho)^2 sum ||grad g||^2 over the first t rounds, any t."""
+    unit = alpha * (1 - root_m)
     return (
-        rules.lower_bound(prefix + "inf f", f_mean(0) - f_mean(at), F, "f is bounded below, F = f(x_0) - inf f."),
-        rules.bilinearity(prefix + "(39)", inner_sum(at), {"grad_f": sp.S.One}, step, gram, words),
-        rules.bilinearity(prefix + "(49)", step2_sum(at), step, step, gram, words),
-        rules.bilinearity(prefix + "moved", moved(at), pulled, pulled, gram, words),
-        rules.bilinearity(prefix + "gap", gap(at), left, left, gram, words),
-        rules.bilinearity(prefix + "across", across(at), aslant, aslant, gram, words),
-        rules.bilinearity(prefix + "spread", spread(at), apart, apart, gram, words),
-        rules.bounded_bias(prefix + "(27)", u2(at), f2(at), "b = sqrt(m) u.", "(27)"),
-        rules.mean_of_bounds(
-            prefix + "rounds", beta**2 * S2(at), reach() ** 2 * g2(at), "over rounds and draws.", ("one round",)
+        *each_round(),
+        *throughout("rounds so far", "each round", t),
+        telescoped("telescoped", t),
+        Obligation(
+            "so far",
+            at_most(f2(t), 2 * F / unit + reach() ** 2 / unit**2 * g2(t)),
+            ("rounds so far", "telescoped", "inf f", "m"),
+        ),
+    )
+
+
+_MOVED = x(draw, s + 1) - x(draw, s)
+
+
+def _length_of_steps() -> tuple[Step, ...]:
+    """The squared lengths of the first t steps, summed, by F and the sum of ||grad g||^2, as "steps by g"."""
+    moved, most = x(draw, t + 1) - x_t, 2 * alpha**2 * (1 + root_m) ** 2
+    one = at_most(norm2(moved), most * norm2(grad_f) + 2 * reach() ** 2 * norm2(grad_current))
+    by_g = 4 * alpha * (1 + root_m) ** 2 * F / (1 - root_m) + 4 * (1 + root_m**2) * reach() ** 2 / (
+        1 - root_m
+    ) ** 2 * g2(t)
+    return (
+        laws.triangle("grad f_memory", memory, grad_f, bias),
+        laws.norm_squared("||grad f_memory||^2", memory),
+        Obligation("memory in norms", at_most(norm(memory), (1 + root_m) * norm(grad_f)), ("grad f_memory", "||b||")),
+        Obligation(
+            "memory squared", at_most(norm(memory) ** 2, (1 + root_m) ** 2 * norm(grad_f) ** 2), ("memory in norms",)
         ),
         Obligation(
-            prefix + "descent",
-            at_most(f2(at), 2 * F / (alpha * unit) + reach() ** 2 / (alpha * unit) ** 2 * g2(at)),
-            (so_far, *(prefix + name for name in names), "alpha", "m"),
-            2 / (alpha * rho) * inside,
+            "memory",
+            at_most(norm2(memory), (1 + root_m) ** 2 * norm2(grad_f)),
+            ("memory squared", "||grad f_memory||^2", "||grad f||^2"),
         ),
+        laws.square("across", alpha * memory - beta * delayed_sum),
+        laws.rewrite("length", norm2(moved), given=ROUND),
+        Obligation("one step", at_most(norm2(x_next - x_t), one.right), ("memory", "across", "one round")),
+        Obligation("length of a step", one, ("length", "one step")),
+        *throughout("steps", "length of a step", t),
+        Obligation(
+            "steps by g",
+            at_most(summed(norm2(moved), t), by_g),
+            ("steps", "so far", "m"),
+            slack("steps") + most * slack("so far"),
+        ),
+    )
+
+
+def _gradient_of_g() -> tuple[Step, ...]:
+    """E||grad g(x_t)||^2 <= 2 ||grad g(x_0)||^2 + 2 L^2 t times the sum of the steps' squared lengths."""
+    start, over = x(draw, 0), sum_over(s, t)
+    far, path = x_t - start, sum_over(s, t)(_MOVED)
+    entry = g[i, j].grad(x_t) - g[i, j].grad(start)
+    change, before = clients(components(entry)), grad_current.xreplace({t: sp.S.Zero})
+    length = over(norm2(_MOVED))
+    return (
+        laws.telescoping("path along x_t - x_0", s, t, dot(x(draw, s), far)),
+        laws.telescoping("path along itself", s, t, dot(x(draw, s), path)),
+        laws.jensen("path", over, _MOVED),
+        Obligation("distance", at_most(norm2(far), t * length), ("path along x_t - x_0", "path along itself", "path")),
+        laws.lipschitz("one component", g[i, j], x_t, start),
+        laws.mean("components", components, given="one component"),
+        laws.mean("every client", clients, given="components"),
+        laws.norm_of_mean("one client's change", components, entry),
+        laws.mean("clients' changes", clients, given="one client's change"),
+        laws.norm_of_mean("change", clients, components(entry)),
+        Obligation("Lipschitz", at_most(norm(change), L * norm(far)), ("every client", "clients' changes", "change")),
+        laws.norm_squared("||change||^2", change),
+        laws.norm_squared("||x_t - x_0||^2", far),
+        Obligation("Lipschitz squared", at_most(norm(change) ** 2, L**2 * norm(far) ** 2), ("Lipschitz",)),
+        laws.square("split", grad_current - 2 * before),
+        Obligation(
+            "||grad g|| by steps",
+            at_most(norm2(grad_current), 2 * norm2(before) + 2 * L**2 * t * length),
+            ("Lipschitz squared", "||change||^2", "||x_t - x_0||^2", "split", "distance"),
+        ),
+        laws.at("any draw", draw, omega, given="||grad g|| by steps"),
+        laws.mean("in the mean", draws, given="any draw"),
+        laws.exchange("order", draws, over, norm2(_MOVED.xreplace({draw: omega}))),
     )
 
 
@@ -128,49 +173,19 @@ def _gradients() -> Induction:
     twice_P = 2 * P
     hypothesis = "gradients (hypothesis)"
     within = "gradients (range)"
+    more = 4 * (1 + root_m**2)
 
     def goal(index: sp.Expr) -> Relation:
         return at_most(g2(index), index * twice_P)
 
-    most = 2 * alpha**2 * (1 + root_m) ** 2
-    steps_far = Obligation(
-        "steps",
-        at_most(step2_sum(t), most * f2(t) + 2 * reach() ** 2 * g2(t)),
-        ("so far: (49)", "so far: across", "so far: spread", "so far: (27)", "so far: rounds"),
-        2 * slack("so far: rounds")
-        + 2 * alpha**2 * (1 + root_m) * root_m * slack("so far: (27)")
-        + 2 * alpha**2 * root_m * (spread(t) - residual("so far: spread"))
-        + across(t)
-        - residual("so far: across")
-        - residual("so far: (49)"),
-    )
-    bounded = Obligation(
-        "||grad g||^2",
-        at_most(size_g(t) ** 2, 2 * size_g(0) ** 2 + 2 * L**2 * far(t) ** 2),
-        ("Lipschitz",),
-        square(size_g(0) - L * far(t)) + slack("Lipschitz") ** 2 + 2 * size_g(t) * slack("Lipschitz"),
-    )
-    by_steps = Obligation(
-        "by steps",
-        at_most(size_g(t) ** 2, 2 * size_g(0) ** 2 + 2 * L**2 * W * step2_sum(t)),
-        ("||grad g||^2", "distance", within),
-        slack("||grad g||^2") + 2 * L**2 * slack("distance") + 2 * L**2 * (slack(within) + 1) * step2_sum(t),
-    )
-    far_by_g = Obligation(
-        "steps by g",
-        at_most(
-            step2_sum(t),
-            4 * alpha * (1 + root_m) ** 2 * F / (1 - root_m)
-            + 4 * (1 + root_m**2) * reach() ** 2 / (1 - root_m) ** 2 * g2(t),
-        ),
-        ("steps", "so far: descent", "m"),
-        slack("steps") + most * slack("so far: descent"),
-    )
-    in_terms_of_sums = Obligation(
+    by_sums = Obligation(
         "by sums",
-        at_most(size_g(t) ** 2, P + 8 * L**2 * W * (1 + root_m**2) * reach() ** 2 / (1 - root_m) ** 2 * g2(t)),
-        ("by steps", "steps by g"),
-        slack("by steps") + 2 * L**2 * W * slack("steps by g"),
+        at_most(size_g(t) ** 2, P + 2 * L**2 * W * more * reach() ** 2 / (1 - root_m) ** 2 * g2(t)),
+        ("in the mean", "order", "steps by g", within, "m"),
+        slack("in the mean")
+        - 2 * L**2 * t * residual("order")
+        + 2 * L**2 * t * slack("steps by g")
+        + 2 * L**2 * (slack(within) + 1) * (4 * alpha * (1 + root_m) ** 2 * F / rho + more * r2 / rho**2 * g2(t)),
     )
     # 1 minus 16 L^2 W^2 (1 + m) reach^2 / rho^2, times P; t <= W.
     twice = Obligation(
@@ -178,31 +193,23 @@ def _gradients() -> Induction:
         at_most(size_g(t) ** 2, 2 * P),
         ("by sums", hypothesis, within, "range", "m"),
         slack("by sums")
-        + 8 * L**2 * W * (1 + root_m**2) * r2 / rho**2 * (slack(hypothesis) + 2 * (slack(within) + 1) * _positive(P))
+        + 2 * L**2 * W * more * r2 / rho**2 * (slack(hypothesis) + 2 * (slack(within) + 1) * _positive(P))
         + _positive(P) * slack("range") / rho**2,
     )
     return Induction(
         "gradients",
         t,
         goal(t),
-        base=Obligation("gradients at 0", goal(sp.S.Zero), ("no round: g",), residual("no round: g") * -1),
+        base=Obligation("gradients at 0", goal(sp.S.Zero), ()),
         step=(
-            *_descent(t, "so far: "),
-            steps_far,
-            rules.jensen("distance", far(t) ** 2, t * step2_sum(t), "x_t - x_0 is a sum of t steps."),
-            rules.lipschitz_gradient(
-                "Lipschitz", size_g(t), size_g(0), far(t), L, "grad g between x_0 and x_t, in mean square."
-            ),
-            bounded,
-            by_steps,
-            far_by_g,
-            in_terms_of_sums,
+            by_sums,
             twice,
+            laws.last_term("one more", s, t, in_the_mean(norm2(grad_current), s)),
             Obligation(
                 "gradients from t to t + 1",
                 goal(t + 1),
-                (hypothesis, "at most twice", "one more: g"),
-                slack(hypothesis) + slack("at most twice") - residual("one more: g"),
+                (hypothesis, "at most twice", "one more", "m"),
+                slack(hypothesis) + slack("at most twice") - residual("one more"),
             ),
         ),
         within="t",
@@ -228,15 +235,14 @@ def steps() -> tuple[Step, ...]:
         + r2 / (alpha * rho) ** 2 / W * slack("after W")
         + F / (alpha * rho**3 * W) * (2 * slack("range") + 16 * L**2 * W**2 * rho**2 * r2)
     )
-    (induction, *_) = telescoped()
     return (
-        induction,
-        *sum_bound(),
+        *_so_far(),
+        *_length_of_steps(),
+        *_gradient_of_g(),
         _gradients(),
-        Obligation("W", at_most(W, W), (), sp.S.Zero),
+        Obligation("W", at_most(W, W), ()),
         At("after W", "gradients", t, W, within="W"),
-        At("W: so far", "telescoped", t, W),
-        *_descent(W, "W: "),
+        laws.at("W: descent", t, W, given="so far"),
         Obligation("first rounds", bound(), ("W: descent", "after W", "range", "m"), certificate),
     )
 
@@ -253,11 +259,10 @@ def first_rounds(first: Any = 4, second: Any = 4) -> Claim:
     statement = Statement(
         "(1/W) sum_{t<W} E||grad f(x_t)||^2 <= 4 (f(x_0) - inf f) / (alpha (1 - sqrt(m)) W) + 4 [((1 + beta L)^E - 1) "
         "||grad g(x_0)|| / (L alpha (1 - sqrt(m)))]^2 for the first W rounds of every run whose memory satisfies (27) "
-        "with m < 1, b = sqrt(m) u with ||u|| <= ||grad f||.",
+        "with m < 1.",
         goal,
-        (SMALL_STEP, BELOW_ONE, UNIT_BIAS, FIRST, small),
+        (SMALL_STEP, BELOW_ONE, ROOT_BIAS, INFIMUM, FIRST, small),
         Proof((*before, ending)),
-        (START, *SUMS, *G_SUMS),
     )
     return Claim(
         "ours.first_rounds",

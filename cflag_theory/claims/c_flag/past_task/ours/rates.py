@@ -9,52 +9,61 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import sympy as sp
-
-from cflag_theory.claims.c_flag.local_steps.drift import START
 from cflag_theory.claims.c_flag.past_task.runs import (
-    DESCENT,
-    DESCENT_USES,
-    GRAM,
-    SUMS,
-    UNIT_STEP,
     T,
     bias2_sum,
     bias_dot_S_sum,
+    descent,
     f_mean,
     grad_dot_bias_sum,
     grad_f2_sum,
     grad_g2_sum,
     reach,
     root_m,
+    sum_bound,
     sum_bound_in_the_mean,
     t,
     telescoped,
-    u2_sum,
+    throughout,
 )
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine.algebra import residual, slack, square
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
-from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, sequence, symbol
+from cflag_theory.claims.engine.notation import (
+    E,
+    L,
+    alpha,
+    beta,
+    bias,
+    bias2,
+    delayed_sum,
+    draw,
+    f,
+    grad_current,
+    grad_f,
+    grad_f2,
+    m,
+    sequence,
+    symbol,
+    x_t,
+)
+from cflag_theory.claims.engine.notation import x as iterate
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step
+from cflag_theory.claims.engine.terms import norm, norm2
 
 SMALL_STEP = Fact("alpha", at_most(L * alpha, 1), "alpha <= 1/L, as at alpha = 1/(L (1 + m)).")
 BELOW_ONE = Fact("m", below(root_m, 1), "m < 1.")
-UNIT_BIAS = Fact(
+ROOT_BIAS = Fact(
     "(27)",
-    at_most(u2_sum, grad_f2_sum),
-    "b(x_t) = sqrt(m) u with ||u|| <= ||grad f(x_t)|| in every round, which is (27).",
+    at_most(bias2, root_m**2 * grad_f2),
+    "||b(x_t)||^2 <= m ||grad f(x_t)||^2 in every round.",
+    forall=(draw, t),
 )
 BIAS = Fact("(27)", at_most(bias2_sum, m * grad_f2_sum), "E ||b(x_t)||^2 <= m E ||grad f(x_t)||^2 in every round.")
 FRESH = Fact("fresh", equal(grad_dot_bias_sum, 0), "The draw of round t is fresh and unbiased: E <grad f(x_t), b> = 0.")
 APART = Fact("apart", equal(bias_dot_S_sum, 0), "S does not depend on the draw of the round: E <b, S> = 0.")
 POSITIVE = Fact("L alpha m", below(L * alpha * m, 1), "L alpha m < 1; alpha = 1/(L (1 + m)) is within both limits.")
-# beta ||S|| / alpha + ||grad f_memory|| along the run, squared and summed: the steps over alpha.
-moved = symbol("moved", r"\sum_t\mathbf{E}\|\nabla f^\dagger+\tfrac{\beta}{\alpha}S\|^2", nonnegative=True)
-gap2 = symbol("gap2", r"\sum_t\mathbf{E}\|(1-\sqrt{m})u-\tfrac{\beta}{\alpha}S\|^2", nonnegative=True)
-pushed = symbol("pushed", r"\sum_t\mathbf{E}\|\nabla f+\tfrac{\beta}{\alpha}S\|^2", nonnegative=True)
-
 _READING = (
     "((1 + beta L)^E - 1)/L <= beta E exp(beta L E): with f bounded below, beta = c / sqrt(T) and a bounded mean of "
     "||grad g(x_t)||^2 the bound is O(1/T), for every T.",
@@ -69,31 +78,59 @@ def once_bound(first: Any = 2, second: Any = 1) -> Relation:
     return at_most(grad_f2_sum / T, drop + second * (reach() / (alpha * rho)) ** 2 * grad_g2_sum / T)
 
 
-def _once_proof(goal: Relation) -> Proof:
-    rho, z = slack("m"), beta / alpha
-    moves = {"grad_f": sp.S.One, "u": root_m, "S": z}
-    gap = {"u": 1 - root_m, "S": -z}
-    words = "summed over rounds and averaged over draws."
-    # alpha/2 (sum ||grad f||^2 rho) <= F + ||z||^2 alpha / (2 rho), plus squares.
-    inside = (
-        DESCENT
-        + alpha / 2 * slack("alpha") * (moved - residual("moved"))
-        + alpha / 2 * root_m * (slack("(27)") + (gap2 - residual("gap")) / rho)
-        + slack("all rounds") / (2 * alpha * rho)
+def each_round() -> tuple[Step, ...]:
+    """alpha rho/2 ||grad f||^2 <= f(x_t) - f(x_{t+1}) + reach^2/(2 alpha rho) ||grad g||^2, as "each round".
+
+    In any round, for rho = 1 - sqrt(m), from the facts "alpha", "m" and "(27)".
+    """
+    rho, ratio = 1 - root_m, beta / alpha
+    b, size_f, S = norm(bias), norm(grad_f), norm(delayed_sum)
+    z, drop = ratio * delayed_sum, f(x_t) - f(iterate(draw, t + 1))
+    # The square is the worst case of ||b|| = sqrt(m) ||grad f||, and what ||b|| is less by comes on top of it.
+    worst = (
+        root_m / slack("m") * (square((1 - root_m) * size_f - ratio * S) - ratio**2 * residual("||S||^2"))
+        + slack("||b||") * (2 * ratio * S + root_m * size_f + b)
+        + 2 * ratio * slack("<b, S>")
+        - root_m * residual("||grad f||^2")
+        + residual("||b||^2")
     )
-    steps = (
-        *telescoped(UNIT_STEP),
-        rules.bilinearity("moved", moved, moves, moves, GRAM, words),
-        rules.bilinearity("gap", gap2, gap, gap, GRAM, words),
-        *sum_bound_in_the_mean(),
+    return (
+        *descent(),
+        *sum_bound(),
+        laws.norm_squared("||grad f||^2", grad_f),
+        laws.norm_squared("||b||^2", bias),
+        Obligation("squares", at_most(b**2, (root_m * size_f) ** 2), ("(27)", "||grad f||^2", "||b||^2")),
+        laws.square_root("||b||", b, root_m * size_f, given="squares"),
+        laws.cauchy_schwarz("<b, S>", bias, delayed_sum),
         Obligation(
-            "the statement follows",
-            goal,
-            (*DESCENT_USES, "moved", "gap", "all rounds", "alpha", "m", "(27)"),
-            2 / (alpha * rho * T) * inside,
+            "error",
+            at_most(norm2(bias + z), root_m * norm2(grad_f) + norm2(z) / rho),
+            ("m", "||b||", "<b, S>", "||grad f||^2", "||b||^2", "||S||^2"),
+            worst,
+        ),
+        laws.square("square", grad_f + bias + z),
+        Obligation(
+            "in squares",
+            at_most(alpha / 2 * (norm2(grad_f) - norm2(bias + z)), drop),
+            ("descent", "square", "alpha"),
+        ),
+        Obligation(
+            "each round",
+            at_most(alpha * rho / 2 * norm2(grad_f), drop + reach() ** 2 / (2 * alpha * rho) * norm2(grad_current)),
+            ("in squares", "error", "one round", "m"),
         ),
     )
-    return Proof(steps)
+
+
+def _once_proof(goal: Relation) -> Proof:
+    return Proof(
+        (
+            *each_round(),
+            *throughout("all rounds", "each round"),
+            telescoped(),
+            Obligation("the statement follows", goal, ("all rounds", "telescoped", "m")),
+        )
+    )
 
 
 def drawn_once(first: Any = 2, second: Any = 1) -> Claim:
@@ -104,9 +141,8 @@ def drawn_once(first: Any = 2, second: Any = 1) -> Claim:
         "alpha (1 - sqrt(m)))]^2 (1/T) sum_t ||grad g(x_t)||^2, along every run whose memory has m < 1, drawn once or "
         "not.",
         goal,
-        (SMALL_STEP, BELOW_ONE, UNIT_BIAS),
+        (SMALL_STEP, BELOW_ONE, ROOT_BIAS),
         _once_proof(goal),
-        (START, *SUMS),
     )
     return Claim(
         "ours.drawn_once",
@@ -134,27 +170,16 @@ def redrawn_bound(constant: Any = 1) -> Relation:
 def redrawn(constant: Any = 1) -> Claim:
     """A memory that is drawn anew every round, with any m."""
     goal = redrawn_bound(constant)
-    pushes = {"grad_f": sp.S.One, "S": beta / alpha}
-    half = alpha / 2
-    inside = (
-        DESCENT
-        + L * alpha**2 / 2 * slack("(27)")
-        + half * slack("alpha") * (pushed - residual("pushed"))
-        - (L * alpha**2 - alpha) * residual("fresh")
-        - L * alpha * beta * residual("apart")
-        + slack("all rounds") / (2 * alpha)
-    )
+    used = ("all steps", "telescoped", "pushed", "all rounds", "alpha", "(27)", "fresh", "apart", "L alpha m")
     proof = Proof(
         (
-            *telescoped(),
-            rules.bilinearity("pushed", pushed, pushes, pushes, GRAM, "summed over rounds and averaged over draws."),
+            *descent(),
+            *throughout("all steps", "descent"),
+            telescoped(),
+            laws.square("square", grad_f + beta / alpha * delayed_sum),
+            *throughout("pushed", "square"),
             *sum_bound_in_the_mean(),
-            Obligation(
-                "the statement follows",
-                goal,
-                (*DESCENT_USES, "pushed", "all rounds", "alpha", "(27)", "fresh", "apart", "L alpha m"),
-                2 / (alpha * T * slack("L alpha m")) * inside,
-            ),
+            Obligation("the statement follows", goal, used),
         )
     )
     statement = Statement(
@@ -164,7 +189,6 @@ def redrawn(constant: Any = 1) -> Claim:
         goal,
         (SMALL_STEP, POSITIVE, BIAS, FRESH, APART),
         proof,
-        (START, *SUMS),
     )
     return Claim(
         "ours.redrawn",
@@ -198,25 +222,10 @@ def rate(constant: Any = 1) -> Claim:
         "above",
         t,
         at_most(rest, x(t)),
-        base=Obligation("above at 0", at_most(rest, x(0)), ("start",), slack("start")),
-        step=(
-            Obligation(
-                "above from t to t + 1",
-                at_most(rest, x(t + 1)),
-                (hypothesis, "alpha", "(24)"),
-                slack("alpha") * slack(hypothesis) + residual("(24)"),
-            ),
-        ),
+        base=Obligation("above at 0", at_most(rest, x(0)), ("start",)),
+        step=(Obligation("above from t to t + 1", at_most(rest, x(t + 1)), (hypothesis, "alpha", "(24)")),),
     )
-    follows = Obligation(
-        "the statement follows",
-        goal,
-        ("above", "beta"),
-        slack("above") ** 2
-        + 2 * rest * slack("above")
-        + (E / alpha) ** 2 / T * residual("beta")
-        + (1 - constant) * (c * E / alpha) ** 2 / T,
-    )
+    follows = Obligation("the statement follows", goal, ("above", "beta"))
     statement = Statement(
         "||grad f(x_t)||^2 >= c^2 E^2 / (alpha^2 T) for every t, T and E, for N = 1, f = x^2/2, g = -x, a memory that "
         "keeps everything, beta = c/sqrt(T) and x_0 >= beta E/alpha.",

@@ -4,109 +4,130 @@ from __future__ import annotations
 
 from typing import Any
 
-from cflag_theory.claims.c_flag.problem.assumptions import bias_at_rest, bias_i, grad_f_i, kappa
-from cflag_theory.claims.c_flag.problem.memory import bias_i2, grad_f_i2, m_i, mean_bias2
+import sympy as sp
+
+from cflag_theory.claims.c_flag.problem.assumptions import bias_at_rest, bias_i, bias_one, grad_f_i, grad_one, kappa
+from cflag_theory.claims.c_flag.problem.memory import (
+    MEAN_BIAS,
+    MEAN_GRADIENT,
+    bias_i2,
+    bias_of,
+    grad_f_i2,
+    grad_of,
+    m_i,
+)
 from cflag_theory.claims.c_flag.problem.objective import (
     current,
     current_i,
+    current_of,
     decomposed,
     f,
     f_i,
+    f_of,
     g,
     g_i,
+    g_of,
     h,
     h_i,
+    of_client,
     past,
     past_i,
+    past_of,
 )
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.c_flag.vectors import client
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
-from cflag_theory.claims.engine.notation import bias2, grad_f2, symbol
-from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.notation import bias2, clients, grad_f, grad_f2, i, symbol
+from cflag_theory.claims.engine.operators import index, sum_over
+from cflag_theory.claims.engine.relation import Relation, at_most, equal
+from cflag_theory.claims.engine.steps import Obligation, Proof, Use
+from cflag_theory.claims.engine.terms import norm, norm2
 
 # (3): the client's share of past data, what the shares leave over, and f and g weighted by amounts of data.
-share_i = symbol("share_i", r"\lambda_i", nonnegative=True)
-remainder = symbol("remainder", r"\sum_i p_i(\lambda_i-\lambda)(f_i-g_i)", real=True)
+share_i, share_of = of_client("share_i", r"\lambda_i", nonnegative=True)
+_share = past / (past + current)
+remainder = symbol(
+    "remainder",
+    r"\sum_i p_i(\lambda_i-\lambda)(f_i-g_i)",
+    clients((share_of(i) - _share) * (f_of(i) - g_of(i))),
+    real=True,
+)
 p_i = symbol("p_i", "p_i", nonnegative=True)
-f_by_size = symbol("f_by_size", r"\bar{f}(x)", real=True)
-g_by_size = symbol("g_by_size", r"\bar{g}(x)", real=True)
+# Where p_i is |P^i| + |C^i| over all, p_i (|P| + |C|) |P^i| / (|P^i| + |C^i|) is |P^i|.
+_sizes = past_of(i) + current_of(i)
+f_by_size = symbol(
+    "f_by_size", r"\bar{f}(x)", clients(past_of(i) / _sizes * f_of(i)) * (past + current) / past, real=True
+)
+g_by_size = symbol(
+    "g_by_size", r"\bar{g}(x)", clients(current_of(i) / _sizes * g_of(i)) * (past + current) / current, real=True
+)
 
 # Assumption 2: root of m_i, norm of the memory's gradient, and a worst point of a quadratic.
 root_m = symbol("root_m_i", r"\sqrt{m_i}", nonnegative=True)
-memory_i = symbol("memory_i_x", r"{\|\nabla f_i^\dagger(x)\|}", nonnegative=True)
+memory_i = symbol("memory_i_x", r"{\|\nabla f_i^\dagger(x)\|}", norm(grad_one + bias_one), nonnegative=True)
 bias_worst = symbol("bias_worst", r"{\|b_i(x')\|}", nonnegative=True)
 grad_worst = symbol("grad_worst", r"{\|\nabla f_i(x')\|}", positive=True)
 # One coordinate of component gradients at a stationary point of f_i; kept = what two memories have in common.
-u_j = symbol("u_j", r"\nabla f_{i,j}(s)", real=True)
-u_l = symbol("u_l", r"\nabla f_{i,l}(s)", real=True)
-kept = symbol("kept", r"\sum_{o\in M\setminus j}\nabla f_{i,o}(s)", real=True)
-total = symbol("total", r"\sum_o\nabla f_{i,o}(s)", real=True)
+_component = sp.Function("gradient_at_rest", real=True)
+_j, _l, _o = (
+    sp.Symbol("j_kept", integer=True, nonnegative=True),
+    sp.Symbol("l_out", integer=True, nonnegative=True),
+    index("o"),
+)
+u_j = symbol("u_j", r"\nabla f_{i,j}(s)", _component(_j), real=True)
+u_l = symbol("u_l", r"\nabla f_{i,l}(s)", _component(_l), real=True)
+_kept = sp.Function("kept_of", real=True)
+kept = symbol("kept", r"\sum_{o\in M\setminus j}\nabla f_{i,o}(s)", _kept(_l), real=True)
 n = symbol("n_past", r"{|\mathcal{P}^i|}", positive=True, integer=True)
+total = symbol("total", r"\sum_o\nabla f_{i,o}(s)", sum_over(_o, n)(_component(_o)), real=True)
 
 # The bias floor: the largest m_i, the mean of the clients' squared gradients and their spread.
 m_max = symbol("m_max", r"\max_i m_i", nonnegative=True)
-mean_grad2 = symbol("mean_grad2", r"\sum_i p_i\|\nabla f_i(x)\|^2", nonnegative=True)
-spread2 = symbol("spread2", r"\sum_i p_i\|\nabla f_i(x)-\nabla f(x)\|^2", nonnegative=True)
+spread2 = symbol(
+    "spread2", r"\sum_i p_i\|\nabla f_i(x)-\nabla f(x)\|^2", clients(norm2(grad_of(i) - grad_f)), real=True
+)
 
 
 def eq3() -> Claim:
     """(3) with its remainder, and (3) for losses weighted by amounts of data."""
-    share = past / (past + current)
-    client = Fact(
-        "h_i", equal(h_i, share_i * f_i + (1 - share_i) * g_i), "h_i, with lambda_i = |P^i| / (|P^i| + |C^i|)."
+    one = Fact(
+        "h_i",
+        equal(h_i, share_i * f_i + (1 - share_i) * g_i),
+        "h_i, with lambda_i = |P^i| / (|P^i| + |C^i|).",
+        (client,),
     )
     exact = equal(h, decomposed(f, g) + remainder)
-    one = equal(h_i, decomposed(f_i, g_i) + (share_i - share) * (f_i - g_i))
+
+    def summed(goal: Relation, each: str) -> tuple[Use | Obligation, ...]:
+        return (
+            laws.at("any client", client, i, given=each),
+            laws.mean("clients", clients, given="any client"),
+            Obligation("the statement follows", goal, ("clients",)),
+        )
+
     first = Statement(
         "h = lambda f + (1 - lambda) g + sum_i p_i (lambda_i - lambda)(f_i - g_i), for any weights p_i, with lambda = "
         "|P| / (|P| + |C|).",
         exact,
         (),
-        Proof(
-            (
-                Obligation("one client", one, ("h_i",), -residual("h_i")),
-                rules.weighted_sum(
-                    "clients",
-                    equal((past + current) * h, past * f + current * g + (past + current) * remainder),
-                    "the p-weighted sum of the clients' identities.",
-                    ("one client",),
-                ),
-                Obligation("the statement follows", exact, ("clients",), -residual("clients") / (past + current)),
-            )
-        ),
-        (client,),
+        Proof(summed(exact, "h_i")),
+        (one,),
     )
     sizes = Fact("p_i", equal(p_i * (past + current), past_i + current_i), "p_i is the client's share of all data.")
     mean = Fact(
         "h_i",
         equal((past_i + current_i) * h_i, past_i * f_i + current_i * g_i),
         "h_i is the mean loss over P^i and C^i.",
+        (client,),
     )
     by_size = equal(h, decomposed(f_by_size, g_by_size))
+    weighed = equal(h_i, past_i / (past_i + current_i) * f_i + current_i / (past_i + current_i) * g_i)
     second = Statement(
         "(3) holds with p_i in proportion to |P^i| + |C^i| and with f = sum_i (|P^i| / |P|) f_i, g = sum_i (|C^i| / "
         "|C|) g_i (printed with a bar) in place of the p-weighted sums.",
         by_size,
         (sizes,),
-        Proof(
-            (
-                Obligation(
-                    "one client",
-                    equal(p_i * h_i, (past_i * f_i + current_i * g_i) / (past + current)),
-                    ("h_i", "p_i"),
-                    (-residual("h_i") - h_i * residual("p_i")) / (past + current),
-                ),
-                rules.weighted_sum(
-                    "clients",
-                    equal((past + current) * h, past * f_by_size + current * g_by_size),
-                    "the sum over clients of p_i h_i.",
-                    ("one client",),
-                ),
-                Obligation("the statement follows", by_size, ("clients",), -residual("clients") / (past + current)),
-            )
-        ),
+        Proof((Obligation("one client", weighed, ("h_i",)), *summed(by_size, "one client"))),
         (mean,),
     )
     return Claim(
@@ -133,13 +154,8 @@ def assumption2(order: Any = 1) -> Claim:
         (bounded,),
         Proof(
             (
-                rules.triangle("(6)", grad_f_i, (memory_i, bias_i), "grad f_i = grad f_i_memory - b_i."),
-                Obligation(
-                    "the statement follows",
-                    lower,
-                    ("(6)", "Assumption 2"),
-                    slack("(6)") + slack("Assumption 2") + (order - 1) * memory_i,
-                ),
+                laws.triangle("(6)", grad_one, grad_one + bias_one, -bias_one),
+                Obligation("the statement follows", lower, ("(6)", "Assumption 2")),
             )
         ),
     )
@@ -152,16 +168,7 @@ def assumption2(order: Any = 1) -> Claim:
             Fact("Assumption 2", at_most(bias_at_rest, root_m * grad_f_i), "||b_i(s)|| <= sqrt(m_i) ||grad f_i(s)||."),
             rest,
         ),
-        Proof(
-            (
-                Obligation(
-                    "the statement follows",
-                    at_rest,
-                    ("Assumption 2", "s"),
-                    slack("Assumption 2") - root_m * residual("s"),
-                ),
-            )
-        ),
+        Proof((Obligation("the statement follows", at_rest, ("Assumption 2", "s")),)),
     )
     needed = at_most(kappa, root_m)
     third = Statement(
@@ -169,16 +176,7 @@ def assumption2(order: Any = 1) -> Claim:
         "sqrt(m_i).",
         needed,
         (Fact("Assumption 2", at_most(bias_worst, root_m * grad_worst), "Assumption 2 at the point x'."),),
-        Proof(
-            (
-                Obligation(
-                    "the statement follows",
-                    needed,
-                    ("Assumption 2", "worst point"),
-                    (slack("Assumption 2") + residual("worst point")) / grad_worst,
-                ),
-            )
-        ),
+        Proof((Obligation("the statement follows", needed, ("Assumption 2", "worst point")),)),
         (
             Fact(
                 "worst point",
@@ -193,25 +191,16 @@ def assumption2(order: Any = 1) -> Claim:
         "component is stationary wherever f_i is (one coordinate).",
         interpolates,
         (
-            Fact("M", equal(kept + u_j, 0), "The memory with j has gradient zero at s, by part 2."),
-            Fact("M'", equal(kept + u_l, 0), "So has the memory with any l outside in place of j."),
+            Fact("M", equal(kept + u_j, 0), "The memory with j has gradient zero at s, by part 2.", (_l,)),
+            Fact("M'", equal(kept + u_l, 0), "So has the memory with any l outside in place of j.", (_l,)),
             Fact("s", equal(total, 0), "s is a stationary point of f_i."),
         ),
         Proof(
             (
-                Obligation("swap", equal(u_l, u_j), ("M", "M'"), residual("M") - residual("M'")),
-                rules.weighted_sum(
-                    "all alike",
-                    equal(total, n * u_j),
-                    "the sum over the n components, any two of them alike.",
-                    ("swap",),
-                ),
-                Obligation(
-                    "the statement follows",
-                    interpolates,
-                    ("all alike", "s"),
-                    (residual("all alike") - residual("s")) / n,
-                ),
+                Obligation("swap", equal(u_l, u_j), ("M", "M'")),
+                laws.at("any other", _l, _o, given="swap"),
+                laws.mean("all alike", sum_over(_o, n), given="any other"),
+                Obligation("the statement follows", interpolates, ("all alike", "s")),
             )
         ),
     )
@@ -235,8 +224,13 @@ def bias_floor(factor: Any = 1) -> Claim:
     bound = factor * m_max * (grad_f2 + spread2)
     goal = at_most(bias2, bound)
     known = (
-        Fact("Assumption 2", at_most(bias_i2, m_i * grad_f_i2), "||b_i(x)||^2 <= m_i ||grad f_i(x)||^2, each client."),
-        Fact("m", at_most(m_i, m_max), "m is the largest m_i."),
+        Fact(
+            "Assumption 2",
+            at_most(bias_i2, m_i * grad_f_i2),
+            "||b_i(x)||^2 <= m_i ||grad f_i(x)||^2, each client.",
+            (client,),
+        ),
+        Fact("m", at_most(m_i, m_max), "m is the largest m_i.", (client,)),
     )
     statement = Statement(
         "||b(x)||^2 <= max_i m_i (||grad f(x)||^2 + sum_i p_i ||grad f_i(x) - grad f(x)||^2), by Assumption 2 alone.",
@@ -244,26 +238,13 @@ def bias_floor(factor: Any = 1) -> Claim:
         known,
         Proof(
             (
-                rules.jensen("(a)", bias2, mean_bias2, "b = sum_i p_i b_i."),
-                Obligation(
-                    "one client",
-                    at_most(bias_i2, m_max * grad_f_i2),
-                    ("Assumption 2", "m"),
-                    slack("Assumption 2") + grad_f_i2 * slack("m"),
-                ),
-                rules.mean_of_bounds(
-                    "clients", mean_bias2, m_max * mean_grad2, "over clients, weighted with p_i.", ("one client",)
-                ),
-                rules.variance("spread", mean_grad2, grad_f2, spread2, "u_i = grad f_i(x)."),
-                Obligation(
-                    "the statement follows",
-                    goal,
-                    ("(a)", "clients", "spread"),
-                    slack("(a)")
-                    + slack("clients")
-                    - m_max * residual("spread")
-                    + (factor - 1) * m_max * (grad_f2 + spread2),
-                ),
+                laws.jensen("(a)", clients, bias_of(i)),
+                laws.rewrite("mean bias", norm2(clients(bias_of(i))), given=MEAN_BIAS),
+                Obligation("one client", at_most(bias_i2, m_max * grad_f_i2), ("Assumption 2", "m")),
+                laws.at("any client", client, i, given="one client"),
+                laws.mean("clients", clients, given="any client"),
+                laws.along("spread", grad_f, given=MEAN_GRADIENT),
+                Obligation("the statement follows", goal, ("(a)", "mean bias", "clients", "spread")),
             )
         ),
     )

@@ -7,23 +7,11 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.union.surrogate import (
-    LOCAL_STEPS,
-    ROUNDS,
-    T,
-    h,
-    least,
-    round_steps,
-    shorten,
-    small_steps,
-    t,
-    union,
-)
+from cflag_theory.claims.c_flag.union.iterates import LOCAL_STEPS, ROUNDS, T, grad_h, h, least, s, union
+from cflag_theory.claims.c_flag.union.surrogate import SUMMED, over_rounds, round_steps, small_steps
 from cflag_theory.claims.c_flag.union.tracking import KEPT, WITHIN, deviation, second_order
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
-from cflag_theory.claims.engine.notation import E, L, beta
+from cflag_theory.claims.engine.notation import E, L, beta, t
 from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof
 
@@ -33,33 +21,22 @@ STEP = Fact("beta", equal(beta, 1 / (2 * L * E)), "beta = 1/(2 L E).")
 
 def union_rate(constant: Any = CONSTANT) -> Claim:
     """(66) for (67)-(68) with beta = 1/(2 L E); `constant` stands for 60."""
-    C, u, v = sp.sympify(constant), sp.S.Half, beta * L
+    C, u = sp.sympify(constant), sp.S.Half
     goal = at_most(least, C * L / T * (h(0) - h(T)))
-    # ||e_t|| <= c beta L E (E - 1) ||grad|| leaves (1 - q^2) / (2 L) ||grad||^2, c = 1 / (2 - u).
-    c = 1 / (2 - u)
-    q = 1 - v * (1 + E) + c * v**2 * E * (E - 1)
-    kept = C * (1 - q**2) / 2 - 1
-    at = {beta: u / (L * E)}
-    quotient = sp.factor(sp.cancel((kept - kept.subs(at)) / (beta - at[beta])))
-    # At beta = u/(L E), q = a - b/E.
-    a, b = 1 - u + c * u**2, u + c * u**2
-    at_step = C * (1 - a**2) / 2 - 1 + C / 2 * b / E * (2 * a - b + b * slack("E") / E)
-    drop = C * L * (h(0) - h(T))
     proof = Proof(
         (
-            Obligation("range", at_most(beta * L * E, u), ("beta",), -L * E * residual("beta")),
+            Obligation("range", at_most(beta * L * E, u), ("beta",)),
             *deviation(union),
             *second_order(union, u),
-            small_steps(u),
+            small_steps(),
             *round_steps(),
             Obligation(
                 "each round",
-                at_most(union.gradient**2, C * L * h(t) - C * L * h(t + 1)),
+                at_most(grad_h(t) ** 2, C * L * h(t) - C * L * h(t + 1)),
                 ("one round", "small", "short deviation", "beta", "E"),
-                C * L * shorten("short deviation") + (at_step + quotient * residual("beta")) * union.gradient**2,
             ),
-            rules.telescoping("sum", T, least, drop, sp.S.Zero, "over the rounds.", "each round"),
-            Obligation("the statement follows", goal, ("sum",), slack("sum") / T),
+            *over_rounds("each round", h(s), least),
+            Obligation("the statement follows", goal, SUMMED),
         )
     )
     statement = Statement(
@@ -68,7 +45,6 @@ def union_rate(constant: Any = CONSTANT) -> Claim:
         goal,
         (STEP, LOCAL_STEPS, ROUNDS, WITHIN, KEPT),
         proof,
-        union.start,
     )
     return Claim(
         "ours.union_rate",

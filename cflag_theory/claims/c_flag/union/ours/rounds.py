@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
+from cflag_theory.claims.c_flag.union.iterates import LOCAL_STEPS, ROUNDS, STEP, T, h, s, union
+from cflag_theory.claims.c_flag.union.iterates import grad_h as slope_of_union
 from cflag_theory.claims.c_flag.union.lemma3 import (
     NO_CONFLICT,
     S,
@@ -16,49 +17,86 @@ from cflag_theory.claims.c_flag.union.lemma3 import (
     grad_g2,
     grad_h,
     grad_h2,
-    grad_memory2,
-    memory_dot,
+    memory,
     share,
+    union_slope,
     x,
 )
-from cflag_theory.claims.c_flag.union.surrogate import (
-    LOCAL_STEPS,
-    ROUNDS,
-    STEP,
-    T,
-    h,
-    round_steps,
-    shorten,
-    small_steps,
+from cflag_theory.claims.c_flag.union.surrogate import SUMMED, over_rounds, round_steps
+from cflag_theory.claims.c_flag.union.tracking import KEPT, WITHIN, Tracked, deviation, ratio, second_order
+from cflag_theory.claims.c_flag.vectors import LOCAL_STEP, ROUND_START, ROUND_SUM, TABLE, tau, x_local
+from cflag_theory.claims.c_flag.vectors import ROUND as NEXT
+from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setting
+from cflag_theory.claims.engine.notation import (
+    E,
+    L,
+    alpha,
+    beta,
+    bias,
+    clients,
+    components,
+    g,
+    grad_current,
+    grad_f,
+    i,
+    j,
+    r,
+    sequence,
+    symbol,
     t,
-    union,
+    unfold,
+    x_t,
 )
-from cflag_theory.claims.c_flag.union.tracking import KEPT, WITHIN, deviation, ratio, second_order, tracked
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
-from cflag_theory.claims.engine.notation import E, L, alpha, beta, r, sequence, symbol
+from cflag_theory.claims.engine.operators import Least, sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, RuleUse, Step
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step
+from cflag_theory.claims.engine.terms import dot, function, norm, norm2
 
-x_mean = symbol("x_mean", r"\sum_i p_i x_{t,E}^i", real=True)
-x_next = symbol("x_next", r"x_{t+1}", real=True)
-size_g = symbol("size_g", r"{\|\nabla g(x_t)\|}", nonnegative=True)
-size_h = symbol("size_h", r"{\|\nabla\tilde h(x_t)\|}", nonnegative=True)
-size_memory = symbol("size_memory", r"{\|\nabla f^\dagger(x_t)\|}", nonnegative=True)
-
-# The mean of f_memory and g with weights alpha and beta E, which is what Algorithm 1 descends.
-target = sequence("target", r"\hat h(x_{@})", real=True)
-grad_target = sequence("grad_target", r"{\|\nabla\hat h(x_{@})\|}", nonnegative=True)
-sizes_g = sequence("sizes_g", r"{\|\nabla g(x_{@})\|}", nonnegative=True)
-least_target = symbol("min_grad_target2", r"\min_{t<T}\|\nabla\hat h(x_t)\|^2", nonnegative=True)
-mean_g2 = symbol("mean_grad_g2", r"{\left[\frac1T\sum_{t<T}\|\nabla g(x_t)\|^2\right]}", nonnegative=True)
-target_inner = symbol("target_dot_step", r"\langle\nabla\hat h(x_t),x_{t+1}-x_t\rangle", real=True)
-target_step2 = symbol("step2", r"{\|x_{t+1}-x_t\|^2}", nonnegative=True)
-target_cross = symbol("target_dot_deviation", r"\langle\nabla\hat h(x_t),e_t\rangle", real=True)
-current = tracked("current", "g", sizes_g(t))
+x_mean = symbol("x_mean_union", r"\sum_i p_i x_{t,E}^i", real=True)
+size_g = symbol("size_g", r"{\|\nabla g(x_t)\|}", norm(grad_current), nonnegative=True)
+size_h = symbol("size_h", r"{\|\nabla\tilde h(x_t)\|}", norm(union_slope), nonnegative=True)
+size_memory = symbol("size_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(memory), nonnegative=True)
 
 L_f_memory = symbol("L_f_memory", r"L_{f^\dagger}", nonnegative=True)
+f_memory = function("f_memory", r"f^\dagger", smooth=L_f_memory)
+MEMORY = setting("(6)", equal(bias, f_memory.grad(x_t) - grad_f), "b = grad f_memory(x_t) - grad f(x_t).")
+# The mean of f_memory and g with weights alpha and beta E, which is what Algorithm 1 descends.
+TOTAL = alpha + beta * E
+_slope = alpha * f_memory.grad(x_t) + beta * E * grad_current
+
+
+def _in_round(expr: sp.Expr, at: sp.Expr) -> sp.Expr:
+    return expr.xreplace({t: at})
+
+
+def _weighted(at: sp.Expr) -> sp.Expr:
+    return _in_round(alpha * f_memory(x_t) + beta * E * clients(components(g[i, j](x_t))), at)
+
+
+target = sequence(
+    "target",
+    r"\hat h(x_{@})",
+    lambda at: _weighted(at) / TOTAL,
+    real=True,
+)
+grad_target = sequence(
+    "grad_target", r"{\|\nabla\hat h(x_{@})\|}", lambda at: _in_round(norm(_slope) / TOTAL, at), nonnegative=True
+)
+sizes_g = sequence("sizes_g", r"{\|\nabla g(x_{@})\|}", lambda at: _in_round(norm(grad_current), at), nonnegative=True)
+least_target = symbol(
+    "min_grad_target2",
+    r"\min_{t<T}\|\nabla\hat h(x_t)\|^2",
+    Least(s, T, unfold(grad_target(s)) ** 2),
+    nonnegative=True,
+)
+mean_g2 = symbol(
+    "mean_grad_g2",
+    r"{\left[\frac1T\sum_{t<T}\|\nabla g(x_t)\|^2\right]}",
+    sum_over(s, T)(unfold(sizes_g(s)) ** 2) / T,
+    nonnegative=True,
+)
+current = Tracked(g, components, x_t, x_local, tau, (ROUND_START, LOCAL_STEP, TABLE))
 
 SMALL = Fact("small", at_most(beta * L * (1 + E), 1), "beta L (1 + E) <= 1.")
 SMOOTH_MEMORY = Fact(
@@ -67,14 +105,45 @@ SMOOTH_MEMORY = Fact(
     "f_memory is L-smooth: its constant is at most L. So are g and every g_{i,j}, by Assumption 1 and the text after "
     "Assumption 6.",
 )
+COMMON_STEP = Fact("common step", equal(alpha, beta), "alpha = beta.")
 SMOOTH_WORDS = "with f_memory, g and every g_{i,j} L-smooth"
 
 
-def _smooth_target() -> RuleUse:
-    """h^ between x_t and x_{t+1}."""
-    words = "h^ is a mean of f_memory and g, and L-smooth as both are."
-    use = rules.smoothness("smooth", target(t + 1), target(t), target_inner, target_step2, L, words)
-    return replace(use, premises=("f_memory",))
+def _one_round() -> tuple[Step, ...]:
+    """(alpha + beta E)^2 ||grad h^||^2 <= 2 (alpha + beta E) (h^(x_t) - h^(x_{t+1})) + beta^2 ||e_t||^2, "one round".
+
+    From the facts "step", L (alpha + beta E) <= 1, and "f_memory".
+    """
+    error = current.deviation
+    move = -_slope - beta * error
+    after, start = x_t + move, clients(components(g[i, j](x_t)))
+    next_x = x_t.xreplace({t: t + 1})
+    weighted = alpha * f_memory(next_x) + beta * E * clients(components(g[i, j](next_x)))
+    return (
+        laws.smooth("f_memory's", f_memory, x_t, after),
+        laws.smooth("one component", g[i, j], x_t, after),
+        laws.mean("their mean at a client", components, given="one component"),
+        laws.mean("all components", clients, given="their mean at a client"),
+        laws.rewrite("next x", weighted, given=(NEXT, MEMORY, ROUND_SUM)),
+        laws.square("length", move),
+        Obligation(
+            "smooth",
+            at_most(
+                weighted, alpha * f_memory(x_t) + beta * E * start + dot(_slope, move) + L * TOTAL * norm2(move) / 2
+            ),
+            ("f_memory's", "all components", "next x", "length", "f_memory"),
+        ),
+        laws.norm_squared("||grad h^||^2", _slope),
+        laws.norm_squared("||e||^2", error),
+        Obligation(
+            "one round",
+            at_most(
+                norm(_slope) ** 2,
+                2 * (alpha * f_memory(x_t) + beta * E * start - weighted) + beta**2 * norm(error) ** 2,
+            ),
+            ("smooth", "length", "||grad h^||^2", "||e||^2", "step"),
+        ),
+    )
 
 
 def union_round() -> Claim:
@@ -85,7 +154,7 @@ def union_round() -> Claim:
         "(68) is the mean of the local iterates (67) and one more step -beta grad h~(x_t).",
         goal,
         (drifted,),
-        Proof((Obligation("the statement follows", goal, ("(22)",), residual("(22)")),)),
+        Proof((Obligation("the statement follows", goal, ("(22)",)),)),
     )
     single = (
         Fact("S", equal(S, grad_g), "E = 1, so that S = grad g(x_t)."),
@@ -94,18 +163,12 @@ def union_round() -> Claim:
         Fact("common step", equal(alpha, beta), "alpha = beta."),
     )
     same = equal(x - alpha * grad_f_memory - beta * S, x - beta * grad_h - beta * S_union)
-    certificate = (
-        beta * residual("S")
-        - beta * residual("S on the union")
-        - 2 * beta * residual("halves")
-        + grad_f_memory * residual("common step")
-    )
     names = tuple(fact.name for fact in single)
     second = Statement(
         "For E = 1, |M^i| = |C^i| and alpha = beta the round (25) of Algorithm 1 is (68).",
         same,
         single,
-        Proof((Obligation("the statement follows", same, names, certificate),)),
+        Proof((Obligation("the statement follows", same, names),)),
     )
     return Claim(
         "ours.union_round",
@@ -121,15 +184,14 @@ def union_descent(scale: Any = 1) -> Claim:
     """The decrease of h~ in one round of (67)-(68); `scale` multiplies it."""
     q = 1 - beta * L * (1 + E - ratio())
     kept = sp.sympify(scale) * (1 - q**2) / (2 * L)
-    goal = at_most(h(t + 1) - h(t), -kept * union.gradient**2)
-    follows = Obligation("the statement follows", goal, ("one round", "small", "deviation"), shorten("deviation"))
+    goal = at_most(h(t + 1) - h(t), -kept * slope_of_union(t) ** 2)
+    follows = Obligation("the statement follows", goal, ("one round", "small", "deviation"))
     statement = Statement(
         "h~(x_{t+1}) <= h~(x_t) - (1 - q^2) / (2 L) ||grad h~(x_t)||^2 in one round of (67)-(68), with q = "
         "(1 + beta L)^E - beta L - 2 beta L E, if beta L (1 + E) <= 1 and the components kept in memory are L-smooth.",
         goal,
         (SMALL, KEPT),
         Proof((*deviation(union), *round_steps(), follows)),
-        union.start,
     )
     return Claim(
         "ours.union_descent",
@@ -149,66 +211,27 @@ def union_descent(scale: Any = 1) -> Claim:
 
 def algorithm1_descent(residue: Any = 1) -> Claim:
     """Convergence of Algorithm 1 on the mean that it does descend; `residue` multiplies the last term."""
-    one = sp.S.One
-    total = alpha + beta * E
-    grad, D = grad_target(t), current.total(E)
-    gram = {("dev", "dev"): D**2, ("dev", "grad"): target_cross, ("grad", "grad"): grad**2}
-    move = {"grad": -total, "dev": -beta}
-    moved = "x_{t+1} - x_t = -(alpha + beta E) grad h^(x_t) - beta e_t by (24), with e_t = S - E grad g(x_t)."
-    smooth = Fact("step", at_most(L * total, 1), "L (alpha + beta E) <= 1.")
-    share_of_error = sp.sympify(residue) * (beta * ratio() / total) ** 2
-
-    drop = target(t) - target(t + 1)
-    one_round: tuple[Step, ...] = (
-        _smooth_target(),
-        rules.bilinearity("inner", target_inner, {"grad": one}, move, gram, moved),
-        rules.bilinearity("length", target_step2, move, move, gram, moved),
-        Obligation(
-            "one round",
-            at_most(total**2 * grad**2, 2 * total * drop + beta**2 * D**2),
-            ("smooth", "inner", "length", "step"),
-            2 * total * (slack("smooth") - residual("inner")) + slack("step") * target_step2 - residual("length"),
-        ),
-        Obligation(
-            "squared",
-            at_most(D**2, (ratio() * current.gradient) ** 2),
-            ("deviation",),
-            slack("deviation") * (2 * D + slack("deviation")),
-        ),
-        Obligation(
-            "each round",
-            at_most(grad**2, 2 / total * drop + share_of_error * current.gradient**2),
-            ("one round", "squared"),
-            (slack("one round") + beta**2 * slack("squared")) / total**2,
-        ),
-    )
-
-    whole_drop = 2 / total * (target(0) - target(T))
-    goal = at_most(least_target, whole_drop / T + share_of_error * mean_g2)
+    D = norm(current.deviation)
+    share_of_error = sp.sympify(residue) * (beta * ratio() / TOTAL) ** 2
+    goal = at_most(least_target, 2 / TOTAL * (target(0) - target(T)) / T + share_of_error * mean_g2)
+    each = at_most(grad_target(t) ** 2, 2 / TOTAL * (target(t) - target(t + 1)) + share_of_error * current.gradient**2)
     first = Statement(
         "min_{t<T} ||grad h^(x_t)||^2 <= 2 (h^(x_0) - h^(x_T)) / ((alpha + beta E) T) + (beta rho / (alpha + beta "
         "E))^2 mean_t ||grad g(x_t)||^2 for the iterates of Algorithm 1, with h^ = (alpha f_memory + beta E g) / "
         "(alpha + beta E) and rho = ((1 + beta L)^E - 1) / (beta L) - E, if L (alpha + beta E) <= 1, "
         f"{SMOOTH_WORDS}.",
         goal,
-        (smooth, ROUNDS, SMOOTH_MEMORY),
+        (Fact("step", at_most(L * TOTAL, 1), "L (alpha + beta E) <= 1."), ROUNDS, SMOOTH_MEMORY),
         Proof(
             (
                 *deviation(current),
-                *one_round,
-                rules.telescoping(
-                    "sum",
-                    T,
-                    least_target,
-                    whole_drop,
-                    share_of_error * T * mean_g2,
-                    "over the rounds, with the sum of ||grad g(x_t)||^2 as T times its mean.",
-                    "each round",
-                ),
-                Obligation("the statement follows", goal, ("sum",), slack("sum") / T),
+                *_one_round(),
+                Obligation("squared", at_most(D**2, (ratio() * current.gradient) ** 2), ("deviation",)),
+                Obligation("each round", each, ("one round", "squared")),
+                *over_rounds("each round", target(s), least_target),
+                Obligation("the statement follows", goal, SUMMED),
             )
         ),
-        current.start,
     )
     return Claim(
         "ours.algorithm1_descent",
@@ -230,74 +253,34 @@ def algorithm1_descent(residue: Any = 1) -> Claim:
 
 def _common_step(residue: Any) -> Statement:
     """The same at the step size of Lemma 3, in numbers."""
-    one, c, u = sp.S.One, sp.Rational(30, 59), sp.Rational(1, 30)
-    grad, D = grad_target(t), current.total(E)
-    gram = {("dev", "dev"): D**2, ("dev", "grad"): target_cross, ("grad", "grad"): grad**2}
-    move = {"grad": -beta * (1 + E), "dev": -beta}
-    moved = "x_{t+1} - x_t = -beta ((1 + E) grad h^(x_t) + e_t) by (24), with e_t = S - E grad g(x_t)."
+    u, D = sp.Rational(1, 30), norm(current.deviation)
     lead = 60 * L * E / (1 + E)
     weight = sp.sympify(residue) * ((E - 1) / (59 * (E + 1))) ** 2
     goal = at_most(least_target, lead / T * (target(0) - target(T)) + weight * mean_g2)
-    drop = target(t) - target(t + 1)
+    # Without the denominator of h^, which would make the terms of the sum large.
+    each = at_most(
+        norm(_slope) ** 2,
+        lead * TOTAL * (_weighted(t) - _weighted(t + 1)) + weight * TOTAL**2 * current.gradient**2,
+    )
     steps = (
-        Obligation("range", at_most(beta * L * E, u), ("beta",), -L * E * residual("beta")),
+        Obligation("range", at_most(beta * L * E, u), ("beta",)),
         *deviation(current),
         *second_order(current, u),
-        small_steps(u),
-        _smooth_target(),
-        rules.bilinearity("inner", target_inner, {"grad": one}, move, gram, moved),
-        rules.bilinearity("length", target_step2, move, move, gram, moved),
-        Obligation(
-            "error",
-            at_most(D, (E - 1) / 59 * current.gradient),
-            ("short deviation", "beta"),
-            slack("short deviation") - c * L * E * (E - 1) * current.gradient * residual("beta"),
-        ),
-        Obligation(
-            "squared",
-            at_most(D**2, ((E - 1) / 59 * current.gradient) ** 2),
-            ("error",),
-            slack("error") * (2 * D + slack("error")),
-        ),
-        Obligation(
-            "one round",
-            at_most((beta * (1 + E) * grad) ** 2, 2 * beta * (1 + E) * drop + beta**2 * D**2),
-            ("smooth", "inner", "length", "small"),
-            2 * beta * (1 + E) * (slack("smooth") - residual("inner"))
-            + slack("small") * target_step2
-            - residual("length"),
-        ),
-        Obligation(
-            "at this step size",
-            at_most(((1 + E) * grad) ** 2, 60 * L * E * (1 + E) * drop + D**2),
-            ("one round", "beta"),
-            slack("one round") / beta**2 + 60 * L * E * (1 + E) / beta * drop * residual("beta"),
-        ),
-        Obligation(
-            "each round",
-            at_most(grad**2, lead * drop + weight * current.gradient**2),
-            ("at this step size", "squared"),
-            (slack("at this step size") + slack("squared")) / (1 + E) ** 2,
-        ),
-        rules.telescoping(
-            "sum",
-            T,
-            least_target,
-            lead * (target(0) - target(T)),
-            weight * T * mean_g2,
-            "over the rounds, with the sum of ||grad g(x_t)||^2 as T times its mean.",
-            "each round",
-        ),
-        Obligation("the statement follows", goal, ("sum",), slack("sum") / T),
+        Obligation("step", at_most(L * TOTAL, 1), ("range", "common step", "E")),
+        *_one_round(),
+        Obligation("error", at_most(D, (E - 1) / 59 * current.gradient), ("short deviation", "beta")),
+        Obligation("squared", at_most(D**2, ((E - 1) / 59 * current.gradient) ** 2), ("error",)),
+        Obligation("each round", each, ("one round", "squared", "beta", "common step")),
+        *over_rounds("each round", _weighted(s), least_target),
+        Obligation("the statement follows", goal, SUMMED),
     )
     return Statement(
         "At alpha = beta = 1/(30 L E), with h^ = (f_memory + E g) / (1 + E): min_{t<T} ||grad h^(x_t)||^2 <= "
         "60 L E / ((1 + E) T) (h^(x_0) - h^(x_T)) + ((E - 1) / (59 (E + 1)))^2 mean_t ||grad g(x_t)||^2, "
         f"{SMOOTH_WORDS}.",
         goal,
-        (STEP, LOCAL_STEPS, ROUNDS, WITHIN, SMOOTH_MEMORY),
+        (STEP, COMMON_STEP, LOCAL_STEPS, ROUNDS, WITHIN, SMOOTH_MEMORY),
         Proof(steps),
-        current.start,
     )
 
 
@@ -315,24 +298,11 @@ def current_from_union(scale: Any = 1) -> Claim:
         ),
         Proof(
             (
-                rules.triangle(
-                    "triangle",
-                    (1 - share) * size_g,
-                    (size_h, share * size_memory),
-                    "(1 - s) grad g is grad h~ - s grad f_memory.",
-                ),
-                Obligation(
-                    "the statement follows",
-                    goal,
-                    ("triangle", "ratio", "shares"),
-                    (slack("triangle") + share * slack("ratio")) / slack("shares")
-                    + (sp.sympify(scale) - 1) * size_h / slack("shares"),
-                ),
+                laws.triangle("triangle", grad_current, union_slope, -share * memory, share * grad_current),
+                Obligation("the statement follows", goal, ("triangle", "ratio", "shares")),
             )
         ),
     )
-    mixed = {"f": share, "g": 1 - share}
-    gram = {("f", "f"): grad_memory2, ("f", "g"): memory_dot, ("g", "g"): grad_g2}
     kept = at_most((1 - share) ** 2 * grad_g2, sp.sympify(scale) * grad_h2)
     second = Statement(
         "(1 - s)^2 ||grad g||^2 <= ||grad h~||^2 if memory and current data do not conflict, <grad f_memory, grad g> "
@@ -344,16 +314,8 @@ def current_from_union(scale: Any = 1) -> Claim:
         ),
         Proof(
             (
-                rules.bilinearity("mixture", grad_h2, mixed, mixed, gram, "h~ = s f_memory + (1 - s) g."),
-                Obligation(
-                    "the statement follows",
-                    kept,
-                    ("mixture", "no conflict", "s"),
-                    residual("mixture")
-                    + share**2 * grad_memory2
-                    + 2 * share * slack("s") * slack("no conflict")
-                    + (sp.sympify(scale) - 1) * grad_h2,
-                ),
+                laws.square("memory", memory),
+                Obligation("the statement follows", kept, ("memory", "no conflict", "s")),
             )
         ),
     )

@@ -8,10 +8,9 @@ import sympy as sp
 
 from cflag_theory.claims.cfl.nonconvex.descent import past, squares
 from cflag_theory.claims.cfl.nonconvex.local_drift import c_B
-from cflag_theory.claims.cfl.nonconvex.progress import coefficient, constant_term, earlier, earlier2, q, q_best
+from cflag_theory.claims.cfl.nonconvex.progress import JENSEN, coefficient, constant_term, earlier, earlier2, q, q_best
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, eta
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack, square
+from cflag_theory.claims.engine.algebra import slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
@@ -51,7 +50,7 @@ def coefficients() -> Claim:
                     first,
                     drift_facts,
                     Proof(
-                        (Obligation("the statement follows", first, ("c_pB",), 2 * slack("c_pB") + past / 2),),
+                        (Obligation("the statement follows", first, ("c_pB",)),),
                     ),
                 ),
             ),
@@ -64,17 +63,11 @@ def coefficients() -> Claim:
                     uniform,
                     Proof(
                         (
-                            Obligation(
-                                "gain",
-                                product,
-                                ("better", "p"),
-                                slack("better") + residual("p") / 2,
-                            ),
+                            Obligation("gain", product, ("better", "p")),
                             Obligation(
                                 "the statement follows",
                                 second,
                                 ("gain", "p", "1/t"),
-                                L**2 + (L**2 + 1) * B2 + residual("p") / 2 + squares * slack("gain") / slack("1/t"),
                             ),
                         )
                     ),
@@ -123,12 +116,10 @@ def weights() -> Claim:
     best = Fact("q*", equal(q_best * bend, top), "q* = 1 - p_t.")
     bent = Fact("C", equal(bend, curvature), "C = (1 + L^2) D^2 t/(t - 1) + (2 L eta + L^2) R^2.")
     spread_best = G2 + D2 * ((1 - q_best) ** 2 + q_best**2 / earlier)
-    jensen = rules.jensen("Jensen", q**2 / earlier**2, earlier2 / earlier, "the t - 1 earlier weights.")
     alike = at_most(D2 * q**2 / earlier, D2 * earlier2)
     quadratic = at_most(bend * q_best**2 / 2 - top * q_best, bend * q**2 / 2 - top * q)
     interior = at_most(constant_term(spread_best, q_best), constant_term(spread, q))
     alone = at_most(constant_term(G2 + D2, sp.S.Zero), constant_term(spread, q))
-    share = eta / 2 * a * earlier * slack("Jensen")
     return Claim(
         "ours.cfl_nonconvex_weights",
         "ours",
@@ -144,22 +135,10 @@ def weights() -> Claim:
                     (*known, Fact("R", at_most(R2, 2 * a), "2 (1 + L^2) D^2 >= R^2.")),
                     Proof(
                         (
-                            jensen,
-                            Obligation("alike", alike, ("Jensen",), earlier * D2 * slack("Jensen")),
-                            Obligation(
-                                "one variable",
-                                quadratic,
-                                ("q*",),
-                                bend / 2 * square(q - q_best) + (q - q_best) * residual("q*"),
-                            ),
-                            Obligation(
-                                "the statement follows",
-                                interior,
-                                ("alike", "one variable", "C"),
-                                eta / 2 * (1 + L**2) * slack("alike")
-                                + eta * slack("one variable")
-                                - eta / 2 * (q**2 - q_best**2) * residual("C"),
-                            ),
+                            JENSEN,
+                            Obligation("alike", alike, ("Jensen",)),
+                            Obligation("one variable", quadratic, ("q*",)),
+                            Obligation("the statement follows", interior, ("alike", "one variable", "C")),
                         )
                     ),
                     (best, bent),
@@ -173,13 +152,8 @@ def weights() -> Claim:
                     (*known, Fact("R", at_most(2 * a, R2), "2 (1 + L^2) D^2 <= R^2.")),
                     Proof(
                         (
-                            jensen,
-                            Obligation(
-                                "the statement follows",
-                                alone,
-                                ("Jensen", "R"),
-                                share + eta / 2 * q * slack("R") + eta / 2 * curvature * q**2,
-                            ),
+                            JENSEN,
+                            Obligation("the statement follows", alone, ("Jensen", "R")),
                         )
                     ),
                 ),

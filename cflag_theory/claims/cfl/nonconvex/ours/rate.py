@@ -12,117 +12,133 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.past_task.runs import T, f_mean, t
-from cflag_theory.claims.cfl.nonconvex.descent import NOISE, noise2, parallelogram, past, squares
+from cflag_theory.claims.c_flag.past_task.runs import T, t
+from cflag_theory.claims.cfl.nonconvex.descent import f, f_star, pair, past, squares
 from cflag_theory.claims.cfl.nonconvex.floor import floor
 from cflag_theory.claims.cfl.symbols import D2, G2, R2, K, N, eta, eta_l, sigma2
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
-from cflag_theory.claims.engine.notation import L, sequence, symbol
+from cflag_theory.claims.cfl.vectors import averaged, draw, w
+from cflag_theory.claims.cfl.vectors import over_past as E
+from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setting
+from cflag_theory.claims.engine.notation import L, sequence, symbol, unfold
+from cflag_theory.claims.engine.operators import Operator, index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, RuleUse, Step
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use
+from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
-mean_grad2 = symbol("nc_all_grad2", r"\frac1T\sum_t\mathbf{E}\|\nabla f(\omega_t)\|^2", nonnegative=True)
-fall = symbol("nc_fall", "(f_0-f_*)", nonnegative=True)
-# One round, by its index: means over clients and local steps.
-grad2_t = sequence("nc_grad2_t", r"\mathbf{E}\|\nabla f(\omega_{@})\|^2", nonnegative=True)
-inner_t = sequence("nc_inner_t", r"\mathbf{E}\langle\nabla f(\omega_{@}),\Delta\omega_{@}\rangle", real=True)
-move2_t = sequence("nc_move2_t", r"\mathbf{E}\|\Delta\omega_{@}\|^2", nonnegative=True)
-mean2_t = sequence("nc_mean2_t", r"\mathbf{E}\|u_{@}\|^2", nonnegative=True)
-shake2_t = sequence("nc_shake2_t", r"\mathbf{E}\|v_{@}\|^2", nonnegative=True)
-cross_t = sequence("nc_cross_t", r"\mathbf{E}\langle\nabla f(\omega_{@}),u_{@}\rangle", real=True)
-off2_t = sequence("nc_off2_t", r"\mathbf{E}\|\nabla f(\omega_{@})-u_{@}\|^2", nonnegative=True)
-#: Of the error averaged over clients and local steps.
-error2_t = sequence("nc_error2_t", r"\mathbf{E}\|\bar e_{@}\|^2", nonnegative=True)
-error2_mean = symbol("nc_error2_mean", r"\frac1T\sum_t\mathbf{E}\|\bar e_t\|^2", nonnegative=True)
-total = sequence("nc_total", r"\sum_{s<@}\mathbf{E}\|\nabla f(\omega_s)\|^2", nonnegative=True)
-error2_total = sequence("nc_error2_total", r"\sum_{s<@}\mathbf{E}\|\bar e_s\|^2", nonnegative=True)
-#: Of the error of one client at one step of one round, largest.
-error2 = symbol("nc_error2", r"e^2", nonnegative=True)
-both2_t = sequence("nc_both2_t", r"\mathbf{E}\|u_{@}+v_{@}\|^2", nonnegative=True)
-less2_t = sequence("nc_less2_t", r"\mathbf{E}\|u_{@}-v_{@}\|^2", nonnegative=True)
-u_dot_v_t = sequence("nc_u_dot_v_t", r"\mathbf{E}\langle u_{@},v_{@}\rangle", real=True)
-moved2_t = sequence("nc_moved2_t", r"\mathbf{E}\|r_{@}\|^2", nonnegative=True)
-moved_dot_error = sequence("nc_moved_dot_error", r"\mathbf{E}\langle r_{@},\bar e_{@}\rangle", real=True)
-moved_less2_t = sequence("nc_moved_less2_t", r"\mathbf{E}\|r_{@}-\bar e_{@}\|^2", nonnegative=True)
-far_t = sequence("nc_far_t", r"\max_{i,k<K}\mathbf{E}\|\omega_{@,i,k}-\omega_{@}\|^2", nonnegative=True)
-# The farthest local iterate: k steps, the means over them of the change of grad f, of e and of nu.
+# By round: grad f, the iterates, errors and noises of clients and steps, and the means u and v of gradients and noises.
+# Clients and steps are numbered so that the k steps to the farthest local iterate come first.
 steps = symbol("nc_steps", "k", positive=True, integer=True)
-walk2 = symbol("nc_walk2", r"\mathbf{E}\|\bar r\|^2", nonnegative=True)
-pull2 = symbol("nc_pull2", r"\mathbf{E}\|\bar e\|^2", nonnegative=True)
-noise_mean2 = symbol("nc_noise_mean2", r"\mathbf{E}\|\bar\nu\|^2", nonnegative=True)
-# The drift model.
-bar2 = symbol("nc_bar2", r"\mathbf{E}\|\bar e\|^2_\mathrm{drift}", nonnegative=True)
-bar_less2 = symbol("nc_bar_less2", r"\mathbf{E}\|\bar\delta+\bar\xi-\bar\Delta\|^2", nonnegative=True)
-drifts2 = symbol("nc_drifts2", r"\mathbf{E}\|\bar\delta+\bar\xi\|^2", nonnegative=True)
-losses2 = symbol("nc_losses2", r"\mathbf{E}\|\bar\Delta\|^2", nonnegative=True)
-drift_dot_loss = symbol("nc_drift_dot_loss", r"\mathbf{E}\langle\bar\delta+\bar\xi,\bar\Delta\rangle", real=True)
-client2 = symbol("nc_client2", r"\mathbf{E}\|\delta_i\|^2", nonnegative=True)
-time2 = symbol("nc_time2", r"\mathbf{E}\|\xi_{\tau,i}\|^2", nonnegative=True)
-
-#: A step inside of a round.
-Inner = Obligation | RuleUse
-SMOOTH_WORDS = "f between w_t and w_{t+1}, in the mean over all draws."
-
-
-#: What a run's sums and means stand for.
-SUMS = (
-    Fact("no round", equal(total(0), 0), "An empty sum."),
-    Fact("one more", equal(total(t + 1), total(t) + grad2_t(t)), "The squared gradients, round by round."),
-    Fact("mean", equal(T * mean_grad2, total(T)), "The mean over T rounds."),
+everyone, own = sum_over(pair, N * K), sum_over(pair, steps)
+G = f.grad(w(t))
+x = vector("nc iterate of a run", r"\omega_{@1,@2}")(t, pair, draw)
+e = vector("nc error", r"e_{@1,@2}")(t, pair, draw)
+nu = vector("nc noise of a run", r"\nu_{@1,@2}")(t, pair, draw)
+error, v = everyone(e) / (N * K), everyone(nu) / (N * K)
+u = vector("nc mean gradient", r"u_{@1}")(t, draw)
+GRADIENTS = setting(
+    "nc gradients", equal(u, everyone(f.grad(x)) / (N * K) - error), "A local gradient is that of f, less an error."
 )
-ERROR_SUMS = (
-    Fact("no error", equal(error2_total(0), 0), "An empty sum."),
-    Fact("one more error", equal(error2_total(t + 1), error2_total(t) + error2_t(t)), "The errors, round by round."),
-    Fact("mean error", equal(T * error2_mean, error2_total(T)), "Their mean over T rounds."),
+ROUND = setting("nc round", equal(w(t + 1), w(t) - eta * (u + v)), "w_{t+1} = w_t - eta (u + v).")
+far = vector("nc farthest", r"(\omega_{@1,i,k}-\omega_{@1})")(t, draw)
+FARTHEST = setting(
+    "nc farthest",
+    equal(far, -eta_l * own(f.grad(x) - e + nu)),
+    "The farthest local iterate of a round is k local steps from w_t.",
+)
+
+
+def _by_round(name: str, latex: str, of: sp.Expr) -> Any:
+    """E||of||^2 by round."""
+    return sequence(
+        name, rf"\mathbf{{E}}\|{latex}\|^2", lambda round_: E(norm2(of)).xreplace({t: round_}), nonnegative=True
+    )
+
+
+rounds = index("s")
+grad2_t = _by_round("nc_grad2_t", r"\nabla f(\omega_{@})", G)
+#: Of the error averaged over clients and local steps.
+error2_t = _by_round("nc_error2_t", r"\bar e_{@}", error)
+far_t = sequence(
+    "nc_far_t",
+    r"\max_{i,k<K}\mathbf{E}\|\omega_{@,i,k}-\omega_{@}\|^2",
+    lambda round_: E(norm2(far)).xreplace({t: round_}),
+    nonnegative=True,
+)
+f_mean = sequence("nc_f_mean", r"\mathbf{E}f(\omega_{@})", lambda round_: E(f(w(round_))), real=True)
+fall = symbol("nc_fall", "(f_0-f_*)", E(f(w(0))) - f_star, real=True)
+mean_grad2 = symbol(
+    "nc_all_grad2",
+    r"\frac1T\sum_t\mathbf{E}\|\nabla f(\omega_t)\|^2",
+    sum_over(rounds, T)(grad2_t(rounds)) / T,
+    nonnegative=True,
+)
+error2_mean = symbol(
+    "nc_error2_mean",
+    r"\frac1T\sum_t\mathbf{E}\|\bar e_t\|^2",
+    sum_over(rounds, T)(error2_t(rounds)) / T,
+    nonnegative=True,
+)
+#: Of the noise and of the error of one client at one step of one round, largest.
+noise2 = symbol("nc_noise2_of_run", r"\max\mathbf{E}\|\nu\|^2", nonnegative=True)
+error2 = symbol("nc_error2", r"e^2", nonnegative=True)
+
+NOISE = Fact("Assumption 2", at_most(noise2, sigma2), "E||nu||^2 <= sigma^2; given the past, nu has mean zero.")
+CENTRED = Fact("inner", equal(E(dot(G, v)), 0), "The noises of a round have mean zero given w_t.", (t,))
+
+
+def uncorrelated(name: str, mean: sp.Expr, count: sp.Expr) -> Fact:
+    """E||mean of the noises||^2 <= E||nu||^2 / count, the largest."""
+    words = "The noises of different clients and steps are uncorrelated: E<nu, nu'> = 0."
+    return Fact(name, at_most(E(norm2(mean)), noise2 / count), words, (t,))
+
+
+def errors_at_most(bound: sp.Expr) -> Fact:
+    """The errors of single clients and steps."""
+    return Fact("e", at_most(E(norm2(e)), bound), "e^2 is the largest E||e||^2.", (t, pair))
+
+
+FAR = (
+    Fact("farthest", at_most(E(norm(x - w(t)) ** 2), far_t(t)), "No local iterate is farther off.", (t, pair)),
+    uncorrelated("k noises", own(nu) / steps, steps),
 )
 
 
 def whole_run(
-    round_steps: tuple[Inner, ...], one_round: Obligation, lead: sp.Expr, errors: Any, rest: sp.Expr, constant: Any
+    of_round: tuple[Use | Obligation, ...],
+    one_round: Obligation,
+    lead: sp.Expr,
+    errors: Any,
+    rest: sp.Expr,
+    constant: Any,
 ) -> tuple[Step, ...]:
     """From grad2_t <= lead (f_t - f_{t+1}) + errors error2_t + rest to the mean; `constant` is before its errors."""
-    relation = at_most(total(t), lead * (f_mean(0) - f_mean(t)) + errors * error2_total(t) + t * rest)
-    counted = errors != 0
-    start, more = ("no round", "no error"), ("one more", "one more error")
-    follows = slack("all rounds") / T + lead / T * slack("(19)") - residual("mean") / T
-    if counted:
-        follows += errors / T * residual("mean error") + (constant - errors) * error2_mean
-    run = Induction(
-        "sum",
-        t,
-        relation,
-        Obligation(
-            "sum at 0",
-            relation.subs({t: 0}),
-            start if counted else start[:1],
-            -residual("no round") + (errors * residual("no error") if counted else 0),
-        ),
-        (
-            *round_steps,
-            one_round,
-            Obligation(
-                "sum at t + 1",
-                relation.subs({t: t + 1}),
-                ("sum (hypothesis)", one_round.name, *(more if counted else more[:1])),
-                slack("sum (hypothesis)")
-                + slack(one_round.name)
-                - residual("one more")
-                + (errors * residual("one more error") if counted else 0),
+
+    def bound(count: Any) -> Relation:
+        total = sum_over(rounds, count)
+        fallen = lead * (f_mean(0) - f_mean(count))
+        right = fallen + errors * total(unfold(error2_t(rounds))) + count * rest
+        return at_most(total(unfold(grad2_t(rounds))), right)
+
+    more = [
+        laws.last_term(name, rounds, t, unfold(of(rounds))) for name, of in (("more", grad2_t), ("errors", error2_t))
+    ]
+    return (
+        Induction(
+            "sum",
+            t,
+            bound(t),
+            Obligation("sum at 0", bound(sp.S.Zero), ()),
+            (
+                *of_round,
+                one_round,
+                *more,
+                Obligation("sum at t + 1", bound(t + 1), ("sum (hypothesis)", one_round.name, "more", "errors")),
             ),
         ),
-    )
-    return (
-        run,
         Instance("all rounds", "sum", t, T),
-        rules.lower_bound("(19)", f_mean(0) - f_mean(T), fall, "f_* = inf f."),
-        Obligation(
-            "mean of all rounds",
-            mean_bound(lead, constant, rest),
-            ("all rounds", "(19)", "mean", *(("mean error",) if counted else ())),
-            follows,
-        ),
+        *averaged(laws.bounded_below("(19)", f, w(T)), E),
+        Obligation("mean of all rounds", mean_bound(lead, constant, rest), ("all rounds", "(19)")),
     )
 
 
@@ -131,102 +147,99 @@ def mean_bound(lead: sp.Expr, constant: Any, rest: sp.Expr) -> Relation:
     return at_most(mean_grad2, lead * fall / T + constant * error2_mean + rest)
 
 
-def _expansion(steps_of_noise: sp.Expr) -> tuple[Inner, ...]:
-    """Smoothness, the step, and ||grad f - u||^2, with u and v the means of the gradients and of the noise."""
-    one = sp.S.One
-    gram = {("G", "G"): grad2_t(t), ("G", "u"): cross_t(t), ("u", "u"): mean2_t(t)}
-    off = {"G": one, "u": -one}
+def descent() -> tuple[Use, ...]:
+    """f between w_t and w_{t+1}, in the mean, with the step put in."""
+    moved = w(t + 1) - w(t)
     return (
-        rules.smoothness("(25)", f_mean(t + 1), f_mean(t), inner_t(t), move2_t(t), L, SMOOTH_WORDS),
-        rules.tower("inner", equal(inner_t(t), -eta * cross_t(t)), "v has mean zero given w_t."),
-        rules.bilinearity("off", off2_t(t), off, off, gram, "grad f(w_t) - u."),
-        rules.tower(
-            "noise", equal(shake2_t(t), noise2 / steps_of_noise), "noises of different clients and steps uncorrelated."
-        ),
+        *averaged(laws.smooth("(25)", f, w(t), w(t + 1)), E),
+        *averaged(laws.rewrite("slope", dot(G, moved), given=ROUND), E),
+        *averaged(laws.rewrite("length", norm2(moved), given=ROUND), E),
     )
+
+
+_DESCENT = ("(25)", "slope", "length", "inner", "noise", "Assumption 2", "eta")
 
 
 def one_step(constant: Any = 1) -> Statement:
     """K = 1; `constant` is before the mean squared error."""
     rest = L * eta * sigma2 / N
     round_goal = at_most(grad2_t(t), 2 / eta * (f_mean(t) - f_mean(t + 1)) + error2_t(t) + rest)
-    certificate = (
-        2
-        / eta
-        * (
-            slack("(25)")
-            - residual("inner")
-            - L / 2 * residual("step")
-            + eta / 2 * (residual("error") + residual("off"))
-            - L / 2 * eta**2 * residual("noise")
-            + L / 2 * eta**2 / N * slack("Assumption 2")
-            + eta / 2 * L * mean2_t(t) * slack("eta")
-        )
+    first = (
+        *descent(),
+        laws.rewrite("u", E(norm2(u)), given=(GRADIENTS, "K = 1")),
+        laws.rewrite("slope of u", E(dot(G, u)), given=(GRADIENTS, "K = 1")),
     )
-    steps_of_round = (
-        *_expansion(N),
-        rules.tower(
-            "step", equal(move2_t(t), eta**2 * (mean2_t(t) + shake2_t(t))), "v has mean zero given u, as K = 1."
-        ),
-    )
-    given = ("(25)", "inner", "step", "off", "noise", "Assumption 2", "eta", "error")
-    one_round = Obligation("one round", round_goal, given, certificate)
+    given = (*_DESCENT, "u", "slope of u", "known gradients")
     return Statement(
         "K = 1 and eta <= 1/L: the mean over T rounds of E||grad f(w_t)||^2 is at most 2 (f_0 - f_*)/(eta T) + the "
         "mean over t of E||e_t||^2 + L eta sigma^2/N, e_t being the mean error of the clients.",
         mean_bound(2 / eta, constant, rest),
         (Fact("eta", at_most(eta, 1 / L), "eta <= 1/L."), NOISE),
-        Proof(whole_run(steps_of_round, one_round, 2 / eta, 1, rest, constant)),
+        Proof(whole_run(first, Obligation("one round", round_goal, given), 2 / eta, 1, rest, constant)),
         (
-            *SUMS,
-            *ERROR_SUMS,
-            Fact(
-                "error",
-                equal(error2_t(t), off2_t(t)),
-                "grad f(w_t) - u is the mean error, as all gradients are at w_t.",
-            ),
+            Fact("K = 1", equal(x, w(t)), "K = 1: all gradients are at w_t.", (t, pair)),
+            CENTRED,
+            Fact("known gradients", equal(E(dot(u, v)), 0), "K = 1: the noises have mean zero given u.", (t,)),
+            uncorrelated("noise", v, N),
         ),
     )
 
 
-def local_drift(error: sp.Expr = error2) -> tuple[Inner, ...]:
-    """L^2 times the largest squared distance of a local iterate, for 20 K^2 eta_l^2 L^2 <= 1.
+def local_drift(error: sp.Expr = error2) -> tuple[Use | Obligation, ...]:
+    """L^2 times the largest squared distance of a local iterate, as "near", for 20 K^2 eta_l^2 L^2 <= 1.
 
     `error` bounds E||e||^2 of one client at one step.
     """
     share = K**2 * eta_l**2
     inside = grad2_t(t) + L**2 * far_t(t) + error + sigma2 / K
-    far = at_most(far_t(t), 4 * share * inside)
-    near = at_most(L**2 * far_t(t), 5 * share * L**2 * (grad2_t(t) + error + sigma2 / K))
-    # k <= K, in squares.
-    longer = (K + steps) * slack("k")
+    changed = f.grad(x) - G
+    parts = (steps * G, own(changed), -own(e), own(nu))
+    # ||a + b + c + d||^2 <= 4 (||a||^2 + ...): the squares of the six differences are not negative.
+    apart = [(f"{i} less {j}", a - b) for j, b in enumerate(parts) for i, a in enumerate(parts) if i > j]
+    goal = at_most(E(norm2(far)), 4 * eta_l**2 * sum(E(norm2(one)) for one in parts))
     return (
-        rules.jensen(
-            "four",
-            far_t(t) / (16 * steps**2 * eta_l**2),
-            (grad2_t(t) + walk2 + pull2 + noise_mean2) / 4,
-            "the farthest local iterate is -k eta_l times the sum of grad f(w_t) and the means over its k steps of the "
-            "change of grad f, of -e and of nu.",
-        ),
-        rules.jensen("errors", pull2, error, "k errors, each with E||e||^2 at most the largest."),
-        rules.jensen("changes", walk2, L**2 * far_t(t), "k changes of grad f, each with E||.||^2 <= L^2 far."),
-        rules.tower("noises", equal(noise_mean2, noise2 / steps), "k noises, uncorrelated."),
+        laws.rewrite("displacement", E(norm2(far)), given=FARTHEST),
+        *(laws.square(name, difference, E) for name, difference in apart),
+        Obligation("four", goal, ("displacement", *(name for name, _ in apart))),
+        *averaged(laws.jensen("changes", own, changed), E),
+        *change_at_most(own),
+        *averaged(laws.jensen("errors of the steps", own, e), E),
+        *at_most_in_the_mean("errors at most", own, norm2(e), "e"),
         Obligation(
-            "far",
-            far,
-            ("four", "errors", "changes", "noises", "Assumption 2", "k"),
-            16 * steps**2 * eta_l**2 * slack("four")
-            + 4 * steps**2 * eta_l**2 * (slack("errors") + slack("changes") - residual("noises"))
-            + 4 * steps * eta_l**2 * slack("Assumption 2")
-            + 4 * eta_l**2 * (longer * (grad2_t(t) + L**2 * far_t(t) + error) + slack("k") * sigma2),
+            "by parts",
+            at_most(far_t(t), 4 * steps**2 * eta_l**2 * (grad2_t(t) + L**2 * far_t(t) + error + noise2 / steps)),
+            (
+                *("four", "changes", "change", "errors of the steps", "errors at most"),
+                *("errors at most, exchanged", "k noises"),
+            ),
         ),
+        Obligation("far", at_most(far_t(t), 4 * share * inside), ("by parts", "Assumption 2", "k")),
+        Obligation("near", at_most(L**2 * far_t(t), 5 * share * L**2 * (inside - L**2 * far_t(t))), ("far", "steps")),
+    )
+
+
+def change_at_most(mean: Operator, name: str = "change") -> tuple[Use | Obligation, ...]:
+    """The mean of E||grad f(w_{t,i,k}) - grad f(w_t)||^2 is at most L^2 far, as `name`."""
+    changed = f.grad(x) - G
+    apart = x - w(t)
+    goal = at_most(norm(changed) ** 2, L**2 * norm(apart) ** 2)
+    return (
+        laws.lipschitz(f"{name}: L", f, x, w(t)),
+        Obligation(f"{name}: squares", goal, (f"{name}: L",)),
+        *averaged(laws.mean(f"{name}: mean", mean, given=f"{name}: squares"), E),
+        laws.norm_squared(f"{name}: expanded", changed, mean, E),
+        *at_most_in_the_mean(f"{name}: far", mean, norm(apart) ** 2, "farthest"),
         Obligation(
-            "near",
-            near,
-            ("far", "steps"),
-            sp.Rational(5, 4) * L**2 * slack("far") + L**2 * far_t(t) * slack("steps") / 4,
+            name,
+            at_most(E(mean(norm2(changed))), mean.total * L**2 * far_t(t)),
+            (f"{name}: expanded", f"{name}: mean", f"{name}: far", f"{name}: far, exchanged"),
         ),
     )
+
+
+def at_most_in_the_mean(name: str, mean: Operator, of: sp.Expr, given: str) -> tuple[Use, ...]:
+    """What is at most something in expectation, for every client and step, is so in the mean over them."""
+    return (laws.mean(name, mean, given=given), laws.exchange(f"{name}, exchanged", E, mean, of))
 
 
 LOCAL = (
@@ -242,45 +255,17 @@ def local_steps(constant: Any = 4) -> Statement:
     share = K**2 * eta_l**2 * L**2
     rest = 20 * share * (error2 + sigma2 / K) + 4 * L * eta * sigma2 / (N * K)
     round_goal = at_most(grad2_t(t), 4 / eta * (f_mean(t) - f_mean(t + 1)) + 4 * error2_t(t) + rest)
-    moved = slack("moves") + slack("near") + grad2_t(t) * slack("steps") / 4
-    certificate = (
-        4
-        / eta
-        * (
-            slack("(25)")
-            - residual("inner")
-            - L / 2 * residual("step")
-            + L / 2 * eta**2 * (less2_t(t) - residual("both +") - residual("both -"))
-            - L * eta**2 * residual("noise")
-            + L * eta**2 / (N * K) * slack("Assumption 2")
-            + L * eta * mean2_t(t) * slack("eta")
-            + eta / 2 * residual("off")
-            + eta / 2 * (moved_less2_t(t) - residual("apart +") - residual("apart -"))
-            + eta * moved
-        )
-    )
-    steps_of_round = (
+    moved = everyone(f.grad(x) - G) / (N * K)
+    first = (
         *local_drift(),
-        *_expansion(N * K),
-        rules.linear_expectation("step", equal(move2_t(t), eta**2 * both2_t(t)), "Delta w_t = -eta (u + v)."),
-        *parallelogram("both", (both2_t(t), less2_t(t), mean2_t(t), shake2_t(t)), u_dot_v_t(t), "u and v."),
-        *parallelogram(
-            "apart",
-            (off2_t(t), moved_less2_t(t), moved2_t(t), error2_t(t)),
-            moved_dot_error(t),
-            "grad f(w_t) - u is the mean change r of grad f plus the mean error.",
-        ),
-        rules.jensen("moves", moved2_t(t), L**2 * far_t(t), "changes of grad f, each with E||.||^2 <= L^2 far."),
+        *descent(),
+        laws.square("u - v", u - v, E),
+        laws.rewrite("off", E(norm2(G - u)), given=GRADIENTS),
+        laws.square("moved + error", moved + error, E),
+        *averaged(laws.jensen("moves", everyone, f.grad(x) - G), E),
+        *change_at_most(everyone, "move"),
     )
-    one_round = Obligation(
-        "one round",
-        round_goal,
-        (
-            *("(25)", "inner", "step", "both +", "both -", "off", "noise", "Assumption 2", "eta"),
-            *("apart +", "apart -", "moves", "near", "steps"),
-        ),
-        certificate,
-    )
+    given = (*_DESCENT, "u - v", "off", "moved + error", "moves", "move", "near", "steps")
     return Statement(
         "Any K, eta <= 1/(2L) and 20 K^2 eta_l^2 L^2 <= 1: the mean over T rounds of E||grad f(w_t)||^2 is at most 4 "
         "(f_0 - f_*)/(eta T) + 4 times the mean over t of E||e_t||^2 + 20 K^2 eta_l^2 L^2 (e^2 + sigma^2/K) + 4 L eta "
@@ -288,48 +273,53 @@ def local_steps(constant: Any = 4) -> Statement:
         "step of any round.",
         mean_bound(4 / eta, constant, rest),
         LOCAL,
-        Proof(whole_run(steps_of_round, one_round, 4 / eta, 4, rest, constant)),
-        (*SUMS, *ERROR_SUMS),
+        Proof(whole_run(first, Obligation("one round", round_goal, given), 4 / eta, 4, rest, constant)),
+        (CENTRED, uncorrelated("noise", v, N * K), errors_at_most(error2), *FAR),
     )
+
+
+# The drift model: what the drifts and the losses of a round add to the error.
+_drifts = vector("nc drifts of a round", r"(\bar\delta+\bar\xi)")(draw)
+_losses = vector("nc losses of a round", r"\bar\Delta")(draw)
+client2 = symbol("nc_client2", r"\mathbf{E}\|\delta_i\|^2", nonnegative=True)
+time2 = symbol("nc_time2", r"\mathbf{E}\|\xi_{\tau,i}\|^2", nonnegative=True)
+bar2 = symbol("nc_bar2", r"\mathbf{E}\|\bar e\|^2_\mathrm{drift}", E(norm(_drifts + _losses) ** 2), nonnegative=True)
 
 
 def drift_model() -> Statement:
     """The error in the drift model."""
     goal = at_most(bar2, 2 * (G2 + D2 * squares) / N + 2 * past**2 * R2)
-    known = (
-        Fact("client", at_most(client2, G2), "E||delta_i||^2 <= G^2."),
-        Fact("time", at_most(time2, D2), "E||xi_{tau,i}||^2 <= D^2."),
-    )
-    proof = Proof(
-        (
-            *parallelogram("both", (bar2, bar_less2, drifts2, losses2), drift_dot_loss, "the drifts, and the losses."),
-            rules.tower(
-                "drifts",
-                equal(drifts2, (client2 + squares * time2) / N),
-                "delta_i and xi_{tau,i} have mean zero and are uncorrelated over clients and rounds, whatever w is.",
-            ),
-            rules.jensen(
-                "losses", losses2, past**2 * R2, "sum_{tau<t} p_tau Delta_tau with ||Delta_tau|| <= R, over clients."
-            ),
-            Obligation(
-                "the statement follows",
-                goal,
-                ("both +", "both -", "drifts", "losses", "client", "time"),
-                bar_less2
-                - residual("both +")
-                - residual("both -")
-                - 2 * residual("drifts")
-                + 2 * slack("losses")
-                + 2 / N * (slack("client") + squares * slack("time")),
-            ),
-        )
-    )
     return Statement(
         "If the drifts do not depend on w (A = B = 0, as in Sec. 5.1.1): E||e_t||^2 <= 2 (G^2 + D^2 sum p^2)/N + 2 (1 "
         "- p_t)^2 R^2, all N clients taking part with equal weights; e^2 is at most the same with N = 1.",
         goal,
-        known,
-        proof,
+        (
+            Fact("client", at_most(client2, G2), "E||delta_i||^2 <= G^2."),
+            Fact("time", at_most(time2, D2), "E||xi_{tau,i}||^2 <= D^2."),
+        ),
+        Proof(
+            (
+                laws.norm_squared("error", _drifts + _losses, E),
+                laws.square("drifts - losses", _drifts - _losses, E),
+                Obligation(
+                    "the statement follows",
+                    goal,
+                    ("error", "drifts - losses", "drifts", "losses", "client", "time"),
+                ),
+            )
+        ),
+        (
+            Fact(
+                "drifts",
+                equal(E(norm2(_drifts)), (client2 + squares * time2) / N),
+                "delta_i and xi_{tau,i} have mean zero and are uncorrelated over clients and rounds, whatever w is.",
+            ),
+            Fact(
+                "losses",
+                at_most(E(norm2(_losses)), past**2 * R2),
+                "sum_{tau<t} p_tau Delta_tau with ||Delta_tau|| <= R, over clients.",
+            ),
+        ),
     )
 
 

@@ -3,74 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.cfl.rates.floors import curvature
-from cflag_theory.claims.cfl.rates.ours.strongly_convex import g2, g_dot_x, v, x2
-from cflag_theory.claims.cfl.rates.theorems import apart2, mu
+from cflag_theory.claims.cfl.rates.floors import apart2, curvature
+from cflag_theory.claims.cfl.rates.ours.strongly_convex import MINIMUM, averaged, f, g, g2, v, x, x2
+from cflag_theory.claims.cfl.rates.theorems import mu
 from cflag_theory.claims.cfl.symbols import D2, G2, N, T
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.cfl.symbols import mu as convexity
+from cflag_theory.claims.cfl.vectors import draw
+from cflag_theory.claims.cfl.vectors import over_past as expectation
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
-from cflag_theory.claims.engine.relation import at_most, equal
+from cflag_theory.claims.engine.relation import Relation, at_most, equal
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
 
-f_star = symbol("f_star", "f^*", real=True)
-f_moved = symbol("f_moved", r"f(w_\delta)", real=True)
-gap_vector2 = symbol("gap_vector2", r"\mathbb{E}\|\nabla f(w_\delta)-\mu(w_\delta-w^*)\|^2", nonnegative=True)
 s = symbol("delay", "s", positive=True)
 M = symbol("M_decay", "M", nonnegative=True)
 rate = sequence("decaying_step", r"\eta_{@}", positive=True)
+# In one draw.
 position = sequence("position", "x_{@}", real=True)
 drift_at = sequence("drift_at", "c_{@}", real=True)
 drift_sum = sequence("drift_sum", r"\sum_{t<@}c_t", real=True)
-mean_square = sequence("mean_square_at", r"\mathbb{E}x_{@}^2", nonnegative=True)
-sum_square = sequence("sum_square_at", r"\mathbb{E}(\sum_{t<@}c_t)^2", nonnegative=True)
+mean_square = sequence(
+    "mean_square_at", r"\mathbb{E}x_{@}^2", lambda t: expectation(position(t, draw) ** 2), nonnegative=True
+)
+sum_square = sequence(
+    "sum_square_at",
+    r"\mathbb{E}(\sum_{t<@}c_t)^2",
+    lambda t: expectation(drift_sum(t, draw) ** 2),
+    nonnegative=True,
+)
 
 
 def decaying_rate(constant: Any = 4) -> Statement:
     """O(1/T) to the minimiser of the clients' mean objective; `constant` is that of v/mu^2."""
-    hypothesis = "distance (hypothesis)"
     at = k + s
+
+    def bound(rounds: Any) -> Relation:
+        return at_most(apart2(rounds) * (rounds + s), M)
+
     induction = Induction(
         "distance",
         k,
-        at_most(apart2(k) * at, M),
-        Obligation("distance at 0", at_most(apart2(0) * s, M), ("start",), slack("start")),
+        bound(k),
+        Obligation("distance at 0", bound(0), ("start",)),
         (
-            Obligation(
-                "step above 2/s",
-                at_most(2 / at, 1),
-                ("s",),
-                (k + slack("s")) / at,
-            ),
+            Obligation("step above 2/s", at_most(2 / at, 1), ("s",)),
             Obligation(
                 "contracted",
                 at_most(apart2(k + 1), (1 - 2 / at) * apart2(k) + 4 / (mu * at) ** 2 * v),
                 ("round", "eta"),
-                slack("round") + residual("eta") / (mu * at) * (mu * apart2(k) - (rate(k) + 2 / (mu * at)) * v),
             ),
             Obligation(
-                "distance from k to k + 1",
-                at_most(apart2(k + 1) * (at + 1), M),
-                (hypothesis, "contracted", "step above 2/s", "noise"),
-                (at + 1)
-                * (
-                    slack("contracted")
-                    + slack("step above 2/s") * slack(hypothesis) / at
-                    + slack("noise") / (mu * at) ** 2
-                    + (constant - 4) * v / (mu * at) ** 2
-                )
-                + M / at**2,
+                "distance at k + 1",
+                bound(k + 1),
+                ("distance (hypothesis)", "contracted", "step above 2/s", "noise"),
             ),
         ),
     )
     goal = at_most(apart2(T), M / (T + s))
-    follows = Obligation("the statement follows", goal, ("last",), slack("last") / (T + s))
+    follows = Obligation("the statement follows", goal, ("last",))
     return Statement(
         "FedAvg with K = 1 and additive drifts, w_{t+1} = w_t - eta_t (grad F(w_t) + n_t) with F(w) = f(w) - "
         "<delta_bar, w> and E[n_t | everything before] = 0: E||w_T - w_delta||^2 <= M/(T + s) with M = max(s E||w_0 - "
@@ -83,11 +78,12 @@ def decaying_rate(constant: Any = 4) -> Statement:
             Fact("s", at_most(2, s), "s >= 2."),
             Fact("start", at_most(apart2(0) * s, M), "M >= s E||w_0 - w_delta||^2."),
             Fact("noise", at_most(constant * v, M * mu**2), "M >= 4 v/mu^2."),
-            Fact("eta", equal(rate(k) * mu * at, 2), "eta_t = 2/(mu (t + s))."),
+            Fact("eta", equal(rate(k) * mu * at, 2), "eta_t = 2/(mu (t + s)).", (k,)),
             Fact(
                 "round",
                 at_most(apart2(k + 1), (1 - mu * rate(k)) * apart2(k) + rate(k) ** 2 * v),
                 "ours.cfl_strongly_convex, part round, for the mean objective (no bias), and r^2 <= r.",
+                (k,),
             ),
         ),
     )
@@ -95,28 +91,17 @@ def decaying_rate(constant: Any = 4) -> Statement:
 
 def moved_minimiser(constant: Any = 1) -> Statement:
     """How far the minimiser of the clients' mean objective lies from w*."""
-    goal = at_most(mu**2 * x2, constant * G2 / N)
-    difference = {"g": sp.S.One, "x": -mu}
-    gram = {("g", "g"): g2, ("g", "x"): g_dot_x, ("x", "x"): x2}
+    goal = at_most(convexity**2 * x2, constant * G2 / N)
     return Statement(
-        "E||w_delta - w*||^2 <= G^2/(N mu^2).",
+        "E||w_delta - w*||^2 <= G^2/(N mu^2), w_delta in the place of w_t.",
         goal,
         (),
         Proof(
             (
-                rules.convexity("f(w*)", f_moved, -g_dot_x, x2, f_star, mu, "in expectation."),
-                rules.convexity("f(w_delta)", f_star, sp.S.Zero, x2, f_moved, mu, "grad f(w*) = 0; in expectation."),
-                rules.bilinearity("difference", gap_vector2, difference, difference, gram, "in expectation."),
-                Obligation(
-                    "the statement follows",
-                    goal,
-                    ("f(w*)", "f(w_delta)", "difference", "gradient"),
-                    2 * mu * (slack("f(w*)") + slack("f(w_delta)"))
-                    + gap_vector2
-                    - residual("difference")
-                    - residual("gradient")
-                    + (constant - 1) * G2 / N,
-                ),
+                *averaged("f(w*)", laws.convex("f at w*", f, x, sp.S.Zero)),
+                *averaged("f(w_delta)", laws.convex("f at w_delta", f, sp.S.Zero, x), MINIMUM),
+                *averaged("difference", laws.square("||grad f - mu x||^2", g - convexity * x)),
+                Obligation("the statement follows", goal, ("f(w*)", "f(w_delta)", "difference", "gradient")),
             )
         ),
         (
@@ -131,28 +116,19 @@ def moved_minimiser(constant: Any = 1) -> Statement:
 
 def exact_mean(share: Any = 1) -> Statement:
     """One eigenvalue: FedAvg that averages all drifts; `share` scales the time drifts' part."""
-    hypothesis = "mean (hypothesis)"
-    averaged = Induction(
+
+    def mean(rounds: Any) -> Relation:
+        return equal(rounds * curvature * position(rounds, draw), drift_sum(rounds, draw))
+
+    averaged_drifts = Induction(
         "mean",
         k,
-        equal(k * curvature * position(k), drift_sum(k)),
-        Obligation("nothing yet", equal(sp.S.Zero, drift_sum(0)), ("no drift",), residual("no drift")),
-        (
-            Obligation(
-                "mean from k to k + 1",
-                equal((k + 1) * curvature * position(k + 1), drift_sum(k + 1)),
-                (hypothesis, "round", "sum"),
-                residual("sum") - residual(hypothesis) - curvature * residual("round"),
-            ),
-        ),
+        mean(k),
+        Obligation("mean at 0", mean(0), ("no drift",)),
+        (Obligation("mean at k + 1", mean(k + 1), ("mean (hypothesis)", "round", "sum")),),
     )
     goal = equal(mean_square(T), G2 / (N * curvature**2) + share * D2 / (N * T * curvature**2))
-    follows = Obligation(
-        "the statement follows",
-        goal,
-        ("squares", "variance"),
-        -(residual("squares") + residual("variance")) / (T * curvature) ** 2,
-    )
+    squared = equal((T * curvature * position(T, draw)) ** 2, drift_sum(T, draw) ** 2)
     return Statement(
         "On f = lambda ||w - w*||^2/2, without gradient noise, FedAvg with 1 - (1 - eta_l lambda)^K = 1/(t + 1) in "
         "round t = 0, 1, ... has E||w_T - w*||^2 = G^2/(N lambda^2) + D^2/(N T lambda^2), whatever w_0 (one "
@@ -161,24 +137,25 @@ def exact_mean(share: Any = 1) -> Statement:
         (),
         Proof(
             (
-                averaged,
+                averaged_drifts,
                 Instance("T rounds", "mean", k, T),
-                replace(
-                    rules.linear_expectation(
-                        "squares", equal(T**2 * curvature**2 * mean_square(T), sum_square(T)), "squares of both sides."
-                    ),
-                    premises=("T rounds",),
-                ),
-                follows,
+                Obligation("square", squared, ("T rounds",)),
+                laws.mean("squares", expectation, given="square"),
+                Obligation("the statement follows", goal, ("squares", "variance")),
             )
         ),
         (
-            Fact("no drift", equal(drift_sum(0), 0), "An empty sum."),
-            Fact("sum", equal(drift_sum(k + 1), drift_sum(k) + drift_at(k)), "c_t is the mean of delta_i + xi_{t,i}."),
+            Fact("no drift", equal(drift_sum(0, draw), 0), "An empty sum."),
+            Fact(
+                "sum",
+                equal(drift_sum(k + 1, draw), drift_sum(k, draw) + drift_at(k, draw)),
+                "c_t is the mean of delta_i + xi_{t,i}.",
+            ),
             Fact(
                 "round",
-                equal((k + 1) * position(k + 1), k * position(k) + drift_at(k) / curvature),
+                equal((k + 1) * position(k + 1, draw), k * position(k, draw) + drift_at(k, draw) / curvature),
                 "x = w - w*: K local steps leave (1 - eta_l lambda)^K x and add 1 minus that of c_t/lambda.",
+                (k, draw),
             ),
             Fact(
                 "variance",

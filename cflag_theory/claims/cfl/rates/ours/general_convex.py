@@ -7,56 +7,48 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.cfl.rates.floors import gap, start2
+from cflag_theory.claims.cfl.rates.floors import apart2, gap, start2
 from cflag_theory.claims.cfl.rates.ours.strongly_convex import (
+    MINIMUM,
     after2,
+    averaged,
+    b,
     b2,
     beta,
     expanded_round,
+    f,
     f_now,
     g2,
     g_dot_x,
     n2,
+    u,
     u2,
-    u_dot_b,
     v,
+    x,
     x2,
 )
-from cflag_theory.claims.cfl.rates.theorems import BEST, TOTAL, apart2, least, total
+from cflag_theory.claims.cfl.rates.theorems import BEST, least, round_index, total
 from cflag_theory.claims.cfl.symbols import T, eta
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
-from cflag_theory.claims.engine.notation import L, k, symbol
-from cflag_theory.claims.engine.relation import at_most
+from cflag_theory.claims.engine.notation import L, k, unfold
+from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
-
-young2 = symbol("young_gap", r"\mathbb{E}\|u/T-\eta b_t\|^2", nonnegative=True)
 
 
 def convex_round() -> Statement:
     """The distance in one round without strong convexity."""
     goal = at_most(after2, (1 + 1 / T) * (x2 - eta * f_now) + eta**2 * ((1 + T) * b2 + n2))
-    gram = {("u", "u"): u2, ("b", "u"): u_dot_b, ("b", "b"): b2}
-    # T ||u/T - eta b||^2, without roots.
-    young = {"u": 1 / T, "b": -eta}
     steps: tuple[Step, ...] = (
         *expanded_round(),
-        rules.convexity("f(w*)", f_now, -g_dot_x, x2, sp.S.Zero, sp.S.Zero, "at w* from w_t; f* = 0."),
-        rules.cocoercivity("co-coercive", g_dot_x, x2, g2, sp.S.Zero, L, "y = w*, in expectation."),
-        rules.bilinearity("Young", young2, young, young, gram, "in expectation."),
-        Obligation(
-            "u^2",
-            at_most(u2, x2 - eta * f_now),
-            ("u", "f(w*)", "co-coercive", "eta"),
-            -residual("u") + eta * slack("f(w*)") + eta * (slack("co-coercive") / L + slack("eta") * g2 / L),
-        ),
-        Obligation(
-            "the statement follows",
-            goal,
-            ("round", "Young", "u^2"),
-            -residual("round") + T * (young2 - residual("Young")) + (1 + 1 / T) * slack("u^2"),
-        ),
+        *averaged("f(w*)", laws.interpolation("f at w*", f, x, sp.S.Zero), MINIMUM),
+        *averaged("f(w_t)", laws.interpolation("f at w_t", f, sp.S.Zero, x), MINIMUM),
+        *averaged("Young", laws.square("||u/T - eta b||^2", u / T - eta * b)),
+        Obligation("least", at_most(0, f_now), ("f(w_t)",)),
+        Obligation("short", at_most(eta * g2, g2 / L), ("eta",)),
+        Obligation("pull", at_most(2 * f_now + eta * g2, 2 * g_dot_x), ("f(w*)", "short")),
+        Obligation("contracted", at_most(u2, x2 - eta * f_now), ("u^2", "least", "pull")),
+        Obligation("the statement follows", goal, ("round", "Young", "contracted")),
     )
     return Statement(
         "K = 1, in the model of ours.cfl_strongly_convex with mu = 0: w_{t+1} = w_t - eta (grad f(w_t) - b_t + n_t), "
@@ -66,54 +58,34 @@ def convex_round() -> Statement:
         goal,
         (Fact("eta", at_most(eta * L, 1), "eta <= 1/L."),),
         Proof(steps),
-        (),
     )
 
 
 def convex_rounds(constant: Any = sp.E) -> Statement:
     """The best of T rounds; `constant` is the factor of the bracket."""
     theta, W = 1 + 1 / T, eta**2 * ((1 + T) * beta**2 + v)
-    here, one = "sum (hypothesis)", "at least one (hypothesis)"
+
+    def bound(rounds: Any) -> Relation:
+        return at_most(apart2(rounds) + eta * total(rounds), theta**rounds * (start2 + rounds * W))
+
     grows = Induction(
         "at least one",
         k,
         at_most(1, theta**k),
-        Obligation("one", at_most(1, sp.S.One), (), sp.S.Zero),
-        (Obligation("one more", at_most(1, theta ** (k + 1)), (one,), slack(one) + theta**k / T),),
+        Obligation("one", at_most(1, sp.S.One), ()),
+        (Obligation("one more", at_most(1, theta ** (k + 1)), ("at least one (hypothesis)",)),),
     )
     summed = Induction(
         "sum",
         k,
-        at_most(apart2(k) + eta * total(k), theta**k * (start2 + k * W)),
-        Obligation(
-            "sum at 0",
-            at_most(apart2(0) + eta * total(0), start2),
-            ("h", "no gap"),
-            -residual("h") - eta * residual("no gap"),
-        ),
+        bound(k),
+        Obligation("sum at 0", bound(0), ()),
         (
-            Obligation(
-                "sum from k to k + 1",
-                at_most(apart2(k + 1) + eta * total(k + 1), theta ** (k + 1) * (start2 + (k + 1) * W)),
-                (here, "round", "gap", "at least one"),
-                theta * slack(here)
-                + slack("round")
-                - eta * residual("gap")
-                + eta * (total(k)) / T
-                + eta * gap(k) / T
-                + W * (slack("at least one") + theta**k / T),
-            ),
+            laws.last_term("gap", round_index, k, unfold(gap(round_index))),
+            Obligation("sum at k + 1", bound(k + 1), ("sum (hypothesis)", "round", "gap", "at least one")),
         ),
     )
     goal = at_most(least, constant * (start2 / (eta * T) + eta * ((1 + T) * beta**2 + v)))
-    follows = Obligation(
-        "the statement follows",
-        goal,
-        ("best", "last", "power"),
-        slack("best")
-        + (slack("last") + apart2(T) + slack("power") * (start2 + T * W)) / (eta * T)
-        + (constant - sp.E) * (start2 + T * W) / (eta * T),
-    )
     return Statement(
         "In the same model: min_t E f(w_t) - f* <= e (||w_0 - w*||^2/(eta T) + eta ((1 + T) beta^2 + v)), for every T "
         "and eta <= 1/L.",
@@ -124,17 +96,17 @@ def convex_rounds(constant: Any = sp.E) -> Statement:
                 grows,
                 summed,
                 Instance("last", "sum", k, T),
-                rules.tangent_of_exp("power", 1 / T, T),
+                laws.tangent_of_exp("power", 1 / T, T),
                 BEST,
-                follows,
+                Obligation("the statement follows", goal, ("best", "last", "power")),
             )
         ),
         (
-            *TOTAL,
             Fact(
                 "round",
                 at_most(apart2(k + 1), theta * (apart2(k) - eta * gap(k)) + W),
                 "The first part, in every round, with E||b_t||^2 <= beta^2 and E||n_t||^2 <= v.",
+                (k,),
             ),
         ),
     )

@@ -13,109 +13,100 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.cfl.rates.floors import start2
-from cflag_theory.claims.cfl.rates.theorems import apart2, mu
+from cflag_theory.claims.cfl.rates.floors import apart2, start2
+from cflag_theory.claims.cfl.rates.theorems import mu
 from cflag_theory.claims.cfl.symbols import D2, G2, N, T, eta, eta_g
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack, square
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
-from cflag_theory.claims.engine.notation import L, k, sequence, symbol
-from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
+from cflag_theory.claims.cfl.symbols import mu as convexity
+from cflag_theory.claims.cfl.vectors import E, draw, fresh, over_noises, over_past
+from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setting
+from cflag_theory.claims.engine.notation import L, k, sequence, symbol, unfold
+from cflag_theory.claims.engine.relation import Relation, at_most, equal
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use
+from cflag_theory.claims.engine.terms import dot, function, norm2, vector
 
-# Second moments of one round: x = w_t - w*, g = grad f(w_t), u = x - eta g, b the bias, n the noise.
-x2 = symbol("x_second_moment", r"\mathbb{E}\|w_t-w^*\|^2", nonnegative=True)
-x_root = symbol("x_root", r"{\|w_t-w^*\|_2}", nonnegative=True)
-after2 = symbol("after_second_moment", r"\mathbb{E}\|w_{t+1}-w^*\|^2", nonnegative=True)
-g_dot_x = symbol("g_dot_x", r"\mathbb{E}\langle\nabla f(w_t),w_t-w^*\rangle", real=True)
-g2 = symbol("g_second_moment", r"\mathbb{E}\|\nabla f(w_t)\|^2", nonnegative=True)
-u2 = symbol("u_second_moment", r"\mathbb{E}\|u\|^2", nonnegative=True)
-u_root = symbol("u_root", r"{\|u\|_2}", nonnegative=True)
-b2 = symbol("b_second_moment", r"\mathbb{E}\|b_t\|^2", nonnegative=True)
-b_root = symbol("b_root", r"{\|b_t\|_2}", nonnegative=True)
-n2 = symbol("n_second_moment", r"\mathbb{E}\|n_t\|^2", nonnegative=True)
-u_dot_b = symbol("u_dot_b", r"\mathbb{E}\langle u,b_t\rangle", real=True)
-u_dot_n = symbol("u_dot_n", r"\mathbb{E}\langle u,n_t\rangle", real=True)
-b_dot_n = symbol("b_dot_n", r"\mathbb{E}\langle b_t,n_t\rangle", real=True)
-f_now = symbol("f_now_gap", r"\mathbb{E}f(w_t)-f^*", nonnegative=True)
+# One round: x = w_t - w*, u = x - eta grad f(w_t) and the bias b_t depend on the earlier draws, the noise n_t on new
+# ones too. The origin is at w*.
+f = function("f of a round", "f", smooth=L, mu=convexity)
+x = vector("apart in a round", "(w_t-w^*)")(draw)
+u = vector("apart after the gradient", "u")(draw)
+b = vector("bias of a round", "b_t")(draw)
+n = vector("noise of a round", "n_t")(draw, fresh)
+after = vector("apart after a round", "(w_{t+1}-w^*)")(draw, fresh)
+g = f.grad(x)
+MINIMUM = setting("w* of a round", equal(f.grad(0), 0), "w* minimises f.")
+STEPPED = setting("u of a round", equal(u, x - eta * g), "u = w_t - eta grad f(w_t) - w*.")
+ROUND = setting(
+    "w_{t+1} of a rate", equal(after, u + eta * b - eta * n), "w_{t+1} = w_t - eta (grad f(w_t) - b_t + n_t)."
+)
+UNBIASED = setting("noise of a rate", equal(over_noises(n), 0), "E[n_t | everything before] = 0.")
+
+
+def _moment(name: str, latex: str, of: sp.Expr) -> sp.Symbol:
+    return symbol(name, rf"\mathbb{{E}}\|{latex}\|^2", E(norm2(of)), nonnegative=True)
+
+
+def _root(name: str, latex: str, of: sp.Expr) -> sp.Symbol:
+    return symbol(name, rf"{{\|{latex}\|_2}}", sp.sqrt(over_past(norm2(of))), nonnegative=True)
+
+
+x2, x_root = _moment("x_second_moment", "w_t-w^*", x), _root("x_root", "w_t-w^*", x)
+b2, b_root = _moment("b_second_moment", "b_t", b), _root("b_root", "b_t", b)
+after2 = _moment("after_second_moment", "w_{t+1}-w^*", after)
+g2 = _moment("g_second_moment", r"\nabla f(w_t)", g)
+n2 = _moment("n_second_moment", "n_t", n)
+g_dot_x = symbol("g_dot_x", r"\mathbb{E}\langle\nabla f(w_t),w_t-w^*\rangle", over_past(dot(g, x)), real=True)
+f_now = symbol("f_now_gap", r"\mathbb{E}f(w_t)-f^*", over_past(f(x)) - f(0), real=True)
+u2 = over_past(norm2(u))
 #: Bounds of ||b_t||_2 and of E||n_t||^2.
 beta = symbol("bias_bound", r"\beta", positive=True)
 v = symbol("noise_bound", "v", nonnegative=True)
 r = symbol("contraction", r"r", nonnegative=True)
 
-CONTRACTION = Fact("r", equal(r, 1 - eta * mu), "r = 1 - eta mu.")
 STEP = Fact("eta", at_most(eta * (mu + L), 2), "eta <= 2/(mu + L).")
-BIAS = Fact("beta", at_most(b_root, beta), "||b_t||_2 = sqrt(E||b_t||^2) <= beta.")
-NOISE = Fact("v", at_most(n2, v), "E||n_t||^2 <= v.")
-ROOTS = (
-    Fact("x root", equal(x_root**2, x2), "||w_t - w*||_2 is the root of E||w_t - w*||^2."),
-    Fact("b root", equal(b_root**2, b2), "The root of E||b_t||^2."),
-)
-U_ROOT = Fact("u root", equal(u_root**2, u2), "The root of E||u||^2, u = w_t - eta grad f(w_t) - w*.")
+
+
+def averaged(name: str, rule: Use, *equations: str) -> tuple[Use, ...]:
+    """A rule about w_t and w*, in the mean: the last step, called `name`; `equations` define vectors in it."""
+    known = (rule.name, *equations)
+    replaced = (laws.replaced(f"{rule.name}, replaced", given=known),) if equations else ()
+    return (rule, *replaced, laws.mean(name, over_past, given=[rule, *replaced][-1].name))
 
 
 def expanded_round() -> tuple[Step, ...]:
-    """E||w_{t+1} - w*||^2 = E||u||^2 + 2 eta E<u, b> + eta^2 E||b||^2 + eta^2 E||n||^2, as "round"."""
-    words = "in expectation."
-    gram = {
-        ("u", "u"): u2,
-        ("b", "u"): u_dot_b,
-        ("b", "b"): b2,
-        ("n", "n"): n2,
-        ("n", "u"): u_dot_n,
-        ("b", "n"): b_dot_n,
-    }
-    moved = {"u": sp.S.One, "b": eta, "n": -eta}
-    plain = {("x", "x"): x2, ("g", "x"): g_dot_x, ("g", "g"): g2}
-    step = {"x": sp.S.One, "g": -eta}
+    """E||w_{t+1} - w*||^2 = E||u||^2 + 2 eta E<u, b> + eta^2 (E||b||^2 + E||n||^2), as "round"; "u^2" is E||u||^2."""
     return (
-        rules.bilinearity("expanded", after2, moved, moved, gram, words),
-        rules.bilinearity("u", u2, step, step, plain, words),
-        rules.tower("<u, n>", equal(u_dot_n, 0), "n_t has mean zero given everything before it, and u is known then."),
-        rules.tower("<b, n>", equal(b_dot_n, 0), "the same for b_t."),
+        laws.rewrite("after", norm2(after), given=ROUND),
+        laws.mean("after, given the past", over_noises, given="after"),
+        laws.mean("expanded", over_past, given="after, given the past"),
+        *averaged("<u, n>", laws.along("<u, n>, given the past", u, given=UNBIASED)),
+        *averaged("<b, n>", laws.along("<b, n>, given the past", b, given=UNBIASED)),
+        *averaged("u^2", laws.rewrite("||u||^2", norm2(u), given=STEPPED)),
         Obligation(
             "round",
-            equal(after2, u2 + 2 * eta * u_dot_b + eta**2 * b2 + eta**2 * n2),
+            equal(after2, u2 + 2 * eta * over_past(dot(u, b)) + eta**2 * b2 + eta**2 * n2),
             ("expanded", "<u, n>", "<b, n>"),
-            2 * eta * residual("<u, n>") + 2 * eta**2 * residual("<b, n>") - residual("expanded"),
         ),
     )
 
 
 def one_round(constant: Any = 1) -> Statement:
     """The distance in one round; `constant` scales the term of the bias."""
-    bound = r**2 * x2 + 2 * constant * eta * r * beta * x_root + eta**2 * (beta**2 + v)
-    goal = at_most(after2, bound)
+    goal = at_most(after2, r**2 * x2 + 2 * constant * eta * r * beta * x_root + eta**2 * (beta**2 + v))
     steps: tuple[Step, ...] = (
         *expanded_round(),
-        rules.convexity("f(w*)", f_now, -g_dot_x, x2, sp.S.Zero, mu, "at w* from w_t; f* = 0."),
-        rules.convexity("f(w_t)", sp.S.Zero, sp.S.Zero, x2, f_now, mu, "at w_t from w*, where grad f = 0."),
-        rules.cocoercivity("co-coercive", g_dot_x, x2, g2, mu, L, "y = w*, in expectation."),
-        Obligation("monotone", at_most(mu * x2, g_dot_x), ("f(w*)", "f(w_t)"), slack("f(w*)") + slack("f(w_t)")),
-        Obligation(
-            "u^2",
-            at_most(u_root**2, (r * x_root) ** 2),
-            ("u", "monotone", "co-coercive", "eta", "r", "x root", "u root"),
-            -residual("u root")
-            - residual("u")
-            + eta * slack("eta") * slack("monotone")
-            + eta**2 * slack("co-coercive")
-            + r**2 * residual("x root")
-            + x2 * (r + 1 - eta * mu) * residual("r"),
-        ),
-        rules.square_root("contraction", u_root, r * x_root, "u^2"),
-        rules.cauchy_schwarz("<u, b>", u_dot_b, u_root, b_root, "in expectation."),
+        *averaged("f(w*)", laws.convex("f at w*", f, x, sp.S.Zero)),
+        *averaged("co-coercive", laws.cocoercive("gradients", f, x, sp.S.Zero), MINIMUM),
+        *averaged("f(w_t)", laws.convex("f at w_t", f, sp.S.Zero, x), MINIMUM),
+        Obligation("monotone", at_most(convexity * x2, g_dot_x), ("f(w*)", "f(w_t)")),
+        Obligation("contracted", at_most(u2, r**2 * x2), ("u^2", "monotone", "co-coercive", "eta", "r")),
+        laws.square_root("contraction", sp.sqrt(u2), r * unfold(x_root), given="contracted"),
+        laws.cauchy_schwarz_mean("<u, b>", over_past, u, b),
+        laws.square_root("b", unfold(b_root), beta, given="beta"),
         Obligation(
             "the statement follows",
             goal,
-            ("round", "<u, b>", "contraction", "u^2", "u root", "b root", "beta", "v", "x root"),
-            -residual("round")
-            + 2 * eta * (slack("<u, b>") + b_root * slack("contraction") + r * x_root * slack("beta"))
-            + slack("u^2")
-            + residual("u root")
-            - r**2 * residual("x root")
-            + eta**2 * (residual("b root") + slack("beta") * (beta + b_root) + slack("v"))
-            + 2 * (constant - 1) * eta * r * beta * x_root,
+            ("round", "<u, b>", "contraction", "contracted", "b", "beta", "v"),
         ),
     )
     return Statement(
@@ -126,9 +117,13 @@ def one_round(constant: Any = 1) -> Statement:
         "E||w_{t+1} - w*||^2 <= r^2 E||w_t - w*||^2 + 2 eta r beta ||w_t - w*||_2 + eta^2 (beta^2 + v), r = 1 - eta "
         "mu.",
         goal,
-        (STEP, CONTRACTION, BIAS, NOISE),
+        (
+            Fact("eta", at_most(eta * (convexity + L), 2), STEP.words),
+            Fact("r", equal(r, 1 - eta * convexity), "r = 1 - eta mu."),
+            Fact("beta", at_most(b2, beta**2), "E||b_t||^2 <= beta^2."),
+            Fact("v", at_most(n2, v), "E||n_t||^2 <= v."),
+        ),
         Proof(steps),
-        (*ROOTS, U_ROOT),
     )
 
 
@@ -141,84 +136,53 @@ start = symbol("start_root", r"{\|w_0-w^*\|_2}", nonnegative=True)
 def all_rounds(constant: Any = 1) -> Statement:
     """The distance after T rounds; `constant` scales the floor eta v/mu of the noise."""
     V = constant * eta * v / mu
-    here, there = "distance (hypothesis)", "reach (hypothesis)"
-    closed = Induction(
-        "reach",
-        k,
-        equal(reach(k), r**k * start + beta / mu),
-        Obligation("reach at 0", equal(reach(0), start + beta / mu), ("rho_0",), -residual("rho_0")),
-        (
-            Obligation(
-                "reach from k to k + 1",
-                equal(reach(k + 1), r ** (k + 1) * start + beta / mu),
-                (there, "rho", "r"),
-                -residual("rho") - r * residual(there) - beta / mu * residual("r"),
+
+    def closed(rounds: Any) -> Relation:
+        return equal(reach(rounds), r**rounds * start + beta / mu)
+
+    def bound(rounds: Any) -> Relation:
+        return at_most(apart2(rounds), reach(rounds) ** 2 + V)
+
+    goal = at_most(apart2(T), (r**T * start + beta / mu) ** 2 + V)
+    proof = (
+        Induction(
+            "reach",
+            k,
+            closed(k),
+            Obligation("reach at 0", closed(0), ("rho_0",)),
+            (Obligation("reach at k + 1", closed(k + 1), ("reach (hypothesis)", "rho", "r")),),
+        ),
+        Induction(
+            "distance",
+            k,
+            bound(k),
+            Obligation("distance at 0", bound(0), ("rho_0", "h")),
+            (
+                Obligation("beta <= mu rho", at_most(beta, mu * reach(k)), ("reach",)),
+                Obligation(
+                    "cross",
+                    at_most(2 * beta * root_at(k), 2 * beta * reach(k) + mu * V),
+                    ("distance (hypothesis)", "beta <= mu rho", "root"),
+                ),
+                Obligation("distance at k + 1", bound(k + 1), ("distance (hypothesis)", "cross", "round", "rho", "r")),
             ),
         ),
+        Instance("d_T", "distance", k, T),
+        Instance("rho_T", "reach", k, T),
+        Obligation("the statement follows", goal, ("d_T", "rho_T")),
     )
-    far = Obligation(
-        "beta <= mu rho", at_most(beta, mu * reach(k)), ("reach",), mu * (r**k * start + residual("reach"))
-    )
-    cross = Obligation(
-        "cross",
-        at_most(2 * beta * root_at(k), 2 * beta * reach(k) + mu * V),
-        (here, "beta <= mu rho", "root"),
-        beta / reach(k) * (slack(here) + square(root_at(k) - reach(k)) - residual("root"))
-        + V / reach(k) * slack("beta <= mu rho"),
-    )
-    step = Obligation(
-        "distance from k to k + 1",
-        at_most(apart2(k + 1), reach(k + 1) ** 2 + V),
-        (here, "cross", "round", "rho", "r"),
-        slack("round")
-        + r**2 * slack(here)
-        + r * eta * slack("cross")
-        + residual("rho") * (reach(k + 1) + r * reach(k) + eta * beta)
-        - V * (r + 0) * residual("r")
-        - V * residual("r")
-        + (constant - 1) * eta**2 * v,
-    )
-    distance = Induction(
-        "distance",
-        k,
-        at_most(apart2(k), reach(k) ** 2 + V),
-        Obligation(
-            "distance at 0",
-            at_most(apart2(0), reach(0) ** 2 + V),
-            ("rho_0", "h"),
-            V
-            + residual("rho_0") * (reach(0) + start + beta / mu)
-            - residual("h")
-            + 2 * start * beta / mu
-            + beta**2 / mu**2,
-        ),
-        (far, cross, step),
-    )
-    goal = at_most(apart2(T), (r**T * start + beta / mu) ** 2 + V)
-    follows = Obligation(
-        "the statement follows",
-        goal,
-        ("d_T", "rho_T"),
-        slack("d_T") - residual("rho_T") * (reach(T) + r**T * start + beta / mu),
-    )
+    one = r**2 * apart2(k) + 2 * eta * r * beta * root_at(k) + eta**2 * (beta**2 + v)
     return Statement(
         "In the model of part round: E||w_T - w*||^2 <= ((1 - eta mu)^T ||w_0 - w*|| + beta/mu)^2 + eta v/mu, for "
         "every T.",
         goal,
         (STEP,),
-        Proof((closed, distance, Instance("d_T", "distance", k, T), Instance("rho_T", "reach", k, T), follows)),
+        Proof(proof),
         (
             Fact("r", equal(r, 1 - eta * mu), "r = 1 - eta mu, not negative."),
             Fact("h", equal(apart2(0), start**2), "The distance at the start."),
-            Fact("root", equal(root_at(k) ** 2, apart2(k)), "The root of E||w_t - w*||^2."),
-            Fact(
-                "round",
-                at_most(
-                    apart2(k + 1),
-                    r**2 * apart2(k) + 2 * eta * r * beta * root_at(k) + eta**2 * (beta**2 + v),
-                ),
-                "The first part, in every round.",
-            ),
+            Fact("root", equal(root_at(k) ** 2, apart2(k)), "The root of E||w_t - w*||^2.", (k,)),
+            Fact("round", at_most(apart2(k + 1), one), "The first part, in every round.", (k,)),
             Fact("rho_0", equal(reach(0), start + beta / mu), "rho_0 = ||w_0 - w*|| + beta/mu."),
             Fact("rho", equal(reach(k + 1), r * reach(k) + eta * beta), "rho_{t+1} = r rho_t + eta beta."),
         ),
@@ -236,20 +200,16 @@ def local_steps(constant: Any = 2) -> Statement:
     """K local steps: ours.cfl_round summed; `constant` over mu eta multiplies the terms of one round."""
     one = 8 * eta / mu * bias2 + eta**2 * second + L * eta**3 / eta_g**2 * third
     floor = constant / (mu * eta) * one
-    here = "distance (hypothesis)"
+
+    def bound(rounds: Any) -> Relation:
+        return at_most(apart2(rounds), q**rounds * start2 + floor)
+
     distance = Induction(
         "distance",
         k,
-        at_most(apart2(k), q**k * start2 + floor),
-        Obligation("distance at 0", at_most(apart2(0), start2 + floor), ("h",), floor - residual("h")),
-        (
-            Obligation(
-                "distance from k to k + 1",
-                at_most(apart2(k + 1), q ** (k + 1) * start2 + floor),
-                (here, "round", "q"),
-                slack("round") + q * slack(here) - floor * residual("q") + sp.Rational(1, 2) * (constant - 2) * one,
-            ),
-        ),
+        bound(k),
+        Obligation("distance at 0", bound(0), ()),
+        (Obligation("distance at k + 1", bound(k + 1), ("distance (hypothesis)", "round", "q")),),
     )
     goal = at_most(apart2(T), q**T * start2 + sp.expand(floor))
     return Statement(
@@ -263,13 +223,12 @@ def local_steps(constant: Any = 2) -> Statement:
             (
                 distance,
                 Instance("last", "distance", k, T),
-                Obligation("the statement follows", goal, ("last",), slack("last")),
+                Obligation("the statement follows", goal, ("last",)),
             )
         ),
         (
             Fact("q", equal(q, 1 - mu * eta / 2), "q = 1 - mu eta/2."),
-            Fact("h", equal(apart2(0), start2), "The distance at the start."),
-            Fact("round", at_most(apart2(k + 1), q * apart2(k) + one), "ours.cfl_round, part 2, in every round."),
+            Fact("round", at_most(apart2(k + 1), q * apart2(k) + one), "ours.cfl_round, part 2, in every round.", (k,)),
         ),
     )
 
@@ -304,33 +263,36 @@ def strongly_convex(bias: Any = 1, noise: Any = 1, local: Any = 2) -> Claim:
 
 shares2 = symbol("bias_weights2", r"\sum_{\tau<t}p_\tau^2", nonnegative=True)
 past = symbol("bias_weight", r"(1-p_t)", nonnegative=True)
-drift_root = symbol("drift_root", r"{\|\bar\delta+\sum_{\tau<t}p_\tau\bar\xi_\tau\|_2}", nonnegative=True)
-loss_root = symbol("loss_root", r"{\|\sum_{\tau<t}p_\tau\bar\Delta_\tau\|_2}", nonnegative=True)
+drift = vector("drift of a round", r"(\bar\delta+\sum_{\tau<t}p_\tau\bar\xi_\tau)")(draw)
+loss = vector("loss of a round", r"\sum_{\tau<t}p_\tau\bar\Delta_\tau")(draw)
+drift_root = _root("drift_root", r"\bar\delta+\sum_{\tau<t}p_\tau\bar\xi_\tau", drift)
+loss_root = _root("loss_root", r"\sum_{\tau<t}p_\tau\bar\Delta_\tau", loss)
 R = symbol("R", "R", nonnegative=True)
+BIAS = setting(
+    "bias of a rate", equal(b, drift + loss), "b_t is what the clients' fixed and past drifts and their losses add."
+)
 
 
 def bias_bound() -> Statement:
     """What beta is."""
     goal = at_most(b_root, beta)
+    moments = [over_past(norm2(one)) for one in (drift, loss)]
+    whole = drift_root + loss_root
     return Statement(
         "In the model of part round: ||b_t||_2 <= sqrt((G^2 + D^2 sum_{tau<t} p_tau^2)/N) + (1 - p_t) R = beta.",
         goal,
-        (
-            Fact(
-                "loss",
-                at_most(loss_root, past * R),
-                "Assumption 4: each of the losses is at most R, weights p_tau >= 0.",
-            ),
-        ),
+        (Fact("loss", at_most(loss_root, past * R), "Assumption 4: each of the losses is at most R, p_tau >= 0."),),
         Proof(
             (
-                rules.triangle("parts", b_root, (drift_root, loss_root), "b_t is drift plus loss, in expectation."),
+                *averaged("b^2", laws.rewrite("||b||^2", norm2(b), given=BIAS)),
+                laws.cauchy_schwarz_mean("<drift, loss>", over_past, drift, loss),
                 Obligation(
-                    "the statement follows",
-                    goal,
-                    ("parts", "loss", "sum"),
-                    slack("parts") + slack("loss") + residual("sum"),
+                    "squares",
+                    at_most(b2, moments[0] + 2 * drift_root * loss_root + moments[1]),
+                    ("b^2", "<drift, loss>"),
                 ),
+                laws.square_root("parts", unfold(b_root), unfold(whole), given="squares"),
+                Obligation("the statement follows", goal, ("parts", "loss", "sum")),
             )
         ),
         (

@@ -4,65 +4,68 @@ from __future__ import annotations
 
 from typing import Any
 
-import sympy as sp
-
-from cflag_theory.claims.cfl.moments.gradient_noise import client2, grad2, mixed2, time_sum2
+from cflag_theory.claims.cfl.moments.gradient_noise import client2, grad2
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, T, eta, sigma2
 from cflag_theory.claims.cfl.symbols import mu as convexity
 from cflag_theory.claims.cfl.techniques.norms import (
     DIFFERENCE2,
-    GRAM,
     VARIANCES,
     M,
-    deviations2,
-    down,
+    Xi,
+    difference,
     f_x,
     f_y,
-    f_z,
     grad_x_dot_h,
     grad_y_dot_h,
+    h2,
     means2,
-    reach2,
-    step2,
-    tau,
+    summed,
     total2,
-    under,
+    x,
+    y,
 )
+from cflag_theory.claims.cfl.techniques.norms import tau as count
 from cflag_theory.claims.cfl.techniques.summation import WEIGHTS, Phi, W, d, mu, omega, powers, q, total
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.cfl.vectors import averaged, client, delta, draw, f, i, over_past, point, tau, xi
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
+from cflag_theory.claims.engine.operators import mean_over
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, RuleUse
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+from cflag_theory.claims.engine.terms import norm, norm2, vector
 
 # Lemma A.1 with what a round leaves besides progress, in (23) c_1^t eta + c_2^t eta^2 + phi_t.
 rest = sequence("rest_of_round", r"r_{@}", real=True)
 rests = sequence("sum_of_rests", r"\sum_{t\le @}\omega_tr_t", real=True)
 mean_rest = symbol("mean_rest", r"\frac{\sum_t\omega_tr_t}{W_T}", real=True)
 
-# Interpolation: L - mu and ||x - y||^2.
+# Interpolation.
 excess = symbol("L_less_mu", r"(L-\mu)", positive=True)
-h2 = symbol("x_minus_y2", r"{\|x-y\|^2}", nonnegative=True)
 
 # Sums whose conditional means m_i are random: Xi_i = m_i + nu_i.
-square_sum = symbol("square_sum", r"\sum_i\mathbb{E}\|\Xi_i\|^2", nonnegative=True)
-drift_total2 = symbol("conditional_total2", r"\mathbb{E}\|\sum_i m_i\|^2", nonnegative=True)
-noise_total2 = symbol("noise_total2", r"\mathbb{E}\|\sum_i\nu_i\|^2", nonnegative=True)
-noises2 = symbol("noises2", r"\sum_i\mathbb{E}\|\nu_i\|^2", nonnegative=True)
-cross = symbol("conditional_cross", r"\mathbb{E}\langle\sum_i m_i,\sum_i\nu_i\rangle", real=True)
-split2 = symbol("split2", r"\mathbb{E}\|\sum_i m_i-\sum_i\nu_i\|^2", nonnegative=True)
+m = vector("conditional_mean", "m_{@1}")(i, draw)
+drift_total2 = symbol(
+    "conditional_total2", r"\mathbb{E}\|\sum_i m_i\|^2", over_past(norm2(summed(m))), nonnegative=True
+)
+noise_total2 = symbol("noise_total2", r"\mathbb{E}\|\sum_i\nu_i\|^2", over_past(norm2(summed(Xi - m))), real=True)
+noises2 = symbol("noises2", r"\sum_i\mathbb{E}\|\nu_i\|^2", summed(over_past(norm(Xi - m) ** 2)), nonnegative=True)
 
-# Moments along the run.
-mean_time2 = symbol("mean_time2", r"\sum_\tau p_{\tau,i}\mathbb{E}\|\xi_{\tau,i}\|^2", nonnegative=True)
-slope_client = symbol("slope_dot_client", r"\mathbb{E}\langle\nabla f,\delta\rangle", real=True)
-slope_time = symbol("slope_dot_time", r"\mathbb{E}\langle\nabla f,\bar\xi\rangle", real=True)
-client_time = symbol("client_dot_time_mean", r"\mathbb{E}\langle\delta,\bar\xi\rangle", real=True)
-first2 = symbol("slope_plus_client2", r"\mathbb{E}\|\nabla f+\delta\|^2", nonnegative=True)
-second2 = symbol("slope_plus_time2", r"\mathbb{E}\|\nabla f+\bar\xi\|^2", nonnegative=True)
-third2 = symbol("client_less_time2", r"\mathbb{E}\|\delta-\bar\xi\|^2", nonnegative=True)
-
-ONE = sp.S.One
+# Moments along the run, for weights that are not negative.
+rounds = mean_over("rounds", tau, r"\textstyle\sum_{@}p_{@,i}")
+gradient, client_drift, time_drift = f.grad(point), delta(client), rounds(xi(tau, client))
+mixed2 = symbol(
+    "mixed_grad2_on_run",
+    r"\mathbb{E}\|\sum_\tau p_{\tau,i}\nabla f_{\tau,i}(\omega)\|^2",
+    over_past(norm2(gradient - client_drift - time_drift)),
+    real=True,
+)
+mean_time2 = symbol(
+    "mean_time2",
+    r"\mathbb{E}\sum_\tau p_{\tau,i}\|\xi_{\tau,i}\|^2",
+    over_past(rounds(norm2(xi(tau, client)))),
+    nonnegative=True,
+)
 
 
 def linear_rate(constant: Any = 1) -> Claim:
@@ -93,36 +96,11 @@ def linear_rate(constant: Any = 1) -> Claim:
                 "summed",
                 k,
                 relation,
-                Obligation(
-                    "summed at 0",
-                    relation.subs({k: 0}),
-                    ("no round", "omega_0", "no rest"),
-                    eta * residual("no rest") - eta * residual("no round") - d(0) * residual("omega_0"),
-                ),
-                (
-                    Obligation(
-                        "summed at k + 1",
-                        relation.subs({k: k + 1}),
-                        (hypothesis, "round", "omega", "rest"),
-                        eta * residual("rest") - residual(hypothesis) - residual("round") - d(k) * residual("omega"),
-                    ),
-                ),
+                Obligation("summed at 0", relation.subs({k: 0}), ("no round", "omega_0", "no rest")),
+                (Obligation("summed at k + 1", relation.subs({k: k + 1}), (hypothesis, "round", "omega", "rest")),),
             ),
             Instance("whole sum", "summed", k, T + 1),
-            Obligation(
-                "the statement follows",
-                goal,
-                ("whole sum", "Phi", "mean rest", "all weights", "last power"),
-                mu * d(T + 1)
-                + (mu * d(T + 1) + Phi - mean_rest) * residual("last power") / q
-                + q**T
-                * (
-                    (Phi - mean_rest) * residual("all weights")
-                    - mu * residual("whole sum")
-                    - mu * eta * (residual("Phi") - residual("mean rest"))
-                )
-                + (constant - 1) * mu * d(0) * q ** (T + 1),
-            ),
+            Obligation("the statement follows", goal, ("whole sum", "Phi", "mean rest", "all weights", "last power")),
         )
     )
     statement = Statement(
@@ -150,39 +128,18 @@ def linear_rate(constant: Any = 1) -> Claim:
 
 def interpolation(constant: Any = 1) -> Claim:
     """Co-coercivity with what mu > 0 adds; `constant` scales the term with the gradients."""
-    step = {"h": convexity / excess, "u": -1 / excess, "v": 1 / excess}
-    gram = {**GRAM, ("h", "h"): h2}
     tilted2 = DIFFERENCE2 - 2 * convexity * (grad_x_dot_h - grad_y_dot_h) + convexity**2 * h2
     goal = at_most(constant * tilted2 / (2 * excess) + convexity * h2 / 2, f_x - f_y - grad_y_dot_h)
+    lower = x + (convexity * (x - y) - difference) / excess
     proof = Proof(
         (
-            rules.smoothness("down", f_z, f_x, down, step2, L, "f between x and z = x + (mu h - u + v)/(L - mu)."),
-            rules.convexity("under", f_y, under, reach2, f_z, convexity, "f between y and z."),
-            rules.bilinearity("slope at x", down, {"u": ONE}, step, gram, "z - x by the choice of z."),
-            rules.bilinearity("step", step2, step, step, gram, "z - x by the choice of z."),
-            rules.bilinearity(
-                "slope at y", under, {"v": ONE}, {**step, "h": 1 + step["h"]}, gram, "z - y = h + (z - x)."
-            ),
-            rules.bilinearity(
-                "reach",
-                reach2,
-                {**step, "h": 1 + step["h"]},
-                {**step, "h": 1 + step["h"]},
-                gram,
-                "z - y = h + (z - x).",
-            ),
+            laws.smooth("down", f, x, lower),
+            laws.convex("under", f, y, lower),
+            laws.square("tilted", convexity * (x - y) - difference),
             Obligation(
                 "the statement follows",
                 goal,
-                ("down", "under", "slope at x", "step", "slope at y", "reach", "L"),
-                slack("down")
-                + slack("under")
-                - residual("slope at x")
-                - L / 2 * residual("step")
-                + residual("slope at y")
-                + convexity / 2 * residual("reach")
-                - residual("L") / 2 * tilted2 / excess**2
-                + (1 - constant) * tilted2 / (2 * excess),
+                ("down", "under", "tilted", "L"),
             ),
         )
     )
@@ -206,31 +163,19 @@ def interpolation(constant: Any = 1) -> Claim:
 
 def separation(constant: Any = 1) -> Claim:
     """Lemma A.4 without independence; `constant` scales tau^2 sigma^2 and the noise of part 2."""
-    goal = at_most(total2, tau * (1 + M) * means2 + constant * tau**2 * sigma2)
+    goal = at_most(total2, count * (1 + M) * means2 + constant * count**2 * sigma2)
     first = Statement(
         "E||sum_i Xi_i||^2 <= tau (1 + M) sum_i ||xi_i||^2 + tau^2 sigma^2 for any dependence.",
         goal,
         (VARIANCES,),
         Proof(
             (
-                rules.jensen("sum", total2, tau * square_sum, "Lemma A.3 for every draw, averaged."),
-                rules.variance(
-                    "each",
-                    square_sum,
-                    means2,
-                    deviations2,
-                    "over the draws of each Xi_i with mean xi_i, summed over i.",
-                ),
-                Obligation(
-                    "the statement follows",
-                    goal,
-                    ("sum", "each", "variance"),
-                    slack("sum") + tau * (slack("variance") - residual("each")) + (constant - 1) * tau**2 * sigma2,
-                ),
+                *averaged(laws.jensen("sum", summed, Xi), over_past),
+                laws.exchange("each", over_past, summed, norm2(Xi)),
+                Obligation("the statement follows", goal, ("sum", "each", "variance")),
             )
         ),
     )
-    sums = {("m", "m"): drift_total2, ("nu", "nu"): noise_total2, ("m", "nu"): cross}
     uncorrelated = Fact(
         "martingale", at_most(noise_total2, noises2), "The noises have mean zero given all that came before them."
     )
@@ -242,22 +187,8 @@ def separation(constant: Any = 1) -> Claim:
         (uncorrelated,),
         Proof(
             (
-                rules.bilinearity(
-                    "sum", total2, {"m": ONE, "nu": ONE}, {"m": ONE, "nu": ONE}, sums, "in the mean over the draws."
-                ),
-                rules.bilinearity(
-                    "difference", split2, {"m": ONE, "nu": -ONE}, {"m": ONE, "nu": -ONE}, sums, "in the mean."
-                ),
-                Obligation(
-                    "the statement follows",
-                    bound,
-                    ("sum", "difference", "martingale"),
-                    split2
-                    + 2 * slack("martingale")
-                    - residual("sum")
-                    - residual("difference")
-                    + 2 * (constant - 1) * noises2,
-                ),
+                laws.square("difference", summed(2 * m - Xi), over_past),
+                Obligation("the statement follows", bound, ("difference", "martingale")),
             )
         ),
     )
@@ -277,59 +208,32 @@ def separation(constant: Any = 1) -> Claim:
 
 def moments_on_the_run(constant: Any = 3) -> Claim:
     """Lemma B.2 (2) for any dependence of the iterate on the drifts; `constant` before the whole right side."""
-    one = {"g": ONE, "d": -ONE, "x": -ONE}
-    gram = {
-        ("g", "g"): grad2,
-        ("d", "d"): client2,
-        ("x", "x"): time_sum2,
-        ("d", "g"): slope_client,
-        ("g", "x"): slope_time,
-        ("d", "x"): client_time,
-    }
     total_bound = (1 + A2 + B2) * grad2 + G2 + D2
     goal = at_most(mixed2, constant * total_bound)
-
-    def pair(name: str, entry: sp.Expr, a: str, b: str, sign: sp.Expr) -> RuleUse:
-        return rules.bilinearity(name, entry, {a: ONE, b: sign}, {a: ONE, b: sign}, gram, "in the mean over the draws.")
-
-    client = Fact(
+    client_bound = Fact(
         "client drift",
         at_most(client2, G2 + B2 * grad2),
         "||delta_i(w)||^2 <= G^2 + B^2 ||grad f(w)||^2 at every w and for every draw; averaged over the run.",
     )
-    time = Fact(
+    time_bound = Fact(
         "time drift",
         at_most(mean_time2, D2 + A2 * grad2),
         "||xi_{t,i}(w)||^2 <= D^2 + A^2 ||grad f(w)||^2 likewise.",
     )
     proof = Proof(
         (
-            rules.bilinearity("mixed", mixed2, one, one, gram, "sum p grad f_tau = grad f - delta - sum p xi by (5)."),
-            pair("a", first2, "g", "d", ONE),
-            pair("b", second2, "g", "x", ONE),
-            pair("c", third2, "d", "x", -ONE),
-            rules.jensen("rounds", time_sum2, mean_time2, "weights p_tau >= 0 with sum one, for every draw."),
-            Obligation(
-                "the statement follows",
-                goal,
-                ("mixed", "a", "b", "c", "rounds", "client drift", "time drift"),
-                first2
-                + second2
-                + third2
-                - residual("mixed")
-                - residual("a")
-                - residual("b")
-                - residual("c")
-                + 3 * (slack("rounds") + slack("client drift") + slack("time drift"))
-                + (constant - 3) * total_bound,
-            ),
+            laws.square("a", gradient + client_drift, over_past),
+            laws.square("b", gradient + time_drift, over_past),
+            laws.square("c", client_drift - time_drift, over_past),
+            *averaged(laws.jensen("rounds", rounds, xi(tau, client)), over_past),
+            Obligation("the statement follows", goal, ("a", "b", "c", "rounds", "client drift", "time drift")),
         )
     )
     statement = Statement(
         "E||sum_tau p_tau grad f_{tau,i}(w)||^2 <= 3 ((1 + A^2 + B^2) E||grad f(w)||^2 + G^2 + D^2) at w = w_t or "
         "w_{t,i,k}, for drifts that are bounded at every w for every draw, and p_tau >= 0.",
         goal,
-        (client, time),
+        (client_bound, time_bound),
         proof,
     )
     return Claim(

@@ -7,20 +7,36 @@ from typing import Any
 
 import sympy as sp
 
+from cflag_theory.claims.cfl.moments.gradient_noise import some
 from cflag_theory.claims.cfl.rates.correlated import C_BOUNDS, least_value, needed, printed_constant, products, squares
 from cflag_theory.claims.cfl.rates.remarks import LESS, MORE, rise
 from cflag_theory.claims.cfl.symbols import A2, C2, D2, F2, G2, N, eta, eta_g, p_t
-from cflag_theory.claims.cfl.weights.correlated import least_weight, pair
-from cflag_theory.claims.cfl.weights.independent import apart, apart2, past, past2, v
-from cflag_theory.claims.engine import rules
+from cflag_theory.claims.cfl.vectors import (
+    all_clients,
+    client,
+    clients,
+    delta,
+    draw,
+    i,
+    over_past,
+    p,
+    rounds,
+    tau,
+    w_star,
+    xi,
+)
+from cflag_theory.claims.cfl.vectors import w_0 as first_point
+from cflag_theory.claims.cfl.weights.independent import APART, SUM, past, past2, v
+from cflag_theory.claims.engine import laws
 from cflag_theory.claims.engine.algebra import residual, slack, square
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Induction, Obligation, Proof
+from cflag_theory.claims.engine.terms import norm, norm2
 
 R = symbol("R", "R", nonnegative=True)
-start = symbol("start_to_optimum", r"{\|\omega_0-\omega^*\|}", nonnegative=True)
+start = symbol("start_to_optimum", r"{\|\omega_0-\omega^*\|}", norm(first_point - w_star), nonnegative=True)
 #: What c_{p_G} + c_R is multiplied by in (23), and what the bound has besides.
 lead = symbol("noise_lead", "a", positive=True)
 
@@ -38,14 +54,7 @@ def bound_weights(factor: Any = 1) -> Claim:
     small = Fact("small a", at_most(lead * D2, factor * R * start), "a D^2 <= R ||w_0 - w*||.")
     least_past = Fact("p_t <= 1", at_most(p_t, 1), "The past weights do not sum to less than 0.")
     first = at_most(_bound(sp.S.One, sp.S.Zero), _bound(p_t, past2))
-    s = slack("p_t <= 1")
-    quadratic = lead * (R**2 + D2) * square(1 - p_t) + lead * D2 * past2
-    alone = Obligation(
-        "the statement follows",
-        first,
-        ("p_t <= 1", "small a"),
-        quadratic + 2 * s * (slack("small a") + (1 - factor) * R * start),
-    )
+    alone = Obligation("the statement follows", first, ("p_t <= 1", "small a"))
     balance = Fact(
         "p_tau*",
         equal(lead * (past * R**2 + (past + 1) * D2) * v, lead * D2 - R * start),
@@ -55,8 +64,8 @@ def bound_weights(factor: Any = 1) -> Claim:
     else_where = Obligation(
         "the statement follows",
         second,
-        ("apart", "p_tau*"),
-        lead * ((R**2 + D2) * square(1 - p_t - past * v) + D2 * (apart2 - residual("apart")))
+        ("apart", SUM.name, "p_tau*"),
+        lead * ((R**2 + D2) * square(1 - p_t - past * v) + D2 * (slack("apart") + 2 * v * residual(SUM.name)))
         + 2 * (1 - p_t - past * v) * residual("p_tau*"),
     )
     return Claim(
@@ -83,8 +92,8 @@ def bound_weights(factor: Any = 1) -> Claim:
                     "t.",
                     second,
                     (),
-                    Proof((apart(), else_where)),
-                    (LEAD, balance),
+                    Proof((APART, else_where)),
+                    (LEAD, SUM, balance),
                 ),
             ),
         ),
@@ -129,12 +138,6 @@ def largest_constant(factor: Any = 1) -> Claim:
     """When the printed c_O of Theorem 4.7 is large enough; `factor` scales A^2 + max(B^2, C^2)."""
     below_A = Fact("C <= A", at_most(C2, A2), "C <= A.")
     goal = at_most(needed, 1 + factor * (printed_constant - 1))
-    certificate = (
-        products * slack("C <= A")
-        + slack("B <= max(B, C)")
-        - A2 * residual("one")
-        + (factor - 1) * (printed_constant - 1)
-    )
     uses = ("one", "C <= A", "B <= max(B, C)")
     return Claim(
         "ours.cfl_largest_constant",
@@ -149,7 +152,7 @@ def largest_constant(factor: Any = 1) -> Claim:
                     "are not negative and C <= A.",
                     goal,
                     (below_A,),
-                    Proof((Obligation("the statement follows", goal, uses, certificate),)),
+                    Proof((Obligation("the statement follows", goal, uses),)),
                     C_BOUNDS,
                 ),
             ),
@@ -165,61 +168,45 @@ w = sequence("iterate", r"\omega_{@}", real=True)
 z = sequence("fresh_part", "z_{@}", real=True)
 fresh = sequence("fresh_drift", r"\bar{z}_{@}", real=True)
 w_0 = symbol("start_point", r"\omega_0", real=True)
-c = symbol("mean_common", r"\bar{c}", real=True)
-start2 = symbol("start2", r"\|\omega_0\|^2", nonnegative=True)
-common2 = symbol("mean_common2", r"\mathbb{E}\bar{c}^2", nonnegative=True)
-fresh2 = sequence("fresh2", r"\mathbb{E}z_{@}^2", nonnegative=True)
-iterate2 = sequence("iterate2", r"\mathbb{E}\omega_{@}^2", nonnegative=True)
+c = sequence("mean_common", r"\bar{c}", real=True)
+start2 = symbol("start2", r"\|\omega_0\|^2", w_0**2, nonnegative=True)
+common2 = symbol("mean_common2", r"\mathbb{E}\bar{c}^2", over_past(c(draw) ** 2), nonnegative=True)
+fresh2 = sequence("fresh2", r"\mathbb{E}z_{@}^2", lambda k: over_past(z(k, draw) ** 2), nonnegative=True)
+iterate2 = sequence("iterate2", r"\mathbb{E}\omega_{@}^2", lambda k: over_past(w(k, draw) ** 2), nonnegative=True)
 
 
 def correlated_floor(share: Any = 1) -> Claim:
     """A drift that stays moves the limit; `share` scales the floor."""
-    split = equal(w(k), y(k) * w_0 + (1 - y(k)) * c + z(k))
-    round_ = equal(w(k + 1), w(k) - step(k) * (w(k) - c - fresh(k)))
+    parts = y(k) * w_0 + (1 - y(k)) * c(draw) + z(k, draw)
+    split = equal(w(k, draw), parts)
+    round_ = equal(w(k + 1, draw), w(k, draw) - step(k) * (w(k, draw) - c(draw) - fresh(k, draw)))
+    added = equal(z(k + 1, draw), (1 - step(k)) * z(k, draw) + step(k) * fresh(k, draw))
     facts = (
-        Fact("w at 0", equal(w(0), w_0), "The start."),
+        Fact("w at 0", equal(w(0, draw), w_0), "The start."),
         Fact("y at 0", equal(y(0), 1), "No round yet."),
-        Fact("z at 0", equal(z(0), 0), "No round yet."),
+        Fact("z at 0", equal(z(0, draw), 0), "No round yet."),
         Fact(
             "round", round_, "sum_tau p_tau grad f_tau is w - c - (a weighted mean of fresh drifts), for any weights."
         ),
         Fact("y", equal(y(k + 1), (1 - step(k)) * y(k)), "What is left of the start."),
-        Fact("z", equal(z(k + 1), (1 - step(k)) * z(k) + step(k) * fresh(k)), "What fresh drifts have added."),
+        Fact("z", added, "What fresh drifts have added."),
         Fact("common", equal(common2 * N, F2), "The mean of N independent c_i with E c_i^2 = F^2."),
+        Fact("c has mean zero", equal(over_past(c(draw)), 0), "Each c_i has mean zero."),
+        Fact("z has mean zero", equal(over_past(z(k, draw)), 0), "Fresh drifts have mean zero.", (k,)),
+        Fact("apart", equal(over_past(c(draw) * z(k, draw)), 0), "Fresh drifts are independent of the c_i.", (k,)),
     )
-    first = Obligation(
-        "no round",
-        split.subs({k: 0}),
-        ("w at 0", "y at 0", "z at 0"),
-        (w_0 - c) * residual("y at 0") + residual("z at 0") - residual("w at 0"),
-    )
-    more = Obligation(
-        "one more round",
-        split.subs({k: k + 1}),
-        ("split (hypothesis)", "round", "y", "z"),
-        (w_0 - c) * residual("y") + residual("z") - residual("round") - (1 - step(k)) * residual("split (hypothesis)"),
-    )
-    zero = sp.S.Zero
-    gram = {
-        ("w_0", "w_0"): start2,
-        ("c", "c"): common2,
-        ("z", "z"): fresh2(k),
-        ("c", "w_0"): zero,
-        ("w_0", "z"): zero,
-        ("c", "z"): zero,
-    }
-    vector = {"w_0": y(k), "c": 1 - y(k), "z": sp.S.One}
-    words = "<u, v> = E[u v]; w_0 is fixed, c and z have mean zero and are independent."
+    first = Obligation("no round", split.subs({k: 0}), ("w at 0", "y at 0", "z at 0"))
+    more = Obligation("one more round", split.subs({k: k + 1}), ("split (hypothesis)", "round", "y", "z"))
     goal = at_most(share * start2 * F2, (N * start2 + F2) * iterate2(k))
     a, b = start2, common2
     follows = Obligation(
         "the statement follows",
         goal,
-        ("E w^2", "common", "split"),
+        ("E w^2", "common"),
         N * square(a * y(k) - b * (1 - y(k)))
-        + N * (a + b) * (fresh2(k) + residual("E w^2"))
+        + N * (square(w_0) + b) * (fresh2(k) + residual("E w^2"))
         + (a * share - iterate2(k)) * residual("common")
-        + (1 - share) * N * a * b,
+        + (1 - share) * N * square(w_0) * b,
     )
     return Claim(
         "ours.cfl_correlated_floor",
@@ -239,7 +226,13 @@ def correlated_floor(share: Any = 1) -> Claim:
                     Proof(
                         (
                             Induction("split", k, split, first, (more,)),
-                            rules.bilinearity("E w^2", iterate2(k), vector, vector, gram, words),
+                            Obligation("w^2", equal(w(k, draw) ** 2, parts**2), ("split",)),
+                            laws.mean("squares", over_past, given="w^2"),
+                            Obligation(
+                                "E w^2",
+                                equal(iterate2(k), y(k) ** 2 * a + (1 - y(k)) ** 2 * b + fresh2(k)),
+                                ("squares", "c has mean zero", "z has mean zero", "apart"),
+                            ),
                             follows,
                         )
                     ),
@@ -257,13 +250,23 @@ def correlated_floor(share: Any = 1) -> Claim:
 
 
 # One client, the mean of all clients: second moments of the drifts, and what a single pair of rounds has at most.
-bias2 = symbol("correlated_bias2", r"\mathbb{E}\|\bar\delta+\sum_\tau p_\tau\bar\xi_\tau\|^2", nonnegative=True)
-delta2 = symbol("client_drift2", r"\mathbb{E}\|\delta_i\|^2", nonnegative=True)
-drift2 = symbol("one_drift2", r"\mathbb{E}\|\xi_{\tau,i}\|^2", nonnegative=True)
-own2 = symbol("drifts_own2", r"\sum_\tau p_\tau^2\mathbb{E}\|\xi_{\tau,i}\|^2", nonnegative=True)
+_mix = rounds(p(tau) * xi(tau, i))
+_own = rounds(p(tau) ** 2 * over_past(norm2(xi(tau, i))))
+bias2 = symbol(
+    "correlated_bias2",
+    r"\mathbb{E}\|\bar\delta+\sum_\tau p_\tau\bar\xi_\tau\|^2",
+    over_past(norm2(clients(delta(i) + _mix))),
+    real=True,
+)
+delta2 = symbol(
+    "mean_client_drift2", r"\mathbb{E}\|\delta_i\|^2", clients(over_past(norm2(delta(i)))), nonnegative=True
+)
+drift2 = symbol("one_drift2", r"\mathbb{E}\|\xi_{\tau,i}\|^2", over_past(norm2(xi(some, client))), nonnegative=True)
+own2 = symbol("drifts_own2", r"\sum_\tau p_\tau^2\mathbb{E}\|\xi_{\tau,i}\|^2", clients(_own), nonnegative=True)
 pairs = symbol(
     "drifts_pairs",
     r"\sum_{\tau_1\ne\tau_2}p_{\tau_1}p_{\tau_2}\mathbb{E}\langle\xi_{\tau_1,i},\xi_{\tau_2,i}\rangle",
+    clients(over_past(norm2(_mix)) - _own),
     real=True,
 )
 
@@ -273,39 +276,38 @@ def correlated_bias(factor: Any = 1) -> Claim:
     goal = at_most(N * bias2, G2 + D2 * squares + factor * F2 * products)
     facts = (
         Fact("delta", at_most(delta2, G2), "Assumption 3 with B = 0."),
-        Fact("xi", at_most(drift2, D2), "Assumption 3 with A = 0."),
-        Fact("Assumption 6", at_most(pair, F2), "Assumption 6 with C = 0, for two different rounds."),
-        Fact("p >= 0", at_most(0, least_weight), "No weight is negative."),
-    )
-    steps = (
-        rules.linear_expectation(
+        Fact("xi", at_most(drift2, D2), "Assumption 3 with A = 0, for every round and client.", (some, client)),
+        Fact(
+            "Assumption 6",
+            at_most(pairs, F2 * products),
+            "Assumption 6 with C = 0, weighted with p_{tau_1} p_{tau_2} >= 0 and summed.",
+        ),
+        Fact(
             "clients",
             equal(N * bias2, delta2 + own2 + pairs),
-            "clients are independent, and delta_i of xi_{tau,i}, all of mean zero; the moments on the right are means "
+            "Clients are independent, and delta_i of xi_{tau,i}, all of mean zero; the moments on the right are means "
             "over the clients.",
         ),
-        rules.mean_of_bounds("own", own2, D2 * squares, "with weights p_tau^2.", ("xi",)),
-        rules.mean_of_bounds(
-            "pairs", pairs, F2 * products, "with weights p_tau1 p_tau2 >= 0.", ("Assumption 6", "p >= 0")
-        ),
-        Obligation(
-            "the statement follows",
-            goal,
-            ("clients", "delta", "own", "pairs"),
-            slack("delta") + slack("own") + slack("pairs") - residual("clients") + (factor - 1) * F2 * products,
-        ),
+    )
+    steps = (
+        laws.at("a round", some, tau, given="xi"),
+        laws.at("a client", client, i, given="a round"),
+        laws.mean("all rounds", rounds, p(tau) ** 2, given="a client"),
+        laws.mean("own", all_clients, given="all rounds"),
+        Obligation("the statement follows", goal, ("clients", "delta", "own", "Assumption 6", "squares")),
     )
     words = (
         "N E ||mean over clients of delta_i + sum_tau p_tau xi_{tau,i}||^2 <= G^2 + D^2 sum p^2 + F^2 (1 - sum p^2), "
         "for additive drifts, Assumption 6 and weights that are not negative."
     )
     one = Fact("one", equal(squares + products, 1), "The weights sum to one.")
+    weights2 = Fact("squares", equal(squares, rounds(p(tau) ** 2)), "The sum of the squared weights.")
     return Claim(
         "ours.cfl_correlated_bias",
         "ours",
         "in place of Theorem 4.7",
         "Rates under Assumption 6: the bias that correlated drifts leave",
-        (Part("1", Statement(words, goal, facts, Proof(steps), (one,))),),
+        (Part("1", Statement(words, goal, facts, Proof(steps), (one, weights2))),),
         (
             "With v = sigma^2/N and beta = sqrt((G^2 + F^2 + (D^2 - F^2) sum p^2)/N) + (1 - p_t) R at its largest over "
             "the rounds (sum p^2 = 1 on round 1, so that it is at least sqrt((G^2 + D^2)/N)) the theorems "

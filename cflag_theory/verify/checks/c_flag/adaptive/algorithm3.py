@@ -150,6 +150,10 @@ def _repaired(case: Round) -> Point:
         claim.memory: norm(case.G),
         claim.longest: longest,
         claim.abs_q: abs(1 - case.L * case.alpha),
+        claim.sign: 1 if case.L * case.alpha <= 1 else -1,
+        claim.N_T: len(outside),
+        claim.N_I: len(inside),
+        claim.weight_I: sum(case.problem.p[j] for j in inside),
         **of(case, L, alpha, beta, claim.N),
     }
     for i in outside[:1]:

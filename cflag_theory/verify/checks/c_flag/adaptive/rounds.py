@@ -161,6 +161,8 @@ class Round:
             **of(self, alpha, beta),
             sum2: S @ S,
             server.Lambda: G @ S,
+            clients.sum2: S @ S,
+            clients.Lambda: G @ S,
             **of(self, clients.N),
             clients.p_i: p[client],
             clients.weight: p[client] * (1 if case == "average" else N),

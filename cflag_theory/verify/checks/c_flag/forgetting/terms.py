@@ -48,7 +48,6 @@ def terms(found: Round, smoothness: Any, step: Any, local: Any) -> dict[Any, Any
         claim.memory_dot_rho: memory @ found.rho_sum,
         claim.memory_dot_error: memory @ found.error_sum,
         claim.rho_dot_error: found.rho_sum @ found.error_sum,
-        claim.difference2: (found.rho_sum - found.error_sum) @ (found.rho_sum - found.error_sum),
         claim.Gamma: forgetting(smoothness, step, local, S @ S, memory @ S),
         claim.T1: smoothness * local**2 * rho**2,
         claim.T2: -local * q * (memory @ found.rho_sum),

@@ -15,7 +15,7 @@ from cflag_theory.claims.c_flag.past_task import runs as symbols
 from cflag_theory.claims.c_flag.past_task import theorem5 as claim
 from cflag_theory.claims.c_flag.past_task.ours import first_rounds
 from cflag_theory.claims.engine.claim import Claim
-from cflag_theory.claims.engine.notation import E, L, alpha, beta
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2
 from cflag_theory.kernels.problems.by_name import quadratic
 from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
@@ -60,20 +60,20 @@ def rate_points() -> Iterator[Point]:
         step, local = 1 / (1 + scale**2), rate * root / 2
         run = Exact(problem, step, local, 1, rounds)
         sums = run.sums
+        lowest = min(range(W + 1), key=lambda t: sums.f[t])
         grad_g = abs((problem.p @ gradients(problem.potential, problem.current, problem.start))[0])
         drop = run.f(problem.start)
         Y = sp.exp(sp.Rational(rate)) - 1
         unit = sp.Rational(step * (1 - scale))
         value = 32 * drop * Y * (1 + scale) / (unit * (1 - scale)) + 4 * (Y * grad_g / unit) ** 2
         values: dict[Any, Any] = {
-            **of(run, *SUMS, L, alpha, beta, E),
-            symbols.t: 0,
+            **of(run, *SUMS, L, alpha, beta, E, bias2, grad_f2),
+            symbols.t: lowest,
             symbols.root_m: scale,
             first_rounds.W: W,
             first_rounds.F: drop,
             first_rounds.size_g(0): grad_g,
-            first_rounds.f2(symbols.T): sums.entries["grad_f2"],
-            first_rounds.u2(symbols.T): sums.entries["bias2"] / scale**2 if scale else 0,
+            symbols.f_mean(symbols.t): sums.f[lowest],
             c: rate,
             w: root,
             claim.Y: Y,

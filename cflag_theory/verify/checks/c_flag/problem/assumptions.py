@@ -66,6 +66,7 @@ def assumption2_points() -> Iterator[Point]:
                     claim.m_i: bias,
                     claim.kappa: kappa,
                     claim.bias_at_rest: abs(rest_bias),
+                    claim.moved: abs(b - rest_bias),
                 },
                 (
                     f"f_i is the mean of {shown}; the memory keeps number {', '.join(str(j + 1) for j in kept)}; "

@@ -61,14 +61,11 @@ def lemma8_points() -> Iterator[Point]:
 
 
 def _expected(problem: Problem, b: Any, share: list[Fraction], words: str) -> Point:
-    grad_f = gradients(problem.potential, problem.past, problem.start)[0, 0]
     return Point(
         {
             claim.mean_bias: problem.p @ b,
-            claim.mean_bias_i: b[0],
-            claim.mean_memory_i: b[0] + grad_f,
-            claim.grad_f_i: grad_f,
-            claim.share_gap: max(abs(w - Fraction(1, 3)) for w in share),
+            claim.n: len(share),
+            claim.share: max(share, key=lambda w: abs(w - Fraction(1, len(share)))),
         },
         (
             f"N = 2, three past components a client, p = 1/3, 2/3; {words}.",
@@ -130,7 +127,6 @@ def lemma9_points() -> Iterator[Point]:
                     claim.m_i: quarter,
                     claim.bias_i2: b_i[worst] ** 2,
                     claim.grad_f_i2: grad_f_i[worst] ** 2,
-                    claim.mean_bias2: problem.p @ b_i**2,
                 },
                 (
                     f"N = 2, p = 1/2; {words}. Each client keeps one of its two components "
@@ -160,7 +156,6 @@ def lemma10_points() -> Iterator[Point]:
             {
                 claim.memory_norm: abs(problem.p @ per_client),
                 claim.memory_i: abs(per_client[worst]),
-                claim.memory_mean: problem.p @ np.array([abs(v) for v in per_client], dtype=object),
                 claim.r_i: ratios[worst],
                 r: max(ratios),
                 grad_g: new,

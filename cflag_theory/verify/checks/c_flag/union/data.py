@@ -123,8 +123,8 @@ def shares(union: Union) -> tuple[list[Fraction], Fraction, Fraction]:
 
 
 def kept_smoothness(union: Union) -> Fraction:
-    """The largest smoothness constant of a component in memory."""
-    return max(abs(Fraction(a)) for components in union.memory for a, _ in components)
+    """The largest smoothness constant of a component in memory or among the current data."""
+    return max(abs(Fraction(a)) for components in (*union.memory, *union.current) for a, _ in components)
 
 
 # h~ = x^2/4 + (x^2/2 - x)/2 is -1/8 at its minimiser 1/2, where nothing moves.

@@ -177,6 +177,12 @@ def omega2(union: Union) -> Fraction:
     return total
 
 
+def gap2(union: Union) -> Fraction:
+    """sum_i p_i ||grad g_i - grad h~_i||^2, for components of one curvature."""
+    pairs = zip(union.p, union.memory, union.current, strict=True)
+    return sum((p * (_mean([*kept, *new]) - _mean(list(new))) ** 2 for p, kept, new in pairs), Fraction(0))
+
+
 def _mean(components: list[Component]) -> Fraction:
     return sum((Fraction(b) for _, b in components), Fraction(0)) / len(components)
 
@@ -200,10 +206,17 @@ def lemma11_points() -> Iterator[Point]:
         own, total, spread = shares(union)
         for t, at in enumerate(trace.iterates[0, :-1, 0]):
             by_client, _ = slopes(union.problem(), at)
-            for part, h2 in (("1", by_client**2), ("2", trace.column("grad_h2")[0, t])):
+            by_sizes2 = trace.column("grad_h2")[0, t]
+            for part, slope2, h2 in (("1", claim.by_client2, by_client**2), ("2", claim.grad_h2, by_sizes2)):
                 g2 = trace.column("grad_g2")[0, t]
                 yield Point(
-                    {claim.grad_g2: g2, claim.grad_h2: h2, claim.omega2: bound, surrogate.share_spread: spread},
+                    {
+                        claim.grad_g2: g2,
+                        slope2: h2,
+                        claim.mean_gap2: gap2(union),
+                        claim.omega2: bound,
+                        surrogate.share_spread: spread,
+                    },
                     (
                         f"{union.words} Algorithm 1 with E = 2, alpha = beta = 1/60, seed {SEED}, round {t}: x_t = "
                         f"{at}.",
@@ -252,7 +265,7 @@ CHECKS = {
             *built("199/100"),
             *built("199/100", part="2", on="repair"),
             *without("equal shares", part="2", on="repair"),
-            *related("without omega", left=claim.grad_g2, right=2 * claim.grad_h2),
+            *related("without omega", left=claim.grad_g2, right=2 * claim.by_client2),
         ),
     ),
 }

@@ -34,7 +34,7 @@ from cflag_theory.verify.checks.c_flag.union.data import (
     shares,
 )
 from cflag_theory.verify.evidence import Point, Sample
-from cflag_theory.verify.planted import built, changed, related, without
+from cflag_theory.verify.planted import built, related, scaled, without
 from cflag_theory.verify.quantities.c_flag import of
 
 _ROUND = (claim.h(claim.t), claim.h(claim.t + 1), claim.grad_h(claim.t), L_memory)
@@ -269,13 +269,7 @@ CHECKS = {
         undrawn={"1": "runs over many rounds"},
         plants=(
             *related("15 for 30", right=15 * L / claim.T * claim.printed_sum),
-            *changed(
-                "without the terms of one round",
-                lambda s: replace(s, definitions=s.definitions[:1]),
-                part="2",
-                on="repair",
-                verdict="open",
-            ),
+            *scaled(2, "2", on="repair"),
         ),
     ),
     "cflag.lemma3_surrogate": Check(

@@ -47,8 +47,6 @@ def alg5_points() -> Iterator[Point]:
                 claim.new_a: after[0],
                 claim.new_b: after[1],
                 claim.rest: theta[0] + theta[1],
-                claim.theta_j: theta[0],
-                claim.new_j: theta[0] / (theta[0] + theta[1]),
                 claim.new_sum: sum(weight / (theta[0] + theta[1]) for weight in theta[:2]),
             },
             (

@@ -44,18 +44,29 @@ def moments(draws: Sequence[Draw], p: Sequence[Fraction]) -> dict[Any, Fraction]
     time = [sum((p[r] * d.time[r] for r in rounds), Fraction(0)) for d in draws]
     squares = sum((p[r] ** 2 * mean([d.time[r] ** 2 for d in draws]) for r in rounds), Fraction(0))
     time_sum2 = mean([x**2 for x in time])
+    client_squares = sum((p[r] ** 2 * mean([d.client[r] ** 2 for d in draws]) for r in rounds), Fraction(0))
+    most_client2 = max(mean([d.client[r] ** 2 for d in draws]) for r in rounds)
+    mixed2 = mean([sum((p[r] * d.local(r) for r in rounds), Fraction(0)) ** 2 for d in draws])
+    cross = mean([d.slope * (x + y) for d, x, y in zip(draws, client, time, strict=True)])
+    between = mean([x * y for x, y in zip(client, time, strict=True)])
     return {
         claim.grad2: mean([d.slope**2 for d in draws]),
         claim.local2: mean([d.local(len(p) - 1) ** 2 for d in draws]),
-        claim.mixed2: mean([sum((p[r] * d.local(r) for r in rounds), Fraction(0)) ** 2 for d in draws]),
-        claim.client2: max(mean([d.client[r] ** 2 for d in draws]) for r in rounds),
+        claim.noise_cross: mean([d.slope * (d.client[-1] + d.time[-1]) for d in draws]),
+        claim.local_between: mean([d.client[-1] * d.time[-1] for d in draws]),
+        claim.mixed2: mixed2,
+        claim.once2: mixed2,
+        claim.client2: most_client2,
+        claim.each_client2: most_client2,
         claim.time2: max(mean([d.time[r] ** 2 for d in draws]) for r in rounds),
-        claim.client_sum2: mean([x**2 for x in client]),
+        claim.clients_correlated: mean([x**2 for x in client]) - client_squares,
         claim.time_sum2: time_sum2,
         claim.squares: squares,
         claim.correlated: time_sum2 - squares,
-        claim.drift_cross: mean([d.slope * (x + y) for d, x, y in zip(draws, client, time, strict=True)]),
-        claim.between: mean([x * y for x, y in zip(client, time, strict=True)]),
+        claim.drift_cross: cross,
+        claim.once_cross: cross,
+        claim.between: between,
+        claim.once_between: between,
         claim.weights2: sum((x**2 for x in p), Fraction(0)),
         claim.pairs: 1 - sum((x**2 for x in p), Fraction(0)),
     }

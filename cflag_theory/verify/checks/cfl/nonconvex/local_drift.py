@@ -55,11 +55,11 @@ def nc_eq31_points() -> Iterator[Point]:
             for k in range(1, world.local_steps + 1):
                 of_step = {
                     claim.step: k,
-                    nonconvex.dist2: far[i][k],
+                    claim.reached2: far[i][k],
                     nonconvex.local2: _local_gradients(world, i, k),
                     claim.dist_last2: far[i][k - 1],
                     claim.dist_max2: max(far[i][:k]),
-                    claim.dist_mean2: sum(far[i][:k]) / k,
+                    nonconvex.dist2: sum(far[i][:k]) / k,
                 }
                 yield Point({**values, **of_step}, (story(world), f"Client {i + 1} after {k} local steps."), "2")
     yield from _numbers()

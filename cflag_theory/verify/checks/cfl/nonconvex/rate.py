@@ -125,7 +125,7 @@ def _fresh() -> Iterator[Point]:
             **dict.fromkeys((eta, eta_l), step),
             T: root**2,
             sigma2: 0,
-            nonconvex.noise2: 0,
+            nonconvex_runs.noise2: 0,
             G2: client,
             D2: time,
             fedavg.drift2: drift,

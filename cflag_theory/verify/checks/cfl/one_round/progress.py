@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from cflag_theory.claims.cfl.one_round import progress as claim
 from cflag_theory.claims.cfl.symbols import eta, mu
+from cflag_theory.claims.cfl.vectors import draw, fresh
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
@@ -84,13 +85,9 @@ def _path_points(run: Run, t: int, words: str) -> Iterator[Point]:
             yield Point(
                 {
                     **WorldRound(world, t).values(L, mu),
-                    claim.h_x: run.value(tau, 0, x),
                     claim.h_t: run.value(tau, 0, w),
                     claim.h_star: run.value(tau, 0, star),
                     claim.to_star: slope * (star - w),
-                    claim.x_to_star: slope * (star - x),
-                    claim.x_to_t: slope * (w - x),
-                    claim.far2: (star - x) ** 2,
                     claim.gap2: (star - w) ** 2,
                     claim.step: abs(x - w),
                 },
@@ -105,7 +102,7 @@ def _path_points(run: Run, t: int, words: str) -> Iterator[Point]:
 #: What (10)-(15) speak of.
 MOMENTS = (
     *(L, mu, eta, claim.rho, claim.dist, claim.dist2, claim.drift2, claim.local_gap, claim.gap),
-    *(claim.pull, claim.true_pull, claim.loss_pull),
+    *(claim.pull, claim.true_pull, claim.loss_pull, claim.loss_size(draw, fresh)),
 )
 
 
@@ -128,21 +125,12 @@ def eq15_points() -> Iterator[Point]:
         found = of_run(next(iter(world.runs())), t)
         known = WorldRound(world, t).values(L, eta, claim.c_B)
         smoothness, c = known[L], known[claim.c_B]
-        slope, last = world.slope(found.start), found.clients[0].path[-2]
-        below = found.start - slope / smoothness
         yield Point(
             {
                 **known,
                 claim.grad_here2: c * found.mean(lambda k, w=world: [w.slope(x) ** 2 for x in k.path[:-1]]),  # type: ignore[misc]
-                claim.grad_diff2: c
-                * found.mean(lambda k, w=world, s=slope: [(w.slope(x) - s) ** 2 for x in k.path[:-1]]),  # type: ignore[misc]
                 claim.c_drift2: c * found.mean(lambda k: [(x - k.path[0]) ** 2 for x in k.path[:-1]]),
-                claim.grad_t2: slope**2,
-                claim.difference: abs(world.slope(last) - slope),
-                claim.distance: abs(last - found.start),
                 claim.gap: world.f(found.start) - world.f(world.b / world.a),
-                claim.f_t: world.f(found.start),
-                claim.f_below: world.f(below),
             },
             (f"{words}; eta_l = {world.eta_l}; one draw of round {t}, L = {smoothness}, c_pB = {c}.",),
         )

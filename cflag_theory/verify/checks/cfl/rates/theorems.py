@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from cflag_theory.claims.cfl.rates import theorems as claim
-from cflag_theory.claims.cfl.rates.floors import gap, start2
+from cflag_theory.claims.cfl.rates.floors import apart2, gap, start2
 from cflag_theory.claims.cfl.rates.weighted_means import C
 from cflag_theory.claims.cfl.symbols import A2, B2, T, c_O, eta
 from cflag_theory.claims.engine.claim import Claim
@@ -88,8 +88,8 @@ def linear_points() -> Iterator[Point]:
                 T: rounds,
                 C: 10,
                 gap(T): path[-1] / 2,
-                claim.apart2(T): path[-1],
-                claim.apart2(0): 1,
+                apart2(T): path[-1],
+                apart2(0): 1,
             },
             (
                 f"f = w^2/2, w_0 = 1, eta = 1/10, T = {rounds}, epsilon = {eps}.",
@@ -117,8 +117,8 @@ def convex_points() -> Iterator[Point]:
                 C: 10,
                 claim.least: min(path[:-1]) / 2,
                 claim.total(T): total,
-                claim.apart2(T): path[-1],
-                claim.apart2(0): 1,
+                apart2(T): path[-1],
+                apart2(0): 1,
             },
             (f"f = w^2/2, w_0 = 1, eta = 1/10, T = {rounds}, epsilon = {eps}.", f"sum of f(w_t) - f*: {float(total)}."),
             "units",

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from cflag_theory.claims.cfl.symbols import D2, F2, G2, R2, K, N, eta_g, p_t, sigma2
-from cflag_theory.claims.cfl.weights.independent import M2, W, apart2, cross, past, past2, shared, v, w
+from cflag_theory.claims.cfl.weights.independent import M2, W, cross, past, past2, past_sum, shared, v, w
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
@@ -47,7 +47,7 @@ def described(p: Sequence[Fraction], left_over: Fraction, information: Fraction)
         p_t: p[-1],
         past2: squares,
         cross: 1 - squares - p[-1] ** 2,
-        apart2: sum(((a - b) ** 2 for a, b in zip(p[:-1], best[:-1], strict=True)), Fraction(0)),
+        past_sum: sum(p[:-1], Fraction(0)),
         W: len(p) * left_over + (len(p) - 1) * information,
         # For t = 1 there is no past weight; the formula still has a value.
         v: left_over / (len(p) * left_over + (len(p) - 1) * information),

@@ -13,7 +13,7 @@ from cflag_theory.claims.c_flag.adaptive import clients as clients_claim
 from cflag_theory.claims.c_flag.adaptive import server as server_claim
 from cflag_theory.claims.c_flag.adaptive.ours import rates as claim
 from cflag_theory.claims.engine.claim import Claim
-from cflag_theory.claims.engine.notation import L, alpha, bias_dot_sum, f_after, f_before, grad_dot_sum, sum2
+from cflag_theory.claims.engine.notation import L, alpha, bias_dot_sum, f_before, grad_dot_sum, sum2
 from cflag_theory.kernels import Trace, algorithm, everything, simulate
 from cflag_theory.kernels.problems.objective import gradients, values
 from cflag_theory.verify.check import Check
@@ -66,8 +66,8 @@ def clients_points() -> Iterator[Point]:
         known |= {
             claim.norm2: (case.beta * S + D) @ (case.beta * S + D),
             claim.memory_dot_D: G @ D,
-            claim.S_dot_D: S @ D,
-            claim.D2: D @ D,
+            claim.S2: S @ S,
+            claim.Lambda_S: G @ S,
             claim.moved2: sum(w * (b - case.beta) ** 2 * (v @ v) for w, b, v in zip(p, betas, a, strict=True)),
         }
         taken = case.simulated("clients").column("Gamma")[0, 0]
@@ -75,13 +75,10 @@ def clients_points() -> Iterator[Point]:
         case.agree("Gamma at the clients' rates", after == taken)
         words = f"beta_i = {', '.join(map(str, betas))}; Gamma = {known[clients_claim.Gamma]} before, {taken} after."
         for v, target, rate in zip(a, targets, betas, strict=True):
-            moved = rate - case.beta
-            added = moved * (case.L * case.beta * (v @ S) - q * (G @ v)) + case.L / 2 * moved**2 * (v @ v)
             one = {
                 claim.a_i2: v @ v,
                 claim.a_dot_S: v @ S,
                 claim.target: target,
-                claim.change_i: added,
                 clients_claim.Lambda_i: G @ v,
                 clients_claim.beta_i: rate,
             }
@@ -127,7 +124,7 @@ def _biased_step(case: Round, theta: Fraction, share: int) -> Point:
         grad_dot_sum: grad_f @ S,
         bias_dot_sum: b @ S,
         f_before: f0,
-        f_after: f1,
+        claim.f_adapted: f1,
     }
     words = f"b = {theta} grad f, m = {theta**2}, beta_t = {rate}: f goes from {f0} to {f1}."
     return Point(known, (case.words(), words), "round")

@@ -60,6 +60,7 @@ def points() -> Iterator[Point]:
             claim.d_turns(k): turns.drift[at],
             claim.d_turns(k + 1): turns.drift[at + 1],
             claim.table_turns(k): turns.table[at],
+            claim.latest(k): sum(met.drift[max(at - q, 0)] for q in range(met.n)) / met.n,
         }
         story = (
             f"N = 1, {met.n} components -x^2/2 - x (L = 1), x_t = 0, ||grad g(x_t)|| = 1, beta = {met.step}, refreshed "

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from cflag_theory.claims.c_flag.forgetting.ours.step import norm_S
-from cflag_theory.claims.c_flag.local_steps.drift import table_sum
 from cflag_theory.claims.c_flag.local_steps.ours import worst_sums as claim
-from cflag_theory.claims.c_flag.local_steps.sums import error_sum, rho_sum
+from cflag_theory.claims.c_flag.local_steps.sums import error_sum, norm_S, rho_sum
 from cflag_theory.claims.engine.notation import E, L, beta, grad_g
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.local_steps.ours.worst_path import cases
@@ -27,7 +25,7 @@ def points() -> Iterator[Point]:
             **{symbol: of_worst(worst, 0, size)[symbol] for symbol in (beta, L, grad_g)},
             E: worst.local_steps,
             claim.d_sum(E): size * (worst.gradient_sum - worst.local_steps),
-            table_sum(E): size * (worst.delayed_sum - worst.local_steps),
+            claim.table_sum(E): size * (worst.delayed_sum - worst.local_steps),
             rho_sum: rho,
             error_sum: errors,
             norm_S: both,

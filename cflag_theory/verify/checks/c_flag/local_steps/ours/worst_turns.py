@@ -8,8 +8,9 @@ from typing import Any
 
 from cflag_theory.claims.c_flag.local_steps.drift import d, table
 from cflag_theory.claims.c_flag.local_steps.ours import worst_turns as claim
-from cflag_theory.claims.c_flag.local_steps.ours.worst_order import d_turns, n, s
+from cflag_theory.claims.c_flag.local_steps.ours.worst_order import d_turns, latest, n, rest, s
 from cflag_theory.claims.engine.notation import L, beta, grad_g
+from cflag_theory.claims.engine.notation import k as step_index
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import scaled, without
@@ -57,7 +58,16 @@ def _points(order: tuple[int, ...], size: int, step: Fraction) -> Iterator[Point
         f"N = 1, {size} components -x^2/2 - x (L = 1), x_t = 0, ||grad g(x_t)|| = 1, beta = {step}, refreshed {order}.",
         f"At k = {k} the error is {float(met.error[k]):.10g}; s = {last}.",
     )
-    at_end = {d(s + claim.j + 1): met.drift[k], table(s + claim.j + 1): met.table[k], claim.j: k - last - 1}
+    at_end: dict[Any, Any] = {
+        d(s + claim.j + 1): met.drift[k],
+        table(s + claim.j + 1): met.table[k],
+        claim.j: k - last - 1,
+        step_index: k,
+        table(step_index): met.table[k],
+        latest(step_index): sum(met.drift[max(k - q, 0)] for q in range(size)) / size,
+        rest(s): met.table[last] - met.drift[last] / size,
+        claim.latest_others(s): sum((met.drift[max(last - q, 0)] for q in range(1, size)), Fraction(0)) / size,
+    }
     yield Point(common | at_end, story, "bound")
     if order == settled(size, steps, last):
         at_end = {d(s + claim.j): met.drift[k], table(s + claim.j): met.table[k], claim.j: k - last}

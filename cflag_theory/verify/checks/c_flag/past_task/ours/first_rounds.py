@@ -11,7 +11,7 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.past_task import runs as symbols
 from cflag_theory.claims.c_flag.past_task.ours import first_rounds as claim
-from cflag_theory.claims.engine.notation import E, L, alpha, beta
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2
 from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.past_task.ours.rates import met_ratio, past
@@ -39,15 +39,17 @@ def _point(run: Exact, scale: Fraction, words: str) -> Point:
     problem = run.problem
     grad_g = (problem.p @ gradients(problem.potential, problem.current, problem.start))[0]
     entries = run.sums.entries
+    lowest = min(range(run.rounds), key=lambda t: run.sums.f[t])
     values = {
         claim.f2(claim.W): entries["grad_f2"],
-        claim.u2(claim.W): entries["bias2"] / scale**2 if scale else 0,
+        symbols.f_mean(0): run.sums.f[0],
+        symbols.f_mean(symbols.t): run.sums.f[lowest],
         claim.F: run.f(problem.start),
         claim.size_g(0): abs(grad_g),
         claim.W: run.rounds,
-        symbols.t: 0,
+        symbols.t: lowest,
         symbols.root_m: scale,
-        **of(run, L, alpha, beta, E),
+        **of(run, L, alpha, beta, E, bias2, grad_f2),
     }
     story = (
         f"{words} alpha = {run.alpha}, beta = {run.beta}, E = {run.local_steps}, W = {run.rounds}, memory drawn once.",

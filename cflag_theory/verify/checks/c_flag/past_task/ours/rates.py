@@ -11,7 +11,7 @@ import numpy as np
 
 from cflag_theory.claims.c_flag.past_task import runs as symbols
 from cflag_theory.claims.c_flag.past_task.ours import rates as claim
-from cflag_theory.claims.engine.notation import E, L, alpha, beta, m
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2, m
 from cflag_theory.kernels import Problem, Trace
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.check import Check
@@ -30,18 +30,14 @@ def past(scale: Fraction) -> list[Component]:
 
 
 def point(run: Exact, scale: Fraction, words: str) -> Point:
-    """A run averaged over its draws, with m = scale^2 and b = scale u."""
+    """A run averaged over its draws, with m = scale^2."""
     sums = run.sums
     e = sums.entries
-    inverse = 1 / scale if scale else Fraction(0)
     values: dict[Any, Any] = {
         **of(run, *SUMS),
         symbols.root_m: scale,
         m: scale**2,
-        symbols.u2_sum: e["bias2"] * inverse**2,
-        symbols.grad_dot_u_sum: e["grad_dot_bias"] * inverse,
-        symbols.u_dot_S_sum: e["bias_dot_S"] * inverse,
-        **of(run, L, alpha, beta, E),
+        **of(run, L, alpha, beta, E, bias2, grad_f2),
     }
     drawn = "anew every round" if run.redraw else "once"
     story = (
@@ -143,7 +139,6 @@ def drawn_once_samples(seed: int, count: int) -> Iterator[Sample]:
             {
                 **of(run, L, alpha, beta, E, symbols.T),
                 symbols.root_m: root[fits],
-                symbols.u2_sum: np.sum(trace.column("b2"), axis=1)[fits] / np.where(root > 0, root, 1.0)[fits] ** 2,
                 symbols.grad_f2_sum: np.sum(trace.column("grad_f2"), axis=1)[fits],
                 symbols.grad_g2_sum: np.sum(trace.column("grad_g2"), axis=1)[fits],
                 symbols.f_mean(0): trace.column("f")[:, 0][fits],

@@ -148,11 +148,9 @@ def bias_floor_points() -> Iterator[Point]:
                     grad_f2: grad_f**2,
                     claim.spread2: spread,
                     claim.m_max: max(ratios),
-                    claim.mean_grad2: world.p @ grad_f_i**2,
                     memory.m_i: ratios[0],
                     memory.bias_i2: b_i[0] ** 2,
                     memory.grad_f_i2: grad_f_i[0] ** 2,
-                    memory.mean_bias2: world.p @ b_i**2,
                 },
                 (
                     f"N = {world.clients}, equal weights, {words}; memory {draw}.",

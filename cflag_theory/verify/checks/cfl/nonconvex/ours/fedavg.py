@@ -51,7 +51,7 @@ def fedavg_points() -> Iterator[Point]:
             **constants(world),
             **at.values(T, eta_l),
             runs.mean_grad2: sum(found) / world.rounds,
-            **at.values(runs.fall, runs.steps),
+            **at.values(runs.fall, runs.steps, runs.noise2),
             claim.drift2: world.G**2 + world.D**2,
             claim.bias: largest_bias(world),
         }

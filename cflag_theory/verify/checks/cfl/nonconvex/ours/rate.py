@@ -71,7 +71,7 @@ def nonconvex_points() -> Iterator[Point]:
             **at.values(claim.fall),
             claim.error2_mean: sum(by_round) / world.rounds,
             claim.error2: single,
-            **at.values(claim.steps),
+            **at.values(claim.steps, claim.noise2),
         }
         words = f"T = {world.rounds}, E||e_t||^2 = {', '.join(map(str, by_round[:3]))}, ..."
         if world.local_steps == 1:
@@ -98,7 +98,7 @@ CHECKS: dict[str, Check] = {
     "ours.cfl_nonconvex": Check(
         nonconvex_points,
         expected="holds holds holds holds",
-        undrawn=dict.fromkeys(("1", "2", "4"), "runs over many rounds"),
+        undrawn=dict.fromkeys(("1", "2"), "runs over many rounds"),
         plants=(
             # With T = 40 the run itself reaches T/(T + 1).
             *built("1/2", "97/100"),

@@ -8,10 +8,12 @@ from itertools import product
 from typing import Any
 
 from cflag_theory.claims.cfl.rates import floors
+from cflag_theory.claims.cfl.rates.floors import apart2
 from cflag_theory.claims.cfl.rates.ours import decaying_fedavg as claim
-from cflag_theory.claims.cfl.rates.ours.strongly_convex import g2, g_dot_x, v, x2
-from cflag_theory.claims.cfl.rates.theorems import apart2, mu
+from cflag_theory.claims.cfl.rates.ours.strongly_convex import g2, v, x2
+from cflag_theory.claims.cfl.rates.theorems import mu
 from cflag_theory.claims.cfl.symbols import D2, G2, N, T
+from cflag_theory.claims.cfl.symbols import mu as convexity
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import LESS, built
@@ -49,15 +51,11 @@ def _moved(curvature: Fraction, low: Fraction, clients: int) -> Point:
     means = [sum(signs, _ZERO) / clients for signs in product((_ONE, -_ONE), repeat=clients)]
     g = sum((m * m for m in means), _ZERO) / len(means)
     values: dict[Any, Any] = {
-        mu: low,
+        convexity: low,
         N: clients,
         G2: 1,
         g2: g,
         x2: g / curvature**2,
-        g_dot_x: g / curvature,
-        claim.f_star: 0,
-        claim.f_moved: g / (2 * curvature),
-        claim.gap_vector2: g * (1 - low / curvature) ** 2,
     }
     story = f"f = {curvature} w^2/2, mu = {low}, N = {clients}, delta_i = +-1: E w_delta^2 = {g / curvature**2}."
     return Point(values, (story,), "clients")

@@ -8,10 +8,9 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.cfl.rates.floors import start2
-from cflag_theory.claims.cfl.rates.ours import general_convex as claim
+from cflag_theory.claims.cfl.rates.floors import apart2, start2
 from cflag_theory.claims.cfl.rates.ours.strongly_convex import beta, v
-from cflag_theory.claims.cfl.rates.theorems import apart2, least, total
+from cflag_theory.claims.cfl.rates.theorems import least, total
 from cflag_theory.claims.cfl.symbols import T, eta
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
@@ -29,7 +28,7 @@ def convex_points() -> Iterator[Point]:
     for world, words in worlds():
         moments = Moments(world, world.rounds)
         for rounds in (1, 3):
-            values = {**moments.values((_ONE, _ONE)), T: rounds, claim.young2: moments.young(rounds)}
+            values = {**moments.values((_ONE, _ONE)), T: rounds}
             story = f"f = w^2/2, K = 1, eta = 1/3, {words}; round {world.rounds} over all draws, T = {rounds}."
             yield Point(values, (story,), "round")
         found, at = gaps(world), WorldRound(world, world.rounds)

@@ -8,8 +8,8 @@ from itertools import product
 from typing import Any
 
 from cflag_theory.claims.cfl.rates import floors
+from cflag_theory.claims.cfl.rates.floors import apart2
 from cflag_theory.claims.cfl.rates.ours import lower_bounds as claim
-from cflag_theory.claims.cfl.rates.theorems import apart2
 from cflag_theory.claims.cfl.symbols import D2, G2, N, T
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.theorems import current, even, gaps

@@ -9,10 +9,11 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.cfl.rates.floors import start2
+from cflag_theory.claims.cfl.rates.floors import apart2, start2
 from cflag_theory.claims.cfl.rates.ours import strongly_convex as claim
-from cflag_theory.claims.cfl.rates.theorems import apart2, mu
+from cflag_theory.claims.cfl.rates.theorems import mu
 from cflag_theory.claims.cfl.symbols import D2, G2, N, T, eta, eta_g
+from cflag_theory.claims.cfl.symbols import mu as convexity
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.theorems import current, even
@@ -70,15 +71,11 @@ class Moments:
         now = self.world.weights[t - 1][-1]
         return Fraction(sum(run.noise[t][i][0] - now * run.time[t][i][0] for i in range(N))) / N
 
-    def young(self, rounds: int) -> Fraction:
-        """E of (u/T - eta b)^2."""
-        return self.mean(lambda run: (self.u(run) / rounds - self.world.eta * self.b(run)) ** 2)
-
     def values(self, curvatures: tuple[Fraction, Fraction]) -> dict[Any, Any]:
         """Every moment of the one-round statements, with (mu, L) around the curvature 1."""
         squares = {
             name: self.mean(lambda run, f=f: f(run) ** 2)  # type: ignore[misc]
-            for name, f in (("x", self.x), ("u", self.u), ("b", self.b), ("n", self.n))
+            for name, f in (("x", self.x), ("b", self.b), ("n", self.n))
         }
         world = self.world
         past = world.weights[self.t - 1][:-1]
@@ -86,7 +83,7 @@ class Moments:
         drift_root = sp.sqrt(sp.Rational(world.G**2 + world.D**2 * shares2) / world.clients)
         low, high = curvatures
         return {
-            mu: low,
+            convexity: low,
             L: high,
             **WorldRound(world, self.t).values(eta, N, G2, D2),
             claim.r: 1 - world.eta * low,
@@ -94,15 +91,10 @@ class Moments:
             claim.g2: squares["x"],
             claim.g_dot_x: squares["x"],
             claim.f_now: squares["x"] / 2,
-            claim.u2: squares["u"],
             claim.b2: squares["b"],
             claim.n2: squares["n"],
             claim.x_root: sp.sqrt(sp.Rational(squares["x"])),
-            claim.u_root: sp.sqrt(sp.Rational(squares["u"])),
             claim.b_root: sp.sqrt(sp.Rational(squares["b"])),
-            claim.u_dot_b: self.mean(lambda run: self.u(run) * self.b(run)),
-            claim.u_dot_n: 0,
-            claim.b_dot_n: 0,
             claim.after2: self.mean(lambda run: run.w[self.t + 1] ** 2),
             claim.beta: drift_root + sp.Rational(self.loss),
             claim.v: squares["n"],

@@ -75,7 +75,7 @@ def interpolation_points() -> Iterator[Point]:
                         convexity: mu,
                         claim.excess: most - mu,
                         **pair_values(function, x, y),
-                        claim.h2: dot(h, h),
+                        techniques.h2: dot(h, h),
                     },
                     story,
                 )
@@ -127,7 +127,11 @@ def moments_points() -> Iterator[Point]:
             for drift, offset, factor in ((draw.client, G, B), (draw.time, D, A)):
                 assert all(x**2 <= offset**2 + factor**2 * draw.slope**2 for x in drift), words
         story = (f"{words} p = 1/2, 1/2: E||sum p grad f_tau||^2 = {found[gradient_noise.mixed2]}.",)
-        more = {claim.mean_time2: found[gradient_noise.time2], **squared(G, B, D, A)}
+        more = {
+            claim.mixed2: found[gradient_noise.mixed2],
+            claim.mean_time2: found[gradient_noise.time2],
+            **squared(G, B, D, A),
+        }
         yield Point({**found, **more}, story)
 
 

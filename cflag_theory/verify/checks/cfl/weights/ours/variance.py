@@ -10,8 +10,7 @@ from typing import Any
 
 from cflag_theory.claims.cfl.rates.correlated import products, squares
 from cflag_theory.claims.cfl.symbols import D2, F2, G2, N, eta, eta_g, p_t
-from cflag_theory.claims.cfl.weights.correlated import least_weight, pair
-from cflag_theory.claims.cfl.weights.independent import apart2, past, past2, v
+from cflag_theory.claims.cfl.weights.independent import past, past2, past_sum, v
 from cflag_theory.claims.cfl.weights.ours.variance import (
     R,
     bias2,
@@ -67,7 +66,7 @@ def _weighted(t: int, size: Fraction, information: Fraction, d2: Fraction, dista
             past: t - 1,
             p_t: p[-1],
             past2: sum((b**2 for b in p[:-1]), Fraction(0)),
-            apart2: sum(((b - each) ** 2 for b in p[:-1]), Fraction(0)),
+            past_sum: sum(p[:-1], Fraction(0)),
         }
         story = (
             f"t = {t}, eta = {size}, L = eta_g = 1, R = {information}, D^2 = {d2}, ||w_0 - w*|| = {distance}; weights "
@@ -159,9 +158,7 @@ def _moments(clients: int, p: list[Fraction], client: Fraction, common: Fraction
         delta2: client**2,
         drift2: d2,
         own2: alone * d2,
-        pair: f2,
         pairs: (1 - alone) * f2,
-        least_weight: min(p),
         squares: alone,
         products: 1 - alone,
         G2: client**2,

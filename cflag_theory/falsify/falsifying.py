@@ -21,6 +21,7 @@ from cflag_theory.falsify.search.cases import Case, as_fractions, case_at, entri
 from cflag_theory.falsify.search.directed import Found, Search
 from cflag_theory.falsify.search.evaluation import Evaluator, as_texts, quotient
 from cflag_theory.falsify.search.shrinking import LADDER, shrink
+from cflag_theory.falsify.vector_terms.instances import instances
 
 BUDGET = 3000
 #: Seconds that one evaluation may take, and that algebra may take.
@@ -36,6 +37,7 @@ def falsify(
     seed: int = 0,
     seconds: float = SECONDS,
     algebra: bool = True,
+    search: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> Finding:
     """Try to break a conjecture.
@@ -56,6 +58,8 @@ def falsify(
         What one evaluation of the user's functions, and algebra, may take.
     algebra : bool
         Whether the exact engines are asked.
+    search : bool
+        Whether cases are searched for a counterexample where algebra and enumeration do not decide.
     progress : callable, optional
         Called with the number of cases done since the last call.
 
@@ -80,8 +84,10 @@ def falsify(
             raise InvalidInput(f"{name} is {number!r}: use an integer of at least {least}")
     if not seconds > 0:
         raise InvalidInput(f"seconds is {seconds!r}: use a positive number")
+    if conjecture.about_vectors:
+        conjecture, algebra = instances(conjecture), False
     work = _Work(conjecture, budget, seed, seconds, progress or (lambda done: None))
-    return work.finding(algebra)
+    return work.finding(algebra, search)
 
 
 class _Work:
@@ -105,17 +111,17 @@ class _Work:
         self.missing: list[str] = []
         self.enumerated = False
 
-    def finding(self, algebra: bool) -> Finding:
+    def finding(self, algebra: bool, search: bool) -> Finding:
         try:
             try:
-                return self._stages(algebra)
+                return self._stages(algebra, search)
             except KeyboardInterrupt:
                 self.missing.insert(0, "it was interrupted: the rest of the budget")
                 return replace(self._not_broken(interrupted=True), interrupted=True)
         except Found as found:
             return self._refuted(found)
 
-    def _stages(self, algebra: bool) -> Finding:
+    def _stages(self, algebra: bool, search: bool) -> Finding:
         self._first_exact_case()
         answer = Attempt("unknown", why="it was not asked")
         if algebra:
@@ -128,6 +134,9 @@ class _Work:
         everything = self._all_cases()
         if everything is not None:
             return self._enumerated(everything)
+        if not search:
+            self.missing.append("everything else: no search for a counterexample was asked for")
+            return replace(self._not_broken(possible=True), not_covered=tuple(self.missing))
         self.search.run()
         return self._not_broken()
 

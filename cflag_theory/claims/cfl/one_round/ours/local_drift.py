@@ -1,0 +1,221 @@
+"""The local drifts of a round, from one client's path to their mean over steps and clients."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from cflag_theory.claims.cfl.one_round.leaning import CENTRED, PATH, S, m
+from cflag_theory.claims.cfl.one_round.local_drift import SUMS
+from cflag_theory.claims.cfl.one_round.progress import drift2
+from cflag_theory.claims.cfl.symbols import K, eta_l, sigma2
+from cflag_theory.claims.cfl.vectors import (
+    EXPECTATION,
+    E,
+    F,
+    all_clients,
+    all_steps,
+    averaged,
+    client,
+    clients,
+    draw,
+    i,
+    j,
+    loss,
+    over_noises,
+    over_past,
+    steps,
+    true_gradient,
+    w_t,
+    x,
+)
+from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine.claim import Fact, setting
+from cflag_theory.claims.engine.notation import L, k, sequence, symbol
+from cflag_theory.claims.engine.operators import index, sum_over
+from cflag_theory.claims.engine.relation import at_most, equal
+from cflag_theory.claims.engine.steps import Induction, Obligation, Step
+from cflag_theory.claims.engine.terms import norm, norm2
+
+l_ = index("l")
+n = sp.Symbol("n", integer=True, nonnegative=True)
+#: The gradients of the clients' objectives at w_t, and their mean.
+at_start = F[i, draw].grad(w_t)
+
+client_loss2 = sequence("client_loss2", r"\rho_{@}^2", nonnegative=True)
+rms_loss = symbol("rms_loss", r"r_t", sp.sqrt(clients(client_loss2(i))), nonnegative=True)
+each_start2 = clients(over_past(norm2(at_start)))
+lost_sum = sum_over(j, k)(loss(client, j))
+_HUNDREDTH = sp.Rational(1, 100)
+
+STEP_OF_ROUND = Fact("k < K", at_most(l_ + 1, K), "l runs over the steps of the round.")
+GRADIENT = setting(
+    "gradient of a step",
+    equal(m(client, j), true_gradient(client, j) - loss(client, j)),
+    "The gradient of a step is sum_tau p_{tau,i} grad f_{tau,i} less the information loss.",
+)
+
+
+def _sum_of(name: str, power: int, value: sp.Expr) -> tuple[Step, ...]:
+    """sum_{l<K} l^power == value, a polynomial in K."""
+    relation = equal(sum_over(l_, k)(l_**power), value.subs(K, k))
+    return (
+        Induction(
+            f"{name}: n",
+            k,
+            relation,
+            Obligation(f"{name}: 0", relation.subs({k: 0}), ()),
+            (
+                laws.last_term(f"{name}: last", l_, k, l_**power),
+                Obligation(f"{name}: n + 1", relation.subs({k: k + 1}), (f"{name}: n (hypothesis)", f"{name}: last")),
+            ),
+        ),
+        laws.at(name, k, K, given=f"{name}: n"),
+    )
+
+
+def _one_client() -> tuple[Step, ...]:
+    """E||w_{t,i,l} - w_t||^2 of one client after l < K steps, by the sum of these over all steps; "one client"."""
+    start = F[client, draw].grad(w_t)
+    total = sum_over(j, k)
+    change = true_gradient(client, j) - start
+    noisy, rest = k * start + S(client, k), total(change) - lost_sum
+    moved = norm(x(client, j) - w_t) ** 2
+    each = E(moved)
+    of_step = each.xreplace({j: l_})
+
+    def bound(steps_done: sp.Expr, path: sp.Expr) -> sp.Expr:
+        return eta_l**2 * (
+            2 * steps_done**2 * over_past(norm2(start))
+            + 2 * steps_done * sigma2
+            + 4 * steps_done * L**2 * path
+            + 4 * steps_done**2 * client_loss2(client)
+        )
+
+    return (
+        laws.norm_squared("distance of a client", x(client, k) - w_t, *EXPECTATION),
+        laws.rewrite("path of a client", E(norm2(x(client, k) - w_t)), given=(PATH, SUMS, GRADIENT)),
+        laws.square("parts", noisy - rest, *EXPECTATION),
+        *averaged(laws.along("noise given w_t", start, given=CENTRED), over_past),
+        laws.square("rest", total(change) + lost_sum, *EXPECTATION),
+        *averaged(laws.jensen("Jensen", total, change), *EXPECTATION),
+        laws.lipschitz("Lipschitz", F[client, draw], x(client, j), w_t),
+        laws.norm_squared("change", change),
+        Obligation("change of a step", at_most(norm2(change), L**2 * moved), ("Lipschitz", "change")),
+        laws.mean("changes", total, given="change of a step"),
+        laws.mean("changes given the past", over_noises, given="changes"),
+        laws.mean("changes in the mean", over_past, given="changes given the past"),
+        laws.exchange("noises inside", over_noises, total, moved),
+        laws.mean("noises inside in the mean", over_past, given="noises inside"),
+        laws.exchange("past inside", over_past, total, over_noises(moved)),
+        Obligation(
+            "after k steps",
+            at_most(E(norm(x(client, k) - w_t) ** 2), bound(k, total(each))),
+            (
+                *(
+                    "distance of a client",
+                    "path of a client",
+                    "parts",
+                    "noise given w_t",
+                    "rest",
+                    "Jensen",
+                    "changes in the mean",
+                ),
+                *("noises inside in the mean", "past inside", "summed noise", "summed loss"),
+            ),
+        ),
+        laws.last_term("one more step", j, k, each),
+        Obligation("longer paths", at_most(total(each), sum_over(j, k + 1)(each)), ("one more step",)),
+        Obligation("within the round", at_most(l_, K), ("k < K",)),
+        laws.monotone("whole path", k, total(each), given=("longer paths", "within the round")),
+        laws.at("after l steps", k, l_, given="after k steps"),
+        Obligation(
+            "one client",
+            at_most(of_step, bound(l_, all_steps(each))),
+            ("after l steps", "whole path"),
+        ),
+    )
+
+
+def local_drift() -> tuple[Step, ...]:
+    """The mean of E||w_{t,i,k-1} - w_t||^2."""
+    y = K * eta_l
+    moved = norm(x(i, j) - w_t) ** 2
+    each = E(moved)
+    renamed = equal(sum_over(l_, k)(each.xreplace({j: l_})), sum_over(j, k)(each))
+    first, second = K * (K - 1) / 2, K * (K - 1) * (2 * K - 1) / 6
+    start = over_past(norm2(at_start))
+    whole = sp.Rational(2, 3) * each_start2 + sigma2 / K + sp.Rational(4, 3) * rms_loss**2
+    over_steps = eta_l**2 * (
+        2 * second * start + 2 * first * sigma2 + 4 * first * L**2 * all_steps(each) + 4 * second * client_loss2(i)
+    )
+    return (
+        *_one_client(),
+        laws.at("each client", client, i, given="one client"),
+        laws.mean("sum over the steps", sum_over(l_, K), given="each client"),
+        Induction(
+            "another index",
+            k,
+            renamed,
+            Obligation("another index: none", renamed.subs({k: 0}), ()),
+            (
+                laws.last_term("last by l", l_, k, each.xreplace({j: l_})),
+                laws.last_term("last by j", j, k, each),
+                Obligation(
+                    "another index: next",
+                    renamed.subs({k: k + 1}),
+                    ("another index (hypothesis)", "last by l", "last by j"),
+                ),
+            ),
+        ),
+        laws.at("by another index", k, K, given="another index"),
+        *_sum_of("sum of numbers", 1, first),
+        *_sum_of("sum of squares", 2, second),
+        Obligation(
+            "over the steps",
+            at_most(all_steps(each), over_steps),
+            ("sum over the steps", "by another index", "sum of numbers", "sum of squares"),
+        ),
+        laws.mean("over the clients", all_clients, given="over the steps"),
+        laws.exchange("E of clients: noises", over_noises, all_clients, all_steps(moved)),
+        laws.mean("E of clients: past", over_past, given="E of clients: noises"),
+        laws.exchange("E of clients", over_past, all_clients, over_noises(all_steps(moved))),
+        laws.exchange("E of steps: noises", over_noises, all_steps, moved),
+        laws.mean("E of steps: past", over_past, given="E of steps: noises"),
+        laws.mean("E of steps of all: noises", all_clients, given="E of steps: past"),
+        laws.exchange("E of steps: inside", over_past, all_steps, over_noises(moved)),
+        laws.mean("E of steps of all", all_clients, given="E of steps: inside"),
+        Obligation(
+            "expectation inside",
+            equal(drift2, clients(steps(each))),
+            (
+                *("E of clients: past", "E of clients"),
+                *("E of steps of all: noises", "E of steps of all"),
+            ),
+        ),
+        Obligation(
+            "drift",
+            at_most(
+                clients(steps(each)),
+                eta_l**2
+                * (
+                    (K - 1) * (2 * K - 1) / 3 * each_start2
+                    + (K - 1) * sigma2
+                    + 2 * (K - 1) * L**2 * K * clients(steps(each))
+                    + (K - 1) * (2 * K - 1) / 3 * 2 * rms_loss**2
+                ),
+            ),
+            ("over the clients",),
+        ),
+        Obligation(
+            "drift in K",
+            at_most(drift2, y**2 * (whole + 2 * L**2 * drift2)),
+            ("drift", "expectation inside", "steps"),
+        ),
+        Obligation("local step", at_most(y * L, sp.Rational(1, 10)), ("step size", "eta_g", "eta")),
+        Obligation("local step squared", at_most(y**2 * L**2, _HUNDREDTH), ("local step",)),
+        Obligation(
+            "drift bound",
+            at_most(drift2, sp.Rational(50, 49) * y**2 * whole),
+            ("drift in K", "local step squared"),
+        ),
+    )

@@ -1,0 +1,274 @@
+"""Definitions: equations that introduce something, and so assume nothing.
+
+A set of definitions is accepted if each of them determines something of its own, a symbol or the members of a
+sequence, from what comes before it. Then every choice of the other quantities can be completed to a solution. What
+fails this restricts those quantities: it is a hypothesis, and belongs among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from cflag_theory.claims.engine import algebra
+from cflag_theory.claims.engine.claim import Fact, Statement
+from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.operators import Atom, Index
+from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.terms import Basis, Named, Term
+
+
+@dataclass(frozen=True)
+class Definition:
+    """An equation with what it defines: `term` to the power `power` is `value`, or exp of it is, if `power` is 0.
+
+    `nonzero` is what `value` was divided by.
+    """
+
+    term: sp.Expr
+    power: int
+    value: sp.Expr
+    nonzero: sp.Expr
+
+    @property
+    def head(self) -> Any:
+        """The symbol or the sequence."""
+        return _head(self.term)
+
+    @property
+    def running(self) -> frozenset[sp.Symbol]:
+        """The symbols for every value of which it holds: the indices of the defined member."""
+        return frozenset() if self.term.is_Symbol else frozenset(self.term.free_symbols)
+
+
+def quantified(statement: Statement) -> list[tuple[Fact, frozenset[sp.Symbol]]]:
+    """The facts of a statement with the indices for every value of which they hold."""
+    found = [(fact, frozenset(fact.forall)) for fact in statement.hypotheses]
+    for fact, what in zip(statement.definitions, _meanings(statement), strict=True):
+        running = what.running if isinstance(what, Definition) else indices(fact)
+        found.append((fact, running | {*fact.forall}))
+    return found
+
+
+def assumptions(statement: Statement) -> tuple[Fact, ...]:
+    """What a statement assumes: its hypotheses, and those of its definitions that restrict something."""
+    meanings = zip(statement.definitions, _meanings(statement), strict=True)
+    return (*statement.hypotheses, *(fact for fact, what in meanings if isinstance(what, str)))
+
+
+def _meanings(statement: Statement) -> tuple[Definition | str, ...]:
+    # A symbol that has a meaning is nothing new: an equation for it restricts what it means.
+    return defined(*(tuple(_unfolded(f) for f in facts) for facts in (statement.definitions, statement.hypotheses)))
+
+
+def _unfolded(fact: Fact) -> Relation:
+    return Relation(unfold(fact.relation.left), fact.relation.op, unfold(fact.relation.right))
+
+
+def indices(fact: Fact) -> frozenset[sp.Symbol]:
+    """The indices of a fact that holds at every index: those of its left side, or else of its right side.
+
+    None for a symbol's value: that is about one value of each index.
+    """
+    sides = (fact.relation.left, fact.relation.right)
+    if isinstance(sides[0], Index):
+        # What a member of a range stands for, whatever the range's end.
+        return frozenset(sides[1].free_symbols)
+    for side in sides[:1] if sides[0].is_Symbol and fact.relation.op == "==" else sides:
+        found = [term.free_symbols for term in side.atoms(AppliedUndef, Basis)]
+        if found:
+            return frozenset().union(*found)
+    return frozenset(fact.forall)
+
+
+@cache
+def defined(facts: tuple[Relation, ...], hypotheses: tuple[Relation, ...] = ()) -> tuple[Definition | str, ...]:
+    """What each equation defines, or what is wrong with it.
+
+    An equation may be solved for its term: a x^n + b = 0 with a that is never 0, and a root in the range of x. That
+    is shown by sympy, or else by z3 from those relations that do not depend on x.
+    """
+    chosen: dict[int, Definition] = {}
+    # What is written as a definition first: an equation between two terms could define either.
+    for i in sorted(range(len(facts)), key=lambda i: not _is_term(facts[i].left)):
+        free = [d for d in _solutions(facts[i]) if not any(_overlap(d, old) for old in chosen.values())]
+        if free:
+            chosen[i] = next((d for given in ((), (*hypotheses,)) for d in free if _exists(d, given)), free[0])
+    uses = {d: _used(d, chosen.values()) for d in chosen.values()}
+    found: dict[int, Definition | str] = {}
+    # In an order in which each finds what it uses done. Signs may then be shown from what is done, and in no circle.
+    done: list[Relation] = list(hypotheses)
+    for i, d in sorted(chosen.items(), key=lambda item: len(_reachable(item[1], uses, earlier=False))):
+        if d in _reachable(d, uses, earlier=False):
+            found[i] = f"{d.term} is defined by itself"
+            continue
+        after = {d.head, *(other.head for other in uses if d in _reachable(other, uses, earlier=True))}
+        found[i] = _existence_fault(d, _without(after, done)) or d
+        done.append(facts[i])
+    return tuple(found.get(i, "it is no equation for something that is not defined yet") for i in range(len(facts)))
+
+
+def _solutions(equation: Relation) -> Iterator[Definition]:
+    """The equation solved for each of its terms that allows it: the left side itself first."""
+    left, right = equation.left, equation.right
+    if equation.op != "==":
+        return
+    terms = [left] if _is_term(left) else sorted(set(_bare(left)), key=lambda t: (t.is_Symbol, str(t)))
+    for term in terms:
+        if left == term and term not in _terms(right):
+            yield Definition(term, 1, right, sp.S.One)
+        elif isinstance(left, Named):
+            continue
+        elif left == sp.exp(term) and not right.has(term):
+            yield Definition(term, 0, right, sp.S.One)
+        else:
+            poly = sp.Poly(equation.slack, term, domain="EX") if _polynomial(equation.slack, term) else None
+            degrees = [] if poly is None else [d for (d,) in poly.monoms() if d]
+            if poly is not None and len(degrees) == 1:
+                a, b = poly.coeff_monomial(term ** degrees[0]), poly.coeff_monomial(1)
+                yield Definition(term, degrees[0], -b / a, a)
+
+
+def _is_term(expr: sp.Expr) -> bool:
+    return isinstance(expr, sp.Symbol | AppliedUndef | Named)
+
+
+def _bare(expr: sp.Expr) -> Iterator[sp.Expr]:
+    """The symbols and members of sequences in an expression, those inside of terms made of vectors left out."""
+    if isinstance(expr, sp.Symbol | AppliedUndef):
+        yield expr
+    elif not isinstance(expr, Term):
+        for part in expr.args:
+            yield from _bare(part)
+
+
+def _polynomial(expr: sp.Expr, term: sp.Expr) -> bool:
+    inside = [part for part in expr.atoms(sp.exp, Term) if term in _terms(part)]
+    return not inside and bool(expr.is_polynomial(term))
+
+
+def _overlap(new: Definition, old: Definition) -> bool:
+    """Whether two definitions may speak of the same number: only members at different fixed places do not."""
+    if new.head != old.head:
+        return False
+    return not any(_apart(_place(a), _place(b)) for a, b in zip(_indices(new.term), _indices(old.term), strict=True))
+
+
+def _place(index: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """An index as its symbols and a number: k + 2 is (k, 2)."""
+    number, symbols = index.as_coeff_Add()
+    return symbols, number
+
+
+def _apart(a: tuple[sp.Expr, sp.Expr], b: tuple[sp.Expr, sp.Expr]) -> bool:
+    """Whether two indices differ whatever their symbols, which are 0, 1, 2, ..."""
+    if a[0] == b[0] == 0:
+        return bool(a[1] != b[1])
+    fixed, moving = (a, b) if a[0] == 0 else (b, a)
+    return bool(fixed[0] == 0 and moving[0].is_nonnegative and moving[1] > fixed[1])
+
+
+def _without(heads: Iterable[Any], relations: Iterable[Relation]) -> tuple[Relation, ...]:
+    """The relations that say nothing of certain symbols and sequences."""
+    return tuple(r for r in relations if {*heads}.isdisjoint(map(_head, _terms(r.left, r.right))))
+
+
+def _exists(d: Definition, given: Iterable[Relation]) -> bool:
+    return _existence_fault(d, _without((d.head,), given)) is None
+
+
+def _existence_fault(d: Definition, others: tuple[Relation, ...]) -> str | None:
+    if isinstance(d.term, Named):
+        # A vector may be any.
+        return None if d.power == 1 and d.nonzero == 1 else f"{d.term} is not given as a vector"
+    if not d.term.is_real:
+        return f"{d.term} is not declared real"
+    if d.nonzero.is_nonzero is not True and not _shown(d.nonzero, "<", others) and not _shown(-d.nonzero, "<", others):
+        return f"{d.nonzero} is not shown to differ from 0"
+    if d.term.is_integer and not (d.power == 1 and d.value.is_integer):
+        return f"{d.value} is not shown to be an integer"
+    if d.power == 0 or d.term.is_positive:
+        needed = "<"
+    elif d.term.is_nonnegative or d.power % 2 == 0:
+        needed = "<="
+    else:
+        return None
+    return None if _shown(d.value, needed, others) else f"0 {needed} {d.value} is not shown"
+
+
+def _at_least_one(expr: sp.Expr) -> bool:
+    base, power = (sp.S(2), expr.args[0]) if isinstance(expr, sp.exp) else expr.as_base_exp()
+    return bool(not power.is_number and power.is_nonnegative and (base - 1).is_nonnegative)
+
+
+def _sign(power: sp.Expr) -> dict[str, bool]:
+    base, exponent = (sp.S(2), power.args[0]) if isinstance(power, sp.exp) else power.as_base_exp()
+    return {"positive" if exponent.is_positive and (base - 1).is_positive else "nonnegative": True}
+
+
+@cache
+def _shown(expr: sp.Expr, op: str, others: tuple[Relation, ...]) -> bool:
+    """Whether 0 op expr follows from the signs of its symbols or, for z3, from the other relations."""
+    # (1 + u)^n and exp(u) are 1 and more.
+    whole = {term: algebra.unknown("number", term) for term in expr.atoms(*Atom)}
+    expr = expr.xreplace(whole).replace(_at_least_one, lambda e: 1 + sp.Dummy("more", **_sign(e)))
+    if expr.is_positive or (op == "<=" and expr.is_nonnegative):
+        return True
+    try:
+        if op == "<=" and algebra.manifestly_nonnegative(algebra.Atoms()(expr)):
+            return True
+        above, under = sp.fraction(sp.together(expr))
+        product = expr if under == 1 else above * under
+        named = {number: term for term, number in whole.items()}
+        return algebra.follows(Relation(sp.S.Zero, op, product.xreplace(named)), others)
+    except sp.PolynomialError:
+        return False
+
+
+def _terms(*exprs: sp.Expr) -> set[sp.Expr]:
+    return set().union(*(expr.atoms(sp.Symbol, AppliedUndef, Named) for expr in exprs))
+
+
+def _head(term: sp.Expr) -> Any:
+    if isinstance(term, Named):
+        return term.args[0]
+    return term.func if isinstance(term, AppliedUndef) else term
+
+
+def _indices(term: sp.Expr) -> tuple[sp.Expr, ...]:
+    return tuple(term.args[1:] if isinstance(term, Named) else term.args)
+
+
+def _used(d: Definition, definitions: Iterable[Definition]) -> dict[Definition, bool]:
+    """The definitions of what a definition uses, with whether only an earlier member of a sequence is used."""
+    found: dict[Definition, bool] = {}
+    for term in _terms(d.value, d.nonzero) - d.running:
+        for other in definitions:
+            if other.head == _head(term):
+                found[other] = found.get(other, True) and _earlier(term, d.term)
+    return found
+
+
+def _earlier(used: sp.Expr, new: sp.Expr) -> bool:
+    """Whether the used member comes before the defined one: one index is smaller and none is larger."""
+    pairs = zip(_indices(used), _indices(new), strict=False)
+    return any(sp.sympify(b - a).is_positive for a, b in pairs) and all(
+        sp.sympify(b - a).is_nonnegative for a, b in zip(_indices(used), _indices(new), strict=False)
+    )
+
+
+def _reachable(start: Definition, uses: dict[Definition, dict[Definition, bool]], *, earlier: bool) -> set[Definition]:
+    """The definitions that one uses, directly or not; unless `earlier`, without uses of earlier members."""
+    seen: set[Definition] = set()
+    waiting = [start]
+    while waiting:
+        for other, before in uses[waiting.pop()].items():
+            if (earlier or not before) and other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return seen

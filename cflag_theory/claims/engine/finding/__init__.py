@@ -1,0 +1,1 @@
+"""What the finder is made of: polynomials, linear programs and squares."""

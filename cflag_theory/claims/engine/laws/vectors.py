@@ -1,0 +1,157 @@
+"""Rules on inner products, norms and functions."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from cflag_theory.claims.engine.laws.core import (
+    Known,
+    RuleError,
+    no_steps,
+    nonnegative,
+    one_step,
+    positive,
+    rewritten,
+    rule,
+    same_vector,
+    under,
+)
+from cflag_theory.claims.engine.operators import Operator
+from cflag_theory.claims.engine.relation import Relation, at_most, equal
+from cflag_theory.claims.engine.terms import Function, dot, is_vector, norm, norm2
+
+
+@rule("Cauchy-Schwarz", "<u, v> <= ||u|| ||v||.")
+def cauchy_schwarz(premises: list[Known], u: sp.Expr, v: sp.Expr) -> Relation:
+    """<u, v> <= ||u|| ||v||."""
+    no_steps(premises)
+    return at_most(dot(u, v), norm(u) * norm(v))
+
+
+@rule("triangle inequality", "||u_1 + ... + u_n|| <= ||u_1|| + ... + ||u_n||.")
+def triangle(premises: list[Known], total: sp.Expr, *summands: sp.Expr) -> Relation:
+    """||total|| <= sum of the summands' norms; `given` names the vector equations by which they sum to the total."""
+    same_vector(total, sp.Add(*summands), premises)
+    return at_most(norm(total), sp.Add(*map(norm, summands)))
+
+
+@rule("square of a norm", "||v||^2 = <v, v>, expanded, and so under means.")
+def norm_squared(premises: list[Known], v: sp.Expr, *operators: Operator) -> Relation:
+    """norm(v)^2 == norm2(v), under the operators, of which the first is the innermost."""
+    no_steps(premises)
+    return equal(under(norm(v) ** 2, operators), under(norm2(v), operators))
+
+
+def _real(number: sp.Expr) -> sp.Expr:
+    if not number.is_real:
+        raise RuleError(f"{number} need not be real")
+    return number
+
+
+@rule("square", "0 <= <v, v>, expanded, and so under means; for a number, its square.")
+def square(premises: list[Known], v: sp.Expr, *operators: Operator) -> Relation:
+    """0 <= norm2(v), under the operators, of which the first is the innermost: for v = a u - w, Young's inequality.
+
+    The square of a number is expanded too, so that that of a root is what stands under it.
+    """
+    no_steps(premises)
+    return at_most(0, under(norm2(v) if is_vector(v) else sp.expand(_real(v) ** 2), operators))
+
+
+@rule("equal vectors", "Equal vectors may replace each other.")
+def rewrite(premises: list[Known], expr: sp.Expr) -> Relation:
+    """expr == the same with the vectors that `given` defines replaced by their definitions."""
+    return equal(expr, rewritten(expr, premises))
+
+
+@rule("equal vectors in a relation", "Equal vectors may replace each other.")
+def replaced(premises: list[Known]) -> Relation:
+    """The first step in `given`, with the vectors that the others define replaced by their definitions."""
+    if len(premises) < 2:
+        raise RuleError("the rule needs a relation and the vector equations to use in it")
+    relation, equations = premises[0].relation, premises[1:]
+    kind = equal if relation.op == "==" else at_most
+    return kind(rewritten(relation.left, equations), rewritten(relation.right, equations))
+
+
+@rule("equation along a vector", "If u = v then <u, w> = <v, w>.")
+def along(premises: list[Known], w: sp.Expr) -> Relation:
+    """<u, w> == <v, w> for the vector equation u == v that `given` names."""
+    relation = one_step(premises, "a vector equation").relation
+    if relation.op != "==" or not (is_vector(relation.left) or is_vector(relation.right)):
+        raise RuleError(f"{relation} is no equation between vectors")
+    return equal(dot(relation.left, w), dot(relation.right, w))
+
+
+@rule("null vector", "If ||v|| = 0 then <v, w> = 0.")
+def null(premises: list[Known], v: sp.Expr, w: sp.Expr) -> Relation:
+    """<v, w> == 0, where `given` shows norm(v) == 0 or norm2(v) == 0."""
+    relation = one_step(premises, "||v|| = 0").relation
+    if relation.op != "==" or relation.right != 0 or relation.left not in (norm(v), norm2(v)):
+        raise RuleError(f"{relation} does not say that {v} is zero")
+    return equal(dot(v, w), 0)
+
+
+# Functions.
+
+
+def _declared(value: sp.Expr | None, f: Function, what: str) -> sp.Expr:
+    if value is None:
+        raise RuleError(f"{f} is not declared {what}")
+    return value
+
+
+@rule("smoothness", "An L-smooth f has f(y) <= f(x) + <grad f(x), y - x> + (L/2) ||y - x||^2.")
+def smooth(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr) -> Relation:
+    """f(y) <= f(x) + <grad f(x), y - x> + (L/2) ||y - x||^2."""
+    no_steps(premises)
+    L = _declared(f.properties.smooth, f, "smooth")
+    return at_most(f(y), f(x) + dot(f.grad(x), y - x) + sp.expand(L * norm2(y - x) / 2))
+
+
+@rule("Lipschitz gradient", "An L-smooth f has ||grad f(x) - grad f(y)|| <= L ||x - y||.")
+def lipschitz(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr) -> Relation:
+    """||grad f(x) - grad f(y)|| <= L ||x - y||."""
+    no_steps(premises)
+    return at_most(norm(f.grad(x) - f.grad(y)), _declared(f.properties.smooth, f, "smooth") * norm(x - y))
+
+
+@rule("convexity", "A mu-convex f has f(y) >= f(x) + <grad f(x), y - x> + (mu/2) ||y - x||^2.")
+def convex(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr) -> Relation:
+    """f(x) + <grad f(x), y - x> + (mu/2) ||y - x||^2 <= f(y)."""
+    no_steps(premises)
+    mu = _declared(f.properties.mu, f, "convex")
+    return at_most(f(x) + dot(f.grad(x), y - x) + sp.expand(mu * norm2(y - x) / 2), f(y))
+
+
+@rule(
+    "interpolation",
+    "A convex, L-smooth f has f(y) >= f(x) + <grad f(x), y - x> + ||grad f(x) - grad f(y)||^2 / (2L).",
+)
+def interpolation(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr) -> Relation:
+    """f(x) + <grad f(x), y - x> + ||grad f(x) - grad f(y)||^2 / (2 L) <= f(y); L > 0."""
+    no_steps(premises)
+    L = positive(_declared(f.properties.smooth, f, "smooth"))
+    nonnegative(_declared(f.properties.mu, f, "convex"))
+    return at_most(f(x) + dot(f.grad(x), y - x) + sp.expand(norm2(f.grad(x) - f.grad(y)) / (2 * L)), f(y))
+
+
+@rule(
+    "co-coercivity",
+    "A mu-convex, L-smooth f has (mu + L) <grad f(x) - grad f(y), x - y> >= mu L ||x - y||^2 + ||grad f(x) - grad "
+    "f(y)||^2.",
+)
+def cocoercive(premises: list[Known], f: Function, x: sp.Expr, y: sp.Expr) -> Relation:
+    """mu L ||x - y||^2 + ||grad f(x) - grad f(y)||^2 <= (mu + L) <grad f(x) - grad f(y), x - y>."""
+    no_steps(premises)
+    L = nonnegative(_declared(f.properties.smooth, f, "smooth"))
+    mu = nonnegative(_declared(f.properties.mu, f, "convex"))
+    apart, change = x - y, f.grad(x) - f.grad(y)
+    return at_most(sp.expand(mu * L * norm2(apart)) + norm2(change), sp.expand((mu + L) * dot(change, apart)))
+
+
+@rule("lower bound", "f is bounded below by the number that is declared.")
+def bounded_below(premises: list[Known], f: Function, x: sp.Expr) -> Relation:
+    """lower <= f(x)."""
+    no_steps(premises)
+    return at_most(_declared(f.properties.lower, f, "bounded below"), f(x))

@@ -1,0 +1,147 @@
+"""Whether a statement's hypotheses and definitions can hold together: a statement about nothing proves nothing.
+
+A model is found once by z3, kept in one file by what the facts say, and checked by putting its numbers in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+import sympy as sp
+import z3
+
+from cflag_theory.claims.engine.algebra import Atoms, to_z3
+from cflag_theory.claims.engine.certificates import as_text, sign
+from cflag_theory.claims.engine.claim import Statement
+from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.terms import is_vector
+
+STORE = Path(__file__).parents[1] / "models.json"
+
+# Resource units and not seconds, so that z3's answer is the same on a slow machine.
+_UNITS = 3_000_000
+_HOLDS = {"==": lambda e: e == 0, "<=": lambda e: e >= 0, "<": lambda e: e > 0}
+
+#: Numbers, as "p/q", by the text of what takes them.
+Model = dict[str, str]
+
+
+class Facts:
+    """The relations between numbers that a statement takes for granted, with a variable for what is no polynomial."""
+
+    def __init__(self, statement: Statement) -> None:
+        atoms = Atoms()
+        self.slacks: list[tuple[sp.Expr, str]] = []
+        for fact in (*statement.hypotheses, *statement.definitions):
+            left, right = unfold(fact.relation.left), unfold(fact.relation.right)
+            if not is_vector(left) and not is_vector(right):
+                self.slacks.append((atoms(right - left), fact.relation.op))
+        meaning = {dummy: term for term, dummy in atoms.of.items()}
+        free: set[sp.Symbol] = set().union(*(slack.free_symbols for slack, _ in self.slacks))
+        self.texts = {symbol: as_text(meaning.get(symbol, symbol)).strip("{}") for symbol in free}
+        named = meaning | {symbol: symbol for symbol in free}
+        signs = (f"{self.texts[symbol]}: {sign(named[symbol])}" for symbol in free)
+        plain = {symbol: sp.Symbol(self.texts[symbol]) for symbol in free}
+        lines = (f"{as_text(slack.xreplace(plain))} {op}" for slack, op in self.slacks)
+        self.key = hashlib.sha256("\n".join([*sorted(lines), *sorted(signs)]).encode()).hexdigest()[:20]
+
+    def hold(self, model: Mapping[str, str]) -> bool:
+        """Whether every relation holds at the model's numbers, and every number is one that its symbol can take."""
+        if set(model) != set(self.texts.values()):
+            return False
+        values = {symbol: sp.Rational(model[name]) for symbol, name in self.texts.items()}
+        if any(_strange(symbol, value) for symbol, value in values.items()):
+            return False
+        gaps = [(slack.xreplace(values), op) for slack, op in self.slacks]
+        return all(gap.is_Rational and _HOLDS[op](gap) for gap, op in gaps)
+
+    def search(self) -> tuple[str, Model | None]:
+        """z3's answer (sat, unsat or unknown) to whether the relations can hold together, and numbers if it has any."""
+        context = z3.Context()
+        solver = z3.Solver(ctx=context)
+        solver.set("rlimit", _UNITS)
+        variables: dict[sp.Symbol, z3.ArithRef] = {}
+        for slack, op in self.slacks:
+            solver.add(_HOLDS[op](to_z3(slack, variables, context)))
+        for symbol, variable in variables.items():
+            if symbol.is_positive:
+                solver.add(variable > 0)
+            elif symbol.is_nonnegative:
+                solver.add(variable >= 0)
+            if symbol.is_integer:
+                solver.add(z3.IsInt(variable))
+        word = str(solver.check())
+        if word == "unknown":
+            word = _one_by_one(solver, list(variables.values()))
+        if word != "sat":
+            return word, None
+        found = solver.model()
+        values = {symbol: found.eval(variable, model_completion=True) for symbol, variable in variables.items()}
+        if not all(isinstance(value, z3.RatNumRef) for value in values.values()):
+            return word, None
+        model = {self.texts[symbol]: str(value.as_fraction()) for symbol, value in values.items()}
+        return word, model if self.hold(model) else None
+
+
+def _one_by_one(solver: z3.Solver, variables: list[z3.ArithRef]) -> str:
+    """z3's answer once small numbers are put in for variables in turn, wherever it does not exclude them."""
+    for variable in variables:
+        for number in (1, 2, 0):
+            solver.push()
+            solver.add(variable == number)
+            word = str(solver.check())
+            if word == "sat":
+                return word
+            if word == "unknown":
+                break
+            solver.pop()
+    return "unknown"
+
+
+def _strange(symbol: sp.Symbol, value: sp.Rational) -> bool:
+    return any(
+        getattr(symbol, f"is_{kind}") and not getattr(value, f"is_{kind}")
+        for kind in ("positive", "nonnegative", "integer")
+    )
+
+
+@cache
+def load() -> Mapping[str, Model]:
+    """The models as they stand in the package."""
+    models: Mapping[str, Model] = json.loads(STORE.read_text(encoding="utf-8"))
+    return models
+
+
+def vacuous(statement: Statement) -> bool:
+    """Whether nothing can satisfy the hypotheses and definitions, as z3 says where no kept model does."""
+    facts = Facts(statement)
+    kept = load().get(facts.key)
+    return not (kept is not None and facts.hold(kept)) and facts.search()[0] == "unsat"
+
+
+def models(statements: Iterable[Statement]) -> tuple[dict[str, Model], list[str]]:
+    """The models that these statements need, found anew where none is kept that fits, and what z3 finds none for.
+
+    Where z3 knows that there is one, but none in fractions, nothing is kept.
+    """
+    found: dict[str, Model] = {}
+    missing = []
+    for facts, words in ((Facts(statement), statement.words) for statement in statements):
+        kept = load().get(facts.key)
+        word, model = ("sat", dict(kept)) if kept is not None and facts.hold(kept) else facts.search()
+        if model is not None:
+            found[facts.key] = model
+        if word != "sat":
+            missing.append(words)
+    return found, missing
+
+
+def save(models: Mapping[str, Model]) -> None:
+    """Write the store, sorted by key."""
+    ordered = {key: dict(sorted(models[key].items())) for key in sorted(models)}
+    STORE.write_text(json.dumps(ordered, indent=0) + "\n", encoding="utf-8")
+    load.cache_clear()

@@ -1,0 +1,83 @@
+"""Finds the certificates and the models of the ledger again: `python -m cflag_theory.claims.find [IDS]`.
+
+Entries of the stores that still pass their check are kept as they are; what nothing uses is dropped when no ids are
+given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cflag_theory.claims.engine import certificates, finder, vacuity
+from cflag_theory.claims.engine.algebra import certificate_fault
+from cflag_theory.claims.engine.claim import Statement
+from cflag_theory.claims.engine.transcript import Inference, asked
+from cflag_theory.claims.ledger import LEDGER, claim
+
+#: Longer than an examination may search.
+_SECONDS = 60.0
+
+
+def statements(ids: Iterable[str] = LEDGER) -> Iterator[tuple[str, Statement]]:
+    """Every statement of these claims, refutations included, with the id of its claim."""
+    for id in ids:
+        for part in claim(id).parts:
+            replaced = [one.statement for one in (part.repair, part.sharp) if one is not None]
+            yield from ((id, one) for one in (part.printed, part.refutation, *replaced) if one is not None)
+
+
+def obligations(ids: Iterable[str] = LEDGER) -> Iterator[tuple[str, Inference]]:
+    """Every obligation of these claims that has no certificate by hand, with the id of its claim."""
+    for id, statement in statements(ids):
+        yield from ((id, one) for one in asked(statement) if one.certificate is None)
+
+
+def refreshed(ids: Iterable[str] = LEDGER) -> tuple[dict[str, Any], list[str]]:
+    """The entries that these claims need, found anew where none is kept that passes, and what was not found."""
+    entries: dict[str, Any] = {}
+    unfound = []
+    for id, one in obligations(ids):
+        given = tuple(one.given.items())
+        key = certificates.key(one.goal, given)
+        if key in entries:
+            continue
+        kept = certificates.look_up(one.goal, given)
+        if kept is not None and certificate_fault(one.goal, one.given, kept) is None:
+            entries[key] = certificates.load()[key]
+            continue
+        try:
+            found = finder.find(one.goal, one.given, seconds=_SECONDS)
+        except TypeError:
+            # A vector where a number is needed: the examiner says so.
+            found = None
+        if found is None:
+            unfound.append(f"{id}: {one.name!r}: {one.goal}")
+        else:
+            entries[key] = certificates.entry(one.goal, given, found)
+    return entries, unfound
+
+
+def main() -> int:
+    """Write the stores; the exit status says whether everything was found."""
+    parser = argparse.ArgumentParser(prog="python -m cflag_theory.claims.find", description=__doc__)
+    parser.add_argument("ids", nargs="*", metavar="ID", help="claims; all if none are given")
+    ids = parser.parse_args().ids
+    entries, unfound = refreshed(ids or LEDGER)
+    # What is not found may be a proof in the making: nothing is dropped then.
+    partly = bool(ids or unfound)
+    certificates.save({**certificates.load(), **entries} if partly else entries)
+    models, missing = vacuity.models(statement for _, statement in statements(ids or LEDGER))
+    vacuity.save({**vacuity.load(), **models} if partly else models)
+    for line in unfound:
+        print(f"not found: {line}", file=sys.stderr)
+    for line in missing:
+        print(f"no model of what is assumed: {line}", file=sys.stderr)
+    print(f"{len(entries)} certificates, {len(models)} models")
+    return bool(unfound or missing)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

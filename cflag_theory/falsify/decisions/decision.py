@@ -1,0 +1,61 @@
+"""What became of a claim on both sides, and the derivation of a proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from cflag_theory.falsify.decisions.constants import Constant
+from cflag_theory.falsify.decisions.derivation import Derivation
+from cflag_theory.falsify.finding import PROVED, REFUTED, Finding
+
+NEITHER = "neither"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What became of a claim on both sides.
+
+    Attributes
+    ----------
+    outcome : str
+        "proved", "refuted" or "neither". With a free constant: whether a value was proved, else refuted.
+    finding : Finding
+        What was established; of a free constant, at the value that was proved, else at the one that was refuted.
+    constant : Constant or None
+        Of the free variable; where the outcome is "neither", of a factor of the right side.
+    derivation : Derivation or None
+        The lines of a proof, each with its multiplier, where a certificate was found.
+    instance : tuple of str
+        Of a refuted claim with vectors: its numbers, vectors and functions, a line each.
+    """
+
+    outcome: str
+    finding: Finding
+    constant: Constant | None = None
+    derivation: Derivation | None = None
+    instance: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The claim's."""
+        return self.finding.name
+
+    @property
+    def proved(self) -> bool:
+        """Whether the claim was proved for all values."""
+        return self.outcome == PROVED
+
+    @property
+    def refuted(self) -> bool:
+        """Whether a counterexample was found."""
+        return self.outcome == REFUTED
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values only: those of the finding, and what decides it."""
+        return self.finding.to_json() | {
+            "outcome": self.outcome,
+            "constant": None if self.constant is None else self.constant.to_json(),
+            "instance": list(self.instance),
+            "derivation": None if self.derivation is None else self.derivation.to_json(),
+        }

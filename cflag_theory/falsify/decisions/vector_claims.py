@@ -1,0 +1,178 @@
+"""Both sides of a claim with vectors: explicit small instances against rules and a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import sympy as sp
+
+from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative
+from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.errors import InconsistentEvidence, InvalidInput
+from cflag_theory.falsify.conjecture import Conjecture
+from cflag_theory.falsify.decisions.constants import Constant, Sandwich, least, sandwich
+from cflag_theory.falsify.decisions.decision import NEITHER, Decision
+from cflag_theory.falsify.decisions.derivation import derivation
+from cflag_theory.falsify.falsifying import falsify
+from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding
+from cflag_theory.falsify.search.cases import from_text
+from cflag_theory.falsify.search.guard import TimeUp, time_limit
+from cflag_theory.falsify.vector_terms.evaluating import NoMeaning
+from cflag_theory.falsify.vector_terms.instances import instances
+from cflag_theory.falsify.vector_terms.proving import prove_vectors
+from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
+
+#: Cases before the proving side is asked, and cases that a proof is tried on.
+_FIRST, _SAMPLE = 150, 60
+#: Proofs take as many seconds as so many evaluations may.
+_PROOF = 6
+
+
+def decide_vectors(
+    conjecture: Conjecture,
+    search: bool,
+    budget: int,
+    seed: int,
+    seconds: float,
+    progress: Callable[[int], None] | None = None,
+) -> Decision:
+    """Decide a claim with vectors; without `search` the proving side alone."""
+    try:
+        if conjecture.free is not None:
+            return _with_free_constant(conjecture, search, budget, seed, seconds, progress)
+        found = _both(conjecture, None, search, budget, seed, seconds, progress)
+        if found.outcome != NEITHER or found.finding.interrupted:
+            return found
+        return replace(found, constant=_factor(read_vectors(conjecture), found.finding, seconds))
+    except KeyboardInterrupt:
+        nothing = _no_instances(conjecture, budget, seed, "it was interrupted")
+        return Decision(NEITHER, replace(nothing, interrupted=True))
+
+
+def _both(
+    conjecture: Conjecture,
+    free: Fraction | None,
+    search: bool,
+    budget: int,
+    seed: int,
+    seconds: float,
+    progress: Callable[[int], None] | None,
+) -> Decision:
+    reading = read_vectors(conjecture, free)
+
+    def look(cases: int) -> Finding:
+        small = instances(conjecture, free)
+        try:
+            return falsify(small, budget=cases, seed=seed, seconds=seconds, algebra=False, progress=progress)
+        except NoMeaning as error:
+            return _no_instances(conjecture, budget, seed, str(error))
+
+    first = look(min(budget, _FIRST)) if search else None
+    if first is not None and (first.refuted or first.interrupted):
+        return _searched(conjecture, free, first)
+    try:
+        with time_limit(_PROOF * seconds):
+            statement = prove_vectors(reading)
+    except TimeUp:
+        statement = None
+    if statement is not None:
+        tried = first if first is not None else look(min(budget, _SAMPLE))
+        if tried.refuted:
+            raise InconsistentEvidence(
+                f"{conjecture.name}: rules and a certificate prove it, and at {dict(tried.case)} the left side is "
+                f"{tried.left} and the right side {tried.right}"
+            )
+        finding = replace(tried, status=PROVED, engines=("sympy", "z3"), not_covered=())
+        return Decision(PROVED, finding, derivation=derivation(statement))
+    if not search:
+        return Decision(
+            NEITHER, _no_instances(conjecture, budget, seed, "no search for a counterexample was asked for")
+        )
+    return _searched(conjecture, free, look(budget))
+
+
+def _searched(conjecture: Conjecture, free: Fraction | None, found: Finding) -> Decision:
+    """What a search found, with the instance that a counterexample is."""
+    if not found.refuted:
+        return Decision(NEITHER, found)
+    small = instances(conjecture, free)
+    return Decision(REFUTED, found, instance=tuple(small.told(from_text(small, found.case, what="the counterexample"))))
+
+
+def _no_instances(conjecture: Conjecture, budget: int, seed: int, why: str) -> Finding:
+    return Finding(
+        name=conjecture.name,
+        relation=conjecture.relation,
+        status=NOT_BROKEN,
+        ranges={name: str(one) for name, one in conjecture.variables.items()},
+        given=tuple(one.words for one in conjecture.hypotheses),
+        seed=seed,
+        budget=budget,
+        not_covered=(f"everything: {why}",),
+    )
+
+
+def _with_free_constant(
+    conjecture: Conjecture,
+    search: bool,
+    budget: int,
+    seed: int,
+    seconds: float,
+    progress: Callable[[int], None] | None,
+) -> Decision:
+    name = conjecture.free
+    assert name is not None
+    one = conjecture.variables.get(name)
+    if one is None:
+        raise InvalidInput(
+            f"{conjecture.name}: the free constant {name} needs a range: ranges={{{name!r}: Range(...)}}"
+        )
+    last: list[Decision] = []
+
+    def ask(value: Fraction) -> tuple[str, Decision]:
+        found = _both(conjecture, value, search, max(1, budget // 4), seed, seconds / 4, progress)
+        last[:] = [found]
+        if found.finding.interrupted:
+            raise KeyboardInterrupt
+        return found.outcome, found
+
+    reached: Sandwich[Decision] = sandwich(ask, Fraction(one.low), Fraction(one.high))
+    chosen = reached.proved or reached.refuted
+    against = reached.refuted[1].finding if reached.refuted else None
+    constant = Constant(
+        name,
+        reached.proved[0] if reached.proved else None,
+        reached.refuted[0] if reached.refuted else None,
+        reached.larger_is_weaker,
+        engines=reached.proved[1].finding.engines if reached.proved else (),
+        case=against.case if against else {},
+        left=against.left if against else "",
+        right=against.right if against else "",
+        tried=reached.tried,
+    )
+    return replace(chosen[1] if chosen else last[0], constant=constant)
+
+
+def _factor(reading: Reading, found: Finding, seconds: float) -> Constant | None:
+    """The smallest factor of the right side that is proved, where the right side is not negative."""
+    right = reading.goal.right
+    if reading.goal.op == "==" or not manifestly_nonnegative(Atoms()(right)):
+        return None
+
+    def ask(value: Fraction) -> tuple[str, tuple[str, ...]]:
+        scaled = sp.expand(sp.Rational(value.numerator, value.denominator) * right)
+        try:
+            with time_limit(max(seconds / 2, 1.0)):
+                goal = Relation(reading.goal.left, reading.goal.op, scaled)
+                proof = prove_vectors(replace(reading, goal=goal))
+        except TimeUp:
+            proof = None
+        return (NOT_BROKEN, ()) if proof is None else (PROVED, ("sympy", "z3"))
+
+    reached = least(ask, Fraction(found.largest_ratio or 0).limit_denominator(10**6))
+    name = "factor of the right side"
+    if reached.proved is None:
+        return Constant(name, tried=reached.tried)
+    return Constant(name, reached.proved[0], engines=reached.proved[1], tried=reached.tried)

@@ -1,0 +1,223 @@
+"""Terms with vectors at explicit vectors of numbers and explicit functions, on floats or exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.engine.operators import Index, Largest, Least, Operator, Total, TotalVector
+from cflag_theory.claims.engine.terms import Dot, Function, Gradient, Named, Norm, Value, parts
+from cflag_theory.falsify.search import exact_numbers
+
+Vector = list[Any]
+
+
+@cache
+def _parts(v: sp.Expr) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
+    return tuple(parts(v).items())
+
+
+@dataclass(frozen=True)
+class Piecewise:
+    """A function that is quadratic in pieces, separately in every coordinate, with a continuous gradient.
+
+    In a coordinate: slope w + q w^2/2 + h H(w - kink), where the second derivative of Huber's function H is 1 within
+    `width` of 0 and 0 elsewhere. So the second derivative is q outside, and q + h inside.
+    """
+
+    slope: Vector
+    outer: Vector
+    inner: Vector
+    kink: Vector
+    width: Vector
+    constant: Any = 0
+
+    def __str__(self) -> str:
+        shown = [self._words(c) for c in range(len(self.slope))]
+        constant = [str(self.constant)] if self.constant else []
+        return " + ".join([one for one in [*shown, *constant] if one]) or "0"
+
+    def _words(self, c: int) -> str:
+        """One coordinate as a formula, in w or in w1, w2."""
+        w = "w" if len(self.slope) == 1 else f"w{c + 1}"
+        # Without a piece inside, or with one that is no wider than a point, it is a parabola.
+        bend = self.inner[c] - self.outer[c] if self.width[c] else 0
+        parts = [(self.slope[c], w), (self.outer[c] / 2 if self.outer[c] else 0, f"{w}^2")]
+        found = [f"({factor}) {power}" for factor, power in parts if factor]
+        if bend:
+            off = f"{w} - ({self.kink[c]})" if self.kink[c] else w
+            found.append(f"({bend}) H({off}) with H(v) = v^2/2 for |v| <= {self.width[c]}, then linear")
+        return " + ".join(found)
+
+    def gradient(self, x: Vector) -> Vector:
+        """Its gradient at a point."""
+        return [self._derivative(c, w) + self.slope[c] for c, w in enumerate(x)]
+
+    def _derivative(self, c: int, w: Any) -> Any:
+        off = w - self.kink[c]
+        return self.outer[c] * w + (self.inner[c] - self.outer[c]) * min(max(off, -self.width[c]), self.width[c])
+
+    def value(self, x: Vector) -> Any:
+        """Its value at a point."""
+        return self.constant + sum(self._value(c, w) for c, w in enumerate(x))
+
+    def _value(self, c: int, w: Any) -> Any:
+        off, width = abs(w - self.kink[c]), self.width[c]
+        huber = off * off / 2 if off <= width else width * off - width * width / 2
+        return self.slope[c] * w + self.outer[c] * w * w / 2 + (self.inner[c] - self.outer[c]) * huber
+
+    def at_rest(self, x: Vector, change: Vector) -> Piecewise:
+        """The function with slopes changed so that its gradient at a point changes by this much."""
+        slope = [a + b for a, b in zip(self.slope, change, strict=True)]
+        return Piecewise(slope, self.outer, self.inner, self.kink, self.width, self.constant)
+
+    def least(self) -> Any | None:
+        """Its least value less the constant; None if it has none."""
+        total: Any = 0
+        for c in range(len(self.slope)):
+            least = self._least_along(c)
+            if least is None:
+                return None
+            total += least
+        return total
+
+    def _least_along(self, c: int) -> Any | None:
+        """Least value of one coordinate: at an end of a piece, or where the derivative vanishes."""
+        q, kink, width = self.outer[c], self.kink[c], self.width[c]
+        tail = (self.inner[c] - q) * width
+        low_slope, high_slope = self.slope[c] - tail, self.slope[c] + tail
+        if q < 0 or (q == 0 and (low_slope > 0 or high_slope < 0)):
+            return None
+        points = [kink - width, kink, kink + width]
+        if q > 0:
+            points += [-low_slope / q, -high_slope / q]
+        if self.inner[c] != 0:
+            points.append(kink - (self.slope[c] + q * kink) / self.inner[c])
+        return min(self._value(c, w) for w in points)
+
+
+@dataclass
+class World:
+    """Values for everything that a claim speaks of.
+
+    Attributes
+    ----------
+    dimension : int
+    numbers : mapping of symbol to number
+    vectors : mapping of (name, indices) to vector
+    functions : mapping of (name, indices) to Piecewise
+    weights : mapping of a mean's name to its weights
+    at : mapping of index to its value now
+    """
+
+    dimension: int
+    numbers: Mapping[sp.Symbol, Any]
+    vectors: dict[tuple[str, tuple[Any, ...]], Vector] = field(default_factory=dict)
+    functions: dict[tuple[str, tuple[Any, ...]], Piecewise] = field(default_factory=dict)
+    weights: Mapping[str, Vector] = field(default_factory=dict)
+    at: dict[sp.Symbol, int] = field(default_factory=dict)
+
+    def key(self, term: sp.Basic) -> tuple[str, tuple[Any, ...]]:
+        """Where a named vector, or a function, stands: its name and indices, those that run at their value now."""
+        name, *indices = term.args
+        return name.name, tuple(self.at[i] if isinstance(i, Index) else str(i) for i in indices)
+
+    def number(self, expr: sp.Expr) -> Any:
+        """The value of a number."""
+        if isinstance(expr, Index):
+            return self.at[expr]
+        if expr.is_Symbol:
+            return self.numbers[expr]
+        if expr.is_Rational:
+            return Fraction(int(expr.p), int(expr.q))
+        if isinstance(expr, sp.Add):
+            return sum(map(self.number, expr.args))
+        if isinstance(expr, sp.Mul):
+            return math.prod(map(self.number, expr.args))
+        if isinstance(expr, sp.Pow):
+            return self._power(expr)
+        if isinstance(expr, Dot):
+            u, v = map(self.vector, expr.args)
+            return sum(a * b for a, b in zip(u, v, strict=True))
+        if isinstance(expr, Norm):
+            return exact_numbers.sqrt(sum(a * a for a in self.vector(expr.args[0])))
+        if isinstance(expr, Value):
+            return self.functions[self.key(expr.args[0])].value(self.vector(expr.args[1]))
+        if isinstance(expr, Total):
+            return sum(weight * value for weight, value in self._members(expr, self.number))
+        if isinstance(expr, Largest | Least):
+            members = [self._bound(expr.bound, k, expr.body, self.number) for k in range(self._count(expr))]
+            return max(members) if isinstance(expr, Largest) else min(members)
+        if isinstance(expr, sp.exp | sp.log):
+            return getattr(exact_numbers, expr.func.__name__)(self.number(expr.args[0]))
+        if isinstance(expr, sp.Abs | sp.Max | sp.Min):
+            functions: dict[Any, Callable[..., Any]] = {sp.Abs: abs, sp.Max: max, sp.Min: min}
+            return functions[expr.func](*map(self.number, expr.args))
+        raise NoMeaning(f"{expr} has no value in a small instance")
+
+    def _power(self, expr: sp.Pow) -> Any:
+        base, power = self.number(expr.base), expr.exp
+        if power.is_Integer:
+            return base ** int(power)
+        if power.is_Rational and power.q == 2:
+            return exact_numbers.sqrt(base) ** int(power.p)
+        exponent = self.number(power)
+        if int(exponent) != exponent:
+            raise NoMeaning(f"{expr} is no power with a whole exponent")
+        return base ** int(exponent)
+
+    def _count(self, expr: sp.Expr) -> int:
+        return int(self.number(expr.outside)) + (1 if isinstance(expr, Largest) else 0)
+
+    def _bound(self, index: sp.Symbol, value: int, body: sp.Expr, of: Any) -> Any:
+        before = self.at.get(index)
+        self.at[index] = value
+        try:
+            return of(body)
+        finally:
+            if before is None:
+                del self.at[index]
+            else:
+                self.at[index] = before
+
+    def _members(self, total: sp.Expr, of: Any) -> list[tuple[Any, Any]]:
+        operator: Operator = total.operator
+        if operator.is_sum:
+            weights: Vector = [1] * int(self.number(operator.total))
+        else:
+            weights = self.weights[operator.args[0].name]
+        return [(weight, self._bound(operator.index, k, total.body, of)) for k, weight in enumerate(weights)]
+
+    def vector(self, expr: sp.Expr) -> Vector:
+        """The value of a vector."""
+        total: Vector = [0] * self.dimension
+        for basis, coefficient in _parts(expr):
+            factor = self.number(coefficient)
+            total = [a + factor * b for a, b in zip(total, self._basis(basis), strict=True)]
+        return total
+
+    def _basis(self, basis: sp.Expr) -> Vector:
+        if isinstance(basis, Named):
+            return self.vectors[self.key(basis)]
+        if isinstance(basis, Gradient):
+            return self.function(basis.args[0]).gradient(self.vector(basis.args[1]))
+        if isinstance(basis, TotalVector):
+            total: Vector = [0] * self.dimension
+            for weight, member in self._members(basis, self.vector):
+                total = [a + weight * b for a, b in zip(total, member, strict=True)]
+            return total
+        raise NoMeaning(f"{basis} has no value in a small instance")
+
+    def function(self, f: Function) -> Piecewise:
+        """A function, at the indices' values now."""
+        return self.functions[self.key(f)]
+
+
+class NoMeaning(Exception):
+    """A term that small instances do not give; the message names it."""

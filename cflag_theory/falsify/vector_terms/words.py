@@ -1,0 +1,108 @@
+"""What a claim with vectors is written in: vectors, functions with declared properties, means over an index.
+
+Everything else is sympy: `x - alpha * f.grad(x)` is a vector; `f(x)`, `dot(u, v)`, `norm2(v)`, `norm(v)` are numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.engine import operators, terms
+from cflag_theory.claims.engine.operators import index, sum_over
+from cflag_theory.claims.engine.terms import TermError, dot, norm, norm2
+
+#: So often a file may declare one name in different ways.
+_MOST = 200
+
+__all__ = ["dot", "function", "index", "mean", "norm", "norm2", "sum_over", "vector", "vectors"]
+
+
+def _latex(name: str, latex: str | None) -> str:
+    return latex if latex is not None else sp.latex(sp.Symbol(name))
+
+
+def vector(name: str, *indices: Any, latex: str | None = None) -> Any:
+    """A vector of any real inner-product space; with an index i, one vector for each i.
+
+    Parameters
+    ----------
+    indices : index or number
+        Such as `index("i")`: the vector depends on them.
+    latex : str, optional
+        How it prints, "@1", "@2" for the indices; its name without it.
+    """
+    places = ",".join(f"@{place}" for place in range(1, len(indices) + 1))
+    return _first_free(
+        name, lambda word: terms.vector(word, _latex(name, latex) + (f"_{{{places}}}" if places else ""))
+    )(*indices)
+
+
+def vectors(names: str) -> list[Any]:
+    """Several vectors by their names, divided by spaces."""
+    return [vector(name) for name in names.split()]
+
+
+def function(
+    name: str, *, smooth: Any = None, convex: bool = False, mu: Any = None, lower: Any = None, latex: str | None = None
+) -> Any:
+    """A differentiable function: f(x) is its value, f.grad(x) its gradient, f[i] a member of a family.
+
+    Parameters
+    ----------
+    smooth : number or symbol, optional
+        L, with ||grad f(x) - grad f(y)|| <= L ||x - y||.
+    convex : bool
+        Whether it is convex.
+    mu : number or symbol, optional
+        f - (mu/2) ||x||^2 is convex.
+    lower : number or symbol, optional
+        f(x) >= lower for all x.
+    """
+    declared = {"smooth": smooth, "mu": 0 if convex and mu is None else mu, "lower": lower}
+    given = {key: value for key, value in declared.items() if value is not None}
+    template = _latex(name, latex)
+    return _first_free(name, lambda word: terms.function(word, template, **given))
+
+
+def mean(name: str, over: Any) -> Any:
+    """A mean over an index with non-negative weights that sum to one, or an expectation: called with what is meant."""
+    return _first_free(name, lambda word: operators.mean_over(word, over))
+
+
+class OwnName(str):
+    """A name in a claim of one's own: it prints like any other and is equal to no name of the ledger.
+
+    Claims of one file may call different functions f: `number` tells them apart.
+    """
+
+    __slots__ = ("number",)
+    number: int
+
+    def __new__(cls, name: str, number: int) -> OwnName:
+        made = super().__new__(cls, name)
+        made.number = number
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OwnName) and str(self) == str(other) and self.number == other.number
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((str(self), self.number, "own"))
+
+
+def _first_free(name: str, declare: Callable[[str], Any]) -> Any:
+    """Declare a name, with the first number under which it is not declared otherwise."""
+    for number in count():
+        try:
+            return declare(OwnName(name, number))
+        except TermError:
+            if number > _MOST:
+                raise
+    raise AssertionError

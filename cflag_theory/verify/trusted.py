@@ -1,0 +1,101 @@
+"""What has to be trusted for a verdict that rests on a proof, file by file: `python -m cflag_theory.verify.trusted`.
+
+Two ways lead to "proved": the examiner with sympy and z3, and a whole theorem that Coq's kernel accepts. Each trusts
+its own files, and the claims' modules with the statements. What finds certificates or writes proofs is not among them:
+its results are checked.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+#: Where the examiner begins; its imports within the package are trusted unless their results are checked.
+EXAMINER = "claims/engine/examiner.py"
+#: Modules that the examiner imports and does not have to believe, with the reason.
+CHECKED = {
+    "claims/engine/certificates.py": "a certificate that it keeps or has found is checked by algebra",
+}
+#: What is trusted about a whole theorem besides Coq's kernel: that its text is the statement, and how Coq is asked. Of
+#: the files in Coq only the definitions are trusted (space, operator, smooth, maximum); their proofs are checked.
+COQ = (
+    "claims/coq/text.py",
+    "claims/coq/theorem.py",
+    "claims/engine/claim.py",
+    # Of the examiner only for which values of its indices a hypothesis is meant.
+    "claims/engine/examiner.py",
+    "claims/engine/notation.py",
+    "claims/engine/operators.py",
+    "claims/engine/relation.py",
+    "claims/engine/terms.py",
+    "verify/coq.py",
+)
+
+
+@dataclass(frozen=True)
+class Trusted:
+    """Files that one way to "proved" trusts, with their numbers of lines."""
+
+    way: str
+    lines: dict[str, int]
+
+    @property
+    def total(self) -> int:
+        """All lines together."""
+        return sum(self.lines.values())
+
+
+def trusted() -> tuple[Trusted, Trusted]:
+    """The files that the examiner trusts, and those that a whole theorem in Coq does."""
+    examiner = sorted(imported(EXAMINER) - set(CHECKED))
+    return (
+        Trusted("sympy and z3, through the examiner", {name: _lines(name) for name in examiner}),
+        Trusted("Coq's kernel, for a whole theorem", {name: _lines(name) for name in COQ}),
+    )
+
+
+@cache
+def imported(name: str) -> frozenset[str]:
+    """A file of the package and those that it imports, directly or not; what is imported by a checked one is not."""
+    found: set[str] = set()
+    ahead = [name]
+    while ahead:
+        one = ahead.pop()
+        if one in found:
+            continue
+        found.add(one)
+        if one not in CHECKED:
+            ahead += _imports(PACKAGE / one)
+    return frozenset(found)
+
+
+def _imports(path: Path) -> list[str]:
+    """The files that a file imports from the package."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == PACKAGE.name:
+            base = PACKAGE.joinpath(*node.module.split(".")[1:])
+            for each in (base, *(base / alias.name for alias in node.names)):
+                for file in (each.with_suffix(".py"), each / "__init__.py"):
+                    if file.is_file() and _lines(str(file.relative_to(PACKAGE))) > 1:
+                        found.append(file.relative_to(PACKAGE).as_posix())
+    return found
+
+
+def _lines(name: str) -> int:
+    return len((PACKAGE / name).read_text(encoding="utf-8").splitlines())
+
+
+def main() -> None:
+    """Print both lists."""
+    for one in trusted():
+        print(f"{one.way}: {one.total} lines")
+        for name, count in one.lines.items():
+            print(f"  {count:4} {name}")
+
+
+if __name__ == "__main__":
+    main()

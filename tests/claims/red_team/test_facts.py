@@ -1,0 +1,205 @@
+"""Attacks through hypotheses, definitions and names."""
+
+from __future__ import annotations
+
+import sympy as sp
+from attacks import Attack, answer, claims, fact, table
+
+from cflag_theory.claims.engine.algebra import residual, slack
+from cflag_theory.claims.engine.definitions import assumptions
+from cflag_theory.claims.engine.examiner import examine
+from cflag_theory.claims.engine.relation import at_most, below, equal
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, RuleUse
+
+k, n, j = (sp.Symbol(name, integer=True, nonnegative=True) for name in "knj")
+u, v, w = sp.symbols("u v w", real=True)
+p = sp.Symbol("p", nonnegative=True)
+s, z = sp.Function("s", real=True), sp.Function("z", real=True)
+q, r = (sp.Function(name, nonnegative=True) for name in "qr")
+FALSE = at_most(1, 0)
+START = fact("start", equal(s(0), 0))
+NEXT = fact("next", equal(s(k + 1), s(k) + 1))
+
+
+def assumed(*where, given=()):
+    """The names of the definitions that count as hypotheses."""
+    counted = assumptions(claims(FALSE, given=given, where=where)())
+    return ", ".join(one.name for one in counted if one in where)
+
+
+def restricts(name, *where, given=(), assumes):
+    return Attack(name, lambda: assumed(*where, given=given), assumes)
+
+
+@table(
+    restricts("an inequality", fact("a", at_most(w, 0)), assumes="a"),
+    restricts("a strict inequality", fact("a", below(w, 0)), assumes="a"),
+    restricts("two values of one symbol", fact("a", equal(w, 0)), fact("b", equal(w, 1)), assumes="b"),
+    restricts("a negative size", fact("a", equal(p, -1 - v**2)), assumes="a"),
+    restricts("a size of unknown sign", fact("a", equal(p, v)), assumes="a"),
+    restricts("a square that is negative", fact("a", equal(w**2, -1)), assumes="a"),
+    restricts("a root of what may be negative", fact("a", equal(w**2, v)), assumes="a"),
+    restricts("an inverse of what may be zero", fact("a", equal(w * p, 1)), assumes="a"),
+    restricts("a number", fact("a", equal(0, 1)), assumes="a"),
+    restricts("itself", fact("a", equal(w, w + 1)), assumes="a"),
+    restricts("a circle", fact("a", equal(w, v + 1)), fact("b", equal(v, w)), assumes="a, b"),
+    restricts("signs that hold each other up", fact("a", equal(p, u)), fact("b", equal(v**2, u)), assumes="a"),
+    restricts("a member given twice", START, fact("again", equal(s(0), 1)), assumes="again"),
+    restricts("a recursion given twice", NEXT, fact("again", equal(s(k + 1), 2 * s(k))), assumes="again"),
+    restricts("a member inside a recursion", NEXT, fact("again", equal(s(3), 0)), assumes="again"),
+    restricts("a recursion into the future", fact("a", equal(s(k), s(k + 1) + 1)), assumes="a"),
+    restricts(
+        "two sequences that wait for each other",
+        fact("a", equal(s(k + 1), z(k + 1))),
+        fact("b", equal(z(k + 1), s(k + 1) + 1)),
+        assumes="a, b",
+    ),
+    restricts("a sequence that falls below zero", fact("a", equal(q(k + 1), q(k) - 1)), assumes="a"),
+    restricts(
+        "a sign from a hypothesis about itself", fact("a", equal(p, v)), given=(fact("h", at_most(0, p)),), assumes="a"
+    ),
+)
+def test_what_restricts_is_no_definition(attack):
+    assert attack.build() == attack.sentence
+
+
+def test_definitions_assume_nothing():
+    half = fact("half", equal(2 * w, u))
+    root = fact("root", equal(p**2, v**2 + 1))
+    inverse = fact("inverse", equal(u * (1 + p), 1))
+    later = fact("later", equal(z(k + 1), z(k) + s(k + 1)))
+    assert assumed(half, root, START, NEXT, later) == ""
+    assert assumed(inverse, half) == ""
+    bound = fact("range", at_most(v, 1))
+    assert assumed(fact("rest", equal(p, 1 - v)), given=(bound,)) == ""
+
+
+# 0 <= s(k) for every k, by an induction.
+INDEXED = at_most(0, s(k))
+BASE = Obligation("base", at_most(0, s(0)), ("start",), residual("start"))
+FALLS = fact("falls", equal(s(k + 1), s(k) - w))
+
+
+def induction(*inner):
+    return Induction("P", k, INDEXED, BASE, inner)
+
+
+def outrun(bound, tie):
+    """q(n) <= bound + 1 for every n, though q(n) = n: the step takes q(k) for the bound, as `tie` says."""
+    relation = at_most(q(k), bound + 1)
+    base = Obligation("base", at_most(q(0), bound + 1), ("q(0)",), bound + 1 - residual("q(0)"))
+    following = Obligation("step", at_most(q(k + 1), bound + 1), ("q", tie.name), -residual("q") + residual(tie.name))
+    steps = (Induction("P", k, relation, base, (following,)), Instance("at n", "P", k, n))
+    where = (fact("q(0)", equal(q(0), 0)), fact("q", equal(q(k + 1), q(k) + 1)), tie)
+    return claims(at_most(q(n), bound + 1), *steps, where=where)
+
+
+def rebound():
+    """0 <= D(k), though D(1) = -2: from k >= 2, which an inner step of its name makes look like nothing about k."""
+    D, positive = sp.Function("D", real=True), Obligation("h", at_most(0, k + 1), (), k + 1)
+    hides = Induction("Z", k, at_most(0, k), Obligation("Z at 0", at_most(0, 0), (), sp.S.Zero), (positive,))
+    following = Obligation("X step", at_most(2, k + j + 1), ("X (hypothesis)",), slack("X (hypothesis)") + 1)
+    first = Induction("X", j, at_most(2, k + j), Obligation("X at 0", at_most(2, k), ("h",), slack("h")), (following,))
+    grows = slack("Y (hypothesis)") + slack("X0") + residual("D")
+    second = Induction(
+        "Y",
+        k,
+        at_most(0, D(k)),
+        Obligation("Y at 0", at_most(0, D(0)), ("D0",), residual("D0")),
+        (
+            Instance("X0", "X", j, sp.S.Zero),
+            Obligation("Y step", at_most(0, D(k + 1)), ("Y (hypothesis)", "D", "X0"), grows),
+        ),
+    )
+    where = (fact("D0", equal(D(0), 0)), fact("D", equal(D(k + 1), D(k) + k - 2)))
+    return claims(at_most(0, D(k)), hides, first, second, given=(fact("h", at_most(2, k)),), where=where)
+
+
+N = sp.Symbol("N", integer=True, positive=True)
+positive = sp.Function("s", positive=True)
+named = sp.Symbol("s(0)", nonnegative=True)
+SUMMED = at_most(N * w, s(0) - s(N))
+
+
+@table(
+    Attack("a step named like a hypothesis of the outer index", rebound(), "two steps are named 'h'"),
+    Attack(
+        "a plain symbol that is a member at the running index",
+        outrun(p, fact("tie", equal(p, q(k)))),
+        "not established: tie",
+    ),
+    Attack(
+        "another sequence's member at the running index",
+        outrun(r(j), fact("tie", equal(r(j), q(k)))),
+        "not established: tie",
+    ),
+    Attack(
+        "a hypothesis about one index in a step",
+        claims(
+            INDEXED,
+            induction(
+                Obligation(
+                    "step",
+                    at_most(0, s(k + 1)),
+                    ("P (hypothesis)", "falls"),
+                    slack("P (hypothesis)") + residual("falls"),
+                )
+            ),
+            given=(FALLS,),
+            where=(START,),
+        ),
+        "not established: falls",
+    ),
+    Attack(
+        "a fact named like the induction hypothesis",
+        claims(INDEXED, induction(), given=(fact("P (hypothesis)", FALSE),), where=(START,)),
+        "two facts are named 'P (hypothesis)'",
+    ),
+    Attack(
+        "a fact named like the range",
+        claims(INDEXED, induction(), given=(fact("P (range)", FALSE),), where=(START,)),
+        "two facts are named 'P (range)'",
+    ),
+    Attack(
+        "sequences that print alike",
+        claims(at_most(0, positive(k)), Obligation("a", at_most(0, positive(k)), (), positive(k)), where=(START, NEXT)),
+        "two different terms are printed as s",
+    ),
+    Attack(
+        "a symbol that prints like a member of a sequence",
+        claims(at_most(0, named), Obligation("a", at_most(0, named), (), named), where=(START,)),
+        "two different terms are printed as s(0)",
+    ),
+    Attack(
+        "symbols that print alike and cancel",
+        claims(
+            at_most(0, 1),
+            Obligation("a", at_most(0, 1), (), sp.S.One),
+            given=(fact("h", equal(sp.Symbol("w") + w, sp.Symbol("w"))),),
+        ),
+        "two different terms are printed as w",
+    ),
+    Attack(
+        "a rule that is named induction",
+        claims(FALSE, RuleUse("r", "induction", FALSE, ""), Obligation("f", FALSE, ("r",), slack("r"))),
+        "'induction' is no rule",
+    ),
+    Attack(
+        "one round that telescopes over all",
+        claims(
+            SUMMED,
+            RuleUse("sum", "telescoping", SUMMED, "", ("round",)),
+            Obligation("f", SUMMED, ("sum",), slack("sum")),
+            given=(fact("round", at_most(w, s(k) - s(k + 1))),),
+        ),
+        "'round' holds at one k only",
+    ),
+)
+def test_names_and_indices(attack):
+    assert attack.sentence in answer(attack)
+
+
+def test_a_hypothesis_of_every_round_telescopes():
+    steps = (RuleUse("sum", "telescoping", SUMMED, "", ("round",)), Obligation("f", SUMMED, ("sum",), slack("sum")))
+    every = fact("round", at_most(w, s(k) - s(k + 1)), k)
+    assert examine(claims(SUMMED, *steps, given=(every,))()).accepted

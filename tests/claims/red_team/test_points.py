@@ -1,0 +1,74 @@
+"""Attacks through exact instances: two values of one number, values that a sign forbids, roots in other words."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+from attacks import Attack, answer, claims, fact, table
+
+from cflag_theory.claims.engine.claim import Part, Statement
+from cflag_theory.claims.engine.relation import at_most, below, equal
+from cflag_theory.claims.engine.steps import Obligation
+from cflag_theory.verify.evidence import Point, refute, replay
+
+k = sp.Symbol("k", integer=True, nonnegative=True)
+p = sp.Symbol("p", positive=True)
+w = sp.Symbol("w", real=True)
+f = sp.Function("f", real=True)
+
+
+def replayed(relation, **values):
+    """What comes of an instance: its evidence's summary."""
+    point = Point({sp.Symbol(name, real=True): value for name, value in values.items()}, ("attack",))
+    return lambda: replay(Part("1", Statement("", relation)), [point])[0].summary
+
+
+def refuted(printed, refutation):
+    return lambda: refute(Part("1", Statement("", printed), refutation=refutation()))[0].summary
+
+
+@table(
+    Attack("f(0) and f(k) at k = 0", lambda: Point({f(0): 2, f(k): 1, k: 0}, ("attack",)), "f(0) has two values"),
+    Attack(
+        "f(k + 1) and f(2) at k = 1", lambda: Point({f(2): 2, f(k + 1): 1, k: 1}, ("attack",)), "f(2) has two values"
+    ),
+    Attack("a negative positive number", lambda: at_most(p, 1).at({p: -1}), "contradicts that p is positive"),
+    Attack("half a step", lambda: at_most(k, 1).at({k: sp.S.Half}), "contradicts that k is integer"),
+    Attack("a float", lambda: at_most(w, 1).at({w: 0.1}), "is no exact number"),
+    Attack(
+        "hypotheses that contradict each other",
+        refuted(
+            at_most(w, 1),
+            claims(
+                below(1, w),
+                Obligation("s", below(1, w), ("a",)),
+                given=(fact("a", below(1, w)), fact("b", at_most(w, 1))),
+            ),
+        ),
+        "its hypotheses contradict each other",
+    ),
+    Attack(
+        "what is true of everything",
+        refuted(at_most(w, 1), claims(equal(4, 4), Obligation("s", equal(4, 4), ()))),
+        "true of everything",
+    ),
+)
+def test_instances(attack):
+    assert attack.sentence in answer(attack)
+
+
+ROOTS = [
+    (sp.sqrt(5 + 2 * sp.sqrt(6)), sp.sqrt(2) + sp.sqrt(3)),
+    (sp.cbrt(sp.sqrt(5) + 2) - sp.cbrt(sp.sqrt(5) - 2), sp.S.One),
+    (sp.sqrt(sp.sqrt(2) + 1) * sp.sqrt(sp.sqrt(2) - 1), sp.S.One),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), ROOTS)
+def test_roots_are_equal_in_whatever_words(left, right):
+    x, y = sp.symbols("x y", real=True)
+    values = {x: left, y: right}
+    assert equal(x, y).holds_at(values)
+    assert at_most(x, y).holds_at(values)
+    assert not below(x, y).holds_at(values)
+    assert not equal(x, y).holds_at({x: left, y: right + sp.Rational(1, 10**12)})

@@ -1,0 +1,214 @@
+"""Attacks through uses of rules: malformed ones, one index for every index, vectors and functions that are others."""
+
+from __future__ import annotations
+
+import sympy as sp
+from attacks import Attack, answer, claims, fact, table
+
+from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine.claim import setting
+from cflag_theory.claims.engine.notation import sequence, symbol
+from cflag_theory.claims.engine.operators import Largest, Least, index, mean_over, sum_over
+from cflag_theory.claims.engine.relation import at_most, equal
+from cflag_theory.claims.engine.steps import Induction, Obligation
+from cflag_theory.claims.engine.terms import dot, function, norm, norm2, vector
+
+k, n = (sp.Symbol(name, integer=True, nonnegative=True) for name in "kn")
+c, w = sp.symbols("c w", real=True)
+i, b = index("i"), index("b")
+u, v, x = (vector(f"attacked {name}", name) for name in "uvx")
+# Names of their own: a sequence of the ledger may be called a, and have a meaning.
+a, z = sp.Function("attacked_a", real=True), sp.Function("attacked_z", real=True)
+mean = mean_over("attacked", i)
+plain = function("attacked plain", "f")
+smooth = function("attacked smooth", "f", smooth=1)
+TRUE = Obligation("step", at_most(0, 1), ())
+
+
+def using(step, **given):
+    """A proof that rests on one use of a rule; what it would conclude does not matter."""
+    facts = tuple(fact(name, relation) for name, relation in given.items())
+    return claims(at_most(0, 1), step, TRUE, given=facts)
+
+
+def spread():
+    """mean a(k) <= 0 from a(0, i) <= 0 for one i, by the hypothesis of an induction on k."""
+    relation = at_most(a(k, i), 0)
+    base = Obligation("base", at_most(a(0, i), 0), ("one",))
+    inner = (
+        laws.mean("mean", mean, given="P (hypothesis)"),
+        Obligation("following", at_most(a(k + 1, i), 0), ("mean", "next")),
+    )
+    where = (fact("next", equal(a(k + 1, i), mean(a(k, i)))),)
+    return claims(
+        relation, Induction("P", k, relation, base, inner), given=(fact("one", at_most(a(0, i), 0)),), where=where
+    )
+
+
+MAX = Largest(b, n, a(b))
+ONE = "does not hold for every i"
+
+
+@table(
+    Attack("a premise about one index under a mean", using(laws.mean("r", mean, given="h"), h=at_most(z(i), 0)), ONE),
+    Attack("an induction's hypothesis about one index under a mean", spread(), ONE),
+    Attack("a negative weight", using(laws.mean("r", mean, -1, given="h"), h=at_most(0, 1)), "could be negative"),
+    Attack("a weight of unknown sign", using(laws.mean("r", mean, w, given="h"), h=at_most(0, 1)), "could be negative"),
+    Attack("no premise under a mean", using(laws.mean("r", mean)), "needs one step"),
+    Attack(
+        "a hypothesis about one index at another",
+        using(laws.at("r", k, n, given="h"), h=at_most(a(k), 0)),
+        "for every k",
+    ),
+    Attack("an index that is no number of steps", using(laws.telescoping("r", b, w, a(b))), "need not be 0, 1, 2"),
+    Attack("summands of another vector", using(laws.triangle("r", u(), v(), 2 * u())), "are different vectors"),
+    Attack(
+        "an equation that defines no vector",
+        using(laws.triangle("r", u(), v(), given="h"), h=equal(c, w)),
+        "no equation that",
+    ),
+    Attack(
+        "a vector for one index",
+        using(laws.triangle("r", u(), v(i), given="h"), h=equal(v(i), u())),
+        "one value of its index",
+    ),
+    Attack("smoothness that is not declared", using(laws.smooth("r", plain, u(), v())), "is not declared smooth"),
+    Attack("convexity that is not declared", using(laws.convex("r", smooth, u(), v())), "is not declared convex"),
+    Attack(
+        "a bound below that is not declared", using(laws.bounded_below("r", smooth, u())), "is not declared bounded"
+    ),
+    Attack(
+        "a Lipschitz gradient that is not declared",
+        using(laws.lipschitz("r", plain, u(), v())),
+        "is not declared smooth",
+    ),
+    Attack(
+        "a member past the end",
+        using(laws.member("r", MAX, n + 1, given="h"), h=at_most(n, n + 1)),
+        "does not say that",
+    ),
+    Attack("a member without its range", using(laws.member("r", MAX, k)), "needs one step"),
+    Attack(
+        "a member before the start",
+        using(laws.member("r", MAX, sp.Integer(-1), given="h"), h=at_most(-1, n)),
+        "need not be",
+    ),
+    Attack(
+        "a bound of something else for a maximum",
+        using(laws.maximum("r", MAX, given=("h", "g")), h=at_most(c, w), g=at_most(a(n + 1), w)),
+        "do not bound",
+    ),
+    Attack(
+        "bounds of a maximum that differ",
+        using(laws.maximum("r", MAX, given=("h", "g")), h=at_most(MAX, c), g=at_most(a(n + 1), w)),
+        "the two bounds differ",
+    ),
+    Attack(
+        "one member for the maximum",
+        using(laws.maximum_of_bounds("r", MAX, given="h"), h=at_most(a(b), c)),
+        "for every b",
+    ),
+    Attack(
+        "a bound that moves",
+        using(laws.maximum_of_bounds("r", MAX, given="h"), h=at_most(a(b), b)),
+        "does not bound the members",
+    ),
+    Attack(
+        "the least of nothing",
+        using(laws.least_member("r", Least(b, n, a(b)), 0 * n, given="h"), h=at_most(0, n)),
+        "does not say",
+    ),
+    Attack(
+        "a sequence that may fall",
+        using(laws.monotone_sum("r", b, n, a(b), given="h"), h=at_most(a(0), a(1))),
+        "not decrease",
+    ),
+    Attack(
+        "a square root of other squares",
+        using(laws.square_root("r", n, k, given="h"), h=at_most(n, k)),
+        "does not compare",
+    ),
+    Attack(
+        "a square root of what may be negative",
+        using(laws.square_root("r", c, w, given="h"), h=at_most(c**2, w**2)),
+        "negative",
+    ),
+    Attack("decay beyond one", using(laws.decay("r", k, given="h"), h=at_most(n, 2)), "is no u <= 1"),
+    Attack(
+        "a chord from a negative end", using(laws.chord_of_exp("r", given="h"), h=at_most(n, w)), "zero or negative"
+    ),
+    Attack("a tangent of exp below zero", using(laws.tangent_of_exp("r", w, k)), "could be negative"),
+    Attack(
+        "vectors for numbers",
+        claims(at_most(0, u()), Obligation("step", at_most(0, u()), ())),
+        "takes vectors for numbers",
+    ),
+    Attack("the product of two vectors", lambda: norm(u() * v()), "is no multiple of one vector"),
+    Attack("a vector and a number", lambda: norm2(u() + c), "is no multiple of one vector"),
+    Attack("a vector under a fraction", lambda: dot(u(), c / v()), "is no multiple of one vector"),
+    Attack("a norm in place of a vector", lambda: norm(norm(u())), "is no multiple of one vector"),
+    Attack(
+        "an induction over a mean's index",
+        claims(at_most(0, i), Induction("P", i, at_most(0, i), TRUE, ())),
+        "is an induction on i",
+    ),
+    Attack(
+        "a meaning that hides a mean's index",
+        lambda: symbol("attacked hidden", "w", norm(u(i)), nonnegative=True),
+        "which depends on an index",
+    ),
+    Attack(
+        "a sequence that hides a mean's index",
+        lambda: sequence("attacked sequence", "w_@", lambda step: norm(u(step, i)), nonnegative=True),
+        "an index that is none of its arguments",
+    ),
+    Attack(
+        "a meaning without the sign of its symbol",
+        lambda: symbol("attacked sign", "w", dot(u(), v()), nonnegative=True),
+        "state it as a hypothesis",
+    ),
+    Attack("an index put into a mean", lambda: mean(norm(u(k, i))).xreplace({k: i}), "is bound in"),
+    Attack("a mean over what is no index", lambda: mean_over("attacked by k", k), "is no index of an operator"),
+    Attack("a sum over what is no index", lambda: sum_over(w, n), "is no index of an operator"),
+    Attack(
+        "a setting that restricts a number",
+        lambda: setting("attacked", equal(norm(u()), 0), ""),
+        "make it a hypothesis",
+    ),
+    Attack(
+        "an index that is below zero",
+        lambda: setting("attacked", at_most(sp.Function("tau", integer=True)(k), k - 1), ""),
+        "make it a hypothesis",
+    ),
+    Attack(
+        "a mean of gradients that vanishes",
+        lambda: setting("attacked", equal(mean(plain.grad(u(i))), 0), ""),
+        "make it a hypothesis",
+    ),
+    Attack(
+        "a gradient that vanishes at every iterate",
+        lambda: setting("attacked", equal(plain.grad(u(k)), 0), ""),
+        "make it a hypothesis",
+    ),
+    Attack(
+        "a gradient that is the iterate",
+        lambda: setting("attacked", equal(plain.grad(u(k)), u(k)), ""),
+        "make it a hypothesis",
+    ),
+    Attack(
+        "gradients that are one vector",
+        lambda: setting("attacked", equal(plain.grad(u(k)), v()), ""),
+        "make it a hypothesis",
+    ),
+    Attack("a sum of w terms", lambda: sum_over(i, w), "is no number of terms"),
+    Attack("a sum of half a term", lambda: sum_over(i, n + sp.Rational(1, 2)), "is no number of terms"),
+    Attack("a sum of n - 1 terms, n = 0", lambda: sum_over(i, n - 1), "is no number of terms"),
+    Attack("negative smoothness", lambda: function("attacked a", "f", smooth=-1), "could be negative"),
+    Attack("smoothness of unknown sign", lambda: function("attacked b", "f", smooth=w), "could be negative"),
+    Attack("convexity of unknown sign", lambda: function("attacked c", "f", mu=w), "could be negative"),
+    Attack("a bound that is no number", lambda: function("attacked d", "f", lower=sp.I), "is not declared to be real"),
+    Attack("convexity beyond smoothness", lambda: function("attacked e", "f", smooth=1, mu=2), "no function is"),
+    Attack("a function declared twice", lambda: function("attacked smooth", "f", smooth=2), "is declared twice"),
+)
+def test_rules(attack):
+    assert attack.sentence in answer(attack)

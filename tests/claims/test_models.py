@@ -1,0 +1,124 @@
+"""Every step of every proof in random models: what it concludes holds where what it uses holds."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import sympy as sp
+from term_models import Model, Undefined
+
+from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine.claim import statements
+from cflag_theory.claims.engine.operators import Largest, Least, index, mean_over, sum_over
+from cflag_theory.claims.engine.steps import Obligation, Use
+from cflag_theory.claims.engine.terms import function, norm, norm2, vector
+from cflag_theory.claims.engine.transcript import transcript
+from cflag_theory.claims.ledger import LEDGER, claim
+
+SEEDS = range(3)
+#: Rules that need what they are given for every value of an index, that of their first term.
+RUNNING = ("mean of bounds", "maximum of bounds", "at one value", "monotone sum", "monotone sequence")
+
+
+def proved():
+    """Every statement with a proof, by name."""
+    found = {}
+    for id in LEDGER:
+        for part in claim(id).parts:
+            roles = {**statements(part), "refutation": part.refutation}
+            found |= {f"{id}.{part.key} {role}": s for role, s in roles.items() if s is not None and s.proof}
+    return found
+
+
+PROVED = proved()
+
+
+def checked(line, model):
+    """Whether the step concludes rightly in the model; None where what it is given does not hold there."""
+    running = ()
+    if isinstance(line.step, Use) and line.step.rule in RUNNING:
+        first = line.step.terms[0]
+        running = (getattr(first, "index", getattr(first, "bound", first)),)
+    try:
+        if not all(model.holds_for_every(known, running) for known in line.given):
+            return None
+        return model.holds(line.conclusion, {})
+    except (Undefined, OverflowError, RecursionError, ZeroDivisionError):
+        return None
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", PROVED)
+def test_every_step_of_every_proof_holds_in_random_models(name):
+    lines = [line for line in transcript(PROVED[name]) if isinstance(line.step, Use | Obligation)]
+    for line in lines:
+        assert all(checked(line, Model(seed)) is not False for seed in SEEDS), (line.step.name, str(line.conclusion))
+
+
+@pytest.mark.full
+def test_most_uses_of_rules_meet_a_model():
+    met = total = 0
+    for statement in PROVED.values():
+        for line in transcript(statement):
+            if isinstance(line.step, Use):
+                total += 1
+                met += any(checked(line, Model(seed)) for seed in SEEDS)
+    assert met >= 0.9 * total, (met, total)
+
+
+# Each rule at terms of its own.
+L, mu = sp.Symbol("L_model", positive=True), sp.Symbol("mu_model", nonnegative=True)
+x, y = vector("model_x", "x_{@}"), vector("model_y", "y_{@}")
+f = function("model_f", "f", smooth=L, lower=sp.Symbol("low_model", real=True))
+h = function("model_h", "h", smooth=L, mu=mu)
+i, b, t = index("i"), index("b"), index("t")
+n = sp.Symbol("n_model", integer=True, positive=True)
+mean = mean_over("model", i)
+u, v = x(0) - 2 * y(1), L * x(1) + y(0)
+path = Largest(b, n, norm(x(b)))
+least = Least(t, n, norm2(x(t)))
+RULES = {
+    "Cauchy-Schwarz": laws.cauchy_schwarz("s", u, v),
+    "triangle inequality": laws.triangle("s", u + v - x(2), u, v, -x(2)),
+    "square of a norm": laws.norm_squared("s", u - v),
+    "square": laws.square("s", u - L * v),
+    "smoothness": laws.smooth("s", f, x(0), y(0)),
+    "Lipschitz gradient": laws.lipschitz("s", f, x(0), x(0) - f.grad(x(0)) / L),
+    "convexity": laws.convex("s", h, x(0), y(0)),
+    "interpolation": laws.interpolation("s", h, x(0), y(0)),
+    "co-coercivity": laws.cocoercive("s", h, x(0), y(0)),
+    "lower bound": laws.bounded_below("s", f, x(0)),
+    "norm of a mean": laws.norm_of_mean("s", mean, L * x(i) + y(0)),
+    "Jensen": laws.jensen("s", sum_over(t, n), x(t) - y(0)),
+    "Cauchy-Schwarz under a mean": laws.cauchy_schwarz_mean("s", mean, x(i), y(i) - y(0)),
+    "exchange with a sum": laws.exchange("s", mean, sum_over(t, n), norm(x(i) - y(t))),
+    "last term": laws.last_term("s", t, n, norm2(x(t))),
+    "telescoping": laws.telescoping("s", t, n, norm2(x(t))),
+    "member of the maximum": laws.member("s", path, n),
+    "minimum and sum": laws.minimum("s", least),
+    "minimum and weighted sum": laws.minimum("s", least, t + L),
+    "tangent of exp": laws.tangent_of_exp("s", L, n),
+    "value of exp": laws.exp_quarter("s"),
+    "tangent of ln": laws.tangent_of_ln("s", n, n + 2),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_concludes_what_holds(rule):
+    conclusion = laws.concluded(RULES[rule], [])
+    met = 0
+    for seed in range(60):
+        try:
+            assert Model(seed).holds(conclusion, {}), seed
+            met += 1
+        except Undefined:
+            continue
+    assert met >= 20
+
+
+def test_a_false_conclusion_is_seen_in_the_models():
+    claimed = laws.concluded(RULES["Jensen"], [])
+    wrong = type(claimed)(claimed.left, claimed.op, claimed.right / n)
+    assert not all(Model(seed).holds(wrong, {}) for seed in range(60))
+    assert math.isfinite(Model(0).number(wrong.left, {}))
