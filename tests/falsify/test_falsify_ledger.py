@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import os
+import re
+from collections import defaultdict
 from fractions import Fraction
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from cflag_theory.falsify.ledger import rounds as ledger_rounds
 from cflag_theory.falsify.ledger import unions as ledger_unions
 from cflag_theory.falsify.ledger import vectors as ledger_vectors
 from cflag_theory.falsify.ledger.conjectures import ledger_conjecture, rows
+from cflag_theory.falsify.ledger.sources import source, undrawn
 from cflag_theory.falsify.search.cases import case_at, entries, from_text
 from cflag_theory.falsify.search.directed import choices
 from cflag_theory.falsify.search.evaluation import Evaluator
@@ -289,19 +292,32 @@ def test_a_share_of_a_negative_bound_is_no_instance():
 
 
 def test_every_realisation_belongs_to_a_row_and_names_its_symbols():
-    for key in ledger_vectors.ROWS:
+    named = defaultdict(set)  # Parts of a row may share their equations.
+    for key, made in ledger_vectors.ROWS.items():
         name, _, on = key.rpartition(" ") if key.endswith(("printed", "repair", "sharp")) else (key, "", "")
         id, part = ".".join(name.split(".")[:2]), ".".join(name.split(".")[2:])
         parts = {one.key: one for one in claim(id).parts}
         assert part in parts, key
-        made = ledger_vectors.ROWS[key]
         known = statements(parts[part])
         chosen = [known[role] for role in made.only if role in known and on in ("", role)]
         assert chosen, key
-        facts = (*chosen[-1].hypotheses, *chosen[-1].definitions)
-        relations = [chosen[-1].relation, *(fact.relation for fact in facts)]
-        named = {symbol for r in relations for side in (r.left, r.right) for symbol in side.free_symbols}
-        assert {r.left for r in made.relations(chosen[-1])[0]} & named, key
+        facts = [fact.relation for one in chosen for fact in (*one.hypotheses, *one.definitions) if fact.relation]
+        relations = [one.relation for one in chosen] + facts
+        named[made.equations] |= {s.name for r in relations for side in (r.left, r.right) for s in side.free_symbols}
+    for equations, used in named.items():
+        pairs = [equation.split("=", 1) for equation in equations.split(";")]
+        assert {left.strip() for left, _ in pairs} <= used | set(re.findall(r"\w+", " ".join(r for _, r in pairs)))
+
+
+@pytest.mark.full
+def test_every_row_has_instances_or_a_reason_why_not():
+    for (id, part, on), statement in rows().items():
+        reason = undrawn(id, part, on, statement)
+        if not reason:
+            assert source(id, part, on, statement).words
+        else:
+            with pytest.raises(InvalidInput, match="see cflag show"):
+                source(id, part, on, statement)
 
 
 # As evidence, and what is refused

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -17,6 +17,7 @@ from cflag_theory.claims.engine.notation import E, L, beta, bias2, unfold
 from cflag_theory.claims.engine.operators import Atom
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Induction, RuleUse, Use
+from cflag_theory.claims.engine.terms import Term
 from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.falsify.algebra.tracing import Traced
@@ -109,9 +110,13 @@ def _source(id: str, key: str, on: str, statement: Statement) -> Source:
     if (run := _run(statement)) is not None:
         return run
     if (made := realisation(id, key, on)) is not None:
+        # Vectors meet a definition in terms of vectors by their construction; the others are solved for numbers.
+        plain = tuple(f for f in statement.definitions if f.relation is None or not f.relation.slack.has(Term))
+        statement = replace(statement, definitions=plain)
         more, spans = made.relations(statement)
         return _numbers(statement, plan(statement, more=[*more, *_standing(statement)], spans=spans), made.words)
     # A statement about every index is drawn at one of them.
+    statement = _in_numbers(statement)
     at = " at index 2" if sequences(statement) else ""
     made_of = plan(statement, more=_standing(statement), spans={})
     return _numbers(statement, made_of, f"all numbers that its hypotheses allow, of a run or not{at}")
@@ -129,6 +134,29 @@ def _standing(statement: Statement) -> list[Relation]:
     if {"convexity", "L"} <= named.keys():
         found.append(Relation(named["convexity"], "<=", named["L"]))
     return found
+
+
+def _in_numbers(statement: Statement) -> Statement:
+    """The statement with symbols replaced that are formulas in other numbers, or first members of its sequences."""
+    facts = (*statement.hypotheses, *statement.definitions)
+    sides = [side for r in (statement.relation, *(fact.relation for fact in facts)) if r for side in (r.left, r.right)]
+    terms = {term for side in sides for term in side.atoms(AppliedUndef) if len(term.args) == 1}
+    first = {unfold(term.func(0)): term.func(0) for term in terms}
+    meanings = {symbol: unfold(symbol) for side in sides for symbol in side.atoms(sp.Symbol)}
+    known = {s: first.get(of, of) for s, of in meanings.items() if of in first or (of != s and not of.has(Term))}
+
+    def replaced(relation: Relation | None) -> Relation | None:
+        return relation and Relation(relation.left.xreplace(known), relation.op, relation.right.xreplace(known))
+
+    def facts_of(of: Sequence[Fact]) -> tuple[Fact, ...]:
+        return tuple(replace(fact, relation=replaced(fact.relation)) for fact in of)
+
+    return replace(
+        statement,
+        relation=replaced(statement.relation),
+        hypotheses=facts_of(statement.hypotheses),
+        definitions=facts_of(statement.definitions),
+    )
 
 
 def undrawn(id: str, key: str, on: str, statement: Statement) -> str:

@@ -37,12 +37,13 @@ _LAST = "past_rounds = 2; past_weights2 = a**2 + b**2; p_current = 1 - a - b"
 _EARLIER = "nc_earlier = 2; nc_q = a + b; nc_earlier2 = a**2 + b**2"
 _PARTS = {"a": SHARE, "b": SHARE}
 _PAIR = "weights2 = p**2 + (1 - p)**2"
-_DRIFTS = "grad2_mean = g**2; client_drift2 = d**2; gradient_dot_drifts = 0; client_dot_time = 0"
+_SIZES = "grad2_mean = g**2; client_drift2 = d**2"
+_DRIFTS = f"{_SIZES}; gradient_dot_drifts = 0; client_dot_time = 0"
 _TIMES = f"{_DRIFTS}; {_PAIR}; weight_pairs = 2*p*(1 - p); weighted_drift2 = e**2*weights2"
 _MIXED = "mixed_grad2 = g**2 + d**2 + e**2*weights2"
 _CORRELATED = f"{_TIMES}; weighted_correlations = weight_pairs*q*e**2; {_MIXED} + weight_pairs*q*e**2"
 _CLIENTS = "bias2 = (p*a*x + (1 - p)*b*y)**2; grad_f2 = (p*x + (1 - p)*y)**2"
-_FIRST = "bias_i2 = a**2*x**2; grad_f_i2 = x**2; m_i = a**2"
+_FIRST = "bias_i2 = a**2*x**2; grad_f_i2 = x**2; m_i_of = a**2"
 _BIASED = {"p": SHARE, "a": _PART, "b": _PART}
 _STEP = "((1 - eta*c)*x + eta*b)**2 + eta**2*n**2"
 _STEP_SPANS = {**_CURVED, "x": _SIZE, "b": _SIZE, "n": _SIZE}
@@ -109,7 +110,7 @@ ROWS: Mapping[str, Realisation] = {
     **{
         f"cflag.assumption3.{part} repair": Realisation(
             "gradients L d of the memory and mu d of g, mu <= L, at a distance d from a common minimiser",
-            "memory_i = L*distance; grad_g = mu*distance; memory_at_rest = 0; L = mu + over",
+            "memory_i_at = L*distance; grad_g = mu*distance; memory_at_rest = 0; L = mu + over",
             {"over": SLACK},
         )
         for part in ("1", "2")
@@ -126,17 +127,18 @@ ROWS: Mapping[str, Realisation] = {
     ),
     "cflag.lemma10.1": Realisation(
         "memory gradients a and b of two clients",
-        "memory_norm = Abs(p*a + (1 - p)*b); memory_i = Abs(a); r_i = Abs(a)/grad_g; r = Max(Abs(a), Abs(b))/grad_g",
+        "memory_norm = Abs(p*a + (1 - p)*b); memory_i = Abs(a); r_i_of = Abs(a)/grad_g; r = Max(Abs(a), Abs(b))/grad_g",
         _TWO,
     ),
     "cflag.lemma11.1": Realisation(
         "two clients with gradients a, b of g_i and x, y of h~_i",
-        "grad_g2 = (p*a + (1 - p)*b)**2; grad_h2 = (p*x + (1 - p)*y)**2; mean_gap2 = p*(a - x)**2 + (1 - p)*(b - y)**2",
+        "grad_g2 = (p*a + (1 - p)*b)**2; grad_h2_by_client = (p*x + (1 - p)*y)**2; "
+        "mean_gap2 = p*(a - x)**2 + (1 - p)*(b - y)**2",
         _TWO,
     ),
     "cflag.eq188.1": Realisation(
         "two clients with sums a and b, memory gradient d",
-        "sum2 = (p*a + (1 - p)*b)**2; own = p**2*a**2 + (1 - p)**2*b**2; N = 2; Lambda = d*(p*a + (1 - p)*b)",
+        "sum_pa2 = (p*a + (1 - p)*b)**2; own = p**2*a**2 + (1 - p)**2*b**2; N = 2; Lambda_pa = d*(p*a + (1 - p)*b)",
         _TWO,
     ),
     "cflag.table1_interference.feasible": Realisation(
@@ -201,7 +203,7 @@ ROWS: Mapping[str, Realisation] = {
     },
     "cfl.lemB2.1": Realisation(
         _SIGNS,
-        f"{_DRIFTS}; gradient_dot_noise = 0; client_dot_one_time = 0; time_drift_size2 = e**2; "
+        f"{_SIZES}; gradient_dot_noise = 0; client_dot_one_time = 0; time_drift_size2 = e**2; "
         "one_round_moment2 = g**2 + d**2 + e**2",
         _TWO,
     ),
@@ -238,15 +240,15 @@ ROWS: Mapping[str, Realisation] = {
         f"star_minus_t2 = (y - x)**2{_BETWEEN}",
         _CURVED,
     ),
+    "cfl.eq13.1": Realisation("the loss pulls straight away from w*", "loss_pull = round_dist*round_rho"),
     **{
         f"cfl.eq13.{part}": Realisation(
-            "the loss pulls straight away from w*", "loss_pull = round_dist*round_rho" + rest, {}, only
+            "the loss pulls straight away from w*",
+            "pull = true_pull + round_dist*round_rho; dist2 = round_dist**2",
+            {},
+            (on,),
         )
-        for part, rest, only in (
-            ("1", "", ("printed",)),
-            ("2", "; dist2 = round_dist**2", ("printed",)),
-            ("3", "; dist2 = round_dist**2", ("repair",)),
-        )
+        for part, on in (("2", "printed"), ("3", "repair"))
     },
     "cfl.eq15.1": Realisation(
         f"{_LINE}, w_t = y, the local point y + z",
@@ -329,7 +331,8 @@ ROWS: Mapping[str, Realisation] = {
     ),
     "ours.cfl_strongly_convex.round": Realisation(
         f"{_LINE}, bias b along w_t - w* = x, noise n with a fair sign",
-        f"after_second_moment = {_STEP}; x_root = x; b_root = b; n_second_moment = n**2{_BETWEEN}",
+        f"after_second_moment = {_STEP}; x_root = x; x_second_moment = x**2; b_second_moment = b**2; "
+        f"n_second_moment = n**2{_BETWEEN}",
         _STEP_SPANS,
     ),
     "ours.cfl_strongly_convex.bias": Realisation("the loss follows the drift", "b_root = drift_root + loss_root"),
