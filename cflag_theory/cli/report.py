@@ -15,8 +15,8 @@ from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.certificates import look_up
 from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.claims.engine.examiner import Line
-from cflag_theory.claims.engine.laws import RULES
-from cflag_theory.claims.engine.steps import Instance, Obligation, RuleUse, Use
+from cflag_theory.claims.engine.rules import RULES
+from cflag_theory.claims.engine.steps import Instance, Obligation, Use
 from cflag_theory.claims.engine.transcript import Inference, asked, settings, transcript
 from cflag_theory.claims.ledger import PREAMBLE
 from cflag_theory.errors import OutputError
@@ -157,10 +157,8 @@ def _sum(inference: Inference) -> str:
 
 def _entry(line: Line, total: str) -> dict[str, Any]:
     step = line.step
-    if isinstance(step, RuleUse | Use):
-        kind, words = step.rule, step.words
-        if isinstance(step, Use):
-            words = " ".join(filter(None, (RULES[step.rule].words, step.words, _from(step.given))))
+    if isinstance(step, Use):
+        kind, words = step.rule, " ".join(filter(None, (RULES[step.rule].words, step.words, _from(step.given))))
     elif isinstance(step, Obligation):
         kind, words = "algebra", (_from(step.given) or "Plain algebra.") + total
     elif isinstance(step, Instance):

@@ -30,12 +30,6 @@ Definition convex mu f grad : Prop :=
 
 (** ** Maps *)
 
-Theorem lipschitz_square : forall L T x y, lipschitz L T ->
-  dot (T x -^ T y) (T x -^ T y) <= L ^ 2 * dot (x -^ y) (x -^ y).
-Proof.
-  intros L T x y H. specialize (H x y). apply square_le_of_norm in H. rewrite <- (norm_square V (x -^ y)). nra.
-Qed.
-
 (** ||T(x)|| <= ||T(y)|| + L ||x - y||. *)
 Theorem lipschitz_growth : forall L T x y, lipschitz L T -> norm (T x) <= norm (T y) + L * norm (x -^ y).
 Proof. intros L T x y H. specialize (H x y). pose proof (norm_distance V (T x) (T y)). lra. Qed.

@@ -96,30 +96,6 @@ Proof.
   apply Rmult_le_reg_r with (norm (avgv A u)); [lra | nra].
 Qed.
 
-(** sum_i p_i ||u_i||^2 = ||u||^2 + sum_i p_i ||u_i - u||^2 for the mean u of the u_i. *)
-Theorem variance : mean A -> forall u,
-  avg A (fun i => dot (u i) (u i)) =
-  dot (avgv A u) (avgv A u) + avg A (fun i => dot (u i -^ avgv A u) (u i -^ avgv A u)).
-Proof.
-  intros M u. set (m := avgv A u).
-  rewrite (avg_ext (fun i => dot (u i -^ m) (u i -^ m)) (fun i => (dot (u i) (u i) - 2 * dot (u i) m) + dot m m))
-    by (intro; apply square_sub).
-  rewrite avg_add, avg_sub, avg_scale, (mean_const M), <- dot_avgv. fold m. ring.
-Qed.
-
-(** The same around any other point. *)
-Theorem variance_around : mean A -> forall u w,
-  avg A (fun i => dot (u i -^ w) (u i -^ w)) =
-  dot (avgv A u -^ w) (avgv A u -^ w) + avg A (fun i => dot (u i -^ avgv A u) (u i -^ avgv A u)).
-Proof.
-  intros M u w. set (m := avgv A u).
-  rewrite (avg_ext (fun i => dot (u i -^ m) (u i -^ m)) (fun i => (dot (u i) (u i) - 2 * dot (u i) m) + dot m m))
-    by (intro; apply square_sub).
-  rewrite (avg_ext (fun i => dot (u i -^ w) (u i -^ w)) (fun i => (dot (u i) (u i) - 2 * dot (u i) w) + dot w w))
-    by (intro; apply square_sub).
-  rewrite !avg_add, !avg_sub, !avg_scale, !(mean_const M), <- !dot_avgv. fold m. rewrite square_sub. ring.
-Qed.
-
 (** Jensen, for any total. *)
 Theorem jensen_total : forall u, dot (avgv A u) (avgv A u) <= total A * avg A (fun i => dot (u i) (u i)).
 Proof.
@@ -176,16 +152,6 @@ End Operators.
 (** The order of two operators may be exchanged.  This is a property of the pair: finite sums have it ([sums_exchange]). *)
 Definition exchange {V I J} (A : operator V I) (B : operator V J) : Prop :=
   forall a, avg A (fun i => avg B (fun j => a i j)) = avg B (fun j => avg A (fun i => a i j)).
-
-(** A conditional mean of zero: the inner mean of n is zero whatever the outer index; then so is that of <n, u>, for u
-    that the outer index determines. *)
-Theorem tower : forall V I J (A : operator V I) (B : I -> operator V J) (n : I -> J -> V) (u : I -> V),
-  (forall i, domain A i -> avgv (B i) (n i) = zero) ->
-  avg A (fun i => avg (B i) (fun j => dot (n i j) (u i))) = 0.
-Proof.
-  intros V I J A B n u H. rewrite (avg_eq V I A _ (fun _ => 0)); [apply avg_zero|].
-  intros i Hi. rewrite <- dot_avgv, (H i Hi). apply dot_zero.
-Qed.
 
 (** ** Finite sums are operators *)
 

@@ -71,10 +71,6 @@ Proof. reflexivity. Qed.
 Theorem sum_last : forall k a, sum (S k) a = sum k a + a k.
 Proof. reflexivity. Qed.
 
-(** A sum of k terms of a sequence, none larger than the k-th. *)
-Theorem monotone_sum : forall k a, (forall j, (j < k)%nat -> a j <= a k) -> sum k a <= INR k * a k.
-Proof. intros k a H. rewrite <- sum_const. apply sum_le. exact H. Qed.
-
 Lemma monotone_of_steps : forall a, (forall k : nat, a k <= a (S k)) -> forall j k, (j <= k)%nat -> a j <= a k.
 Proof.
   intros a H j k J. induction J as [|k J IH]; [lra|]. eapply Rle_trans; [exact IH | apply H].
@@ -99,17 +95,6 @@ Proof.
   pose proof (exp_tangent (ln (a / b))) as T. rewrite exp_ln in T by exact Q.
   unfold Rdiv in T at 1. rewrite ln_mult in T by (try apply Rinv_0_lt_compat; assumption).
   rewrite ln_Rinv in T by assumption. lra.
-Qed.
-
-(** What a number at most c v in absolute value, with v >= 0, is: theta v for some theta. *)
-Theorem multiple : forall a c v, 0 <= v -> Rabs a <= c * v -> exists theta, Rabs theta <= Rmax c 0 /\ a = theta * v.
-Proof.
-  intros a c v Hv H. destruct (Req_dec v 0) as [Z|Z].
-  - exists 0. rewrite Rabs_R0. split; [apply Rmax_r|]. rewrite Z, Rmult_0_r in *. pose proof (Rabs_pos a).
-    destruct (Req_dec a 0) as [E|E]; [exact E|]. pose proof (Rabs_pos_lt a E). lra.
-  - exists (a / v). split; [|field; exact Z]. unfold Rdiv. rewrite Rabs_mult, Rabs_inv, (Rabs_pos_eq v) by exact Hv.
-    apply Rle_trans with c; [|apply Rmax_l]. apply Rmult_le_reg_r with v; [lra|].
-    replace (Rabs a * / v * v) with (Rabs a) by (field; exact Z). exact H.
 Qed.
 
 Theorem both_bounds : forall a b, a <= b -> b <= a -> a = b.

@@ -111,11 +111,6 @@ Proof.
   intros n k a K H. destruct (least_is_one k a K) as [i [Hi E]]. rewrite E. apply least_member. lia.
 Qed.
 
-Lemma sums_monotone : forall (V : space) n a, (forall k : nat, a k <= a (S k)) -> avg (sums V n) a <= INR n * a n.
-Proof.
-  intros V n a H. rewrite avg_sums. apply monotone_sum. intros j J. apply (monotone_of_steps a H). lia.
-Qed.
-
 Lemma least_nonneg : forall n a, (forall i : nat, 0 <= a i) -> 0 <= least n a.
 Proof.
   intros n a H. destruct n as [|n]; [apply H|].

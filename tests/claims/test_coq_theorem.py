@@ -8,11 +8,10 @@ import pytest
 import sympy as sp
 
 from cflag_theory.claims.coq.theorem import theorem
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import slack
 from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.relation import at_most
-from cflag_theory.claims.engine.rules import jensen
 from cflag_theory.claims.engine.steps import Obligation, Proof
 from cflag_theory.claims.engine.terms import norm, vector
 from cflag_theory.claims.ledger import claim
@@ -26,7 +25,7 @@ SUM = Statement(
     (Fact("h", at_most(norm(v), c), "||v|| <= c."), Fact("unused", at_most(c, 7), "c <= 7.")),
     Proof(
         (
-            laws.triangle("triangle", u + v, u, v),
+            rules.triangle("triangle", u + v, u, v),
             Obligation("goal", at_most(norm(u + v), norm(u) + c), ("triangle", "h"), slack("triangle") + slack("h")),
         )
     ),
@@ -67,12 +66,6 @@ def test_lemma_13_is_about_the_algorithms_steps_and_functions_that_are_only_lips
     assert " <= (4 * beta * (INR k) * (norm (avgv clients (fun i : nat => (avgv components " in said[-1]
 
 
-def test_a_step_in_words_has_no_theorem():
-    steps = (jensen("words", c, c, "of c."), Obligation("goal", at_most(c, c), ("words",), sp.S.Zero))
-    with pytest.raises(TypeError, match="rests on words: Jensen"):
-        theorem("words", Statement("c <= c.", at_most(c, c), (), Proof(steps)))
-
-
 def test_a_proof_that_the_examiner_refuses_has_no_theorem():
     with pytest.raises(TypeError, match="has a fault"):
-        theorem("fault", replace(SUM, proof=Proof((laws.triangle("triangle", u + v, u, 2 * v), SUM.proof.steps[-1]))))
+        theorem("fault", replace(SUM, proof=Proof((rules.triangle("triangle", u + v, u, 2 * v), SUM.proof.steps[-1]))))

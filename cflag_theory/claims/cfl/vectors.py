@@ -9,7 +9,7 @@ Indices. `i` runs over the N clients of the round (mean `clients`), `j` over its
 `client`.
 
 A squared distance whose vectors are differences is written E(norm(v)**2), which no one can mistake for negative;
-`laws.norm_squared(name, v, *EXPECTATION)` expands it. A single basis vector needs no such step: norm2(v).
+`rules.norm_squared(name, v, *EXPECTATION)` expands it. A single basis vector needs no such step: norm2(v).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.cfl.symbols import K, N, eta, mu, t
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import setting
 from cflag_theory.claims.engine.notation import L, sequence
 from cflag_theory.claims.engine.operators import index, mean_over, sum_over
@@ -34,7 +34,7 @@ i, j, tau = index("i"), index("j"), index("tau")
 client = sp.Symbol("client", integer=True, nonnegative=True)
 
 over_past, over_noises = (mean_over("E", over, r"\mathbb{E}") for over in (draw, fresh))
-#: The two expectations, the inner one first, as `averaged` and `laws.norm_squared` take them.
+#: The two expectations, the inner one first, as `averaged` and `rules.norm_squared` take them.
 EXPECTATION = (over_noises, over_past)
 all_clients, all_steps, rounds = sum_over(i, N), sum_over(j, K), sum_over(tau, t)
 
@@ -60,8 +60,8 @@ def averaged(use: Use, *operators: Any) -> tuple[Use, ...]:
     first = replace(use, name=f"{use.name}: each")
     found = [first]
     for number, operator in enumerate(earlier, start=1):
-        found.append(laws.mean(f"{use.name}: {number}", operator, given=found[-1].name))
-    return (*found, laws.mean(use.name, last, given=found[-1].name))
+        found.append(rules.mean(f"{use.name}: {number}", operator, given=found[-1].name))
+    return (*found, rules.mean(use.name, last, given=found[-1].name))
 
 
 #: p_{tau,i} of one client, of any sign.
@@ -152,9 +152,9 @@ LATER_NOISE = setting(
 def no_less_than_least(name: str, at: sp.Expr = w_t) -> tuple[Use | Obligation, ...]:
     """f(w*) <= E f(at), from convexity at the minimiser; `at` is touched by no noise of the round."""
     return (
-        *averaged(laws.convex(f"{name}: convex", f, w_star, at), over_past),
-        *averaged(laws.square(f"{name}: distance", at - w_star), over_past),
-        *averaged(laws.along(f"{name}: no slope", at - w_star, given=MINIMISER), over_past),
+        *averaged(rules.convex(f"{name}: convex", f, w_star, at), over_past),
+        *averaged(rules.square(f"{name}: distance", at - w_star), over_past),
+        *averaged(rules.along(f"{name}: no slope", at - w_star, given=MINIMISER), over_past),
         Obligation(
             name,
             at_most(f(w_star), over_past(f(at))),
@@ -167,7 +167,7 @@ def gradient_by_gap(name: str) -> tuple[Use | Obligation, ...]:
     """E||grad f(w_t)||^2 <= 2 L (E f(w_t) - f(w*)): f at w_t - grad f(w_t)/L is no less than f(w*)."""
     lower = w_t - f.grad(w_t) / L
     return (
-        *averaged(laws.smooth(f"{name}: descent", f, w_t, lower), over_past),
+        *averaged(rules.smooth(f"{name}: descent", f, w_t, lower), over_past),
         *no_less_than_least(f"{name}: least", lower),
         Obligation(
             name,

@@ -5,35 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.coq.forms import Forms
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.steps import RuleUse, Use
-
-
-def _power(step: RuleUse) -> Use:
-    base, power = step.conclusion.left.as_base_exp()
-    return Use(step.name, step.rule, (base - 1, power), step.premises)
-
-
-def _logarithms(step: RuleUse) -> Use:
-    gap = step.conclusion.right
-    (b,) = next(term.args for term in gap.atoms(AppliedUndef) if gap.coeff(term) == 1)
-    (a,) = next(term.args for term in gap.atoms(AppliedUndef) if gap.coeff(term) == -1)
-    return Use(step.name, step.rule, (a, b), step.premises)
-
-
-#: Rules about numbers whose conclusion is written: what they are applied to.
-SCALAR: dict[str, Callable[[RuleUse], Use]] = {
-    "tangent of exp": _power,
-    "chord of exp": lambda step: Use(step.name, step.rule, (), step.premises),
-    "parabola over exp": lambda step: Use(step.name, step.rule, (), step.premises),
-    "value of exp": lambda step: Use(step.name, step.rule, (), step.premises),
-    "decay": lambda step: Use(step.name, step.rule, (step.conclusion.left.as_base_exp()[1],), step.premises),
-    "tangent of ln": _logarithms,
-    "square root": lambda step: Use(step.name, step.rule, (step.conclusion.left, step.conclusion.right), step.premises),
-}
+from cflag_theory.claims.engine.steps import Use
 
 
 def _tangent_of_exp(at: Forms, step: Use, relation: Relation) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import sympy as sp
 
-from cflag_theory.claims.coq import lemmas, numbers, uses
+from cflag_theory.claims.coq import lemmas, uses
 from cflag_theory.claims.coq.forms import BRIDGE, Shown
 from cflag_theory.claims.coq.lemmas import Lemma
 from cflag_theory.claims.coq.text import Text
@@ -20,7 +20,7 @@ from cflag_theory.claims.engine.claim import SETTING, Statement
 from cflag_theory.claims.engine.examiner import names_used
 from cflag_theory.claims.engine.operators import Index
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, RuleUse, Step, Use
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, Use
 from cflag_theory.claims.engine.terms import Function
 from cflag_theory.claims.engine.transcript import Collector, inferences
 
@@ -131,13 +131,8 @@ class Writer(Collector):
             names = step.given
         elif isinstance(step, Use):
             names, consumed = step.given, uses.consumed(step)
-        elif isinstance(step, Instance):
-            names = (step.of,)
-            consumed = frozenset({step.index})
-        elif step.rule in numbers.SCALAR:
-            names = step.premises
         else:
-            raise TypeError(f"{step.name!r} rests on words: {step.rule}")
+            names, consumed = (step.of,), frozenset({step.index})
         reach = self.reach[step.name]
         inherited = {s for name in names for s in self.established(name).running} - consumed
         running = (_integers((conclusion,)) | inherited) - reach.fixed
@@ -149,7 +144,7 @@ class Writer(Collector):
         self.count += 1
         return f"H{self.count}"
 
-    def _write(self, step: Obligation | Use | RuleUse | Instance, shown: Shown) -> None:
+    def _write(self, step: Obligation | Use | Instance, shown: Shown) -> None:
         said = self.quantified(shown)
         names = {s: f"{self.text.binder(s)}_{self.count}" for s in shown.running}
         outer = self.ranges
@@ -160,8 +155,7 @@ class Writer(Collector):
             elif isinstance(step, Instance):
                 body = self._at(step, shown.relation)
             else:
-                used = step if isinstance(step, Use) else numbers.SCALAR[step.rule](step)
-                body = [*self._apart(shown.relation), *uses.script(self, used, shown.relation)]
+                body = [*self._apart(shown.relation), *uses.script(self, step, shown.relation)]
         intros = [*names.values(), *(self.ranges[r] for r in shown.ranges)]
         self.ranges = outer
         lines = self.scopes[-1].of(step)

@@ -35,7 +35,7 @@ def consumed(step: Use) -> frozenset[sp.Symbol]:
         return frozenset({step.terms[0].index})
     if step.rule == "maximum of bounds":
         return frozenset({step.terms[0].bound})
-    if step.rule in ("monotone sum", "monotone sequence", "at one value"):
+    if step.rule in ("monotone sequence", "at one value"):
         return frozenset({step.terms[0]})
     return frozenset()
 
@@ -313,15 +313,6 @@ def _telescoping(at: Forms, step: Use, relation: Relation) -> list[str]:
     return at.bridge(relation, f"exact (sums_telescope V {n} {a})", left, "cbv beta; same")
 
 
-def _monotone_sum(at: Forms, step: Use, relation: Relation) -> list[str]:
-    over, count, expr = step.terms
-    a, n = at.text.under(over, expr), at.text.natural(sp.sympify(count))
-    here = f"{at.text.binder(over)}_here"
-    instance = at.writer.premise(step.given[0], {over: here})
-    proof = f"exact (sums_monotone V {n} {a} (fun {here} => ltac:(cbv beta; bridged_le {instance})))"
-    return at.bridge(relation, proof, at.operator(sum_over(over, count), expr), "cbv beta; same")
-
-
 def _monotone(at: Forms, step: Use, relation: Relation) -> list[str]:
     over, expr = step.terms
     order = at.writer.known[step.given[1]]
@@ -362,7 +353,6 @@ _SCRIPTS: dict[str, Callable[[Any, Use, Relation], list[str]]] = {
     "exchange with a sum": _exchange,
     "last term": _last_term,
     "telescoping": _telescoping,
-    "monotone sum": _monotone_sum,
     "monotone sequence": _monotone,
     "at one value": _at,
     **extremes.SCRIPTS,

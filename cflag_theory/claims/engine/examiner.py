@@ -14,13 +14,13 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from cflag_theory.claims.engine import algebra, certificates, definitions, laws, rules
+from cflag_theory.claims.engine import algebra, certificates, definitions, rules
 from cflag_theory.claims.engine.claim import SETTING, Statement
 from cflag_theory.claims.engine.definitions import assumptions, quantified
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Index
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, RuleUse, Step, Use
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, Use
 from cflag_theory.claims.engine.terms import TermError, is_vector
 from cflag_theory.claims.engine.vacuity import vacuous
 
@@ -79,7 +79,7 @@ class Line:
     depth: int
     step: Step
     conclusion: Relation
-    given: tuple[laws.Known, ...] = ()
+    given: tuple[rules.Known, ...] = ()
 
 
 @cache
@@ -112,7 +112,7 @@ class Examiner:
         self.known: dict[str, Relation] = {}
         self.universal: dict[str, tuple[sp.Symbol, sp.Expr | None]] = {}
         #: What each fact is fixed to, by the hypotheses that it rests on, directly or through earlier steps.
-        self.reach: dict[str, laws.Known] = {}
+        self.reach: dict[str, rules.Known] = {}
         self.transcript: list[Line] = []
         self.depth = 0
         self.obligations = 0
@@ -149,8 +149,6 @@ class Examiner:
         place = len(self.transcript) - 1
         if isinstance(step, Obligation):
             conclusion = self._obligation(step)
-        elif isinstance(step, RuleUse):
-            conclusion = self._rule(step)
         elif isinstance(step, Use):
             conclusion = self._use(step)
         elif isinstance(step, Instance):
@@ -166,7 +164,7 @@ class Examiner:
         self._watch(conclusion)
         return conclusion
 
-    def _reached(self, step: Step, conclusion: Relation) -> laws.Known:
+    def _reached(self, step: Step, conclusion: Relation) -> rules.Known:
         """What a step's conclusion is fixed to: what it rests on is, less the index that an induction runs through."""
         used = [self.reach[name] for name in names_used(step) if name in self.reach]
         fixed = frozenset().union(*(known.fixed for known in used))
@@ -174,9 +172,9 @@ class Examiner:
             fixed = fixed | {step.index} if step.within else fixed - {step.index}
         elif isinstance(step, Instance):
             fixed |= _symbols(step.value)
-        return laws.Known(conclusion, fixed, frozenset().union(*(known.ranges for known in used)))
+        return rules.Known(conclusion, fixed, frozenset().union(*(known.ranges for known in used)))
 
-    def _given(self, names: tuple[str, ...]) -> tuple[laws.Known, ...]:
+    def _given(self, names: tuple[str, ...]) -> tuple[rules.Known, ...]:
         return tuple(replace(self.reach[name], relation=self.known[name]) for name in names if name in self.known)
 
     def _use(self, step: Use) -> Relation:
@@ -185,7 +183,7 @@ class Examiner:
         if self._missing(step.name, step.given):
             return nothing
         try:
-            return laws.concluded(step, list(self._given(step.given)))
+            return rules.concluded(step, list(self._given(step.given)))
         except TermError as error:
             self.faults.append(f"{step.name!r}: {error}")
             return nothing
@@ -220,23 +218,6 @@ class Examiner:
         elif answer != "proved":
             self.undecided.append(step.name)
 
-    def _rule(self, step: RuleUse) -> Relation:
-        step = replace(step, conclusion=_unfolded(step.conclusion))
-        if not self._missing(step.name, step.premises):
-            wrong = rules.fault(step, [self.known[name] for name in step.premises])
-            if wrong is None and step.rule == "telescoping":
-                wrong = self._not_in_every_round(step.premises[0])
-            if wrong is not None:
-                self.faults.append(f"{step.name!r}: {wrong}")
-        self.rules.append(step.rule)
-        return step.conclusion
-
-    def _not_in_every_round(self, premise: str) -> str | None:
-        """What telescopes must hold at every index: what rests on a fact about one index does not."""
-        moving = {i for term in self.known[premise].right.atoms(AppliedUndef) for i in term.free_symbols}
-        fixed = moving & self.reach[premise].fixed
-        return f"{premise!r} holds at one {', '.join(map(str, fixed))} only" if fixed else None
-
     def _instance(self, step: Instance) -> Relation:
         index, end = self.universal.get(step.of, (None, None))
         if index is None or index != step.index or step.of not in self.known:
@@ -267,7 +248,7 @@ class Examiner:
         }
         # Whatever the steps rest on, their hypothesis rests on it too.
         used = [self.reach[name] for name in names_used(step) if name in self.known]
-        under = laws.Known(
+        under = rules.Known(
             relation,
             frozenset({index}).union(*(known.fixed for known in used)),
             frozenset().union(*(known.ranges for known in used)),
@@ -283,7 +264,7 @@ class Examiner:
         self.reach[f"{step.name} (hypothesis)"] = under
         if end is not None:
             self.known[f"{step.name} (range)"] = Relation(index + 1, "<=", end)
-            self.reach[f"{step.name} (range)"] = laws.Known(self.known[f"{step.name} (range)"], frozenset({index}))
+            self.reach[f"{step.name} (range)"] = rules.Known(self.known[f"{step.name} (range)"], frozenset({index}))
         last: Relation | None = None
         for inner in step.step:
             if isinstance(inner, Induction):
@@ -322,22 +303,18 @@ def _unfolded(relation: Relation) -> Relation:
     return Relation(unfold(relation.left), relation.op, unfold(relation.right))
 
 
-def _reach(relation: Relation, running: frozenset[sp.Symbol]) -> laws.Known:
+def _reach(relation: Relation, running: frozenset[sp.Symbol]) -> rules.Known:
     """What a hypothesis or a definition is fixed to, if it holds for every value of the `running` indices."""
     free = relation.left.free_symbols | relation.right.free_symbols
     ends = [symbol for symbol in free if isinstance(symbol, Index) and relation.left in (symbol, symbol + 1)]
     if ends and relation.op == "<=" and ends[0] not in relation.right.free_symbols:
-        return laws.Known(relation, frozenset(free - {*ends} - running), frozenset({relation}))
-    return laws.Known(relation, frozenset(free - running))
+        return rules.Known(relation, frozenset(free - {*ends} - running), frozenset({relation}))
+    return rules.Known(relation, frozenset(free - running))
 
 
 def names_used(step: Step) -> tuple[str, ...]:
     """The names of what a step rests on."""
-    if isinstance(step, Obligation):
-        return step.given
-    if isinstance(step, RuleUse):
-        return step.premises
-    if isinstance(step, Use):
+    if isinstance(step, Obligation | Use):
         return step.given
     if isinstance(step, Instance):
         return (step.of, step.within)

@@ -34,19 +34,8 @@ class Obligation:
 
 
 @dataclass(frozen=True)
-class RuleUse:
-    """An instance of a named rule of `rules`: its conclusion, and the steps that it needs."""
-
-    name: str
-    rule: str
-    conclusion: Relation
-    words: str
-    premises: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Use:
-    """A use of a rule of `laws`, which computes its conclusion from the terms and from what the steps `given` show."""
+    """A use of a rule of `rules`, which computes its conclusion from the terms and from what the steps `given` show."""
 
     name: str
     rule: str
@@ -74,12 +63,12 @@ class Induction:
     name: str
     index: sp.Symbol
     relation: Relation
-    base: Obligation | tuple[Obligation | RuleUse | Use, ...]
-    step: tuple[Obligation | RuleUse | Use, ...]
+    base: Obligation | tuple[Obligation | Use, ...]
+    step: tuple[Obligation | Use, ...]
     within: str = ""
 
     @property
-    def inner(self) -> tuple[Obligation | RuleUse | Use, ...]:
+    def inner(self) -> tuple[Obligation | Use, ...]:
         """The steps of the base, and then those of the step."""
         return (*(self.base if isinstance(self.base, tuple) else (self.base,)), *self.step)
 
@@ -98,7 +87,7 @@ class Instance:
     within: str = ""
 
 
-Step = Obligation | RuleUse | Use | Induction | Instance
+Step = Obligation | Use | Induction | Instance
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import E, L, beta, bias2, unfold
 from cflag_theory.claims.engine.operators import Atom
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.steps import Induction, RuleUse, Use
+from cflag_theory.claims.engine.steps import Induction, Use
 from cflag_theory.claims.engine.terms import Term
 from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import InvalidInput, UnknownName
@@ -145,15 +145,15 @@ def _in_numbers(statement: Statement) -> Statement:
     meanings = {symbol: unfold(symbol) for side in sides for symbol in side.atoms(sp.Symbol)}
     known = {s: first.get(of, of) for s, of in meanings.items() if of in first or (of != s and not of.has(Term))}
 
-    def replaced(relation: Relation | None) -> Relation | None:
-        return relation and Relation(relation.left.xreplace(known), relation.op, relation.right.xreplace(known))
+    def replaced(relation: Relation) -> Relation:
+        return Relation(relation.left.xreplace(known), relation.op, relation.right.xreplace(known))
 
     def facts_of(of: Sequence[Fact]) -> tuple[Fact, ...]:
         return tuple(replace(fact, relation=replaced(fact.relation)) for fact in of)
 
     return replace(
         statement,
-        relation=replaced(statement.relation),
+        relation=statement.relation and replaced(statement.relation),
         hypotheses=facts_of(statement.hypotheses),
         definitions=facts_of(statement.definitions),
     )
@@ -195,7 +195,7 @@ def _numbers_only(statement: Statement) -> bool:
     def rules(steps: Any) -> set[str]:
         found: set[str] = set()
         for step in steps:
-            if isinstance(step, RuleUse | Use):
+            if isinstance(step, Use):
                 found.add(step.rule)
             elif isinstance(step, Induction):
                 found |= rules(step.inner)

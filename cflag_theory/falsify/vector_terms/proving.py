@@ -10,7 +10,7 @@ from itertools import combinations, permutations
 
 import sympy as sp
 
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative, slack
 from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.claims.engine.examiner import examine
@@ -30,20 +30,20 @@ _MOST = 220
 class _Facts:
     """What is known, by name, and the steps that show it."""
 
-    known: dict[str, laws.Known] = field(default_factory=dict)
+    known: dict[str, rules.Known] = field(default_factory=dict)
     steps: dict[str, Use | Obligation] = field(default_factory=dict)
 
     def use(self, step: Use) -> str | None:
         """Add what a rule concludes; None where it does not fit, or says nothing new."""
         try:
             premises = [self.known[name] for name in step.given]
-            relation = laws.concluded(step, premises)
+            relation = rules.concluded(step, premises)
         except TermError:
             return None
         if sp.expand(relation.slack) == 0 or any(relation == known.relation for known in self.known.values()):
             return None
         fixed = frozenset().union(*(known.fixed for known in premises))
-        self.known[step.name] = laws.Known(relation, fixed)
+        self.known[step.name] = rules.Known(relation, fixed)
         self.steps[step.name] = step
         return step.name
 
@@ -65,7 +65,7 @@ class _Facts:
         certificate = None if name in self.known else certificate_of(goal, known)
         if certificate is not None:
             fixed = frozenset().union(*(self.known[one].fixed for one in known))
-            self.known[name] = laws.Known(goal, fixed)
+            self.known[name] = rules.Known(goal, fixed)
             self.steps[name] = Obligation(name, goal, tuple(known), certificate)
 
 
@@ -120,15 +120,15 @@ def _by_squares(facts: _Facts, goal: Relation, squared: Relation) -> sp.Expr | N
         plain = at_most(norm2(b * u), sp.expand(c**2 * norm2(v)))
         certificate = certificate_of(plain, facts.without_norms())
         if certificate is not None:
-            facts.known["squared norms"] = laws.Known(plain)
+            facts.known["squared norms"] = rules.Known(plain)
             facts.steps["squared norms"] = Obligation("squared norms", plain, _named(certificate, facts), certificate)
             facts.derive(name, squared, ["squared norms", _named_square(facts, u), _named_square(facts, v)])
     elif (certificate := certificate_of(squared, facts.relations())) is not None:
-        facts.known[name] = laws.Known(squared)
+        facts.known[name] = rules.Known(squared)
         facts.steps[name] = Obligation(name, squared, _named(certificate, facts), certificate)
     if name not in facts.known:
         return None
-    root = facts.use(laws.square_root("roots", goal.left, goal.right, given=name))
+    root = facts.use(rules.square_root("roots", goal.left, goal.right, given=name))
     return None if root is None else slack(root)
 
 
@@ -141,7 +141,7 @@ def _hypotheses(reading: Reading) -> _Facts:
     facts = _Facts()
     for fact in reading.facts:
         free = fact.relation.left.free_symbols | fact.relation.right.free_symbols
-        facts.known[fact.name] = laws.Known(fact.relation, frozenset(free - {*fact.forall}))
+        facts.known[fact.name] = rules.Known(fact.relation, frozenset(free - {*fact.forall}))
     return facts
 
 
@@ -151,31 +151,31 @@ def _functions(reading: Reading, facts: _Facts) -> None:
         declared = f.properties
         if declared.lower is not None:
             for point in points:
-                facts.use(laws.bounded_below(f"{f} is bounded below at {point}", f, point))
+                facts.use(rules.bounded_below(f"{f} is bounded below at {point}", f, point))
         for x, y in permutations(points, 2):
             between = f"of {f} from {x} to {y}"
             if declared.smooth is not None:
-                facts.use(laws.smooth(f"smoothness {between}", f, x, y))
+                facts.use(rules.smooth(f"smoothness {between}", f, x, y))
             if declared.mu is not None and (declared.smooth is None or declared.mu != 0):
-                facts.use(laws.convex(f"convexity {between}", f, x, y))
+                facts.use(rules.convex(f"convexity {between}", f, x, y))
             if declared.mu is not None and declared.smooth is not None:
-                facts.use(laws.interpolation(f"interpolation {between}", f, x, y))
+                facts.use(rules.interpolation(f"interpolation {between}", f, x, y))
         for x, y in combinations(points, 2):
             if declared.smooth is not None and (declared.mu is None or reading.norms):
                 _lipschitz(facts, f, x, y)
     for name, known in list(facts.known.items()):
         if is_vector(known.relation.left) or is_vector(known.relation.right):
             for w in reading.bases:
-                facts.use(laws.along(f"{name} along {w}", w, given=name))
+                facts.use(rules.along(f"{name} along {w}", w, given=name))
 
 
 def _lipschitz(facts: _Facts, f: Function, x: sp.Expr, y: sp.Expr) -> None:
     """||grad f(x) - grad f(y)||^2 <= L^2 ||x - y||^2."""
     between = f"of {f} between {x} and {y}"
     names = [
-        facts.use(laws.lipschitz(f"Lipschitz gradient {between}", f, x, y)),
-        facts.use(laws.norm_squared(f"square of the change of the gradient {between}", f.grad(x) - f.grad(y))),
-        facts.use(laws.norm_squared(f"square of the distance {between}", x - y)),
+        facts.use(rules.lipschitz(f"Lipschitz gradient {between}", f, x, y)),
+        facts.use(rules.norm_squared(f"square of the change of the gradient {between}", f.grad(x) - f.grad(y))),
+        facts.use(rules.norm_squared(f"square of the distance {between}", x - y)),
     ]
     goal = at_most(norm2(f.grad(x) - f.grad(y)), sp.expand(sp.sympify(f.properties.smooth) ** 2 * norm2(x - y)))
     facts.derive(f"Lipschitz gradient {between}, squared", goal, names)
@@ -189,9 +189,9 @@ def _gradient_steps(reading: Reading, facts: _Facts) -> None:
             continue
         for x in points:
             step = x - f.grad(x) / L
-            facts.use(laws.smooth(f"smoothness of {f} along a gradient step from {x}", f, x, step))
+            facts.use(rules.smooth(f"smoothness of {f} along a gradient step from {x}", f, x, step))
             if f.properties.lower is not None:
-                facts.use(laws.bounded_below(f"{f} is bounded below after a gradient step from {x}", f, step))
+                facts.use(rules.bounded_below(f"{f} is bounded below after a gradient step from {x}", f, step))
 
 
 def _norms(reading: Reading, facts: _Facts) -> None:
@@ -200,14 +200,14 @@ def _norms(reading: Reading, facts: _Facts) -> None:
         _named_square(facts, v)
         summands = [c * basis for basis, c in parts(v).items()]
         if len(summands) > 1:
-            facts.use(laws.triangle(f"triangle inequality for {v}", v, *summands))
+            facts.use(rules.triangle(f"triangle inequality for {v}", v, *summands))
         for operator in reading.operators:
             if operator.index in v.free_symbols:
-                facts.use(laws.norm_of_mean(f"norm of the mean of {v}", operator, v))
+                facts.use(rules.norm_of_mean(f"norm of the mean of {v}", operator, v))
     _bounded(reading, facts)
     for u, v in combinations(reading.norms, 2):
         for sign in (1, -1):
-            facts.use(laws.cauchy_schwarz(f"Cauchy-Schwarz for {u} and {sign * v}", u, sign * v))
+            facts.use(rules.cauchy_schwarz(f"Cauchy-Schwarz for {u} and {sign * v}", u, sign * v))
 
 
 def _bounded(reading: Reading, facts: _Facts) -> None:
@@ -223,7 +223,7 @@ def _bounded(reading: Reading, facts: _Facts) -> None:
         for sign in (1, -1):
             product = f"Cauchy-Schwarz for {v} and {sign * u}"
             if product not in facts.known:
-                facts.use(laws.cauchy_schwarz(product, v, sign * u))
+                facts.use(rules.cauchy_schwarz(product, v, sign * u))
             goal = at_most(dot(v, sign * b * u), sp.expand(c * norm2(v)))
             given = [fact.name, squares[1], product if product in facts.known else None]
             facts.derive(f"{fact.name} along {sign * v}", goal, given)
@@ -241,16 +241,16 @@ def _norm_of(expr: sp.Expr) -> tuple[sp.Expr, sp.Expr] | None:
 
 def _named_square(facts: _Facts, v: sp.Expr) -> str:
     """The name under which ||v||^2 = <v, v> is known."""
-    name = facts.use(laws.norm_squared(f"square of ||{v}||", v))
+    name = facts.use(rules.norm_squared(f"square of ||{v}||", v))
     if name is not None:
         return name
-    shown = laws.concluded(laws.norm_squared("", v), [])
+    shown = rules.concluded(rules.norm_squared("", v), [])
     return next(known for known, one in facts.known.items() if one.relation == shown)
 
 
 def _square(facts: _Facts, v: sp.Expr) -> None:
     if len(parts(v)) > 1:
-        facts.use(laws.square(f"square of {canonical(v)}", _reduced(v)))
+        facts.use(rules.square(f"square of {canonical(v)}", _reduced(v)))
 
 
 def _reduced(v: sp.Expr) -> sp.Expr:
@@ -278,7 +278,7 @@ def _displacements(reading: Reading, facts: _Facts) -> None:
     for operator in reading.operators:
         for v in reading.bases:
             if operator.index in v.free_symbols:
-                facts.use(laws.jensen(f"Jensen for {v}", operator, v))
+                facts.use(rules.jensen(f"Jensen for {v}", operator, v))
 
 
 def _vectors(reading: Reading) -> list[sp.Expr]:
@@ -321,7 +321,7 @@ def _under_means(reading: Reading, facts: _Facts, names: list[str]) -> None:
             continue
         for operator in reading.operators:
             if operator.index in free:
-                facts.use(laws.mean(f"{name}, under {operator}", operator, given=name))
+                facts.use(rules.mean(f"{name}, under {operator}", operator, given=name))
 
 
 def _needed(facts: _Facts, names: list[str]) -> list[str]:

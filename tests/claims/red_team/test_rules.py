@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 from attacks import Attack, answer, claims, fact, table
 
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import setting
 from cflag_theory.claims.engine.notation import sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, Least, index, mean_over, sum_over
@@ -36,7 +36,7 @@ def spread():
     relation = at_most(a(k, i), 0)
     base = Obligation("base", at_most(a(0, i), 0), ("one",))
     inner = (
-        laws.mean("mean", mean, given="P (hypothesis)"),
+        rules.mean("mean", mean, given="P (hypothesis)"),
         Obligation("following", at_most(a(k + 1, i), 0), ("mean", "next")),
     )
     where = (fact("next", equal(a(k + 1, i), mean(a(k, i)))),)
@@ -50,94 +50,99 @@ ONE = "does not hold for every i"
 
 
 @table(
-    Attack("a premise about one index under a mean", using(laws.mean("r", mean, given="h"), h=at_most(z(i), 0)), ONE),
+    Attack("a premise about one index under a mean", using(rules.mean("r", mean, given="h"), h=at_most(z(i), 0)), ONE),
     Attack("an induction's hypothesis about one index under a mean", spread(), ONE),
-    Attack("a negative weight", using(laws.mean("r", mean, -1, given="h"), h=at_most(0, 1)), "could be negative"),
-    Attack("a weight of unknown sign", using(laws.mean("r", mean, w, given="h"), h=at_most(0, 1)), "could be negative"),
-    Attack("no premise under a mean", using(laws.mean("r", mean)), "needs one step"),
+    Attack("a negative weight", using(rules.mean("r", mean, -1, given="h"), h=at_most(0, 1)), "could be negative"),
+    Attack(
+        "a weight of unknown sign", using(rules.mean("r", mean, w, given="h"), h=at_most(0, 1)), "could be negative"
+    ),
+    Attack("no premise under a mean", using(rules.mean("r", mean)), "needs one step"),
     Attack(
         "a hypothesis about one index at another",
-        using(laws.at("r", k, n, given="h"), h=at_most(a(k), 0)),
+        using(rules.at("r", k, n, given="h"), h=at_most(a(k), 0)),
         "for every k",
     ),
-    Attack("an index that is no number of steps", using(laws.telescoping("r", b, w, a(b))), "need not be 0, 1, 2"),
-    Attack("summands of another vector", using(laws.triangle("r", u(), v(), 2 * u())), "are different vectors"),
+    Attack("an index that is no number of steps", using(rules.telescoping("r", b, w, a(b))), "need not be 0, 1, 2"),
+    Attack("summands of another vector", using(rules.triangle("r", u(), v(), 2 * u())), "are different vectors"),
     Attack(
         "an equation that defines no vector",
-        using(laws.triangle("r", u(), v(), given="h"), h=equal(c, w)),
+        using(rules.triangle("r", u(), v(), given="h"), h=equal(c, w)),
         "no equation that",
     ),
     Attack(
         "a vector for one index",
-        using(laws.triangle("r", u(), v(i), given="h"), h=equal(v(i), u())),
+        using(rules.triangle("r", u(), v(i), given="h"), h=equal(v(i), u())),
         "one value of its index",
     ),
-    Attack("smoothness that is not declared", using(laws.smooth("r", plain, u(), v())), "is not declared smooth"),
-    Attack("convexity that is not declared", using(laws.convex("r", smooth, u(), v())), "is not declared convex"),
+    Attack("smoothness that is not declared", using(rules.smooth("r", plain, u(), v())), "is not declared smooth"),
+    Attack("convexity that is not declared", using(rules.convex("r", smooth, u(), v())), "is not declared convex"),
     Attack(
-        "a bound below that is not declared", using(laws.bounded_below("r", smooth, u())), "is not declared bounded"
+        "a bound below that is not declared", using(rules.bounded_below("r", smooth, u())), "is not declared bounded"
     ),
     Attack(
         "a Lipschitz gradient that is not declared",
-        using(laws.lipschitz("r", plain, u(), v())),
+        using(rules.lipschitz("r", plain, u(), v())),
         "is not declared smooth",
     ),
     Attack(
         "a member past the end",
-        using(laws.member("r", MAX, n + 1, given="h"), h=at_most(n, n + 1)),
+        using(rules.member("r", MAX, n + 1, given="h"), h=at_most(n, n + 1)),
         "does not say that",
     ),
-    Attack("a member without its range", using(laws.member("r", MAX, k)), "needs one step"),
+    Attack("a member without its range", using(rules.member("r", MAX, k)), "needs one step"),
     Attack(
         "a member before the start",
-        using(laws.member("r", MAX, sp.Integer(-1), given="h"), h=at_most(-1, n)),
+        using(rules.member("r", MAX, sp.Integer(-1), given="h"), h=at_most(-1, n)),
         "need not be",
     ),
     Attack(
         "a bound of something else for a maximum",
-        using(laws.maximum("r", MAX, given=("h", "g")), h=at_most(c, w), g=at_most(a(n + 1), w)),
+        using(rules.maximum("r", MAX, given=("h", "g")), h=at_most(c, w), g=at_most(a(n + 1), w)),
         "do not bound",
     ),
     Attack(
         "bounds of a maximum that differ",
-        using(laws.maximum("r", MAX, given=("h", "g")), h=at_most(MAX, c), g=at_most(a(n + 1), w)),
+        using(rules.maximum("r", MAX, given=("h", "g")), h=at_most(MAX, c), g=at_most(a(n + 1), w)),
         "the two bounds differ",
     ),
     Attack(
         "one member for the maximum",
-        using(laws.maximum_of_bounds("r", MAX, given="h"), h=at_most(a(b), c)),
+        using(rules.maximum_of_bounds("r", MAX, given="h"), h=at_most(a(b), c)),
         "for every b",
     ),
     Attack(
         "a bound that moves",
-        using(laws.maximum_of_bounds("r", MAX, given="h"), h=at_most(a(b), b)),
+        using(rules.maximum_of_bounds("r", MAX, given="h"), h=at_most(a(b), b)),
         "does not bound the members",
     ),
     Attack(
         "the least of nothing",
-        using(laws.least_member("r", Least(b, n, a(b)), 0 * n, given="h"), h=at_most(0, n)),
+        using(rules.least_member("r", Least(b, n, a(b)), 0 * n, given="h"), h=at_most(0, n)),
         "does not say",
     ),
     Attack(
         "a sequence that may fall",
-        using(laws.monotone_sum("r", b, n, a(b), given="h"), h=at_most(a(0), a(1))),
+        using(rules.monotone("r", b, a(b), given=("h", "order")), h=at_most(a(0), a(1)), order=at_most(0, n)),
         "not decrease",
     ),
     Attack(
         "a square root of other squares",
-        using(laws.square_root("r", n, k, given="h"), h=at_most(n, k)),
+        using(rules.square_root("r", n, k, given="h"), h=at_most(n, k)),
         "does not compare",
     ),
     Attack(
         "a square root of what may be negative",
-        using(laws.square_root("r", c, w, given="h"), h=at_most(c**2, w**2)),
+        using(rules.square_root("r", c, w, given="h"), h=at_most(c**2, w**2)),
         "negative",
     ),
-    Attack("decay beyond one", using(laws.decay("r", k, given="h"), h=at_most(n, 2)), "is no u <= 1"),
+    Attack("decay of unknown sign", using(rules.decay("r", k, given="h"), h=at_most(w, 1)), "could be negative"),
+    Attack("a logarithm at zero", using(rules.tangent_of_ln("r", 0, 3)), "could be negative"),
+    Attack("a logarithm below one", using(rules.tangent_of_ln("r", 3, sp.S.Half)), "could be negative"),
+    Attack("decay beyond one", using(rules.decay("r", k, given="h"), h=at_most(n, 2)), "is no u <= 1"),
     Attack(
-        "a chord from a negative end", using(laws.chord_of_exp("r", given="h"), h=at_most(n, w)), "zero or negative"
+        "a chord from a negative end", using(rules.chord_of_exp("r", given="h"), h=at_most(n, w)), "zero or negative"
     ),
-    Attack("a tangent of exp below zero", using(laws.tangent_of_exp("r", w, k)), "could be negative"),
+    Attack("a tangent of exp below zero", using(rules.tangent_of_exp("r", w, k)), "could be negative"),
     Attack(
         "vectors for numbers",
         claims(at_most(0, u()), Obligation("step", at_most(0, u()), ())),

@@ -12,7 +12,7 @@ from cflag_theory.claims.c_flag.adaptive.lemmas import N_T, over_T
 from cflag_theory.claims.c_flag.problem import update
 from cflag_theory.claims.c_flag.problem.update import MEAN_DRIFT, WEIGHTS, S, x, x_mean
 from cflag_theory.claims.c_flag.vectors import client
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, i, symbol
 from cflag_theory.claims.engine.operators import sum_over
@@ -287,24 +287,24 @@ def _step_bound() -> Statement:
     more = at_most((alpha_j - alpha) * memory, alpha * longest)
     taken = over_T(weight_of(i) * _size_of(i) * norm(a(i)))
     steps: tuple[Step, ...] = (
-        laws.cauchy_schwarz("product", memory_gradient, a(client)),
-        laws.cauchy_schwarz("its negative", -memory_gradient, a(N_T + _member)),
+        rules.cauchy_schwarz("product", memory_gradient, a(client)),
+        rules.cauchy_schwarz("its negative", -memory_gradient, a(N_T + _member)),
         Obligation("a T client", share, ("T", "product", "a_i")),
-        laws.at("any T client", client, i, given="a T client"),
-        laws.mean("sum over T", over_T, given="any T client"),
+        rules.at("any T client", client, i, given="a T client"),
+        rules.mean("sum over T", over_T, given="any T client"),
         Obligation("all T", at_most(taken, abs_q * memory / L), ("sum over T", "kinds")),
         Obligation("an I client's alpha", more, ("I", "its negative", "longest", "memory")),
-        laws.at("any I client's alpha", _member, i, given="an I client's alpha"),
-        laws.mean("all alpha", over_I, _weight, given="any I client's alpha"),
-        laws.at("any I client", _member, i, given="longest"),
-        laws.mean("all I", over_I, _weight, given="any I client"),
-        laws.norm_of_mean("T together", over_T, weight_of(i) * _size_of(i) * a(i)),
-        laws.norm_of_mean("I together", over_I, _weight * _a),
-        laws.norm_squared("with sign", _signed_T),
-        laws.norm_squared("without", _taken_T),
+        rules.at("any I client's alpha", _member, i, given="an I client's alpha"),
+        rules.mean("all alpha", over_I, _weight, given="any I client's alpha"),
+        rules.at("any I client", _member, i, given="longest"),
+        rules.mean("all I", over_I, _weight, given="any I client"),
+        rules.norm_of_mean("T together", over_T, weight_of(i) * _size_of(i) * a(i)),
+        rules.norm_of_mean("I together", over_I, _weight * _a),
+        rules.norm_squared("with sign", _signed_T),
+        rules.norm_squared("without", _taken_T),
         Obligation("squares", at_most(norm(_signed_T) ** 2, norm(_taken_T) ** 2), ("with sign", "without", "sign")),
-        laws.square_root("T part", norm(_signed_T), norm(_taken_T), given="squares"),
-        laws.triangle("step", _move, alpha * memory_gradient, _raised * memory_gradient, _signed_T, beta * _taken_I),
+        rules.square_root("T part", norm(_signed_T), norm(_taken_T), given="squares"),
+        rules.triangle("step", _move, alpha * memory_gradient, _raised * memory_gradient, _signed_T, beta * _taken_I),
         Obligation(
             "the statement follows",
             goal,

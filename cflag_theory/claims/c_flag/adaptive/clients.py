@@ -12,7 +12,7 @@ import sympy as sp
 from cflag_theory.claims.c_flag.adaptive.server import forgetting
 from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
 from cflag_theory.claims.c_flag.vectors import client
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, alpha, beta, bias, draw, draws, grad_f, i, m, omega, symbol
 from cflag_theory.claims.engine.operators import sum_over
@@ -87,10 +87,10 @@ def _sum_over_clients(factor: sp.Expr) -> tuple[Step, ...]:
     """p_i times the client's term, summed over the clients as "clients"."""
     each = equal(p_i * Gamma_i, p_i * forgetting(beta, alpha, factor * p_i * norm2(a(client)), Lambda_i))
     return (
-        laws.norm_squared("||a_i||^2", a(client)),
+        rules.norm_squared("||a_i||^2", a(client)),
         Obligation("p_i Gamma_i", each, ("Gamma_i", "||a_i||^2")),
-        laws.at("any client", client, i, given="p_i Gamma_i"),
-        laws.mean("clients", total, given="any client"),
+        rules.at("any client", client, i, given="p_i Gamma_i"),
+        rules.mean("clients", total, given="any client"),
     )
 
 
@@ -119,9 +119,9 @@ def eq184() -> Claim:
         (drawn,),
         Proof(
             (
-                laws.at("any draw", draw, omega, given="(184)"),
-                laws.mean("mean", draws, given="any draw"),
-                laws.exchange("term by term", draws, total, weight_of(i) * _Gamma_of(i, omega)),
+                rules.at("any draw", draw, omega, given="(184)"),
+                rules.mean("mean", draws, given="any draw"),
+                rules.exchange("term by term", draws, total, weight_of(i) * _Gamma_of(i, omega)),
                 Obligation("the statement follows", means, ("mean", "term by term")),
             )
         ),
@@ -138,7 +138,7 @@ def eq188(count: Any = N) -> Claim:
         (),
         Proof(
             (
-                laws.jensen("(a)", total, weight_of(i) * a(i)),
+                rules.jensen("(a)", total, weight_of(i) * a(i)),
                 Obligation("the statement follows", bound, ("(15)", "(a)")),
             )
         ),
@@ -193,7 +193,7 @@ def table1_interference(reach: Any = 2) -> Claim:
     )
     proof = Proof(
         (
-            laws.cauchy_schwarz("product", -memory_gradient, a(client)),
+            rules.cauchy_schwarz("product", -memory_gradient, a(client)),
             Obligation("the statement follows", goal, ("alpha_i", "norms", "product", "memory")),
         )
     )

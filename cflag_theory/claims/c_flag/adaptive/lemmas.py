@@ -32,7 +32,7 @@ from cflag_theory.claims.c_flag.adaptive.clients import (
 from cflag_theory.claims.c_flag.adaptive.server import forgetting
 from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
 from cflag_theory.claims.c_flag.vectors import client
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, alpha, beta, i, symbol
 from cflag_theory.claims.engine.operators import sum_over
@@ -134,13 +134,13 @@ def rates(c: sp.Expr) -> tuple[tuple[Fact, ...], tuple[Any, ...]]:
     once = equal(c * L * p_i**2 * beta_i * square, q * p_i * Lambda_i)
     twice = equal(c * L * p_i**2 * beta_i**2 * square, q * p_i * beta_i * Lambda_i)
     steps = (
-        laws.norm_squared("||a_i||^2", a(client)),
+        rules.norm_squared("||a_i||^2", a(client)),
         Obligation("a client, once", once, ("rate", "||a_i||^2")),
-        laws.at("any client, once", client, i, given="a client, once"),
-        laws.mean("rates once", over_T, given="any client, once"),
+        rules.at("any client, once", client, i, given="a client, once"),
+        rules.mean("rates once", over_T, given="any client, once"),
         Obligation("a client", twice, ("a client, once",)),
-        laws.at("any client", client, i, given="a client"),
-        laws.mean("rates", over_T, given="any client"),
+        rules.at("any client", client, i, given="a client"),
+        rules.mean("rates", over_T, given="any client"),
     )
     return definitions, steps
 
@@ -178,7 +178,7 @@ def lemma7_average() -> Claim:
             "The same where no client has Lambda_{t,i} < 0 and sum_{i != j} p_i p_j beta_i beta_j C_ij <= 0.",
             goal,
             (*printed.hypotheses, none, rescaled),
-            Proof((*steps, laws.square("spread", (beta_of(i) - beta) * weight_of(i) * a(i), over_T), follows)),
+            Proof((*steps, rules.square("spread", (beta_of(i) - beta) * weight_of(i) * a(i), over_T), follows)),
             definitions,
         ),
     )

@@ -22,7 +22,7 @@ from cflag_theory.claims.c_flag.past_task.runs import (
     t,
     throughout,
 )
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, delayed_sum, k, m, r, sequence, symbol, unfold
 from cflag_theory.claims.engine.relation import at_most, below, equal
@@ -61,8 +61,8 @@ def reach_steps() -> tuple[Step, ...]:
     return (
         Induction("at least one", k, one, Obligation("at least one at 0", one.subs({k: 0}), ()), (grows,)),
         Instance("grown", "at least one", k, E),
-        laws.tangent_of_exp("power", beta * L, E),
-        laws.chord_of_exp("chord", given="exp range"),
+        rules.tangent_of_exp("power", beta * L, E),
+        rules.chord_of_exp("chord", given="exp range"),
     )
 
 
@@ -81,7 +81,7 @@ def _forgetting() -> tuple[Step, ...]:
         # The square of r S - sign K v in every round.
         square = f"{name}: square"
         return (
-            laws.square(square, r * delayed_sum - sign * K * grad_memory),
+            rules.square(square, r * delayed_sum - sign * K * grad_memory),
             *throughout(f"{name}: squares", square),
             Obligation(
                 name,

@@ -18,7 +18,7 @@ from cflag_theory.claims.c_flag.local_steps.sums import (
     rho_sum,
 )
 from cflag_theory.claims.c_flag.vectors import ROUND_SUM, errors, rho
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.notation import (
     E,
@@ -78,11 +78,11 @@ def eq90(weight: Any = 1) -> Claim:
     goal = at_most(left, right)
     proof = Proof(
         (
-            laws.rewrite("||S||^2", unfold(sum2), given=ROUND_SUM),
-            laws.rewrite("<memory, S>", unfold(memory_dot_sum), given=ROUND_SUM),
-            laws.norm_squared("||rho||^2", rho),
-            laws.norm_squared("||e||^2", errors),
-            laws.square("(87)", rho - errors),
+            rules.rewrite("||S||^2", unfold(sum2), given=ROUND_SUM),
+            rules.rewrite("<memory, S>", unfold(memory_dot_sum), given=ROUND_SUM),
+            rules.norm_squared("||rho||^2", rho),
+            rules.norm_squared("||e||^2", errors),
+            rules.square("(87)", rho - errors),
             Obligation("the statement follows", goal, ("||S||^2", "<memory, S>", "||rho||^2", "||e||^2", "(87)")),
         )
     )
@@ -192,7 +192,7 @@ def eq156(first: Any = 4, second: Any = 2) -> Claim:
         proof = Proof(
             (
                 *steps,
-                laws.cauchy_schwarz("Cauchy-Schwarz", -grad_memory, v),
+                rules.cauchy_schwarz("Cauchy-Schwarz", -grad_memory, v),
                 Obligation("the statement follows", goal, ("small alpha", "Cauchy-Schwarz", "(30)", "sum")),
             )
         )

@@ -23,7 +23,7 @@ from cflag_theory.claims.c_flag.local_steps.drift import (
     table_mean,
 )
 from cflag_theory.claims.c_flag.vectors import REFRESHED, ROUND_START, TABLE, b, client, table_point, tau, x_local
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Part, Sharp, Statement
 from cflag_theory.claims.engine.notation import E, L, beta, components, grad_g, j, k, x_t
 from cflag_theory.claims.engine.operators import Largest
@@ -44,9 +44,9 @@ def table_below(path: str) -> tuple[Use | Obligation, ...]:
     """Steps to table_mean(k) <= table(k) and to change(k) <= L table_mean(k)."""
     entry = at_most(norm(table_point(k) - x_t), majorant(client, tau(client, k, j)))
     return (
-        laws.member("entry on the path", _excess(k), tau(client, k, j), given=TABLE),
+        rules.member("entry on the path", _excess(k), tau(client, k, j), given=TABLE),
         Obligation("entry below d", entry, ("entry on the path", path)),
-        laws.mean("table below d", components, given="entry below d"),
+        rules.mean("table below d", components, given="entry below d"),
         *difference("table", change(k), x_t, table_mean(k)),
     )
 
@@ -60,22 +60,22 @@ def path() -> tuple[Step, ...]:
             k,
             at_most(_excess(k), 0),
             base=(
-                laws.rewrite("start of the round", norm(moved(sp.S.Zero)), given=ROUND_START),
+                rules.rewrite("start of the round", norm(moved(sp.S.Zero)), given=ROUND_START),
                 Obligation("path at 0", at_most(_excess(sp.S.Zero), 0), ("start of the round", "d at 0")),
             ),
             step=(
                 *table_below(hypothesis),
-                laws.member("x_k on the path", _excess(k), k),
+                rules.member("x_k on the path", _excess(k), k),
                 step("(113)", moved(k)),
                 Obligation(
                     "the new point",
                     at_most(drift(k + 1) - d(k + 1), 0),
                     ("(113)", "x_k on the path", hypothesis, "table", "table below d", "d after k"),
                 ),
-                laws.maximum("path up to k + 1", _excess(k), given=(hypothesis, "the new point")),
+                rules.maximum("path up to k + 1", _excess(k), given=(hypothesis, "the new point")),
             ),
         ),
-        laws.member("x_k on the path", _excess(k), k),
+        rules.member("x_k on the path", _excess(k), k),
         Obligation("drift", at_most(drift(k), d(k)), ("x_k on the path", "path")),
     )
 
@@ -99,8 +99,8 @@ def errors_by_path() -> tuple[Step, ...]:
             at_most(_spread(k), d(k)),
             base=Obligation("no step yet", at_most(d(0), d(0)), ()),
             step=(
-                laws.member("older point", _spread(k), b, given="b"),
-                laws.triangle(
+                rules.member("older point", _spread(k), b, given="b"),
+                rules.triangle(
                     "through x_k",
                     x_local(client, k + 1) - x_local(client, b),
                     x_local(client, k + 1) - here,
@@ -111,18 +111,18 @@ def errors_by_path() -> tuple[Step, ...]:
                     at_most(norm(x_local(client, k + 1) - x_local(client, b)) + majorant(client, b), d(k + 1)),
                     ("older point", "through x_k", "each step", hypothesis),
                 ),
-                laws.maximum_of_bounds("older points", _spread(k + 1), given="older than k + 1"),
+                rules.maximum_of_bounds("older points", _spread(k + 1), given="older than k + 1"),
                 Obligation("x_{k+1} itself", at_most(d(k + 1), d(k + 1)), ()),
-                laws.maximum("spread at k + 1", _spread(k + 1), given=("older points", "x_{k+1} itself")),
+                rules.maximum("spread at k + 1", _spread(k + 1), given=("older points", "x_{k+1} itself")),
             ),
         ),
-        laws.member("spread of an entry", _spread(k), tau(client, k, j), given=TABLE),
+        rules.member("spread of an entry", _spread(k), tau(client, k, j), given=TABLE),
         Obligation(
             "gap of an entry",
             at_most(norm(here - table_point(k)), majorant(client, k) - majorant(client, tau(client, k, j))),
             ("spread of an entry", "spread"),
         ),
-        laws.mean("gaps", components, given="gap of an entry"),
+        rules.mean("gaps", components, given="gap of an entry"),
         *difference("errors", error(k), here, gap_mean(k)),
         Obligation("(94)", at_most(error(k), L * (d(k) - table(k))), ("errors", "gaps")),
     )
@@ -132,8 +132,8 @@ def refreshed() -> tuple[Step, ...]:
     """Steps to d(k) <= d(k + 1) and table(k) <= table(k + 1), called "d grows" and "fresher"."""
     return (
         Obligation("d grows", at_most(d(k), d(k + 1)), ("d after k",)),
-        laws.monotone("fresher entry", k, majorant(client, k), given=("d grows", REFRESHED)),
-        laws.mean("fresher", components, given="fresher entry"),
+        rules.monotone("fresher entry", k, majorant(client, k), given=("d grows", REFRESHED)),
+        rules.mean("fresher", components, given="fresher entry"),
     )
 
 

@@ -23,7 +23,7 @@ from cflag_theory.claims.c_flag.vectors import (
     tau,
     x_local,
 )
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Sharp, Statement
 from cflag_theory.claims.engine.notation import (
     E,
@@ -109,9 +109,9 @@ def difference(
     """Steps to size <= L distance: the delayed gradient, or that at `of`, less that at a point, in the mean over j."""
     of = table_point(k) if of is None else of
     return (
-        laws.lipschitz(f"{name}: entry", g[client, j], of, point),
-        laws.mean(f"{name}: entries", components, given=f"{name}: entry"),
-        laws.norm_of_mean(f"{name}: mean", components, g[client, j].grad(of) - g[client, j].grad(point)),
+        rules.lipschitz(f"{name}: entry", g[client, j], of, point),
+        rules.mean(f"{name}: entries", components, given=f"{name}: entry"),
+        rules.norm_of_mean(f"{name}: mean", components, g[client, j].grad(of) - g[client, j].grad(point)),
         Obligation(name, at_most(size, L * distance), (f"{name}: mean", f"{name}: entries")),
     )
 
@@ -119,15 +119,15 @@ def difference(
 def filled() -> tuple[Use, ...]:
     """Steps to table_mean(k) <= max_{b<=k} drift(b), the last called "table points"."""
     return (
-        laws.member("entry's point", unfold(largest(k)), tau(client, k, j), given=TABLE),
-        laws.mean("table points", components, given="entry's point"),
+        rules.member("entry's point", unfold(largest(k)), tau(client, k, j), given=TABLE),
+        rules.mean("table points", components, given="entry's point"),
     )
 
 
 def step(name: str, start: sp.Expr) -> Use:
     """||x_{k+1} - y|| by the triangle inequality, `start` being x_k - y."""
     parts = (-beta * grad_current, -beta * (delayed(k) - grad_client(x_t)))
-    return laws.triangle(name, x_local(client, k + 1) - x_local(client, k) + start, start, *parts, given=LOCAL_STEP)
+    return rules.triangle(name, x_local(client, k + 1) - x_local(client, k) + start, start, *parts, given=LOCAL_STEP)
 
 
 def growth() -> Induction:
@@ -138,17 +138,17 @@ def growth() -> Induction:
         k,
         exact_drift(k),
         base=(
-            laws.rewrite("start of the round", norm(moved(sp.S.Zero)), given=ROUND_START),
+            rules.rewrite("start of the round", norm(moved(sp.S.Zero)), given=ROUND_START),
             Obligation("growth at 0", exact_drift(sp.S.Zero), ("start of the round",)),
         ),
         step=(
             *difference("table", change(k), x_t, table_mean(k)),
             *filled(),
-            laws.member("x_k", unfold(largest(k)), k),
+            rules.member("x_k", unfold(largest(k)), k),
             step("(113)", moved(k)),
             Obligation("the new point", at_most(drift(k + 1), next_bound), ("(113)", "x_k", "table", "table points")),
             Obligation("the old points", at_most(largest(k), next_bound), ()),
-            laws.maximum("all points", unfold(largest(k)), given=("the old points", "the new point")),
+            rules.maximum("all points", unfold(largest(k)), given=("the old points", "the new point")),
             Obligation("growth from k to k + 1", exact_drift(k + 1), ("all points", "growth (hypothesis)")),
         ),
     )
@@ -166,13 +166,13 @@ def path_bound(name: str, constant: sp.Expr, limit: sp.Expr) -> tuple[Step, ...]
     steps: tuple[Step, ...] = (
         growth(),
         Obligation("range", at_most(y, end), ("beta", "k")),
-        laws.tangent_of_exp("power", beta * L, k),
-        laws.chord_of_exp("chord", given="range"),
+        rules.tangent_of_exp("power", beta * L, k),
+        rules.chord_of_exp("chord", given="range"),
     )
     given: tuple[str, ...] = ("growth", "power", "chord")
     if not attained:
         # e <= 2.7183 in the form that lets both engines compare the constants: exp(1/4) <= 9/7.
-        steps += (laws.exp_quarter("exp"),)
+        steps += (rules.exp_quarter("exp"),)
         given += ("exp",)
     return (*steps, Obligation(name, goal, given))
 
@@ -183,7 +183,7 @@ def _drift_proof(constant: sp.Expr) -> Proof:
     return Proof(
         (
             *path_bound("all points up to k", constant, sp.Rational(1, 4)),
-            laws.member("one of the points", unfold(largest(k)), k),
+            rules.member("one of the points", unfold(largest(k)), k),
             Obligation("the statement follows", goal, ("one of the points", "all points up to k")),
         )
     )

@@ -24,7 +24,7 @@ from cflag_theory.claims.c_flag.local_steps.drift import (
 )
 from cflag_theory.claims.c_flag.local_steps.points import before, earlier_points, more_points, up_to_last
 from cflag_theory.claims.c_flag.vectors import TABLE, b, client, table_point, tau, x_local
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.notation import E, L, beta, components, grad_g, j, k, unfold, x_t
 from cflag_theory.claims.engine.operators import Largest
@@ -59,8 +59,8 @@ def lemma12(constant: Any = 3) -> Claim:
             step=(
                 *up_to_last(),
                 *more_points(),
-                laws.member("older point", spread(k), b, given="b"),
-                laws.triangle("through x_k", after - x_local(client, b), after - here, here - x_local(client, b)),
+                rules.member("older point", spread(k), b, given="b"),
+                rules.triangle("through x_k", after - x_local(client, b), after - here, here - x_local(client, b)),
                 Obligation(
                     "older than k + 1",
                     at_most(norm(after - x_local(client, b)), next_bound),
@@ -69,13 +69,13 @@ def lemma12(constant: Any = 3) -> Claim:
                         *("points so far", "more points", hypothesis),
                     ),
                 ),
-                laws.maximum_of_bounds("older points", spread(k + 1), given="older than k + 1"),
+                rules.maximum_of_bounds("older points", spread(k + 1), given="older than k + 1"),
                 Obligation("x_{k+1} itself", at_most(0, next_bound), ()),
-                laws.maximum("spread at k + 1", spread(k + 1), given=("older points", "x_{k+1} itself")),
+                rules.maximum("spread at k + 1", spread(k + 1), given=("older points", "x_{k+1} itself")),
             ),
         ),
-        laws.member("gap of an entry", spread(k), tau(client, k, j), given=TABLE),
-        laws.mean("gaps", components, given="gap of an entry"),
+        rules.member("gap of an entry", spread(k), tau(client, k, j), given=TABLE),
+        rules.mean("gaps", components, given="gap of an entry"),
         *difference("(94)", error(k), here, gap_mean(k)),
     )
     goal = at_most(error(k), u * grad_g + constant * beta * L**2 * E * before(k))
@@ -126,8 +126,8 @@ def eq105(constant: Any = 2) -> Claim:
 
     here = x_local(client, k)
     split = (
-        laws.triangle("entry by x_t", table_point(k) - here, table_point(k) - x_t, x_t - here),
-        laws.mean("(103)", components, given="entry by x_t"),
+        rules.triangle("entry by x_t", table_point(k) - here, table_point(k) - x_t, x_t - here),
+        rules.mean("(103)", components, given="entry by x_t"),
     )
     goal = at_most(error(k), constant * L * largest(k))
     proof = Proof(
@@ -135,7 +135,7 @@ def eq105(constant: Any = 2) -> Claim:
             *difference("(102)", error(k), here, gap_mean(k)),
             *split,
             *filled(),
-            laws.member("the last point", unfold(largest(k)), k),
+            rules.member("the last point", unfold(largest(k)), k),
             Obligation("the statement follows", goal, ("(102)", "(103)", "table points", "the last point")),
         )
     )
@@ -189,7 +189,7 @@ def eq117(constant: Any = 2) -> Claim:
                 *up_to_last(),
                 Obligation("the earlier points", at_most(largest(k), drift(k + 1) + before(k + 1)), ("points so far",)),
                 Obligation("the last point", at_most(drift(k + 1), drift(k + 1) + before(k + 1)), ()),
-                laws.maximum("points to k + 1", unfold(largest(k)), given=("the earlier points", "the last point")),
+                rules.maximum("points to k + 1", unfold(largest(k)), given=("the earlier points", "the last point")),
             ),
         ),
     )

@@ -6,7 +6,7 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.local_steps.drift import largest, moved
 from cflag_theory.claims.c_flag.vectors import b, client, x_local
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import setting
 from cflag_theory.claims.engine.notation import draw, k, sequence, t, unfold, x_t
 from cflag_theory.claims.engine.operators import Largest
@@ -40,11 +40,11 @@ def up_to_last() -> tuple[Use | Obligation, ...]:
     """Steps to max_{b<=k} drift(b) <= before(k + 1), called "points so far"."""
     return (
         Obligation("b + 1", at_most(b + 1, k + 1), ("b",)),
-        laws.member("x_b among those before k + 1", unfold(before(k + 1)), b + 1, given="b + 1"),
-        laws.rewrite("x_{b+1-1} at k", _earlier_of(k + 1), given=PREVIOUS),
-        laws.at("x_{b+1-1}", k, b, given="x_{b+1-1} at k"),
+        rules.member("x_b among those before k + 1", unfold(before(k + 1)), b + 1, given="b + 1"),
+        rules.rewrite("x_{b+1-1} at k", _earlier_of(k + 1), given=PREVIOUS),
+        rules.at("x_{b+1-1}", k, b, given="x_{b+1-1} at k"),
         Obligation("x_b", at_most(norm(moved(b)), before(k + 1)), ("x_b among those before k + 1", "x_{b+1-1}")),
-        laws.maximum_of_bounds("points so far", unfold(largest(k)), given="x_b"),
+        rules.maximum_of_bounds("points so far", unfold(largest(k)), given="x_b"),
     )
 
 
@@ -52,8 +52,8 @@ def more_points() -> tuple[Use | Obligation, ...]:
     """Steps to before(k) <= before(k + 1), called "more points"."""
     return (
         Obligation("b up to k + 1", at_most(b, k + 1), ("b",)),
-        laws.member("x_{b-1} among more", unfold(before(k + 1)), b, given="b up to k + 1"),
-        laws.maximum_of_bounds("more points", unfold(before(k)), given="x_{b-1} among more"),
+        rules.member("x_{b-1} among more", unfold(before(k + 1)), b, given="b up to k + 1"),
+        rules.maximum_of_bounds("more points", unfold(before(k)), given="x_{b-1} among more"),
     )
 
 
@@ -65,21 +65,21 @@ def earlier_points() -> tuple[Induction, ...]:
             k,
             at_most(before(k), largest(k)),
             base=(
-                laws.rewrite("x_{t,-1} - x_t", _earlier_of(sp.S.Zero), given=FIRST),
+                rules.rewrite("x_{t,-1} - x_t", _earlier_of(sp.S.Zero), given=FIRST),
                 Obligation("no earlier point", at_most(before(0), largest(0)), ("x_{t,-1} - x_t",)),
             ),
             step=(
                 Obligation("b up to k + 1", at_most(b, k + 1), ("b",)),
-                laws.member("x_b among more", unfold(largest(k + 1)), b, given="b up to k + 1"),
-                laws.maximum_of_bounds("more points", unfold(largest(k)), given="x_b among more"),
+                rules.member("x_b among more", unfold(largest(k + 1)), b, given="b up to k + 1"),
+                rules.maximum_of_bounds("more points", unfold(largest(k)), given="x_b among more"),
                 Obligation(
                     "old points", at_most(before(k), largest(k + 1)), ("earlier points (hypothesis)", "more points")
                 ),
                 Obligation("k up to k + 1", at_most(k, k + 1), (), sp.S.One),
-                laws.member("x_k", unfold(largest(k + 1)), k, given="k up to k + 1"),
-                laws.rewrite("x_{k+1-1}", _earlier_of(k + 1), given=PREVIOUS),
+                rules.member("x_k", unfold(largest(k + 1)), k, given="k up to k + 1"),
+                rules.rewrite("x_{k+1-1}", _earlier_of(k + 1), given=PREVIOUS),
                 Obligation("new point", at_most(_earlier_of(k + 1), largest(k + 1)), ("x_k", "x_{k+1-1}")),
-                laws.maximum("points before k + 1", unfold(before(k)), given=("old points", "new point")),
+                rules.maximum("points before k + 1", unfold(before(k)), given=("old points", "new point")),
             ),
         ),
     )

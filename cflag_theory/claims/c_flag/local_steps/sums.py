@@ -34,7 +34,7 @@ from cflag_theory.claims.c_flag.vectors import (
     rho,
     x_local,
 )
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.notation import (
     E,
@@ -74,12 +74,12 @@ def over_round(given: str, v: sp.Expr, name: str) -> tuple[Use, ...]:
     v = v.xreplace({k: ell}).xreplace({client: i})
     whole = sum_over(ell, E)
     return (
-        laws.at("at l and i", client, i, given=given),
-        laws.mean("over clients", clients, given="at l and i"),
-        laws.mean("sum of bounds", whole, given="over clients"),
-        laws.norm_of_mean("norm over clients", clients, v),
-        laws.mean("sum of norms", whole, given="norm over clients"),
-        laws.norm_of_mean(name, whole, clients(v)),
+        rules.at("at l and i", client, i, given=given),
+        rules.mean("over clients", clients, given="at l and i"),
+        rules.mean("sum of bounds", whole, given="over clients"),
+        rules.norm_of_mean("norm over clients", clients, v),
+        rules.mean("sum of norms", whole, given="norm over clients"),
+        rules.norm_of_mean(name, whole, clients(v)),
     )
 
 
@@ -96,8 +96,8 @@ def plain_change() -> tuple[Use | Obligation, ...]:
 def split(whole: sp.Expr) -> Use:
     """(135): the sum of E gradients is E grad g(x_t) and the sum of their changes."""
     if whole == norm_S:
-        return laws.triangle("(135)", delayed_sum, rho + errors - E * grad_current, E * grad_current, given=ROUND_SUM)
-    return laws.triangle("(135)", rho, rho - E * grad_current, E * grad_current)
+        return rules.triangle("(135)", delayed_sum, rho + errors - E * grad_current, E * grad_current, given=ROUND_SUM)
+    return rules.triangle("(135)", rho, rho - E * grad_current, E * grad_current)
 
 
 def _geometric() -> tuple[Step, ...]:
@@ -114,7 +114,7 @@ def _geometric() -> tuple[Step, ...]:
             closed(k),
             base=Obligation("no power", closed(sp.S.Zero), ()),
             step=(
-                laws.last_term("one more power", ell, k, power),
+                rules.last_term("one more power", ell, k, power),
                 Obligation("powers up to k", closed(k + 1), ("powers (hypothesis)", "one more power")),
             ),
         ),
@@ -129,7 +129,7 @@ def exact_sum(name: str, whole: sp.Expr) -> tuple[Step, ...]:
     below = (
         (*difference("change", change(k), x_t, table_mean(k)), *filled())
         if at_table
-        else (*plain_change(), laws.member("table points", unfold(largest(k)), k))
+        else (*plain_change(), rules.member("table points", unfold(largest(k)), k))
     )
     return (
         growth(),
@@ -139,7 +139,7 @@ def exact_sum(name: str, whole: sp.Expr) -> tuple[Step, ...]:
             at_most(norm(v), grad_g * ((1 + beta * L) ** k - 1)),
             ("change", "table points", "growth"),
         ),
-        laws.at("at l", k, ell, given="by the growth"),
+        rules.at("at l", k, ell, given="by the growth"),
         *over_round("at l", v, "sum of changes"),
         *_geometric(),
         split(whole),
@@ -157,9 +157,9 @@ def _by_exp(name: str, goal: Relation, bound: Use, attained: bool) -> tuple[Step
     return (
         *exact_sum("exact sum", rho_sum),
         Obligation("range", at_most(u, QUARTER), ("beta",)),
-        laws.tangent_of_exp("power", beta * L, E),
+        rules.tangent_of_exp("power", beta * L, E),
         bound,
-        *(() if attained else (laws.exp_quarter("exp"),)),
+        *(() if attained else (rules.exp_quarter("exp"),)),
         Obligation(name, goal, given if attained else (*given, "exp")),
     )
 
@@ -170,7 +170,7 @@ def rho_bound(name: str, constant: sp.Expr) -> tuple[Step, ...]:
     The constant is 16 exp(1/4) - 20, or one that exp(1/4) <= 9/7 shows to be larger.
     """
     goal = at_most(rho_sum, constant * L * beta * E**2 * grad_g + E * grad_g)
-    parabola = laws.parabola_over_exp("parabola", given="range")
+    parabola = rules.parabola_over_exp("parabola", given="range")
     return _by_exp(name, goal, parabola, constant == 16 * sp.exp(QUARTER) - 20)
 
 
@@ -180,7 +180,7 @@ def rho_linear(name: str, constant: sp.Expr) -> tuple[Step, ...]:
     The constant is 4 (exp(1/4) - 1), or 8/7, which exp(1/4) <= 9/7 shows to be larger.
     """
     goal = at_most(rho_sum, constant * E * grad_g)
-    return _by_exp(name, goal, laws.chord_of_exp("chord", given="range"), constant == 4 * (sp.exp(QUARTER) - 1))
+    return _by_exp(name, goal, rules.chord_of_exp("chord", given="range"), constant == 4 * (sp.exp(QUARTER) - 1))
 
 
 def error_total(name: str, goal: Relation) -> tuple[Step, ...]:
@@ -195,7 +195,7 @@ def error_total(name: str, goal: Relation) -> tuple[Step, ...]:
     return (
         *error_by_table(),
         Obligation("error by the table", by_table, ("(94)", "path by the table")),
-        laws.at("error at l", k, ell, given="error by the table"),
+        rules.at("error at l", k, ell, given="error by the table"),
         Obligation("range", at_most(beta * L * ell, 1), ("beta", "l")),
         Obligation("in terms of l", at_l, ("error at l", "range")),
         *over_round("in terms of l", delayed(k) - grad_client(x_local(client, k)), "(147)"),
@@ -205,7 +205,7 @@ def error_total(name: str, goal: Relation) -> tuple[Step, ...]:
             closed(k),
             base=Obligation("no summand", closed(sp.S.Zero), ()),
             step=(
-                laws.last_term("one more summand", ell, k, ell),
+                rules.last_term("one more summand", ell, k, ell),
                 Obligation("summands up to k", closed(k + 1), ("triangular (hypothesis)", "one more summand")),
             ),
         ),

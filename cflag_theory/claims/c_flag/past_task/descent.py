@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.c_flag.vectors import ROUND_SUM, delayed, ell
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.notation import (
     E,
@@ -73,7 +73,7 @@ def bound(lead: sp.Expr) -> Relation:
     return at_most(grad_f2, factor() * (f_before - f_after + overfitting() + Gamma))
 
 
-_SMOOTH = laws.smooth("(36)", f, x_t, x_next)
+_SMOOTH = rules.smooth("(36)", f, x_t, x_next)
 
 
 def _proof(lead: sp.Expr) -> Proof:
@@ -128,7 +128,7 @@ _ATTAINED = (
 def lemma1() -> Claim:
     """Lemma 1 as the main text prints it: sums from k = 1, L beta^2, and m left without a property."""
     notes = (
-        f"Smoothness is used between x_t and x_{{t+1}} only: {laws.RULES['smoothness'].words}",
+        f"Smoothness is used between x_t and x_{{t+1}} only: {rules.RULES['smoothness'].words}",
         _ATTAINED,
     )
     return _lemma("cflag.lemma1", "(8)-(10)", "Lemma 1 of the main text", L, notes)
@@ -159,8 +159,8 @@ def eq15(lead: Any = L / 2) -> Claim:
     relation = equal(inner + L / 2 * step2, rest + Gamma)
     proof = Proof(
         (
-            laws.along("S along grad f_memory", _memory, given=ROUND_SUM),
-            laws.exchange("Lambda", clients, sum_over(ell, E), dot(_memory, delayed(ell, i))),
+            rules.along("S along grad f_memory", _memory, given=ROUND_SUM),
+            rules.exchange("Lambda", clients, sum_over(ell, E), dot(_memory, delayed(ell, i))),
             Obligation("the statement follows", relation, ("S along grad f_memory", "Lambda")),
         )
     )

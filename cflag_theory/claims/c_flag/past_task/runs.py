@@ -9,7 +9,7 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.local_steps.drift import exact_drift, growth, largest
 from cflag_theory.claims.c_flag.vectors import MEAN_DRIFT, ROUND, client, x_local
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.notation import (
     E,
     L,
@@ -58,10 +58,10 @@ def summed(expr: sp.Expr, count: sp.Expr = T) -> sp.Expr:
 def throughout(name: str, of: str, count: sp.Expr = T) -> tuple[Step, ...]:
     """The step `of`, shown for any draw and round, in the mean over the draws, summed over the first rounds."""
     return (
-        laws.at(f"{name}: draws", draw, omega, given=of),
-        laws.mean(f"{name}: mean", draws, given=f"{name}: draws"),
-        laws.at(f"{name}: rounds", t, s, given=f"{name}: mean"),
-        laws.mean(name, sum_over(s, count), given=f"{name}: rounds"),
+        rules.at(f"{name}: draws", draw, omega, given=of),
+        rules.mean(f"{name}: mean", draws, given=f"{name}: draws"),
+        rules.at(f"{name}: rounds", t, s, given=f"{name}: mean"),
+        rules.mean(name, sum_over(s, count), given=f"{name}: rounds"),
     )
 
 
@@ -101,15 +101,15 @@ def descent() -> tuple[Step, ...]:
     after = f(x(draw, t + 1))
     step = x_next - x_t
     return (
-        laws.smooth("(36)", f, x_t, x_next),
-        laws.rewrite("next point", after, given=ROUND),
+        rules.smooth("(36)", f, x_t, x_next),
+        rules.rewrite("next point", after, given=ROUND),
         Obligation("descent", at_most(after, f(x_t) + dot(grad_f, step) + L * norm2(step) / 2), ("(36)", "next point")),
     )
 
 
 def telescoped(name: str = "telescoped", count: sp.Expr = T) -> Step:
     """sum_t (E f(x_t) - E f(x_{t+1})) is E f(x_0) - E f(x_T)."""
-    return laws.telescoping(name, s, count, unfold(f_mean(s)))
+    return rules.telescoping(name, s, count, unfold(f_mean(s)))
 
 
 def reach() -> sp.Expr:
@@ -124,14 +124,14 @@ def sum_bound() -> tuple[Step, ...]:
     return (
         growth(),
         Instance("all local steps", "growth", k, E),
-        laws.member("last of them", unfold(largest(E)), E),
+        rules.member("last of them", unfold(largest(E)), E),
         Obligation("one client", at_most(norm(moved), exact_drift(E).right), ("all local steps", "last of them")),
-        laws.at("any client", client, i, given="one client"),
-        laws.mean("clients", clients, given="any client"),
-        laws.norm_of_mean("mean drift", clients, every),
-        laws.triangle("beta S", beta * delayed_sum, x_t - clients(x_local(i, E)), given=MEAN_DRIFT),
-        laws.norm_squared("||S||^2", delayed_sum),
-        laws.norm_squared("||grad g||^2", grad_current),
+        rules.at("any client", client, i, given="one client"),
+        rules.mean("clients", clients, given="any client"),
+        rules.norm_of_mean("mean drift", clients, every),
+        rules.triangle("beta S", beta * delayed_sum, x_t - clients(x_local(i, E)), given=MEAN_DRIFT),
+        rules.norm_squared("||S||^2", delayed_sum),
+        rules.norm_squared("||grad g||^2", grad_current),
         Obligation(
             "beta ||S||",
             at_most(beta * norm(delayed_sum), reach() * norm(grad_current)),
@@ -157,4 +157,4 @@ def sum_bound_in_the_mean() -> tuple[Step, ...]:
 
 def smallest(name: str = "least") -> Step:
     """T min_t E ||grad f(x_t)||^2 <= sum_t E ||grad f(x_t)||^2."""
-    return laws.minimum(name, unfold(least))
+    return rules.minimum(name, unfold(least))

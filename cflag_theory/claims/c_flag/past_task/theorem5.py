@@ -24,7 +24,7 @@ from cflag_theory.claims.c_flag.past_task.ours import first_rounds
 from cflag_theory.claims.c_flag.past_task.ours.first_rounds import F, W, f2, size_g
 from cflag_theory.claims.c_flag.past_task.ours.rates import ROOT_BIAS
 from cflag_theory.claims.c_flag.past_task.runs import T, least, root_m, s, t
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, sequence, symbol, unfold
@@ -136,8 +136,8 @@ def _rate(constant: Any) -> tuple[Statement, Statement]:
             short,
             range_,
             *first_rounds.steps(),
-            laws.fewer("fewer", unfold(least), W, given="W <= T"),
-            laws.minimum("least of the first", Least(s, W, unfold(least).body)),
+            rules.fewer("fewer", unfold(least), W, given="W <= T"),
+            rules.minimum("least of the first", Least(s, W, unfold(least).body)),
             Obligation("least", at_most(least, f2(W) / W), ("fewer", "least of the first")),
             follows,
         )

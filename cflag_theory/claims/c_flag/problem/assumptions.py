@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, alpha, beta, grad_g, symbol, x_t
 from cflag_theory.claims.engine.relation import at_most, below, equal
@@ -56,7 +56,7 @@ def assumption2() -> Claim:
     )
     proof = Proof(
         (
-            laws.triangle("bias", bias_one, bias_one - _rest, _rest),
+            rules.triangle("bias", bias_one, bias_one - _rest, _rest),
             Obligation("in norms", at_most(bias_i, gap), ("bias", "same minimiser", "quadratic")),
             Obligation("the statement follows", goal, ("in norms", "kappa")),
         )
@@ -111,8 +111,8 @@ def assumption3(step: Any = FAMILY_ALPHA) -> Claim:
     )
     proof = Proof(
         (
-            laws.lipschitz("change", _memory, x_t, _s),
-            laws.triangle("memory", _memory.grad(x_t), _memory.grad(x_t) - _memory.grad(_s), _memory.grad(_s)),
+            rules.lipschitz("change", _memory, x_t, _s),
+            rules.triangle("memory", _memory.grad(x_t), _memory.grad(x_t) - _memory.grad(_s), _memory.grad(_s)),
             Obligation("the statement follows", goal, ("change", "memory", "nested", "error bound", "r_i")),
         )
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from cflag_theory.claims.c_flag.vectors import client
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, setting
 from cflag_theory.claims.engine.notation import (
     bias,
@@ -94,12 +94,12 @@ def lemma8() -> Claim:
     every = sum_over(j, _count(client))
     proof = Proof(
         (
-            laws.at("any component", entry, j, given="uniform"),
-            laws.mean("all components", every, _component(client, j), given="any component"),
-            laws.exchange("order", draws, every, _weight(client, j, omega) * _component(client, j)),
+            rules.at("any component", entry, j, given="uniform"),
+            rules.mean("all components", every, _component(client, j), given="any component"),
+            rules.exchange("order", draws, every, _weight(client, j, omega) * _component(client, j)),
             Obligation("(26)", equal(_mean_bias(client), 0), ("all components", "order")),
-            laws.at("any client", client, i, given="(26)"),
-            laws.mean("clients", clients, given="any client"),
+            rules.at("any client", client, i, given="(26)"),
+            rules.mean("clients", clients, given="any client"),
             Obligation("the statement follows", goal, ("clients",)),
         )
     )
@@ -145,11 +145,11 @@ def lemma9() -> Claim:
     )
     proof = Proof(
         (
-            laws.jensen("(a)", clients, bias_of(i)),
-            laws.rewrite("mean", norm2(clients(bias_of(i))), given=MEAN_BIAS),
+            rules.jensen("(a)", clients, bias_of(i)),
+            rules.rewrite("mean", norm2(clients(bias_of(i))), given=MEAN_BIAS),
             Obligation("one client", at_most(bias_i2, m * grad_f2), ("Assumption 2", "(28)")),
-            laws.at("any client", client, i, given="one client"),
-            laws.mean("(b)", clients, given="any client"),
+            rules.at("any client", client, i, given="one client"),
+            rules.mean("(b)", clients, given="any client"),
             Obligation("the statement follows", goal, ("(a)", "mean", "(b)")),
         )
     )
@@ -187,10 +187,10 @@ def lemma10() -> Claim:
     largest = Fact("r", at_most(r_i, r), "r is the largest r_i.", forall=(client,))
     proof = Proof(
         (
-            laws.norm_of_mean("(30)", clients, memory_of(i)),
+            rules.norm_of_mean("(30)", clients, memory_of(i)),
             Obligation("one client", at_most(memory_i, r * grad_g), ("Assumption 3", "r")),
-            laws.at("any client", client, i, given="one client"),
-            laws.mean("clients", clients, given="any client"),
+            rules.at("any client", client, i, given="one client"),
+            rules.mean("clients", clients, given="any client"),
             Obligation("the statement follows", goal, ("(30)", "clients")),
         )
     )

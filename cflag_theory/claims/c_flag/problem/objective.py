@@ -8,7 +8,7 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.problem.update import delayed
 from cflag_theory.claims.c_flag.vectors import client
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import E, clients, i, k, sequence, symbol
@@ -73,8 +73,8 @@ def eq3() -> Claim:
                 ("h_i", "equal shares"),
                 (residual("equal shares") * (g_i - f_i) / (past + current) - residual("h_i")) / (past_i + current_i),
             ),
-            laws.at("any client", client, i, given="one client"),
-            laws.mean("clients", clients, given="any client"),
+            rules.at("any client", client, i, given="one client"),
+            rules.mean("clients", clients, given="any client"),
             Obligation("the statement follows", goal, ("clients",)),
         )
     )

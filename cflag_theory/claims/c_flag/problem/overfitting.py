@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import (
     L,
@@ -59,12 +59,12 @@ def _redrawn() -> Repair:
     )
     proof = Proof(
         (
-            laws.null("<grad f, E b>", _expected, grad_f, given="redrawn"),
-            laws.null("<E b, S>", _expected, delayed_sum, given="redrawn"),
-            laws.at("first, any draw", draw, omega, given="<grad f, E b>"),
-            laws.at("second, any draw", draw, omega, given="<E b, S>"),
-            laws.mean("first term", draws, given="first, any draw"),
-            laws.mean("second term", draws, given="second, any draw"),
+            rules.null("<grad f, E b>", _expected, grad_f, given="redrawn"),
+            rules.null("<E b, S>", _expected, delayed_sum, given="redrawn"),
+            rules.at("first, any draw", draw, omega, given="<grad f, E b>"),
+            rules.at("second, any draw", draw, omega, given="<E b, S>"),
+            rules.mean("first term", draws, given="first, any draw"),
+            rules.mean("second term", draws, given="second, any draw"),
             Obligation("the statement follows", goal, ("first term", "second term")),
         )
     )

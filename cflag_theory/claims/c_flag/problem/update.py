@@ -17,7 +17,7 @@ from cflag_theory.claims.c_flag.vectors import (
 )
 from cflag_theory.claims.c_flag.vectors import delayed as table_mean
 from cflag_theory.claims.c_flag.vectors import x_local as local
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import (
     E,
@@ -129,23 +129,23 @@ def eq22() -> Claim:
     hypothesis = "one client's drift (hypothesis)"
     proof = Proof(
         (
-            laws.along("start", e, given=ROUND_START),
-            laws.along("local step", e, given=LOCAL_STEP),
+            rules.along("start", e, given=ROUND_START),
+            rules.along("local step", e, given=LOCAL_STEP),
             Induction(
                 "one client's drift",
                 k,
                 _drift_relation(k),
                 base=Obligation("(20) at k = 0", _drift_relation(sp.S.Zero), ("start",)),
                 step=(
-                    laws.last_term("next term", ell, k, dot(table_mean(ell), e)),
+                    rules.last_term("next term", ell, k, dot(table_mean(ell), e)),
                     Obligation("(20) from k to k + 1", _drift_relation(k + 1), (hypothesis, "local step", "next term")),
                 ),
             ),
             Instance("(20)", "one client's drift", k, E),
-            laws.at("any client", client, i, given="(20)"),
-            laws.mean("(21)", clients, given="any client"),
-            laws.exchange("order", clients, sum_over(ell, E), dot(table_mean(ell, i), e)),
-            laws.along("sum", e, given=ROUND_SUM),
+            rules.at("any client", client, i, given="(20)"),
+            rules.mean("(21)", clients, given="any client"),
+            rules.exchange("order", clients, sum_over(ell, E), dot(table_mean(ell, i), e)),
+            rules.along("sum", e, given=ROUND_SUM),
             Obligation("the statement follows", goal, ("(21)", "order", "sum")),
         )
     )

@@ -21,7 +21,7 @@ from cflag_theory.claims.c_flag.union.iterates import (
 )
 from cflag_theory.claims.c_flag.union.surrogate import equal_shares
 from cflag_theory.claims.c_flag.vectors import grad_client
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, setting
 from cflag_theory.claims.engine.notation import (
@@ -210,7 +210,7 @@ def lemma3_remark() -> Claim:
         (stationary, NO_CONFLICT, Fact("s", below(share, 1), "s = |M| / (|M| + |C|) < 1: there are current data.")),
         Proof(
             (
-                laws.square("memory", memory),
+                rules.square("memory", memory),
                 Obligation(
                     "the statement follows",
                     goal,
@@ -254,13 +254,13 @@ def _lemma11_statement(constant: Any, hypotheses: tuple[Fact, ...], words: str) 
     if hypotheses:
         same = (
             *equal_shares(_apart(i)),
-            laws.null("along", clients(off(i) * _apart(i)), union_slope, given="null gap"),
-            laws.rewrite("by client", unfold(by_client2), given=CLIENT_MEMORY),
+            rules.null("along", clients(off(i) * _apart(i)), union_slope, given="null gap"),
+            rules.rewrite("by client", unfold(by_client2), given=CLIENT_MEMORY),
             Obligation("same h~", at_most(by_client2, grad_h2), ("null gap", "along", "by client")),
         )
     steps = (
-        laws.jensen("(78)", clients, _gap),
-        laws.square("(83)", grad_current - 2 * _by_client),
+        rules.jensen("(78)", clients, _gap),
+        rules.square("(83)", grad_current - 2 * _by_client),
         Obligation("(84)", at_most(grad_g2, 2 * by_client2 + 2 * norm2(clients(_gap))), ("(83)",)),
         *same,
         Obligation("the statement follows", goal, ("(84)", "(78)", "(79)-(82)", *(step.name for step in same[-1:]))),

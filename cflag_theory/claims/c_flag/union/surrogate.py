@@ -42,7 +42,7 @@ from cflag_theory.claims.c_flag.union.tracking import (
     deviation,
     second_order,
 )
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.notation import E, L, beta, clients, i, j, t, unfold
@@ -61,19 +61,19 @@ def round_steps() -> tuple[Step, ...]:
     bound = -beta * (1 + E) * G**2 + beta * (1 - beta * L * (1 + E)) * G * D
     bound += L * beta**2 / 2 * ((1 + E) ** 2 * G**2 + D**2)
     return (
-        laws.smooth("one component", component[i, j], x(t), x_next),
-        laws.mean("their mean at a client", both, given="one component"),
-        laws.mean("all components", clients, given="their mean at a client"),
-        laws.rewrite("next x", unfold(after), given=ROUND),
-        laws.square("length", step),
+        rules.smooth("one component", component[i, j], x(t), x_next),
+        rules.mean("their mean at a client", both, given="one component"),
+        rules.mean("all components", clients, given="their mean at a client"),
+        rules.rewrite("next x", unfold(after), given=ROUND),
+        rules.square("length", step),
         Obligation(
             "smooth",
             at_most(after, h(t) + dot(slope, step) + L * norm2(step) / 2),
             ("all components", "next x", "length", *union.smooth),
         ),
-        laws.norm_squared("||grad||^2", slope),
-        laws.norm_squared("||e||^2", union.deviation),
-        laws.cauchy_schwarz("worst direction", -union.deviation, slope),
+        rules.norm_squared("||grad||^2", slope),
+        rules.norm_squared("||e||^2", union.deviation),
+        rules.cauchy_schwarz("worst direction", -union.deviation, slope),
         Obligation(
             "one round", at_most(after - h(t), bound), ("smooth", "||grad||^2", "||e||^2", "worst direction", "small")
         ),
@@ -83,10 +83,10 @@ def round_steps() -> tuple[Step, ...]:
 def over_rounds(of: str, values: sp.Expr, smallest: sp.Expr) -> tuple[Step, ...]:
     """The step `of`, shown in any round, as "sum"; `values` telescope, and the least square is below the mean."""
     return (
-        laws.at("any round", t, s, given=of),
-        laws.mean("sum", sum_over(s, T), given="any round"),
-        laws.telescoping("telescoped", s, T, unfold(values)),
-        laws.minimum("least", unfold(smallest)),
+        rules.at("any round", t, s, given=of),
+        rules.mean("sum", sum_over(s, T), given="any round"),
+        rules.telescoping("telescoped", s, T, unfold(values)),
+        rules.minimum("least", unfold(smallest)),
     )
 
 
@@ -226,7 +226,7 @@ def eq74() -> Claim:
         (),
         Proof(
             (
-                laws.telescoping("telescoped", s, T, unfold(h(s))),
+                rules.telescoping("telescoped", s, T, unfold(h(s))),
                 Obligation("the statement follows", mended, ("telescoped",)),
             )
         ),
@@ -268,11 +268,11 @@ def equal_shares(v: sp.Expr) -> tuple[Step, ...]:
     gap = clients(off(i) * v)
     return (
         Obligation("spread", at_most(share_spread, 0), ("equal shares",)),
-        laws.square_root("no spread", sp.sqrt(clients(off(i) ** 2)), sp.S.Zero, given="spread"),
-        laws.cauchy_schwarz_numbers("gap", off(i), dot(v, gap), clients),
+        rules.square_root("no spread", sp.sqrt(clients(off(i) ** 2)), sp.S.Zero, given="spread"),
+        rules.cauchy_schwarz_numbers("gap", off(i), dot(v, gap), clients),
         Obligation("at most 0", at_most(norm2(gap), 0), ("gap", "no spread")),
-        laws.square("at least 0", gap),
-        laws.both_bounds("null gap", given=("at most 0", "at least 0")),
+        rules.square("at least 0", gap),
+        rules.both_bounds("null gap", given=("at most 0", "at least 0")),
     )
 
 
@@ -281,11 +281,11 @@ def _by_sizes(C: sp.Expr) -> tuple[Step, ...]:
     turn = clients(off(i) * apart[i].grad(x(t)))
     return (
         *equal_shares(apart[i].grad(x(t))),
-        laws.null("along", turn, slope, given="null gap"),
-        laws.norm_squared("by clients", slope),
-        laws.norm_squared("by sizes", slope - turn),
-        laws.cauchy_schwarz_numbers("value", off(i), apart[i](x(t)), clients),
-        laws.cauchy_schwarz_numbers("next value", off(i), -apart[i](x(t + 1)), clients),
+        rules.null("along", turn, slope, given="null gap"),
+        rules.norm_squared("by clients", slope),
+        rules.norm_squared("by sizes", slope - turn),
+        rules.cauchy_schwarz_numbers("value", off(i), apart[i](x(t)), clients),
+        rules.cauchy_schwarz_numbers("next value", off(i), -apart[i](x(t + 1)), clients),
         Obligation("values", at_most(h(t), h_sizes(t)), ("value", "no spread")),
         Obligation("next values", at_most(h_sizes(t + 1), h(t + 1)), ("next value", "no spread")),
         Obligation(

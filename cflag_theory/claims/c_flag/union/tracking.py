@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from cflag_theory.claims.c_flag.vectors import b, client, ell
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.notation import E, L, beta, clients, i, j, k, symbol
 from cflag_theory.claims.engine.operators import Largest, Operator, sum_over
@@ -89,15 +89,15 @@ def _changes(of: Tracked, prefix: str) -> tuple[Obligation | Use, ...]:
     """The client's change is at most L times its largest drift, as "table"."""
     entry, change = of.entry(client, k), norm(of.mean(of.entry(client, k)))
     return (
-        laws.lipschitz(f"{prefix}entry", of.component[client, j], of.local(client, of.tau(client, k, j)), of.start),
-        laws.member(f"{prefix}point", of.largest(k), of.tau(client, k, j), given=of.settings[2]),
+        rules.lipschitz(f"{prefix}entry", of.component[client, j], of.local(client, of.tau(client, k, j)), of.start),
+        rules.member(f"{prefix}point", of.largest(k), of.tau(client, k, j), given=of.settings[2]),
         Obligation(
             f"{prefix}each entry",
             at_most(norm(entry), L * of.largest(k)),
             (f"{prefix}entry", f"{prefix}point", *of.smooth),
         ),
-        laws.mean(f"{prefix}mean entry", of.mean, given=f"{prefix}each entry"),
-        laws.norm_of_mean(f"{prefix}norm", of.mean, entry),
+        rules.mean(f"{prefix}mean entry", of.mean, given=f"{prefix}each entry"),
+        rules.norm_of_mean(f"{prefix}norm", of.mean, entry),
         Obligation(f"{prefix}table", at_most(change, L * of.largest(k)), (f"{prefix}mean entry", f"{prefix}norm")),
     )
 
@@ -121,13 +121,13 @@ def deviation(of: Tracked) -> tuple[Step, ...]:
             k,
             growth(k),
             base=(
-                laws.rewrite("start of the round", norm(of.moved(sp.S.Zero)), given=start),
+                rules.rewrite("start of the round", norm(of.moved(sp.S.Zero)), given=start),
                 Obligation("growth at 0", growth(sp.S.Zero), ("start of the round",)),
             ),
             step=(
                 *_changes(of, "so far: "),
-                laws.member("x_k", of.largest(k), k),
-                laws.triangle(
+                rules.member("x_k", of.largest(k), k),
+                rules.triangle(
                     "next point", of.moved(k + 1), of.moved(k), -beta * of.vector, -beta * change, given=step
                 ),
                 Obligation(
@@ -136,22 +136,22 @@ def deviation(of: Tracked) -> tuple[Step, ...]:
                     ("next point", "x_k", "so far: table"),
                 ),
                 Obligation("the old points", at_most(of.largest(k), further), ()),
-                laws.maximum("all points", of.largest(k), given=("the old points", "the new point")),
+                rules.maximum("all points", of.largest(k), given=("the old points", "the new point")),
                 Obligation("growth from k to k + 1", growth(k + 1), ("all points", "growth (hypothesis)")),
             ),
         ),
         *_changes(of, ""),
         Obligation("one client", at_most(norm(change), G * ((1 + beta * L) ** k - 1)), ("table", "growth")),
-        laws.at("any client", client, i, given="one client"),
-        laws.mean("all clients", clients, given="any client"),
-        laws.norm_of_mean("their mean", clients, of.mean(of.entry(i, k))),
+        rules.at("any client", client, i, given="one client"),
+        rules.mean("all clients", clients, given="any client"),
+        rules.norm_of_mean("their mean", clients, of.mean(of.entry(i, k))),
         Induction(
             "sum of changes",
             k,
             total(k),
             base=Obligation("no change yet", total(sp.S.Zero), ()),
             step=(
-                laws.last_term("one more", ell, k, lengths),
+                rules.last_term("one more", ell, k, lengths),
                 Obligation(
                     "changes from k to k + 1",
                     total(k + 1),
@@ -160,7 +160,7 @@ def deviation(of: Tracked) -> tuple[Step, ...]:
             ),
         ),
         Instance("all changes", "sum of changes", k, E),
-        laws.norm_of_mean("norm of the sum", sum_over(ell, E), of.changes(ell)),
+        rules.norm_of_mean("norm of the sum", sum_over(ell, E), of.changes(ell)),
         Obligation("deviation", at_most(norm(of.deviation), ratio() * G), ("all changes", "norm of the sum")),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import sequence, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
@@ -69,7 +69,7 @@ def alg5() -> Claim:
         goal,
         proof=Proof(
             (
-                laws.mean("all classes", remaining, given="line 2"),
+                rules.mean("all classes", remaining, given="line 2"),
                 Obligation("the statement follows", goal, ("all classes", "rest")),
             )
         ),

@@ -25,7 +25,7 @@ from cflag_theory.claims.cfl.vectors import (
     tau,
     xi,
 )
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
@@ -221,8 +221,8 @@ def bound(whole: sp.Expr, client_share: sp.Expr, time_share: sp.Expr, one: sp.Ex
 def _summed(fact: Fact, each: str) -> tuple[Use, ...]:
     """The bound on every round, weighted with p_tau^2 and summed, as `each`."""
     return (
-        laws.at(f"{each}: one round", some, tau, given=fact.name),
-        laws.mean(each, rounds, p(tau) ** 2, given=f"{each}: one round"),
+        rules.at(f"{each}: one round", some, tau, given=fact.name),
+        rules.mean(each, rounds, p(tau) ** 2, given=f"{each}: one round"),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import square
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import sequence, symbol
@@ -86,7 +86,7 @@ def lemB3(constant: Any = 1) -> Claim:
     goal = at_most(loss, constant * eps * distance)
     proof = Proof(
         (
-            laws.lipschitz("mean value", remainder[0], w, hat),
+            rules.lipschitz("mean value", remainder[0], w, hat),
             Obligation("the statement follows", goal, ("mean value", "Hessians")),
         )
     )

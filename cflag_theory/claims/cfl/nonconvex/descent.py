@@ -13,7 +13,7 @@ import sympy as sp
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, K, N, eta, sigma2
 from cflag_theory.claims.cfl.symbols import t as now
 from cflag_theory.claims.cfl.vectors import EXPECTATION, E, averaged, draw, fresh, over_noises, over_past, tau, w
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, setting
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.operators import index, mean_over
@@ -100,9 +100,9 @@ def move_bound(first: Any = 2, second: Any = 1) -> Relation:
 def _inner_proof() -> Proof:
     return Proof(
         (
-            laws.square("Young", G - Delta, earlier_rounds, means, *EXPECTATION),
-            laws.norm_squared("gap", G - mixed, means, *EXPECTATION),
-            *averaged(laws.along("noise", G, given=CENTRED), over_past),
+            rules.square("Young", G - Delta, earlier_rounds, means, *EXPECTATION),
+            rules.norm_squared("gap", G - mixed, means, *EXPECTATION),
+            *averaged(rules.along("noise", G, given=CENTRED), over_past),
             Obligation("the statement follows", inner_bound(), ("Young", "Assumption 4", "gap", "noise")),
         )
     )
@@ -110,16 +110,16 @@ def _inner_proof() -> Proof:
 
 def jensen_of_round() -> tuple[Use, ...]:
     """E||u||^2 is at most the mean of E||grad f-bar||^2, as "Jensen"."""
-    return averaged(laws.jensen("Jensen", means, local), *EXPECTATION)
+    return averaged(rules.jensen("Jensen", means, local), *EXPECTATION)
 
 
 def _move_proof(first: Any, second: Any) -> Proof:
     return Proof(
         (
-            laws.norm_squared("step", move, *EXPECTATION),
-            laws.square("u - v", u - v, *EXPECTATION),
+            rules.norm_squared("step", move, *EXPECTATION),
+            rules.square("u - v", u - v, *EXPECTATION),
             *jensen_of_round(),
-            laws.square("gradient and loss", mixed + loss, means, *EXPECTATION),
+            rules.square("gradient and loss", mixed + loss, means, *EXPECTATION),
             Obligation(
                 "the statement follows",
                 move_bound(first, second),
@@ -205,11 +205,11 @@ def nc_eq28(drift_factor: Any = 2) -> Claim:
     here, under = f.grad(x), (means, *EXPECTATION)
     proof = Proof(
         (
-            laws.norm_squared("gap", G - mixed, *under),
-            laws.rewrite("change and drift", E(means(norm2(G - mixed))), given=MIXED),
-            laws.norm_squared("change", G - here, *under),
-            laws.square("change - drift", G - here - drift, *under),
-            laws.square("2 grad f(w_t) - grad f(w_k)", 2 * G - here, *under),
+            rules.norm_squared("gap", G - mixed, *under),
+            rules.rewrite("change and drift", E(means(norm2(G - mixed))), given=MIXED),
+            rules.norm_squared("change", G - here, *under),
+            rules.square("change - drift", G - here - drift, *under),
+            rules.square("2 grad f(w_t) - grad f(w_k)", 2 * G - here, *under),
             Obligation(
                 "the statement follows",
                 gap_bound(2, drift_factor),

@@ -29,7 +29,7 @@ from cflag_theory.claims.cfl.nonconvex.descent import (
 )
 from cflag_theory.claims.cfl.symbols import R2, K, eta, eta_l, sigma2
 from cflag_theory.claims.cfl.vectors import EXPECTATION, E
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, index
@@ -118,10 +118,10 @@ def nc_eq31(factor: Any = 2, share: Any = 16) -> Claim:
         known,
         Proof(
             (
-                laws.norm_squared("step", walk, *EXPECTATION),
-                laws.square("u - v", u - v, *EXPECTATION),
+                rules.norm_squared("step", walk, *EXPECTATION),
+                rules.square("u - v", u - v, *EXPECTATION),
                 *jensen_of_round(),
-                laws.norm_squared("local", local, means, *EXPECTATION),
+                rules.norm_squared("local", local, means, *EXPECTATION),
                 Obligation(
                     "the statement follows",
                     goal,

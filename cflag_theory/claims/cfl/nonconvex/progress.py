@@ -26,7 +26,7 @@ from cflag_theory.claims.cfl.nonconvex.descent import inner as inner_step
 from cflag_theory.claims.cfl.nonconvex.local_drift import bracket, c_B, c_dist, c_G
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, K, N, eta, sigma2
 from cflag_theory.claims.cfl.vectors import E, tau
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.operators import sum_over
@@ -44,7 +44,7 @@ _earlier = sum_over(tau, earlier)
 q = symbol("nc_q", "q", _earlier(_weight), nonnegative=True)
 earlier2 = symbol("nc_earlier2", r"\sum_{\tau<t}p_\tau^2", _earlier(_weight**2), nonnegative=True)
 #: q^2 <= (t - 1) sum p^2.
-JENSEN = laws.jensen("Jensen", _earlier, _weight)
+JENSEN = rules.jensen("Jensen", _earlier, _weight)
 p_best = symbol("nc_p_best", r"p_t^*", nonnegative=True)
 q_best = symbol("nc_q_best", r"q^*", nonnegative=True)
 

@@ -20,7 +20,7 @@ from cflag_theory.claims.cfl.vectors import (
     w_t,
     x,
 )
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Fact, setting
 from cflag_theory.claims.engine.notation import k, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
@@ -129,15 +129,15 @@ def no_leaning(name: str) -> tuple[Step, ...]:
             k,
             relation,
             (
-                laws.rewrite("sums at the start", expected(at_start).subs({k: 0}), given=_START),
+                rules.rewrite("sums at the start", expected(at_start).subs({k: 0}), given=_START),
                 Obligation("at the start", relation.subs({k: 0}), ("sums at the start",)),
             ),
             (
-                laws.lipschitz("noiseless step", potential[client, draw], x(client, k), _calm_at),
-                laws.rewrite("before the step", norm(apart), given=(PATH, _CALM_PATH)),
-                laws.rewrite("after the step", norm(stepped), given=(*_STEPS, PATH, _CALM_PATH)),
-                laws.norm_squared("distance before", total),
-                laws.norm_squared("distance after", moved),
+                rules.lipschitz("noiseless step", potential[client, draw], x(client, k), _calm_at),
+                rules.rewrite("before the step", norm(apart), given=(PATH, _CALM_PATH)),
+                rules.rewrite("after the step", norm(stepped), given=(*_STEPS, PATH, _CALM_PATH)),
+                rules.norm_squared("distance before", total),
+                rules.norm_squared("distance after", moved),
                 Obligation(
                     "shorter",
                     at_most(norm(moved), norm(total)),
@@ -148,10 +148,10 @@ def no_leaning(name: str) -> tuple[Step, ...]:
                     at_most(norm2(moved), norm2(total)),
                     ("shorter", "distance before", "distance after"),
                 ),
-                laws.mean("no farther given the past", over_noises, given="no farther"),
-                laws.mean("no farther in the mean", over_past, given="no farther given the past"),
-                laws.rewrite("sums after the step", expected(grown), given=_NEXT),
-                laws.rewrite("noise after the step", expected(dot(later, noise(client, k))), given=_NEXT),
+                rules.mean("no farther given the past", over_noises, given="no farther"),
+                rules.mean("no farther in the mean", over_past, given="no farther given the past"),
+                rules.rewrite("sums after the step", expected(grown), given=_NEXT),
+                rules.rewrite("noise after the step", expected(dot(later, noise(client, k))), given=_NEXT),
                 Obligation(
                     "after one more step",
                     relation.subs({k: k + 1}),
@@ -165,6 +165,6 @@ def no_leaning(name: str) -> tuple[Step, ...]:
                 ),
             ),
         ),
-        laws.square("square", changes, over_noises, over_past),
+        rules.square("square", changes, over_noises, over_past),
         Obligation(name, at_most(expected(dot(changes, S(client, k))), 0), ("comparison", "square")),
     )

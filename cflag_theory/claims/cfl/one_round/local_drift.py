@@ -47,7 +47,7 @@ from cflag_theory.claims.cfl.vectors import (
     w_t,
     x,
 )
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, setting
 from cflag_theory.claims.engine.notation import L, k, symbol
 from cflag_theory.claims.engine.operators import sum_over
@@ -162,33 +162,33 @@ def eq14(noise: Any = 1) -> Claim:
     at_end = (client, K)
     lemma = (
         *no_leaning("no leaning"),
-        laws.at("a client's sums", k, K, given="no leaning"),
-        *averaged(laws.along("no noise in the noiseless run", Q(*at_end), given=_CENTRED_AT_END), over_past),
+        rules.at("a client's sums", k, K, given="no leaning"),
+        *averaged(rules.along("no noise in the noiseless run", Q(*at_end), given=_CENTRED_AT_END), over_past),
         Obligation(
             "a client",
             at_most(E(dot(P(*at_end), S(*at_end))), 0),
             ("a client's sums", "no noise in the noiseless run"),
         ),
-        laws.at("each client", client, i, given="a client"),
-        laws.mean("clients", all_clients, given="each client"),
+        rules.at("each client", client, i, given="a client"),
+        rules.mean("clients", all_clients, given="each client"),
         Obligation("cross term", at_most(mean_dot_noise, 0), ("clients", "independent clients")),
-        laws.norm_squared("(8)", move, *EXPECTATION),
-        laws.jensen("Jensen over the steps", all_steps, local_gradient(i, j)),
-        laws.mean("Jensen over the steps of all", all_clients, given="Jensen over the steps"),
-        laws.jensen("Jensen over the clients", all_clients, steps(local_gradient(i, j))),
-        laws.norm_squared("length of a step", local_gradient(i, j), all_steps, all_clients),
+        rules.norm_squared("(8)", move, *EXPECTATION),
+        rules.jensen("Jensen over the steps", all_steps, local_gradient(i, j)),
+        rules.mean("Jensen over the steps of all", all_clients, given="Jensen over the steps"),
+        rules.jensen("Jensen over the clients", all_clients, steps(local_gradient(i, j))),
+        rules.norm_squared("length of a step", local_gradient(i, j), all_steps, all_clients),
         Obligation(
             "Jensen in a draw",
             at_most(norm2(mean_gradient), clients(steps(norm(local_gradient(i, j)) ** 2))),
             ("Jensen over the steps of all", "Jensen over the clients", "length of a step"),
         ),
-        laws.mean("Jensen given the past", over_noises, given="Jensen in a draw"),
-        laws.mean("Jensen", over_past, given="Jensen given the past"),
+        rules.mean("Jensen given the past", over_noises, given="Jensen in a draw"),
+        rules.mean("Jensen", over_past, given="Jensen given the past"),
     )
     given = ("(8)", "Jensen", "cross term", "Assumption 2")
     split = (
-        laws.norm_squared("length", local_gradient(i, j), all_steps, all_clients, *EXPECTATION),
-        laws.square("Young", true_gradient(i, j) + loss(i, j), all_steps, all_clients, *EXPECTATION),
+        rules.norm_squared("length", local_gradient(i, j), all_steps, all_clients, *EXPECTATION),
+        rules.square("Young", true_gradient(i, j) + loss(i, j), all_steps, all_clients, *EXPECTATION),
     )
     words = (
         "(14), first inequality: E||Delta w_t||^2 <= (eta^2 / NK) sum_{i,k} E||m_{i,k}||^2 + eta^2 sigma^2 / (NK), m "
@@ -234,11 +234,11 @@ def eq17(noise: Any = 1) -> Claim:
     proof = Proof(
         (
             *no_leaning("no leaning"),
-            *averaged(laws.along("no noise in the noiseless run", Q(client, k), given=CENTRED), over_past),
-            *averaged(laws.jensen("Jensen", total, m(client, j)), *EXPECTATION),
-            laws.norm_squared("distance", x(client, k) - w_t, *EXPECTATION),
-            laws.rewrite("way of k steps", E(norm2(x(client, k) - w_t)), given=(PATH, SUMS)),
-            laws.rewrite("sums", E(dot(P(client, k), S(client, k))), given=SUMS),
+            *averaged(rules.along("no noise in the noiseless run", Q(client, k), given=CENTRED), over_past),
+            *averaged(rules.jensen("Jensen", total, m(client, j)), *EXPECTATION),
+            rules.norm_squared("distance", x(client, k) - w_t, *EXPECTATION),
+            rules.rewrite("way of k steps", E(norm2(x(client, k) - w_t)), given=(PATH, SUMS)),
+            rules.rewrite("sums", E(dot(P(client, k), S(client, k))), given=SUMS),
             Obligation(
                 "after k steps",
                 at_most(
@@ -247,7 +247,7 @@ def eq17(noise: Any = 1) -> Claim:
                 ),
                 ("no leaning", "no noise in the noiseless run", "Jensen", "distance", "way of k steps", "sums"),
             ),
-            laws.at("(16)", k, k_steps, given="after k steps"),
+            rules.at("(16)", k, k_steps, given="after k steps"),
             Obligation("the statement follows", goal, ("(16)", "Assumption 2")),
         )
     )
@@ -293,16 +293,16 @@ def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
     change = f.grad(point) - f.grad(w_t)
     proof = Proof(
         (
-            laws.square("Lemma A.3", true_at + loss_at, over_past),
-            laws.lipschitz("Lipschitz", f, point, w_t),
-            laws.norm_squared("change", change),
-            laws.square("Young", change - f.grad(w_t)),
+            rules.square("Lemma A.3", true_at + loss_at, over_past),
+            rules.lipschitz("Lipschitz", f, point, w_t),
+            rules.norm_squared("change", change),
+            rules.square("Young", change - f.grad(w_t)),
             Obligation(
                 "through w_t",
                 at_most(norm2(f.grad(point)), 2 * L**2 * norm(point - w_t) ** 2 + 2 * norm2(f.grad(w_t))),
                 ("Lipschitz", "change", "Young"),
             ),
-            laws.mean("through w_t in the mean", over_past, given="through w_t"),
+            rules.mean("through w_t in the mean", over_past, given="through w_t"),
             *gradient_by_gap("gradient"),
             Obligation(
                 "the statement follows",

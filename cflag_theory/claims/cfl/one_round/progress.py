@@ -36,7 +36,7 @@ from cflag_theory.claims.cfl.vectors import (
     w_t,
     x,
 )
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.operators import mean_over
@@ -129,10 +129,10 @@ def perturbed(name: str, h: Function, x: sp.Expr, start: sp.Expr) -> tuple[Use |
         h(w_star) - h(start) - mu / 4 * norm2(w_star - start) + L * norm(x - start) ** 2,
     )
     known = (
-        laws.smooth("smooth", h, x, start),
-        laws.convex("convex", h, x, w_star),
-        laws.square("middle", w_star + start - 2 * x),
-        laws.norm_squared("distance", x - start),
+        rules.smooth("smooth", h, x, start),
+        rules.convex("convex", h, x, w_star),
+        rules.square("middle", w_star + start - 2 * x),
+        rules.norm_squared("distance", x - start),
     )
     return (*known, Obligation(name, goal, (*(one.name for one in known), ORDER.name)))
 
@@ -141,9 +141,9 @@ def eq10(sign: Any = -1) -> Claim:
     """The expansion (10) and the inequality (12)."""
     mended = equal(next2, dist2 + 2 * dist_dot_move + move2)
     squares = (
-        laws.norm_squared("next distance", w_next - w_star, *EXPECTATION),
-        laws.norm_squared("distance", w_t - w_star, *EXPECTATION),
-        laws.norm_squared("move", move, *EXPECTATION),
+        rules.norm_squared("next distance", w_next - w_star, *EXPECTATION),
+        rules.norm_squared("distance", w_t - w_star, *EXPECTATION),
+        rules.norm_squared("move", move, *EXPECTATION),
     )
     first = Part(
         "1",
@@ -199,14 +199,14 @@ SMALL_LOSS = Fact(
     (draw, fresh),
 )
 _CAUCHY = (
-    laws.cauchy_schwarz("loss along w_t - w*", mean_loss, w_t - w_star),
+    rules.cauchy_schwarz("loss along w_t - w*", mean_loss, w_t - w_star),
     Obligation(
         "loss in a draw",
         at_most(dot(mean_loss, w_t - w_star), rho * norm(w_t - w_star)),
         ("loss along w_t - w*", "Assumption 4"),
     ),
-    laws.mean("loss given the past", over_noises, given="loss in a draw"),
-    laws.mean("loss", over_past, given="loss given the past"),
+    rules.mean("loss given the past", over_noises, given="loss in a draw"),
+    rules.mean("loss", over_past, given="loss given the past"),
 )
 
 
@@ -293,18 +293,18 @@ def eq15(curvature: Any = 16, distance_factor: Any = 8) -> Claim:
     """The last step of (15): from E||grad f(w_{t,i,k-1})||^2 to f(w_t) - f(w*) and the local drift."""
     at_x, at_t, change = f.grad(x(i, j)), f.grad(w_t), f.grad(x(i, j)) - f.grad(w_t)
     known = (
-        laws.lipschitz("Lipschitz", f, x(i, j), w_t),
-        laws.norm_squared("change", change),
-        laws.square("Young", change - at_t),
+        rules.lipschitz("Lipschitz", f, x(i, j), w_t),
+        rules.norm_squared("change", change),
+        rules.square("Young", change - at_t),
         Obligation(
             "each",
             at_most(norm2(at_x), 2 * L**2 * norm(x(i, j) - w_t) ** 2 + 2 * norm2(at_t)),
             ("Lipschitz", "change", "Young"),
         ),
-        laws.mean("given the past", over_noises, given="each"),
-        laws.mean("in expectation", over_past, given="given the past"),
-        laws.mean("over the steps", all_steps, given="in expectation"),
-        laws.mean("over the clients", weighted, given="over the steps"),
+        rules.mean("given the past", over_noises, given="each"),
+        rules.mean("in expectation", over_past, given="given the past"),
+        rules.mean("over the steps", all_steps, given="in expectation"),
+        rules.mean("over the clients", weighted, given="over the steps"),
         *gradient_by_gap("gradient"),
         *no_less_than_least("gap"),
     )

@@ -11,7 +11,7 @@ from cflag_theory.claims.cfl.one_round.local_drift import c_Bi, c_Gi, k_steps, m
 from cflag_theory.claims.cfl.one_round.progress import c_B, dist, dist2, drift2, gap, move2, next2, pull, rho
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, eta_l, mu, sigma2
 from cflag_theory.claims.cfl.vectors import E, client, j, no_less_than_least, w_t, x
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, symbol
@@ -88,8 +88,8 @@ def eq20(base: Any = 8) -> Claim:
         Proof(
             (
                 Obligation("earlier step", at_most(j, k_steps - 1), ("j < k",)),
-                laws.member("each", _most_before, j, given="earlier step"),
-                laws.mean("earlier", _so_far, given="each"),
+                rules.member("each", _most_before, j, given="earlier step"),
+                rules.mean("earlier", _so_far, given="each"),
                 *no_less_than_least("gap"),
                 Obligation("with the maximum", recursion(most_before2), ("(17), (18)", "earlier", "gap")),
                 Obligation("the statement follows", goal, ("with the maximum", "drifts grow")),
@@ -120,8 +120,8 @@ def eq20(base: Any = 8) -> Claim:
     proof = Proof(
         (
             Obligation("earlier step", at_most(j, K), ("j < k", "k <= K")),
-            laws.member("each", _most, j, given="earlier step"),
-            laws.mean("earlier", _so_far, given="each"),
+            rules.member("each", _most, j, given="earlier step"),
+            rules.mean("earlier", _so_far, given="each"),
             *no_less_than_least("gap"),
             Obligation(
                 "at the largest",

@@ -20,7 +20,7 @@ from cflag_theory.claims.cfl.rates.weighted_means import (
 )
 from cflag_theory.claims.cfl.symbols import T
 from cflag_theory.claims.cfl.techniques.chebyshev import ln
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
@@ -81,7 +81,7 @@ def phi_rate(constant: Any = 4) -> Claim:
         "phi_t = c_3 ||w_0 - w*||, c_3 = 2 R (1 - p_t) = 2 R (D^2/(R^2+D^2) - D^4/(R^2+D^2)^2 / (t - R^2/(R^2+D^2))).",
     )
     printed = at_most(phi, constant * R * distance * (whole - whole**2 * ln_T / T))
-    tangent = laws.tangent_of_exp("T >= 2 ln T", ln_T / 2, sp.Integer(2))
+    tangent = rules.tangent_of_exp("T >= 2 ln T", ln_T / 2, sp.Integer(2))
     follows = Obligation(
         "the statement follows",
         printed,
@@ -123,7 +123,7 @@ def phi_rate(constant: Any = 4) -> Claim:
         logarithms,
         Obligation("ln 1 = 0", logarithms.subs({k: 0}), ("no term", "ln 1")),
         (
-            laws.tangent_of_ln("tangent", k + 2, k + 1),
+            rules.tangent_of_ln("tangent", k + 2, k + 1),
             Obligation("one more", logarithms.subs({k: k + 1}), ("harmonic (hypothesis)", "tangent", "1/t")),
         ),
     )
@@ -145,7 +145,7 @@ def phi_rate(constant: Any = 4) -> Claim:
                     Instance("T terms", "below", k, T),
                     harmonic_sum,
                     Instance("up to T + 1", "harmonic", k, T),
-                    laws.tangent_of_ln("tangent at T", T, T + 1),
+                    rules.tangent_of_ln("tangent at T", T, T + 1),
                     last,
                 )
             ),

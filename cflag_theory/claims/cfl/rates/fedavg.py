@@ -25,7 +25,7 @@ from cflag_theory.claims.cfl.rates.weighted_means import C, drift2
 from cflag_theory.claims.cfl.symbols import G2, K, N, T, c_O, eta, sigma2
 from cflag_theory.claims.cfl.vectors import draw
 from cflag_theory.claims.cfl.vectors import over_past as expectation
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Least, sum_over
@@ -122,7 +122,7 @@ def _sign() -> Part:
         (),
         Proof(
             (
-                laws.tangent_of_exp("tangent", z),
+                rules.tangent_of_exp("tangent", z),
                 Obligation("the statement follows", goal, ("tangent", "inverse")),
             )
         ),
@@ -174,15 +174,15 @@ def _halves(constant: Any) -> Repair:
                         summed,
                         "last rounds",
                         "weighted",
-                        step=(laws.last_term("weighted", round_index, k, term),),
+                        step=(rules.last_term("weighted", round_index, k, term),),
                     ),
-                    induction("0 + 1 + ...", counted, "l", step=(laws.last_term("l", round_index, k, round_index),)),
+                    induction("0 + 1 + ...", counted, "l", step=(rules.last_term("l", round_index, k, round_index),)),
                     Instance("end", "distance", k, T),
                     Instance("last sum", "sum", k, T),
                     Instance("weights", "0 + 1 + ...", k, T),
                     Obligation("2/s", at_most(u, 1), ()),
-                    laws.decay("decay", T, given="2/s"),
-                    laws.minimum("weighted best", unfold(late_least), round_index + delay + 1),
+                    rules.decay("decay", T, given="2/s"),
+                    rules.minimum("weighted best", unfold(late_least), round_index + delay + 1),
                     Obligation("best", at_most(weight * late_least, late_total(T)), ("weighted best", "weights")),
                     Obligation("the statement follows", goal, ("best", "last sum", "end", "middle", "decay", "T")),
                 )

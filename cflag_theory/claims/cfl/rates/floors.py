@@ -16,7 +16,7 @@ import sympy as sp
 from cflag_theory.claims.cfl.symbols import D2, G2, N, T, eta
 from cflag_theory.claims.cfl.vectors import draw
 from cflag_theory.claims.cfl.vectors import over_past as expectation
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
@@ -75,7 +75,7 @@ def drift_floor(words: str, moment: sp.Expr, chosen: Fact, g: sp.Expr, constant:
         Obligation("complement at 0", apart.subs({k: 0}), ("start",)),
         (Obligation("complement at k + 1", apart.subs({k: k + 1}), ("complement (hypothesis)", "keep", "along")),),
     )
-    shares = () if stay else (laws.jensen("T shares", sum_over(tau, T), share(T, tau)),)
+    shares = () if stay else (rules.jensen("T shares", sum_over(tau, T), share(T, tau)),)
     given = ("gap", chosen.name, "b_T", *(one.name for one in shares))
     return Statement(
         words,

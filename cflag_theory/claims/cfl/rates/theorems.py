@@ -16,7 +16,7 @@ from cflag_theory.claims.cfl.rates import floors
 from cflag_theory.claims.cfl.rates.floors import apart2, gap, start2
 from cflag_theory.claims.cfl.rates.weighted_means import C, drift2, phi
 from cflag_theory.claims.cfl.symbols import A2, B2, G2, R2, K, N, T, c_O, eta, sigma2
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Least, index, sum_over
@@ -88,7 +88,7 @@ def _noiseless_linear() -> Repair:
                 (
                     contraction,
                     Instance("last", "distance", k, T),
-                    laws.decay("decay", T, given="eta"),
+                    rules.decay("decay", T, given="eta"),
                     follows,
                 )
             ),
@@ -181,7 +181,7 @@ def telescoped(noise: sp.Expr) -> tuple[Step, ...]:
             bound(k),
             Obligation("sum at 0", bound(0), ()),
             (
-                laws.last_term("gap", round_index, k, unfold(gap(round_index))),
+                rules.last_term("gap", round_index, k, unfold(gap(round_index))),
                 Obligation("sum at k + 1", bound(k + 1), ("sum (hypothesis)", "round", "gap")),
             ),
         ),
@@ -190,7 +190,7 @@ def telescoped(noise: sp.Expr) -> tuple[Step, ...]:
     )
 
 
-BEST = laws.minimum("best", unfold(least))
+BEST = rules.minimum("best", unfold(least))
 
 
 def _noiseless_convex() -> Repair:

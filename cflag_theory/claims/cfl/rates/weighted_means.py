@@ -13,7 +13,7 @@ import sympy as sp
 
 from cflag_theory.claims.cfl.symbols import D2, G2, R2, T, t
 from cflag_theory.claims.cfl.techniques.chebyshev import Falling, chebyshev, ln
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
@@ -131,7 +131,7 @@ def _harmonic_steps() -> tuple[Step, ...]:
         growth,
         Obligation("first", growth.subs({k: 0}), ("no term",)),
         (
-            laws.tangent_of_ln("tangent", k + 1, k + 2),
+            rules.tangent_of_ln("tangent", k + 1, k + 2),
             Obligation("one more", growth.subs({k: k + 1}), ("harmonic (hypothesis)", "tangent", "1/t")),
         ),
     )

@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.cfl.symbols import T
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
@@ -162,9 +162,9 @@ def lemA6(constant: Any = 1, lead: Any = _LEAD) -> Claim:
         Proof(
             (
                 *_inverses(n + 2, "sum p"),
-                laws.tangent_of_ln("ln 2 >= 1/2", sp.S.One, sp.S(2)),
-                laws.tangent_of_ln("ln 2 <= 1", sp.S(2), sp.S.One),
-                laws.tangent_of_ln("ln T >= ln 2", sp.S(2), n + 2),
+                rules.tangent_of_ln("ln 2 >= 1/2", sp.S.One, sp.S(2)),
+                rules.tangent_of_ln("ln 2 <= 1", sp.S(2), sp.S.One),
+                rules.tangent_of_ln("ln T >= ln 2", sp.S(2), n + 2),
                 Obligation("ln 2 > 0", below(0, ln(2)), ("ln 2 >= 1/2", "ln 1")),
                 Induction(
                     "harmonic sums",
@@ -172,7 +172,7 @@ def lemA6(constant: Any = 1, lead: Any = _LEAD) -> Claim:
                     harmonic,
                     Obligation("two terms", harmonic.subs({k: 0}), ("H_2", "H_1", "no H")),
                     (
-                        laws.tangent_of_ln("one term", k + 2, k + 3),
+                        rules.tangent_of_ln("one term", k + 2, k + 3),
                         Obligation(
                             "one term more",
                             harmonic.subs({k: k + 1}),

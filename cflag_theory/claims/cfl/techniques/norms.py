@@ -8,7 +8,7 @@ import sympy as sp
 
 from cflag_theory.claims.cfl.symbols import mu, sigma2
 from cflag_theory.claims.cfl.vectors import draw, f, i, over_past
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.operators import mean_over, sum_over
@@ -76,9 +76,9 @@ def corollary(constant: Any = _HALF) -> Claim:
     lower = x - difference / L
     proof = Proof(
         (
-            laws.smooth("down", f, x, lower),
-            laws.convex("under", f, y, lower),
-            laws.square("apart", lower - y),
+            rules.smooth("down", f, x, lower),
+            rules.convex("under", f, y, lower),
+            rules.square("apart", lower - y),
             Obligation("the statement follows", goal, ("down", "under", "apart")),
         )
     )
@@ -90,8 +90,8 @@ def corollary(constant: Any = _HALF) -> Claim:
         (Fact("two points", below(0, h2), "There are two different points."),),
         Proof(
             (
-                laws.convex("convex", f, y, x),
-                laws.smooth("smooth", f, y, x),
+                rules.convex("convex", f, y, x),
+                rules.smooth("smooth", f, y, x),
                 Obligation("the statement follows", order, ("convex", "smooth", "two points")),
             )
         ),
@@ -124,7 +124,7 @@ def lemA3(constant: Any = 1) -> Claim:
         (),
         Proof(
             (
-                laws.jensen("Jensen", mean, v),
+                rules.jensen("Jensen", mean, v),
                 Obligation("the statement follows", goal, ("Jensen",)),
             )
         ),
@@ -156,8 +156,8 @@ def lemA4(constant: Any = 1) -> Claim:
     )
     proof = Proof(
         (
-            laws.exchange("mean of the sum", over_past, summed, dot(Xi, summed(xi))),
-            laws.jensen("A.3", summed, xi),
+            rules.exchange("mean of the sum", over_past, summed, dot(Xi, summed(xi))),
+            rules.jensen("A.3", summed, xi),
             Obligation("the statement follows", goal, ("mean of the sum", "A.3", "variance", "uncorrelated")),
         )
     )
@@ -192,10 +192,10 @@ def lemA5(constant: Any = 1, half: Any = _HALF) -> Claim:
         return at_most(h_z - h_y + mu / 4 * y_minus_z2 - coefficient * step2, slope)
 
     known = (
-        laws.smooth("up", h, x, z),
-        laws.convex("down", h, x, y),
-        laws.square("middle", y + z - 2 * x),
-        laws.square("step", z - x),
+        rules.smooth("up", h, x, z),
+        rules.convex("down", h, x, y),
+        rules.square("middle", y + z - 2 * x),
+        rules.square("step", z - x),
     )
     given = tuple(step.name for step in known)
     goal, tight = relation(constant * L), relation(half * (L + mu))

@@ -10,7 +10,7 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.cfl.symbols import T, eta
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
@@ -85,9 +85,9 @@ def lemA1(constant: Any = 3) -> Claim:
     bernoulli, inverse = at_most(1 + a * k, growth**k), equal(q**k * growth**k, 1)
     base = Obligation("telescoped at 0", telescoped.subs({k: 0}), ("no round", "omega_0"))
     steps = (
-        laws.tangent_of_exp("exp(-x) >= 1 - x", -a),
+        rules.tangent_of_exp("exp(-x) >= 1 - x", -a),
         Obligation("eta <= eta_max", at_most(eta, eta_max), ("exp(-x) >= 1 - x", "q", "its inverse")),
-        laws.tangent_of_exp("exp(x) >= 1 + x", a),
+        rules.tangent_of_exp("exp(x) >= 1 + x", a),
         Obligation("growth", at_most(1 + a, growth), ("exp(x) >= 1 + x", "exp")),
         *powers(T + 1),
         Induction(

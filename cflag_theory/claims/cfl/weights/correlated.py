@@ -11,7 +11,7 @@ import sympy as sp
 from cflag_theory.claims.cfl.symbols import A2, D2, R2, t
 from cflag_theory.claims.cfl.symbols import correlation as alpha
 from cflag_theory.claims.cfl.vectors import client, f, mean_xi, over_past, p, point, rounds, tau, xi
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack, square
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
@@ -155,7 +155,7 @@ _ROWS = (
 )
 SOLVED = (FORM, *_ROWS, ZERO_SUM, *VECTOR)
 _SYSTEM = (
-    laws.mean("rows times x", sum_over(tau, k + 1), x(tau), given="(7)"),
+    rules.mean("rows times x", sum_over(tau, k + 1), x(tau), given="(7)"),
     Obligation("system", equal(between, -multiplier * sum_x), ("rows", "rows times x")),
 )
 
@@ -209,10 +209,10 @@ def _bound(factor: sp.Expr) -> Part:
     bound, weight = D2 + A2 * grad2, p(tau) * p(sigma)
     mixed = others(p(sigma) * xi(sigma, client))
     steps = (
-        laws.at("first round", one_round, tau, given="Assumption 7"),
-        laws.at("both rounds", another, sigma, given="first round"),
-        laws.least_member("weight of tau", Least(tau, t, p(tau)), tau, given="tau"),
-        laws.least_member("weight of sigma", Least(tau, t, p(tau)), sigma, given="sigma"),
+        rules.at("first round", one_round, tau, given="Assumption 7"),
+        rules.at("both rounds", another, sigma, given="first round"),
+        rules.least_member("weight of tau", Least(tau, t, p(tau)), tau, given="tau"),
+        rules.least_member("weight of sigma", Least(tau, t, p(tau)), sigma, given="sigma"),
         Obligation(
             "weighted",
             at_most(weight * over_past(_product(tau, sigma)), weight * alpha ** sp.Abs(tau - sigma) * bound),
@@ -221,11 +221,11 @@ def _bound(factor: sp.Expr) -> Part:
             * (slack("weight of sigma") + slack("p >= 0"))
             * slack("both rounds"),
         ),
-        laws.mean("over the others", others, given="weighted"),
-        laws.mean("over all", rounds, given="over the others"),
-        laws.exchange("the others inside", over_past, others, p(sigma) * _product(tau, sigma)),
-        laws.mean("the others inside, summed", rounds, p(tau), given="the others inside"),
-        laws.exchange("all inside", over_past, rounds, p(tau) * dot(xi(tau, client), mixed)),
+        rules.mean("over the others", others, given="weighted"),
+        rules.mean("over all", rounds, given="over the others"),
+        rules.exchange("the others inside", over_past, others, p(sigma) * _product(tau, sigma)),
+        rules.mean("the others inside, summed", rounds, p(tau), given="the others inside"),
+        rules.exchange("all inside", over_past, rounds, p(tau) * dot(xi(tau, client), mixed)),
         Obligation("the statement follows", goal, ("over all", "the others inside, summed", "all inside")),
     )
     words = "E ||sum p_tau xi_tau||^2 <= (D^2 + A^2 E ||grad f||^2) sum alpha^|tau1-tau2| p_tau1 p_tau2"

@@ -8,7 +8,7 @@ import sympy as sp
 
 from cflag_theory.claims.cfl.symbols import D2, F2, G2, R2, K, N, eta_g, p_t, sigma2
 from cflag_theory.claims.cfl.vectors import p, tau
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack, square
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, symbol
@@ -71,7 +71,7 @@ def balanced(left_over: sp.Expr) -> tuple[Step, ...]:
 
 
 #: How far the past weights are from the optimal ones is no less than 0.
-APART = laws.square("apart", p(tau) - v, over_past_rounds)
+APART = rules.square("apart", p(tau) - v, over_past_rounds)
 
 
 _USED = ("sum", "balance", "apart", SUM.name)

@@ -16,11 +16,9 @@ from cflag_theory.claims.cfl.rates import floors
 from cflag_theory.claims.cfl.rates import theorems as rate_theorems
 from cflag_theory.claims.cfl.rates import weighted_means as rates
 from cflag_theory.claims.cfl.symbols import T, sigma2
-from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.claims.engine.relation import at_most
-from cflag_theory.claims.engine.steps import RuleUse
 from cflag_theory.verify.checks.cfl.rates import bias as bias_checks
 from cflag_theory.verify.checks.cfl.rates import correlated as correlated_checks
 from cflag_theory.verify.checks.cfl.rates import fedavg as fedavg_checks
@@ -131,32 +129,3 @@ def test_theorem_4_7_with_a_second_moment_above_its_bound(monkeypatch):
     monkeypatch.setattr(correlated_checks, "slope", lambda w, client, time: whole(w, 2 * client, time))
     with pytest.raises(ArithmeticError, match="rises by"):
         correlated_checks.second_moment(Fraction(1))
-
-
-u = sp.Symbol("u", nonnegative=True)
-
-
-y = sp.Symbol("y", real=True)
-
-
-k = sp.Symbol("k", nonnegative=True, integer=True)
-
-
-@pytest.mark.parametrize(
-    ("step", "premises"),
-    [
-        (rules.decay("d", u, k, "p"), [at_most(u, 2)]),
-        (rules.decay("d", y, k, "p"), [at_most(y, 1)]),
-        (RuleUse("d", "decay", at_most((1 - u) ** k, sp.exp(-2 * k * u)), "", ("p",)), [at_most(u, 1)]),
-        (rules.square_root("s", y, u, "p"), [at_most(y**2, u**2)]),
-        (rules.square_root("s", u, 2 * u, "p"), [at_most(u**2, 3 * u**2)]),
-    ],
-    ids=lambda value: getattr(value, "rule", "") if not isinstance(value, list) else "",
-)
-def test_rules_that_are_bent(step, premises):
-    assert rules.fault(step, premises) is not None
-
-
-def test_rules_that_are_not():
-    assert rules.fault(rules.decay("d", u, k, "p"), [at_most(u, 1)]) is None
-    assert rules.fault(rules.square_root("s", u, 2 * u, "p"), [at_most(u**2, (2 * u) ** 2)]) is None

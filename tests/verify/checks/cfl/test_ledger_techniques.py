@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import pytest
 import sympy as sp
 from rows import decided
 
-from cflag_theory.claims.cfl.techniques import chebyshev, sublinear, summation
 from cflag_theory.claims.cfl.techniques import norms as techniques
-from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.relation import at_most
+from cflag_theory.claims.cfl.techniques import sublinear, summation
 from cflag_theory.verify.checks.cfl.techniques import norms as techniques_checks
 from cflag_theory.verify.checks.cfl.techniques import sublinear as sublinear_checks
 
@@ -35,27 +30,3 @@ def test_the_steps_of_lemma_A2_are_at_most_eta_max():
     for point in sublinear_checks.lemA2_points():
         for step in (sublinear.eta, sublinear.eta_sharp):
             assert sp.sympify(point.values[step]) <= point.values[summation.eta_max]
-
-
-@pytest.mark.parametrize(
-    "step",
-    [
-        rules.tangent_of_exp("r", sp.Rational(-1, 2), sp.S(2)),
-        replace(rules.tangent_of_ln("r", chebyshev.ln, sp.S(2), sp.S(3)), conclusion=at_most(1, chebyshev.ln(3))),
-        rules.tangent_of_ln("r", chebyshev.ln, sp.S.Zero, sp.S(3)),
-        rules.tangent_of_ln("r", chebyshev.ln, sp.S.Half, sp.S(3)),
-        rules.tangent_of_ln("r", chebyshev.ln, sp.S(3), sp.S.Half),
-        rules.tangent_of_ln("r", chebyshev.H, sp.S(2), sp.S(3)),
-        replace(
-            rules.tangent_of_ln("r", chebyshev.ln, sp.S(2), sp.S(3)),
-            conclusion=at_most(sp.Rational(1, 2), chebyshev.ln(3) - chebyshev.ln(2)),
-        ),
-    ],
-)
-def test_a_bent_tangent_is_refused(step):
-    assert rules.fault(step, []) is not None
-
-
-def test_straight_tangents_are_accepted():
-    assert rules.fault(rules.tangent_of_ln("r", chebyshev.ln, sp.S(2), chebyshev.k + 3), []) is None
-    assert rules.fault(rules.tangent_of_exp("r", sp.Rational(-1, 2), sp.S.One), []) is None

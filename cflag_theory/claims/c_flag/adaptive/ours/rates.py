@@ -8,7 +8,7 @@ from cflag_theory.claims.c_flag.adaptive import lemmas
 from cflag_theory.claims.c_flag.adaptive.clients import Lambda_i, N, a, beta_i, beta_of, memory_gradient, q
 from cflag_theory.claims.c_flag.adaptive.server import Lambda, beta_star, forgetting
 from cflag_theory.claims.c_flag.vectors import client
-from cflag_theory.claims.engine import laws, notation
+from cflag_theory.claims.engine import notation, rules
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import (
@@ -117,9 +117,9 @@ def clients() -> Claim:
     goal = at_most(after, forgetting(beta, alpha, S2, Lambda_S) - L / 2 * moved2)
     steps: tuple[Step, ...] = (
         Obligation("a client", at_most(added, -L / 2 * (beta_i - beta) ** 2 * a_i2), ("rate", "projection")),
-        laws.at("any client", client, i, given="a client"),
-        laws.mean("all clients", notation.clients, given="any client"),
-        laws.jensen("Jensen", notation.clients, _added),
+        rules.at("any client", client, i, given="a client"),
+        rules.mean("all clients", notation.clients, given="any client"),
+        rules.jensen("Jensen", notation.clients, _added),
         Obligation("the statement follows", goal, ("all clients", "Jensen")),
     )
     statement = Statement(
@@ -234,11 +234,11 @@ def _one_round(words: str) -> Statement:
     )
     sizes = {"||grad f||^2": grad_f, "||b||^2": notation.bias, "||S||^2": delayed_sum}
     steps: tuple[Step, ...] = (
-        laws.smooth("(36)", notation.f, x_t, x_adapted),
-        *(laws.norm_squared(name, v) for name, v in sizes.items()),
-        laws.triangle("grad f", grad_f, memory_gradient, -notation.bias),
-        laws.cauchy_schwarz("grad f and b", -grad_f, notation.bias),
-        laws.cauchy_schwarz("b and S", notation.bias, delayed_sum),
+        rules.smooth("(36)", notation.f, x_t, x_adapted),
+        *(rules.norm_squared(name, v) for name, v in sizes.items()),
+        rules.triangle("grad f", grad_f, memory_gradient, -notation.bias),
+        rules.cauchy_schwarz("grad f and b", -grad_f, notation.bias),
+        rules.cauchy_schwarz("b and S", notation.bias, delayed_sum),
         Obligation("bias", at_most(bias, mu / (1 - mu) * memory_norm), ("grad f", "(27)", "m")),
         Obligation(
             "the statement follows",

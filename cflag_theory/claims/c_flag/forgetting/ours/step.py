@@ -28,7 +28,7 @@ from cflag_theory.claims.c_flag.local_steps.sums import (
     norm_S,
     rho_sum,
 )
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, delayed_sum, grad_g, r, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
@@ -100,8 +100,8 @@ def forgetting_step() -> Claim:
     worst = (L / 2 * beta**2 * sigma**2 + beta * gap * r * sigma) * grad_g**2
     steps: tuple[Step, ...] = (
         *_in_sigma(norm_S),
-        laws.cauchy_schwarz("against", -grad_memory, delayed_sum),
-        laws.cauchy_schwarz("along", grad_memory, delayed_sum),
+        rules.cauchy_schwarz("against", -grad_memory, delayed_sum),
+        rules.cauchy_schwarz("along", grad_memory, delayed_sum),
     )
     given = ("sum", "against", "along", "1 - L alpha", "L alpha - 1", "(30)")
     exactly = at_most(Gamma, worst)
@@ -118,9 +118,9 @@ def forgetting_step() -> Claim:
     within: tuple[Step, ...] = (
         Obligation("exact", exactly, given),
         Obligation("range", at_most(u, QUARTER), ("beta",)),
-        laws.tangent_of_exp("power", beta * L, E),
-        laws.chord_of_exp("chord", given="range"),
-        laws.exp_quarter("exp"),
+        rules.tangent_of_exp("power", beta * L, E),
+        rules.chord_of_exp("chord", given="range"),
+        rules.exp_quarter("exp"),
         Obligation("sigma at most 8/7 E", at_most(sigma, near * E), ("sigma", "power", "chord", "exp")),
     )
     short = ("exact", "sigma at most 8/7 E")

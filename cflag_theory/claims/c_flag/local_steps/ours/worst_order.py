@@ -10,7 +10,7 @@ from cflag_theory.claims.c_flag.local_steps.delayed import errors_by_path, refre
 from cflag_theory.claims.c_flag.local_steps.drift import MAJORANTS, d, error, majorant, table
 from cflag_theory.claims.c_flag.local_steps.ours.worst_path import compared
 from cflag_theory.claims.c_flag.vectors import TABLE, b, client, tau
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setting
 from cflag_theory.claims.engine.notation import L, beta, components, grad_g, j, k, sequence, symbol, unfold
@@ -93,8 +93,8 @@ def rest_grows() -> tuple[Step, ...]:
     """Steps to rest(k) <= rest(k + 1), the last called "rest grows"."""
     return (
         Obligation("d grows", at_most(d(k), d(k + 1)), ("d after k",)),
-        laws.at("chosen entry", j, chosen(k), given=TABLE),
-        laws.monotone("old entry", k, majorant(client, k), given=("d grows", "chosen entry")),
+        rules.at("chosen entry", j, chosen(k), given=TABLE),
+        rules.monotone("old entry", k, majorant(client, k), given=("d grows", "chosen entry")),
         Obligation("rest grows", at_most(rest(k), rest(k + 1)), ("parts of the table", "refreshed", "old entry")),
     )
 
@@ -247,8 +247,8 @@ def _growth() -> tuple[Step, ...]:
         return at_most(d(index), grad_g * ((1 + _b) ** index - 1) / L)
 
     return (
-        laws.monotone("older entry", k, majorant(client, k), given=("d grows", TABLE)),
-        laws.mean("older entries", components, given="older entry"),
+        rules.monotone("older entry", k, majorant(client, k), given=("d grows", TABLE)),
+        rules.mean("older entries", components, given="older entry"),
         Induction(
             "growth of d",
             k,
@@ -280,11 +280,11 @@ def _late_path() -> Induction:
         at_most(_since(k), 0),
         base=Obligation("since 0", at_most(0, 0), ()),
         step=(
-            laws.member("b so far", _since(k), b, given="b"),
+            rules.member("b so far", _since(k), b, given="b"),
             Obligation("one b", at_most(top.body, 0), ("b so far", "since (hypothesis)", "d after k", "fresher", "b")),
-            laws.maximum_of_bounds("every b", top, given="one b"),
+            rules.maximum_of_bounds("every b", top, given="one b"),
             Obligation("b = k + 1", at_most(0, 0), ()),
-            laws.maximum("since k + 1", top, given=("every b", "b = k + 1")),
+            rules.maximum("since k + 1", top, given=("every b", "b = k + 1")),
         ),
     )
 
@@ -296,12 +296,12 @@ def worst_error_beyond() -> Claim:
         *errors_by_path(),
         *refreshed(),
         *_growth(),
-        laws.at("at s", k, s, given="growth of d"),
-        laws.at("at s + 1", k, s + 1, given="growth of d"),
+        rules.at("at s", k, s, given="growth of d"),
+        rules.at("at s + 1", k, s + 1, given="growth of d"),
         _late_path(),
         Obligation("s up to k", at_most(s, k), ("s",)),
-        laws.member("from s", _since(k), s, given="s up to k"),
-        laws.member("from s + 1", _since(k), s + 1, given="s"),
+        rules.member("from s", _since(k), s, given="s up to k"),
+        rules.member("from s + 1", _since(k), s + 1, given="s"),
         # With c = beta L (k - s) - 1 in [0, beta L]: the bounds from s and s + 1 on, the table cancelling.
         Obligation(
             "the statement follows",

@@ -16,7 +16,7 @@ import sympy as sp
 from cflag_theory.claims.c_flag.local_steps.delayed import errors_by_path, path
 from cflag_theory.claims.c_flag.local_steps.drift import MAJORANTS, d, drift, error, majorant, table
 from cflag_theory.claims.c_flag.vectors import TABLE, b, client, tau
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, beta, components, grad_g, j, k, sequence, symbol
 from cflag_theory.claims.engine.operators import Largest
@@ -62,15 +62,15 @@ def compared(
             at_most(top, 0),
             base=Obligation(f"{name} at 0", begun, start),
             step=(
-                laws.member("member", top, filled, given=within),
+                rules.member("member", top, filled, given=within),
                 Obligation("entry", entry, ("member", hypothesis)),
-                laws.mean("entries", over, given="entry"),
-                laws.member("last member", top, k),
+                rules.mean("entries", over, given="entry"),
+                rules.member("last member", top, k),
                 Obligation(f"{name} at k + 1", new, ("last member", hypothesis, "entries", *after)),
-                laws.maximum("up to k + 1", top, given=(hypothesis, f"{name} at k + 1")),
+                rules.maximum("up to k + 1", top, given=(hypothesis, f"{name} at k + 1")),
             ),
         ),
-        laws.member(f"{name}: member", top, k),
+        rules.member(f"{name}: member", top, k),
         Obligation(name, at_most(low(client, k), high(client, k)), (f"{name}: member", so_far)),
     )
 
@@ -82,15 +82,15 @@ def positions() -> tuple[Step, ...]:
 
     def at_tables(name: str) -> tuple[Use, ...]:
         return (
-            laws.at(f"{name} at b", k, b, given=name),
-            laws.at(f"{name} at an entry", b, tau(client, k, j), given=f"{name} at b"),
-            laws.mean(f"{name} in tables", components, given=f"{name} at an entry"),
+            rules.at(f"{name} at b", k, b, given=name),
+            rules.at(f"{name} at an entry", b, tau(client, k, j), given=f"{name} at b"),
+            rules.mean(f"{name} in tables", components, given=f"{name} at an entry"),
         )
 
     return (
         *compared("y <= d", line, majorant, start, entries, after),
         *compared("d <= y", majorant, line, start, entries, after),
-        laws.both_bounds("positions", given=("y <= d", "d <= y")),
+        rules.both_bounds("positions", given=("y <= d", "d <= y")),
         *at_tables("positions"),
         Obligation("tables", equal(y_table(k), table(k)), ("positions in tables",)),
     )

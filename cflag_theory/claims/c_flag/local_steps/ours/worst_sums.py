@@ -19,7 +19,7 @@ from cflag_theory.claims.c_flag.local_steps.sums import (
     split,
 )
 from cflag_theory.claims.c_flag.vectors import client, delayed, ell, grad_client, tau, x_local
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Part, Statement
 from cflag_theory.claims.engine.notation import E, L, clients, components, grad_g, i, j, k, sequence, symbol, x_t
 from cflag_theory.claims.engine.operators import sum_over
@@ -52,7 +52,7 @@ def _summed(steps: tuple[Step, ...], given: tuple[str, ...], v: sp.Expr, bound: 
         (
             *steps,
             Obligation("one summand", at_most(norm(v), bound), given),
-            laws.at("at l", k, ell, given="one summand"),
+            rules.at("at l", k, ell, given="one summand"),
             *over_round("at l", v, "norm of the sum"),
             *start,
             Obligation("the statement follows", goal, ("norm of the sum", *SUM, *(("(135)",) if start else ()))),
@@ -66,10 +66,10 @@ def _attained(met: sp.Expr, value: sp.Expr, words: str) -> Statement:
 
     def summed(name: str) -> tuple[Step, ...]:
         return (
-            laws.at(f"{name} at l", k, ell, given=name),
-            laws.at(f"{name} at i", client, i, given=f"{name} at l"),
-            laws.mean(f"{name} over clients", clients, given=f"{name} at i"),
-            laws.mean(f"sum of {name}", sum_over(ell, E), given=f"{name} over clients"),
+            rules.at(f"{name} at l", k, ell, given=name),
+            rules.at(f"{name} at i", client, i, given=f"{name} at l"),
+            rules.mean(f"{name} over clients", clients, given=f"{name} at i"),
+            rules.mean(f"sum of {name}", sum_over(ell, E), given=f"{name} over clients"),
         )
 
     return Statement(

@@ -23,7 +23,7 @@ from cflag_theory.claims.c_flag.local_steps.ours.worst_order import (
     turn,
 )
 from cflag_theory.claims.c_flag.vectors import client
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, beta, grad_g, k, sequence, symbol
@@ -68,14 +68,14 @@ def _drift() -> Induction:
         j,
         bound(j),
         base=(
-            laws.at("d after s", k, s, given="d after k"),
-            laws.at("table at s", k, s, given="parts of the table"),
+            rules.at("d after s", k, s, given="d after k"),
+            rules.at("table at s", k, s, given="parts of the table"),
             Obligation("drift at s + 1", bound(sp.S.Zero), ("d after s", "table at s")),
         ),
         step=(
-            laws.at("rest grows now", k, _AT, given="rest grows"),
-            laws.at("d after now", k, _AT, given="d after k"),
-            laws.at("table now", k, _AT, given="parts of the table"),
+            rules.at("rest grows now", k, _AT, given="rest grows"),
+            rules.at("d after now", k, _AT, given="d after k"),
+            rules.at("table now", k, _AT, given="parts of the table"),
             Obligation(
                 "drift at s + j + 2",
                 bound(j + 1),
@@ -108,16 +108,16 @@ def _bound() -> Statement:
     proof = Proof(
         (
             *in_turn(),
-            laws.at("in turn at s", k, s, given="in turn"),
-            laws.at("an entry in turn", k, turn(s, q + 1), given="in turn"),
-            laws.mean("entries in turn", sum_over(q, n - 1), given="an entry in turn"),
+            rules.at("in turn at s", k, s, given="in turn"),
+            rules.at("an entry in turn", k, turn(s, q + 1), given="in turn"),
+            rules.mean("entries in turn", sum_over(q, n - 1), given="an entry in turn"),
             Obligation("others in turn", at_most(rest(s), rest_turns(s)), ("freshest others", "entries in turn")),
             *rest_grows(),
             Obligation("s up to s + j + 1", at_most(s, _AT), ()),
-            laws.monotone("rest since s", k, rest(k), given=("rest grows", "s up to s + j + 1")),
+            rules.monotone("rest since s", k, rest(k), given=("rest grows", "s up to s + j + 1")),
             at_least_one(j),
             _drift(),
-            laws.at("table at s + j + 1", k, _AT, given="parts of the table"),
+            rules.at("table at s + j + 1", k, _AT, given="parts of the table"),
             Obligation(
                 "the statement follows",
                 goal,
@@ -171,7 +171,7 @@ def _attained() -> Statement:
                     met(j),
                     base=Obligation("drift at s", met(sp.S.Zero), ("turns",)),
                     step=(
-                        laws.at("d after s + j", k, s + j, given="d after k"),
+                        rules.at("d after s + j", k, s + j, given="d after k"),
                         Obligation(
                             "drift at s + j + 1",
                             met(j + 1),

@@ -17,7 +17,7 @@ from cflag_theory.claims.c_flag.past_task.runs import (
     throughout,
 )
 from cflag_theory.claims.c_flag.vectors import ROUND
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import (
     L,
@@ -67,13 +67,13 @@ def bounded_gradients(first: Any = 2, second: Any = 1) -> Claim:
     now, later = (clients(components(g[i, j](point))) for point in (x_t, x(draw, t + 1)))
     proof = Proof(
         (
-            laws.smooth("component", g[i, j], x_t, x_next),
-            laws.mean("client", components, given="component"),
-            laws.mean("clients on g", clients, given="client"),
-            laws.rewrite("next point", later, given=ROUND),
+            rules.smooth("component", g[i, j], x_t, x_next),
+            rules.mean("client", components, given="component"),
+            rules.mean("clients on g", clients, given="client"),
+            rules.rewrite("next point", later, given=ROUND),
             *sum_bound(),
-            laws.square("step", memory + z),
-            laws.square("Young", q * delta - (1 - q) * z),
+            rules.square("step", memory + z),
+            rules.square("Young", q * delta - (1 - q) * z),
             Obligation(
                 "q S", at_most(beta**2 * norm2(delayed_sum), (alpha * q) ** 2 * norm2(grad_current)), ("one round", "q")
             ),
@@ -93,7 +93,7 @@ def bounded_gradients(first: Any = 2, second: Any = 1) -> Claim:
                 ("descent", "error", "q < 1"),
             ),
             *throughout("all rounds", "each round"),
-            laws.telescoping("telescoped", s, T, unfold(g_mean(s))),
+            rules.telescoping("telescoped", s, T, unfold(g_mean(s))),
             Obligation("the statement follows", goal, ("all rounds", "telescoped", "omega", "q < 1")),
         )
     )

@@ -25,7 +25,7 @@ from cflag_theory.claims.c_flag.past_task.runs import (
     throughout,
 )
 from cflag_theory.claims.c_flag.vectors import ROUND
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack, square
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import (
@@ -108,8 +108,8 @@ def _length_of_steps() -> tuple[Step, ...]:
         1 - root_m
     ) ** 2 * g2(t)
     return (
-        laws.triangle("grad f_memory", memory, grad_f, bias),
-        laws.norm_squared("||grad f_memory||^2", memory),
+        rules.triangle("grad f_memory", memory, grad_f, bias),
+        rules.norm_squared("||grad f_memory||^2", memory),
         Obligation("memory in norms", at_most(norm(memory), (1 + root_m) * norm(grad_f)), ("grad f_memory", "||b||")),
         Obligation(
             "memory squared", at_most(norm(memory) ** 2, (1 + root_m) ** 2 * norm(grad_f) ** 2), ("memory in norms",)
@@ -119,8 +119,8 @@ def _length_of_steps() -> tuple[Step, ...]:
             at_most(norm2(memory), (1 + root_m) ** 2 * norm2(grad_f)),
             ("memory squared", "||grad f_memory||^2", "||grad f||^2"),
         ),
-        laws.square("across", alpha * memory - beta * delayed_sum),
-        laws.rewrite("length", norm2(moved), given=ROUND),
+        rules.square("across", alpha * memory - beta * delayed_sum),
+        rules.rewrite("length", norm2(moved), given=ROUND),
         Obligation("one step", at_most(norm2(x_next - x_t), one.right), ("memory", "across", "one round")),
         Obligation("length of a step", one, ("length", "one step")),
         *throughout("steps", "length of a step", t),
@@ -141,29 +141,29 @@ def _gradient_of_g() -> tuple[Step, ...]:
     change, before = clients(components(entry)), grad_current.xreplace({t: sp.S.Zero})
     length = over(norm2(_MOVED))
     return (
-        laws.telescoping("path along x_t - x_0", s, t, dot(x(draw, s), far)),
-        laws.telescoping("path along itself", s, t, dot(x(draw, s), path)),
-        laws.jensen("path", over, _MOVED),
+        rules.telescoping("path along x_t - x_0", s, t, dot(x(draw, s), far)),
+        rules.telescoping("path along itself", s, t, dot(x(draw, s), path)),
+        rules.jensen("path", over, _MOVED),
         Obligation("distance", at_most(norm2(far), t * length), ("path along x_t - x_0", "path along itself", "path")),
-        laws.lipschitz("one component", g[i, j], x_t, start),
-        laws.mean("components", components, given="one component"),
-        laws.mean("every client", clients, given="components"),
-        laws.norm_of_mean("one client's change", components, entry),
-        laws.mean("clients' changes", clients, given="one client's change"),
-        laws.norm_of_mean("change", clients, components(entry)),
+        rules.lipschitz("one component", g[i, j], x_t, start),
+        rules.mean("components", components, given="one component"),
+        rules.mean("every client", clients, given="components"),
+        rules.norm_of_mean("one client's change", components, entry),
+        rules.mean("clients' changes", clients, given="one client's change"),
+        rules.norm_of_mean("change", clients, components(entry)),
         Obligation("Lipschitz", at_most(norm(change), L * norm(far)), ("every client", "clients' changes", "change")),
-        laws.norm_squared("||change||^2", change),
-        laws.norm_squared("||x_t - x_0||^2", far),
+        rules.norm_squared("||change||^2", change),
+        rules.norm_squared("||x_t - x_0||^2", far),
         Obligation("Lipschitz squared", at_most(norm(change) ** 2, L**2 * norm(far) ** 2), ("Lipschitz",)),
-        laws.square("split", grad_current - 2 * before),
+        rules.square("split", grad_current - 2 * before),
         Obligation(
             "||grad g|| by steps",
             at_most(norm2(grad_current), 2 * norm2(before) + 2 * L**2 * t * length),
             ("Lipschitz squared", "||change||^2", "||x_t - x_0||^2", "split", "distance"),
         ),
-        laws.at("any draw", draw, omega, given="||grad g|| by steps"),
-        laws.mean("in the mean", draws, given="any draw"),
-        laws.exchange("order", draws, over, norm2(_MOVED.xreplace({draw: omega}))),
+        rules.at("any draw", draw, omega, given="||grad g|| by steps"),
+        rules.mean("in the mean", draws, given="any draw"),
+        rules.exchange("order", draws, over, norm2(_MOVED.xreplace({draw: omega}))),
     )
 
 
@@ -204,7 +204,7 @@ def _gradients() -> Induction:
         step=(
             by_sums,
             twice,
-            laws.last_term("one more", s, t, in_the_mean(norm2(grad_current), s)),
+            rules.last_term("one more", s, t, in_the_mean(norm2(grad_current), s)),
             Obligation(
                 "gradients from t to t + 1",
                 goal(t + 1),
@@ -242,7 +242,7 @@ def steps() -> tuple[Step, ...]:
         _gradients(),
         Obligation("W", at_most(W, W), ()),
         At("after W", "gradients", t, W, within="W"),
-        laws.at("W: descent", t, W, given="so far"),
+        rules.at("W: descent", t, W, given="so far"),
         Obligation("first rounds", bound(), ("W: descent", "after W", "range", "m"), certificate),
     )
 

@@ -26,7 +26,7 @@ from cflag_theory.claims.c_flag.past_task.runs import (
     telescoped,
     throughout,
 )
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack, square
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import (
@@ -97,18 +97,18 @@ def each_round() -> tuple[Step, ...]:
     return (
         *descent(),
         *sum_bound(),
-        laws.norm_squared("||grad f||^2", grad_f),
-        laws.norm_squared("||b||^2", bias),
+        rules.norm_squared("||grad f||^2", grad_f),
+        rules.norm_squared("||b||^2", bias),
         Obligation("squares", at_most(b**2, (root_m * size_f) ** 2), ("(27)", "||grad f||^2", "||b||^2")),
-        laws.square_root("||b||", b, root_m * size_f, given="squares"),
-        laws.cauchy_schwarz("<b, S>", bias, delayed_sum),
+        rules.square_root("||b||", b, root_m * size_f, given="squares"),
+        rules.cauchy_schwarz("<b, S>", bias, delayed_sum),
         Obligation(
             "error",
             at_most(norm2(bias + z), root_m * norm2(grad_f) + norm2(z) / rho),
             ("m", "||b||", "<b, S>", "||grad f||^2", "||b||^2", "||S||^2"),
             worst,
         ),
-        laws.square("square", grad_f + bias + z),
+        rules.square("square", grad_f + bias + z),
         Obligation(
             "in squares",
             at_most(alpha / 2 * (norm2(grad_f) - norm2(bias + z)), drop),
@@ -176,7 +176,7 @@ def redrawn(constant: Any = 1) -> Claim:
             *descent(),
             *throughout("all steps", "descent"),
             telescoped(),
-            laws.square("square", grad_f + beta / alpha * delayed_sum),
+            rules.square("square", grad_f + beta / alpha * delayed_sum),
             *throughout("pushed", "square"),
             *sum_bound_in_the_mean(),
             Obligation("the statement follows", goal, used),

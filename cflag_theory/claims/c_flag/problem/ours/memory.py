@@ -35,7 +35,7 @@ from cflag_theory.claims.c_flag.problem.objective import (
     past_of,
 )
 from cflag_theory.claims.c_flag.vectors import client
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import bias2, clients, grad_f, grad_f2, i, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
@@ -100,8 +100,8 @@ def eq3() -> Claim:
 
     def summed(goal: Relation, each: str) -> tuple[Use | Obligation, ...]:
         return (
-            laws.at("any client", client, i, given=each),
-            laws.mean("clients", clients, given="any client"),
+            rules.at("any client", client, i, given=each),
+            rules.mean("clients", clients, given="any client"),
             Obligation("the statement follows", goal, ("clients",)),
         )
 
@@ -154,7 +154,7 @@ def assumption2(order: Any = 1) -> Claim:
         (bounded,),
         Proof(
             (
-                laws.triangle("(6)", grad_one, grad_one + bias_one, -bias_one),
+                rules.triangle("(6)", grad_one, grad_one + bias_one, -bias_one),
                 Obligation("the statement follows", lower, ("(6)", "Assumption 2")),
             )
         ),
@@ -198,8 +198,8 @@ def assumption2(order: Any = 1) -> Claim:
         Proof(
             (
                 Obligation("swap", equal(u_l, u_j), ("M", "M'")),
-                laws.at("any other", _l, _o, given="swap"),
-                laws.mean("all alike", sum_over(_o, n), given="any other"),
+                rules.at("any other", _l, _o, given="swap"),
+                rules.mean("all alike", sum_over(_o, n), given="any other"),
                 Obligation("the statement follows", interpolates, ("all alike", "s")),
             )
         ),
@@ -238,12 +238,12 @@ def bias_floor(factor: Any = 1) -> Claim:
         known,
         Proof(
             (
-                laws.jensen("(a)", clients, bias_of(i)),
-                laws.rewrite("mean bias", norm2(clients(bias_of(i))), given=MEAN_BIAS),
+                rules.jensen("(a)", clients, bias_of(i)),
+                rules.rewrite("mean bias", norm2(clients(bias_of(i))), given=MEAN_BIAS),
                 Obligation("one client", at_most(bias_i2, m_max * grad_f_i2), ("Assumption 2", "m")),
-                laws.at("any client", client, i, given="one client"),
-                laws.mean("clients", clients, given="any client"),
-                laws.along("spread", grad_f, given=MEAN_GRADIENT),
+                rules.at("any client", client, i, given="one client"),
+                rules.mean("clients", clients, given="any client"),
+                rules.along("spread", grad_f, given=MEAN_GRADIENT),
                 Obligation("the statement follows", goal, ("(a)", "mean bias", "clients", "spread")),
             )
         ),

@@ -26,7 +26,7 @@ from cflag_theory.claims.c_flag.union.surrogate import SUMMED, over_rounds, roun
 from cflag_theory.claims.c_flag.union.tracking import KEPT, WITHIN, Tracked, deviation, ratio, second_order
 from cflag_theory.claims.c_flag.vectors import LOCAL_STEP, ROUND_START, ROUND_SUM, TABLE, tau, x_local
 from cflag_theory.claims.c_flag.vectors import ROUND as NEXT
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setting
 from cflag_theory.claims.engine.notation import (
     E,
@@ -120,12 +120,12 @@ def _one_round() -> tuple[Step, ...]:
     next_x = x_t.xreplace({t: t + 1})
     weighted = alpha * f_memory(next_x) + beta * E * clients(components(g[i, j](next_x)))
     return (
-        laws.smooth("f_memory's", f_memory, x_t, after),
-        laws.smooth("one component", g[i, j], x_t, after),
-        laws.mean("their mean at a client", components, given="one component"),
-        laws.mean("all components", clients, given="their mean at a client"),
-        laws.rewrite("next x", weighted, given=(NEXT, MEMORY, ROUND_SUM)),
-        laws.square("length", move),
+        rules.smooth("f_memory's", f_memory, x_t, after),
+        rules.smooth("one component", g[i, j], x_t, after),
+        rules.mean("their mean at a client", components, given="one component"),
+        rules.mean("all components", clients, given="their mean at a client"),
+        rules.rewrite("next x", weighted, given=(NEXT, MEMORY, ROUND_SUM)),
+        rules.square("length", move),
         Obligation(
             "smooth",
             at_most(
@@ -133,8 +133,8 @@ def _one_round() -> tuple[Step, ...]:
             ),
             ("f_memory's", "all components", "next x", "length", "f_memory"),
         ),
-        laws.norm_squared("||grad h^||^2", _slope),
-        laws.norm_squared("||e||^2", error),
+        rules.norm_squared("||grad h^||^2", _slope),
+        rules.norm_squared("||e||^2", error),
         Obligation(
             "one round",
             at_most(
@@ -298,7 +298,7 @@ def current_from_union(scale: Any = 1) -> Claim:
         ),
         Proof(
             (
-                laws.triangle("triangle", grad_current, union_slope, -share * memory, share * grad_current),
+                rules.triangle("triangle", grad_current, union_slope, -share * memory, share * grad_current),
                 Obligation("the statement follows", goal, ("triangle", "ratio", "shares")),
             )
         ),
@@ -314,7 +314,7 @@ def current_from_union(scale: Any = 1) -> Claim:
         ),
         Proof(
             (
-                laws.square("memory", memory),
+                rules.square("memory", memory),
                 Obligation("the statement follows", kept, ("memory", "no conflict", "s")),
             )
         ),

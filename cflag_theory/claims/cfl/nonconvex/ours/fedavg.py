@@ -40,7 +40,7 @@ from cflag_theory.claims.cfl.nonconvex.ours.rate import (
 from cflag_theory.claims.cfl.symbols import D2, G2, K, N, T, eta, eta_l, sigma2
 from cflag_theory.claims.cfl.vectors import averaged, w
 from cflag_theory.claims.cfl.vectors import over_past as E
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
@@ -90,9 +90,9 @@ def _steps(constant: Any) -> tuple[Step, ...]:
     of_round = (
         *local_drift(drift2),
         *descent(),
-        *(laws.rewrite(f"{name}, by gradients", E(of), given=GRADIENTS) for name, of in _MOVED),
-        laws.square("parts", gradients - v + error, E),
-        *averaged(laws.jensen("moves", everyone, f.grad(x) - G), E),
+        *(rules.rewrite(f"{name}, by gradients", E(of), given=GRADIENTS) for name, of in _MOVED),
+        rules.square("parts", gradients - v + error, E),
+        *averaged(rules.jensen("moves", everyone, f.grad(x) - G), E),
         *change_at_most(everyone, "move"),
         Obligation("away", at_most(E(norm2(G - gradients)), L**2 * far_t(t)), ("moves", "move")),
         Obligation("far at most", at_most(L**2 * far_t(t), 5 * share * (grad2_t(t) + local)), ("near", "drift")),

@@ -18,7 +18,7 @@ from cflag_theory.claims.cfl.nonconvex.floor import floor
 from cflag_theory.claims.cfl.symbols import D2, G2, R2, K, N, eta, eta_l, sigma2
 from cflag_theory.claims.cfl.vectors import averaged, draw, w
 from cflag_theory.claims.cfl.vectors import over_past as E
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setting
 from cflag_theory.claims.engine.notation import L, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Operator, index, sum_over
@@ -121,7 +121,7 @@ def whole_run(
         return at_most(total(unfold(grad2_t(rounds))), right)
 
     more = [
-        laws.last_term(name, rounds, t, unfold(of(rounds))) for name, of in (("more", grad2_t), ("errors", error2_t))
+        rules.last_term(name, rounds, t, unfold(of(rounds))) for name, of in (("more", grad2_t), ("errors", error2_t))
     ]
     return (
         Induction(
@@ -137,7 +137,7 @@ def whole_run(
             ),
         ),
         Instance("all rounds", "sum", t, T),
-        *averaged(laws.bounded_below("(19)", f, w(T)), E),
+        *averaged(rules.bounded_below("(19)", f, w(T)), E),
         Obligation("mean of all rounds", mean_bound(lead, constant, rest), ("all rounds", "(19)")),
     )
 
@@ -151,9 +151,9 @@ def descent() -> tuple[Use, ...]:
     """f between w_t and w_{t+1}, in the mean, with the step put in."""
     moved = w(t + 1) - w(t)
     return (
-        *averaged(laws.smooth("(25)", f, w(t), w(t + 1)), E),
-        *averaged(laws.rewrite("slope", dot(G, moved), given=ROUND), E),
-        *averaged(laws.rewrite("length", norm2(moved), given=ROUND), E),
+        *averaged(rules.smooth("(25)", f, w(t), w(t + 1)), E),
+        *averaged(rules.rewrite("slope", dot(G, moved), given=ROUND), E),
+        *averaged(rules.rewrite("length", norm2(moved), given=ROUND), E),
     )
 
 
@@ -166,8 +166,8 @@ def one_step(constant: Any = 1) -> Statement:
     round_goal = at_most(grad2_t(t), 2 / eta * (f_mean(t) - f_mean(t + 1)) + error2_t(t) + rest)
     first = (
         *descent(),
-        laws.rewrite("u", E(norm2(u)), given=(GRADIENTS, "K = 1")),
-        laws.rewrite("slope of u", E(dot(G, u)), given=(GRADIENTS, "K = 1")),
+        rules.rewrite("u", E(norm2(u)), given=(GRADIENTS, "K = 1")),
+        rules.rewrite("slope of u", E(dot(G, u)), given=(GRADIENTS, "K = 1")),
     )
     given = (*_DESCENT, "u", "slope of u", "known gradients")
     return Statement(
@@ -198,12 +198,12 @@ def local_drift(error: sp.Expr = error2) -> tuple[Use | Obligation, ...]:
     apart = [(f"{i} less {j}", a - b) for j, b in enumerate(parts) for i, a in enumerate(parts) if i > j]
     goal = at_most(E(norm2(far)), 4 * eta_l**2 * sum(E(norm2(one)) for one in parts))
     return (
-        laws.rewrite("displacement", E(norm2(far)), given=FARTHEST),
-        *(laws.square(name, difference, E) for name, difference in apart),
+        rules.rewrite("displacement", E(norm2(far)), given=FARTHEST),
+        *(rules.square(name, difference, E) for name, difference in apart),
         Obligation("four", goal, ("displacement", *(name for name, _ in apart))),
-        *averaged(laws.jensen("changes", own, changed), E),
+        *averaged(rules.jensen("changes", own, changed), E),
         *change_at_most(own),
-        *averaged(laws.jensen("errors of the steps", own, e), E),
+        *averaged(rules.jensen("errors of the steps", own, e), E),
         *at_most_in_the_mean("errors at most", own, norm2(e), "e"),
         Obligation(
             "by parts",
@@ -224,10 +224,10 @@ def change_at_most(mean: Operator, name: str = "change") -> tuple[Use | Obligati
     apart = x - w(t)
     goal = at_most(norm(changed) ** 2, L**2 * norm(apart) ** 2)
     return (
-        laws.lipschitz(f"{name}: L", f, x, w(t)),
+        rules.lipschitz(f"{name}: L", f, x, w(t)),
         Obligation(f"{name}: squares", goal, (f"{name}: L",)),
-        *averaged(laws.mean(f"{name}: mean", mean, given=f"{name}: squares"), E),
-        laws.norm_squared(f"{name}: expanded", changed, mean, E),
+        *averaged(rules.mean(f"{name}: mean", mean, given=f"{name}: squares"), E),
+        rules.norm_squared(f"{name}: expanded", changed, mean, E),
         *at_most_in_the_mean(f"{name}: far", mean, norm(apart) ** 2, "farthest"),
         Obligation(
             name,
@@ -239,7 +239,7 @@ def change_at_most(mean: Operator, name: str = "change") -> tuple[Use | Obligati
 
 def at_most_in_the_mean(name: str, mean: Operator, of: sp.Expr, given: str) -> tuple[Use, ...]:
     """What is at most something in expectation, for every client and step, is so in the mean over them."""
-    return (laws.mean(name, mean, given=given), laws.exchange(f"{name}, exchanged", E, mean, of))
+    return (rules.mean(name, mean, given=given), rules.exchange(f"{name}, exchanged", E, mean, of))
 
 
 LOCAL = (
@@ -259,10 +259,10 @@ def local_steps(constant: Any = 4) -> Statement:
     first = (
         *local_drift(),
         *descent(),
-        laws.square("u - v", u - v, E),
-        laws.rewrite("off", E(norm2(G - u)), given=GRADIENTS),
-        laws.square("moved + error", moved + error, E),
-        *averaged(laws.jensen("moves", everyone, f.grad(x) - G), E),
+        rules.square("u - v", u - v, E),
+        rules.rewrite("off", E(norm2(G - u)), given=GRADIENTS),
+        rules.square("moved + error", moved + error, E),
+        *averaged(rules.jensen("moves", everyone, f.grad(x) - G), E),
         *change_at_most(everyone, "move"),
     )
     given = (*_DESCENT, "u - v", "off", "moved + error", "moves", "move", "near", "steps")
@@ -299,8 +299,8 @@ def drift_model() -> Statement:
         ),
         Proof(
             (
-                laws.norm_squared("error", _drifts + _losses, E),
-                laws.square("drifts - losses", _drifts - _losses, E),
+                rules.norm_squared("error", _drifts + _losses, E),
+                rules.square("drifts - losses", _drifts - _losses, E),
                 Obligation(
                     "the statement follows",
                     goal,

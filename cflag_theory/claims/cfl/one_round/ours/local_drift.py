@@ -28,7 +28,7 @@ from cflag_theory.claims.cfl.vectors import (
     w_t,
     x,
 )
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Fact, setting
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
@@ -65,11 +65,11 @@ def _sum_of(name: str, power: int, value: sp.Expr) -> tuple[Step, ...]:
             relation,
             Obligation(f"{name}: 0", relation.subs({k: 0}), ()),
             (
-                laws.last_term(f"{name}: last", l_, k, l_**power),
+                rules.last_term(f"{name}: last", l_, k, l_**power),
                 Obligation(f"{name}: n + 1", relation.subs({k: k + 1}), (f"{name}: n (hypothesis)", f"{name}: last")),
             ),
         ),
-        laws.at(name, k, K, given=f"{name}: n"),
+        rules.at(name, k, K, given=f"{name}: n"),
     )
 
 
@@ -92,21 +92,21 @@ def _one_client() -> tuple[Step, ...]:
         )
 
     return (
-        laws.norm_squared("distance of a client", x(client, k) - w_t, *EXPECTATION),
-        laws.rewrite("path of a client", E(norm2(x(client, k) - w_t)), given=(PATH, SUMS, GRADIENT)),
-        laws.square("parts", noisy - rest, *EXPECTATION),
-        *averaged(laws.along("noise given w_t", start, given=CENTRED), over_past),
-        laws.square("rest", total(change) + lost_sum, *EXPECTATION),
-        *averaged(laws.jensen("Jensen", total, change), *EXPECTATION),
-        laws.lipschitz("Lipschitz", F[client, draw], x(client, j), w_t),
-        laws.norm_squared("change", change),
+        rules.norm_squared("distance of a client", x(client, k) - w_t, *EXPECTATION),
+        rules.rewrite("path of a client", E(norm2(x(client, k) - w_t)), given=(PATH, SUMS, GRADIENT)),
+        rules.square("parts", noisy - rest, *EXPECTATION),
+        *averaged(rules.along("noise given w_t", start, given=CENTRED), over_past),
+        rules.square("rest", total(change) + lost_sum, *EXPECTATION),
+        *averaged(rules.jensen("Jensen", total, change), *EXPECTATION),
+        rules.lipschitz("Lipschitz", F[client, draw], x(client, j), w_t),
+        rules.norm_squared("change", change),
         Obligation("change of a step", at_most(norm2(change), L**2 * moved), ("Lipschitz", "change")),
-        laws.mean("changes", total, given="change of a step"),
-        laws.mean("changes given the past", over_noises, given="changes"),
-        laws.mean("changes in the mean", over_past, given="changes given the past"),
-        laws.exchange("noises inside", over_noises, total, moved),
-        laws.mean("noises inside in the mean", over_past, given="noises inside"),
-        laws.exchange("past inside", over_past, total, over_noises(moved)),
+        rules.mean("changes", total, given="change of a step"),
+        rules.mean("changes given the past", over_noises, given="changes"),
+        rules.mean("changes in the mean", over_past, given="changes given the past"),
+        rules.exchange("noises inside", over_noises, total, moved),
+        rules.mean("noises inside in the mean", over_past, given="noises inside"),
+        rules.exchange("past inside", over_past, total, over_noises(moved)),
         Obligation(
             "after k steps",
             at_most(E(norm(x(client, k) - w_t) ** 2), bound(k, total(each))),
@@ -123,11 +123,11 @@ def _one_client() -> tuple[Step, ...]:
                 *("noises inside in the mean", "past inside", "summed noise", "summed loss"),
             ),
         ),
-        laws.last_term("one more step", j, k, each),
+        rules.last_term("one more step", j, k, each),
         Obligation("longer paths", at_most(total(each), sum_over(j, k + 1)(each)), ("one more step",)),
         Obligation("within the round", at_most(l_, K), ("k < K",)),
-        laws.monotone("whole path", k, total(each), given=("longer paths", "within the round")),
-        laws.at("after l steps", k, l_, given="after k steps"),
+        rules.monotone("whole path", k, total(each), given=("longer paths", "within the round")),
+        rules.at("after l steps", k, l_, given="after k steps"),
         Obligation(
             "one client",
             at_most(of_step, bound(l_, all_steps(each))),
@@ -150,16 +150,16 @@ def local_drift() -> tuple[Step, ...]:
     )
     return (
         *_one_client(),
-        laws.at("each client", client, i, given="one client"),
-        laws.mean("sum over the steps", sum_over(l_, K), given="each client"),
+        rules.at("each client", client, i, given="one client"),
+        rules.mean("sum over the steps", sum_over(l_, K), given="each client"),
         Induction(
             "another index",
             k,
             renamed,
             Obligation("another index: none", renamed.subs({k: 0}), ()),
             (
-                laws.last_term("last by l", l_, k, each.xreplace({j: l_})),
-                laws.last_term("last by j", j, k, each),
+                rules.last_term("last by l", l_, k, each.xreplace({j: l_})),
+                rules.last_term("last by j", j, k, each),
                 Obligation(
                     "another index: next",
                     renamed.subs({k: k + 1}),
@@ -167,7 +167,7 @@ def local_drift() -> tuple[Step, ...]:
                 ),
             ),
         ),
-        laws.at("by another index", k, K, given="another index"),
+        rules.at("by another index", k, K, given="another index"),
         *_sum_of("sum of numbers", 1, first),
         *_sum_of("sum of squares", 2, second),
         Obligation(
@@ -175,15 +175,15 @@ def local_drift() -> tuple[Step, ...]:
             at_most(all_steps(each), over_steps),
             ("sum over the steps", "by another index", "sum of numbers", "sum of squares"),
         ),
-        laws.mean("over the clients", all_clients, given="over the steps"),
-        laws.exchange("E of clients: noises", over_noises, all_clients, all_steps(moved)),
-        laws.mean("E of clients: past", over_past, given="E of clients: noises"),
-        laws.exchange("E of clients", over_past, all_clients, over_noises(all_steps(moved))),
-        laws.exchange("E of steps: noises", over_noises, all_steps, moved),
-        laws.mean("E of steps: past", over_past, given="E of steps: noises"),
-        laws.mean("E of steps of all: noises", all_clients, given="E of steps: past"),
-        laws.exchange("E of steps: inside", over_past, all_steps, over_noises(moved)),
-        laws.mean("E of steps of all", all_clients, given="E of steps: inside"),
+        rules.mean("over the clients", all_clients, given="over the steps"),
+        rules.exchange("E of clients: noises", over_noises, all_clients, all_steps(moved)),
+        rules.mean("E of clients: past", over_past, given="E of clients: noises"),
+        rules.exchange("E of clients", over_past, all_clients, over_noises(all_steps(moved))),
+        rules.exchange("E of steps: noises", over_noises, all_steps, moved),
+        rules.mean("E of steps: past", over_past, given="E of steps: noises"),
+        rules.mean("E of steps of all: noises", all_clients, given="E of steps: past"),
+        rules.exchange("E of steps: inside", over_past, all_steps, over_noises(moved)),
+        rules.mean("E of steps of all", all_clients, given="E of steps: inside"),
         Obligation(
             "expectation inside",
             equal(drift2, clients(steps(each))),

@@ -47,7 +47,7 @@ from cflag_theory.claims.cfl.vectors import (
     w_t,
     x,
 )
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, k, symbol, unfold
@@ -98,34 +98,34 @@ def _moments() -> tuple[Step, ...]:
     step2 = E(norm2(noisy + mean_change - mean_loss))
     moved = norm(x(i, j) - w_t) ** 2
     return (
-        laws.square("step", noisy - mean_change + mean_loss, *EXPECTATION),
-        *averaged(laws.along("mean noise given w_t", mean_at_start, given=LATER_NOISE), over_past),
-        laws.square("mean rest", mean_change + mean_loss, *EXPECTATION),
-        laws.lipschitz("gradients along the path", F[i, draw], x(i, j), w_t),
-        laws.norm_squared("change of a gradient", change),
+        rules.square("step", noisy - mean_change + mean_loss, *EXPECTATION),
+        *averaged(rules.along("mean noise given w_t", mean_at_start, given=LATER_NOISE), over_past),
+        rules.square("mean rest", mean_change + mean_loss, *EXPECTATION),
+        rules.lipschitz("gradients along the path", F[i, draw], x(i, j), w_t),
+        rules.norm_squared("change of a gradient", change),
         Obligation(
             "each change", at_most(norm2(change), L**2 * moved), ("gradients along the path", "change of a gradient")
         ),
-        laws.jensen("Jensen over the steps", all_steps, change),
-        laws.mean("each client's change", all_steps, given="each change"),
+        rules.jensen("Jensen over the steps", all_steps, change),
+        rules.mean("each client's change", all_steps, given="each change"),
         Obligation(
             "a client's change",
             at_most(norm2(all_steps(change)), K * L**2 * all_steps(moved)),
             ("Jensen over the steps", "each client's change"),
         ),
-        laws.mean("all clients' changes", all_clients, given="a client's change"),
-        laws.jensen("Jensen over the clients", all_clients, steps(change)),
+        rules.mean("all clients' changes", all_clients, given="a client's change"),
+        rules.jensen("Jensen over the clients", all_clients, steps(change)),
         Obligation(
             "mean change in a draw",
             at_most(norm2(mean_change), L**2 * clients(steps(moved))),
             ("all clients' changes", "Jensen over the clients"),
         ),
-        laws.mean("mean change given the past", over_noises, given="mean change in a draw"),
-        laws.mean("mean change", over_past, given="mean change given the past"),
-        laws.norm_squared("mean error", mean_at_start - grad, over_past),
-        laws.square("mean start", mean_at_start - 2 * grad, over_past),
-        laws.norm_squared("each error", at_start - grad, over_past, all_clients),
-        laws.square("each start", at_start - 2 * grad, over_past, all_clients),
+        rules.mean("mean change given the past", over_noises, given="mean change in a draw"),
+        rules.mean("mean change", over_past, given="mean change given the past"),
+        rules.norm_squared("mean error", mean_at_start - grad, over_past),
+        rules.square("mean start", mean_at_start - 2 * grad, over_past),
+        rules.norm_squared("each error", at_start - grad, over_past, all_clients),
+        rules.square("each start", at_start - 2 * grad, over_past, all_clients),
         *gradient_by_gap("gradient"),
         Obligation(
             "second moment",
@@ -169,16 +169,16 @@ def _round_steps(name: str, progress: Any, factor: Any) -> tuple[Step, ...]:
         *local_drift(),
         *_moments(),
         *perturbed("(12)", F[i, draw], x(i, j), w_t),
-        *averaged(laws.mean("descent along the path", all_steps, given="(12)"), all_clients, *EXPECTATION),
-        laws.norm_squared("away", away, *EXPECTATION),
-        *averaged(laws.along("noise along the way", away, given=LATER_NOISE), over_past),
-        laws.cauchy_schwarz("loss in a draw", mean_loss, away),
-        laws.mean("loss given the past", over_noises, given="loss in a draw"),
-        laws.mean("loss in the mean", over_past, given="loss given the past"),
-        laws.cauchy_schwarz_numbers("loss by roots", norm(mean_loss), norm(away), *EXPECTATION),
-        laws.norm_squared("squared loss", mean_loss, *EXPECTATION),
+        *averaged(rules.mean("descent along the path", all_steps, given="(12)"), all_clients, *EXPECTATION),
+        rules.norm_squared("away", away, *EXPECTATION),
+        *averaged(rules.along("noise along the way", away, given=LATER_NOISE), over_past),
+        rules.cauchy_schwarz("loss in a draw", mean_loss, away),
+        rules.mean("loss given the past", over_noises, given="loss in a draw"),
+        rules.mean("loss in the mean", over_past, given="loss given the past"),
+        rules.cauchy_schwarz_numbers("loss by roots", norm(mean_loss), norm(away), *EXPECTATION),
+        rules.norm_squared("squared loss", mean_loss, *EXPECTATION),
         Obligation("rms loss squared", at_most(E(norm(mean_loss) ** 2), rms_loss**2), ("squared loss", "mean loss")),
-        laws.square_root("rms loss", sp.sqrt(E(norm(mean_loss) ** 2)), unfold(rms_loss), given="rms loss squared"),
+        rules.square_root("rms loss", sp.sqrt(E(norm(mean_loss) ** 2)), unfold(rms_loss), given="rms loss squared"),
         Obligation(
             "loss",
             at_most(E(dot(mean_loss, away)), rms_loss * rms_dist),
@@ -192,7 +192,7 @@ def _round_steps(name: str, progress: Any, factor: Any) -> tuple[Step, ...]:
             ),
             ("descent along the path", "away", "loss"),
         ),
-        laws.norm_squared("next distance", w_next - w_star, *EXPECTATION),
+        rules.norm_squared("next distance", w_next - w_star, *EXPECTATION),
         *no_less_than_least("progress is no loss"),
         Obligation(
             "expanded",
@@ -244,10 +244,10 @@ def cfl_round(progress: Any = 1, factor: Any = _THIRDS) -> Claim:
         Proof(
             (
                 *_round_steps("part 1", 1, factor),
-                *averaged(laws.convex("convexity", f, w_star, w_t), over_past),
-                *averaged(laws.along("no slope", w_t - w_star, given=MINIMISER), over_past),
+                *averaged(rules.convex("convexity", f, w_star, w_t), over_past),
+                *averaged(rules.along("no slope", w_t - w_star, given=MINIMISER), over_past),
                 Obligation("growth", at_most(mu / 2 * rms_dist**2, gap), ("convexity", "no slope", "away")),
-                *(laws.square(f"Young: {one}", unfold(mu * rms_dist / 2 - 4 * one)) for one in (rms_error, rms_loss)),
+                *(rules.square(f"Young: {one}", unfold(mu * rms_dist / 2 - 4 * one)) for one in (rms_error, rms_loss)),
                 Obligation(
                     "the statement follows",
                     absorbed,

@@ -14,7 +14,7 @@ from cflag_theory.claims.cfl.symbols import D2, G2, N, T
 from cflag_theory.claims.cfl.symbols import mu as convexity
 from cflag_theory.claims.cfl.vectors import draw
 from cflag_theory.claims.cfl.vectors import over_past as expectation
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
@@ -98,9 +98,9 @@ def moved_minimiser(constant: Any = 1) -> Statement:
         (),
         Proof(
             (
-                *averaged("f(w*)", laws.convex("f at w*", f, x, sp.S.Zero)),
-                *averaged("f(w_delta)", laws.convex("f at w_delta", f, sp.S.Zero, x), MINIMUM),
-                *averaged("difference", laws.square("||grad f - mu x||^2", g - convexity * x)),
+                *averaged("f(w*)", rules.convex("f at w*", f, x, sp.S.Zero)),
+                *averaged("f(w_delta)", rules.convex("f at w_delta", f, sp.S.Zero, x), MINIMUM),
+                *averaged("difference", rules.square("||grad f - mu x||^2", g - convexity * x)),
                 Obligation("the statement follows", goal, ("f(w*)", "f(w_delta)", "difference", "gradient")),
             )
         ),
@@ -140,7 +140,7 @@ def exact_mean(share: Any = 1) -> Statement:
                 averaged_drifts,
                 Instance("T rounds", "mean", k, T),
                 Obligation("square", squared, ("T rounds",)),
-                laws.mean("squares", expectation, given="square"),
+                rules.mean("squares", expectation, given="square"),
                 Obligation("the statement follows", goal, ("squares", "variance")),
             )
         ),

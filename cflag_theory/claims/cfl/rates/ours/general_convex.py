@@ -29,7 +29,7 @@ from cflag_theory.claims.cfl.rates.ours.strongly_convex import (
 )
 from cflag_theory.claims.cfl.rates.theorems import BEST, least, round_index, total
 from cflag_theory.claims.cfl.symbols import T, eta
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, k, unfold
 from cflag_theory.claims.engine.relation import Relation, at_most
@@ -41,9 +41,9 @@ def convex_round() -> Statement:
     goal = at_most(after2, (1 + 1 / T) * (x2 - eta * f_now) + eta**2 * ((1 + T) * b2 + n2))
     steps: tuple[Step, ...] = (
         *expanded_round(),
-        *averaged("f(w*)", laws.interpolation("f at w*", f, x, sp.S.Zero), MINIMUM),
-        *averaged("f(w_t)", laws.interpolation("f at w_t", f, sp.S.Zero, x), MINIMUM),
-        *averaged("Young", laws.square("||u/T - eta b||^2", u / T - eta * b)),
+        *averaged("f(w*)", rules.interpolation("f at w*", f, x, sp.S.Zero), MINIMUM),
+        *averaged("f(w_t)", rules.interpolation("f at w_t", f, sp.S.Zero, x), MINIMUM),
+        *averaged("Young", rules.square("||u/T - eta b||^2", u / T - eta * b)),
         Obligation("least", at_most(0, f_now), ("f(w_t)",)),
         Obligation("short", at_most(eta * g2, g2 / L), ("eta",)),
         Obligation("pull", at_most(2 * f_now + eta * g2, 2 * g_dot_x), ("f(w*)", "short")),
@@ -81,7 +81,7 @@ def convex_rounds(constant: Any = sp.E) -> Statement:
         bound(k),
         Obligation("sum at 0", bound(0), ()),
         (
-            laws.last_term("gap", round_index, k, unfold(gap(round_index))),
+            rules.last_term("gap", round_index, k, unfold(gap(round_index))),
             Obligation("sum at k + 1", bound(k + 1), ("sum (hypothesis)", "round", "gap", "at least one")),
         ),
     )
@@ -96,7 +96,7 @@ def convex_rounds(constant: Any = sp.E) -> Statement:
                 grows,
                 summed,
                 Instance("last", "sum", k, T),
-                laws.tangent_of_exp("power", 1 / T, T),
+                rules.tangent_of_exp("power", 1 / T, T),
                 BEST,
                 Obligation("the statement follows", goal, ("best", "last", "power")),
             )

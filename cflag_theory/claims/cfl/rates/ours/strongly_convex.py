@@ -18,7 +18,7 @@ from cflag_theory.claims.cfl.rates.theorems import mu
 from cflag_theory.claims.cfl.symbols import D2, G2, N, T, eta, eta_g
 from cflag_theory.claims.cfl.symbols import mu as convexity
 from cflag_theory.claims.cfl.vectors import E, draw, fresh, over_noises, over_past
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setting
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
@@ -69,19 +69,19 @@ STEP = Fact("eta", at_most(eta * (mu + L), 2), "eta <= 2/(mu + L).")
 def averaged(name: str, rule: Use, *equations: str) -> tuple[Use, ...]:
     """A rule about w_t and w*, in the mean: the last step, called `name`; `equations` define vectors in it."""
     known = (rule.name, *equations)
-    replaced = (laws.replaced(f"{rule.name}, replaced", given=known),) if equations else ()
-    return (rule, *replaced, laws.mean(name, over_past, given=[rule, *replaced][-1].name))
+    replaced = (rules.replaced(f"{rule.name}, replaced", given=known),) if equations else ()
+    return (rule, *replaced, rules.mean(name, over_past, given=[rule, *replaced][-1].name))
 
 
 def expanded_round() -> tuple[Step, ...]:
     """E||w_{t+1} - w*||^2 = E||u||^2 + 2 eta E<u, b> + eta^2 (E||b||^2 + E||n||^2), as "round"; "u^2" is E||u||^2."""
     return (
-        laws.rewrite("after", norm2(after), given=ROUND),
-        laws.mean("after, given the past", over_noises, given="after"),
-        laws.mean("expanded", over_past, given="after, given the past"),
-        *averaged("<u, n>", laws.along("<u, n>, given the past", u, given=UNBIASED)),
-        *averaged("<b, n>", laws.along("<b, n>, given the past", b, given=UNBIASED)),
-        *averaged("u^2", laws.rewrite("||u||^2", norm2(u), given=STEPPED)),
+        rules.rewrite("after", norm2(after), given=ROUND),
+        rules.mean("after, given the past", over_noises, given="after"),
+        rules.mean("expanded", over_past, given="after, given the past"),
+        *averaged("<u, n>", rules.along("<u, n>, given the past", u, given=UNBIASED)),
+        *averaged("<b, n>", rules.along("<b, n>, given the past", b, given=UNBIASED)),
+        *averaged("u^2", rules.rewrite("||u||^2", norm2(u), given=STEPPED)),
         Obligation(
             "round",
             equal(after2, u2 + 2 * eta * over_past(dot(u, b)) + eta**2 * b2 + eta**2 * n2),
@@ -95,14 +95,14 @@ def one_round(constant: Any = 1) -> Statement:
     goal = at_most(after2, r**2 * x2 + 2 * constant * eta * r * beta * x_root + eta**2 * (beta**2 + v))
     steps: tuple[Step, ...] = (
         *expanded_round(),
-        *averaged("f(w*)", laws.convex("f at w*", f, x, sp.S.Zero)),
-        *averaged("co-coercive", laws.cocoercive("gradients", f, x, sp.S.Zero), MINIMUM),
-        *averaged("f(w_t)", laws.convex("f at w_t", f, sp.S.Zero, x), MINIMUM),
+        *averaged("f(w*)", rules.convex("f at w*", f, x, sp.S.Zero)),
+        *averaged("co-coercive", rules.cocoercive("gradients", f, x, sp.S.Zero), MINIMUM),
+        *averaged("f(w_t)", rules.convex("f at w_t", f, sp.S.Zero, x), MINIMUM),
         Obligation("monotone", at_most(convexity * x2, g_dot_x), ("f(w*)", "f(w_t)")),
         Obligation("contracted", at_most(u2, r**2 * x2), ("u^2", "monotone", "co-coercive", "eta", "r")),
-        laws.square_root("contraction", sp.sqrt(u2), r * unfold(x_root), given="contracted"),
-        laws.cauchy_schwarz_mean("<u, b>", over_past, u, b),
-        laws.square_root("b", unfold(b_root), beta, given="beta"),
+        rules.square_root("contraction", sp.sqrt(u2), r * unfold(x_root), given="contracted"),
+        rules.cauchy_schwarz_mean("<u, b>", over_past, u, b),
+        rules.square_root("b", unfold(b_root), beta, given="beta"),
         Obligation(
             "the statement follows",
             goal,
@@ -284,14 +284,14 @@ def bias_bound() -> Statement:
         (Fact("loss", at_most(loss_root, past * R), "Assumption 4: each of the losses is at most R, p_tau >= 0."),),
         Proof(
             (
-                *averaged("b^2", laws.rewrite("||b||^2", norm2(b), given=BIAS)),
-                laws.cauchy_schwarz_mean("<drift, loss>", over_past, drift, loss),
+                *averaged("b^2", rules.rewrite("||b||^2", norm2(b), given=BIAS)),
+                rules.cauchy_schwarz_mean("<drift, loss>", over_past, drift, loss),
                 Obligation(
                     "squares",
                     at_most(b2, moments[0] + 2 * drift_root * loss_root + moments[1]),
                     ("b^2", "<drift, loss>"),
                 ),
-                laws.square_root("parts", unfold(b_root), unfold(whole), given="squares"),
+                rules.square_root("parts", unfold(b_root), unfold(whole), given="squares"),
                 Obligation("the statement follows", goal, ("parts", "loss", "sum")),
             )
         ),

@@ -27,7 +27,7 @@ from cflag_theory.claims.cfl.techniques.norms import (
 from cflag_theory.claims.cfl.techniques.norms import tau as count
 from cflag_theory.claims.cfl.techniques.summation import WEIGHTS, Phi, W, d, mu, omega, powers, q, total
 from cflag_theory.claims.cfl.vectors import averaged, client, delta, draw, f, i, over_past, point, tau, xi
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.operators import mean_over
@@ -133,9 +133,9 @@ def interpolation(constant: Any = 1) -> Claim:
     lower = x + (convexity * (x - y) - difference) / excess
     proof = Proof(
         (
-            laws.smooth("down", f, x, lower),
-            laws.convex("under", f, y, lower),
-            laws.square("tilted", convexity * (x - y) - difference),
+            rules.smooth("down", f, x, lower),
+            rules.convex("under", f, y, lower),
+            rules.square("tilted", convexity * (x - y) - difference),
             Obligation(
                 "the statement follows",
                 goal,
@@ -170,8 +170,8 @@ def separation(constant: Any = 1) -> Claim:
         (VARIANCES,),
         Proof(
             (
-                *averaged(laws.jensen("sum", summed, Xi), over_past),
-                laws.exchange("each", over_past, summed, norm2(Xi)),
+                *averaged(rules.jensen("sum", summed, Xi), over_past),
+                rules.exchange("each", over_past, summed, norm2(Xi)),
                 Obligation("the statement follows", goal, ("sum", "each", "variance")),
             )
         ),
@@ -187,7 +187,7 @@ def separation(constant: Any = 1) -> Claim:
         (uncorrelated,),
         Proof(
             (
-                laws.square("difference", summed(2 * m - Xi), over_past),
+                rules.square("difference", summed(2 * m - Xi), over_past),
                 Obligation("the statement follows", bound, ("difference", "martingale")),
             )
         ),
@@ -222,10 +222,10 @@ def moments_on_the_run(constant: Any = 3) -> Claim:
     )
     proof = Proof(
         (
-            laws.square("a", gradient + client_drift, over_past),
-            laws.square("b", gradient + time_drift, over_past),
-            laws.square("c", client_drift - time_drift, over_past),
-            *averaged(laws.jensen("rounds", rounds, xi(tau, client)), over_past),
+            rules.square("a", gradient + client_drift, over_past),
+            rules.square("b", gradient + time_drift, over_past),
+            rules.square("c", client_drift - time_drift, over_past),
+            *averaged(rules.jensen("rounds", rounds, xi(tau, client)), over_past),
             Obligation("the statement follows", goal, ("a", "b", "c", "rounds", "client drift", "time drift")),
         )
     )

@@ -27,7 +27,7 @@ from cflag_theory.claims.cfl.vectors import (
 )
 from cflag_theory.claims.cfl.vectors import w_0 as first_point
 from cflag_theory.claims.cfl.weights.independent import APART, SUM, past, past2, v
-from cflag_theory.claims.engine import laws
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack, square
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
@@ -227,7 +227,7 @@ def correlated_floor(share: Any = 1) -> Claim:
                         (
                             Induction("split", k, split, first, (more,)),
                             Obligation("w^2", equal(w(k, draw) ** 2, parts**2), ("split",)),
-                            laws.mean("squares", over_past, given="w^2"),
+                            rules.mean("squares", over_past, given="w^2"),
                             Obligation(
                                 "E w^2",
                                 equal(iterate2(k), y(k) ** 2 * a + (1 - y(k)) ** 2 * b + fresh2(k)),
@@ -290,10 +290,10 @@ def correlated_bias(factor: Any = 1) -> Claim:
         ),
     )
     steps = (
-        laws.at("a round", some, tau, given="xi"),
-        laws.at("a client", client, i, given="a round"),
-        laws.mean("all rounds", rounds, p(tau) ** 2, given="a client"),
-        laws.mean("own", all_clients, given="all rounds"),
+        rules.at("a round", some, tau, given="xi"),
+        rules.at("a client", client, i, given="a round"),
+        rules.mean("all rounds", rounds, p(tau) ** 2, given="a client"),
+        rules.mean("own", all_clients, given="all rounds"),
         Obligation("the statement follows", goal, ("clients", "delta", "own", "Assumption 6", "squares")),
     )
     words = (

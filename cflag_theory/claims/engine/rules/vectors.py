@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from cflag_theory.claims.engine.laws.core import (
+from cflag_theory.claims.engine.operators import Operator
+from cflag_theory.claims.engine.relation import Relation, at_most, equal
+from cflag_theory.claims.engine.rules.core import (
     Known,
     RuleError,
     no_steps,
@@ -16,8 +18,6 @@ from cflag_theory.claims.engine.laws.core import (
     same_vector,
     under,
 )
-from cflag_theory.claims.engine.operators import Operator
-from cflag_theory.claims.engine.relation import Relation, at_most, equal
 from cflag_theory.claims.engine.terms import Function, dot, is_vector, norm, norm2
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
+from inspect import signature
 from typing import Any
 
 import sympy as sp
@@ -68,7 +69,12 @@ def concluded(step: Use, premises: list[Known]) -> Relation:
     """
     if step.rule not in RULES:
         raise RuleError(f"{step.rule!r} is no rule")
-    relation = RULES[step.rule].conclude(premises, *step.terms)
+    conclude = RULES[step.rule].conclude
+    try:
+        signature(conclude).bind(premises, *step.terms)
+    except TypeError as error:
+        raise RuleError(f"{step.rule!r} is used with the wrong number of terms: {error}") from None
+    relation = conclude(premises, *step.terms)
     if is_vector(relation.left) or is_vector(relation.right):
         raise RuleError("the conclusion is no relation between numbers")
     return relation

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from cflag_theory.claims.engine.laws.core import (
+from cflag_theory.claims.engine.notation import ln
+from cflag_theory.claims.engine.relation import Relation, at_most, equal
+from cflag_theory.claims.engine.rules.core import (
     Known,
     RuleError,
     counting,
@@ -14,8 +16,6 @@ from cflag_theory.claims.engine.laws.core import (
     positive,
     rule,
 )
-from cflag_theory.claims.engine.notation import ln
-from cflag_theory.claims.engine.relation import Relation, at_most, equal
 
 
 @rule("tangent of exp", "(1 + u)^k <= exp(k u) for u >= 0, and for every u if k = 1, since 1 + u <= exp(u).")

@@ -6,7 +6,9 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.engine.laws.core import (
+from cflag_theory.claims.engine.operators import Largest, Least, sum_over
+from cflag_theory.claims.engine.relation import Relation, at_most
+from cflag_theory.claims.engine.rules.core import (
     Known,
     RuleError,
     counting,
@@ -16,8 +18,6 @@ from cflag_theory.claims.engine.laws.core import (
     positive,
     rule,
 )
-from cflag_theory.claims.engine.operators import Largest, Least, sum_over
-from cflag_theory.claims.engine.relation import Relation, at_most
 
 
 @rule("member of the maximum", "Every member is at most the maximum.")

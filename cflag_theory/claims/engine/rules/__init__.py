@@ -4,9 +4,9 @@ A rule is called with the name of the step, its terms, and in `given` the names 
 examiner calls `concluded` with what these steps show. A malformed use raises `RuleError` and has no conclusion.
 """
 
-from cflag_theory.claims.engine.laws.core import RULES, Known, Rule, RuleError, concluded
-from cflag_theory.claims.engine.laws.extremes import fewer, least_member, maximum, maximum_of_bounds, member, minimum
-from cflag_theory.claims.engine.laws.means import (
+from cflag_theory.claims.engine.rules.core import RULES, Known, Rule, RuleError, concluded
+from cflag_theory.claims.engine.rules.extremes import fewer, least_member, maximum, maximum_of_bounds, member, minimum
+from cflag_theory.claims.engine.rules.means import (
     at,
     cauchy_schwarz_mean,
     cauchy_schwarz_numbers,
@@ -15,11 +15,10 @@ from cflag_theory.claims.engine.laws.means import (
     last_term,
     mean,
     monotone,
-    monotone_sum,
     norm_of_mean,
     telescoping,
 )
-from cflag_theory.claims.engine.laws.numbers import (
+from cflag_theory.claims.engine.rules.numbers import (
     both_bounds,
     chord_of_exp,
     decay,
@@ -29,7 +28,7 @@ from cflag_theory.claims.engine.laws.numbers import (
     tangent_of_exp,
     tangent_of_ln,
 )
-from cflag_theory.claims.engine.laws.vectors import (
+from cflag_theory.claims.engine.rules.vectors import (
     along,
     bounded_below,
     cauchy_schwarz,
@@ -77,7 +76,6 @@ __all__ = [
     "member",
     "minimum",
     "monotone",
-    "monotone_sum",
     "norm_of_mean",
     "norm_squared",
     "null",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from cflag_theory.claims.engine.laws.core import (
+from cflag_theory.claims.engine.operators import Operator, sum_over
+from cflag_theory.claims.engine.relation import Relation, at_most, equal
+from cflag_theory.claims.engine.rules.core import (
     Known,
     RuleError,
     counting,
@@ -14,8 +16,6 @@ from cflag_theory.claims.engine.laws.core import (
     rule,
     under,
 )
-from cflag_theory.claims.engine.operators import Operator, sum_over
-from cflag_theory.claims.engine.relation import Relation, at_most, equal
 from cflag_theory.claims.engine.terms import dot, is_vector, norm, norm2
 
 
@@ -101,14 +101,6 @@ def telescoping(premises: list[Known], over: sp.Symbol, count: sp.Expr, v: sp.Ex
         return v.xreplace({over: sp.sympify(value)})
 
     return equal(sum_over(over, count)(v - at(over + 1)), at(sp.S.Zero) - at(count))
-
-
-@rule("monotone sum", "A sum of k terms of a non-decreasing sequence is at most k times the term after the last.")
-def monotone_sum(premises: list[Known], over: sp.Symbol, count: sp.Expr, expr: sp.Expr) -> Relation:
-    """sum_{over < count} expr <= count * expr at count, where `given` shows expr <= expr at over + 1 for every over."""
-    counting(count)
-    _non_decreasing(premises, over, expr)
-    return at_most(sum_over(over, count)(expr), count * expr.xreplace({over: sp.sympify(count)}))
 
 
 @rule("monotone sequence", "A non-decreasing sequence keeps the order of its indices.")
