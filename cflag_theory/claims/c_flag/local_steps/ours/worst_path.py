@@ -13,7 +13,7 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.local_steps.delayed import errors_by_path, path
+from cflag_theory.claims.c_flag.local_steps.delayed import drift_by_path, errors_by_path
 from cflag_theory.claims.c_flag.local_steps.drift import MAJORANTS, d, drift, error, majorant, table
 from cflag_theory.claims.c_flag.vectors import TABLE, b, client, tau
 from cflag_theory.claims.engine import rules
@@ -103,7 +103,7 @@ def worst_drift() -> Claim:
         "d_{tau_{k,j}}), for every order of refreshes, every k and every step size.",
         at_most(drift(k), d(k)),
         (),
-        Proof(path()),
+        Proof(drift_by_path()),
         MAJORANTS,
     )
     attained = Statement(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.local_steps.delayed import errors_by_path, path, table_below
+from cflag_theory.claims.c_flag.local_steps.delayed import drift_by_path, errors_by_path, path, table_below
 from cflag_theory.claims.c_flag.local_steps.drift import MAJORANTS, d, majorant, table
 from cflag_theory.claims.c_flag.local_steps.ours.worst_path import ATTAINING, CONCAVE, line, positions
 from cflag_theory.claims.c_flag.local_steps.sums import (
@@ -94,14 +94,14 @@ def worst_sums() -> Claim:
     gradients, late = E * grad_g + L * d_sum(E), E * grad_g + L * table_sum(E)
     errors = L * (d_sum(E) - table_sum(E))
     changed = _summed(
-        (*path(), *plain_change()),
+        (*drift_by_path(), *plain_change()),
         ("change", "drift"),
         grad_client(here) - grad_client(x_t),
         L * d(k),
         at_most(rho_sum, gradients),
     )
     stale = _summed(
-        (*path(), *table_below("path")),
+        (path(), *table_below("path")),
         ("table", "table below d"),
         delayed(k) - grad_client(x_t),
         L * table(k),
