@@ -15,6 +15,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine.claim import SETTING
+from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Largest, Least, Total, TotalVector
 from cflag_theory.claims.engine.terms import Dot, Gradient, Named, Norm, Value, is_vector, parts
 
@@ -28,11 +29,19 @@ class Undefined(Exception):
 
 
 class Model:
-    """Values for all terms; the same seed gives the same model."""
+    """Values for all terms; the same seed gives the same model.
 
-    def __init__(self, seed):
+    What the setting and a statement's facts say of a term, they give: a vector or a number by its equation, and a
+    vector whose mean vanishes less its mean.
+    """
+
+    def __init__(self, seed, statement=None):
         self.seed = seed
         self.kept = {}
+        facts = (*statement.hypotheses, *statement.definitions) if statement else ()
+        said = [fact.relation for fact in facts if fact.relation.op == "=="]
+        said = [(unfold(one.left), unfold(one.right)) for one in said]
+        self.equations = [(one.relation.left, one.relation.right) for one in SETTING.values()] + said
 
     def _once(self, make, expr, env):
         """A value that depends on the indices in the expression alone, computed once."""
@@ -72,7 +81,7 @@ class Model:
         if expr.is_Number or isinstance(expr, sp.NumberSymbol):
             return float(expr)
         if expr.is_Symbol:
-            return env[expr] if expr in env else self._drawn(expr, str(expr))
+            return env[expr] if expr in env else self._once(self._said, expr, {})
         if isinstance(expr, sp.Add):
             return math.fsum(self.number(one, env) for one in expr.args)
         if isinstance(expr, sp.Mul):
@@ -88,9 +97,9 @@ class Model:
             values = tuple(round(float(self.number(one, env)), 9) for one in expr.args)
             if str(expr.func) == "ln":
                 return math.log(values[0])
-            if str(expr.func) == "tau":
-                return int(self.rng("tau", values).integers(0, values[1] + 1))
-            return self._drawn(expr, str(expr.func), values)
+            if str(expr.func).startswith("tau"):
+                return self._refreshed(str(expr.func), values)
+            return self._once(self._said, expr.func(*(int(n) if n == int(n) else n for n in values)), {})
         if isinstance(expr, Total | Largest | Least):
             return self._once(self._over_index, expr, env)
         if isinstance(expr, Dot):
@@ -102,6 +111,25 @@ class Model:
             x = self.vector(expr.args[1], env)
             return float(c + b @ x + x @ H @ x / 2)
         raise Undefined(f"{type(expr)}")
+
+    def _said(self, term, env):
+        """A number by an equation that gives it; without one it is drawn."""
+        for left, right in self.equations:
+            found = {} if left == term else None
+            if isinstance(term, AppliedUndef) and isinstance(left, AppliedUndef) and left.func == term.func:
+                found = _matched(left.args, term.args)
+            if found is not None and not right.has(left):
+                value = self.number(right, {**env, **found})
+                if value < 0 and term.is_nonnegative:
+                    raise Undefined(f"{term} = {value}")
+                return value
+        return self._drawn(term, *((str(term.func), term.args) if isinstance(term, AppliedUndef) else (str(term),)))
+
+    def _refreshed(self, name, values):
+        """The last step up to this one at which an entry was refreshed; all are at the first."""
+        client, step, *rest = values
+        steps = range(int(step), 0, -1)
+        return next((k for k in steps if self.rng(name, client, k, *rest).integers(2)), 0)
 
     def _over_index(self, expr, env):
         if isinstance(expr, Total):
@@ -133,14 +161,13 @@ class Model:
     def _named(self, basis, env):
         name = basis.args[0]
         values = tuple(int(self.number(one, env)) for one in basis.args[1:])
-        for fact in SETTING.values():
-            left = fact.relation.left
+        for left, right in self.equations:
             if isinstance(left, Named) and left.args[0] == name:
                 found = _matched(left.args[1:], values)
                 if found is not None:
-                    return self.vector(fact.relation.right, {**env, **found})
+                    return self.vector(right, {**env, **found})
         drawn = self._free(name.name, values)
-        for left in (fact.relation.left for fact in SETTING.values() if fact.relation.right == 0):
+        for left in (left for left, right in self.equations if right == 0):
             # A named vector whose mean is said to vanish.
             if isinstance(left, TotalVector) and isinstance(left.body, Named) and left.body.args[0] == name:
                 place = left.body.args.index(left.bound) - 1
