@@ -54,6 +54,13 @@ BIASED = (norm2(b) <= m * norm2(f.grad(x)), alpha * L <= 1)
 T = sp.Symbol("T", positive=True, integer=True)
 t = index("t")
 rounds = sum_over(t, T)
+F = function("family", smooth=L)
+
+
+def u(at):
+    return vector("u", at)
+
+
 TRUE = {
     "a sum of T vectors": claim(norm2(rounds(vector("v", t))), T * rounds(norm2(vector("v", t)))),
     "descent with a biased gradient": claim(f(next_x), f(x) - alpha * (1 - m) / 2 * norm2(f.grad(x)), *BIASED),
@@ -72,6 +79,14 @@ TRUE = {
     "a step towards a minimiser": claim(
         norm2(x - alpha * q.grad(x) - z), (1 - alpha * mu) * norm2(x - z), alpha * L <= 1, sp.Eq(q.grad(z), 0)
     ),
+    "two gradient steps come closer": claim(
+        norm2(x - alpha * q.grad(x) - y + alpha * q.grad(y)),
+        (1 - alpha * mu) ** 2 * norm2(x - y),
+        alpha * (L + mu) <= 2,
+    ),
+    "a step of every round": claim(
+        F[0](u(t + 1)), F[0](u(t)), sp.Eq(u(t + 1), u(t) - alpha * F[0].grad(u(t))), alpha * L <= 2
+    ),
     "triangle": claim(norm(x + y), norm(x) + norm(y)),
     "drift of an inexact minimiser": claim(
         norm(y - x), (1 + gamma) / mu * norm(q.grad(x)), norm(q.grad(y)) <= gamma * norm(q.grad(x))
@@ -86,6 +101,11 @@ FALSE = {
     "biases of clients that cancel": claim(
         norm2(clients(a_i)), m * norm2(clients(vector("g", i))), norm2(a_i) <= m * norm2(vector("g", i))
     ),
+    "a step that is too long in every round": claim(
+        F[0](u(t + 1)), F[0](u(t)), sp.Eq(u(t + 1), u(t) - alpha * F[0].grad(u(t))), alpha * L <= 3
+    ),
+    "half of a telescoping sum": claim(rounds(norm2(u(t)) - norm2(u(t + 1))), norm2(u(0)) / 2),
+    "one member below twice the mean": claim(norm2(u(0)), 2 * clients(norm2(u(i)))),
     "half of a gap": claim(norm2(low.grad(x)), L * (low(x) - lower)),
     "a shorter sum": claim(norm(x + y), norm(x) + Fraction(9, 10) * norm(y)),
 }
@@ -110,6 +130,29 @@ def test_false_claims_are_refuted_and_replayed(name, tmp_path):
     again = replay(save(found.finding, tmp_path), conjecture=FALSE[name])
     assert again.broken
     assert (again.left, again.right) == (found.finding.left, found.finding.right)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (rounds(norm2(u(t)) - norm2(u(t + 1))), norm2(u(0))),
+        (norm2(u(T) - u(0)), T * rounds(norm2(u(t + 1) - u(t)))),
+        (clients(norm2(u(i))), clients(norm2(u(i))) + norm2(u(2))),
+    ],
+)
+def test_members_of_a_family_are_the_same_wherever_they_stand(left, right):
+    """True, and refuted only by instances in which u_0 of the sum is another vector than u_0."""
+    assert not decide(claim(left, right), **SMALL).refuted
+
+
+def test_definitions_that_contradict_each_other_make_no_instance():
+    clash = claim(norm2(u(1)), norm2(u(0)), sp.Eq(u(i), x), sp.Eq(u(1), 2 * x))
+    assert not decide(clash, **SMALL).refuted
+
+
+def test_an_index_is_a_whole_number():
+    with pytest.raises(InvalidInput, match=r"index alpha of u\(alpha\) is no whole number"):
+        decide(claim(norm2(u(alpha)), norm2(x)), **SMALL)
 
 
 @pytest.mark.full

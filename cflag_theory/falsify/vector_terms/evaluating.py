@@ -126,7 +126,7 @@ class World:
     def key(self, term: sp.Basic) -> tuple[str, tuple[Any, ...]]:
         """Where a named vector, or a function, stands: its name and indices, those that run at their value now."""
         name, *indices = term.args
-        return name.name, tuple(self.at[i] if isinstance(i, Index) else str(i) for i in indices)
+        return name.name, tuple(int(self.number(i)) for i in indices)
 
     def number(self, expr: sp.Expr) -> Any:
         """The value of a number."""
@@ -148,7 +148,7 @@ class World:
         if isinstance(expr, Norm):
             return exact_numbers.sqrt(sum(a * a for a in self.vector(expr.args[0])))
         if isinstance(expr, Value):
-            return self.functions[self.key(expr.args[0])].value(self.vector(expr.args[1]))
+            return self.function(expr.args[0]).value(self.vector(expr.args[1]))
         if isinstance(expr, Total):
             return sum(weight * value for weight, value in self._members(expr, self.number))
         if isinstance(expr, Largest | Least):
@@ -204,7 +204,8 @@ class World:
 
     def _basis(self, basis: sp.Expr) -> Vector:
         if isinstance(basis, Named):
-            return self.vectors[self.key(basis)]
+            member: Vector = self._member(self.vectors, basis)
+            return member
         if isinstance(basis, Gradient):
             return self.function(basis.args[0]).gradient(self.vector(basis.args[1]))
         if isinstance(basis, TotalVector):
@@ -216,7 +217,14 @@ class World:
 
     def function(self, f: Function) -> Piecewise:
         """A function, at the indices' values now."""
-        return self.functions[self.key(f)]
+        found: Piecewise = self._member(self.functions, f)
+        return found
+
+    def _member(self, family: Mapping[Any, Any], term: sp.Basic) -> Any:
+        key = self.key(term)
+        if key not in family:
+            raise ZeroDivisionError(f"{term} is no member of its family in this instance")
+        return family[key]
 
 
 class NoMeaning(Exception):

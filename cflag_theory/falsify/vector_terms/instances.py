@@ -7,10 +7,11 @@ declared: nothing rests on values at a few points. So the search, exact evaluati
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from inspect import Parameter, Signature
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,8 @@ from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
 
 #: Coordinates, members of a family, largest number, and how far functions may curve where nothing is declared.
 _DIMENSIONS, _MEMBERS, _LARGEST, _CURVED = 2, 2, 2, 2
-#: Terms that a sum may have: numbers of terms are looked for up to three.
-_TERMS = 5
+#: Terms that a sum may have: numbers of terms are looked for up to three. No family has more members than the second.
+_TERMS, _WIDEST = 5, 12
 _SHAPE = {"outer": Range(0, 1), "inner": Range(0, 1), "slope": Range(-2, 2), "kink": Range(-2, 2), "width": Range(0, 2)}
 
 
@@ -69,8 +70,8 @@ def instances(conjecture: Conjecture, free: Fraction | None = None) -> Instances
     return Instances(
         name=conjecture.name,
         ranges=family.ranges,
-        left=_function("left", names, lambda draw: family.side(draw, goal.left)),
-        right=_function("right", names, lambda draw: family.side(draw, goal.right)),
+        left=_function("left", names, lambda draw: family.side(draw, 0)),
+        right=_function("right", names, lambda draw: family.side(draw, 1)),
         relation=goal.op,
         facts=tuple(facts),
         told=family.story,
@@ -116,7 +117,8 @@ class _Family:
             self._take_equation(fact.relation)
         self.given = given
         self.shares = self._bounded_numbers()
-        self.names: dict[str, tuple[str, tuple[Any, ...]]] = {}
+        self.families = _families(reading)
+        self.most = self._universes()
         self.ranges: dict[str, Range] = {}
         for name, one in self._ranges():
             if name in self.ranges:
@@ -176,32 +178,45 @@ class _Family:
                 yield symbol.name, self.given.get(symbol.name) or _range_of(symbol)
         for one in self.means:
             yield f"weights_{_word(one)}", Range("1/16", 1, shape=(self.count[one.index],))
-        for vector in self.reading.atoms(Named):
-            if vector not in self.defined:
-                yield from self._arrays(vector, {"": Range(-2, 2)})
-        for f in self.reading.functions:
-            extra = {"above": Range(0, 1)} if f.properties.lower is not None else {}
-            yield from self._arrays(f, _SHAPE, flat=extra)
+        for name, members in self.families.items():
+            shape = tuple(self._width(place) for place in _places(members))
+            if isinstance(members[0], Function):
+                for part, span in _SHAPE.items():
+                    yield f"{name}_{part}", Range(span.low, span.high, shape=(*shape, "dimension"))
+                if members[0].properties.lower is not None:
+                    yield f"{name}_above", Range(0, 1, shape=(*shape, 1))
+            elif self._drawn(members):
+                yield name, Range(-2, 2, shape=(*shape, "dimension"))
 
-    def _arrays(
-        self, term: sp.Basic, parts: Mapping[str, Range], flat: Mapping[str, Range] | None = None
-    ) -> Iterator[tuple[str, Range]]:
-        """An array for every part of a vector or function: its running indices, then coordinates."""
-        name, *indices = term.args
-        running = [i for i in indices if isinstance(i, Index)]
-        still = "".join(f"_{i}" for i in indices if not isinstance(i, Index))
-        stem = f"{_word(term)}{_identifier(still)}"
-        shape = tuple(self.count.get(i, _TERMS if i in self.sums else _MEMBERS) for i in running)
-        self.names[stem] = (name.name, tuple(str(i) for i in indices if not isinstance(i, Index)))
-        for part, one in parts.items():
-            yield f"{stem}_{part}" if part else stem, Range(one.low, one.high, shape=(*shape, "dimension"))
-        for part, one in (flat or {}).items():
-            yield f"{stem}_{part}", Range(one.low, one.high, shape=(*shape, 1))
+    def _drawn(self, members: list[sp.Basic]) -> bool:
+        return any(one not in self.defined for one in members)
 
-    def _stem(self, term: sp.Basic) -> str:
-        name, *indices = term.args
-        key = (name.name, tuple(str(i) for i in indices if not isinstance(i, Index)))
-        return next(stem for stem, one in self.names.items() if one == key)
+    def _universes(self) -> dict[sp.Symbol, int]:
+        """How many values an index has where a family has a member at a number, or at another index, too."""
+        found: dict[sp.Symbol, int] = {one.index: _TERMS for one in self.reading.operators if one.is_sum}
+        for place in (place for members in self.families.values() for place in _places(members)):
+            running = {i for one in place for i in one.free_symbols if isinstance(i, Index)}
+            if len(place) == 1 and place[0] in self.count:
+                continue
+            still = max((self._highest(one) + 1 for one in place if not one.free_symbols & running), default=0)
+            for i in running:
+                found[i] = max(found.get(i, _MEMBERS), min(still, _WIDEST))
+        return found
+
+    def _highest(self, expr: sp.Expr) -> int:
+        """The largest whole number that an index may be."""
+        ends = {}
+        for one in expr.free_symbols:
+            known = self.given.get(one.name) or _range_of(one)
+            ends[one] = (0, self.most.get(one, _MEMBERS) - 1) if isinstance(one, Index) else (known.low, known.high)
+        corners = product(*([(one, end) for end in both] for one, both in ends.items()))
+        return max(int(sp.floor(expr.subs(dict(corner)))) for corner in corners)
+
+    def _width(self, place: list[sp.Expr]) -> int | str:
+        """How many members a family has along one of its indices."""
+        if len(place) == 1 and place[0] in self.count and place[0] not in self.most:
+            return self.count[place[0]]
+        return max(1, min(_WIDEST, 1 + max(map(self._highest, place))))
 
     def world(self, draw: Mapping[str, Any]) -> World | None:
         """The instance that a draw makes; None where it makes none."""
@@ -210,7 +225,10 @@ class _Family:
             [(type(v), v.tolist() if isinstance(v, np.ndarray) else v) for v in draw.values()],
         )
         if self._seen[0] != key:
-            self._seen = (key, self._world(draw))
+            try:
+                self._seen = (key, self._world(draw))
+            except ZeroDivisionError:
+                self._seen = (key, None)
         return self._seen[1]
 
     def _world(self, draw: Mapping[str, Any]) -> World | None:
@@ -225,81 +243,69 @@ class _Family:
             drawn = draw[f"weights_{_word(one)}"].tolist()
             weights[one.args[0].name] = [weight / sum(drawn) for weight in drawn]
         world = World(int(draw["dimension"]), numbers, weights=weights)
-        for vector in self.reading.atoms(Named):
-            if vector not in self.defined:
-                for at, value in self._members(vector, draw[self._stem(vector)]):
-                    world.at = at
-                    world.vectors[world.key(vector)] = value
-        for f in self.reading.functions:
-            stem = self._stem(f)
-            shapes = {part: dict(self._tagged(f, draw[f"{stem}_{part}"])) for part in _SHAPE}
-            for at, _ in self._members(f, draw[f"{stem}_slope"]):
-                world.at = at
-                tag = tuple(at.values())
-                made = _piecewise(f, world, {part: shapes[part][tag] for part in _SHAPE})
-                if made is None:
-                    return None
-                world.functions[world.key(f)] = made
-        world.at = {}
+        self._size = {i: int(draw[name]) for i, name in self.count.items()} | self.most
+        for name, members in self.families.items():
+            of = members[0].args[0].name
+            if isinstance(members[0], Function):
+                for point in np.ndindex(*draw[f"{name}_slope"].shape[:-1]):
+                    shape = {part: draw[f"{name}_{part}"][point].tolist() for part in _SHAPE}
+                    made = _piecewise(members[0], world, shape)
+                    if made is None:
+                        return None
+                    world.functions[of, point] = made
+            elif self._drawn(members):
+                array = draw[name]
+                world.vectors |= {(of, point): array[point].tolist() for point in np.ndindex(*array.shape[:-1])}
         for left, relation in self.defined.items():
-            for at in self._values(left):
-                world.at = dict(at)
+            for _ in self._values(world, left):
                 world.vectors[world.key(left)] = world.vector(relation.right)
-        world.at = {}
+        for left, relation in self.defined.items():
+            # A later definition may have changed what an earlier one gave.
+            for _ in self._values(world, left):
+                if world.vector(left) != world.vector(relation.right):
+                    return None
         self._put_at_rest(world)
         return world if self._bounded(world, draw) else None
 
-    def _values(self, term: sp.Basic) -> Iterator[dict[sp.Symbol, int]]:
-        running = [i for i in term.args[1:] if isinstance(i, Index)]
-        sizes = [len(self._weights(i)) for i in running]
-        for point in np.ndindex(*sizes):
-            yield dict(zip(running, map(int, point), strict=True))
-
-    def _weights(self, i: sp.Symbol) -> range:
-        return range(self._size.get(i, _MEMBERS))
-
-    def _members(self, term: sp.Basic, array: Any) -> Iterator[tuple[dict[sp.Symbol, int], list[Any]]]:
-        running = [i for i in term.args[1:] if isinstance(i, Index)]
-        for place, i in enumerate(running):
-            self._size[i] = array.shape[place]
-        for point in np.ndindex(*array.shape[:-1]):
-            yield dict(zip(running, map(int, point), strict=True)), array[point].tolist()
-
-    def _tagged(self, term: sp.Basic, array: Any) -> Iterator[tuple[tuple[int, ...], list[Any]]]:
-        for at, value in self._members(term, array):
-            yield tuple(at.values()), value
+    def _values(self, world: World, *terms: sp.Basic) -> Iterator[None]:
+        """Put the world at all values of the indices in some terms, one after another."""
+        free = set().union(*(term.free_symbols for term in terms))
+        running = sorted((i for i in free if isinstance(i, Index)), key=str)
+        for point in np.ndindex(*(self._size.get(i, _MEMBERS) for i in running)):
+            world.at = dict(zip(running, map(int, point), strict=True))
+            yield
+        world.at = {}
 
     def _put_at_rest(self, world: World) -> None:
         """Change slopes so that what is said to be at rest is."""
         for relation, gradient, operator in self.resting:
             f, point = gradient.args
-            now = world.vector(relation.left)
-            at, weight = {}, 1
-            if operator is not None:
-                shares = world.weights[operator.args[0].name]
-                at, weight = {operator.index: len(shares) - 1}, shares[-1]
-            world.at = dict(at)
-            key = world.key(f)
-            world.functions[key] = world.functions[key].at_rest(world.vector(point), [-one / weight for one in now])
-            world.at = {}
+            for _ in self._values(world, relation.left):
+                now, weight = world.vector(relation.left), 1
+                if operator is not None:
+                    shares = world.weights[operator.args[0].name]
+                    world.at[operator.index], weight = len(shares) - 1, shares[-1]
+                key = world.key(f)
+                world.functions[key] = world.functions[key].at_rest(world.vector(point), [-one / weight for one in now])
+        for relation, _, _ in self.resting:
+            for _ in self._values(world, relation.left):
+                if any(world.vector(relation.left)):
+                    raise ZeroDivisionError("two hypotheses put one function at rest in two ways")
 
     def _bounded(self, world: World, draw: Mapping[str, Any]) -> bool:
         """Raise every function to its declared lower bound; False where one has none."""
-        for f in self.reading.functions:
-            lower = f.properties.lower
+        for name, members in self.families.items():
+            lower = members[0].properties.lower if isinstance(members[0], Function) else None
             if lower is None:
                 continue
-            above = dict(self._tagged(f, draw[f"{self._stem(f)}_above"]))
-            for at in self._values(f):
-                world.at = dict(at)
-                key = world.key(f)
+            for point in np.ndindex(*draw[f"{name}_above"].shape[:-1]):
+                key = members[0].args[0].name, point
                 made = world.functions[key]
                 least = made.least()
                 if least is None:
                     return False
-                constant = world.number(lower) - least + above[tuple(at.values())][0]
-                world.functions[key] = Piecewise(made.slope, made.outer, made.inner, made.kink, made.width, constant)
-        world.at = {}
+                constant = world.number(lower) - least + draw[f"{name}_above"][point].tolist()[0]
+                world.functions[key] = replace(made, constant=constant)
         return True
 
     def story(self, draw: Mapping[str, Any]) -> list[str]:
@@ -313,38 +319,52 @@ class _Family:
             lines.append(f"{name}{_indices(at)} = {_row(vector)}")
         for (name, at), made in world.functions.items():
             lines.append(f"{name}{_indices(at)}(w) = {made}")
-        return lines
+        _, least = self._worst(world, self.reading.goal)
+        return [*lines, "at " + ", ".join(f"{i} = {value}" for i, value in least.items())] if least else lines
 
     def lacks(self, draw: Mapping[str, Any]) -> int:
         """1 where the numbers make no instance, such as L < mu, else 0."""
         return 1 if self.world(draw) is None else 0
 
-    def side(self, draw: Mapping[str, Any], expr: sp.Expr) -> Any:
-        """A side of the claim."""
+    def side(self, draw: Mapping[str, Any], number: int) -> Any:
+        """The left (0) or right (1) side of the claim, at the values of its indices at which it holds least."""
         world = self.world(draw)
         if world is None:
             raise ZeroDivisionError("the numbers make no instance")
-        return world.number(expr)
+        return self._worst(world, self.reading.goal)[0][number]
 
     def hypothesis(self, draw: Mapping[str, Any], relation: Relation) -> tuple[Any, Any]:
         """Both sides where a hypothesis holds least, over all values of its indices."""
         world = self.world(draw)
-        if world is None:
-            return 1, 0
-        free = relation.left.free_symbols | relation.right.free_symbols
-        running = sorted((i for i in free if isinstance(i, Index)), key=str)
-        worst: tuple[Any, Any] | None = None
-        for point in np.ndindex(*(len(self._weights(i)) for i in running)):
-            world.at = dict(zip(running, map(int, point), strict=True))
-            sides = world.number(relation.left), world.number(relation.right)
-            gap = sides[0] - sides[1]
-            if relation.op == "==":
-                gap = abs(gap)
-            if worst is None or gap > (abs(worst[0] - worst[1]) if relation.op == "==" else worst[0] - worst[1]):
-                worst = sides
-        world.at = {}
-        assert worst is not None
-        return worst
+        return (1, 0) if world is None else self._worst(world, relation)[0]
+
+    def _worst(self, world: World, relation: Relation) -> tuple[tuple[Any, Any], dict[sp.Symbol, int]]:
+        """Both sides, and the values of the indices, at which a relation holds least."""
+        found = []
+        for _ in self._values(world, relation.left, relation.right):
+            left, right = world.number(relation.left), world.number(relation.right)
+            gap = left - right if relation.op != "==" else abs(left - right)
+            found.append((gap, (left, right), dict(world.at)))
+        _, sides, at = max(found, key=lambda one: one[0])
+        return sides, at
+
+
+def _families(reading: Reading) -> dict[str, list[sp.Basic]]:
+    """The vectors and functions of a claim by their names: members of a family differ in their indices alone."""
+    found: dict[str, list[sp.Basic]] = {}
+    for term in (*reading.atoms(Named), *reading.functions):
+        for one in (s for i in term.args[1:] for s in i.free_symbols if not (isinstance(s, Index) or s.is_integer)):
+            raise InvalidInput(f"{reading.name}: the index {one} of {term} is no whole number: declare it integer=True")
+        members = found.setdefault(_word(term), [])
+        if members and members[0].args[0] != term.args[0]:
+            raise InvalidInput(f"{reading.name}: two things are called {_word(term)}: give one of them another name")
+        members.append(term)
+    return found
+
+
+def _places(members: list[sp.Basic]) -> list[list[sp.Expr]]:
+    """For every place of an index, the indices that stand there."""
+    return [list(dict.fromkeys(place)) for place in zip(*(one.args[1:] for one in members), strict=True)]
 
 
 def _constant(symbol: sp.Symbol, reading: Reading) -> bool:

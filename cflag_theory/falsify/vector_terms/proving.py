@@ -161,6 +161,8 @@ def _functions(reading: Reading, facts: _Facts) -> None:
             if declared.mu is not None and declared.smooth is not None:
                 facts.use(rules.interpolation(f"interpolation {between}", f, x, y))
         for x, y in combinations(points, 2):
+            if declared.smooth is not None and declared.mu:
+                facts.use(rules.cocoercive(f"co-coercivity of {f} between {x} and {y}", f, x, y))
             if declared.smooth is not None and (declared.mu is None or reading.norms):
                 _lipschitz(facts, f, x, y)
     for name, known in list(facts.known.items()):
