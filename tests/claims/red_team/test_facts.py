@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import sympy as sp
 from attacks import Attack, answer, claims, fact, table
 
@@ -9,9 +10,11 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.claims.engine.examiner import examine
+from cflag_theory.claims.engine.notation import symbol
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Use
+from cflag_theory.claims.engine.terms import norm, vector
 
 k, n, j = (sp.Symbol(name, integer=True, nonnegative=True) for name in "knj")
 u, v, w = sp.symbols("u v w", real=True)
@@ -121,7 +124,9 @@ N = sp.Symbol("N", integer=True, positive=True)
 positive = sp.Function("s", positive=True)
 named = sp.Symbol("s(0)", nonnegative=True)
 SUMMED = at_most(N * w, s(0) - s(N))
-t = index("t")
+t, member = index("t"), sp.Symbol("attacked member", integer=True, nonnegative=True)
+a = vector("attacked a_i", "a_{@}")
+size = symbol("attacked size", r"{\|a_i\|}", norm(a(member)), nonnegative=True)
 SUMS = (
     rules.mean("sum", sum_over(t, N), given="round"),
     rules.telescoping("ends", t, N, s(t)),
@@ -200,6 +205,22 @@ SUMS = (
 )
 def test_names_and_indices(attack):
     assert attack.sentence in answer(attack)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        (fact("D", equal(sp.Symbol("D", real=True), size)),),
+        (fact("start", equal(s(0), 0)), fact("D", equal(s(k + 1), s(k) + size))),
+    ],
+    ids=["a symbol", "a recursion"],
+)
+def test_a_definition_by_one_client_is_about_no_other(where):
+    """D = ||a_i|| for one client i, taken at two of them, would make all the norms equal."""
+    goal = equal(norm(a(0)), norm(a(1)))
+    steps = (rules.at("first", member, 0, given="D"), rules.at("second", member, 1, given="D"))
+    result = examine(claims(goal, *steps, Obligation("f", goal, ("first", "second")), where=where)())
+    assert "does not hold for every attacked member" in result.faults[0]
 
 
 def test_a_hypothesis_of_every_round_telescopes():

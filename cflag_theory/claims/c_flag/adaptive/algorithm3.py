@@ -275,10 +275,15 @@ def _step_bound() -> Statement:
     """||x_{t+1} - x_t|| <= (alpha + |1 - L alpha| / L) ||grad_f_memory|| + (alpha + beta) max_I ||a_i||."""
     goal = at_most(step, (alpha + abs_q / L) * memory + (alpha + beta) * longest)
     definitions = (
-        Fact("T", equal(L * N * p_i * length**2 * abs_rate, abs_q * Lambda_i), "Table 1, a client with transference."),
+        Fact(
+            "T",
+            equal(L * N * p_i * length**2 * abs_rate, abs_q * Lambda_i),
+            "Table 1, a client with transference.",
+            (client,),
+        ),
         Fact("I", equal(alpha_j * memory**2, alpha * (memory**2 - Lambda_j)), "Table 1, a client with interference."),
         Fact("longest", at_most(length_j, longest), "For every client with interference."),
-        Fact("a_i", below(0, length), "a_i is not zero, as Lambda_i > 0 implies."),
+        Fact("a_i", below(0, length), "a_i is not zero, as Lambda_i > 0 implies.", (client,)),
         Fact("sign", equal(sign**2, 1), "beta_{t,i} under transference has the sign of 1 - L alpha."),
         Fact("kinds", equal(N, N_T + N_I), "Every client has transference or interference."),
         Fact("weights", at_most(weight_I, 1), "All weights sum to 1."),
