@@ -63,7 +63,16 @@ def assumptions(statement: Statement) -> tuple[Fact, ...]:
 
 def _meanings(statement: Statement) -> tuple[Definition | str, ...]:
     # A symbol that has a meaning is nothing new: an equation for it restricts what it means.
-    return defined(*(tuple(_unfolded(f) for f in facts) for facts in (statement.definitions, statement.hypotheses)))
+    found = defined(*(tuple(_unfolded(f) for f in facts) for facts in (statement.definitions, statement.hypotheses)))
+    return tuple(_of_its_own(what, fact) for what, fact in zip(found, statement.definitions, strict=True))
+
+
+def _of_its_own(what: Definition | str, fact: Fact) -> Definition | str:
+    """No definition is an equation for every value of an index on which the defined term does not depend."""
+    if isinstance(what, str):
+        return what
+    more = ({*fact.forall} & _unfolded(fact).slack.free_symbols) - what.running
+    return f"{what.term} is the same for every {min(more, key=str)}" if more else what
 
 
 def _unfolded(fact: Fact) -> Relation:

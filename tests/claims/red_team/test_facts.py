@@ -223,6 +223,11 @@ def test_a_definition_by_one_client_is_about_no_other(where):
     assert "does not hold for every attacked member" in result.faults[0]
 
 
+def test_an_equation_for_every_client_is_no_definition_of_one_number():
+    assert assumed(fact("D", equal(sp.Symbol("D", real=True), size), member)) == "D"
+    assert assumed(fact("D", equal(sp.Symbol("D", real=True), size))) == ""
+
+
 def test_a_hypothesis_of_every_round_telescopes():
     every = fact("round", at_most(w, s(t) - s(t + 1)), t)
     assert examine(claims(SUMMED, *SUMS, given=(every,))()).accepted
