@@ -128,9 +128,6 @@ class Examiner:
             if fact.name in self.known:
                 self.faults.append(f"two facts are named {fact.name!r}")
             self.known[fact.name] = _unfolded(fact.relation)
-            if fact in statement.definitions:
-                # What enters through the meaning of the defined term, such as its client, may be any.
-                running |= frozenset(_symbols(self.known[fact.name].left) - _symbols(fact.relation))
             self.reach[fact.name] = _reach(self.known[fact.name], running)
             self._watch(fact.relation)
 

@@ -223,6 +223,14 @@ def test_a_definition_by_one_client_is_about_no_other(where):
     assert "does not hold for every attacked member" in result.faults[0]
 
 
+def test_what_a_symbol_means_quantifies_nothing():
+    """n ||a|| = 3 says nothing of another n: with n = 0 it would be 0 = 3."""
+    lengths = symbol("attacked lengths", "u", n * norm(a(0)), nonnegative=True)
+    step = rules.at("zero", n, 0, given="u")
+    result = examine(claims(FALSE, step, Obligation("f", FALSE, ("zero",)), where=(fact("u", equal(lengths, 3)),))())
+    assert "does not hold for every n" in result.faults[0]
+
+
 def test_an_equation_for_every_client_is_no_definition_of_one_number():
     assert assumed(fact("D", equal(sp.Symbol("D", real=True), size), member)) == "D"
     assert assumed(fact("D", equal(sp.Symbol("D", real=True), size))) == ""

@@ -127,7 +127,12 @@ def left_out(c: sp.Expr) -> sp.Expr:
 def rates(c: sp.Expr) -> tuple[tuple[Fact, ...], tuple[Any, ...]]:
     """Table 1's rates by their definition, and summed over the clients with transference."""
     definitions = (
-        Fact("rate", equal(L * c * p_i * a_i**2 * beta_i, q * Lambda_i), "beta_{t,i} of Table 1 under transference."),
+        Fact(
+            "rate",
+            equal(L * c * p_i * a_i**2 * beta_i, q * Lambda_i),
+            "beta_{t,i} of Table 1 under transference.",
+            (client,),
+        ),
         Fact("mean alpha", equal(alpha_mean * memory**2, alpha * (memory**2 - Lambda_I)), "The mean of alpha_{t,i}."),
     )
     square = norm2(a(client))

@@ -88,7 +88,8 @@ MAJORANTS = (
     Fact(
         "d after k",
         equal(d(k + 1), d(k) + beta * (grad_g + L * table(k))),
-        "d(k + 1) = d(k) + beta (||grad g|| + L mean_j d(tau_{k,j})).",
+        "d(k + 1) = d(k) + beta (||grad g|| + L mean_j d(tau_{k,j})), for every client.",
+        (client,),
     ),
     UP_TO_K,
 )

@@ -106,11 +106,13 @@ def clients() -> Claim:
         "rate",
         equal(L * a_i2 * (target - beta), q * Lambda_i - L * beta * a_dot_S),
         "beta + ((1 - L alpha) Lambda_i - L beta <a_i, S>) / (L ||a_i||^2).",
+        (client,),
     )
     nearest = Fact(
         "projection",
         at_most((beta_i - target) * (beta_i - beta), 0),
         "beta_i = max(0, that): the nearest point of [0, oo), where beta lies too.",
+        (client,),
     )
     added = (beta_i - beta) * (L * beta * a_dot_S - q * Lambda_i) + L / 2 * (beta_i - beta) ** 2 * a_i2
     after = L / 2 * norm2 - q * (beta * Lambda_S + memory_dot_D)

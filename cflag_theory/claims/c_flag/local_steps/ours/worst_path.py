@@ -35,6 +35,7 @@ CONCAVE = (
         equal(y(k + 1), y(k) + beta * (grad_g + L * y_table(k))),
         "The local step (4) for components -(L/2) x^2 - ||grad g(x_t)|| x, whose slopes at x_t + y are -||grad "
         "g(x_t)|| - L y: the delayed gradient is -||grad g(x_t)|| - L mean_j y_{tau_{k,j}}.",
+        (client,),
     ),
 )
 ATTAINING = "for clients whose components are all -(L/2) x^2 - ||grad g(x_t)|| x, with y_k = |x_{t,k} - x_t|"
