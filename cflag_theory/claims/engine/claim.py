@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from cflag_theory.claims.engine.operators import TotalVector
+from cflag_theory.claims.engine.operators import Operator, TotalVector
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import Basis, Gradient, Named, is_vector, parts
 
@@ -20,18 +20,65 @@ if TYPE_CHECKING:
     from cflag_theory.claims.engine.steps import Proof
 
 
+Pairs = tuple[tuple[sp.Expr, sp.Expr], ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where an imported fact comes from: a statement of a claim, by part and role. `claims.imports` compares the two.
+
+    Attributes
+    ----------
+    at : tuple of pairs
+        What stands here for a symbol or a member of a sequence of that statement.
+    here : tuple of pairs
+        What a symbol of the importing statement stands for, in the symbols of that one.
+    over : tuple of operators and powers
+        What is done to both sides of that statement, in order: means and sums; powers, where no side is negative.
+    besides : tuple of str
+        By name, what that statement assumes and the importing one does not say: readers are told.
+    granted : bool
+        For the hypothesis of a paper's own argument: what the paper prints is granted, whether it is true or not.
+    """
+
+    claim: str
+    part: str = "1"
+    on: str = "printed"
+    at: Pairs = ()
+    here: Pairs = ()
+    over: tuple[Operator | int, ...] = ()
+    besides: tuple[str, ...] = ()
+    granted: bool = False
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Claim, part and role."""
+        return self.claim, self.part, self.on
+
+    def __str__(self) -> str:
+        role = ", as printed" if self.granted else "" if self.on == "printed" else f", {self.on}"
+        needs = f", which assumes {', '.join(self.besides)} besides" if self.besides else ""
+        return f"{self.claim}, part {self.part}{role}{needs}"
+
+
 @dataclass(frozen=True)
 class Fact:
     """A named relation: a hypothesis of a statement or a definition that it uses.
 
     A hypothesis holds for the values of its symbols that the statement is about, and for every value of the indices
-    in `forall`.
+    in `forall`. What other statements of the ledger show has them as its `sources`, of which it must be a consequence.
     """
 
     name: str
     relation: Relation
     words: str
     forall: tuple[sp.Symbol, ...] = ()
+    sources: tuple[Source, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """The words, and where the fact comes from."""
+        return f"{self.words}  [from {' and '.join(map(str, self.sources))}]" if self.sources else self.words
 
 
 #: What the named vectors and the indices of an algorithm are, by name: see `setting`.

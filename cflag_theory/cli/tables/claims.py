@@ -107,9 +107,9 @@ def replay(verdict: Verdict) -> None:
 
 def _hypotheses(console: Page, statement: Statement) -> None:
     assumed = assumptions(statement)
-    _section(console, "under", [fact.words for fact in assumed])
+    _section(console, "under", [fact.told for fact in assumed])
     where = [fact for fact in statement.definitions if fact not in assumed]
-    _section(console, "where", [f"{fact.words}  [{fact.relation}]" for fact in where])
+    _section(console, "where", [f"{fact.told}  [{fact.relation}]" for fact in where])
     _section(console, "setting", [fact.words for fact in settings(statement)])
 
 

@@ -13,7 +13,7 @@ from cflag_theory.claims.c_flag.adaptive.server import forgetting
 from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
 from cflag_theory.claims.c_flag.vectors import client
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import L, alpha, beta, bias, draw, draws, grad_f, i, m, omega, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
@@ -112,7 +112,9 @@ def eq184() -> Claim:
         (FORGETTING, NORM, term(sp.S.One)),
     )
     means = equal(mean_Gamma, mean_client_sum)
-    drawn = Fact("(184)", goal, "(184) for every draw of the memories, the first part of this claim.", (draw,))
+    definitions = ("(15)", "norm", "Gamma_i")
+    part1 = Source("cflag.eq184", besides=("average case", *definitions))
+    drawn = Fact("(184)", goal, "(184) for every draw of the memories.", (draw,), (part1,))
     second = Statement(
         "E Gamma(t) = sum_i p_i E Gamma_i,av(t), (185).",
         means,

@@ -6,12 +6,15 @@ constants of the assumptions. A refutation is a family in closed form for which 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
 from cflag_theory.claims.c_flag.forgetting.terms import Gamma, grad_memory
+from cflag_theory.claims.c_flag.forgetting.terms import memory as norm_memory
 from cflag_theory.claims.c_flag.past_task.runs import (
+    THROUGHOUT,
     S2_sum,
     T,
     grad_g2_sum,
@@ -22,6 +25,7 @@ from cflag_theory.claims.c_flag.past_task.runs import (
     t,
     throughout,
 )
+from cflag_theory.claims.c_flag.problem.memory import LEMMA10, memory_norm
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, delayed_sum, k, m, r, sequence, symbol, unfold
@@ -42,7 +46,8 @@ CONSTANT = Fact("beta", equal(beta, 1 / (60 * L * E)), "beta = 1/(60 L E).")
 RATIO = Fact(
     "Assumption 3",
     at_most(memory2_sum, r**2 * grad_g2_sum),
-    "||grad f_memory(x_t)|| <= r ||grad g(x_t)|| in every round, Lemma 10.",
+    "||grad f_memory(x_t)|| <= r ||grad g(x_t)|| in every round.",
+    sources=(replace(LEMMA10, at=((memory_norm, norm_memory), *THROUGHOUT["at"]), over=(2, *THROUGHOUT["over"])),),
 )
 POSITIVE_R = Fact("r", below(0, r), "r > 0, as Assumption 3 has it.")
 BOUNDED = Fact(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -17,9 +18,11 @@ from cflag_theory.claims.c_flag.local_steps.sums import (
     rho_linear,
     rho_sum,
 )
+from cflag_theory.claims.c_flag.problem.memory import LEMMA10, memory_norm
+from cflag_theory.claims.c_flag.union.lemma3 import by_client2
 from cflag_theory.claims.c_flag.vectors import ROUND_SUM, errors, rho
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Source, Statement
 from cflag_theory.claims.engine.notation import (
     E,
     L,
@@ -63,11 +66,17 @@ omega2 = symbol("omega2", r"\omega^2", nonnegative=True)
 
 STEP_SIZE = Fact("alpha", below(alpha, 2 / (L * (1 + m))), "alpha < 2 / (L (1 + m)), as Lemma 4 allows.")
 SMALL_STEP = Fact("small alpha", at_most(L * alpha, 1), "alpha <= 1/L.")
-RATIO = Fact("(30)", at_most(memory, r * grad_g), "||grad f_memory(x_t)|| <= r ||grad g(x_t)||, (30) of Lemma 10.")
+RATIO = Fact(
+    "(30)",
+    at_most(memory, r * grad_g),
+    "||grad f_memory(x_t)|| <= r ||grad g(x_t)||, (30).",
+    sources=(replace(LEMMA10, at=((memory_norm, memory),)),),
+)
 LEMMA11 = Fact(
     "Lemma 11",
     at_most(grad_g**2, 2 * grad_union**2 + 2 * omega2),
-    "||grad g(x_t)||^2 <= 2 ||grad h~(x_t)||^2 + 2 omega^2, Lemma 11, a claim of its own.",
+    "||grad g(x_t)||^2 <= 2 ||grad h~(x_t)||^2 + 2 omega^2, h~ being the mean of the clients' h~_i.",
+    sources=(Source("cflag.lemma11", at=((by_client2, grad_union**2),), besides=("(79)-(82)",)),),
 )
 
 
@@ -275,10 +284,34 @@ def eq158(first: Any = 36) -> Claim:
         T3: 2 * r * beta**2 * q * L * E**2 * grad_g**2,
         T4: 4 * beta**4 * L**3 * E**4 * grad_g**2,
     }
-    places = {T1: "(150)", T2: "(154)", T3: "(156)", T4: "(151)"}
+    means = {
+        T1: beta**2 * L * rho_sum**2,
+        T2: -beta * q * memory_dot_rho,
+        T3: -beta * q * memory_dot_error,
+        T4: beta**2 * L * error_sum**2,
+    }
+    here, reach = tuple(means.items()), ("d at 0", "d after k")
     facts = (
-        Fact("(149)", at_most(Gamma, T1 + T2 + T3 + T4), "(149), read as the inequality that (87) gives."),
-        *(Fact(places[term], at_most(term, bounds[term]), f"{places[term]}, a claim of its own.") for term in bounds),
+        Fact(
+            "(149)",
+            at_most(Gamma, T1 + T2 + T3 + T4),
+            "(149), read as the inequality that (87) gives.",
+            sources=(Source("cflag.eq90", on="repair", here=here),),
+        ),
+        *(
+            Fact(
+                name,
+                at_most(term, bounds[term]),
+                f"{name}.",
+                sources=(Source(id, part, "repair", (), here, (), besides),),
+            )
+            for name, term, id, part, besides in (
+                ("(150)", T1, "cflag.eq151", "2", ("beta",)),
+                ("(154)", T2, "cflag.eq156", "3", ("beta", "alpha", "(30)", "small alpha")),
+                ("(156)", T3, "cflag.eq156", "4", ("beta", "alpha", "(30)", "small alpha", *reach)),
+                ("(151)", T4, "cflag.eq151", "3", ("beta", *reach)),
+            )
+        ),
     )
     total = sp.Add(*bounds.values())
     names = tuple(fact.name for fact in facts)

@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy as sp
 
+from cflag_theory.claims.c_flag.problem.memory import LEMMA9
 from cflag_theory.claims.c_flag.vectors import ROUND_SUM, delayed, ell
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
@@ -49,7 +50,7 @@ inner = symbol("grad_dot_step", r"\langle\nabla f(x_t),x_{t+1}-x_t\rangle", dot(
 step2 = symbol("step2", r"{\|x_{t+1}-x_t\|^2}", norm2(_step), real=True)
 
 STEP_SIZE = Fact("alpha", below(alpha, 2 / (L * (1 + m))), "alpha < 2 / (L (1 + m)).")
-BIAS = Fact("(27)", at_most(bias2, m * grad_f2), "||b(x_t)||^2 <= m ||grad f(x_t)||^2, (27) of Lemma 9.")
+BIAS = Fact("(27)", at_most(bias2, m * grad_f2), "||b(x_t)||^2 <= m ||grad f(x_t)||^2, (27).", sources=(LEMMA9,))
 
 
 def factor(step: sp.Expr = alpha) -> sp.Expr:

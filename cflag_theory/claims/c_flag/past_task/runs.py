@@ -5,9 +5,13 @@ A relation that is shown for any draw and any round is put under both. For a giv
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import sympy as sp
 
 from cflag_theory.claims.c_flag.local_steps.drift import exact_drift, growth, largest
+from cflag_theory.claims.c_flag.problem.memory import LEMMA9
 from cflag_theory.claims.c_flag.vectors import MEAN_DRIFT, ROUND, client, x_local
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.notation import (
@@ -65,6 +69,9 @@ def throughout(name: str, of: str, count: sp.Expr = T) -> tuple[Step, ...]:
     )
 
 
+#: What is done to a statement about any draw and round.
+THROUGHOUT: dict[str, Any] = {"at": ((draw, omega), (t, s)), "over": (draws, sum_over(s, T))}
+LEMMA9_SUMMED = replace(LEMMA9, **THROUGHOUT)
 memory = grad_f + bias
 f_mean = sequence("f_mean", r"\mathbf{E}f(x_{@})", lambda t: draws(f(x(omega, t))), real=True)
 grad_f2_sum = symbol("grad_f2_sum", r"\sum_t\mathbf{E}\|\nabla f(x_t)\|^2", summed(norm2(grad_f)), nonnegative=True)

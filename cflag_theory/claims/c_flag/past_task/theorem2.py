@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cflag_theory.claims.c_flag.past_task.runs import (
+    LEMMA9_SUMMED,
     S2_sum,
     T,
     bias2_sum,
@@ -26,7 +27,10 @@ from cflag_theory.claims.engine.steps import Obligation, Proof
 
 CONSTANT_STEP = Fact("alpha", equal(alpha, 1 / (L * (1 + m))), "alpha = 1 / (L (1 + m)).")
 BIAS = Fact(
-    "(27)", at_most(bias2_sum, m * grad_f2_sum), "||b(x_t)||^2 <= m ||grad f(x_t)||^2 in every round, (27) of Lemma 9."
+    "(27)",
+    at_most(bias2_sum, m * grad_f2_sum),
+    "||b(x_t)||^2 <= m ||grad f(x_t)||^2 in every round, (27).",
+    sources=(LEMMA9_SUMMED,),
 )
 #: sum_t E B(t) and sum_t E Gamma(t), with S from k = 0.
 OVERFITTING = (L * alpha**2 - alpha) * grad_dot_bias_sum + beta * bias_dot_S_sum

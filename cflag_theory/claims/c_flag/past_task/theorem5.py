@@ -26,7 +26,7 @@ from cflag_theory.claims.c_flag.past_task.ours.rates import ROOT_BIAS
 from cflag_theory.claims.c_flag.past_task.runs import T, least, root_m, s, t
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Least
 from cflag_theory.claims.engine.relation import at_most, below, equal
@@ -199,6 +199,7 @@ eps = symbol("epsilon_accuracy", r"\epsilon", positive=True)
 n = symbol("T_epsilon_less_one", r"(T(\epsilon)-1)", nonnegative=True, integer=True)
 before = symbol("least_before", r"\min_{t<T(\epsilon)-1}\mathbf{E}\|\nabla f(x_t)\|^2", nonnegative=True)
 C5 = symbol("C_5", "C_5", nonnegative=True)
+WINDOW = ("W is small", "W is not small", "W <= T")
 
 
 def cor17(constant: Any = 1) -> Claim:
@@ -214,7 +215,27 @@ def cor17(constant: Any = 1) -> Claim:
     theorem5 = Fact(
         "Theorem 5",
         at_most(n * before**2, C5**2),
-        "min_t E||grad f(x_t)||^2 <= C_5/sqrt(T) at T = T(epsilon) - 1: Theorem 5 for m < 1, a claim of its own.",
+        "min_t E||grad f(x_t)||^2 <= C_5/sqrt(T) at T = T(epsilon) - 1: Theorem 5 for m < 1.",
+        sources=(
+            Source(
+                "cflag.thm5",
+                on="repair",
+                at=((least, before), (C, C5), (T, n)),
+                besides=(
+                    "1/sqrt(T)",
+                    "beta",
+                    "T",
+                    "(27)",
+                    "W is small",
+                    "W is not small",
+                    "W <= T",
+                    "inf f",
+                    "t",
+                    "Y",
+                    "C",
+                ),
+            ),
+        ),
     )
     definitions = (
         Fact("calls", equal(calls, cost * (n + 1)), "A round costs sum_i (n_i + E - 1 + m_i^0) component gradients."),

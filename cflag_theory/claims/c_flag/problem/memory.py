@@ -6,7 +6,7 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.vectors import client
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, setting
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement, setting
 from cflag_theory.claims.engine.notation import (
     bias,
     bias2,
@@ -51,6 +51,10 @@ def _mean_bias(of: sp.Expr) -> sp.Expr:
 
 
 mean_bias = symbol("mean_bias", r"\mathbb{E}[b(x)]", clients(_mean_bias(i)), real=True)
+
+#: Lemmas 9 and 10, which give (27) and (30) at any x_t and for any draw.
+LEMMA9 = Source("cflag.lemma9", on="repair", besides=("Assumption 2", "(28)"))
+LEMMA10 = Source("cflag.lemma10", besides=("Assumption 3", "r"))
 
 # Lemma 9: one client's numbers.
 _bias, _grad = vector("bias_of", "b_{@1}(x_{@3})"), vector("grad_of", r"\nabla f_{@1}(x_{@3})")

@@ -6,8 +6,9 @@ from typing import Any
 
 import sympy as sp
 
+from cflag_theory.claims.c_flag.problem.memory import mean_bias
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import (
     L,
     alpha,
@@ -54,8 +55,9 @@ def _redrawn() -> Repair:
     redrawn = Fact(
         "redrawn",
         equal(conditional_bias, 0),
-        "The memory is drawn anew, uniformly and independently, every round: E[b(x_t) | x_t, S] = 0 by Lemma 8.",
+        "The memory is drawn anew, uniformly and independently, every round: E[b(x_t) | x_t, S] = 0.",
         (draw,),
+        (Source("cflag.lemma8", at=((mean_bias, conditional_bias),), besides=("uniform",)),),
     )
     proof = Proof(
         (

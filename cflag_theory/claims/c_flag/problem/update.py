@@ -18,7 +18,7 @@ from cflag_theory.claims.c_flag.vectors import (
 from cflag_theory.claims.c_flag.vectors import delayed as table_mean
 from cflag_theory.claims.c_flag.vectors import x_local as local
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import (
     E,
     alpha,
@@ -62,7 +62,9 @@ delayed = sequence("delayed", r"\nabla g_i'(x_{t,@}^i)", lambda k: dot(table_mea
 a = sequence("a", r"\sum_{l<@}\nabla g_i'(x_{t,l}^i)", lambda k: sum_over(ell, k)(dot(table_mean(ell), e)), real=True)
 
 WEIGHTS = Fact("weights", equal(total_weight, 1), "The client weights sum to one.")
-MEAN_DRIFT = Fact("(22)", equal(x_mean - x, -beta * S), "The weighted mean drift (22), a claim of its own.")
+MEAN_DRIFT = Fact(
+    "(22)", equal(x_mean - x, -beta * S), "The weighted mean drift (22).", sources=(Source("cflag.eq22"),)
+)
 
 
 def eq7() -> Claim:
@@ -174,7 +176,8 @@ def eq25() -> Claim:
         "(6)", equal(memory_mean, grad_f_memory), "grad_f_memory = sum_i p_i grad f_i_memory, the average of (6)."
     )
     expanded = equal(x_next, x - alpha * memory_mean - beta * S)
-    round_update = Fact("(24)", update, "The round update (24), the first part of this claim.")
+    part1 = Source("cflag.eq25", besides=("(23)", "(22)"))
+    round_update = Fact("(24)", update, "The round update (24).", sources=(part1,))
     second = Statement(
         "The round update with grad_f_memory written as sum_i p_i grad f_i_memory, that is (24) = (25).",
         expanded,

@@ -44,7 +44,7 @@ from cflag_theory.claims.c_flag.union.tracking import (
 )
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Source, Statement
 from cflag_theory.claims.engine.notation import E, L, beta, clients, i, j, t, unfold
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
@@ -210,7 +210,12 @@ def eq73(constant: Any = 60) -> Claim:
 def eq74() -> Claim:
     """The telescoped sum, with the summand as printed."""
     drop = h(0) - h(T)
-    each = Fact("(73)", at_most(grad_h(t) ** 2, 60 * L * (h(t) - h(t + 1))), "(73) in every round.", forall=(t,))
+    sources = (
+        Source("cflag.eq69", on="repair", besides=("range", "E", "k", "kept")),
+        Source("cflag.eq71", besides=("range",)),
+        Source("cflag.eq73", besides=("beta",)),
+    )
+    each = Fact("(73)", at_most(grad_h(t) ** 2, 60 * L * (h(t) - h(t + 1))), "(73) in every round.", (t,), sources)
     goal = at_most(least, 60 * L / T * printed_sum)
     proof = Proof((*over_rounds("(73)", h(s), least), Obligation("the statement follows", goal, (*SUMMED, "T"))))
     words = "min_{t<T} ||grad h~(x_t)||^2 <= (60 L / T) sum_{t=0}^{T-1} (h~(x_0) - h~(x_T)), given (73)."

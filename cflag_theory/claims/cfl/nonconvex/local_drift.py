@@ -21,16 +21,17 @@ from cflag_theory.claims.cfl.nonconvex.descent import (
     pair,
     past,
     past2,
+    squares,
     u,
     uncorrelated,
     v,
     w_t,
     x,
 )
-from cflag_theory.claims.cfl.symbols import R2, K, eta, eta_l, sigma2
+from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, K, eta, eta_l, sigma2
 from cflag_theory.claims.cfl.vectors import EXPECTATION, E
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, index
 from cflag_theory.claims.engine.relation import at_most, equal
@@ -86,18 +87,29 @@ def bracket() -> sp.Expr:
     return c_B * grad2 + c_G / 2 + past2 * R2 / 2 + sigma2 / (4 * K)
 
 
+#: (26), and (28) as printed, averaged over i and k.
+LINE_26 = Fact("(26)", inner_bound(), "(26).", sources=(Source("cfl.nc_eq26", besides=("Assumption 4",)),))
+LINE_28 = Fact(
+    "(28)",
+    at_most(gap2, 2 * L**2 * c_dist + 2 * (c_B - 1) * grad2 + c_G),
+    "(28) as printed, averaged over i and k, c_pB being the same for all clients.",
+    sources=(
+        Source(
+            "cfl.nc_eq28",
+            here=((c_B, 1 + B2 + A2 * squares), (c_G, G2 + D2 * squares), (c_dist, (1 + B2 + A2 * squares) * dist2)),
+            granted=True,
+        ),
+    ),
+)
+
+
 def nc_eq31(factor: Any = 2, share: Any = 16) -> Claim:
     """(29) to (31); `factor` is that of the repaired (30), `share` the number in the step size of (31)."""
     first = at_most(inner, eta * L**2 * c_dist + eta * (c_B - 1 - (1 - past) / 2) * grad2 + eta / 2 * (c_G + past * R2))
-    combined = Fact(
-        "(28)",
-        at_most(gap2, 2 * L**2 * c_dist + 2 * (c_B - 1) * grad2 + c_G),
-        "(28) as printed, averaged over i and k.",
-    )
     part1 = Statement(
         "(29), from (26) and (28) as printed.",
         first,
-        (Fact("(26)", inner_bound(), "(26)."), combined),
+        (LINE_26, LINE_28),
         Proof((Obligation("the statement follows", first, ("(26)", "(28)")),)),
     )
     bounded = Fact(
@@ -145,6 +157,15 @@ def nc_eq31(factor: Any = 2, share: Any = 16) -> Claim:
         "(30)",
         at_most(far2, 8 * K**2 * eta_l**2 * L**2 * c_B * far2 + 2 * numerator),
         "The repaired (30) for the farthest of the local iterates, k <= K.",
+        sources=(
+            Source(
+                "cfl.nc_eq31",
+                "2",
+                "repair",
+                at=((reached2, far2), (dist_max2, far2)),
+                besides=("Assumption 2", "(18)", "noise", "largest"),
+            ),
+        ),
     )
     last = at_most(c_B * far2, bracket() / L**2)
     part3 = Statement(
@@ -159,6 +180,7 @@ def nc_eq31(factor: Any = 2, share: Any = 16) -> Claim:
         last,
         (consistent, farthest),
         Proof((Obligation("the statement follows", last, ("(30)", "step size")),)),
+        (Fact("k", at_most(step, K), "It comes after k <= K steps."),),
     )
     return Claim(
         "cfl.nc_eq31",

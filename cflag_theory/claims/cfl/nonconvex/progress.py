@@ -10,9 +10,7 @@ import sympy as sp
 from cflag_theory.claims.cfl.nonconvex.descent import (
     SMALL,
     f,
-    gap2,
     grad2,
-    inner_bound,
     loss2,
     move,
     move2,
@@ -23,11 +21,11 @@ from cflag_theory.claims.cfl.nonconvex.descent import (
     w_t,
 )
 from cflag_theory.claims.cfl.nonconvex.descent import inner as inner_step
-from cflag_theory.claims.cfl.nonconvex.local_drift import bracket, c_B, c_dist, c_G
+from cflag_theory.claims.cfl.nonconvex.local_drift import LINE_26, LINE_28, bracket, c_B, c_dist, c_G, iterated
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, K, N, eta, sigma2
 from cflag_theory.claims.cfl.vectors import E, tau
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
@@ -67,15 +65,24 @@ def progress() -> Relation:
     return at_most(f_next, f_now + eta * coefficient() * grad2 + rest)
 
 
+#: The names of what (32) is put together from.
+INGREDIENTS = ("(25)", "(26)", "(27)", "loss", "(28)", "(31)", "eta")
+
+
 def nc_eq32(swapped: bool = False) -> Claim:
     """(32), the sign of its coefficient and c_0; `swapped` keeps the printed c_0 in the repair."""
     known = (
         Fact("(25)", at_most(f_next, f_now + inner_step + L / 2 * move2), "(25)."),
-        Fact("(26)", inner_bound(), "(26)."),
-        Fact("(27)", move_bound(), "(27) as printed."),
+        LINE_26,
+        Fact("(27)", move_bound(), "(27) as printed.", sources=(Source("cfl.nc_eq26", "2", granted=True),)),
         Fact("loss", at_most(loss2, past2 * R2), "E||sum p Delta||^2 <= (1 - p_t)^2 R^2, by Assumption 4."),
-        Fact("(28)", at_most(gap2, 2 * L**2 * c_dist + 2 * (c_B - 1) * grad2 + c_G), "(28) as printed, averaged."),
-        Fact("(31)", at_most(c_dist, bracket()), "(31) as printed."),
+        LINE_28,
+        Fact(
+            "(31)",
+            at_most(c_dist, bracket()),
+            "(31) as printed.",
+            sources=(Source("cfl.nc_eq31", "3", at=((iterated, c_dist),), granted=True),),
+        ),
         SMALL,
     )
     first = Statement(

@@ -11,9 +11,9 @@ from cflag_theory.claims.cfl.nonconvex.descent import grad2, past
 from cflag_theory.claims.cfl.nonconvex.floor import floor
 from cflag_theory.claims.cfl.nonconvex.ours.fedavg import reached
 from cflag_theory.claims.cfl.nonconvex.ours.rate import fall
-from cflag_theory.claims.cfl.nonconvex.progress import coefficient, earlier, f_next, f_now
+from cflag_theory.claims.cfl.nonconvex.progress import INGREDIENTS, coefficient, earlier, f_next, f_now, progress
 from cflag_theory.claims.cfl.symbols import D2, R2, K, N, T, eta
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof
@@ -87,7 +87,13 @@ def nc_rate(numerator: Any = D2) -> Claim:
         ),
         refutation=family,
     )
-    relation = Fact("(32)", at_most(f_next, f_now + eta * coefficient() * grad2 + remainder), "(32).")
+    rest = progress().right - f_now - eta * coefficient() * grad2
+    relation = Fact(
+        "(32)",
+        at_most(f_next, f_now + eta * coefficient() * grad2 + remainder),
+        "(32).",
+        sources=(Source("cfl.nc_eq32", here=((remainder, rest),), besides=INGREDIENTS),),
+    )
     descent = at_most(f_next, f_now - eta * c_0 * grad2 + remainder)
     fourth = Part(
         "4",

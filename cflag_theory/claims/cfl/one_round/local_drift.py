@@ -7,6 +7,8 @@ from typing import Any
 
 import sympy as sp
 
+from cflag_theory.claims.cfl.moments.gradient_noise import grad2 as mean_grad2
+from cflag_theory.claims.cfl.moments.gradient_noise import mixed2, weights2
 from cflag_theory.claims.cfl.one_round.leaning import (
     CENTRED,
     NONEXPANSIVE,
@@ -19,7 +21,7 @@ from cflag_theory.claims.cfl.one_round.leaning import (
     no_leaning,
 )
 from cflag_theory.claims.cfl.one_round.progress import gap, move2
-from cflag_theory.claims.cfl.symbols import K, N, eta, eta_l, sigma2
+from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, K, N, eta, eta_l, sigma2
 from cflag_theory.claims.cfl.vectors import (
     EXPECTATION,
     E,
@@ -48,7 +50,7 @@ from cflag_theory.claims.cfl.vectors import (
     x,
 )
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, setting
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement, setting
 from cflag_theory.claims.engine.notation import L, k, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
@@ -142,6 +144,10 @@ _MENDED = (
 _CENTRED_AT_END = setting(
     "all noises of a client", equal(over_noises(S(client, K)), 0), "Every noise has mean zero given w_t."
 )
+
+#: Lemma B.2 at the point, and its constants.
+LEMMA_B2_AT = ((mixed2, true_grad2), (mean_grad2, grad_w2))
+LEMMA_B2_CONSTANTS = ((c_Bi, 1 + B2 + A2 * weights2), (c_Gi, G2 + D2 * weights2))
 
 
 def eq14(noise: Any = 1) -> Claim:
@@ -287,7 +293,16 @@ def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
     lemma = Fact(
         "Lemma B.2",
         at_most(true_grad2, c_Bi * grad_w2 + c_Gi),
-        "Lemma B.2 at a point w that does not depend on the drifts (cfl.lemB2).",
+        "Lemma B.2 at a point w that does not depend on the drifts.",
+        sources=(
+            Source(
+                "cfl.lemB2",
+                "2",
+                at=LEMMA_B2_AT,
+                here=LEMMA_B2_CONSTANTS,
+                besides=("client drift", "time drift", "mean zero", "independent", "rounds apart"),
+            ),
+        ),
     )
     loss = Fact("Assumption 4", at_most(loss_grad2, rho_i2), "Each Delta_{tau,i} is at most R long.")
     change = f.grad(point) - f.grad(w_t)
@@ -320,8 +335,17 @@ def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
     not_correlated = Fact(
         "Lemma B.2",
         lemma.relation,
-        "Lemma B.2 at w = w_{t,i,k-1}: E||sum p grad f_{tau,i}(w)||^2 <= c_{pB,i} E||grad f(w)||^2 + c_{pG,i} "
-        "(cfl.lemB2_use says when).",
+        "Lemma B.2 at w = w_{t,i,k-1}: E||sum p grad f_{tau,i}(w)||^2 <= c_{pB,i} E||grad f(w)||^2 + c_{pG,i}.",
+        sources=(
+            Source(
+                "cfl.lemB2_use",
+                "2",
+                "repair",
+                at=LEMMA_B2_AT,
+                here=LEMMA_B2_CONSTANTS,
+                besides=("client drift", "time drift", "drifts apart", "fresh drifts"),
+            ),
+        ),
     )
     moving = Part(
         "2",

@@ -14,6 +14,7 @@ from cflag_theory.claims.cfl.vectors import (
     EXPECTATION,
     E,
     F,
+    all_clients,
     all_steps,
     clients,
     draw,
@@ -37,7 +38,7 @@ from cflag_theory.claims.cfl.vectors import (
     x,
 )
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Source, Statement
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.operators import mean_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
@@ -119,7 +120,12 @@ c_drift2 = symbol(
 )
 
 _QUARTER = sp.Rational(1, 4)
-ORDER = Fact("L >= mu", at_most(mu, L), "mu <= L, as noted after Assumption 1.")
+ORDER = Fact(
+    "L >= mu",
+    at_most(mu, L),
+    "mu <= L, as noted after Assumption 1.",
+    sources=(Source("cfl.assumption1_corollary", "2", besides=("two points",)),),
+)
 
 
 def perturbed(name: str, h: Function, x: sp.Expr, start: sp.Expr) -> tuple[Use | Obligation, ...]:
@@ -223,7 +229,23 @@ def eq13(convexity: Any = _QUARTER) -> Claim:
     averaged_12 = Fact(
         "(12)",
         at_most(true_pull, -local_gap - mu / 4 * dist2 + L * drift2),
-        "(12) with its norm squared (cfl.eq10), averaged over i, k and with weights p_{tau,i} over tau.",
+        "(12) with its norm squared, averaged over i, k and with weights p_{tau,i} over tau.",
+        sources=(
+            Source(
+                "cfl.eq10",
+                "2",
+                "repair",
+                at=(
+                    (to_star, dot(true_gradient(i, j), w_star - w_t)),
+                    (gap2, norm(w_star - w_t) ** 2),
+                    (step, norm(x(i, j) - w_t)),
+                    (h_star, F[i, draw](w_star)),
+                    (h_t, F[i, draw](w_t)),
+                ),
+                over=(all_steps, all_clients, over_noises, over_past),
+                besides=("L >= mu",),
+            ),
+        ),
     )
     known = ("(12)", "loss")
 

@@ -7,18 +7,39 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.cfl.one_round.local_drift import c_Bi, c_Gi, k_steps, moved2, rho_i2
-from cflag_theory.claims.cfl.one_round.progress import c_B, dist, dist2, drift2, gap, move2, next2, pull, rho
+from cflag_theory.claims.cfl.one_round.local_drift import (
+    c_Bi,
+    c_Gi,
+    from_t,
+    k_steps,
+    local_grad2,
+    m,
+    moved2,
+    rho_i2,
+    sum_each2,
+)
+from cflag_theory.claims.cfl.one_round.progress import (
+    c_B,
+    dist,
+    dist2,
+    dist_dot_move,
+    drift2,
+    gap,
+    move2,
+    next2,
+    pull,
+    rho,
+)
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, eta_l, mu, sigma2
 from cflag_theory.claims.cfl.vectors import E, client, j, no_less_than_least, w_t, x
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.operators import Largest, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof
-from cflag_theory.claims.engine.terms import norm
+from cflag_theory.claims.engine.terms import norm, norm2
 
 # (19), (20).
 _moved2 = E(norm(x(client, j) - w_t) ** 2)
@@ -70,7 +91,20 @@ def eq20(base: Any = 8) -> Claim:
             + k_steps * eta_l**2 * sigma2,
         )
 
-    combined = Fact("(17), (18)", bounded(moved2), "(17) with (18) in it (cfl.eq17, cfl.eq18, cfl.lemB2_use).")
+    def of_17_18(left: sp.Expr) -> tuple[Source, ...]:
+        each = E(norm2(m(client, j)))
+        at = ((local_grad2, each), (from_t, sp.sqrt(_moved2)))
+        return (
+            Source(
+                "cfl.eq17",
+                on="repair",
+                at=((moved2, left), (sum_each2, _so_far(each))),
+                besides=("Assumption 2", "nonexpansive", "later noise"),
+            ),
+            Source("cfl.eq18", "2", "repair", at=at, over=(_so_far,), besides=("Lemma B.2", "Assumption 4")),
+        )
+
+    combined = Fact("(17), (18)", bounded(moved2), "(17) with (18) in it.", sources=of_17_18(moved2))
     grows = Fact(
         "drifts grow",
         at_most(most_before2, before2),
@@ -113,7 +147,8 @@ def eq20(base: Any = 8) -> Claim:
     at_largest = Fact(
         "(17), (18)",
         bounded(most2),
-        "(17) with (18) in it, at the k <= K with the largest drift (cfl.eq17, cfl.eq18, cfl.lemB2_use).",
+        "(17) with (18) in it, at the k <= K with the largest drift.",
+        sources=of_17_18(most2),
     )
     count = Fact("k <= K", at_most(k_steps, K), "The largest drift is after k of the K steps.")
     top = 4 * L**2 * c_Bi * most2 + true_constant
@@ -185,11 +220,17 @@ def eq21() -> Claim:
 
     common = 2 * eta**2 * (c_G + rho2) + eta**2 * sigma2 / (N * K)
     known = (
-        Fact("(10)", equal(next2, dist2 + 2 * eta * pull + move2), "(10), with (8) and its sign mended."),
+        Fact(
+            "(10)",
+            equal(next2, dist2 + 2 * eta * pull + move2),
+            "(10), with (8) and its sign mended.",
+            sources=(Source("cfl.eq10", on="repair", at=((dist_dot_move, eta * pull),)),),
+        ),
         Fact(
             "(13)",
             at_most(2 * eta * pull, -2 * eta * (gap + mu / 4 * dist2) + 2 * eta * (L * drift2 + rho * dist)),
-            "(13) with f, as cfl.eq13 discusses.",
+            "(13) with f.",
+            sources=(Source("cfl.eq13", "3", "repair", besides=("(12)", "Assumption 4", "unbiased")),),
         ),
         Fact(
             "(15)",
@@ -203,6 +244,15 @@ def eq21() -> Claim:
                 near2 * (8 * L * c_B * gap + 2 * c_G + 2 * rho2 + sigma2 / K) / (1 - quotient),
             ),
             "(20), averaged over clients and steps.",
+            sources=(
+                Source(
+                    "cfl.eq20",
+                    "2",
+                    "repair",
+                    at=((most2, drift2), (c_Bi, c_B), (c_Gi, c_G), (rho_i2, rho2)),
+                    besides=("k <= K", "(17), (18)"),
+                ),
+            ),
         ),
         Fact("range", below(quotient, 1), "4 K^2 eta_l^2 L^2 c_pB < 1."),
     )

@@ -7,6 +7,8 @@ from typing import Any
 
 import sympy as sp
 
+from cflag_theory.claims.cfl.one_round.ours.round import bias as bias_of_round
+from cflag_theory.claims.cfl.one_round.ours.round import rms_error, rms_loss, spread
 from cflag_theory.claims.cfl.rates import floors
 from cflag_theory.claims.cfl.rates.floors import apart2, f, gap, start2
 from cflag_theory.claims.cfl.rates.theorems import (
@@ -16,13 +18,15 @@ from cflag_theory.claims.cfl.rates.theorems import (
     eps,
     least,
     mu,
+    of_cfl_round,
     reached,
     round_index,
     telescoped,
     total,
 )
 from cflag_theory.claims.cfl.rates.weighted_means import C, drift2
-from cflag_theory.claims.cfl.symbols import G2, K, N, T, c_O, eta, sigma2
+from cflag_theory.claims.cfl.symbols import G2, K, N, T, c_O, eta, eta_g, sigma2
+from cflag_theory.claims.cfl.symbols import mu as convexity
 from cflag_theory.claims.cfl.vectors import draw
 from cflag_theory.claims.cfl.vectors import over_past as expectation
 from cflag_theory.claims.engine import rules
@@ -75,6 +79,8 @@ def _fresh(constant: Any) -> Repair:
     second = sp.Rational(10, 3) * drift + sp.Rational(5, 2) * sigma2 / K
     noise = eta * first + L * eta**2 * second
     goal = at_most(least, eps)
+    own = ((convexity, sp.S.Zero), (eta_g, sp.S.One), (rms_error, sp.sqrt(drift / N)), (spread, drift))
+    at = (*own, (rms_loss, sp.S.Zero), (bias_of_round, bias))
     rest = 10 * L + 4 * first / eps
     square_root = Obligation("second order", at_most(4 * L * eta**2 * second, eps), ("root", "eta"))
     half = Obligation("noise", at_most(2 * noise, eps), ("second order", "eta"))
@@ -100,8 +106,9 @@ def _fresh(constant: Any) -> Repair:
                 Fact(
                     "round",
                     at_most(apart2(k + 1), apart2(k) - eta * gap(k) + eta * (noise + 2 * bias)),
-                    "(24) as ours.cfl_round, part 1, has it: mu = 0, eta_g = 1, e^2 = (G^2 + D^2)/N, V = G^2 + D^2.",
+                    "(24), as Part 1 of ours.cfl_round has it: mu = 0, eta_g = 1, e^2 = (G^2 + D^2)/N, V = G^2 + D^2.",
                     (k,),
+                    (of_cfl_round("1", at),),
                 ),
             ),
         ),

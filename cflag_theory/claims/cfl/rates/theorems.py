@@ -12,12 +12,15 @@ from typing import Any
 
 import sympy as sp
 
+from cflag_theory.claims.cfl.one_round.ours.round import bias, next2, rms_dist, rms_error, rms_loss, spread
+from cflag_theory.claims.cfl.one_round.progress import gap as round_gap
 from cflag_theory.claims.cfl.rates import floors
 from cflag_theory.claims.cfl.rates.floors import apart2, gap, start2
 from cflag_theory.claims.cfl.rates.weighted_means import C, drift2, phi
-from cflag_theory.claims.cfl.symbols import A2, B2, G2, R2, K, N, T, c_O, eta, sigma2
+from cflag_theory.claims.cfl.symbols import A2, B2, G2, R2, K, N, T, c_O, eta, eta_g, sigma2
+from cflag_theory.claims.cfl.symbols import mu as convexity
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Pairs, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Least, index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
@@ -44,8 +47,24 @@ _TIME = drift2 * R2 / (R2 + drift2)
 NO_DRIFTS = (Fact("A", equal(A2, 0), "A = 0."), Fact("B", equal(B2, 0), "B = 0."))
 
 
+STEP_SIZE = Fact("step size", at_most(eta, 1 / (10 * L)), "eta <= 1 / (10 L).")
+ETA_G = Fact("eta_g", at_most(1, eta_g), "eta_g >= 1.")
+L_AT_LEAST_MU = Fact("L >= mu", at_most(mu, L), "mu <= L.")
+
+
 def _enough(bracket: sp.Expr) -> Fact:
     return Fact("T", at_most(C * bracket, T), ENOUGH)
+
+
+#: No error of the gradients, no loss and no noise in ours.cfl_round.
+NOTHING = tuple((one, sp.S.Zero) for one in (rms_error, spread, rms_loss, sigma2, bias))
+
+
+def of_cfl_round(part: str, at: Pairs = (), here: Pairs = (), besides: tuple[str, ...] = ()) -> Source:
+    """A part of ours.cfl_round in round k."""
+    own = ((convexity, mu), (next2, apart2(k + 1)), (rms_dist, sp.sqrt(apart2(k))), (round_gap, gap(k)))
+    noises = ("steps", "mean noise", "summed noise", "mean loss", "summed loss", "eta")
+    return Source("ours.cfl_round", part, at=(*own, *at), here=here, besides=(*noises, *besides))
 
 
 def reached(words: str, bracket: sp.Expr, bias: Any = phi) -> Statement:
@@ -82,6 +101,9 @@ def _noiseless_linear() -> Repair:
             (
                 Fact("T", at_most(L * start2 * sp.exp(-u * T), 2 * eps), "T >= (2/(mu eta)) ln(L h/(2 epsilon))."),
                 Fact("eta", at_most(u, 1), "mu eta <= 2; the largest eta is far below."),
+                STEP_SIZE,
+                L_AT_LEAST_MU,
+                ETA_G,
                 Fact("smooth", at_most(gap(T), L / 2 * apart2(T)), "f is L-smooth."),
             ),
             Proof(
@@ -96,8 +118,9 @@ def _noiseless_linear() -> Repair:
                 Fact(
                     "(23)",
                     at_most(apart2(k + 1), (1 - u) * apart2(k)),
-                    "(23) without drifts, noise and loss, f(w_t) - f* >= 0 left out: gradient descent, eta <= 1/L.",
+                    "(23) without drifts, noise and loss, f(w_t) - f* >= 0 left out: gradient descent.",
                     (k,),
+                    (of_cfl_round("1", NOTHING),),
                 ),
             ),
         ),
@@ -207,6 +230,8 @@ def _noiseless_convex() -> Repair:
             (
                 Fact("T", at_most(C * L * c_O * start2, T * eps), "T >= C L c_O h/epsilon."),
                 Fact("eta", at_most(1, C * L * c_O * eta), "eta is of the order of the largest one allowed."),
+                STEP_SIZE,
+                ETA_G,
                 CLASS,
                 *NO_DRIFTS,
             ),
@@ -215,8 +240,9 @@ def _noiseless_convex() -> Repair:
                 Fact(
                     "round",
                     at_most(apart2(k + 1), apart2(k) - eta * gap(k)),
-                    "(23) with mu = 0, without drifts, noise and loss: gradient descent with eta <= 1/L.",
+                    "(23) with mu = 0, without drifts, noise and loss: gradient descent.",
                     (k,),
+                    (of_cfl_round("1", ((convexity, sp.S.Zero), *NOTHING)),),
                 ),
             ),
         ),

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sympy as sp
 
 from cflag_theory.claims.c_flag.adaptive import lemmas
 from cflag_theory.claims.c_flag.adaptive.clients import Lambda_i, N, a, beta_i, beta_of, memory_gradient, q
 from cflag_theory.claims.c_flag.adaptive.server import Lambda, beta_star, forgetting
+from cflag_theory.claims.c_flag.problem.memory import LEMMA9
 from cflag_theory.claims.c_flag.vectors import client
 from cflag_theory.claims.engine import notation, rules
 from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Source, Statement
 from cflag_theory.claims.engine.notation import (
     L,
     alpha,
     beta,
+    bias2,
     bias_dot_sum,
     delayed_sum,
     f_before,
     grad_dot_sum,
     grad_f,
+    grad_f2,
     i,
     k,
+    m,
     sequence,
     sum2,
     symbol,
@@ -208,7 +214,12 @@ _RANGES = (Fact("alpha", at_most(L * alpha, 1), "alpha <= 1/L."), Fact("m", belo
 def _one_round(words: str) -> Statement:
     known = (
         *_RANGES,
-        Fact("(27)", at_most(bias, mu * grad), "||b(x_t)|| <= sqrt(m) ||grad f(x_t)||, (27)."),
+        Fact(
+            "(27)",
+            at_most(bias, mu * grad),
+            "||b(x_t)|| <= sqrt(m) ||grad f(x_t)||, (27).",
+            sources=(replace(LEMMA9, at=((m, mu**2), (grad_f2, grad**2), (bias2, bias**2))),),
+        ),
         Fact(
             "rate",
             at_most(
@@ -259,8 +270,15 @@ def _whole_run() -> Statement:
         Fact(
             "round",
             at_most(f(k + 1), f(k) - decrease() * gradient2(k)),
-            "The run: every round chooses beta_t by the rule of part round, and (27) holds at every x_t; so that "
-            "part's inequality holds in every round.",
+            "The run: every round chooses beta_t by the rule of part round, and (27) holds at every x_t.",
+            sources=(
+                Source(
+                    "ours.adaptive_descent",
+                    "round",
+                    at=((f_before, f(k)), (f_adapted, f(k + 1)), (grad, sp.sqrt(gradient2(k)))),
+                    besides=("(27)", "rate"),
+                ),
+            ),
         ),
     )
     sofar = at_most(decrease() * squares(k), f(0) - f(k))

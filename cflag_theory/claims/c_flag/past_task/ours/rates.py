@@ -7,9 +7,11 @@ f(x_{t+1}) <= f(x_t) - (alpha/2) (||grad f||^2 - ||b + z||^2 + (1 - L alpha) ||v
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from cflag_theory.claims.c_flag.past_task.runs import (
+    LEMMA9_SUMMED,
     T,
     bias2_sum,
     bias_dot_S_sum,
@@ -26,6 +28,7 @@ from cflag_theory.claims.c_flag.past_task.runs import (
     telescoped,
     throughout,
 )
+from cflag_theory.claims.c_flag.problem.memory import LEMMA9
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack, square
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
@@ -59,8 +62,14 @@ ROOT_BIAS = Fact(
     at_most(bias2, root_m**2 * grad_f2),
     "||b(x_t)||^2 <= m ||grad f(x_t)||^2 in every round.",
     forall=(draw, t),
+    sources=(replace(LEMMA9, at=((m, root_m**2),)),),
 )
-BIAS = Fact("(27)", at_most(bias2_sum, m * grad_f2_sum), "E ||b(x_t)||^2 <= m E ||grad f(x_t)||^2 in every round.")
+BIAS = Fact(
+    "(27)",
+    at_most(bias2_sum, m * grad_f2_sum),
+    "E ||b(x_t)||^2 <= m E ||grad f(x_t)||^2 in every round.",
+    sources=(LEMMA9_SUMMED,),
+)
 FRESH = Fact("fresh", equal(grad_dot_bias_sum, 0), "The draw of round t is fresh and unbiased: E <grad f(x_t), b> = 0.")
 APART = Fact("apart", equal(bias_dot_S_sum, 0), "S does not depend on the draw of the round: E <b, S> = 0.")
 POSITIVE = Fact("L alpha m", below(L * alpha * m, 1), "L alpha m < 1; alpha = 1/(L (1 + m)) is within both limits.")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
+from cflag_theory.claims.c_flag.problem.memory import LEMMA10, memory_norm
+from cflag_theory.claims.c_flag.problem.update import x_mean as x_mean_of_g
 from cflag_theory.claims.c_flag.union.iterates import LOCAL_STEPS, ROUNDS, STEP, T, h, s, union
 from cflag_theory.claims.c_flag.union.iterates import grad_h as slope_of_union
 from cflag_theory.claims.c_flag.union.lemma3 import (
@@ -27,7 +30,7 @@ from cflag_theory.claims.c_flag.union.tracking import KEPT, WITHIN, Tracked, dev
 from cflag_theory.claims.c_flag.vectors import LOCAL_STEP, ROUND_START, ROUND_SUM, TABLE, tau, x_local
 from cflag_theory.claims.c_flag.vectors import ROUND as NEXT
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setting
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Source, Statement, setting
 from cflag_theory.claims.engine.notation import (
     E,
     L,
@@ -148,7 +151,13 @@ def _one_round() -> tuple[Step, ...]:
 
 def union_round() -> Claim:
     """What (67)-(68) do together, and the case in which Algorithm 1 does the same."""
-    drifted = Fact("(22)", equal(x_mean - x, -beta * S_union), "(22) for the local steps (67), with h~ in place of g.")
+    on_union = Source("cflag.eq22", at=((S, S_union), (x_mean_of_g, x_mean)))
+    drifted = Fact(
+        "(22)",
+        equal(x_mean - x, -beta * S_union),
+        "(22) for the local steps (67), with h~ in place of g.",
+        sources=(on_union,),
+    )
     goal = equal(x - beta * grad_h - beta * S_union, x_mean - beta * grad_h)
     first = Statement(
         "(68) is the mean of the local iterates (67) and one more step -beta grad h~(x_t).",
@@ -293,7 +302,12 @@ def current_from_union(scale: Any = 1) -> Claim:
         "(Lemma 10) and r s < 1 - s, that is r |M| < |C|.",
         goal,
         (
-            Fact("ratio", at_most(size_memory, r * size_g), "||grad f_memory(x_t)|| <= r ||grad g(x_t)||, Lemma 10."),
+            Fact(
+                "ratio",
+                at_most(size_memory, r * size_g),
+                "||grad f_memory(x_t)|| <= r ||grad g(x_t)||.",
+                sources=(replace(LEMMA10, at=((memory_norm, size_memory),)),),
+            ),
             Fact("shares", below(r * share, 1 - share), "r s < 1 - s."),
         ),
         Proof(

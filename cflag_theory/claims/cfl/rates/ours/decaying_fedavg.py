@@ -8,7 +8,19 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.cfl.rates.floors import apart2, curvature
-from cflag_theory.claims.cfl.rates.ours.strongly_convex import MINIMUM, averaged, f, g, g2, v, x, x2
+from cflag_theory.claims.cfl.rates.ours.strongly_convex import (
+    MINIMUM,
+    averaged,
+    beta,
+    f,
+    g,
+    g2,
+    in_every_round,
+    r,
+    v,
+    x,
+    x2,
+)
 from cflag_theory.claims.cfl.rates.theorems import mu
 from cflag_theory.claims.cfl.symbols import D2, G2, N, T
 from cflag_theory.claims.cfl.symbols import mu as convexity
@@ -16,7 +28,7 @@ from cflag_theory.claims.cfl.vectors import draw
 from cflag_theory.claims.cfl.vectors import over_past as expectation
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
-from cflag_theory.claims.engine.notation import k, sequence, symbol
+from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
 
@@ -76,14 +88,16 @@ def decaying_rate(constant: Any = 4) -> Statement:
         Proof((induction, Instance("last", "distance", k, T), follows)),
         (
             Fact("s", at_most(2, s), "s >= 2."),
+            Fact("short", at_most(mu + L, mu * s), "s >= (mu + L)/mu."),
             Fact("start", at_most(apart2(0) * s, M), "M >= s E||w_0 - w_delta||^2."),
             Fact("noise", at_most(constant * v, M * mu**2), "M >= 4 v/mu^2."),
             Fact("eta", equal(rate(k) * mu * at, 2), "eta_t = 2/(mu (t + s)).", (k,)),
             Fact(
                 "round",
                 at_most(apart2(k + 1), (1 - mu * rate(k)) * apart2(k) + rate(k) ** 2 * v),
-                "ours.cfl_strongly_convex, part round, for the mean objective (no bias), and r^2 <= r.",
+                "A round of ours.cfl_strongly_convex for the mean objective (no bias), and r^2 <= r.",
                 (k,),
+                (in_every_round(("beta", "v"), ((beta, sp.S.Zero), (r, 1 - mu * rate(k))), rate(k)),),
             ),
         ),
     )

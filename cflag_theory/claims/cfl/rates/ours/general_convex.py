@@ -30,10 +30,13 @@ from cflag_theory.claims.cfl.rates.ours.strongly_convex import (
 from cflag_theory.claims.cfl.rates.theorems import BEST, least, round_index, total
 from cflag_theory.claims.cfl.symbols import T, eta
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
-from cflag_theory.claims.engine.notation import L, k, unfold
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Source, Statement
+from cflag_theory.claims.engine.notation import L, k, sequence, unfold
 from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
+
+bias2_at = sequence("bias2_at", r"\mathbb{E}\|b_{@}\|^2", nonnegative=True)
+noise2_at = sequence("noise2_at", r"\mathbb{E}\|n_{@}\|^2", nonnegative=True)
 
 
 def convex_round() -> Statement:
@@ -90,7 +93,7 @@ def convex_rounds(constant: Any = sp.E) -> Statement:
         "In the same model: min_t E f(w_t) - f* <= e (||w_0 - w*||^2/(eta T) + eta ((1 + T) beta^2 + v)), for every T "
         "and eta <= 1/L.",
         goal,
-        (),
+        (Fact("eta", at_most(eta * L, 1), "eta <= 1/L."),),
         Proof(
             (
                 grows,
@@ -102,11 +105,26 @@ def convex_rounds(constant: Any = sp.E) -> Statement:
             )
         ),
         (
+            Fact("beta", at_most(bias2_at(k), beta**2), "E||b_t||^2 <= beta^2 in every round.", (k,)),
+            Fact("v", at_most(noise2_at(k), v), "E||n_t||^2 <= v in every round.", (k,)),
             Fact(
                 "round",
                 at_most(apart2(k + 1), theta * (apart2(k) - eta * gap(k)) + W),
-                "The first part, in every round, with E||b_t||^2 <= beta^2 and E||n_t||^2 <= v.",
+                "The first part, in every round.",
                 (k,),
+                (
+                    Source(
+                        "ours.cfl_general_convex",
+                        "round",
+                        at=(
+                            (after2, apart2(k + 1)),
+                            (x2, apart2(k)),
+                            (f_now, gap(k)),
+                            (b2, bias2_at(k)),
+                            (n2, noise2_at(k)),
+                        ),
+                    ),
+                ),
             ),
         ),
     )

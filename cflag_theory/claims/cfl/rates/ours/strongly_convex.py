@@ -13,13 +13,14 @@ from typing import Any
 
 import sympy as sp
 
+from cflag_theory.claims.cfl.one_round.ours.round import rms_error, rms_loss, spread
 from cflag_theory.claims.cfl.rates.floors import apart2, start2
-from cflag_theory.claims.cfl.rates.theorems import mu
-from cflag_theory.claims.cfl.symbols import D2, G2, N, T, eta, eta_g
+from cflag_theory.claims.cfl.rates.theorems import ETA_G, L_AT_LEAST_MU, STEP_SIZE, mu, of_cfl_round
+from cflag_theory.claims.cfl.symbols import D2, G2, K, N, T, eta, eta_g, sigma2
 from cflag_theory.claims.cfl.symbols import mu as convexity
 from cflag_theory.claims.cfl.vectors import E, draw, fresh, over_noises, over_past
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setting
+from cflag_theory.claims.engine.claim import Claim, Fact, Pairs, Part, Source, Statement, setting
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use
@@ -127,6 +128,12 @@ def one_round(constant: Any = 1) -> Statement:
     )
 
 
+def in_every_round(besides: tuple[str, ...], at: Pairs = (), eta_now: sp.Expr = eta) -> Source:
+    """Part round of ours.cfl_strongly_convex in round k, its step called `eta_now` there."""
+    own = ((convexity, mu), (eta, eta_now), (after2, apart2(k + 1)), (x2, apart2(k)))
+    return Source("ours.cfl_strongly_convex", "round", at=(*own, *at), besides=besides)
+
+
 # Many rounds: the root of the distance, and the distance that a run without noise could not exceed.
 root_at = sequence("root_at", r"{\|w_{@}-w^*\|_2}", nonnegative=True)
 reach = sequence("noiseless_reach", r"\rho_{@}", positive=True)
@@ -182,7 +189,13 @@ def all_rounds(constant: Any = 1) -> Statement:
             Fact("r", equal(r, 1 - eta * mu), "r = 1 - eta mu, not negative."),
             Fact("h", equal(apart2(0), start**2), "The distance at the start."),
             Fact("root", equal(root_at(k) ** 2, apart2(k)), "The root of E||w_t - w*||^2.", (k,)),
-            Fact("round", at_most(apart2(k + 1), one), "The first part, in every round.", (k,)),
+            Fact(
+                "round",
+                at_most(apart2(k + 1), one),
+                "The first part, in every round.",
+                (k,),
+                (in_every_round(("beta", "v"), ((x_root, root_at(k)),)),),
+            ),
             Fact("rho_0", equal(reach(0), start + beta / mu), "rho_0 = ||w_0 - w*|| + beta/mu."),
             Fact("rho", equal(reach(k + 1), r * reach(k) + eta * beta), "rho_{t+1} = r rho_t + eta beta."),
         ),
@@ -218,7 +231,7 @@ def local_steps(constant: Any = 2) -> Statement:
         "5 sigma^2/(2 K)), with e^2 = (G^2 + D^2 sum p^2)/N, V = G^2 + D^2 sum p^2, rho = (1 - p_t) R at their "
         "largest.",
         goal,
-        (),
+        (STEP_SIZE, ETA_G, L_AT_LEAST_MU),
         Proof(
             (
                 distance,
@@ -228,7 +241,23 @@ def local_steps(constant: Any = 2) -> Statement:
         ),
         (
             Fact("q", equal(q, 1 - mu * eta / 2), "q = 1 - mu eta/2."),
-            Fact("round", at_most(apart2(k + 1), q * apart2(k) + one), "ours.cfl_round, part 2, in every round.", (k,)),
+            Fact(
+                "round",
+                at_most(apart2(k + 1), q * apart2(k) + one),
+                "Part 2 of ours.cfl_round, in every round, -(eta/2)(f(w_t) - f*) left out.",
+                (k,),
+                (
+                    of_cfl_round(
+                        "2",
+                        here=(
+                            (bias2, rms_error**2 + rms_loss**2),
+                            (second, 4 * rms_error**2 + 4 * rms_loss**2 + 2 * sigma2 / (N * K)),
+                            (third, sp.Rational(10, 3) * (spread + rms_loss**2) + sp.Rational(5, 2) * sigma2 / K),
+                        ),
+                        besides=("additive",),
+                    ),
+                ),
+            ),
         ),
     )
 

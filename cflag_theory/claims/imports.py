@@ -1,0 +1,229 @@
+"""What a statement takes from other claims, compared with what those claims show.
+
+A fact with `sources` must be one of their relations, in its own symbols, or follow from them and from the statement's
+other facts. What the sources assume must be among the statement's facts, or be named. So no statement imports another
+constant, another range, or itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from cflag_theory.claims.engine import algebra
+from cflag_theory.claims.engine.claim import Claim, Fact, Source, Statement, statements
+from cflag_theory.claims.engine.definitions import assumptions, quantified
+from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.operators import Atom, Index
+from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.terms import Norm, TermError, norm2
+from cflag_theory.claims.ledger import claim
+
+#: Claim, part and role.
+Place = tuple[str, str, str]
+
+
+def faults(subject: Claim, lookup: Callable[[str], Claim] = claim) -> dict[tuple[str, str], list[str]]:
+    """What is wrong with the imports of a claim, by part and role; nothing else is in the mapping.
+
+    `subject` stands for the claim of its id. Whether a source's proof is accepted is that claim's own verdict.
+    """
+
+    def of(place: Place) -> Statement | None:
+        found = subject if place[0] == subject.id else lookup(place[0])
+        part = next((part for part in found.parts if part.key == place[1]), None)
+        return None if part is None else {**statements(part), "refutation": part.refutation}.get(place[2])
+
+    wrong = {}
+    for part in subject.parts:
+        for on in (*statements(part), "refutation"):
+            place = (subject.id, part.key, on)
+            statement = of(place)
+            imported = [] if statement is None else [fact for fact in _facts(statement) if fact.sources]
+            if statement is None or not imported:
+                continue
+            found = [f"{fact.name!r}: {words}" for fact in imported for words in _wrong(statement, fact, of)]
+            wrong[part.key, on] = found + (["it imports itself in a circle"] if place in _behind(place, of) else [])
+    return {place: found for place, found in wrong.items() if found}
+
+
+def _facts(statement: Statement | None) -> tuple[Fact, ...]:
+    return () if statement is None else (*statement.hypotheses, *statement.definitions)
+
+
+def _behind(start: Place, of: Callable[[Place], Statement | None]) -> set[Place]:
+    """What a statement imports, and what that imports."""
+    seen: set[Place] = set()
+    waiting = [start]
+    while waiting:
+        for source in (source for fact in _facts(of(waiting.pop())) for source in fact.sources):
+            if source.place not in seen:
+                seen.add(source.place)
+                waiting.append(source.place)
+    return seen
+
+
+def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | None]) -> Iterator[str]:
+    """What is wrong with one imported fact of a statement."""
+    shown: list[Relation] = []
+    given = [_meant(other.relation, fact) for other in _facts(statement) if other != fact]
+    for source in fact.sources:
+        origin = of(source.place)
+        if origin is None or origin.relation is None:
+            yield f"the ledger has no relation at {source}"
+            return
+        if not source.granted:
+            if origin.proof is None:
+                yield f"{source} has no proof"
+            yield from _missing(statement, fact, source, origin)
+            given += [_here(one.relation, source) for one in _needed(origin) if one.name in source.besides]
+        elif source.claim.startswith("ours.") or source.on != "printed" or fact not in statement.hypotheses:
+            yield "only what a paper prints is granted, and as a hypothesis"
+        shown.append(_over(_here(origin.relation, source), source))
+    goal = _meant(fact.relation, fact)
+    if not any(_same(goal, one) for one in shown) and not algebra.follows(goal, [*shown, *given]):
+        yield f"it does not follow from {' and '.join(map(str, fact.sources))}: {'; '.join(map(str, shown))}"
+
+
+def _missing(statement: Statement, fact: Fact, source: Source, origin: Statement) -> Iterator[str]:
+    """What a source assumes and the importing statement neither says nor names."""
+    needed = _needed(origin)
+    for one in needed:
+        if one.name not in source.besides and not _has(statement, fact, _here(one.relation, source), one):
+            yield f"{source.claim}, part {source.part}, assumes {one.name!r}, which is not among the facts"
+    for name in {*source.besides} - {one.name for one in needed}:
+        yield f"{source.claim}, part {source.part}, assumes no {name!r}"
+
+
+def _needed(origin: Statement) -> list[Fact]:
+    """What a statement assumes, and the definitions of what it and its assumptions speak of."""
+    found = [fact for fact in assumptions(origin) if not _range_of_index(fact, origin)]
+    others = [fact for fact in origin.definitions if fact not in assumptions(origin)]
+    while True:
+        heads = _heads(origin.relation, *(fact.relation for fact in found))
+        more = [fact for fact in others if fact not in found and _defines(fact) & heads]
+        if not more:
+            return found
+        found += more
+
+
+def _range_of_index(fact: Fact, origin: Statement) -> bool:
+    """Whether a fact says what an operator's index stands for, of which the statement does not speak."""
+    left = fact.relation.left
+    indices = {one for one in left.free_symbols if isinstance(one, Index) and left in (one, one + 1)}
+    return bool(indices) and origin.relation is not None and not indices & _free(origin.relation)
+
+
+def _defines(fact: Fact) -> set[object]:
+    """The symbols and sequences of which a definition may be one, with no index of theirs."""
+    left = unfold(fact.relation.left)
+    return _heads(Relation(left.replace(AppliedUndef, lambda *_: sp.S.Zero), "==", sp.S.Zero)) | {
+        term.func for term in left.atoms(AppliedUndef)
+    }
+
+
+def _heads(*relations: Relation | None) -> set[object]:
+    """The symbols and sequences in relations, those with a meaning replaced by it."""
+    sides = [unfold(side) for one in relations if one for side in (one.left, one.right)]
+    return set().union(*(side.free_symbols | {term.func for term in side.atoms(AppliedUndef)} for side in sides))
+
+
+def _has(statement: Statement, fact: Fact, relation: Relation, needed: Fact) -> bool:
+    """Whether a relation is among the other facts of a statement, or follows from them.
+
+    Where the imported fact or what is needed is for every value of an index, so must be what it follows from.
+    """
+    if relation.op == "<=" and relation.slack.is_nonnegative:
+        return True
+    every = _free(relation) & {*fact.forall, *needed.forall}
+    given = []
+    for other, running in quantified(statement):
+        if other == fact:
+            continue
+        here = _meant(other.relation, fact)
+        if any(_same(relation, one) for one in _instances(here, running, relation, every)):
+            return True
+        if not _free(here) & every - running:
+            given.append(here)
+    return algebra.follows(relation, given)
+
+
+def _instances(one: Relation, running: frozenset[sp.Symbol], to: Relation, every: set[sp.Symbol]) -> Iterator[Relation]:
+    """A fact that holds for every value of the `running` indices, at the symbols of another relation."""
+    moving = sorted(running & _free(one), key=str)
+    if _free(one) & every <= running:
+        yield one
+    if not (_free(one) - running) & every:
+        for places in product(sorted(_free(to), key=str), repeat=len(moving)) if len(moving) <= 2 else ():
+            yield _replaced(one, zip(moving, places, strict=True))
+
+
+def _free(relation: Relation) -> set[sp.Symbol]:
+    return {*relation.left.free_symbols, *relation.right.free_symbols}
+
+
+def _here(relation: Relation, source: Source) -> Relation:
+    """The relation of a source in the symbols of the importing statement."""
+    found = _unfolded(_replaced(relation, source.at))
+    return _unfolded(_replaced(found, [(unfold(old), new) for old, new in source.at]))
+
+
+def _over(relation: Relation, source: Source) -> Relation:
+    """What a source's operators make of its relation, its index being free.
+
+    Raises
+    ------
+    TermError
+        A power of what may be negative.
+    """
+    for one in source.over:
+        sides = [relation.left, relation.right]
+        if not isinstance(one, int):
+            sides = [one(side) for side in sides]
+        elif all(side.is_nonnegative for side in sides):
+            sides = [_squares(side**one) for side in sides]
+        else:
+            raise TermError(f"{relation} is raised to the power {one}, and a side may be negative")
+        relation = Relation(sides[0], relation.op, sides[1])
+    return relation
+
+
+def _squares(expr: sp.Expr) -> sp.Expr:
+    """The expression, expanded, with ||v||^2 as <v, v> where it stands under no operator."""
+
+    def square(factor: sp.Expr) -> sp.Expr:
+        of_norm = factor.is_Pow and isinstance(factor.base, Norm) and factor.exp == 2
+        return norm2(factor.base.args[0]) if of_norm else factor
+
+    terms = sp.Add.make_args(sp.expand(expr))
+    return sp.expand(sp.Add(*(sp.Mul(*map(square, sp.Mul.make_args(term))) for term in terms)))
+
+
+def _meant(relation: Relation, fact: Fact) -> Relation:
+    """A relation of the importing statement, its symbols replaced by what they stand for in a fact's sources."""
+    return _unfolded(_replaced(relation, [pair for source in fact.sources for pair in source.here]))
+
+
+def _replaced(relation: Relation, pairs: Iterable[tuple[sp.Expr, sp.Expr]]) -> Relation:
+    changes = dict(pairs)
+    return Relation(relation.left.xreplace(changes), relation.op, relation.right.xreplace(changes))
+
+
+def _unfolded(relation: Relation) -> Relation:
+    return Relation(unfold(relation.left), relation.op, unfold(relation.right))
+
+
+def _same(one: Relation, other: Relation) -> bool:
+    """Whether two relations say the same: their slacks are equal, up to a factor that is positive."""
+    if one.op != other.op:
+        return False
+    slack, wanted = _squares(one.slack), _squares(other.slack)
+    if slack == wanted:
+        return True
+    if wanted == 0 or slack.atoms(*Atom, AppliedUndef, sp.Symbol) != wanted.atoms(*Atom, AppliedUndef, sp.Symbol):
+        return False
+    factor = sp.cancel(slack / wanted)
+    return bool(factor.is_positive or (one.op == "==" and factor.is_nonzero))
