@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from joblib import Parallel, cpu_count, delayed
 
+from cflag_theory.claims import imports
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.errors import InvalidInput
@@ -86,9 +87,10 @@ def _evidence(
     count = LEVELS[level]
     points = list(check.points()) if check.points else []
     samples = list(check.samples(seed, count)) if check.samples else []
+    wrong = imports.faults(subject)
     for part in subject.parts:
-        evidence += prove(part)
-        evidence += refute(part)
+        evidence += prove(part, wrong)
+        evidence += refute(part, wrong)
         evidence += replay(part, points)
         evidence += along_runs(part, samples, seed)
     if check.further:

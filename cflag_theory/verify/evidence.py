@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from cflag_theory.claims.engine import algebra
 from cflag_theory.claims.engine.claim import Part, Statement, statements
-from cflag_theory.claims.engine.examiner import examine
+from cflag_theory.claims.engine.examiner import Examination, examine
 from cflag_theory.claims.engine.relation import Relation, at_most, consistent
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence
 
@@ -53,13 +54,23 @@ class Sample:
     on: str | None = None
 
 
-def prove(part: Part) -> list[Evidence]:
+#: What is wrong with the imports of a claim's statements, by part and role: see `claims.imports`.
+Faults = Mapping[tuple[str, str], Sequence[str]]
+
+
+def _examined(statement: Statement, wrong: Sequence[str]) -> Examination:
+    """The examiner's finding, which a fault of the imports turns."""
+    result = examine(statement)
+    return replace(result, accepted=False, faults=(*wrong, *result.faults)) if wrong else result
+
+
+def prove(part: Part, imports: Faults = MappingProxyType({})) -> list[Evidence]:
     """Examine every proof that a part offers."""
     found = []
     for on, statement in statements(part).items():
         if statement.proof is None:
             continue
-        result = examine(statement)
+        result = _examined(statement, imports.get((part.key, on), ()))
         obligations = f"{result.obligations} obligation{'s' if result.obligations != 1 else ''}"
         data = {
             "engines": list(result.engines),
@@ -80,11 +91,11 @@ def prove(part: Part) -> list[Evidence]:
     return found
 
 
-def refute(part: Part) -> list[Evidence]:
+def refute(part: Part, imports: Faults = MappingProxyType({})) -> list[Evidence]:
     """Examine the proof of an explicit contradiction to the printed statement."""
     if part.refutation is None:
         return []
-    result = examine(part.refutation)
+    result = _examined(part.refutation, imports.get((part.key, "refutation"), ()))
     facts = [fact.relation for fact in (*part.refutation.hypotheses, *part.refutation.definitions)]
     if algebra.follows(at_most(1, 0), facts):
         result = replace(result, accepted=False, faults=("its hypotheses contradict each other",))

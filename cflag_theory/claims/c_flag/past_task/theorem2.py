@@ -15,15 +15,20 @@ from cflag_theory.claims.c_flag.past_task.runs import (
     grad_dot_bias_sum,
     grad_dot_S_sum,
     grad_f2_sum,
+    in_the_mean,
     least,
+    s,
     smallest,
     telescoped,
     throughout,
 )
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
-from cflag_theory.claims.engine.notation import L, alpha, beta, m
+from cflag_theory.claims.c_flag.problem.overfitting import mean_B
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
+from cflag_theory.claims.engine.notation import L, alpha, beta, bias, delayed_sum, grad_f, m
+from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.terms import dot
 
 CONSTANT_STEP = Fact("alpha", equal(alpha, 1 / (L * (1 + m))), "alpha = 1 / (L (1 + m)).")
 BIAS = Fact(
@@ -40,6 +45,15 @@ REDRAWN = Fact(
     equal(OVERFITTING, 0),
     "The memory of every round is a fresh uniform draw, independent of the past: then x_t and S do not depend on it, E "
     "B(t) = 0 for every t.",
+    sources=(
+        Source(
+            "cflag.overfitting_mean",
+            on="repair",
+            at=((mean_B, in_the_mean((L * alpha**2 - alpha) * dot(grad_f, bias) + beta * dot(bias, delayed_sum), s)),),
+            over=(sum_over(s, T),),
+            besides=("redrawn",),
+        ),
+    ),
 )
 
 

@@ -13,7 +13,6 @@ from cflag_theory.claims.cfl.one_round.local_drift import (
     from_t,
     k_steps,
     local_grad2,
-    m,
     moved2,
     rho_i2,
     sum_each2,
@@ -31,7 +30,7 @@ from cflag_theory.claims.cfl.one_round.progress import (
     rho,
 )
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, eta_l, mu, sigma2
-from cflag_theory.claims.cfl.vectors import E, client, j, no_less_than_least, w_t, x
+from cflag_theory.claims.cfl.vectors import E, client, j, local_gradient, no_less_than_least, w_t, x
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
@@ -92,7 +91,7 @@ def eq20(base: Any = 8) -> Claim:
         )
 
     def of_17_18(left: sp.Expr) -> tuple[Source, ...]:
-        each = E(norm2(m(client, j)))
+        each = E(norm2(local_gradient(client, j)))
         at = ((local_grad2, each), (from_t, sp.sqrt(_moved2)))
         return (
             Source(

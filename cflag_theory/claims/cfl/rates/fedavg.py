@@ -7,8 +7,9 @@ from typing import Any
 
 import sympy as sp
 
+from cflag_theory.claims.cfl.one_round.ours.local_drift import rms_loss
 from cflag_theory.claims.cfl.one_round.ours.round import bias as bias_of_round
-from cflag_theory.claims.cfl.one_round.ours.round import rms_error, rms_loss, spread
+from cflag_theory.claims.cfl.one_round.ours.round import rms_error, spread
 from cflag_theory.claims.cfl.rates import floors
 from cflag_theory.claims.cfl.rates.floors import apart2, f, gap, start2
 from cflag_theory.claims.cfl.rates.theorems import (

@@ -12,8 +12,10 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.cfl.one_round.ours.round import bias, next2, rms_dist, rms_error, rms_loss, spread
+from cflag_theory.claims.cfl.one_round.ours.local_drift import rms_loss
+from cflag_theory.claims.cfl.one_round.ours.round import bias, rms_dist, rms_error, spread
 from cflag_theory.claims.cfl.one_round.progress import gap as round_gap
+from cflag_theory.claims.cfl.one_round.progress import next2
 from cflag_theory.claims.cfl.rates import floors
 from cflag_theory.claims.cfl.rates.floors import apart2, gap, start2
 from cflag_theory.claims.cfl.rates.weighted_means import C, drift2, phi

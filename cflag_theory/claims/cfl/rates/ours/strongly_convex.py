@@ -13,7 +13,8 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.cfl.one_round.ours.round import rms_error, rms_loss, spread
+from cflag_theory.claims.cfl.one_round.ours.local_drift import rms_loss
+from cflag_theory.claims.cfl.one_round.ours.round import rms_error, spread
 from cflag_theory.claims.cfl.rates.floors import apart2, start2
 from cflag_theory.claims.cfl.rates.theorems import ETA_G, L_AT_LEAST_MU, STEP_SIZE, mu, of_cfl_round
 from cflag_theory.claims.cfl.symbols import D2, G2, K, N, T, eta, eta_g, sigma2
