@@ -58,8 +58,8 @@ def _enough(bracket: sp.Expr) -> Fact:
     return Fact("T", at_most(C * bracket, T), ENOUGH)
 
 
-#: No error of the gradients, no loss and no noise in ours.cfl_round.
-NOTHING = tuple((one, sp.S.Zero) for one in (rms_error, spread, rms_loss, sigma2, bias))
+#: No error of the gradients, no loss and no noise in ours.cfl_round, and eta_g = 1.
+NOTHING = (*((one, sp.S.Zero) for one in (rms_error, spread, rms_loss, sigma2, bias)), (eta_g, sp.S.One))
 
 
 def of_cfl_round(part: str, at: Pairs = (), here: Pairs = (), besides: tuple[str, ...] = ()) -> Source:
@@ -105,7 +105,6 @@ def _noiseless_linear() -> Repair:
                 Fact("eta", at_most(u, 1), "mu eta <= 2; the largest eta is far below."),
                 STEP_SIZE,
                 L_AT_LEAST_MU,
-                ETA_G,
                 Fact("smooth", at_most(gap(T), L / 2 * apart2(T)), "f is L-smooth."),
             ),
             Proof(
@@ -233,7 +232,6 @@ def _noiseless_convex() -> Repair:
                 Fact("T", at_most(C * L * c_O * start2, T * eps), "T >= C L c_O h/epsilon."),
                 Fact("eta", at_most(1, C * L * c_O * eta), "eta is of the order of the largest one allowed."),
                 STEP_SIZE,
-                ETA_G,
                 CLASS,
                 *NO_DRIFTS,
             ),
