@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
+from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine import algebra
 from cflag_theory.claims.engine.claim import Part, Statement, statements
 from cflag_theory.claims.engine.examiner import Examination, examine
+from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.relation import Relation, at_most, consistent
+from cflag_theory.claims.engine.terms import Term
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence
 
 # A float run contradicts a relation only beyond this part of the sum of the absolute terms.
@@ -101,17 +104,48 @@ def refute(part: Part, imports: Faults = MappingProxyType({})) -> list[Evidence]
         result = replace(result, accepted=False, faults=("its hypotheses contradict each other",))
     elif part.printed.relation is not None and algebra.follows(part.refutation.relation or at_most(1, 0), ()):
         result = replace(result, accepted=False, faults=("what it shows is true of everything",))
+    elif result.accepted and (fault := _apart(part)) is not None:
+        result = replace(result, accepted=False, faults=(fault,))
     data: dict[str, Any] = {
         "engines": list(result.engines),
         "rules": list(result.rules),
         "faults": list(result.faults),
         "refutation": True,
+        "family": {str(term): str(value) for term, value in part.family},
+        "unseen": part.unseen,
     }
     if not result.accepted:
         return [Evidence("counterexample", part.key, "printed", UNDECIDED, f"Not accepted: {result.faults[0]}.", data)]
     data["instance"] = [part.refutation.words, *(fact.words for fact in part.refutation.hypotheses)]
     summary = f"A family with a proved closed form contradicts it; checked by {' and '.join(result.engines)}."
+    if part.unseen:
+        summary += f" That it does is read, not computed: {part.unseen}."
     return [Evidence("counterexample", part.key, "printed", REFUTES, summary, data)]
+
+
+def _apart(part: Part) -> str | None:
+    """Why a refutation does not contradict the printed statement, or not where that one's hypotheses hold."""
+    assert part.refutation is not None
+    assert part.refutation.relation is not None
+    never, family = at_most(1, 0), dict(part.family)
+    facts = [fact.relation for fact in (*part.refutation.hypotheses, *part.refutation.definitions)]
+    assumed = {f.name: f.relation.subs(family) for f in (*part.printed.hypotheses, *part.printed.definitions)}
+    relations = [part.refutation.relation, *facts, *assumed.values()]
+    symbols = set().union(*(one.slack.free_symbols for one in relations))
+    facts += [at_most(1, symbol) for symbol in symbols if symbol.is_integer and symbol.is_positive]
+    if algebra.follows(never, [*facts, *assumed.values()]):
+        return "it contradicts the hypotheses of the printed statement"
+    if part.unseen:
+        return None
+    if part.printed.relation is None:
+        return "no relation is printed for it to contradict: say why that cannot be seen"
+    for name, relation in assumed.items():
+        if relation not in facts and not algebra.follows(relation, facts):
+            return f"it need not satisfy {name!r} of the printed statement"
+    printed = part.printed.relation.subs(family)
+    if not algebra.follows(never, [*facts, part.refutation.relation, printed]):
+        return "what it shows does not contradict the printed statement"
+    return None
 
 
 def applies(statement: Statement, point: Point) -> bool:
@@ -153,12 +187,15 @@ def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
         if against is not None:
             left, right = statement.relation.at(against.values)
             summary = f"An exact instance has {_number(left)} on the left and {_number(right)} on the right."
-            instance = {
+            instance: dict[str, Any] = {
                 "instance": list(against.story),
                 "values": {str(key): str(value) for key, value in against.values.items()},
                 "left": _number(left),
                 "right": _number(right),
+                "numbers_alone": numbers_alone(statement),
             }
+            if instance["numbers_alone"]:
+                summary += " No symbol of it stands for vectors or a sequence: numbers alone decide, no run is needed."
             found.append(Evidence("counterexample", part.key, on, REFUTES, summary, instance))
         elif valid:
             ratios = [ratio for point in valid if (ratio := _ratio(statement.relation, point)) is not None]
@@ -170,6 +207,14 @@ def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
                 summary = f"{len(valid)} exact instances agree; the largest left/right is {closest:.6g}."
             found.append(Evidence("property", part.key, on, SUPPORTS, summary, data))
     return found
+
+
+def numbers_alone(statement: Statement) -> bool:
+    """Whether no symbol of a statement stands for something made of vectors, or is a member of a sequence."""
+    facts = (fact.relation for fact in (*statement.hypotheses, *statement.definitions))
+    relations = [one for one in (statement.relation, *facts) if one is not None]
+    sides = [unfold(side) for one in relations for side in (one.left, one.right)]
+    return not any(str(term.func) != "ln" for side in sides for term in side.atoms(Term, AppliedUndef))
 
 
 def along_runs(part: Part, samples: Iterable[Sample], seed: int) -> list[Evidence]:

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import sympy as sp
 
+from cflag_theory.claims.engine import notation
 from cflag_theory.claims.engine.algebra import slack
 from cflag_theory.claims.engine.claim import Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof
-from cflag_theory.verify.evidence import TOLERANCE, Point, Sample, along_runs, applies, evaluate, prove, replay
+from cflag_theory.claims.ledger import LEDGER, claim
+from cflag_theory.verify.check import run_check
+from cflag_theory.verify.checks import CHECKS
+from cflag_theory.verify.evidence import (
+    TOLERANCE,
+    Point,
+    Sample,
+    along_runs,
+    applies,
+    evaluate,
+    numbers_alone,
+    prove,
+    refute,
+    replay,
+)
 
 x, y, z = sp.symbols("x y z", real=True)
 SMALL = Fact("small", at_most(x, 3), "x <= 3.")
@@ -161,3 +177,62 @@ def test_a_proof_supports_or_decides_nothing(certificate, finding):
 
 def test_a_part_without_a_proof_has_none():
     assert prove(part(at_most(x, 2), SMALL)) == []
+
+
+def test_a_refutation_is_seen_to_contradict_what_is_printed_or_says_why_it_is_not():
+    parts = [(f"{id}.{part.key}", part) for id in LEDGER for part in claim(id).parts if part.refutation]
+    seen = {name: part for name, part in parts if not part.unseen}
+    # The others speak of limits, of constants that are chosen first, or of what exists.
+    assert set(seen) == {"cflag.assumption3.2", "cflag.lemma3.1", "cfl.lemA2.1"}
+    assert len(parts) == 31
+    for name, part in seen.items():
+        (found,) = refute(part)
+        assert found.finding == "refutes", name
+        assert "read, not computed" not in found.summary
+
+
+@pytest.mark.parametrize(("id", "hypothesis"), [("cflag.lemma3", "beta"), ("cfl.lemA2", "eta")])
+def test_a_refutation_contradicts_only_where_the_printed_hypotheses_hold(id, hypothesis):
+    part = claim(id).parts[0]
+    hypotheses = tuple(
+        replace(fact, relation=at_most(2 * fact.relation.left, fact.relation.right))
+        if fact.name == hypothesis
+        else fact
+        for fact in part.printed.hypotheses
+    )
+    assert hypotheses != part.printed.hypotheses
+    (found,) = refute(replace(part, printed=replace(part.printed, hypotheses=hypotheses)))
+    assert found.finding == "undecided"
+
+
+def test_a_contradiction_that_is_read_says_so():
+    part = claim("cflag.thm5").parts[0]
+    (found,) = refute(part)
+    assert found.finding == "refutes"
+    assert found.summary.endswith(f"That it does is read, not computed: {part.unseen}.")
+    assert found.data["unseen"] == part.unseen
+
+
+def test_a_relation_between_numbers_alone_is_marked():
+    (found,) = replay(part(at_most(x, 2)), points(3))
+    assert found.data["numbers_alone"] is True
+    assert "no run is needed" in found.summary
+    member = sp.Function("member", real=True)
+    for relation, hypotheses in (
+        (at_most(member(1), 2), ()),
+        (at_most(x, 2), (Fact("member", equal(x, member(1)), ""),)),
+        (at_most(notation.grad_f2, 2), ()),
+    ):
+        subject = Statement("", relation, hypotheses)
+        assert not numbers_alone(subject)
+        values = {x: 3, member(1): 3, notation.grad_f2: 3}
+        (found,) = replay(Part("1", subject), [Point(values, ("x = 3.",))])
+        assert found.data["numbers_alone"] is False
+        assert "no run" not in found.summary
+
+
+@pytest.mark.parametrize(("id", "alone"), [("cflag.eq177", True), ("cflag.eq7", False), ("cfl.c2", True)])
+def test_the_mark_follows_from_the_statement(id, alone):
+    found = run_check(claim(id), CHECKS[id]).counterexample
+    assert found.data["numbers_alone"] is alone
+    assert ("no run is needed" in found.summary) is alone

@@ -174,12 +174,19 @@ class Sharp:
         return float(self.printed / self.value)
 
 
+#: Why no engine can see that a refutation contradicts the printed statement.
+FOR_NO_CONSTANT = "the statement chooses a constant first, and the family leaves none"
+A_LIMIT = "the statement is about a limit"
+
+
 @dataclass(frozen=True)
 class Part:
     """One of the statements of a claim: as printed, and what replaces it if that fails.
 
     `refutation` is a proved statement about an explicit instance that contradicts the printed one, such as a closed
-    form of the iterates for a statement about a limit; its words say why it does.
+    form of the iterates for a statement about a limit; its words say why it does. The examiner's engines must see the
+    contradiction, in which `family` says what symbols of the printed statement are in the instance. Where they cannot,
+    as for a limit or "for no constant", `unseen` says why: then the contradiction is read, and listed as such.
     """
 
     key: str
@@ -187,6 +194,8 @@ class Part:
     repair: Repair | None = None
     sharp: Sharp | None = None
     refutation: Statement | None = None
+    family: tuple[tuple[sp.Expr, sp.Expr], ...] = ()
+    unseen: str = ""
 
 
 def statements(part: Part) -> dict[str, Statement]:

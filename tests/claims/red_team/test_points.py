@@ -23,8 +23,13 @@ def replayed(relation, **values):
     return lambda: replay(Part("1", Statement("", relation)), [point])[0].summary
 
 
-def refuted(printed, refutation):
-    return lambda: refute(Part("1", Statement("", printed), refutation=refutation()))[0].summary
+def refuted(printed, refutation, *hypotheses, **fields):
+    return lambda: refute(Part("1", Statement("", printed, hypotheses), refutation=refutation(), **fields))[0].summary
+
+
+def at(number):
+    """The instance w = number, where w is above 1."""
+    return claims(below(1, w), Obligation("s", below(1, w), ("a",)), given=(fact("a", equal(w, number)),))
 
 
 @table(
@@ -52,6 +57,32 @@ def refuted(printed, refutation):
         refuted(at_most(w, 1), claims(equal(4, 4), Obligation("s", equal(4, 4), ()))),
         "true of everything",
     ),
+    Attack(
+        "a refutation of something else",
+        refuted(at_most(p, 1), at(3)),
+        "what it shows does not contradict the printed statement",
+    ),
+    Attack(
+        "another name for what it is about",
+        refuted(at_most(p, 1), at(3), family=((p, w - 3),)),
+        "what it shows does not contradict the printed statement",
+    ),
+    Attack(
+        "an instance outside of the hypotheses",
+        refuted(at_most(w, 1), at(3), fact("small", at_most(w, 2))),
+        "it contradicts the hypotheses of the printed statement",
+    ),
+    Attack(
+        "the same, where the contradiction is read",
+        refuted(None, at(3), fact("small", at_most(p, 2)), family=((p, w),), unseen="a limit"),
+        "it contradicts the hypotheses of the printed statement",
+    ),
+    Attack(
+        "an instance that may be outside of the hypotheses",
+        refuted(at_most(w, 1), at(3), fact("small", at_most(p, 2))),
+        "it need not satisfy 'small' of the printed statement",
+    ),
+    Attack("a refutation of words", refuted(None, at(3)), "no relation is printed for it to contradict"),
 )
 def test_instances(attack):
     assert attack.sentence in answer(attack)

@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import A_LIMIT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, alpha, beta, k, m, sequence, sum2, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Induction, Obligation, Proof
@@ -64,7 +64,7 @@ def eq14() -> Claim:
         "C-FLAG",
         "(14)",
         "The step-size problem",
-        (Part("1", printed, refutation=refutation),),
+        (Part("1", printed, refutation=refutation, unseen="the statement is that a least value is attained"),),
         (
             "Under transference, Lambda > 0, the infimum is -Lambda^2 / (2 L ||S||^2), approached as alpha -> 0: what "
             "(14) asks for is to leave the memory alone.",
@@ -86,11 +86,13 @@ def sec5_guarantee() -> Claim:
         "f",
         Statement(words + "f: min_t ||grad f(x_t)|| tends to 0.", None),
         refutation=_divergence(),
+        unseen=A_LIMIT,
     )
     of_g = Part(
         "g",
         Statement(words + "g: min_t ||grad g(x_t)|| tends to 0.", None),
         refutation=_idle(),
+        unseen=A_LIMIT,
     )
     return Claim(
         "cflag.sec5_guarantee",

@@ -27,7 +27,7 @@ from cflag_theory.claims.c_flag.past_task.runs import (
 )
 from cflag_theory.claims.c_flag.problem.memory import LEMMA10, memory_norm
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, delayed_sum, k, m, r, sequence, symbol, unfold
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
@@ -182,7 +182,7 @@ def _bounded(id: str, where: str, title: str, printed: Statement, mended: Statem
         "C-FLAG",
         where,
         title,
-        (Part("1", printed, repair, refutation=family),),
+        (Part("1", printed, repair, refutation=family, unseen=FOR_NO_CONSTANT),),
         (
             '"< O(.)" is read as at most C times that, C independent of T.',
             "alpha < 2/(L(1 + m)) does not make one draw of the memory descend: with b = sqrt(m) grad f a step is "

@@ -8,7 +8,7 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.forgetting.terms import LEMMA11, RATIO, Gamma, omega2
 from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
+from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, r, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
@@ -293,6 +293,7 @@ def eq164(slip: Any = L) -> Claim:
             repaired,
         ),
         refutation=_blow_up(),
+        unseen=FOR_NO_CONSTANT,
     )
     return Claim(
         "cflag.eq164",

@@ -26,7 +26,7 @@ from cflag_theory.claims.c_flag.past_task.ours.rates import ROOT_BIAS
 from cflag_theory.claims.c_flag.past_task.runs import T, least, root_m, s, t
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
+from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Least
 from cflag_theory.claims.engine.relation import at_most, below, equal
@@ -175,7 +175,7 @@ def thm5(constant: Any = 1) -> Claim:
         "C-FLAG",
         "Theorem 5",
         "Rate O(1/sqrt(T)) on the past task",
-        (Part("1", printed, repair, refutation=floor()),),
+        (Part("1", printed, repair, refutation=floor(), unseen=FOR_NO_CONSTANT),),
         (
             "The family leaves x_1 where it is, so only the derivatives at x_1 = 1 count: the quadratics in x_1 may be "
             "replaced by functions with bounded gradients.",
@@ -255,7 +255,7 @@ def cor17(constant: Any = 1) -> Claim:
         "C-FLAG",
         "Corollary 17",
         "IFO calls O(1/epsilon^2)",
-        (Part("1", printed, repair, refutation=floor()),),
+        (Part("1", printed, repair, refutation=floor(), unseen=FOR_NO_CONSTANT),),
         (
             "On the family that refutes it no epsilon < 1/36 is ever reached.",
             "The proof counts one IFO call a step. A round takes n_i + (E - 1) component gradients of g_i at every "

@@ -8,7 +8,7 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.problem.memory import mean_bias
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
+from cflag_theory.claims.engine.claim import A_LIMIT, Claim, Fact, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import (
     L,
     alpha,
@@ -141,6 +141,7 @@ def overfitting_mean(value: Any = FAMILY_VALUE) -> Claim:
                 Statement("E[B(t)] tends to zero as t grows, memory drawn once before the run.", None),
                 repair,
                 refutation=_family(sp.sympify(value)),
+                unseen=A_LIMIT,
             ),
         ),
         (

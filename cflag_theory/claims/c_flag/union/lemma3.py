@@ -25,6 +25,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, setting
 from cflag_theory.claims.engine.notation import (
+    E,
     L,
     alpha,
     beta,
@@ -126,20 +127,31 @@ def eq68() -> Claim:
     )
 
 
+def _loss(value: sp.Expr) -> sp.Expr:
+    return value * (value - 1) / 2
+
+
+#: What the symbols of (11) are in the refutation. Its gradient is that of every round, so of the least one.
+FAMILY = (
+    (least, (line(t) - sp.Rational(1, 2)) ** 2),
+    *((h(end), _loss(line(end))) for end in (0, T)),
+    *((rate, sp.Rational(1, 60)) for rate in (alpha, beta)),
+    (L, sp.S.One),
+    (E, sp.Integer(2)),
+)
+
+
 def _refutation() -> Statement:
     """Algorithm 1 started where it stays, on f_memory = x^2/2 and g = (x - 1)^2/2 with E = 2."""
     step = sp.Rational(1, 60)
     rest = (2 - step) / (3 - step)
     floor = (rest - sp.Rational(1, 2)) ** 2
 
-    def loss(value: sp.Expr) -> sp.Expr:
-        return value * (value - 1) / 2
-
     def at(index: sp.Expr) -> Relation:
         return equal(line(index), rest)
 
     first, last, now = line(0), line(T), line(t)
-    goal = below(60 / T * (loss(first) - loss(last)), (now - sp.Rational(1, 2)) ** 2)
+    goal = below(60 / T * (_loss(first) - _loss(last)), (now - sp.Rational(1, 2)) ** 2)
     moved = line(k) - step * line(k) - step * (line(k) - 1) * (2 - step)
     return Statement(
         f"Algorithm 1 with N = 1, f_memory = x^2/2, g = x^2/2 - x, |M| = |C| = 1, E = 2, alpha = beta = 1/60 = "
@@ -184,7 +196,7 @@ def lemma3(constant: Any = 60) -> Claim:
         "C-FLAG",
         "Lemma 3, (11)",
         "Convergence on the union, for Algorithm 1",
-        (Part("1", printed, refutation=_refutation()),),
+        (Part("1", printed, refutation=_refutation(), family=FAMILY),),
         (
             "The proof is about other iterates, those of (67)-(68), for which the bound is true: "
             "cflag.lemma3_surrogate.",

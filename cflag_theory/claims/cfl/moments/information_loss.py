@@ -121,6 +121,7 @@ def lemB3(constant: Any = 1) -> Claim:
                     "typo", "the mean of the Hessian along the segment in place of the Hessian at one point", mended
                 ),
                 refutation=off_the_segment(),
+                unseen="the statement is that a point of the segment exists",
             ),
         ),
         (

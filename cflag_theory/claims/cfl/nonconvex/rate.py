@@ -13,7 +13,7 @@ from cflag_theory.claims.cfl.nonconvex.ours.fedavg import reached
 from cflag_theory.claims.cfl.nonconvex.ours.rate import fall
 from cflag_theory.claims.cfl.nonconvex.progress import INGREDIENTS, coefficient, earlier, f_next, f_now, progress
 from cflag_theory.claims.cfl.symbols import D2, R2, K, N, T, eta
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
+from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof
@@ -86,6 +86,7 @@ def nc_rate(numerator: Any = D2) -> Claim:
             ),
         ),
         refutation=family,
+        unseen=FOR_NO_CONSTANT,
     )
     rest = progress().right - f_now - eta * coefficient() * grad2
     relation = Fact(
@@ -116,8 +117,20 @@ def nc_rate(numerator: Any = D2) -> Claim:
     )
     words = "the mean over T rounds of E||grad f(w_t)||^2 reaches every eps > 0 with T = O(1/eps^2), the constants not "
     words += "depending on eps."
-    average = Part("1a", Statement(f"Theorems 4.4 and B.6, non-convex FedAvg: {words}", None), reached(), None, floor())
-    continual = Part("1b", Statement(f"Theorems 4.1 and B.5, non-convex CFL: {words}", None), refutation=floor())
+    average = Part(
+        "1a",
+        Statement(f"Theorems 4.4 and B.6, non-convex FedAvg: {words}", None),
+        reached(),
+        None,
+        floor(),
+        unseen=FOR_NO_CONSTANT,
+    )
+    continual = Part(
+        "1b",
+        Statement(f"Theorems 4.1 and B.5, non-convex CFL: {words}", None),
+        refutation=floor(),
+        unseen=FOR_NO_CONSTANT,
+    )
     return Claim(
         "cfl.nc_rate",
         "CFL",

@@ -21,7 +21,7 @@ from cflag_theory.claims.cfl.rates.weighted_means import (
 from cflag_theory.claims.cfl.symbols import T
 from cflag_theory.claims.cfl.techniques.chebyshev import ln
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
@@ -163,7 +163,7 @@ def phi_rate(constant: Any = 4) -> Claim:
         "CFL",
         "App. B.4.4, the bound of phi",
         'The "- ln T/T" term of phi',
-        (Part("1", swallowed), Part("2", term, repair, refutation=_fixed_step())),
+        (Part("1", swallowed), Part("2", term, repair, refutation=_fixed_step(), unseen=FOR_NO_CONSTANT)),
         (
             "Lemma A.6 bounds the mean of 1/t from above; a bound of phi from above needs it from below.",
             "In O(.) the subtracted term means nothing: D^2/(D^2+R^2) - D^4/(D^2+R^2)^2 ln T/T lies between half of "

@@ -10,7 +10,7 @@ import sympy as sp
 from cflag_theory.claims.cfl.rates.remarks import approached, limit
 from cflag_theory.claims.cfl.symbols import A2, B2, C2, G2, R2, eta
 from cflag_theory.claims.cfl.weights.independent import M2, SHARED, W, chosen, least_noise, shared
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
 from cflag_theory.claims.engine.steps import Induction, Obligation, Proof
@@ -110,6 +110,7 @@ def thm4_7() -> Claim:
                     None,
                 ),
                 refutation=floor(),
+                unseen=FOR_NO_CONSTANT,
             ),
         ),
         (

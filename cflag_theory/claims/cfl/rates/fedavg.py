@@ -31,7 +31,7 @@ from cflag_theory.claims.cfl.symbols import mu as convexity
 from cflag_theory.claims.cfl.vectors import draw
 from cflag_theory.claims.cfl.vectors import over_past as expectation
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Least, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
@@ -230,7 +230,7 @@ def _noise(constant: Any) -> Part:
         "sigma^2/(mu T) (exp(-T/20) + 1/T), and no C serves all T.",
         sigma2,
     )
-    return Part("noise", printed, _halves(constant), refutation=family)
+    return Part("noise", printed, _halves(constant), refutation=family, unseen=FOR_NO_CONSTANT)
 
 
 def fedavg_rates(constant: Any = 1, noise: Any = 12) -> Claim:
@@ -277,10 +277,10 @@ def fedavg_rates(constant: Any = 1, noise: Any = 12) -> Claim:
         "App. B.4.4, Theorem 4.4, App. B.6 (Theorem B.6)",
         "Rates of FedAvg under time-evolving data",
         (
-            Part("strongly", first, refutation=strongly),
+            Part("strongly", first, refutation=strongly, unseen=FOR_NO_CONSTANT),
             _sign(),
             _noise(noise),
-            Part("generally", third, _fresh(constant), refutation=generally),
+            Part("generally", third, _fresh(constant), refutation=generally, unseen=FOR_NO_CONSTANT),
         ),
         (
             "Full participation with clients that stay, delta_i independent of t as Sec. 3.3 has it: FedAvg finds the "

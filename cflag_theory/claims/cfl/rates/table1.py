@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import symbol
 from cflag_theory.claims.engine.relation import below, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof
@@ -170,6 +170,7 @@ def table1(excess: Any = 1) -> Claim:
                     None,
                 ),
                 refutation=_faster(excess),
+                unseen=FOR_NO_CONSTANT,
             ),
             Part(
                 "4",

@@ -22,7 +22,7 @@ from cflag_theory.claims.cfl.rates.weighted_means import C, drift2, phi
 from cflag_theory.claims.cfl.symbols import A2, B2, G2, R2, K, N, T, c_O, eta, eta_g, sigma2
 from cflag_theory.claims.cfl.symbols import mu as convexity
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Pairs, Part, Repair, Source, Statement
+from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Pairs, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Least, index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
@@ -169,9 +169,9 @@ def sc_rate() -> Claim:
         "App. B.4.4, Theorem 4.1, App. B.5 (Theorem B.5)",
         "Strongly convex rate of CFL",
         (
-            Part("clients", first, refutation=stay),
-            Part("time", second, refutation=once),
-            Part("log", third, _noiseless_linear(), refutation=slow),
+            Part("clients", first, refutation=stay, unseen=FOR_NO_CONSTANT),
+            Part("time", second, refutation=once, unseen=FOR_NO_CONSTANT),
+            Part("log", third, _noiseless_linear(), refutation=slow, unseen=FOR_NO_CONSTANT),
         ),
         (
             "Clients that stay keep their delta_i: what the rounds find is the minimiser of their mean objective. Its "
@@ -298,10 +298,10 @@ def gc_rate() -> Claim:
         "App. B.4.4, Theorem 4.1, App. B.5 (Theorem B.5)",
         "General convex rate of CFL, to epsilon + phi",
         (
-            Part("clients", first, refutation=stay),
-            Part("time", second, refutation=once),
-            Part("units", third, _noiseless_convex(), refutation=slow),
-            Part("gradient", fourth, refutation=none),
+            Part("clients", first, refutation=stay, unseen=FOR_NO_CONSTANT),
+            Part("time", second, refutation=once, unseen=FOR_NO_CONSTANT),
+            Part("units", third, _noiseless_convex(), refutation=slow, unseen=FOR_NO_CONSTANT),
+            Part("gradient", fourth, refutation=none, unseen=FOR_NO_CONSTANT),
         ),
         (
             "The class mu = 0 contains the quadratics of every curvature up to L; a flat one turns a small mean drift "

@@ -14,7 +14,7 @@ import sympy as sp
 from cflag_theory.claims.cfl.symbols import D2, G2, R2, T, t
 from cflag_theory.claims.cfl.techniques.chebyshev import Falling, chebyshev, ln
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
@@ -227,7 +227,7 @@ def lnT(constant: Any = 4) -> Claim:
         "CFL",
         "App. B.4.4, third line after Lemma A.6 is used",
         "The mean over rounds of the minimum of Lemma B.4",
-        (Part("1", together), Part("2", term, repair, refutation=_alone())),
+        (Part("1", together), Part("2", term, repair, refutation=_alone(), unseen=FOR_NO_CONSTANT)),
         (
             "Lemma A.6 is used with the weights q_t / sum q_t, which do not decrease, so that the bound is uniform in "
             "mu eta; its sum of 1/t is here one of 1/(t - R^2/(R^2 + D^2)), whose first term grows like 1/D^2.",

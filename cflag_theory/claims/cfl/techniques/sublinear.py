@@ -106,7 +106,7 @@ def _sublinear(phi: sp.Expr, step: sp.Expr, sums: Any, lam: sp.Expr, first: sp.E
             ),
         )
     )
-    hypotheses = (Fact("eta", at_most(step, eta_max), "The step is at most eta_max."), *APART)
+    hypotheses = (_within(step), *APART)
     words = (
         "There is a step eta <= eta_max with Phi_T <= d_0/(eta_max (T+1)) + 2 sqrt(c_1 d_0/(T+1)) + 2 "
         "(d_0/(T+1))^(2/3) c_2^(1/3)"
@@ -139,7 +139,11 @@ def nothing_to_gain() -> Statement:
         )
     )
     words = "For d_t = 0 and c_1 > 0 every step eta > 0 has Phi_T = c_1 eta + c_2 eta^2 > 0, and the bound is 0."
-    return Statement(words, goal, (), proof, (*_terms(Phi, eta, total), *zero))
+    return Statement(words, goal, (_within(eta),), proof, (*_terms(Phi, eta, total), *zero))
+
+
+def _within(step: sp.Expr) -> Fact:
+    return Fact("eta", at_most(step, eta_max), "The step is at most eta_max.")
 
 
 _BEST = sp.Rational(3, 2)
