@@ -12,7 +12,7 @@ import sympy as sp
 from cflag_theory.claims.c_flag.adaptive import clients as claim
 from cflag_theory.claims.engine.notation import L, alpha, beta
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, random_rounds, with_gradients
+from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, at_rate, random_rounds, with_gradients
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import built, related, shifted, without
 
@@ -86,7 +86,7 @@ def transference_points() -> Iterator[Point]:
                     f"Client {i + 1}, {mode} case: Lambda_i = {case.a[i] @ case.G}, beta_i = {values[claim.beta_i]}."
                 )
                 for local in (Fraction(1, 9), Fraction(1), Fraction(3)):
-                    yield Point(values | {beta: local}, (case.words(), words), mode)
+                    yield Point(at_rate(values, local), (case.words(), words), mode)
                 yield Point(values, (case.words(), words), "step size")
 
 

@@ -227,6 +227,12 @@ class Round:
         )
 
 
+def at_rate(values: dict[Any, Any], rate: Fraction) -> dict[Any, Any]:
+    """The values at another beta for the same S, without those that the round's own beta enters."""
+    own = (lemmas.spread, lemmas.cross_adapted, clients.Gamma_i, clients.client_sum, clients.Gamma)
+    return {key: value for key, value in values.items() if key not in own} | {beta: rate}
+
+
 def norm(vector: Array) -> sp.Expr:
     """The Euclidean norm, exact."""
     square: Any = vector @ vector

@@ -13,7 +13,14 @@ from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import L, alpha, beta, m, sum2
 from cflag_theory.kernels import Problem, algorithm, everything, simulate
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.c_flag.adaptive.rounds import Component, Round, in_space, random_rounds, with_gradients
+from cflag_theory.verify.checks.c_flag.adaptive.rounds import (
+    Component,
+    Round,
+    at_rate,
+    in_space,
+    random_rounds,
+    with_gradients,
+)
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import built, related, scaled, shifted, without
 from cflag_theory.verify.verdict import REFUTES, UNDECIDED, Evidence
@@ -137,8 +144,7 @@ def eq16_points() -> Iterator[Point]:
         star = (1 - case.L * case.alpha) * values[claim.Lambda] / (case.L * values[sum2])
         words = f"S from these a_i: Lambda = {values[claim.Lambda]}, ||S||^2 = {values[sum2]}, beta* = {star}."
         for local in (Fraction(1, 9), Fraction(1), Fraction(3)):
-            chosen = values | {claim.beta_star: star, beta: local}
-            yield Point(chosen, (case.words(), words), "minimiser")
+            yield Point(at_rate(values, local) | {claim.beta_star: star}, (case.words(), words), "minimiser")
         yield Point(values | {claim.beta_star: star}, (case.words(), words), "step size")
     yield from _two_memories()
 
