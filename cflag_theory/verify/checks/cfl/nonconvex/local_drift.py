@@ -51,6 +51,9 @@ def nc_eq31_points() -> Iterator[Point]:
         far = [distances(world, i) for i in range(world.clients)]
         weighted = values[claim.c_B] * sum(far[i][k] for i, k in places) / len(places)
         yield Point({**values, claim.c_dist: weighted}, (story(world),), "1")
+        # In part 2 the means are over the steps of one client: the move and the squares of the whole round are others.
+        whole = (nonconvex.move2, nonconvex.inner, nonconvex.whole2, nonconvex.gap2, nonconvex.loss2)
+        values = {key: value for key, value in values.items() if key not in whole}
         for i in range(world.clients):
             for k in range(1, world.local_steps + 1):
                 of_step = {

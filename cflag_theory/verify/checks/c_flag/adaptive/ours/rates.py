@@ -62,8 +62,7 @@ def clients_points() -> Iterator[Point]:
         targets = [case.beta + (q * (G @ v) - case.L * case.beta * (v @ S)) / (case.L * (v @ v)) for v in a]
         betas = [max(Fraction(0), target) for target in targets]
         D = (p * (np.array(betas, dtype=object) - case.beta)) @ a
-        known = case.values()
-        known |= {
+        whole = {
             claim.norm2: (case.beta * S + D) @ (case.beta * S + D),
             claim.memory_dot_D: G @ D,
             claim.S2: S @ S,
@@ -71,10 +70,10 @@ def clients_points() -> Iterator[Point]:
             claim.moved2: sum(w * (b - case.beta) ** 2 * (v @ v) for w, b, v in zip(p, betas, a, strict=True)),
         }
         taken = case.simulated("clients").column("Gamma")[0, 0]
-        after = case.L / 2 * known[claim.norm2] - q * (case.beta * (G @ S) + G @ D)
+        after = case.L / 2 * whole[claim.norm2] - q * (case.beta * (G @ S) + G @ D)
         case.agree("Gamma at the clients' rates", after == taken)
-        words = f"beta_i = {', '.join(map(str, betas))}; Gamma = {known[clients_claim.Gamma]} before, {taken} after."
-        for v, target, rate in zip(a, targets, betas, strict=True):
+        rates = ", ".join(map(str, betas))
+        for i, (v, target, rate) in enumerate(zip(a, targets, betas, strict=True)):
             one = {
                 claim.a_i2: v @ v,
                 claim.a_dot_S: v @ S,
@@ -82,7 +81,9 @@ def clients_points() -> Iterator[Point]:
                 clients_claim.Lambda_i: G @ v,
                 clients_claim.beta_i: rate,
             }
-            yield Point(known | one, (case.words(), words))
+            known = case.values(client=i) | whole | one
+            words = f"beta_i = {rates}; Gamma = {known[clients_claim.Gamma]} before, {taken} after."
+            yield Point(known, (case.words(), words))
 
 
 def condition_points() -> Iterator[Point]:
