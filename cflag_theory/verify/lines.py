@@ -239,8 +239,8 @@ class _Place:
             choices.append(
                 [n for n in dict.fromkeys(values) if all(self.value(leaf, {index: n}) is not None for leaf in own)]
             )
-        for values in product(*choices):
-            where = dict(zip(running, values, strict=True))
+        for chosen in product(*choices):
+            where = dict(zip(running, chosen, strict=True))
             if all(self.value(leaf, where) is not None for leaf in _leaves(relation)):
                 yield where
 
