@@ -26,9 +26,9 @@ TOLERANCE = 1e-11
 
 @dataclass(frozen=True)
 class Point:
-    """An exact instance: a value for every symbol of the statements, and the `story`: lines from which to replay it.
+    """An exact instance: a value for every symbol of the statements, and where it refutes one, the `story` behind it.
 
-    `part` restricts it to one part of the claim.
+    The story is lines from which to replay it, besides the values. `part` restricts it to one part of the claim.
 
     Raises
     ------
@@ -37,11 +37,16 @@ class Point:
     """
 
     values: Mapping[sp.Expr, Any]
-    story: tuple[str, ...]
+    story: tuple[str, ...] = ()
     part: str | None = None
 
     def __post_init__(self) -> None:
         consistent(self.values)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The story; without one, the values."""
+        return self.story or (", ".join(f"{key} = {value}" for key, value in self.values.items()),)
 
 
 @dataclass(frozen=True)
@@ -159,7 +164,7 @@ def applies(statement: Statement, point: Point) -> bool:
     for fact in statement.definitions:
         if fact.relation.covered_by(point.values) and not fact.relation.holds_at(point.values):
             raise ValueError(
-                f"the instance {point.story[0]!r} contradicts the definition {fact.name!r}: {fact.relation}"
+                f"the instance {point.lines[0]!r} contradicts the definition {fact.name!r}: {fact.relation}"
             )
     return all(fact.relation.holds_at(point.values) for fact in statement.hypotheses)
 

@@ -24,7 +24,7 @@ from cflag_theory.claims.c_flag.union.tracking import L_memory
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2, grad_g, k
 from cflag_theory.kernels import Problem, Trace
 from cflag_theory.kernels.numbers import Array
-from cflag_theory.verify.witnesses.instances import exact_run, root
+from cflag_theory.verify.witnesses.instances import described, exact_run, root
 from cflag_theory.verify.worst_cases.recursions import LocalWorst
 
 
@@ -58,6 +58,15 @@ class ExactRound:
     beta: Fraction
     local_steps: int
     orders: Array | None = None
+
+    @property
+    def words(self) -> str:
+        """The round in one line."""
+        refreshed = "" if self.orders is None else f", components refreshed {self.orders.tolist()}"
+        return (
+            f"{described(self.problem)}; a memory of everything (b = 0); alpha = {self.alpha}, beta = {self.beta}, E = "
+            f"{self.local_steps}{refreshed}."
+        )
 
     @cached_property
     def trace(self) -> Trace:

@@ -22,6 +22,7 @@ from cflag_theory.claims.cfl.one_round.ours import round as one_round
 from cflag_theory.claims.cfl.rates import floors
 from cflag_theory.claims.cfl.vectors import client, draw, fresh
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run
 from cflag_theory.verify.witnesses.one_round import Client, Round, expectation, of_world
 
@@ -30,10 +31,15 @@ _ZERO = Fraction(0)
 
 @dataclass(frozen=True)
 class WorldRound:
-    """Round t of a world, over all draws of its drifts and noises."""
+    """A round of a world, by default its last, over all draws of its drifts and noises."""
 
     world: DriftRounds
-    t: int
+    round: int | None = None
+
+    @property
+    def t(self) -> int:
+        """Its index."""
+        return self.round or self.world.rounds
 
     def __getitem__(self, symbol: sp.Expr) -> Any:
         return TABLE[symbol](self)
@@ -41,6 +47,15 @@ class WorldRound:
     def values(self, *chosen: sp.Expr) -> dict[Any, Any]:
         """The values of these symbols, in this order."""
         return {symbol: self[symbol] for symbol in chosen}
+
+    @property
+    def words(self) -> str:
+        """Which round it is."""
+        return f"{self.world.words} Round {self.t}."
+
+    def point(self, *chosen: sp.Expr, more: Mapping[Any, Any] | None = None, part: str | None = None) -> Point:
+        """The values of these symbols, and `more`, as an exact instance."""
+        return Point(self.values(*chosen) | dict(more or {}), (self.words,), part)
 
     @property
     def star(self) -> Fraction:

@@ -18,6 +18,20 @@ LIMIT = 2**16
 _ZERO = Fraction(0)
 
 
+#: A row of weights a round.
+Rows = tuple[tuple[Fraction, ...], ...]
+
+
+def even(rounds: int) -> Rows:
+    """The weights of Lemma B.4 for R = 0: p_tau = 1/t."""
+    return tuple((Fraction(1, t),) * t for t in range(1, rounds + 1))
+
+
+def current(rounds: int) -> Rows:
+    """FedAvg: p_t = 1."""
+    return tuple((_ZERO,) * (t - 1) + (Fraction(1),) for t in range(1, rounds + 1))
+
+
 @dataclass(frozen=True)
 class Run:
     """One run: all iterates and all drifts of one draw. Rounds t = 1, 2, ... and clients i = 0, 1, ... throughout.
@@ -106,7 +120,7 @@ class DriftRounds:
     Fraction(1, 2)
     """
 
-    weights: tuple[tuple[Fraction, ...], ...]
+    weights: Rows
     start: Fraction = _ZERO
     a: Fraction = Fraction(1)
     b: Fraction = _ZERO
@@ -134,6 +148,18 @@ class DriftRounds:
     def rounds(self) -> int:
         """Number of rounds."""
         return len(self.weights)
+
+    @property
+    def words(self) -> str:
+        """The world in one line."""
+        shown = {name: getattr(self, name) for name in ("G", "B", "D", "A", "sigma", "R")}
+        drifts = ", ".join(f"{name} = {value}" for name, value in shown.items() if value) or "no drift"
+        return (
+            f"f = ({self.a}) w^2/2 - ({self.b}) w near the start {self.start}, N = {self.clients}, K = "
+            f"{self.local_steps}, eta_l = {self.eta_l}, eta_g = {self.eta_g}, weights "
+            f"{' and '.join(map(str, self.weights[-1]))}, {drifts}{', new clients in every round' * self.stateless}; "
+            f"all {self.draws} sign draws."
+        )
 
     @property
     def eta(self) -> Fraction:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import isqrt
 
 import numpy as np
@@ -25,6 +26,8 @@ from cflag_theory.kernels import (
 )
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.by_name import quadratic
+from cflag_theory.kernels.problems.objective import component_gradient
+from cflag_theory.kernels.problems.problem import Components
 
 #: A component a x^2 / 2 - b x on the line, as (a, b).
 Component = tuple[int | Fraction, int | Fraction]
@@ -53,6 +56,24 @@ def on_the_line(
         L=Fraction(L),
         p=np.array(weights, dtype=object),
         start=np.array([Fraction(start)], dtype=object),
+    )
+
+
+def described(problem: Problem) -> str:
+    """An exact problem on the line in words."""
+
+    def slopes(part: Components, j: int) -> list[Fraction]:
+        return [component_gradient(problem.potential, part, j, np.array([Fraction(x)]))[0] for x in (0, 1)]
+
+    def shown(part: Components) -> str:
+        pairs = [slopes(part, j) for j in range(int(part.client_start[-1]))]
+        words = [f"({there - here}, {-here})" for here, there in pairs]
+        return "; ".join(" ".join(words[a:b]) for a, b in pairwise(part.client_start.tolist()))
+
+    return (
+        f"N = {problem.clients}, p = {', '.join(map(str, problem.p))}, components (a, b) of a x^2/2 - b x by client: "
+        f"past {shown(problem.past)}, current {shown(problem.current)}; x_0 = {problem.start[0]}, L = "
+        f"{problem.constants['L'].value}"
     )
 
 

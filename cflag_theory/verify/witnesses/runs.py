@@ -18,7 +18,7 @@ from cflag_theory.kernels import Problem
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.objective import gradients, values
 from cflag_theory.kernels.problems.problem import Components
-from cflag_theory.verify.witnesses.instances import exact_run
+from cflag_theory.verify.witnesses.instances import described, exact_run
 
 #: The kept past component of every client, as an index into all past components.
 Kept = tuple[int, ...]
@@ -54,6 +54,15 @@ class Exact:
         """The problem's L."""
         value: Fraction = self.problem.constants["L"].value
         return value
+
+    @property
+    def words(self) -> str:
+        """The problem, its step sizes and its memory in one line."""
+        drawn = "anew every round" if self.redraw else "once"
+        return (
+            f"{described(self.problem)}, alpha = {self.alpha}, beta = {self.beta}, E = {self.local_steps}, T = "
+            f"{self.rounds}; each memory keeps one past component, drawn {drawn}."
+        )
 
     def draws(self) -> list[Kept]:
         """Every memory of one component a client."""

@@ -31,7 +31,7 @@ def _average() -> list[Round]:
 def eq184_points() -> Iterator[Point]:
     """The average case, rounds outside it, and all draws of two memories."""
     for case in [*_average(), *random_rounds(6, 184)]:
-        yield Point(case.values(), (case.words(),), "1")
+        yield Point(case.values(), part="1")
     # Two clients, orthogonal a_i; each memory keeps one of two past components with gradients (1, 1) and (2, 0).
     draws = []
     for kept in product(([1, 1], [2, 0]), repeat=2):
@@ -41,9 +41,8 @@ def eq184_points() -> Iterator[Point]:
         claim.mean_Gamma: sum(values[claim.Gamma] for values in draws) / len(draws),
         claim.mean_client_sum: sum(values[claim.client_sum] for values in draws) / len(draws),
     }
-    words = "N = 2, E = 1, a_1 = (-1, 1), a_2 = (2, 2); each memory draws its gradient from (1, 1) and (2, 0): 4 draws."
     for values in draws:
-        yield Point(values | means, (words,), "2")
+        yield Point(values | means, part="2")
 
 
 def eq188_points() -> Iterator[Point]:

@@ -126,8 +126,7 @@ def sign_points() -> Iterator[Point]:
         (Fraction(1), Fraction(7, 3)), (Fraction(1, 2), Fraction(1), Fraction(1001, 1000), Fraction(4)), _SHARES
     ):
         step = share * 2 / (smoothness * (1 + bias))
-        words = f"L = {smoothness}, m = {bias}, alpha = {step}: 1 - L alpha = {1 - smoothness * step}."
-        yield Point({L: smoothness, m: bias, alpha: step}, (words,))
+        yield Point({L: smoothness, m: bias, alpha: step})
 
 
 def eq16_points() -> Iterator[Point]:

@@ -65,14 +65,7 @@ def _forgetting(diminishing: bool) -> Iterator[Point]:
             claim.C: sp.sympify(C),
             claim.Gamma_sum: Gamma,
         }
-        yield Point(
-            values,
-            (
-                f"N = 1, f = g = x^2/2, b = +-{scale} grad f drawn once, x_0 = 1, alpha = {step}, beta = {local}, E = "
-                f"{steps}, T = {rounds}.",
-                f"sum_t E Gamma(t) = {Gamma}, ||grad g(x_t)|| <= G = 1.",
-            ),
-        )
+        yield Point(values)
 
 
 def lemma4_points() -> Iterator[Point]:

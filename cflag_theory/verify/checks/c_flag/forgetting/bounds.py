@@ -29,14 +29,7 @@ def points() -> Iterator[Point]:
     """A grid over L, m, r and alpha at the step size of Lemma 18."""
     for smoothness, bias, ratio, share in product(_SMOOTHNESS, _BIAS, _RATIO, _SHARE):
         step = share * 2 / (smoothness * (1 + bias))
-        yield Point(
-            {L: smoothness, m: bias, r: ratio, alpha: step, E: 5, beta: 1 / (300 * smoothness)},
-            (
-                f"L = {smoothness}, m = {bias}, r = {ratio}, E = 5, beta = 1/(60 L E) = {1 / (300 * smoothness)}, "
-                f"alpha = {step}.",
-                f"alpha < 2/(L(1 + m)) = {2 / (smoothness * (1 + bias))}, and 1 - L alpha = {1 - smoothness * step}.",
-            ),
-        )
+        yield Point({L: smoothness, m: bias, r: ratio, alpha: step, E: 5, beta: 1 / (300 * smoothness)})
 
 
 def _tug_of_war(slope: int) -> Problem:
@@ -51,25 +44,13 @@ def eq161_points() -> Iterator[Point]:
     ):
         problem = _tug_of_war(slope)
         at = ExactRound(problem, step, local, steps)
-        h, after = of(at, claim.h(claim.t), claim.h(claim.t + 1)).values()
-        bias = at.root("grad_memory2") / at.root("grad_g2")
         values = {
-            **of(at, L),
+            **of(at, L, alpha, beta, E, grad_g, grad_union, memory, Gamma, claim.h(claim.t), claim.h(claim.t + 1)),
             m: 0,
-            r: bias,
-            **of(at, alpha, beta, E, grad_g, grad_union, memory),
+            r: at.root("grad_memory2") / at.root("grad_g2"),
             omega2: omega_squared(problem),
-            **of(at, Gamma, claim.h(claim.t), claim.h(claim.t + 1)),
         }
-        yield Point(
-            values,
-            (
-                f"N = 1, f = x^2/2, g = x^2/2 - {slope} x, h~ = (f + g)/2, x_0 = 1, L = 1; memory keeps everything, "
-                f"so b = 0 and m = 0; alpha = {step}, beta = {local}, E = {steps}, one round (T = 1).",
-                f"Assumption 3 holds at x_0 with r = |grad f|/|grad g| = {bias}; omega^2 = {values[omega2]}, at any x.",
-                f"h~ goes from {h} to {after}, and Gamma(0) = {values[Gamma]}.",
-            ),
-        )
+        yield Point(values, (f"{at.words} h~ = (f + g)/2.",))
 
 
 def eq163_points() -> Iterator[Point]:
@@ -91,11 +72,7 @@ def eq163_points() -> Iterator[Point]:
                 claim.ratio: ratio,
                 claim.Q_constant: Q,
                 omega2: omega,
-            },
-            (
-                f"N = 1, f = x^2/2, g = x^2/2 - {slope} x, x_0 = 1, L = 1, alpha = 1/2, beta = 1/60, E = 1; h~ "
-                f"goes through {', '.join(map(str, h))}.",
-            ),
+            }
         )
 
 
@@ -120,11 +97,7 @@ def eq164_points() -> Iterator[Point]:
                 claim.decrease: decrease,
                 claim.T: rounds,
                 omega2: Fraction(1, 4),
-            },
-            (
-                f"L = {smoothness}, E = {steps}, r = {ratio}, alpha = {step}, beta = {local} (beta L E = {u}), "
-                f"T = {rounds}, h~(x_0) - h~(x_T) = {decrease}, omega^2 = 1/4.",
-            ),
+            }
         )
 
 

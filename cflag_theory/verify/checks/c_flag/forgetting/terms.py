@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
@@ -22,7 +22,7 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.planted import built, without
 from cflag_theory.verify.quantities.c_flag import of
-from cflag_theory.verify.witnesses.instances import Component, on_the_line, random_runs, rationals
+from cflag_theory.verify.witnesses.instances import described, on_the_line, random_runs, rationals
 from cflag_theory.verify.witnesses.paths import Round, norm, walk
 
 _ROUNDS, _SEED = 12, 149
@@ -86,33 +86,15 @@ def _members(part: Any, client: int) -> range:
     return range(int(part.client_start[client]), int(part.client_start[client + 1]))
 
 
-def exact_point(
-    past: Sequence[Sequence[Component]],
-    current: Sequence[Sequence[Component]],
-    orders: Ints,
-    *,
-    start: int | Fraction,
-    step: Fraction,
-    local: Fraction,
-) -> tuple[Problem, dict[Any, Any], tuple[str, ...]]:
-    """One exact round on the line with L = 1: the problem, its values and its story."""
-    problem = on_the_line(past, current, start=start, L=1)
-    found = walk(problem, beta=local, orders=orders)
-    steps = orders.shape[1]
-    values = terms(found, Fraction(1), step, local)
-    values |= {E: steps, k: steps - 1, claim.N: problem.clients, claim.grad_union: norm(union_gradient(problem))}
-    shown = "; ".join(
-        f"{name} " + ", ".join("mean of " + " and ".join(f"({a}, {b})" for a, b in client) for client in task)
-        for name, task in (("past", past), ("current", current))
-    )
-    story = (
-        f"N = {problem.clients} with equal weights, components (a, b) stand for a x^2/2 - b x: {shown}. x_t = {start}, "
-        f"L = 1, memory keeps everything (m = 0), alpha = {step}, beta = {local}, E = {steps}, refreshed components "
-        f"{orders.tolist()}.",
-        f"grad f_memory = {found.grad_f_memory[0]}, grad g = {found.grad_g[0]}, r = {values[r]}, sum_k rho_k = "
-        f"{found.rho_sum[0]}, sum_k e_k = {found.error_sum[0]}, Gamma(t) = {values[claim.Gamma]}.",
-    )
-    return problem, values, story
+def exact_values(problem: Problem, orders: Ints, *, step: Fraction, local: Fraction) -> dict[Any, Any]:
+    """The values of one exact round on the line with L = 1."""
+    values = terms(walk(problem, beta=local, orders=orders), Fraction(1), step, local)
+    steps, union = orders.shape[1], norm(union_gradient(problem))
+    return values | {E: steps, k: steps - 1, claim.N: problem.clients, claim.grad_union: union}
+
+
+def _story(problem: Problem, orders: Ints) -> tuple[str, ...]:
+    return (f"{described(problem)}; memory keeps everything (m = 0), refreshed components {orders.tolist()}.",)
 
 
 _UP, _DOWN = (1, 1), (-1, -1)
@@ -145,33 +127,24 @@ def points() -> tuple[Point, ...]:
 
 def _points() -> Iterator[Point]:
     for past, current, orders, step, local in _chosen():
-        problem, values, story = exact_point(past, current, np.array(orders), start=0, step=step, local=local)
+        problem, refreshed = on_the_line(past, current, start=0, L=1), np.array(orders)
+        values = exact_values(problem, refreshed, step=step, local=local)
         if past[0][0] == current[0][0]:
-            omega2 = omega_squared(problem)
-            values[claim.omega2] = omega2
-            story += (f"grad h~ = {union_gradient(problem)[0]} and omega^2 = {omega2}: past and current data agree.",)
-        yield Point(values, story)
+            values[claim.omega2] = omega_squared(problem)
+        yield Point(values, _story(problem, refreshed))
     rng = np.random.default_rng(_SEED)
     for case in range(_ROUNDS):
         clients, n, steps = 1 + case % 3, int(rng.integers(1, 4)), int(rng.integers(1, 5))
         share = (Fraction(1, 4), Fraction(1, 12), Fraction(1, 60))[case // 3 % 3]
         step = Fraction(int(rng.integers(1, 8)), 4)
         curvature = rationals(rng, 1, span=4)[0] or Fraction(1, 2)
-        tasks = [
-            [[(curvature, b) for b in rationals(rng, n)] for _ in range(clients)],
-            [[(curvature, b) for b in rationals(rng, n)] for _ in range(clients)],
-        ]
-        problem, values, story = exact_point(
-            tasks[0],
-            tasks[1],
-            rng.integers(0, n, (clients, steps)),
-            start=rationals(rng, 1)[0],
-            step=step,
-            local=share / steps,
-        )
+        tasks = [[[(curvature, b) for b in rationals(rng, n)] for _ in range(clients)] for _ in range(2)]
+        orders = rng.integers(0, n, (clients, steps))
+        problem = on_the_line(*tasks, start=rationals(rng, 1)[0], L=1)
+        values = exact_values(problem, orders, step=step, local=share / steps)
         values[claim.omega2] = omega_squared(problem)
         if values[grad_g] and step < 2:
-            yield Point(values, (*story, f"omega^2 = {values[claim.omega2]}."))
+            yield Point(values, _story(problem, orders))
 
 
 def samples(seed: int, count: int) -> Iterator[Sample]:

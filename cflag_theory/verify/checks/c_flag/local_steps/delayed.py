@@ -17,7 +17,7 @@ _SIZES = ((2, 2), (8, 8), (32, 64))
 
 def error_points() -> Iterator[Point]:
     """Many concave components of which one is refreshed again and again."""
-    return points(error, _SIZES, Fraction(1, 12), "error ||e_{t,k}||")
+    return points(error, _SIZES, Fraction(1, 12))
 
 
 def error_samples(seed: int, count: int) -> Iterator[Sample]:

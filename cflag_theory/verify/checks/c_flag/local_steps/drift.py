@@ -32,29 +32,16 @@ def concave_round(steps: int, n: int, step: Fraction) -> ExactRound:
     return ExactRound(problem, Fraction(1, 2), step, steps, np.zeros((1, 1, steps), dtype=np.int64))
 
 
-def _story(steps: int, n: int, u: Fraction, reached: str) -> tuple[str, ...]:
-    return (
-        f"N = 1, {n} component{'s' if n > 1 else ''} -x^2/2 + x (L = 1), x_t = 0, ||grad g(x_t)|| = 1; "
-        f"E = {steps}, beta = {u / steps}, so beta L E = {u}; the first component is refreshed at every step.",
-        reached,
-    )
-
-
-def points(symbol: Any, sizes: tuple[tuple[int, int], ...], limit: Fraction, words: str) -> Iterator[Point]:
+def points(symbol: Any, sizes: tuple[tuple[int, int], ...], limit: Fraction) -> Iterator[Point]:
     """The last local step of `concave_round` for these (E, number of components), at beta L E = limit and below."""
     for steps, n in sizes:
         for u in (limit, limit / 4):
-            values = of(concave_round(steps, n, u / steps), symbol(k), k, beta, L, E, grad_g)
-            value = values[symbol(k)]
-            yield Point(
-                values,
-                _story(steps, n, u, f"At k = E - 1 = {steps - 1} the {words} is {value} = {float(value):.8g}."),
-            )
+            yield Point(of(concave_round(steps, n, u / steps), symbol(k), k, beta, L, E, grad_g))
 
 
 def drift_points() -> Iterator[Point]:
     """The concave quadratic with one component, whose growth is exactly (1 + beta L)^k."""
-    return points(drift, _DRIFT_SIZES, Fraction(1, 4), "drift ||x_{t,k} - x_t||")
+    return points(drift, _DRIFT_SIZES, Fraction(1, 4))
 
 
 def samples(symbol: Any, column: str, limit: float, seed: int, count: int) -> Iterator[Sample]:

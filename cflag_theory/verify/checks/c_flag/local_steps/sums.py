@@ -33,16 +33,8 @@ def concave_sums(steps: int, n: int, step: Fraction) -> tuple[Fraction, Fraction
 def points() -> Iterator[Point]:
     """One exact round each."""
     for steps, n, step in (*_FAR, *_WITHIN):
-        values = of(concave_round(steps, n, step), rho_sum, error_sum, beta, L, E, k, grad_g)
-        yield Point(
-            values,
-            (
-                f"N = 1, {n} component{'s' if n > 1 else ''} -x^2/2 + x (L = 1), x_t = 0, ||grad g(x_t)|| = 1; "
-                f"E = {steps}, beta = {step}, so beta L E = {step * steps}; the first component is refreshed at every "
-                "step.",
-                f"||sum_k rho_k|| = {float(values[rho_sum]):.8g} and ||sum_k e_k|| = {float(values[error_sum]):.8g}.",
-            ),
-        )
+        at = concave_round(steps, n, step)
+        yield Point(of(at, rho_sum, error_sum, beta, L, E, k, grad_g), (at.words,))
 
 
 def samples(seed: int, count: int, limit: float) -> Iterator[Sample]:

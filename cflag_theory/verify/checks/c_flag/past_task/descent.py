@@ -31,7 +31,7 @@ from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.planted import LESS, MORE, Plants, Where, assumed, built, changed, scaled, shifted, without
-from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line, random_runs
+from cflag_theory.verify.witnesses.instances import Component, described, exact_run, on_the_line, random_runs
 
 
 def _round(
@@ -41,7 +41,6 @@ def _round(
     local: Fraction,
     steps: int,
     bias: Fraction,
-    words: str,
     *,
     part: str | None = None,
     seed: int = 0,
@@ -79,12 +78,8 @@ def _round(
         claim.Lambda: trace.column("Lambda")[0, 0] @ problem.p,
         claim.memory_dot_sum: (grad_f + b) * S,
     }
-    story = (
-        f"{words} L = {values[L]}, m = {bias}, alpha = {step}, beta = {local}, E = {steps}.",
-        f"One round of Algorithm 1: x_t = {before}, x_(t+1) = {after}; grad f = {grad_f}, b = {b}, S = {S} from k = 0 "
-        f"and {late} from k = 1; f goes from {f0} to {f1}.",
-    )
-    return Point(values, story, part)
+    story = f"{described(problem)}; memory: {memory.kind}, seed {seed}: b = {b}; E = {steps}. S = {S} from k = 0."
+    return Point(values, (story,), part)
 
 
 def _sum(problem: Problem, memory: Memory, local: Fraction, steps: int, seed: int) -> Fraction:
@@ -101,27 +96,20 @@ def lemma1_points() -> Iterator[Point]:
     for steps in (2, 1, 3):
         # The current task pushes x away from the minimiser of f; sums from k = 1 miss the first push.
         problem = on_the_line([[(1, 0)]], [[(0, 1)]], start=1, L=1)
-        words = "N = 1, f = x^2/2, g = -x, memory keeps everything (b = 0)."
-        yield _round(problem, everything(), half, half, steps, Fraction(0), words, part="1")
+        yield _round(problem, everything(), half, half, steps, Fraction(0), part="1")
     # Equality: f has curvature exactly L and the bias exactly m.
     for scale, steps in product((Fraction(0), half, Fraction(1), Fraction(2)), (1, 3)):
         problem = on_the_line([[(2, 0)]], [[(-1, 1), (1, 3)]], start=3, L=2)
         bias = scale**2
         step = 1 / (2 * (1 + bias))
-        words = f"N = 1, f = x^2, g the mean of -x^2/2 - x and x^2/2 - 3x, b = +-{scale} grad f."
-        yield _round(problem, sign_bias(scale=scale), step, quarter, steps, bias, words, part="1")
+        yield _round(problem, sign_bias(scale=scale), step, quarter, steps, bias, part="1")
     # Gradients of the clients cancel in grad f, their biases do not: Assumption 2 holds and (27) fails for every m.
     cancelling = on_the_line(
         [[(0, -half * 3), (0, -half)], [(0, half * 3), (0, half)]], [[(half, 1)]] * 2, start=0, L=1
     )
     for seed, bias in product(range(6), (Fraction(0), Fraction(3))):
         step = 1 / (1 + bias)
-        words = (
-            "N = 2, p = 1/2; f_1 is the mean of 3x/2 and x/2, f_2 of -3x/2 and -x/2, so f = 0; each memory keeps one "
-            "of the two "
-            f"(seed {seed}), so ||b_i||^2 = (1/4) ||grad f_i||^2; g_i = x^2/4 - x, x_t = 0."
-        )
-        yield _round(cancelling, uniform(1), step, step / 4, 1, bias, words, part="2", seed=seed)
+        yield _round(cancelling, uniform(1), step, step / 4, 1, bias, part="2", seed=seed)
 
 
 def lemma1_samples(seed: int, count: int) -> Iterator[Sample]:
@@ -167,16 +155,11 @@ def algebra_points() -> Iterator[Point]:
     current: list[list[Component]] = [[(1, -1)], [(-1, 2), (half, 0)], [(0, 1), (1, 1)]]
     for clients, seed, steps in product((2, 3), range(3), (1, 3)):
         problem = on_the_line(past[:clients], current[:clients], start=2, L=1)
-        words = (
-            f"N = {clients}, past {past[:clients]} and current {current[:clients]} as pairs (a, b) of components a "
-            f"x^2/2 - b x, each memory keeps one past component (seed {seed})."
-        )
         grad_f, b = _bias(problem, uniform(1), seed)
-        yield _round(problem, uniform(1), half, third, steps, b**2 / grad_f**2, words, seed=seed)
+        yield _round(problem, uniform(1), half, third, steps, b**2 / grad_f**2, seed=seed)
     for scale, step in product((Fraction(0), half, Fraction(2)), (third, Fraction(3))):
         problem = on_the_line([[(2, 0)]], [[(-1, 1), (1, 3)]], start=3, L=2)
-        words = f"N = 1, f = x^2, g the mean of -x^2/2 - x and x^2/2 - 3x, b = +-{scale} grad f."
-        yield _round(problem, sign_bias(scale=scale), step, half, 3, scale**2, words)
+        yield _round(problem, sign_bias(scale=scale), step, half, 3, scale**2)
 
 
 def _bias(problem: Problem, memory: Memory, seed: int) -> tuple[Fraction, Fraction]:
@@ -200,7 +183,7 @@ def eq65_points() -> Iterator[Point]:
         (Fraction(1, 3), Fraction(1), Fraction(7)), (Fraction(0), Fraction(1, 5), Fraction(4))
     ):
         step = 1 / (smoothness * (1 + bias))
-        yield Point({L: smoothness, m: bias, alpha: step}, (f"L = {smoothness}, m = {bias}, alpha = {step}.",))
+        yield Point({L: smoothness, m: bias, alpha: step})
 
 
 def _lead(lead: sp.Expr, proved: sp.Expr, **where: Unpack[Where]) -> Plants:

@@ -24,18 +24,9 @@ def scaled(scale: Fraction, push: Fraction, *, start: Fraction = Fraction(1)) ->
     return Exact(problem, step, step, 1, 2)
 
 
-def point(run: Exact, bias: Fraction, words: str, *, part: str | None = None) -> Point:
+def point(run: Exact, bias: Fraction, *, part: str) -> Point:
     """The run averaged over its draws, as values of Theorem 2's symbols."""
-    sums = run.sums
-    how = "anew every round" if run.redraw else "once"
-    story = (
-        f"{words} alpha = {run.alpha}, beta = {run.beta}, E = {run.local_steps}, T = {run.rounds}, m = {bias}; each "
-        f"memory keeps one component, drawn {how}.",
-        f"Over all draws: E||grad f(x_t)||^2 = {', '.join(map(str, sums.squares))}; E f(x_t) = "
-        f"{', '.join(map(str, sums.f))}; sum_t E<grad f, b> = {sums.entries['grad_dot_bias']}, sum_t E<b, S> = "
-        f"{sums.entries['bias_dot_S']}.",
-    )
-    return Point({**of(run, L), m: bias, **of(run, alpha, beta, *SUMS)}, story, part)
+    return Point({**of(run, L), m: bias, **of(run, alpha, beta, *SUMS)}, (run.words,), part)
 
 
 def _with(run: Exact, *, rounds: int, redraw: bool) -> Exact:
@@ -46,23 +37,18 @@ def points() -> Iterator[Point]:
     """A memory that is drawn once, the same drawn anew, and clients whose biases do not cancel."""
     half = Fraction(1, 2)
     for scale, push in ((half, Fraction(1)), (Fraction(1, 3), Fraction(1)), (Fraction(0), Fraction(1)), (half, -half)):
-        words = f"N = 1, f = x^2/2 from components (1 +- {scale}) x^2/2, g = -{push} x, x_0 = 1, L = 1."
         run = scaled(scale, push)
         for rounds, redraw in ((2, False), (3, False), (1, False), (2, True), (3, True)):
-            yield point(_with(run, rounds=rounds, redraw=redraw), scale**2, words, part="1")
+            yield point(_with(run, rounds=rounds, redraw=redraw), scale**2, part="1")
             if redraw:
-                yield point(_with(run, rounds=rounds, redraw=redraw), scale**2, words, part="2")
-    # Gradients cancel in grad f at 0, biases do not.
+                yield point(_with(run, rounds=rounds, redraw=redraw), scale**2, part="2")
+    # Gradients cancel in grad f at 0, biases do not: ||b_i||^2 = (1/4) ||grad f_i||^2 everywhere.
     problem = on_the_line(
         [[(3 * half, 3 * half), (half, half)], [(3 * half, -3 * half), (half, -half)]], [[(0, 1)]] * 2, start=0, L=1
     )
-    words = (
-        "N = 2, p = 1/2, f_1 = x^2/2 - x and f_2 = x^2/2 + x, so f = x^2/2; the components of client i are (3/2) f_i "
-        "and (1/2) f_i, so ||b_i||^2 = (1/4) ||grad f_i||^2 everywhere; g = -x, x_0 = 0, L = 1."
-    )
     for bias in (Fraction(0), Fraction(3)):
         step = 1 / (1 + bias)
-        yield point(Exact(problem, step, step / 4, 1, 1), bias, words, part="2")
+        yield point(Exact(problem, step, step / 4, 1, 1), bias, part="2")
 
 
 CHECKS = {

@@ -54,9 +54,9 @@ def rate_points() -> Iterator[Point]:
     """Runs of T rounds with an admissible W."""
     cases = ((Fraction(0), 4, 1), (Fraction(0), 9, 2), (_HALF, 16, 1))
     rate = Fraction(1, 4)
-    for (scale, rounds, W), (words, current) in product(cases, (("-x^2/2 - x", [(-1, 1)]), ("x^2/2 - x", [(1, 1)]))):
+    for (scale, rounds, W), curvature in product(cases, (-1, 1)):
         root = Fraction(1, int(np.sqrt(rounds)))
-        problem = on_the_line(past(scale), [current], start=2, L=1)
+        problem = on_the_line(past(scale), [[(curvature, 1)]], start=2, L=1)
         step, local = 1 / (1 + scale**2), rate * root / 2
         run = Exact(problem, step, local, 1, rounds)
         sums = run.sums
@@ -79,14 +79,7 @@ def rate_points() -> Iterator[Point]:
             claim.Y: Y,
             C: sp.sympify(value),
         }
-        yield Point(
-            values,
-            (
-                f"N = 1, f = x^2/2, g = {words}, b = +-{scale} grad f drawn once, x_0 = 2, alpha = {step}, beta = "
-                f"{local}, E = 1, T = {rounds}, W = {W}.",
-                f"min_t E||grad f(x_t)||^2 = {min(sums.squares)}.",
-            ),
-        )
+        yield Point(values)
 
 
 def calls_points() -> Iterator[Point]:
@@ -117,13 +110,7 @@ def calls_points() -> Iterator[Point]:
             L: 1,
             symbols.root_m: 0,
         }
-        yield Point(
-            values,
-            (
-                f"N = 1, f = x^2/2, g = -x, x_0 = 2, alpha = 1, E = 1, epsilon = {eps}: reached after {rounds} rounds, "
-                f"{cost * rounds} component gradients; after {rounds - 1} rounds the least is {reached[rounds - 1]}.",
-            ),
-        )
+        yield Point(values)
 
 
 def cancelling_family(local: Fraction, rounds: int) -> tuple[bool, Fraction]:

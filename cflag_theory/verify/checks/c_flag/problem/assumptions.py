@@ -68,12 +68,7 @@ def assumption2_points() -> Iterator[Point]:
                     claim.bias_at_rest: abs(rest_bias),
                     claim.moved: abs(b - rest_bias),
                 },
-                (
-                    f"f_i is the mean of {shown}; the memory keeps number {', '.join(str(j + 1) for j in kept)}; "
-                    f"m_i = {bias}.",
-                    f"At x = {x}: grad f_i = {grad_f}, b_i = {b}; kappa = {kappa}, and the bias at the minimiser "
-                    f"{rest} of f_i is {rest_bias}.",
-                ),
+                (f"f_i is the mean of {shown}; the memory keeps number {[j + 1 for j in kept]}; x = {x}.",),
             )
 
 
@@ -121,7 +116,7 @@ def assumption3_points() -> Iterator[Point]:
     # At x_1 the right side is zero whatever r_i is.
     x_1 = _iterates(meeting, Fraction(11, 24), Fraction(1, 12))[1]
     for bound in (Fraction(10**6), Fraction(1)):
-        yield _assumption3(meeting, x_1, Fraction(1), bound, 1, f"{words}; t = 1, r_i = {bound}.", "1")
+        yield _assumption3(meeting, x_1, Fraction(1), bound, 1, f"{words}; t = 1.", "1")
     for slope, start in product((Fraction(1, 3), Fraction(1)), (Fraction(2), Fraction(-5, 2))):
         nested = on_the_line([[(1, 0)]], [[(slope, 0)]], start=start, L=1)
         for t, x in enumerate(_iterates(nested, Fraction(1, 4), _HALF)):
@@ -153,7 +148,7 @@ def _assumption3(
             claim.distance: abs(x - rest),
             L: 1,
         },
-        (words, f"x_t = {x}: |grad f_memory| = {memory}, |grad g| = {new}; g is stationary at {rest}."),
+        (words, f"x_t = {x}; g is stationary at {rest}."),
         part,
     )
 

@@ -20,7 +20,7 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.planted import LESS, scaled, shifted, without
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
-from cflag_theory.verify.witnesses.instances import on_the_line
+from cflag_theory.verify.witnesses.instances import described, on_the_line
 
 #: The kept components of every client, as indices into all past components.
 Draw = tuple[tuple[int, ...], ...]
@@ -52,26 +52,21 @@ def lemma8_points() -> Iterator[Point]:
         every = draws(problem, size)
         b = sum(biases(problem, draw) for draw in every) / Fraction(len(every))
         share = [Fraction(sum(j in draw[0] for draw in every), len(every) * size) for j in range(3)]
-        yield _expected(problem, b, share, f"all {len(every)} memories of {size} components a client, equally likely")
+        yield _expected(problem, b, share)
     # Classes {1, 2} and {3}, one of each kept: the second client keeps all.
     problem = _two_clients(Fraction(3, 2))
     every = [((0, 2), (3, 4, 5)), ((1, 2), (3, 4, 5))]
     b = sum(biases(problem, draw) for draw in every) / 2
-    yield _expected(problem, b, [Fraction(1, 4), Fraction(1, 4), _HALF], "class-balanced memories, not uniform")
+    yield _expected(problem, b, [Fraction(1, 4), Fraction(1, 4), _HALF])
 
 
-def _expected(problem: Problem, b: Any, share: list[Fraction], words: str) -> Point:
+def _expected(problem: Problem, b: Any, share: list[Fraction]) -> Point:
     return Point(
         {
             claim.mean_bias: problem.p @ b,
             claim.n: len(share),
             claim.share: max(share, key=lambda w: abs(w - Fraction(1, len(share)))),
-        },
-        (
-            f"N = 2, three past components a client, p = 1/3, 2/3; {words}.",
-            f"At x = {problem.start[0]} the mean of b is {problem.p @ b}; expected shares at the first client: "
-            f"{', '.join(map(str, share))}.",
-        ),
+        }
     )
 
 
@@ -105,11 +100,7 @@ def shared(ratio: Fraction) -> Problem:
 
 def lemma9_points() -> Iterator[Point]:
     """Clients whose gradients cancel, and clients that (28) covers; all draws of each."""
-    for problem, words in (
-        (cancelling(), "f_i = x^2/2 +- x, the mean of 3/2 and 1/2 of it, so f = x^2/2; x = 0"),
-        (shared(Fraction(1)), "f_1 = f_2, the mean of 3x^2/4 and x^2/4; x = 1"),
-        (shared(Fraction(2)), "f_1 the mean of 3x^2/4 and x^2/4, f_2 twice that; x = 1"),
-    ):
+    for problem in (cancelling(), shared(Fraction(1)), shared(Fraction(2))):
         grad_f_i = gradients(problem.potential, problem.past, problem.start)[:, 0]
         grad_f = problem.p @ grad_f_i
         for draw, bound in product(draws(problem, 1), (Fraction(10**6), Fraction(1, 4))):
@@ -128,17 +119,8 @@ def lemma9_points() -> Iterator[Point]:
                     claim.bias_i2: b_i[worst] ** 2,
                     claim.grad_f_i2: grad_f_i[worst] ** 2,
                 },
-                (
-                    f"N = 2, p = 1/2; {words}. Each client keeps one of its two components "
-                    f"({_kept(draw)}); m = {bound}.",
-                    f"grad f_i = {', '.join(map(str, grad_f_i))}, b_i = {', '.join(map(str, b_i))}, so that "
-                    f"||b_i||^2 = (1/4) ||grad f_i||^2; grad f = {grad_f}, b = {b}.",
-                ),
+                (f"{described(problem)}; the clients keep the components {draw}, counted from 0; x = x_0.",),
             )
-
-
-def _kept(draw: Draw) -> str:
-    return "; ".join(", ".join(f"number {j + 1}" for j in kept) for kept in draw)
 
 
 def lemma10_points() -> Iterator[Point]:
@@ -159,11 +141,7 @@ def lemma10_points() -> Iterator[Point]:
                 claim.r_i: ratios[worst],
                 r: max(ratios),
                 grad_g: new,
-            },
-            (
-                f"N = {clients}, p = 1/{clients}; memory gradients {', '.join(map(str, per_client))}, grad g = 3, "
-                f"r_i = {', '.join(map(str, ratios))}.",
-            ),
+            }
         )
 
 

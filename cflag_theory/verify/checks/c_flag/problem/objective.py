@@ -13,12 +13,12 @@ import numpy as np
 from cflag_theory.claims.c_flag.problem import objective as claim
 from cflag_theory.claims.c_flag.problem.update import delayed
 from cflag_theory.claims.engine.notation import E
-from cflag_theory.kernels import Problem, everything, simulate
+from cflag_theory.kernels import Problem
 from cflag_theory.kernels.problems.objective import component_gradient, gradients, mean_value, values
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import Plants, Where, related, without
-from cflag_theory.verify.witnesses.instances import on_the_line
+from cflag_theory.verify.witnesses.instances import described, exact_run, on_the_line
 
 _HALF = Fraction(1, 2)
 #: Sizes (|P^i|, |C^i|) of two clients: shares that differ, at equal and at unequal amounts of data, and shares alike.
@@ -75,16 +75,7 @@ def eq3_values(problem: Problem, sizes: Sequence[tuple[int, int]]) -> dict[Any, 
 def eq3_points() -> Iterator[Point]:
     """Two clients, with weights 1/2 and with weights by size."""
     for problem, sizes in split_problems():
-        found = eq3_values(problem, sizes)
-        h, f, g, past, current = (found[key] for key in (claim.h, claim.f, claim.g, claim.past, claim.current))
-        yield Point(
-            found,
-            (
-                f"N = 2, p = {', '.join(map(str, problem.p))}, (|P^i|, |C^i|) = {sizes}; component j of client i is "
-                "x^2/2 - (i + j) x in the past and x^2/2 - (i + j + 2) x now (from 0), x = 1.",
-                f"h = {h}, f = {f}, g = {g}; the right side of (3) is {(past * f + current * g) / (past + current)}.",
-            ),
-        )
+        yield Point(eq3_values(problem, sizes), (f"{described(problem)}; x = x_0.",))
 
 
 def eq5_points() -> Iterator[Point]:
@@ -126,18 +117,7 @@ def eq5_points() -> Iterator[Point]:
 
 def _after(problem: Problem, beta: Fraction, order: Sequence[Sequence[int]]) -> Fraction:
     """x after one round without a memory step, with the given component order of every client."""
-    trace = simulate(
-        problem,
-        "c_flag",
-        alpha=0,
-        beta=beta,
-        local_steps=len(order[0]),
-        rounds=1,
-        memory=everything(),
-        engine="reference",
-        iterates=True,
-        orders=np.array([order]),
-    )
+    trace = exact_run(problem, alpha=0, beta=beta, local_steps=len(order[0]), orders=np.array([order]))
     assert trace.iterates is not None
     found: Fraction = trace.iterates[0, 1, 0]
     return found

@@ -15,16 +15,16 @@ from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import MORE, related, scaled, shifted
-from cflag_theory.verify.witnesses.instances import exact_run, on_the_line, rationals
+from cflag_theory.verify.witnesses.instances import described, exact_run, on_the_line, rationals
 
 # Exact rounds on random small problems, besides the ones chosen to break a statement.
 _ROUNDS, _SEED = 12, 22
 
 
-def _problems() -> Iterator[tuple[Problem, Fraction, Fraction, int, str]]:
-    """(problem, alpha, beta, E, words): first the stationary one, on which nothing should move."""
+def _problems() -> Iterator[tuple[Problem, Fraction, Fraction, int]]:
+    """(problem, alpha, beta, E): first the stationary one, on which nothing should move."""
     at_rest = on_the_line([[(1, 1)]], [[(1, 1)]], start=1, L=1)
-    yield at_rest, Fraction(1, 2), Fraction(1, 2), 2, "N = 1, f = g = x^2/2 - x, x_0 = 1, where every gradient is zero"
+    yield at_rest, Fraction(1, 2), Fraction(1, 2), 2
     rng = np.random.default_rng(_SEED)
     for _ in range(_ROUNDS):
         clients, n = int(rng.integers(1, 4)), int(rng.integers(1, 4))
@@ -35,37 +35,25 @@ def _problems() -> Iterator[tuple[Problem, Fraction, Fraction, int, str]]:
         p = [v / sum(raw) for v in raw]
         start = rationals(rng, 1)[0]
         problem = on_the_line(tasks[0], tasks[1], start=start, L=2, p=p)
-        step, local, E = (
-            Fraction(int(rng.integers(1, 5)), 4),
-            Fraction(int(rng.integers(1, 5)), 8),
-            int(rng.integers(1, 5)),
-        )
-        shown = f"N = {clients}, p = {', '.join(map(str, p))}, past {_show(tasks[0])}, current {_show(tasks[1])}"
-        yield problem, step, local, E, f"{shown}, x_0 = {start}"
-
-
-def _show(task: list[list[tuple[Fraction, Fraction]]]) -> str:
-    clients = (" + ".join(f"({a}) x^2/2 - ({b}) x" for a, b in components) for components in task)
-    return "; ".join(f"mean of {words}" for words in clients)
+        step, local, E = (int(v) for v in rng.integers(1, 5, 3))
+        yield problem, Fraction(step, 4), Fraction(local, 8), E
 
 
 def points() -> Iterator[Point]:
     """One exact round of Algorithm 1 on each problem, E and the step sizes chosen with it."""
-    for problem, step, local, E, shown in _problems():
+    for problem, step, local, E in _problems():
         # Rounds alike but for alpha give S and the mean of the local iterates apart from each other.
         whole = _round(problem, step, local, E)
         without_memory = _round(problem, Fraction(0), local, E)
         x = problem.start[0]
         memory_gradient = (problem.p @ gradients(problem.potential, problem.past, problem.start))[0]
         grad_g = (problem.p @ gradients(problem.potential, problem.current, problem.start))[0]
-        S = _delayed_sum(problem, local, E)
-        rest = x - step * memory_gradient
         yield Point(
             {
                 claim.x: x,
                 claim.x_next: whole,
                 claim.x_mean: without_memory,
-                claim.S: S,
+                claim.S: _delayed_sum(problem, local, E),
                 claim.grad_f_memory: memory_gradient,
                 claim.memory_mean: memory_gradient,
                 claim.grad_g: grad_g,
@@ -73,12 +61,7 @@ def points() -> Iterator[Point]:
                 alpha: step,
                 beta: local,
             },
-            (
-                f"{shown}; memory keeps everything; E = {E}, alpha = {step}, beta = {local}, seed {_SEED}.",
-                f"One round: sum_i p_i x_E^i = {without_memory}, S = {S}, grad_f_memory = {memory_gradient}.",
-                f"(7) gives {rest - local * without_memory}, line 12 of Algorithm 1 gives "
-                f"{x - without_memory + step * memory_gradient}, (24) gives {rest - local * S}.",
-            ),
+            (f"{described(problem)}; memory keeps everything; E = {E}, seed {_SEED}.",),
         )
 
 

@@ -25,7 +25,15 @@ class Union:
     current: Clients
     start: Fraction
     p: tuple[Fraction, ...]
-    words: str
+    note: str = ""
+
+    @property
+    def words(self) -> str:
+        """The data in words."""
+        return (
+            f"N = {len(self.p)}, p = {', '.join(map(str, self.p))}, memory {_show(self.memory)}, current data "
+            f"{_show(self.current)}, x_0 = {self.start}, L = 1.{self.note}"
+        )
 
     def problem(self) -> Problem:
         """Past data M u C and current data M u C."""
@@ -33,15 +41,13 @@ class Union:
         return on_the_line(both, both, start=self.start, L=max(Fraction(1), kept_smoothness(self)), p=self.p)
 
 
-def show(clients: Clients) -> str:
-    """The components of every client."""
+def _show(clients: Clients) -> str:
     return "; ".join(", ".join(f"({a}) x^2/2 - ({b}) x" for a, b in components) for components in clients)
 
 
 def single(memory: Sequence[Component], current: Sequence[Component], start: Fraction | int) -> Union:
     """One client."""
-    words = f"N = 1, memory {show([memory])}, current data {show([current])}, x_0 = {start}, L = 1."
-    return Union([memory], [current], Fraction(start), (Fraction(1),), words)
+    return Union([memory], [current], Fraction(start), (Fraction(1),))
 
 
 def random_unions(count: int, seed: int = SEED) -> Iterator[tuple[Union, int]]:
@@ -59,8 +65,7 @@ def random_unions(count: int, seed: int = SEED) -> Iterator[tuple[Union, int]]:
         raw = [int(v) for v in rng.integers(1, 4, clients)]
         p = tuple(Fraction(v, sum(raw)) for v in raw)
         start = rationals(rng, 1)[0]
-        words = f"N = {clients}, p = {', '.join(map(str, p))}, memory {show(tasks[0])}, current data {show(tasks[1])}"
-        yield Union(tasks[0], tasks[1], start, p, f"{words}, x_0 = {start}, L = 1."), int(rng.integers(1, 5))
+        yield Union(tasks[0], tasks[1], start, p), int(rng.integers(1, 5))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,21 +144,15 @@ def _steep() -> Union:
     current: list[Component] = [(1, 0)]
     for data in (past, current, past + current):
         assert abs(sum((Fraction(a) for a, _ in data), Fraction(0))) <= len(data)
-    union = single(past[:1], current, 1)
-    words = f"N = 1, past data {show([past])}, of which the first is kept, current data {show([current])}, x_0 = 1"
-    return replace(union, words=f"{words}; f, g and h are 1-smooth, L = 1.")
+    note = f" Past data {_show([past])}, of which the first is kept: f, g and h are 1-smooth."
+    return replace(single(past[:1], current, 1), note=note)
 
 
 def _uneven() -> Union:
     """Two clients whose shares of memory are 1/5 and 4/5: the gradient of h~ by (3) vanishes at x_0."""
     memory: list[list[Component]] = [[(1, 0)], [(1, 2)] * 4]
     current: list[list[Component]] = [[(1, -4)] * 4, [(1, 2)]]
-    half = Fraction(1, 2)
-    words = (
-        "N = 2, p = 1/2; client 1 keeps one past component x^2/2 and has four current ones x^2/2 + 4 x, client 2 "
-        "keeps four x^2/2 - 2 x and has one x^2/2 - 2 x; x_0 = 0."
-    )
-    return Union(memory, current, Fraction(0), (half, half), words)
+    return Union(memory, current, Fraction(0), (Fraction(1, 2),) * 2)
 
 
 STEEP = _steep()

@@ -37,18 +37,14 @@ from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.planted import built, related, scaled, without
 from cflag_theory.verify.quantities.c_flag import of
 
+_REPLAY = f"(67)-(68) with seed {SEED}."
 _ROUND = (claim.h(claim.t), claim.h(claim.t + 1), claim.grad_h(claim.t), L_memory)
-
-
-def _replay(step: Fraction, steps: int, rounds: int) -> str:
-    return f"(67)-(68) with beta = {step}, E = {steps}, {rounds} round{'s' if rounds > 1 else ''}, seed {SEED}."
 
 
 def round_values(union: Union, step: Fraction, steps: int) -> Point:
     """One exact round as values of (69)'s symbols."""
     run = run_union(union, step, steps, 1)
-    numbers = f"h~ goes from {run.before} to {run.after}; ||grad h~(x_t)|| = {run.size}."
-    return Point(of(run, L, E, k, beta, *_ROUND), (union.words, _replay(step, steps, 1), numbers))
+    return Point(of(run, L, E, k, beta, *_ROUND), (union.words, _REPLAY))
 
 
 def eq69_points() -> Iterator[Point]:
@@ -66,18 +62,13 @@ def eq71_points() -> Iterator[Point]:
     for smoothness, steps, share in product(
         (Fraction(1), Fraction(5, 3)), (1, 4), (Fraction(1, 100), Fraction(1, 30), Fraction(1, 4), Fraction(1, 3))
     ):
-        step = share / (smoothness * steps)
-        yield Point(
-            {L: smoothness, E: steps, beta: step},
-            (f"L = {smoothness}, E = {steps}, beta = {step}, so u = beta L E = {share}.",),
-        )
+        yield Point({L: smoothness, E: steps, beta: share / (smoothness * steps)})
 
 
 def eq73_points() -> Iterator[Point]:
     """The step size of Lemma 3."""
     for smoothness, steps in product((Fraction(1, 3), Fraction(1), Fraction(7)), (1, 2, 9)):
-        step = 1 / (30 * smoothness * steps)
-        yield Point({L: smoothness, E: steps, beta: step}, (f"L = {smoothness}, E = {steps}, beta = {step}.",))
+        yield Point({L: smoothness, E: steps, beta: 1 / (30 * smoothness * steps)})
 
 
 def run_values(union: Union, steps: int, rounds: int) -> Point:
@@ -92,12 +83,10 @@ def run_values(union: Union, steps: int, rounds: int) -> Point:
     assert met == (kept_smoothness(union) <= 1)
     assert trace.iterates is not None
     points = trace.iterates[0, :, 0]
-    drop, least = path[0] - path[-1], run.least
     values: dict[Any, Any] = {
-        **of(run, L, E, k, beta, claim.T, claim.h(0), claim.h(claim.T), *_ROUND[:-1], claim.least),
-        claim.printed_sum: rounds * drop,
+        **of(run, L, E, k, beta, claim.T, claim.h(0), claim.h(claim.T), *_ROUND, claim.least),
+        claim.printed_sum: rounds * (path[0] - path[-1]),
         claim.round_sum(claim.T): sum(path[i] - path[i + 1] for i in range(rounds)),
-        **of(run, L_memory),
         claim.share_spread: shares(union)[2],
     }
     if values[claim.share_spread] == 0:
@@ -105,13 +94,7 @@ def run_values(union: Union, steps: int, rounds: int) -> Point:
         values[claim.h_sizes(0)] = by_sizes(union, points[0])[0]
         values[claim.h_sizes(claim.T)] = by_sizes(union, points[-1])[0]
         values[claim.least_sizes] = min(by_sizes(union, at)[1] ** 2 for at in points[:-1])
-    story = (
-        union.words,
-        _replay(step, steps, rounds),
-        f"h~(x_0) - h~(x_T) = {float(drop):.10g}, min_t ||grad h~(x_t)||^2 = {float(least):.10g}; (73) "
-        + ("holds in every round." if met else "fails."),
-    )
-    return Point(values, story)
+    return Point(values, (union.words, _REPLAY))
 
 
 def run_points() -> Iterator[Point]:
@@ -142,26 +125,18 @@ def uneven_round() -> Point:
     local = sum(p * sum((a * start - b for a, b in client), Fraction(0)) / len(client) for p, client in both)
     moved = start - step * slope - step * local
     after, _ = by_sizes(UNEVEN, moved)
-    own, total, spread = shares(UNEVEN)
     values: dict[Any, Any] = {
-        L: 1,
-        E: 1,
+        **dict.fromkeys((L, E, claim.T), 1),
         k: 0,
         beta: step,
-        claim.T: 1,
         claim.h_sizes(0): before,
         claim.h_sizes(claim.T): after,
         claim.least_sizes: slope**2,
         L_memory: kept_smoothness(UNEVEN),
-        claim.share_spread: spread,
+        claim.share_spread: shares(UNEVEN)[2],
     }
-    story = (
-        UNEVEN.words,
-        f"Shares of memory {', '.join(map(str, own))}, in total {total}; every component is 1-smooth, L = 1.",
-        f"(67)-(68) with h~ by (3), beta = {step}, E = 1, one round: grad h~(x_0) = {slope}, sum_i p_i grad h~_i(x_0) "
-        f"= {local}; x goes from {start} to {moved}, h~ from {before} to {after}.",
-    )
-    return Point(values, story, "2")
+    story = f"(67)-(68) with h~ by (3): grad h~(x_0) = {slope}, sum_i p_i grad h~_i(x_0) = {local}."
+    return Point(values, (UNEVEN.words, story), "2")
 
 
 @dataclass(frozen=True)

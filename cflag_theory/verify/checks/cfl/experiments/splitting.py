@@ -64,10 +64,7 @@ def renormalize_points() -> Iterator[Point]:
             before = sum(weights[:3])
             weight = weights[j]
             weights[j] = weight / before
-            yield Point(
-                {claim.running: before, claim.running_after: sum(weights[:3]), claim.theta_j: weight},
-                (f"theta[{j + 1}] = {weight} is divided by s = {before}.",),
-            )
+            yield Point({claim.running: before, claim.running_after: sum(weights[:3]), claim.theta_j: weight})
 
 
 @dataclass(frozen=True)
@@ -231,8 +228,7 @@ def _setup(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
 def _test_points() -> Iterator[Point]:
     base = {claim.subsets: 210, claim.subset_size: 285, claim.images: 60000, claim.test_images: 10000}
     for unused in (150, 100, 0):
-        words = f"Of the 150 images that are left over {unused} are test images."
-        yield Point({**base, claim.used_test: 10000 - unused}, (words,))
+        yield Point({**base, claim.used_test: 10000 - unused})
 
 
 CHECKS: dict[str, Check] = {

@@ -129,18 +129,13 @@ def lemB2_points() -> Iterator[Point]:
     """Two rounds at a fixed w, with weights of either sign; FedAvg is the last of them."""
     for dials in _DIALS:
         for once in (False, True):
-            draws, anew = drifting(*dials, once=once), " anew every round" if once else ""
+            draws, _anew = drifting(*dials, once=once), " anew every round" if once else ""
             for p in _WEIGHTS:
                 found = moments(draws, p)
-                story = (
-                    f"grad f = {dials[4]}, delta = +-{dials[0]} +- {dials[1]} grad f{anew}, xi = +-{dials[2]} +- "
-                    f"{dials[3]} grad f, fair signs; p = {shown(p)}.",
-                    f"Over all {len(draws)} draws E||sum p grad f_tau||^2 = {found[claim.mixed2]}.",
-                )
                 values = {**found, **squared(*dials[:4])}
-                yield Point(values, story, "3" if once else "2")
+                yield Point(values, part="3" if once else "2")
                 if not once:
-                    yield Point(values, story, "1")
+                    yield Point(values, part="1")
 
 
 #: 1 above 150, -1 below 146, of slope 1/2 between: f_i' = w - s turning(w) has slopes in [1/2, 3/2].

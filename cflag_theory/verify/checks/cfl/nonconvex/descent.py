@@ -38,25 +38,6 @@ WORLDS = (
 )
 
 
-def story(world: DriftRounds) -> str:
-    """A world in one line."""
-    shown = {
-        "G": world.G,
-        "B": world.B,
-        "D": world.D,
-        "A": world.A,
-        "sigma": world.sigma,
-        "R": world.R,
-    }
-    weights = " and ".join(map(str, world.weights[-1]))
-    drifts = ", ".join(f"{name} = {value}" for name, value in shown.items() if value) or "no drift"
-    return (
-        f"f = ({world.a}) w^2/2 - ({world.b}) w near the start {world.start}, N = {world.clients}, K = "
-        f"{world.local_steps}, eta_l = {world.eta_l}, eta_g = {world.eta_g}, weights {weights}, {drifts}; "
-        f"all {world.draws} sign draws."
-    )
-
-
 def points_of(world: DriftRounds) -> list[tuple[int, int]]:
     """(i, k) of the local gradients of a round, k = 0 being the first."""
     return [(i, k) for i in range(world.clients) for k in range(world.local_steps)]
@@ -73,29 +54,26 @@ def mean(world: DriftRounds, value: Any) -> Fraction:
 def constants(world: DriftRounds) -> dict[Any, Any]:
     """L of f, which need not be convex, what the other assumptions name, and the weights of the last round."""
     named = (eta, N, K, G2, B2, D2, A2, R2, sigma2, claim.noise2, claim.Delta2, claim.past, claim.past2, claim.squares)
-    return {L: abs(world.a), **WorldRound(world, world.rounds).values(*named)}
+    return {L: abs(world.a), **WorldRound(world).values(*named)}
 
 
 def moments(world: DriftRounds) -> dict[Any, Any]:
     """The symbols of (26), (27) and (32), averaged over clients and local steps."""
     t = world.rounds
-    at = WorldRound(world, t)
+    WorldRound(world, t)
     return {
         **constants(world),
-        **at.values(claim.grad2, claim.inner, claim.move2),
+        **WorldRound(world).values(claim.grad2, claim.inner, claim.move2, claim.loss2),
         claim.whole2: mean(world, lambda run, i, w: run.weighted_gradient(t, i, w) ** 2),
         claim.gap2: mean(world, lambda run, i, w: (world.slope(run.w[t]) - run.weighted_gradient(t, i, w)) ** 2),
-        **at.values(claim.loss2),
     }
 
 
 def nc_eq26_points() -> Iterator[Point]:
     """All worlds, and step sizes for part 3."""
     for world in WORLDS:
-        yield Point(moments(world), (story(world),))
-    for curvature in (1, 3):
-        size = Fraction(1, 2 * curvature)
-        yield Point({L: curvature, eta: size}, (f"L = {curvature}, eta = {size}.",), "3")
+        yield Point(moments(world), (world.words,))
+    yield from (Point({L: curvature, eta: Fraction(1, 2 * curvature)}, part="3") for curvature in (1, 3))
 
 
 def local(world: DriftRounds, i: int, k: int) -> dict[Any, Any]:
@@ -120,11 +98,11 @@ def nc_eq28_points() -> Iterator[Point]:
     """Every client and local step of every world."""
     for world in WORLDS:
         for i, k in points_of(world):
-            yield Point(local(world, i, k), (story(world), f"Client {i + 1} after {k} local steps."))
+            yield Point(local(world, i, k), (world.words, f"Client {i + 1} after {k} local steps."))
     # grad f(w_t) - grad f(w_k) and the drift point the same way, which makes 2 and 2 sharp.
     for size in (_HALF, _ONE):
         world = replace(DRIFTING, eta_l=size)
-        yield Point(local(world, 0, 1), (story(world), "Client 1 after 1 local step."))
+        yield Point(local(world, 0, 1), (world.words, "Client 1 after 1 local step."))
 
 
 CHECKS: dict[str, Check] = {

@@ -11,7 +11,7 @@ from cflag_theory.claims.cfl.nonconvex import local_drift as claim
 from cflag_theory.claims.cfl.symbols import R2, K, eta_l, sigma2
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.nonconvex.descent import WORLDS, moments, points_of, story
+from cflag_theory.verify.checks.cfl.nonconvex.descent import WORLDS, moments, points_of
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import LESS, built, scaled
 from cflag_theory.verify.quantities.cfl import WorldRound
@@ -22,7 +22,7 @@ _ZERO = Fraction(0)
 
 def drift_constants(world: DriftRounds) -> dict[Any, Any]:
     """c_pB and c_pG of the last round."""
-    return WorldRound(world, world.rounds).values(claim.c_B, claim.c_G, eta_l)
+    return WorldRound(world).values(claim.c_B, claim.c_G, eta_l)
 
 
 def distances(world: DriftRounds, i: int) -> list[Fraction]:
@@ -64,7 +64,7 @@ def nc_eq31_points() -> Iterator[Point]:
                     claim.dist_max2: max(far[i][:k]),
                     nonconvex.dist2: sum(far[i][:k]) / k,
                 }
-                yield Point({**values, **of_step}, (story(world), f"Client {i + 1} after {k} local steps."), "2")
+                yield Point({**values, **of_step}, (world.words, f"Client {i + 1} after {k} local steps."), "2")
     yield from _numbers()
 
 
@@ -92,12 +92,8 @@ def _numbers() -> Iterator[Point]:
         share = steps**2 * size**2
         above = 4 * share * drift + 2 * share * (1 + Fraction(1, 4)) + 2 * steps * size**2
         under, doubled = 1 - 4 * share * smoothness**2 * drift, 1 - 8 * share * smoothness**2 * drift
-        words = (
-            f"L = {smoothness}, eta_l = {size}, K = {steps}, c_pB = {drift}, E||grad f||^2 = c_pG = R^2 = 1, p_t = "
-            f"1/2, sigma^2 = 2; the denominator of (31) is {under}."
-        )
         extreme = {claim.far2: 2 * above / doubled} if doubled > 0 else {}
-        yield Point({**values, **extreme, claim.iterated: drift * above / under}, (words,), "3")
+        yield Point({**values, **extreme, claim.iterated: drift * above / under}, part="3")
 
 
 CHECKS: dict[str, Check] = {

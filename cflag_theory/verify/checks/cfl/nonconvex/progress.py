@@ -11,7 +11,7 @@ from cflag_theory.claims.cfl.nonconvex import progress as claim
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, eta
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.nonconvex.descent import WORLDS, moments, points_of, story
+from cflag_theory.verify.checks.cfl.nonconvex.descent import WORLDS, moments, points_of
 from cflag_theory.verify.checks.cfl.nonconvex.local_drift import distances, drift_constants
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import MORE, built, without
@@ -38,7 +38,7 @@ def nc_eq32_points() -> Iterator[Point]:
                 claim.f_now: _mean_f(world, world.rounds),
                 claim.f_next: _mean_f(world, world.rounds + 1),
             },
-            (story(world),),
+            (world.words,),
             "1",
         )
     for curvature, weight in (
@@ -47,9 +47,7 @@ def nc_eq32_points() -> Iterator[Point]:
         (Fraction(1, 3), _HALF),
         (_HALF, _HALF),
     ):
-        numbers = {L: curvature, nonconvex_drift.c_B: 1, nonconvex.past: 1 - weight}
-        sign = (curvature**2 + 1) - 1 - weight / 2
-        yield Point(numbers, (f"A = B = 0, L = {curvature}, p_t = {weight}: the coefficient is {sign}.",), "2")
+        yield Point({L: curvature, nonconvex_drift.c_B: 1, nonconvex.past: 1 - weight}, part="2")
     for rounds in (1, 2, 4):
         squares = Fraction(1, rounds)
         numbers = {
@@ -60,7 +58,7 @@ def nc_eq32_points() -> Iterator[Point]:
             nonconvex.past: 1 - squares,
             nonconvex_drift.c_B: 1 + 2 + squares,
         }
-        yield Point(numbers, (f"A^2 = 1, B^2 = 2, L = 1/2, p_tau = 1/t, t = {rounds}.",), "3")
+        yield Point(numbers, part="3")
 
 
 def star(past_rounds: int, drift2: Fraction, loss2: Fraction) -> Fraction:
@@ -86,11 +84,7 @@ def nc_weights_points() -> Iterator[Point]:
                         claim.q: weight,
                         claim.earlier2: earlier2,
                         claim.p_best: best,
-                    },
-                    (
-                        f"t = {past_rounds + 1}, G = 1, D^2 = {drift2}, R^2 = {loss2}, L = 1, eta = 1/2; Lemma B.4 has "
-                        f"p_t = {best}, compared with p_t = {1 - weight}, sum of the earlier p^2 = {earlier2}.",
-                    ),
+                    }
                 )
 
 

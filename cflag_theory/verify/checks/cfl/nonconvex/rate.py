@@ -21,15 +21,14 @@ from cflag_theory.verify.checks.cfl.rates.fedavg import fresh, fresh_as_enumerat
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import built, scaled
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
-from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, current
 
 _HALF = Fraction(1, 2)
 
 
 def stuck(step: Fraction, rounds: int) -> DriftRounds:
     """FedAvg on f = w^2/4 with a client drift of +-1 in all rounds, started at w = 2, where grad f = 1."""
-    current = tuple((Fraction(0),) * t + (Fraction(1),) for t in range(rounds))
-    return DriftRounds(weights=current, start=Fraction(2), a=_HALF, eta_l=step, G=Fraction(1))
+    return DriftRounds(current(rounds), start=Fraction(2), a=_HALF, eta_l=step, G=Fraction(1))
 
 
 def mean_squared_gradients(world: DriftRounds) -> list[Fraction]:
@@ -59,12 +58,11 @@ def nc_rate_points() -> Iterator[Point]:
     """c_R1 away from 0 and 1, weights of Lemma B.4, and one gradient step with a positive printed c_0."""
     for drift2, loss2 in ((1, 1), (4, 1), (1, 4), (1, 0)):
         share = Fraction(loss2, loss2 + drift2)
-        words = f"D^2 = {drift2}, R^2 = {loss2}"
-        yield Point({D2: drift2, R2: loss2, claim.shares: share, claim.c_R1: share}, (f"{words}.",), "2")
+        yield Point({D2: drift2, R2: loss2, claim.shares: share, claim.c_R1: share}, part="2")
         for past_rounds in (1, 3):
             past = 1 - star(past_rounds, Fraction(drift2), Fraction(loss2))
             numbers = {D2: drift2, R2: loss2, nonconvex_progress.earlier: past_rounds, nonconvex.past: past}
-            yield Point(numbers, (f"{words}, t = {past_rounds + 1}: 1 - p_t = {past}.",), "3")
+            yield Point(numbers, part="3")
     for curvature, step in ((Fraction(2), Fraction(1, 4)), (_HALF, _HALF)):
         # One exact gradient step on f = (L/2) w^2 from w = 1: no drift, no noise, p_t = 1.
         coefficient = curvature**2 - _HALF
@@ -82,10 +80,7 @@ def nc_rate_points() -> Iterator[Point]:
                     claim.c_0: sign * coefficient,
                     claim.remainder: 0,
                 },
-                (
-                    f"FedAvg with N = K = 1 and exact gradients on f = ({curvature}/2) w^2 from w_t = 1, eta = {step}: "
-                    f"f falls from {curvature / 2} to {curvature * moved**2 / 2}; c_0 = {sign * coefficient}.",
-                ),
+                (f"FedAvg with N = K = 1 and exact gradients on f = ({curvature}/2) w^2 from w_t = 1.",),
                 "4",
             )
     yield from _step_sizes()
@@ -94,16 +89,9 @@ def nc_rate_points() -> Iterator[Point]:
 
 def _step_sizes() -> Iterator[Point]:
     """eta = 1/6 by either reading, and the gap f_0 - f_* = 1."""
-    for curvature, rounds, words in (
-        (2, 18, "sqrt(K N)/sqrt(T L)"),
-        (2, 9, "sqrt(K N)/(sqrt(T) L)"),
-        (1, 36, "either"),
-    ):
-        step = Fraction(1, 6)
-        values = {L: curvature, T: rounds, K: 1, N: 1, eta: step, nonconvex_runs.fall: 1}
-        yield Point(
-            values, (f"K = N = 1, L = {curvature}, T = {rounds}, f_0 - f_* = 1: eta = 1/6 is {words}.",), "step"
-        )
+    for curvature, rounds in ((2, 18), (2, 9), (1, 36)):
+        values = {L: curvature, T: rounds, K: 1, N: 1, eta: Fraction(1, 6), nonconvex_runs.fall: 1}
+        yield Point(values, part="step")
 
 
 def _fresh() -> Iterator[Point]:
@@ -135,11 +123,7 @@ def _fresh() -> Iterator[Point]:
             nonconvex_runs.fall: Fraction(start2, 2),
             nonconvex_runs.mean_grad2: mean,
         }
-        story = (
-            f"f = w^2/2, N = K = 1, w_1^2 = {start2}, fresh drifts G^2 = {client}, D^2 = {time}, T = {root**2}, eta = "
-            f"1/{root}: mean of E||grad f||^2 = {float(mean):.6g}, epsilon = {eps}."
-        )
-        yield Point(values, (story,), "1a")
+        yield Point(values, part="1a")
 
 
 CHECKS: dict[str, Check] = {

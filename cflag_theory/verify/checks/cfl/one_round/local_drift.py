@@ -14,11 +14,11 @@ from cflag_theory.claims.cfl.one_round import local_drift as claim
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_l, mu, sigma2
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.one_round.progress import worlds
+from cflag_theory.verify.checks.cfl.one_round.progress import WORLDS
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import LESS, assumed, built, without
 from cflag_theory.verify.quantities.cfl import WorldRound
-from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, even
 from cflag_theory.verify.witnesses.one_round import Client, Round, expectation, noisy_rounds
 
 _ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
@@ -29,6 +29,10 @@ STEEP = (
     "first approximated objective is f' - Delta, Delta(w) = R clip(2 w, -1, 1), as Assumption 4 allows; sigma = 1, "
     "eta_l = 1. Round 1 has no noise and stays at w_1 = 0."
 )
+
+
+#: What (18) takes from the world.
+_CONSTANTS = (L, claim.c_Bi, claim.c_Gi, claim.rho_i2, claim.loss_grad2)
 
 
 def _clip(w: Fraction) -> Fraction:
@@ -55,14 +59,9 @@ def _cases() -> Iterator[tuple[list[Round], dict[Any, Any], str]]:
     rounds = steep()
     common = {eta: Fraction(2), eta_l: _ONE, sigma2: _ONE, K: 2, N: 1}
     yield rounds, {**common, leaning.lipschitz: _lipschitz(rounds, _ONE)}, STEEP
-    for world, t, words in worlds():
-        at = WorldRound(world, t)
-        lipschitz = max(abs(1 - world.eta_l * at[bound]) for bound in (mu, L))
-        yield (
-            at.rounds,
-            {**at.values(eta, eta_l, sigma2, K, N), leaning.lipschitz: lipschitz},
-            f"{words}; eta_l = {world.eta_l}; round {t}",
-        )
+    for at in map(WorldRound, WORLDS):
+        lipschitz = max(abs(1 - at[eta_l] * at[bound]) for bound in (mu, L))
+        yield at.rounds, {**at.values(eta, eta_l, sigma2, K, N), leaning.lipschitz: lipschitz}, at.words
 
 
 def _own_dot(found: Round) -> Fraction:
@@ -90,8 +89,7 @@ def eq14_points() -> Iterator[Point]:
             claim.true2: expectation(rounds, lambda r: r.mean(lambda c: _squares(c.true))),
             claim.loss2: expectation(rounds, lambda r: r.mean(lambda c: _squares(c.loss))),
         }
-        numbers = f"E||Delta w_t||^2 = {found[progress.move2]}, E<m, nu> = {found[claim.mean_dot_noise]} for the means."
-        yield Point({**values, **found}, (words, numbers))
+        yield Point({**values, **found}, (words,))
 
 
 def _after(client: Client, steps: int) -> Fraction:
@@ -112,39 +110,28 @@ def eq17_points() -> Iterator[Point]:
                 claim.sum_nu2: first(lambda c, s=steps: sum(c.noise[:s]) ** 2),
                 claim.sum_each2: first(lambda c, s=steps: sum(_squares(c.local[:s]))),
             }
-            yield Point({**values, **found}, (words, f"k = {steps}: E||w_k - w_t||^2 = {found[claim.moved2]}."))
+            yield Point({**values, **found}, (words,))
 
 
 def eq18_points() -> Iterator[Point]:
     """Part 1: fixed points, all draws of the drifts; the first one attains the bound. Part 2: local paths."""
-    even = ((_ONE,), (_HALF, _HALF))
-    attained = DriftRounds(even, R=Fraction(-4))
-    cases = [(attained, 2, Fraction(1), Fraction(2), "N = 1, f = w^2/2, no drifts, R = 4, p = (1/2, 1/2)")]
-    cases += [(world, t, _HALF, Fraction(-3, 2), words) for world, t, words in worlds()]
-    for world, t, start, w, words in cases:
-        at = WorldRound(world, t)
+    attained = (DriftRounds(even(2), R=Fraction(-4)), Fraction(1), Fraction(2))
+    for world, start, w in (attained, *((world, _HALF, Fraction(-3, 2)) for world in WORLDS)):
 
-        def mean(name: str, world: DriftRounds = world, t: int = t, w: Fraction = w) -> Fraction:
-            return world.expectation(lambda run: getattr(run, name)(t, 0, w) ** 2)
+        def mean(name: str, world: DriftRounds = world, w: Fraction = w) -> Fraction:
+            return world.expectation(lambda run: getattr(run, name)(world.rounds, 0, w) ** 2)
 
-        yield Point(
-            {
-                **at.values(L, claim.c_Bi, claim.c_Gi, claim.rho_i2),
-                claim.local_grad2: mean("mean_gradient"),
-                claim.true_grad2: mean("weighted_gradient"),
-                **at.values(claim.loss_grad2),
-                claim.grad_w2: world.slope(w) ** 2,
-                claim.from_t: abs(w - start),
-                progress.gap: world.f(start) - world.f(world.b / world.a),
-            },
-            (f"{words}; round {t}, the fixed points w_t = {start} and w = {w}, all draws.",),
-            "1",
-        )
+        values = {
+            claim.local_grad2: mean("mean_gradient"),
+            claim.true_grad2: mean("weighted_gradient"),
+            claim.grad_w2: world.slope(w) ** 2,
+            claim.from_t: abs(w - start),
+            progress.gap: world.f(start) - world.f(world.b / world.a),
+        }
+        yield WorldRound(world).point(*_CONSTANTS, more=values, part="1")
     yield turning(Fraction(1, 20), Fraction(1, 100), Fraction(11, 10))
     yield turning(_HALF, Fraction(1, 10), Fraction(2))
-    for world, t, words in worlds():
-        if world.local_steps > 1:
-            yield _second_step(world, t, words)
+    yield from (_second_step(world) for world in WORLDS if world.local_steps > 1)
 
 
 def turning(step: Fraction, outer: Fraction, loss: Fraction) -> Point:
@@ -182,41 +169,32 @@ def turning(step: Fraction, outer: Fraction, loss: Fraction) -> Point:
         claim.from_t: moved,
         progress.gap: mean(lambda c: c.path[0] ** 2 / 2),
     }
-    start, point = rounds[0].clients[0].path[:2]
     return Point(
         values,
         (
             f"N = 1, K = 2, f = w^2/2, w_1 = w* = 0, G = 1, A = B = D = sigma = 0, R = {2 * loss}, p = (1/2, 1/2); "
             f"f_(tau,1)' = w - delta, and the first approximated objective is w^2/2 - delta w + R |w|, so that "
-            f"Delta(w) = -R sign(w). eta_l = {step}, eta_g = {outer}.",
-            f"delta = 1: w_2 = {start}, w_(2,1,1) = {point}, where the gradient followed is "
-            f"{rounds[0].clients[0].local[1]}; delta = -1 mirrors it.",
+            f"Delta(w) = -R sign(w). eta_l = {step}, eta_g = {outer}. delta = -1 mirrors delta = 1.",
         ),
         "2",
     )
 
 
-def _second_step(world: DriftRounds, t: int, words: str) -> Point:
+def _second_step(world: DriftRounds) -> Point:
     """(18) at w_{t,1,1} of a run of Algorithm 2."""
-    at = WorldRound(world, t)
+    t = world.rounds
 
     def mean(function: Any) -> Fraction:
         return world.expectation(lambda run: function(run, run.local[t][0][1]))
 
     moved2 = mean(lambda run, w: (w - run.w[t]) ** 2)
-    return Point(
-        {
-            **at.values(L, claim.c_Bi, claim.c_Gi, claim.rho_i2),
-            claim.local_grad2: mean(lambda run, w: run.mean_gradient(t, 0, w) ** 2),
-            claim.true_grad2: mean(lambda run, w: run.weighted_gradient(t, 0, w) ** 2),
-            **at.values(claim.loss_grad2),
-            claim.grad_w2: mean(lambda run, w: world.slope(w) ** 2),
-            claim.from_t: sp.sqrt(sp.Rational(moved2.numerator, moved2.denominator)),
-            **at.values(progress.gap),
-        },
-        (f"{words}; eta_l = {world.eta_l}; w_(t,1,1) of round {t}, all {world.draws} draws.",),
-        "2",
-    )
+    values = {
+        claim.local_grad2: mean(lambda run, w: run.mean_gradient(t, 0, w) ** 2),
+        claim.true_grad2: mean(lambda run, w: run.weighted_gradient(t, 0, w) ** 2),
+        claim.grad_w2: mean(lambda run, w: world.slope(w) ** 2),
+        claim.from_t: sp.sqrt(sp.Rational(moved2)),
+    }
+    return WorldRound(world).point(*_CONSTANTS, progress.gap, more=values, part="2")
 
 
 def drifts(rounds: list[Round], steps: int) -> list[Fraction]:

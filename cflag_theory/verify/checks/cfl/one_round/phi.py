@@ -34,25 +34,18 @@ def phi_points() -> Iterator[Point]:
         weights = ((_ONE,), (first, 1 - first))
         world = DriftRounds(weights, start=start, eta_l=Fraction(1, 20), D=drift, R=loss, sigma=noise)
         pulled = first * loss
-        at = WorldRound(world, 2)
+        at = WorldRound(world)
         away, drifts = at[dist], at[c_G]
-        yield Point(
-            {
-                **at.values(L, mu, eta, eta_g, K, N, c_B),
-                root_c: 1,
-                long_root: sp.sqrt(7),
-                **at.values(c_G, rho2, sigma2, rho, gap, dist, dist2, next2),
-                claim.c_1: 2 * drifts + noise**2 + 2 * pulled**2,
-                claim.c_2: 5 * (drifts + pulled**2 + noise**2 / 2),
-                claim.phi_t: 2 * pulled * away,
-                claim.start_dist: abs(start),
-            },
-            (
-                f"N = K = eta_g = 1, f = w^2/2, w_0 = w_1 = {start}, w* = 0, D = {drift}, R = {loss}, sigma = {noise}, "
-                f"eta = 1/20, p = ({first}, {1 - first}) in round 2; all draws.",
-                f"E||w_2 - w*|| = {away}.",
-            ),
-        )
+        values = {
+            root_c: 1,
+            long_root: sp.sqrt(7),
+            claim.c_1: 2 * drifts + noise**2 + 2 * pulled**2,
+            claim.c_2: 5 * (drifts + pulled**2 + noise**2 / 2),
+            claim.phi_t: 2 * pulled * away,
+            claim.start_dist: abs(start),
+        }
+        named = (L, mu, eta, eta_g, K, N, c_B, c_G, rho2, sigma2, rho, gap, dist, dist2, next2)
+        yield at.point(*named, more=values)
 
 
 CHECKS: dict[str, Check] = {

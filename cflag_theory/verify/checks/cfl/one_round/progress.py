@@ -13,78 +13,44 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import MORE, built, shifted
 from cflag_theory.verify.quantities.cfl import WorldRound
-from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run, even
 from cflag_theory.verify.witnesses.one_round import of_run
 
 _ZERO, _ONE, _HALF, _THIRD, _QUARTER = Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 4)
-_FIRST = ((_ONE,),)
-_EVEN = ((_ONE,), (_HALF, _HALF))
+_FIRST, _EVEN = even(1), even(2)
 
-
-def worlds() -> Iterator[tuple[DriftRounds, int, str]]:
-    """(world, t, words): small worlds and the round of each that is looked at, the biased ones first."""
-    yield (
-        DriftRounds(_EVEN, eta_l=Fraction(1, 20), D=_ONE),
-        2,
-        "N = K = 1, f = w^2/2, w_1 = w* = 0, D = 1, p = (1/2, 1/2) in round 2",
-    )
-    yield (
-        DriftRounds(_EVEN, start=_ONE, local_steps=2, eta_l=_QUARTER, D=_HALF, G=_HALF, R=_THIRD, sigma=_HALF),
-        2,
-        "N = 1, K = 2, f = w^2/2, w_1 = 1, D = G = sigma = 1/2, R = 1/3, p = (1/2, 1/2) in round 2",
-    )
-    yield (
-        DriftRounds(_FIRST, start=Fraction(2), clients=2, local_steps=2, b=_HALF, eta_l=_THIRD, D=_ONE, sigma=_ONE),
-        1,
-        "N = K = 2, f = w^2/2 - w/2, w_1 = 2, D = sigma = 1, first round",
-    )
-    yield (
-        DriftRounds(_FIRST, start=_ONE, a=_HALF, local_steps=3, eta_g=_HALF, B=_QUARTER, A=_HALF, G=_ONE),
-        1,
-        "N = 1, K = 3, f = w^2/4, w_1 = 1, B = 1/4, A = 1/2, G = 1, eta_g = 1/2, first round",
-    )
-    yield (
-        DriftRounds(_FIRST, start=_ONE, eta_l=_THIRD, sigma=_ONE),
-        1,
-        "N = K = 1, f = w^2/2, w_1 = sigma = 1, first round",
-    )
-    yield (
-        DriftRounds(_EVEN, start=-_ONE, clients=2, D=_HALF, R=-_HALF, stateless=True, G=_THIRD),
-        2,
-        "N = 2, K = 1, f = w^2/2, w_1 = -1, D = 1/2, R = 1/2, G = 1/3, new clients in round 2",
-    )
-
-
-def _story(world: DriftRounds, t: int, words: str) -> str:
-    return f"{words}; eta_l = {world.eta_l}; round t = {t}, all {world.draws} draws of drifts and noises."
+#: Of each the last round is looked at; the biased ones come first.
+WORLDS = (
+    DriftRounds(_EVEN, eta_l=Fraction(1, 20), D=_ONE),
+    DriftRounds(_EVEN, start=_ONE, local_steps=2, eta_l=_QUARTER, D=_HALF, G=_HALF, R=_THIRD, sigma=_HALF),
+    DriftRounds(_FIRST, start=Fraction(2), clients=2, local_steps=2, b=_HALF, eta_l=_THIRD, D=_ONE, sigma=_ONE),
+    DriftRounds(_FIRST, start=_ONE, a=_HALF, local_steps=3, eta_g=_HALF, B=_QUARTER, A=_HALF, G=_ONE),
+    DriftRounds(_FIRST, start=_ONE, eta_l=_THIRD, sigma=_ONE),
+    DriftRounds(_EVEN, start=-_ONE, clients=2, D=_HALF, R=-_HALF, stateless=True, G=_THIRD),
+)
 
 
 def eq10_points() -> Iterator[Point]:
     """Rounds for (10); points of local paths for (12)."""
-    for world, t, words in worlds():
-        values = WorldRound(world, t).values(claim.dist2, claim.next2, claim.dist_dot_move, claim.move2)
-        yield Point(values, (_story(world, t, words), f"E<w_t - w*, Delta> = {values[claim.dist_dot_move]}."), "1")
+    for at in map(WorldRound, WORLDS):
+        yield at.point(claim.dist2, claim.next2, claim.dist_dot_move, claim.move2, part="1")
     # Far steps: only there is a norm larger than its square.
     far = DriftRounds(_FIRST, b=Fraction(2), local_steps=2, D=Fraction(2), sigma=Fraction(4))
-    for world, t, words in (
-        (far, 1, "N = 1, K = 2, f = w^2/2 - 2 w, w_1 = 0, D = 2, sigma = 4"),
-        *worlds(),
-    ):
+    for world in (far, *WORLDS):
         for run in world.runs():
-            yield from _path_points(run, t, words)
+            yield from _path_points(run, WorldRound(world))
             if run.world is not far:
                 break
 
 
-def _path_points(run: Run, t: int, words: str) -> Iterator[Point]:
-    world = run.world
-    star, w = world.b / world.a, run.w[t]
+def _path_points(run: Run, at: WorldRound) -> Iterator[Point]:
+    t, star, w = at.t, at.star, run.w[at.t]
     for tau in range(1, t + 1):
         for x in run.local[t][0][:-1]:
             slope = run.gradient(tau, 0, x)
             yield Point(
                 {
-                    **WorldRound(world, t).values(L, mu),
+                    **at.values(L, mu),
                     claim.h_t: run.value(tau, 0, w),
                     claim.h_star: run.value(tau, 0, star),
                     claim.to_star: slope * (star - w),
@@ -92,7 +58,7 @@ def _path_points(run: Run, t: int, words: str) -> Iterator[Point]:
                     claim.step: abs(x - w),
                 },
                 (
-                    f"{words}; eta_l = {world.eta_l}; one draw, client 1, round {t}.",
+                    f"{at.words} One draw, client 1.",
                     f"w_t = {w}, w* = {star}, x = {x} on the local path; grad f_(tau,i)(x) = {slope} for tau = {tau}.",
                 ),
                 "2",
@@ -108,31 +74,25 @@ MOMENTS = (
 
 def eq13_points() -> Iterator[Point]:
     """Rounds 1 and 2: in the second w_t has been pulled along a drift that its objective contains again."""
-    for world, t, words in worlds():
-        values = WorldRound(world, t).values(*MOMENTS)
-        numbers = f"E[f_t(w_t) - f_t(w*)] = {values[claim.local_gap]}, E f(w_t) - f(w*) = {values[claim.gap]}."
-        yield Point(values, (_story(world, t, words), numbers))
+    for at in map(WorldRound, WORLDS):
+        yield at.point(*MOMENTS)
 
 
 def eq15_points() -> Iterator[Point]:
     """One draw of a round each; the last ones come near to equality."""
-    chosen = [(world, t, words) for world, t, words in worlds()]
-    for steps in (2, 9, 33):
-        # The client's minimiser is 2 w_t and a local step of 1/L goes there.
-        world = DriftRounds(_FIRST, start=_ONE, local_steps=steps, eta_l=_ONE, D=_ONE * 2)
-        chosen.append((world, 1, f"N = 1, K = {steps}, f = w^2/2, w_1 = 1, D = 2"))
-    for world, t, words in chosen:
-        found = of_run(next(iter(world.runs())), t)
-        known = WorldRound(world, t).values(L, eta, claim.c_B)
-        smoothness, c = known[L], known[claim.c_B]
+    # The client's minimiser is 2 w_t and a local step of 1/L goes there.
+    near = [DriftRounds(_FIRST, start=_ONE, local_steps=steps, eta_l=_ONE, D=_ONE * 2) for steps in (2, 9, 33)]
+    for world in (*WORLDS, *near):
+        found = of_run(next(iter(world.runs())), world.rounds)
+        known = WorldRound(world).values(L, eta, claim.c_B)
+        c = known[claim.c_B]
         yield Point(
             {
                 **known,
                 claim.grad_here2: c * found.mean(lambda k, w=world: [w.slope(x) ** 2 for x in k.path[:-1]]),  # type: ignore[misc]
                 claim.c_drift2: c * found.mean(lambda k: [(x - k.path[0]) ** 2 for x in k.path[:-1]]),
                 claim.gap: world.f(found.start) - world.f(world.b / world.a),
-            },
-            (f"{words}; eta_l = {world.eta_l}; one draw of round {t}, L = {smoothness}, c_pB = {c}.",),
+            }
         )
 
 

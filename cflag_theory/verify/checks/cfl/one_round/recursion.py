@@ -13,12 +13,12 @@ from cflag_theory.claims.cfl.symbols import K, N, eta, eta_l, mu, sigma2
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.one_round.local_drift import CURVATURE, LOSS, STEEP, drifts, steep
-from cflag_theory.verify.checks.cfl.one_round.progress import MOMENTS, worlds
+from cflag_theory.verify.checks.cfl.one_round.progress import MOMENTS, WORLDS
 from cflag_theory.verify.checks.cfl.one_round.thresholds import step_values
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import LESS, built, without
 from cflag_theory.verify.quantities.cfl import WorldRound
-from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, current, even
 from cflag_theory.verify.witnesses.one_round import Round, expectation, noisy_rounds
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -42,18 +42,14 @@ def eq20_points() -> Iterator[Point]:
             STEEP,
         )
     ]
-    even, half = ((_ONE,), (Fraction(1, 2), Fraction(1, 2))), Fraction(1, 2)
-    small = DriftRounds(even, start=_ONE, local_steps=3, eta_l=Fraction(1, 12), D=half, R=Fraction(1, 3), sigma=half)
-    shown = "N = 1, K = 3, f = w^2/2, w_1 = 1, D = sigma = 1/2, R = 1/3, p = (1/2, 1/2) in round 2"
-    for world, t, words in ((small, 2, shown), *worlds()):
-        at = WorldRound(world, t)
-        values = at.values(L, eta_l, K, sigma2, c_Bi, c_Gi, rho_i2, gap)
-        cases.append((at.rounds, values, f"{words}; eta_l = {world.eta_l}; round {t}"))
+    half = Fraction(1, 2)
+    small = DriftRounds(even(2), start=_ONE, local_steps=3, eta_l=Fraction(1, 12), D=half, R=Fraction(1, 3), sigma=half)
+    for at in map(WorldRound, (small, *WORLDS)):
+        cases.append((at.rounds, at.values(L, eta_l, K, sigma2, c_Bi, c_Gi, rho_i2, gap), at.words))
     for rounds, values, words in cases:
         found = drifts(rounds, values[K])
         most = max(found)
         for steps in range(1, values[K] + 1):
-            story = (words, f"k = {steps}: E||w_k - w_t||^2 = {', '.join(map(str, found))} for k = 0, 1, ....")
             earlier = {k_steps: steps, claim.sum_before2: sum(found[:steps], _ZERO)}
             point = {
                 **values,
@@ -62,9 +58,9 @@ def eq20_points() -> Iterator[Point]:
                 claim.before2: found[steps - 1],
                 claim.most_before2: max(found[:steps]),
             }
-            yield Point(point, story, "1")
+            yield Point(point, (words,), "1")
             if found[steps] == most:
-                yield Point({**values, **earlier, claim.most2: most}, story, "2")
+                yield Point({**values, **earlier, claim.most2: most}, (words,), "2")
 
 
 #: The bending round: eta, eta L, where the gradient stops growing, number of clients.
@@ -115,9 +111,8 @@ def eq21_points() -> Iterator[Point]:
                 drift2: expectation(rounds, lambda r: r.mean(lambda c: [(x - _ONE) ** 2 for x in c.path[:-1]])),
             },
             (
-                f"N = {CLIENTS}, K = 2, no drifts, f' = L clip(w, 0, 1/8), eta L = {product}, w_t = 1, w* = 0, eta = "
-                f"{step}, eta_g = 1, sigma = 2/eta; all draws of the noises.",
-                "A noise takes half of the second local gradients to where f is flat.",
+                f"No drifts, f' = L clip(w, 0, 1/8), eta L = {product}, w_t = 1, w* = 0, eta_g = 1, sigma = 2/eta; all "
+                "draws of the noises. A noise takes half of the second local gradients to where f is flat.",
             ),
             "1",
         )
@@ -128,47 +123,25 @@ def eq21_points() -> Iterator[Point]:
 
 
 def runs() -> Iterator[Point]:
-    """Rounds of Algorithm 2: later ones, whose w_t has moved along the drifts that enter again, and a first one."""
+    """Rounds of Algorithm 2: later ones, whose w_t has moved along the drifts that enter again, and a first one.
+
+    eta = 1/20 is below the step size with 12, which is 0.0538 there.
+    """
     half, step = Fraction(1, 2), Fraction(1, 20)
-    alone = ((_ONE,), (_ZERO, _ONE), (_ZERO, _ZERO, _ONE))
-    for world, t, words in (
-        (
-            DriftRounds(((_ONE,), (half, half)), eta_l=step, D=_ONE),
-            2,
-            "N = K = 1, f = w^2/2, w_1 = w* = 0, D = 1, A = B = G = R = sigma = 0, p = (1/2, 1/2), Theorem 4.1's",
-        ),
-        (
-            DriftRounds(alone, eta_l=step, G=_ONE, D=Fraction(1, 100)),
-            3,
-            "FedAvg with one fixed client: N = K = 1, f = w^2/2, w_1 = w* = 0, G = 1, D = 1/100, p_t = 1",
-        ),
-        (
-            DriftRounds(((_ONE,),), start=_ONE, clients=2, local_steps=2, eta_l=step / 2, D=half, sigma=half),
-            1,
-            "N = K = 2, f = w^2/2, w_1 = 1, D = sigma = 1/2",
-        ),
+    for world in (
+        DriftRounds(even(2), eta_l=step, D=_ONE),
+        DriftRounds(current(3), eta_l=step, G=_ONE, D=Fraction(1, 100)),
+        DriftRounds(even(1), start=_ONE, clients=2, local_steps=2, eta_l=step / 2, D=half, sigma=half),
     ):
-        values = WorldRound(world, t).values(*MOMENTS, eta_l, K, N, sigma2, c_B, claim.c_G, claim.rho2, move2, next2)
-        yield Point(
-            values,
-            (
-                f"{words}; eta = 1/20, eta_g = 1: below the step size with 12, which is 0.0538 there. Round {t}, all "
-                f"{world.draws} draws.",
-                f"E||w_t - w*||^2 = {values[dist2]}, E f(w_t) - f* = {values[gap]}.",
-            ),
-            "3",
-        )
+        named = (*MOMENTS, eta_l, K, N, sigma2, c_B, claim.c_G, claim.rho2, move2, next2)
+        yield WorldRound(world).point(*named, part="3")
 
 
 def solution(s: Fraction, g: Fraction, smoothness: Fraction) -> Point:
     """The printed solution of (22) where sqrt(3 + 4 c eta_g^2) - 2 sqrt(c) eta_g = s."""
     root = (3 / s - s) / 4 / g
     step = g * s / (6 * root * smoothness)
-    return Point(
-        step_values(smoothness, step, g, root**2),
-        (f"L = {smoothness}, eta_g = {g}, c_pB = {root**2}: the printed solution of (22) is eta = {step}.",),
-        "2",
-    )
+    return Point(step_values(smoothness, step, g, root**2), ("eta is the printed solution of (22).",), "2")
 
 
 CHECKS: dict[str, Check] = {

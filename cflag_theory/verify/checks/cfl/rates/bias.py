@@ -41,13 +41,9 @@ def phi_points() -> Iterator[Point]:
             claim.c: 1,
         }
         values[rates.plain(rounds)] = values[rates.plain(T)]
-        story = (
-            f"T = {rounds}, D^2 = {d}, R = {r}, mu eta/2 = {x}, ||w_0 - w*|| = 1.",
-            f"phi = {float(phi):.6g} from c_3 in each round.",
-        )
-        yield Point(values, story, "1")
+        yield Point(values, part="1")
         if x == 0:
-            yield Point(values, story, "2")
+            yield Point(values, part="2")
 
 
 def late(rounds: int) -> tuple[Fraction, Fraction]:

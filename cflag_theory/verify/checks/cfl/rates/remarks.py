@@ -24,12 +24,11 @@ def stateless_points() -> Iterator[Point]:
     for g2, d2, r2 in product(SQUARES, repeat=3):
         if d2 + r2:
             values: dict[Any, Any] = {G2: g2, D2: d2, R2: r2, D2_R2: d2 + r2, G2_D2_R2: g2 + d2 + r2}
-            yield Point(values, (f"G^2 = {g2}, D^2 = {d2}, R^2 = {r2}.",), "1")
+            yield Point(values, part="1")
     for t, x2, r2 in product(_ROUNDS, SQUARES, SQUARES):
         if t * x2 + (t - 1) * r2 and x2 + r2:
             fixed = {variance: x2, variance_R2: x2 + r2, G2: 0}
-            story = (f"t = {t}, G^2 + D^2 = {x2}, R^2 = {r2}.",)
-            yield Point(described(optimal(t, x2, r2), x2, r2) | fixed, story, "2")
+            yield Point(described(optimal(t, x2, r2), x2, r2) | fixed, part="2")
 
 
 def alone_points() -> Iterator[Point]:
@@ -46,7 +45,7 @@ def limit_points() -> Iterator[Point]:
     """Growing R."""
     for t, d2, r2 in product(_ROUNDS, SQUARES[1:], (*SQUARES, Fraction(10**6))):
         values = described(optimal(t, d2, r2), d2, r2) | {D2: d2, G2: Fraction(1, 2), D2_R2: d2 + r2}
-        yield Point(values, (f"t = {t}, D^2 = {d2}, R^2 = {r2}, G^2 = 1/2.",))
+        yield Point(values)
 
 
 def more_correlation() -> Iterator[Point]:

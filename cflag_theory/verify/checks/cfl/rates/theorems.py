@@ -17,22 +17,11 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import assumed, without
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
-from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Rows, current, even
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 #: Within eta <= (sqrt(7) - 2)/(6 L) = 0.1076/L.
 STEP = Fraction(1, 10)
-Rows = tuple[tuple[Fraction, ...], ...]
-
-
-def even(rounds: int) -> Rows:
-    """The weights of Lemma B.4 for R = 0: p_tau = 1/t."""
-    return tuple((Fraction(1, t),) * t for t in range(1, rounds + 1))
-
-
-def current(rounds: int) -> Rows:
-    """FedAvg: p_t = 1."""
-    return tuple((_ZERO,) * (t - 1) + (_ONE,) for t in range(1, rounds + 1))
 
 
 def gaps(world: DriftRounds) -> list[Fraction]:
@@ -91,11 +80,7 @@ def linear_points() -> Iterator[Point]:
                 apart2(T): path[-1],
                 apart2(0): 1,
             },
-            (
-                f"f = w^2/2, w_0 = 1, eta = 1/10, T = {rounds}, epsilon = {eps}.",
-                f"f(w_T) - f* = {float(path[-1] / 2)}.",
-            ),
-            "log",
+            part="log",
         )
 
 
@@ -120,8 +105,7 @@ def convex_points() -> Iterator[Point]:
                 apart2(T): path[-1],
                 apart2(0): 1,
             },
-            (f"f = w^2/2, w_0 = 1, eta = 1/10, T = {rounds}, epsilon = {eps}.", f"sum of f(w_t) - f*: {float(total)}."),
-            "units",
+            part="units",
         )
 
 

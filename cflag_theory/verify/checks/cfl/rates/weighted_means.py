@@ -47,7 +47,7 @@ def partial_fraction_points() -> Iterator[Point]:
     for index, d, r in product((1, 2, 5), _SIZES, _SIZES):
         if index * d + (index - 1) * r:
             assert least_noise(index, d, r) == d * (d + (index - 1) * r) / (index * d + (index - 1) * r)
-            yield Point({t: index, D2: d, R2: r}, (f"t = {index}, D^2 = {d}, R^2 = {r}.",))
+            yield Point({t: index, D2: d, R2: r})
 
 
 def worlds() -> Iterator[tuple[int, Fraction, Fraction, Fraction]]:
@@ -74,13 +74,7 @@ def lnT_points() -> Iterator[Point]:
             claim.rho: r / d,
             claim.C: 4 + 3 * (r / d) / 2,
         }
-        yield Point(
-            values,
-            (
-                f"T = {rounds}, D^2 = {d}, R^2 = {r}, G^2 = {G}, mu eta/2 = {x}.",
-                f"Mean of the minimum {noise}, mean of 1/(t - R^2/(R^2 + D^2)) {weighted}.",
-            ),
-        )
+        yield Point(values)
 
 
 CHECKS: dict[str, Check] = {

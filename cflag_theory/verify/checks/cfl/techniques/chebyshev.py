@@ -29,13 +29,12 @@ def lemA6_points() -> Iterator[Point]:
     for p in weights:
         S = sp.Add(*(value / sp.Integer(s + 1) for s, value in enumerate(p)))
         H = sp.Add(*(_R(1, s + 1) for s in range(len(p))))
-        story = (f"p = {', '.join(map(str, p))}: sum p_t/t = {S}, and the mean of 1/t is {H / len(p)}.",)
         one = {T: len(p), claim.S(T): S, claim.H(T): H, claim.weight(T): sum(p)}
-        yield Point(one, story, "1")
+        yield Point(one, part="1")
         if len(p) >= 2:
             end = claim.n + 2
             logs = {claim.ln(end): sp.log(len(p)), claim.ln(2): sp.log(2)}
-            yield Point({claim.n: len(p) - 2, claim.S(end): S, claim.weight(end): sum(p), **logs}, story, "2")
+            yield Point({claim.n: len(p) - 2, claim.S(end): S, claim.weight(end): sum(p), **logs}, part="2")
 
 
 CHECKS = {

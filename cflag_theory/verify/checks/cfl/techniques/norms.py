@@ -124,10 +124,7 @@ def lemA3_points() -> Iterator[Point]:
     for vectors in cases:
         share = Fraction(1, len(vectors))
         mean = tuple(share * sum(coordinate) for coordinate in zip(*vectors, strict=True))
-        yield Point(
-            {claim.mean2: dot(mean, mean), claim.square_mean: share * sum(dot(v, v) for v in vectors)},
-            (f"tau = {len(vectors)}; v = {'; '.join('(' + ', '.join(map(str, v)) + ')' for v in vectors)}.",),
-        )
+        yield Point({claim.mean2: dot(mean, mean), claim.square_mean: share * sum(dot(v, v) for v in vectors)})
 
 
 @dataclass(frozen=True)
@@ -218,10 +215,6 @@ def lemA5_points() -> Iterator[Point]:
         for places in triples:
             x, y, z = (lift(function, place) for place in places)
             g = function.gradient(x)
-            story = (
-                f"h is {function.words}; x, y, z = {'; '.join(', '.join(map(str, w)) for w in (x, y, z))}; mu = "
-                f"{function.mu}, L = {function.L}.",
-            )
             yield Point(
                 {
                     L: function.L,
@@ -231,8 +224,7 @@ def lemA5_points() -> Iterator[Point]:
                     claim.slope: dot(g, minus(z, y)),
                     claim.y_minus_z2: dot(minus(y, z), minus(y, z)),
                     claim.step2: dot(minus(z, x), minus(z, x)),
-                },
-                story,
+                }
             )
 
 

@@ -31,10 +31,6 @@ def lemA1_points() -> Iterator[Point]:
         step = 1 - q
         for d in sequences:
             Phi = linear_sum(d, q, step)
-            story = (
-                f"mu = 1, eta_max = ln {2**power}, eta = {step}, T = {len(d) - 2}, d = {', '.join(map(str, d))}.",
-                f"Phi_T = {Phi}.",
-            )
             yield Point(
                 {
                     claim.mu: 1,
@@ -45,8 +41,7 @@ def lemA1_points() -> Iterator[Point]:
                     T: len(d) - 2,
                     claim.d(0): d[0],
                     claim.Phi: Phi,
-                },
-                story,
+                }
             )
 
 

@@ -276,8 +276,7 @@ def rising_points() -> Iterator[Point]:
             u_2, v_2 = (expr.subs(inputs) for expr in shares(alpha_1 + rise, delta_2))
             found = {now_1: u_1, before_1: v_1, now_2: u_2, before_2: v_2, excess: u_2 * v_1 - u_1 * v_2}
             solved = {low: weights(a, d2, r2, t)[0][-1], high: weights(b, d2, r2, t)[0][-1]}
-            story = (f"t = {t}, D^2 = {d2}, R^2 = {r2}; (7) solved at alpha = {a} and alpha = {b}.",)
-            yield Point(inputs | found | solved, story)
+            yield Point(inputs | found | solved)
 
 
 CHECKS: dict[str, Check] = {

@@ -68,8 +68,7 @@ def points() -> Iterator[Point]:
             continue
         for p in (optimal(t, d2, r2), *_OTHERS[t]):
             fixed = {D2: d2, G2: Fraction(1, 2), sigma2: 2, L: 3, N: 2, K: 2, eta_g: 1}
-            story = (f"One client, t = {t}, D^2 = {d2}, R^2 = {r2}, G^2 = 1/2; weights {words(p)}.",)
-            yield Point(described(p, d2, r2) | fixed, story)
+            yield Point(described(p, d2, r2) | fixed)
 
 
 def correlated_points() -> Iterator[Point]:
@@ -80,8 +79,7 @@ def correlated_points() -> Iterator[Point]:
             continue
         for p in (optimal(t, d2 - common, r2), *_OTHERS[t]):
             fixed = {D2: d2, F2: f2, shared: common, M2: d2 - common, G2: Fraction(1, 2)}
-            story = (f"One client, t = {t}, D^2 = {d2}, F^2 = {f2}, R^2 = {r2}, G^2 = 1/2; weights {words(p)}.",)
-            yield Point(described(p, d2 - common, r2) | fixed, story)
+            yield Point(described(p, d2 - common, r2) | fixed)
 
 
 CHECKS: dict[str, Check] = {

@@ -48,10 +48,9 @@ def server_points() -> Iterator[Point]:
         star = max(Fraction(0), product / (case.L * known[sum2]))
         at_star = server_claim.forgetting(star, alpha).subs(known)
         case.agree("Gamma at the common rate", at_star == sp.sympify(taken))
-        words = f"beta' = {star}; Gamma = {known[clients_claim.Gamma]} with beta, {taken} with beta'."
         if product > 0:
             known[server_claim.beta_star] = star
-        yield Point(known, (case.words(), words), "transference" if product > 0 else "interference")
+        yield Point(known, part="transference" if product > 0 else "interference")
 
 
 def clients_points() -> Iterator[Point]:
@@ -90,7 +89,7 @@ def condition_points() -> Iterator[Point]:
     """Rounds of every kind under Table 1, in both cases."""
     for case in _rounds(53):
         for mode in ("average", "worst"):
-            yield Point(adapted_values(case, mode), (case.words(), f"Table 1, {mode} case."), mode)
+            yield Point(adapted_values(case, mode), part=mode)
 
 
 def descent_points() -> Iterator[Point]:
@@ -127,8 +126,7 @@ def _biased_step(case: Round, theta: Fraction, share: int) -> Point:
         f_before: f0,
         claim.f_adapted: f1,
     }
-    words = f"b = {theta} grad f, m = {theta**2}, beta_t = {rate}: f goes from {f0} to {f1}."
-    return Point(known, (case.words(), words), "round")
+    return Point(known, part="round")
 
 
 def _exact_run(case: Round) -> Point:
@@ -141,8 +139,7 @@ def _exact_run(case: Round) -> Point:
     least = f[0] - trace.column("grad_f2")[0, 0] / (2 * curvature)
     known: dict[Any, Any] = {**of(case, L, alpha), claim.mu: 0, claim.T: 3, claim.f_least: least}
     known |= {claim.f(0): f[0], claim.f(claim.T): at_end, claim.squares(claim.T): sum(trace.column("grad_f2")[0])}
-    words = f"3 rounds of algorithm('c_flag', adaptive='server'): f = {', '.join(map(str, f))}, inf f = {least}."
-    return Point(known, (case.words(), words), "run")
+    return Point(known, part="run")
 
 
 def _curvature(case: Round) -> Fraction:

@@ -18,7 +18,7 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.forgetting import terms
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.planted import scaled
-from cflag_theory.verify.witnesses.instances import root
+from cflag_theory.verify.witnesses.instances import on_the_line, root
 
 _UP, _DOWN = (1, 1), (-1, -1)
 
@@ -34,9 +34,8 @@ def _steep() -> Iterator[Point]:
     for steps, local, (step, past) in product(
         (1, 2, 4), (Fraction(1, 60), Fraction(3)), ((Fraction(1, 2), _UP), (Fraction(7, 4), _DOWN))
     ):
-        orders = np.zeros((1, steps), dtype=int)
-        _, values, story = terms.exact_point([[past]], [[_DOWN]], orders, start=0, step=step, local=local)
-        yield Point(values, story)
+        problem = on_the_line([[past]], [[_DOWN]], start=0, L=1)
+        yield Point(terms.exact_values(problem, np.zeros((1, steps), dtype=int), step=step, local=local))
 
 
 @cache
@@ -46,16 +45,16 @@ def points() -> tuple[Point, ...]:
     for point in (*_steep(), *terms.points()):
         values = _extended(dict(point.values)) | {norm_S: root(point.values[sum2])}
         parts = ("1", "2", "3") if omega2 in values else ("1", "2")
-        found += [Point(values, point.story, part) for part in parts]
+        found += [Point(values, part=part) for part in parts]
     return tuple(found)
 
 
 def of_sums() -> Iterator[Point]:
     """The same for the sums, whose third part needs no omega^2."""
     for point in points():
-        yield Point(point.values, point.story, point.part)
+        yield Point(point.values, part=point.part)
         if point.part == "2" and omega2 not in point.values:
-            yield Point(point.values, point.story, "3")
+            yield Point(point.values, part="3")
 
 
 def samples(seed: int, count: int) -> Iterator[Sample]:

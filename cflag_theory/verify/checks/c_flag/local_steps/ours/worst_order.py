@@ -62,18 +62,13 @@ def points() -> Iterator[Point]:
             claim.table_turns(k): turns.table[at],
             claim.latest(k): sum(met.drift[max(at - q, 0)] for q in range(met.n)) / met.n,
         }
-        story = (
-            f"N = 1, {met.n} components -x^2/2 - x (L = 1), x_t = 0, ||grad g(x_t)|| = 1, beta = {met.step}, refreshed "
-            f"{met.order}.",
-            f"At k = {at} the drift is {float(met.drift[at]):.10g} and the error {float(met.error[at]):.10g}.",
-        )
-        yield Point(values, story, "drift")
-        yield Point(values, story, "error")
+        yield Point(values, part="drift")
+        yield Point(values, part="error")
         if not any(met.order):
-            yield Point(values, story, "again")
+            yield Point(values, part="again")
         fresh = [start for start in range(at) if met.step * (at - start) >= 1]
         if fresh:
-            yield Point(values | {claim.s: fresh[-1]}, story, "1")
+            yield Point(values | {claim.s: fresh[-1]}, part="1")
 
 
 def enumerated(subject: Claim, seed: int, count: int) -> Iterable[Evidence]:

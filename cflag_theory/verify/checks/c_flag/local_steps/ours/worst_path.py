@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from cflag_theory.claims.c_flag.local_steps.drift import d, drift, error
+from cflag_theory.claims.c_flag.local_steps.drift import drift, error
 from cflag_theory.claims.c_flag.local_steps.ours import worst_path as claim
 from cflag_theory.claims.engine.notation import k
 from cflag_theory.verify.check import Check
@@ -37,7 +37,6 @@ class Case:
     round: Round
     worst: LocalWorst
     size: Fraction
-    words: str
     attaining: bool
 
 
@@ -48,9 +47,8 @@ def cases() -> tuple[Case, ...]:
     for n, order in ((1, cyclic(1, 6)), (3, cyclic(3, 7)), (3, repeated(5)), (4, settled(4, 8, 3)), (2, (1, 0, 0, 1))):
         for step in _STEPS:
             orders = np.array([(0, *order)])
-            words = f"N = 1, {n} component{'s' if n > 1 else ''} -x^2/2 - x, x_t = 0, refreshed {order}"
             whole = walk(attaining_problem(n), beta=step, orders=orders)
-            found.append(Case(whole, local_worst(order, n=n, step=step), Fraction(1), words, True))
+            found.append(Case(whole, local_worst(order, n=n, step=step), Fraction(1), True))
     rng = np.random.default_rng(_SEED)
     for case in range(_ROUNDS):
         clients, n, steps = 1 + case % 3, int(rng.integers(1, 5)), int(rng.integers(2, 8))
@@ -59,11 +57,7 @@ def cases() -> tuple[Case, ...]:
         problem = on_the_line([[(1, 0)]] * clients, tasks, start=rationals(rng, 1)[0], L=1)
         step = Fraction(int(rng.integers(1, 40)), 16)
         whole = walk(problem, beta=step, orders=np.array([(0, *order)] * clients))
-        words = (
-            f"N = {clients}, components (a, b) of a x^2/2 - b x: {tasks}; x_t = {problem.start[0]}, refreshed {order}"
-        )
-        worst = local_worst(order, n=n, step=step)
-        found.append(Case(whole, worst, norm(whole.grad_g), words.replace("Fraction", ""), False))
+        found.append(Case(whole, local_worst(order, n=n, step=step), norm(whole.grad_g), False))
     return tuple(found)
 
 
@@ -74,14 +68,10 @@ def points() -> Iterator[Point]:
         for path in case.round.paths:
             for at in range(worst.local_steps):
                 values = of_worst(worst, at, size) | {drift(k): path.drift[at], error(k): path.error[at]}
-                story = (
-                    f"{case.words}; L = 1, ||grad g(x_t)|| = {size}, beta = {worst.step}.",
-                    f"At k = {at}: drift {path.drift[at]}, error {path.error[at]}; d_k = {values[d(k)]}.",
-                )
-                yield Point(values, story, "bound")
+                yield Point(values, part="bound")
                 if case.attaining:
                     on_line = {claim.y(k): path.drift[at], claim.error_met: path.error[at]}
-                    yield Point(values | on_line, story, "attained")
+                    yield Point(values | on_line, part="attained")
 
 
 CHECKS = {

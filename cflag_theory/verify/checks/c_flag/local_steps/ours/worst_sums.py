@@ -30,15 +30,11 @@ def points() -> Iterator[Point]:
             error_sum: errors,
             norm_S: both,
         }
-        story = (
-            f"{case.words}; L = 1, ||grad g(x_t)|| = {size}, beta = {worst.step}, E = {worst.local_steps}.",
-            f"||sum_k rho_k|| = {rho}, ||sum_k e_k|| = {errors}, ||S|| = {both}.",
-        )
         met = {claim.rho_met: rho, claim.errors_met: errors, claim.S_met: both}
         for part in ("gradients", "delayed", "errors"):
-            yield Point(values, story, part)
+            yield Point(values, part=part)
             if case.attaining:
-                yield Point(values | met, story, f"attained {part}")
+                yield Point(values | met, part=f"attained {part}")
 
 
 CHECKS = {

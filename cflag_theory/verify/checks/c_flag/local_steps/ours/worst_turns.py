@@ -54,10 +54,6 @@ def _points(order: tuple[int, ...], size: int, step: Fraction) -> Iterator[Point
         d_turns(s): turning.drift[last],
         claim.rest_turns(s): turning.table[last] - turning.drift[last] / size,
     }
-    story = (
-        f"N = 1, {size} components -x^2/2 - x (L = 1), x_t = 0, ||grad g(x_t)|| = 1, beta = {step}, refreshed {order}.",
-        f"At k = {k} the error is {float(met.error[k]):.10g}; s = {last}.",
-    )
     at_end: dict[Any, Any] = {
         d(s + claim.j + 1): met.drift[k],
         table(s + claim.j + 1): met.table[k],
@@ -68,10 +64,10 @@ def _points(order: tuple[int, ...], size: int, step: Fraction) -> Iterator[Point
         rest(s): met.table[last] - met.drift[last] / size,
         claim.latest_others(s): sum((met.drift[max(last - q, 0)] for q in range(1, size)), Fraction(0)) / size,
     }
-    yield Point(common | at_end, story, "bound")
+    yield Point(common | at_end, part="bound")
     if order == settled(size, steps, last):
         at_end = {d(s + claim.j): met.drift[k], table(s + claim.j): met.table[k], claim.j: k - last}
-        yield Point(common | at_end, story, "attained")
+        yield Point(common | at_end, part="attained")
 
 
 CHECKS = {

@@ -29,13 +29,13 @@ def points() -> Iterator[Point]:
         for step, local in ((Fraction(1), tiny), (_HALF, Fraction(1, 20)), (Fraction(1), Fraction(1, 4))):
             past = [[(curvature, spread), (curvature, -spread)]]
             problem = on_the_line(past, [[(curvature, 1)]], start=0, L=1)
-            yield _point(Exact(problem, step, local, steps, rounds), 1 + spread, curvature)
+            yield _point(Exact(problem, step, local, steps, rounds), 1 + spread)
     # Gradient descent on g itself, hardly disturbed.
     problem = on_the_line([[(1, 0)]], [[(1, 0)]], start=1, L=1)
-    yield _point(Exact(problem, Fraction(1), tiny, 1, 1), Fraction(0), Fraction(1))
+    yield _point(Exact(problem, Fraction(1), tiny, 1, 1), Fraction(0))
 
 
-def _point(run: Exact, omega: Fraction, curvature: Fraction) -> Point:
+def _point(run: Exact, omega: Fraction) -> Point:
     problem = run.problem
     grown = (1 + run.beta) ** run.local_steps - 1
     # g at both ends; delta = grad f_memory - grad g is constant, +-spread + 1 here.
@@ -44,21 +44,15 @@ def _point(run: Exact, omega: Fraction, curvature: Fraction) -> Point:
     last = sum((problem.p @ values(problem.potential, problem.current, x) for x in ends), Fraction(0)) / len(ends)
     gaps = [run.gradients(x, kept) for kept in run.draws() for x in run.path(kept)[:-1]]
     delta2 = sum(((v - g) @ (v - g) for _, v, g in gaps), Fraction(0)) / len(run.draws())
-    shown: dict[Any, Any] = {
-        **of(run, symbols.T, symbols.grad_g2_sum),
+    found: dict[Any, Any] = {
+        **of(run, symbols.T, symbols.grad_g2_sum, L, alpha, beta, E),
         claim.delta2_sum: delta2,
         claim.g_mean(0): start,
         claim.g_mean(symbols.T): last,
         claim.omega: omega,
         claim.q: grown / run.alpha,
-        **of(run, L, alpha, beta, E),
     }
-    story = (
-        f"N = 1, L = 1, f_memory and g of curvature {curvature} with ||grad f_memory - grad g|| <= omega = {omega}, "
-        f"x_0 = {problem.start[0]}, alpha = {run.alpha}, beta = {run.beta}, E = {run.local_steps}, T = {run.rounds}.",
-        f"sum_t E||grad g||^2 = {shown[symbols.grad_g2_sum]}, E g from {start} to {last}.",
-    )
-    return Point(shown, story)
+    return Point(found)
 
 
 CHECKS: dict[str, Check] = {

@@ -26,16 +26,15 @@ _HALF = Fraction(1, 2)
 
 def points() -> Iterator[Point]:
     """f = x^2/2 with inf f = 0; g = -x^2/2 - x drives the model away, g = x^2/2 - 2x towards 2, g = -x steadily."""
-    pulls = {"-x^2/2 - x": [(-1, 1)], "x^2/2 - 2x": [(1, 2)], "-x": [(0, 1)]}
-    for (words, current), scale, start in product(pulls.items(), (Fraction(0), _HALF), (Fraction(0), Fraction(2))):
+    pulls = (-1, 1), (1, 2), (0, 1)
+    for current, scale, start in product(pulls, (Fraction(0), _HALF), (Fraction(0), Fraction(2))):
         for step, W, steps in ((1 / (1 + scale**2), 2, 2), (_HALF, 3, 1)):
             local = (1 - scale) / (8 * W * steps)
-            problem = on_the_line([past(scale)], [current], start=start, L=1)
-            run = Exact(problem, step, local, steps, W)
-            yield _point(run, scale, f"N = 1, f = x^2/2, g = {words}, x_0 = {start}, L = 1, b = +-{scale} grad f.")
+            problem = on_the_line([past(scale)], [[current]], start=start, L=1)
+            yield _point(Exact(problem, step, local, steps, W), scale)
 
 
-def _point(run: Exact, scale: Fraction, words: str) -> Point:
+def _point(run: Exact, scale: Fraction) -> Point:
     problem = run.problem
     grad_g = (problem.p @ gradients(problem.potential, problem.current, problem.start))[0]
     entries = run.sums.entries
@@ -51,11 +50,7 @@ def _point(run: Exact, scale: Fraction, words: str) -> Point:
         symbols.root_m: scale,
         **of(run, L, alpha, beta, E, bias2, grad_f2),
     }
-    story = (
-        f"{words} alpha = {run.alpha}, beta = {run.beta}, E = {run.local_steps}, W = {run.rounds}, memory drawn once.",
-        f"sum_t E||grad f||^2 = {entries['grad_f2']}, ||grad g(x_0)|| = {abs(grad_g)}.",
-    )
-    return Point({key: sp.sympify(value) for key, value in values.items()}, story)
+    return Point({key: sp.sympify(value) for key, value in values.items()})
 
 
 def samples(seed: int, count: int) -> Iterator[Sample]:

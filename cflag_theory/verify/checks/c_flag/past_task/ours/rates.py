@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -29,24 +28,9 @@ def past(scale: Fraction) -> list[Component]:
     return [(1 + scale, 0), (1 - scale, 0)]
 
 
-def point(run: Exact, scale: Fraction, words: str) -> Point:
+def point(run: Exact, scale: Fraction) -> Point:
     """A run averaged over its draws, with m = scale^2."""
-    sums = run.sums
-    e = sums.entries
-    values: dict[Any, Any] = {
-        **of(run, *SUMS),
-        symbols.root_m: scale,
-        m: scale**2,
-        **of(run, L, alpha, beta, E, bias2, grad_f2),
-    }
-    drawn = "anew every round" if run.redraw else "once"
-    story = (
-        f"{words} sqrt(m) = {scale}, alpha = {run.alpha}, beta = {run.beta}, E = {run.local_steps}, T = {run.rounds}; "
-        f"memory drawn {drawn} out of {len(run.draws())}.",
-        f"sum_t E||grad f||^2 = {e['grad_f2']}, sum_t E||grad g||^2 = {e['grad_g2']}, E f from {sums.f[0]} to "
-        f"{sums.f[-1]}.",
-    )
-    return Point(values, story)
+    return Point({**of(run, *SUMS, L, alpha, beta, E, bias2, grad_f2), symbols.root_m: scale, m: scale**2})
 
 
 def _line(scale: Fraction, current: list[Component], start: Fraction) -> Problem:
@@ -63,23 +47,18 @@ def resting(scale: Fraction, step: Fraction, local: Fraction, steps: int, rounds
 def drawn_once_points() -> Iterator[Point]:
     """Runs at rest, which attain the bound, and runs with one of two memories."""
     for scale, steps, rounds in product((Fraction(0), _HALF, Fraction(4, 5)), (1, 3), (1, 4)):
-        run = resting(scale, _HALF, Fraction(1, 40), steps, rounds)
-        words = f"N = 1, f = x^2/2, g = -x^2/2 - x, L = 1, x_0 = {run.problem.start[0]} where the model rests, b < 0."
-        yield point(run, scale, words)
+        yield point(resting(scale, _HALF, Fraction(1, 40), steps, rounds), scale)
     # The first constant: one step of gradient descent that is barely disturbed.
     tiny = Fraction(1, 10**9)
-    words = "N = 1, f = x^2/2, g = -x, L = 1, x_0 = 1."
-    yield point(Exact(_line(Fraction(0), [(0, 1)], Fraction(1)), Fraction(1), tiny, 1, 1), Fraction(0), words)
+    yield point(Exact(_line(Fraction(0), [(0, 1)], Fraction(1)), Fraction(1), tiny, 1, 1), Fraction(0))
     for scale, slope, step in product((Fraction(0), _HALF), (Fraction(1), Fraction(-3)), (_HALF, Fraction(1))):
         for steps, rounds in ((1, 3), (2, 4)):
             problem = _line(scale, [(_HALF, slope), (-_HALF, slope)], Fraction(1))
-            run = Exact(problem, step, Fraction(1, 8), steps, rounds)
-            yield point(run, scale, f"N = 1, f = x^2/2, g = -{slope} x from +-x^2/4 - {slope} x, L = 1, x_0 = 1.")
+            yield point(Exact(problem, step, Fraction(1, 8), steps, rounds), scale)
 
 
 def redrawn_points() -> Iterator[Point]:
     """All draws of fresh memories over up to four rounds, with m below, at and above 1."""
-    words = "N = 1, f = x^2/2, L = 1,"
     for scale, steps, rounds in product((Fraction(0), _HALF, Fraction(1), Fraction(2)), (1, 2), (1, 4)):
         for step in (1 / (1 + scale**2), 1 / (2 + 2 * scale**2)):
             local = Fraction(1, 40)
@@ -87,8 +66,7 @@ def redrawn_points() -> Iterator[Point]:
             rest = grown / (step - grown)
             for start in (rest, Fraction(1)):
                 problem = _line(scale, [(-1, 1)], start)
-                run = Exact(problem, step, local, steps, rounds, redraw=True)
-                yield point(run, scale, f"{words} g = -x^2/2 - x, x_0 = {start}.")
+                yield point(Exact(problem, step, local, steps, rounds, redraw=True), scale)
 
 
 def rate_points() -> Iterator[Point]:
@@ -114,11 +92,7 @@ def rate_points() -> Iterator[Point]:
                     claim.x(symbols.t): found[index],
                     **later,
                 }
-                story = (
-                    f"N = 1, f = x^2/2, g = -x, x_0 = {start}, alpha = {step}, beta = {local}, E = {steps}, T = "
-                    f"{rounds}: x_{index} = {found[index]}.",
-                )
-                yield Point(values, story)
+                yield Point(values)
 
 
 def met_ratio(trace: Trace) -> tuple[Array, Array]:

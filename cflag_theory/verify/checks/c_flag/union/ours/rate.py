@@ -32,15 +32,8 @@ def points() -> Iterator[Point]:
 
 
 def _point(union: Union, steps: int, rounds: int) -> Point:
-    step = Fraction(1, 2 * steps)
-    run = run_union(union, step, steps, rounds)
-    values = of(run, L, E, k, beta, claim.T, claim.h(0), claim.h(claim.T), claim.least, L_memory)
-    story = (
-        union.words,
-        f"(67)-(68) with beta = {step}, E = {steps}, {rounds} round{'s' if rounds > 1 else ''}.",
-        f"h~(x_0) - h~(x_T) = {float(run.first - run.last):.10g}, min_t ||grad h~(x_t)||^2 = {float(run.least):.10g}.",
-    )
-    return Point(values, story)
+    run = run_union(union, Fraction(1, 2 * steps), steps, rounds)
+    return Point(of(run, L, E, k, beta, claim.T, claim.h(0), claim.h(claim.T), claim.least, L_memory))
 
 
 CHECKS = {

@@ -34,12 +34,10 @@ def round_points() -> Iterator[Point]:
         assert trace.iterates is not None
         # The memory gradient of this run is grad h~, so that this takes the last term of (68) away again.
         mean = trace.iterates[0, 1, 0] + step * values[printed.grad_h]
-        story = (f"{union.words} E = {steps}, beta = {step}.", f"The mean of the local iterates (67) is {mean}.")
-        yield Point(values | {claim.x_mean: mean}, story, "1")
-        even = Union(union.memory, [[*new, *new][: len(kept)] for kept, new in _pairs(union)], union.start, union.p, "")
+        yield Point(values | {claim.x_mean: mean}, part="1")
+        even = Union(union.memory, [[*new, *new][: len(kept)] for kept, new in _pairs(union)], union.start, union.p)
         if all(len(kept) == len(new) for kept, new in _pairs(even)):
-            words = f"memory {even.memory}, current data {even.current}, x_0 = {even.start}, E = 1, beta = {step}."
-            yield Point(eq68_values(even, step, 1), (words,), "2")
+            yield Point(eq68_values(even, step, 1), part="2")
 
 
 def _pairs(union: Union) -> list[tuple[list[Component], list[Component]]]:
@@ -97,12 +95,7 @@ def _run_values(union: Union, step: Fraction, local: Fraction, steps: int, round
         claim.mean_g2: mean,
         claim.L_f_memory: abs(_mean_curvature(union)),
     }
-    story = (
-        f"{union.words} Algorithm 1 with E = {steps}, alpha = {step}, beta = {local}, {rounds} rounds.",
-        f"h^ goes from {float(first):.8g} to {float(last):.8g}; min_t ||grad h^(x_t)||^2 = {float(min(sizes2)):.8g}, "
-        f"mean_t ||grad g(x_t)||^2 = {float(mean):.8g}.",
-    )
-    return Point(values, story, "1" if step != local or 30 * local * steps != 1 else None)
+    return Point(values, part="1" if step != local or 30 * local * steps != 1 else None)
 
 
 def algorithm1_points() -> Iterator[Point]:
@@ -172,11 +165,7 @@ def current_points() -> Iterator[Point]:
             printed.grad_memory2: f_memory**2,
             printed.memory_dot: f_memory * g,
         }
-        story = (
-            f"{union.words} |M| = {kept}, |C| = {new}.",
-            f"grad f_memory = {f_memory}, grad g = {g}, ||grad h~|| = {root(h2)}.",
-        )
-        yield Point(values, story)
+        yield Point(values)
 
 
 def current_samples(seed: int, count: int) -> Iterator[Sample]:

@@ -43,8 +43,7 @@ def _decaying() -> Iterator[Point]:
         exact = {
             sp.sympify(key).subs(ours.t, t): sp.Rational(str(value)) for key, value in values.items() if key != ours.t
         }
-        story = (f"u_0 = 5, mean drifts {', '.join(map(str, draws[: t + 1]))}, round {t + 1}",)
-        yield Point({**exact, **_symbolic(t, exact), ours.t: sp.Integer(t)}, story)
+        yield Point({**exact, **_symbolic(t, exact), ours.t: sp.Integer(t)})
 
 
 def _symbolic(t: int, exact: dict[sp.Expr, sp.Rational]) -> dict[sp.Expr, sp.Rational]:
@@ -57,7 +56,7 @@ def _stable() -> Iterator[Point]:
     for rate, now in ((Fraction(2), 1), (Fraction(5, 2), 4)):
         values = {ours.rate: rate, ours.mean_now: now, ours.mean_next: (1 - rate) ** 2 * now}
         exact = {key: sp.Rational(str(value)) for key, value in values.items()}
-        yield Point(exact, (f"eta L = {rate}, (E u_t)^2 = {now}, one step",), "1")
+        yield Point(exact, part="1")
 
 
 def _edges(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:

@@ -33,8 +33,7 @@ def coefficient_points() -> Iterator[Point]:
             c_B: 1 + client + time * share,
         }
         for part in ("1", "2"):
-            words = f"p_tau = 1/{rounds}, A^2 = {time}, B^2 = {client}, L = {curvature}."
-            yield Point(values, (words,), part)
+            yield Point(values, part=part)
     yield from shorter_steps()
 
 
@@ -42,9 +41,7 @@ def shorter_steps() -> Iterator[Point]:
     """Numbers in place of 8: the coefficient falls through zero at 12 when A = B = 0 and p_t = 1."""
     for number, drift, weight in product((8, 12, 13, 16, 24), (Fraction(1), Fraction(6, 5)), (Fraction(1), _HALF)):
         share = Fraction(4, number)
-        value = drift * share / (1 - share) + drift - 1 - weight / 2
-        words = f"{number} K^2 eta_l^2 L^2 c_pB = 1, c_pB = {drift}, p_t = {weight}: the coefficient is {value}."
-        yield Point({claim.x: share, c_B: drift, past: 1 - weight}, (words,), "3")
+        yield Point({claim.x: share, c_B: drift, past: 1 - weight}, part="3")
 
 
 def weights_points() -> Iterator[Point]:
@@ -66,13 +63,10 @@ def weights_points() -> Iterator[Point]:
                     q: weight,
                     earlier2: squared,
                 }
-                words = (
-                    f"t = {rounds + 1}, D = G = 1, R^2 = {loss2}, L = {curvature}, eta = {step}, 1 - p_t = {weight}."
-                )
                 if best >= 0:
-                    yield Point({**values, q_best: best, claim.bend: bend}, (words,), "1")
+                    yield Point({**values, q_best: best, claim.bend: bend}, part="1")
                 else:
-                    yield Point(values, (words,), "2")
+                    yield Point(values, part="2")
 
 
 CHECKS: dict[str, Check] = {

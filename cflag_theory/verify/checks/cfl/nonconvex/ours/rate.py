@@ -13,18 +13,18 @@ from cflag_theory.claims.cfl.nonconvex.ours import rate as claim
 from cflag_theory.claims.cfl.symbols import eta_l
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.nonconvex.descent import constants, story
+from cflag_theory.verify.checks.cfl.nonconvex.descent import constants
 from cflag_theory.verify.checks.cfl.nonconvex.rate import mean_squared_gradients, stuck
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import LESS, built, related, scaled
 from cflag_theory.verify.quantities.cfl import WorldRound
-from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, current
 
 _ONE, _ZERO, _HALF = Fraction(1), Fraction(0), Fraction(1, 2)
 _LONG = 40
 #: Past and present alike.
 _SHARED = ((_ONE,), (_HALF, _HALF), (_HALF / 2, _HALF / 2, _HALF))
-_FRESH = tuple((_ZERO,) * t + (_ONE,) for t in range(3))
+_FRESH = current(3)
 
 #: Minimised by f at w = b/a, so that f_* is known.
 WORLDS = (
@@ -63,35 +63,32 @@ def nonconvex_points() -> Iterator[Point]:
     """Whole runs; the drift model round by round; the floor."""
     for world in WORLDS:
         by_round, single = errors(world)
-        at = WorldRound(world, world.rounds)
+        at = WorldRound(world)
         values: dict[Any, Any] = {
             **constants(world),
-            **at.values(T, eta_l),
+            **at.values(T, eta_l, claim.fall, claim.steps, claim.noise2),
             claim.mean_grad2: sum(mean_squared_gradients(world)) / world.rounds,
-            **at.values(claim.fall),
             claim.error2_mean: sum(by_round) / world.rounds,
             claim.error2: single,
-            **at.values(claim.steps, claim.noise2),
         }
-        words = f"T = {world.rounds}, E||e_t||^2 = {', '.join(map(str, by_round[:3]))}, ..."
         if world.local_steps == 1:
-            yield Point(values, (story(world), words), "1")
-        yield Point(values, (story(world), words), "2")
+            yield Point(values, part="1")
+        yield Point(values, part="2")
         if not (world.A or world.B):
             for t, found in enumerate(by_round, 1):
                 of_round = WorldRound(world, t).values(past, squares)
                 numbers = {claim.bar2: found, claim.client2: world.G**2, claim.time2: world.D**2}
-                yield Point({**values, **of_round, **numbers}, (story(world), f"Round {t}."), "3")
+                yield Point({**values, **of_round, **numbers}, part="3")
     for step in (_HALF, _ONE, Fraction(2), Fraction(3)):
         world = stuck(step, 5)
-        for t, value in enumerate(mean_squared_gradients(world)):
+        for value in mean_squared_gradients(world):
             numbers = {
                 L: world.a,
                 nonconvex_floor.G: world.G,
                 nonconvex_floor.w_plus(0): world.start,
                 nonconvex_floor.family_grad2: value,
             }
-            yield Point(numbers, (story(world), f"Round {t + 1}: E||grad f||^2 = {value}."), "4")
+            yield Point(numbers, part="4")
 
 
 CHECKS: dict[str, Check] = {

@@ -22,10 +22,7 @@ def points() -> Iterator[Point]:
     ):
         c = 1 / (16 * product + 20 * product**2 / g**2)
         step = scale * product / 3
-        yield Point(
-            step_values(Fraction(3), step, g, c),
-            (f"L = 3, eta_g = {g}, c_pB = {c}, eta = {step}: {scale} of the largest step.",),
-        )
+        yield Point(step_values(Fraction(3), step, g, c))
 
 
 CHECKS: dict[str, Check] = {"ours.cfl_step": Check(points, expected="holds holds", plants=scaled(MORE))}

@@ -19,62 +19,30 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.planted import MORE, built, related
 from cflag_theory.verify.quantities.cfl import WorldRound
-from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run, current, even
 from cflag_theory.verify.witnesses.one_round import Round
 
-_ZERO, _ONE, _HALF, _THIRD = Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3)
-_FIRST = ((_ONE,),)
-_EVEN = ((_ONE,), (_HALF, _HALF))
+_ZERO, _ONE, _HALF, _THIRD, _TENTH = Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 10)
 
-
-def worlds() -> Iterator[tuple[DriftRounds, int, str]]:
-    """(world, t, words), all with eta <= 1/(10 L)."""
-    tenth = Fraction(1, 10)
-    yield DriftRounds(_EVEN, eta_l=tenth, D=_ONE), 2, "N = K = 1, f = w^2/2, w_1 = 0, D = 1, second round"
-    yield (
-        DriftRounds(_EVEN, start=_ONE, local_steps=2, eta_l=Fraction(1, 20), D=_HALF, G=_HALF, R=_THIRD, sigma=_HALF),
-        2,
-        "N = 1, K = 2, f = w^2/2, w_1 = 1, D = G = sigma = 1/2, R = 1/3, second round",
-    )
-    yield (
-        DriftRounds(
-            _FIRST, clients=2, local_steps=2, b=_HALF, eta_l=Fraction(1, 40), eta_g=Fraction(2), D=_ONE, sigma=_ONE
-        ),
-        1,
-        "N = K = 2, f = w^2/2 - w/2, w_1 = 0, D = sigma = 1, eta_g = 2, first round",
-    )
-    yield (
-        DriftRounds(
-            _FIRST, start=_ONE, a=_HALF, local_steps=3, eta_l=Fraction(1, 30), B=Fraction(1, 4), A=_HALF, G=_ONE
-        ),
-        1,
-        "N = 1, K = 3, f = w^2/4, w_1 = 1, B = 1/4, A = 1/2, G = 1, first round",
-    )
-    yield (
-        DriftRounds(_EVEN, start=-_ONE, clients=2, eta_l=tenth, D=_HALF, R=-_HALF, stateless=True, G=_THIRD),
-        2,
-        "N = 2, K = 1, f = w^2/2, w_1 = -1, D = R = 1/2, G = 1/3, new clients in the second round",
-    )
-    alone = tuple((_ZERO,) * t + (_ONE,) for t in range(6))
-    yield (
-        DriftRounds(alone, eta_l=Fraction(1, 100), G=_ONE),
-        6,
-        "FedAvg with one fixed client, G = 1, w_1 = 0, sixth round",
-    )
-    yield (
-        DriftRounds(((_ONE,), (_THIRD, 1 - _THIRD), (_THIRD,) * 3), eta_l=tenth, D=_ONE, G=_ONE),
-        3,
-        "N = K = 1, f = w^2/2, w_1 = 0, D = G = 1, third round",
-    )
+#: All with eta <= 1/(10 L); of each the last round is looked at.
+WORLDS = (
+    DriftRounds(even(2), eta_l=_TENTH, D=_ONE),
+    DriftRounds(even(2), start=_ONE, local_steps=2, eta_l=_TENTH / 2, D=_HALF, G=_HALF, R=_THIRD, sigma=_HALF),
+    DriftRounds(even(1), clients=2, local_steps=2, b=_HALF, eta_l=_TENTH / 4, eta_g=2 * _ONE, D=_ONE, sigma=_ONE),
+    DriftRounds(even(1), start=_ONE, a=_HALF, local_steps=3, eta_l=_TENTH / 3, B=_HALF / 2, A=_HALF, G=_ONE),
+    DriftRounds(even(2), start=-_ONE, clients=2, eta_l=_TENTH, D=_HALF, R=-_HALF, stateless=True, G=_THIRD),
+    DriftRounds(current(6), eta_l=_TENTH / 10, G=_ONE),
+    DriftRounds(((_ONE,), (_THIRD, 1 - _THIRD), (_THIRD,) * 3), eta_l=_TENTH, D=_ONE, G=_ONE),
+)
 
 
 def _root(value: Fraction) -> sp.Expr:
     return sp.sqrt(sp.Rational(value.numerator, value.denominator))
 
 
-def values(world: DriftRounds, t: int) -> dict[Any, Any]:
+def values(world: DriftRounds) -> dict[Any, Any]:
     """Everything that the statements of ours.cfl_round contain."""
-    at = WorldRound(world, t)
+    at, t = WorldRound(world), world.rounds
     clients = range(world.clients)
 
     def errors(run: Run) -> list[Fraction]:
@@ -85,33 +53,23 @@ def values(world: DriftRounds, t: int) -> dict[Any, Any]:
         return found.mean(lambda client: client.noise) ** 2
 
     done = world.local_steps - 1
+    named = (L, mu, eta, eta_l, eta_g, K, N, sigma2, next2, gap, local_gap, drift2, rms_loss)
     return {
-        **at.values(L, mu, eta, eta_l, eta_g, K, N, sigma2, next2, gap, local_gap, drift2),
+        **at.values(*named, claim.lost2, client_loss2(client)),
         claim.bias: at[gap] - at[local_gap],
         claim.rms_dist: _root(at[dist2]),
         claim.rms_error: _root(world.expectation(lambda run: (sum(errors(run), _ZERO) / world.clients) ** 2)),
-        **at.values(rms_loss),
         claim.spread: world.expectation(lambda run: sum((e**2 for e in errors(run)), _ZERO) / world.clients),
         claim.round_noise2: at.mean(noise),
         claim.noise_sum2: at.mean(lambda found: sum(found.clients[0].noise[:done], _ZERO) ** 2),
-        **at.values(claim.lost2),
         claim.lost_sum2: done**2 * at[claim.lost2],
-        **at.values(client_loss2(client)),
         k: done,
     }
 
 
 def points() -> Iterator[Point]:
     """Every world; in the biased ones beta_t is positive."""
-    for world, t, words in worlds():
-        found = values(world, t)
-        yield Point(
-            found,
-            (
-                f"{words}; eta_l = {world.eta_l}; weights {', '.join(map(str, world.weights[t - 1]))}; all draws.",
-                f"beta_t = {found[claim.bias]}, E||w_(t+1) - w*||^2 = {found[next2]}, E f(w_t) - f* = {found[gap]}.",
-            ),
-        )
+    yield from map(Point, map(values, WORLDS))
 
 
 def samples(seed: int, count: int) -> Iterator[Sample]:

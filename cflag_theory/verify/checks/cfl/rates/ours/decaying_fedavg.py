@@ -37,9 +37,7 @@ def decaying_points() -> Iterator[Point]:
             apart2(0): path[0],
             apart2(T): path[-1],
         }
-        yield Point(
-            values, (f"f = w^2/2, s = {delay}, v = {noise}, E(w_0 - w_delta)^2 = {start2}, T = {rounds}.",), "rate"
-        )
+        yield Point(values, part="rate")
     for curvature, low, clients in ((_ONE, _ONE, 1), (Fraction(2), _ONE, 2), (Fraction(3), Fraction(3), 3)):
         yield _moved(curvature, low, clients)
     for clients, rounds in ((1, 1), (1, 4), (2, 2)):
@@ -57,8 +55,7 @@ def _moved(curvature: Fraction, low: Fraction, clients: int) -> Point:
         g2: g,
         x2: g / curvature**2,
     }
-    story = f"f = {curvature} w^2/2, mu = {low}, N = {clients}, delta_i = +-1: E w_delta^2 = {g / curvature**2}."
-    return Point(values, (story,), "clients")
+    return Point(values, part="clients")
 
 
 def _averaged(clients: int, rounds: int) -> Point:
@@ -83,8 +80,7 @@ def _averaged(clients: int, rounds: int) -> Point:
         claim.mean_square(T): sum(ends, _ZERO) / len(ends),
         claim.sum_square(T): sum(sums, _ZERO) / len(sums),
     }
-    story = f"f = w^2, G = 1, D = 1/2, N = {clients}, w_0 = 3, T = {rounds}: {len(ends)} draws."
-    return Point(values, (story, f"E w_T^2 = {values[claim.mean_square(T)]}."), "exact")
+    return Point(values, part="exact")
 
 
 CHECKS: dict[str, Check] = {

@@ -12,25 +12,27 @@ from cflag_theory.claims.cfl.rates.floors import apart2
 from cflag_theory.claims.cfl.rates.ours import lower_bounds as claim
 from cflag_theory.claims.cfl.symbols import D2, G2, N, T
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.rates.theorems import current, even, gaps
+from cflag_theory.verify.checks.cfl.rates.theorems import gaps
 from cflag_theory.verify.checks.cfl.rates.weighted_means import loss
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import LESS, built
 from cflag_theory.verify.quantities.cfl import WorldRound
-from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Rows, current, even
 
 _ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
 
 
-def _worlds() -> Iterator[tuple[DriftRounds, str]]:
-    for words, sizes in (
-        ("p_tau = 1/t, T = 3, eta = 1/2, w_0 = 1", {"weights": even(3)}),
-        ("p_tau = 1/t, T = 4, eta = 3/4, w_0 = 1/2", {"weights": even(4), "eta_l": Fraction(3, 4), "start": _HALF}),
-        ("p_t = 1, T = 3, eta = 1/3, w_0 = 2", {"weights": current(3), "eta_l": Fraction(1, 3), "start": Fraction(2)}),
-        ("p_t = 1, T = 1, eta = 1/2, w_0 = 1", {"weights": current(1)}),
-        ("p_tau = 1/t, N = 2, T = 2, eta = 1/2, w_0 = 1", {"weights": even(2), "clients": 2}),
-    ):
-        yield DriftRounds(**{"start": _ONE, "eta_l": _HALF, "D": _ONE, "G": _ONE, **sizes}), words  # type: ignore[arg-type]
+def _world(weights: Rows, *, start: Fraction = _ONE, eta_l: Fraction = _HALF, clients: int = 1) -> DriftRounds:
+    return DriftRounds(weights, start=start, eta_l=eta_l, clients=clients, D=_ONE, G=_ONE)
+
+
+WORLDS = (
+    _world(even(3)),
+    _world(even(4), eta_l=Fraction(3, 4), start=_HALF),
+    _world(current(3), eta_l=Fraction(1, 3), start=Fraction(2)),
+    _world(current(1)),
+    _world(even(2), clients=2),
+)
 
 
 def _shares(world: DriftRounds) -> list[Fraction]:
@@ -44,32 +46,27 @@ def _shares(world: DriftRounds) -> list[Fraction]:
 
 def floor_points() -> Iterator[Point]:
     """Worlds with both drifts, and the start at which each floor is nearest."""
-    for world, words in _worlds():
-        last, at = gaps(world)[-1], WorldRound(world, world.rounds)
+    for world in WORLDS:
+        last, at = gaps(world)[-1], WorldRound(world)
         keep = (1 - world.eta) ** world.rounds
         shares = _shares(world)
         assert sum(shares) == 1 - keep
         squares = sum((share**2 for share in shares), _ZERO)
         for part, reach, own in (
             ("clients", world.G**2 / world.clients, (1 - keep) ** 2 * world.G**2 / world.clients),
-            (
-                "time",
-                world.D**2 / (world.clients * world.rounds),
-                squares * world.D**2 / world.clients,
-            ),
+            ("time", world.D**2 / (world.clients * world.rounds), squares * world.D**2 / world.clients),
         ):
             values: dict[Any, Any] = {
                 floors.curvature: 1,
-                **at.values(floors.start2),
                 claim.reach2: reach,
-                **at.values(G2, D2, N, T),
+                **at.values(floors.start2, G2, D2, N, T),
                 floors.gap(T): last,
                 floors.keep(T): keep,
                 floors.along(T): 1 - keep,
                 floors.squares(T): squares,
                 floors.others(T): 2 * last - keep**2 * world.start**2 - own,
             }
-            yield Point(values, (f"f = w^2/2, K = 1, G = D = 1, {words}.", f"E f(w_T) = {last} over all draws."), part)
+            yield Point(values, part=part)
     yield from _attained()
     yield from _loss_points()
     yield from (_on_the_floor(*sizes) for sizes in ((1, 1), (1, 4), (2, 3)))
@@ -98,27 +95,25 @@ def _on_the_floor(clients: int, rounds: int) -> Point:
         apart2(T): last,
         floors.gap(T): last / 2,
     }
-    story = f"f = w^2/2, D = 1, N = {clients}, w_0 = 1/2, T = {rounds}: {len(ends)} draws, E w_T^2 = {last}."
-    return Point(values, (story,), "attained")
+    return Point(values, part="attained")
 
 
 def _attained() -> Iterator[Point]:
     """One round with the step (h + g - g)/(h + g) attains both floors: with h = g = 1 it is 1/2."""
     for part, sizes in (("clients", {"G": _ONE}), ("time", {"D": _ONE})):
         world = DriftRounds(weights=current(1), start=_ONE, eta_l=_HALF, **sizes)  # type: ignore[arg-type]
-        last, at = gaps(world)[-1], WorldRound(world, world.rounds)
+        last, at = gaps(world)[-1], WorldRound(world)
         values: dict[Any, Any] = {
             floors.curvature: 1,
-            **at.values(floors.start2),
             claim.reach2: 1,
-            **at.values(G2, D2, N, T),
+            **at.values(floors.start2, G2, D2, N, T),
             floors.gap(T): last,
             floors.keep(T): _HALF,
             floors.along(T): _HALF,
             floors.squares(T): Fraction(1, 4),
             floors.others(T): 0,
         }
-        yield Point(values, (f"f = w^2/2, one round of FedAvg, w_0 = 1, eta = 1/2; E f(w_1) = {last}.",), part)
+        yield Point(values, part=part)
 
 
 def _loss_points() -> Iterator[Point]:
@@ -140,7 +135,7 @@ def _loss_points() -> Iterator[Point]:
             claim.spread2(T): 0,
             claim.later_gap(T): w**2 / 2,
         }
-        yield Point(values, (f"f = w^2/2, R = 1, 1 - p_t >= {least}, eta = 1/2, w_0 = {start}; E w_T = {w}.",), "loss")
+        yield Point(values, part="loss")
 
 
 CHECKS: dict[str, Check] = {

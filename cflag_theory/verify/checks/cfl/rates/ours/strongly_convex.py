@@ -16,11 +16,10 @@ from cflag_theory.claims.cfl.symbols import D2, G2, N, T, eta, eta_g
 from cflag_theory.claims.cfl.symbols import mu as convexity
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.rates.theorems import current, even
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import LESS, built
 from cflag_theory.verify.quantities.cfl import WorldRound
-from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Rows, Run, current, even
 
 _ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
 
@@ -106,33 +105,31 @@ class Moments:
         }
 
 
-def worlds() -> Iterator[tuple[DriftRounds, str]]:
-    """Fixed clients, time drifts, noise and loss; one client and two; the weights 1/t and FedAvg's."""
-    for words, weights, sizes in (
-        ("p_tau = 1/t, G = 1, D = 1/2, R = 1/4", even(3), {"G": _ONE, "D": _HALF, "R": Fraction(1, 4)}),
-        ("p_tau = 1/t, G = 1/2, D = sigma = 1", even(2), {"G": _HALF, "D": _ONE, "sigma": _ONE}),
-        ("p_t = 1, G = 1, D = 1/3", current(3), {"G": _ONE, "D": Fraction(1, 3)}),
-        ("p_tau = 1/t, N = 2, G = D = 1", even(2), {"G": _ONE, "D": _ONE, "clients": 2}),
-        ("p_t = 1, G = 1, w_0 = 0, no time drift", current(12), {"G": _ONE, "start": _ZERO}),
-        ("p_t = 1, G = 1, w_0 = 3, no time drift", current(2), {"G": _ONE, "start": Fraction(3)}),
-    ):
-        yield DriftRounds(weights=weights, **{"start": _ONE, "eta_l": Fraction(1, 3), **sizes}), words  # type: ignore[arg-type]
+def _world(weights: Rows, **sizes: Any) -> DriftRounds:
+    return DriftRounds(weights, **{"start": _ONE, "eta_l": Fraction(1, 3), "G": _ONE, **sizes})
+
+
+#: Fixed clients, time drifts, noise and loss; one client and two; the weights 1/t and FedAvg's.
+WORLDS = (
+    _world(even(3), D=_HALF, R=Fraction(1, 4)),
+    _world(even(2), G=_HALF, D=_ONE, sigma=_ONE),
+    _world(current(3), D=Fraction(1, 3)),
+    _world(even(2), D=_ONE, clients=2),
+    _world(current(12), start=_ZERO),
+    _world(current(2), start=Fraction(3)),
+)
 
 
 def rates_points() -> Iterator[Point]:
     """One round for each world and both choices of (mu, L), and the whole run."""
-    for world, words in worlds():
+    for world in WORLDS:
         moments = Moments(world, world.rounds)
         for curvatures in ((_ONE, _ONE), (_HALF, Fraction(2))):
             values = moments.values(curvatures)
-            story = (
-                f"f = w^2/2, K = 1, eta = 1/3, {words}; mu = {curvatures[0]}, L = {curvatures[1]}.",
-                f"Round {world.rounds} over all draws: E w^2 goes from {values[claim.x2]} to {values[claim.after2]}.",
-            )
-            yield Point(values, story, "round")
-            yield Point(values, story, "bias")
-        yield _whole(world, words)
-        yield _local(replace(world, local_steps=2, eta_l=Fraction(1, 20)), words)
+            yield Point(values, part="round")
+            yield Point(values, part="bias")
+        yield _whole(world)
+        yield _local(replace(world, local_steps=2, eta_l=Fraction(1, 20)))
 
 
 def bounds(world: DriftRounds) -> tuple[sp.Expr, Fraction]:
@@ -144,25 +141,24 @@ def bounds(world: DriftRounds) -> tuple[sp.Expr, Fraction]:
     return bias, (now2 * world.D**2 + world.sigma**2) / world.clients
 
 
-def _whole(world: DriftRounds, words: str) -> Point:
+def _whole(world: DriftRounds) -> Point:
     beta, v = bounds(world)
-    r, at = 1 - world.eta, WorldRound(world, world.rounds)
+    r, at = 1 - world.eta, WorldRound(world)
     last = world.expectation(lambda run: run.w[-1] ** 2)
     values: dict[Any, Any] = {
         mu: 1,
-        **at.values(L, eta, T),
+        **at.values(L, eta, T, apart2(0)),
         claim.r: r,
         claim.beta: beta,
         claim.v: v,
         claim.start: world.start,
-        **at.values(apart2(0)),
         apart2(T): last,
         claim.reach(T): r**world.rounds * world.start + beta,
     }
-    return Point(values, (f"f = w^2/2, K = 1, eta = 1/3, {words}.", f"E w_T^2 = {last} over all draws."), "rounds")
+    return Point(values, part="rounds")
 
 
-def _local(world: DriftRounds, words: str) -> Point:
+def _local(world: DriftRounds) -> Point:
     """K = 2 local steps of eta_l = 1/20, so that eta = 1/(10 L)."""
     total2 = max(sum((p * p for p in row), _ZERO) for row in world.weights)
     drift = world.G**2 + world.D**2 * total2
@@ -171,14 +167,14 @@ def _local(world: DriftRounds, words: str) -> Point:
     noise = world.sigma**2
     values: dict[Any, Any] = {
         mu: 1,
-        **WorldRound(world, world.rounds).values(L, eta, eta_g, T, start2, apart2(0)),
+        **WorldRound(world).values(L, eta, eta_g, T, start2, apart2(0)),
         apart2(T): last,
         claim.q: 1 - world.eta / 2,
         claim.bias2: drift / world.clients + rho**2,
         claim.second: 4 * drift / world.clients + 2 * noise / (world.clients * world.local_steps) + 4 * rho**2,
         claim.third: Fraction(10, 3) * (drift + rho**2) + Fraction(5, 2) * noise / world.local_steps,
     }
-    return Point(values, (f"f = w^2/2, K = 2, eta_l = 1/20, {words}.", f"E w_T^2 = {last} over all draws."), "local")
+    return Point(values, part="local")
 
 
 CHECKS: dict[str, Check] = {

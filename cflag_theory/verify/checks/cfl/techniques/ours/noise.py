@@ -36,11 +36,6 @@ def linear_rate_points() -> Iterator[Point]:
             ]
             Phi = sum(terms, Fraction(0)) / sum(weights)
             kept = sum((w * r for w, r in zip(weights, rests, strict=True)), Fraction(0)) / sum(weights)
-            story = (
-                f"mu = {mu}, eta = {step}, r = {', '.join(map(str, rests))}, T = {len(d) - 2}, d = "
-                f"{', '.join(map(str, d))}.",
-                f"Phi_T = {Phi}, the weighted mean of r is {kept}.",
-            )
             yield Point(
                 {
                     summation.mu: mu,
@@ -50,8 +45,7 @@ def linear_rate_points() -> Iterator[Point]:
                     T: len(d) - 2,
                     summation.d(0): d[0],
                     summation.Phi: Phi,
-                },
-                story,
+                }
             )
 
 
@@ -65,10 +59,6 @@ def interpolation_points() -> Iterator[Point]:
             for first, second in PAIRS:
                 x, y = lift(function, first), lift(function, second)
                 h = minus(x, y)
-                story = (
-                    f"f is {function.words}; x = {', '.join(map(str, x))}, y = {', '.join(map(str, y))}, mu = {mu}, L "
-                    f"= {most}.",
-                )
                 yield Point(
                     {
                         L: most,
@@ -76,8 +66,7 @@ def interpolation_points() -> Iterator[Point]:
                         claim.excess: most - mu,
                         **pair_values(function, x, y),
                         techniques.h2: dot(h, h),
-                    },
-                    story,
+                    }
                 )
 
 
@@ -85,13 +74,9 @@ def separation_points() -> Iterator[Point]:
     """Lemma A.4's variables, and sums whose later means repeat an earlier noise."""
     for case in cases():
         found = sums(case)
-        story = (
-            f"{case.words}; M = {case.M}, sigma^2 = {case.sigma2}.",
-            f"Over all {2**case.signs} draws E||sum Xi||^2 = {found['total2']}.",
-        )
         values = {getattr(techniques, name): number for name, number in found.items()}
         yield Point(
-            {techniques.tau: len(case.table()[0]), techniques.M: case.M, sigma2: case.sigma2, **values}, story, "1"
+            {techniques.tau: len(case.table()[0]), techniques.M: case.M, sigma2: case.sigma2, **values}, part="1"
         )
     for factor in (Fraction(1), _HALF, Fraction(-1), Fraction(0)):
         means, noises = [factor * s for s in (1, -1)], [Fraction(s) for s in (1, -1)]
@@ -102,8 +87,7 @@ def separation_points() -> Iterator[Point]:
                 claim.noise_total2: mean([nu**2 for nu in noises]),
                 claim.noises2: mean([nu**2 for nu in noises]),
             },
-            (f"m_1 = 0, nu_1 = s, m_2 = {factor} s, nu_2 = 0, one fair sign s.",),
-            "2",
+            part="2",
         )
 
 
@@ -126,13 +110,12 @@ def moments_points() -> Iterator[Point]:
         for draw in draws:
             for drift, offset, factor in ((draw.client, G, B), (draw.time, D, A)):
                 assert all(x**2 <= offset**2 + factor**2 * draw.slope**2 for x in drift), words
-        story = (f"{words} p = 1/2, 1/2: E||sum p grad f_tau||^2 = {found[gradient_noise.mixed2]}.",)
         more = {
             claim.mixed2: found[gradient_noise.mixed2],
             claim.mean_time2: found[gradient_noise.time2],
             **squared(G, B, D, A),
         }
-        yield Point({**found, **more}, story)
+        yield Point({**found, **more})
 
 
 CHECKS = {

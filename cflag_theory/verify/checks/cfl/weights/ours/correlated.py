@@ -109,7 +109,6 @@ def row_points() -> Iterator[Point]:
         p, _ = weights(correlation, d2, r2, t)
         at = sizes(correlation, d2, r2) | {further: t - 3}
         scale = DENOMINATOR.xreplace(at)
-        story = (f"t = {t}, alpha = {correlation}, D^2 = {d2}, R^2 = {r2}: p = ({', '.join(map(str, p))}).",)
 
         def met_before(row: int, p: Vector = p, correlation: Fraction = correlation, scale: Any = scale) -> Any:
             return scale * sum((correlation ** (row - i) * p[i] for i in range(row)), Fraction(0))
@@ -117,13 +116,13 @@ def row_points() -> Iterator[Point]:
         def met_after(row: int, p: Vector = p, correlation: Fraction = correlation, scale: Any = scale) -> Any:
             return scale * sum((correlation ** (i - row) * p[i] for i in range(row + 1, len(p))), Fraction(0))
 
-        yield Point(at, story, "1")
-        yield Point(at | {k: t - 3, after(k): met_after(0)}, story, "2")
+        yield Point(at, part="1")
+        yield Point(at | {k: t - 3, after(k): met_after(0)}, part="2")
         for row in range(1, t - 2):
             here = {k: row - 1, j: t - 3 - row, before(k): met_before(row), after(j): met_after(row)}
-            yield Point(at | here, story, "3")
-        yield Point(at | {k: t - 3, before(k): met_before(t - 2)}, story, "4")
-        yield Point(at | {k: t - 3, before(k): met_before(t - 2)}, story, "5")
+            yield Point(at | here, part="3")
+        yield Point(at | {k: t - 3, before(k): met_before(t - 2)}, part="4")
+        yield Point(at | {k: t - 3, before(k): met_before(t - 2)}, part="5")
 
 
 def nonnegative_points() -> Iterator[Point]:
@@ -132,17 +131,16 @@ def nonnegative_points() -> Iterator[Point]:
         last = support(correlation, d2, r2, t)
         gap = correlation ** (t - last)
         at = sizes(correlation, d2, r2) | {beta: gap, gamma: 1 - gap}
-        story = f"t = {t}, alpha = {correlation}, D^2 = {d2}, R^2 = {r2}; k = {last}"
         first = "1" if last >= 2 else "3"
         long = {kept: last - 2} if last >= 2 else {}
-        yield Point(at | long, (f"{story}.",), first)
+        yield Point(at | long, part=first)
         for dropped in range(last + 1, t):
             powers = {
                 near: correlation ** (dropped - last),
                 far: correlation ** (t - dropped),
                 next_power: correlation ** (t - last - 1),
             }
-            yield Point(at | long | powers, (f"{story}, the dropped round is {dropped}.",), str(int(first) + 1))
+            yield Point(at | long | powers, part=str(int(first) + 1))
         yield from _better(correlation, d2, r2, t)
 
 
@@ -153,11 +151,7 @@ def _better(correlation: Fraction, d2: Fraction, r2: Fraction, t: int) -> Iterat
         p = [Fraction(int(i == place)) for i in range(t)]
         change = [a - b for a, b in zip(p, best, strict=True)]
         values = entries(correlation, d2, r2, change) | {sum_x: sum(change)}
-        story = (
-            f"t = {t}, alpha = {correlation}, D^2 = {d2}, R^2 = {r2}: p = ({', '.join(map(str, best))}).",
-            f"p' puts all weight on round {place + 1}.",
-        )
-        yield Point(values | {value: quadratic(Q, best), other: quadratic(Q, p)}, story, "5")
+        yield Point(values | {value: quadratic(Q, best), other: quadratic(Q, p)}, part="5")
 
 
 def _agreement(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
@@ -184,7 +178,7 @@ def least_points() -> Iterator[Point]:
     for correlation, length in product(ALPHAS, (10, 40)):
         vector = [Fraction((-1) ** i) for i in range(length)]
         values = entries(correlation, Fraction(1), Fraction(0), vector)
-        yield Point(values, (f"t = {length}, alpha = {correlation}, D = 1, R = 0, x = (1, -1, 1, ...).",))
+        yield Point(values)
 
 
 CHECKS: dict[str, Check] = {

@@ -68,15 +68,11 @@ def _weighted(t: int, size: Fraction, information: Fraction, d2: Fraction, dista
             past2: sum((b**2 for b in p[:-1]), Fraction(0)),
             past_sum: sum(p[:-1], Fraction(0)),
         }
-        story = (
-            f"t = {t}, eta = {size}, L = eta_g = 1, R = {information}, D^2 = {d2}, ||w_0 - w*|| = {distance}; weights "
-            f"{', '.join(map(str, p))}.",
-        )
         # Below zero they are part 1's case.
         if each < 0:
-            yield Point(values, story, "1")
+            yield Point(values, part="1")
         else:
-            yield Point(values | {v: each}, story)
+            yield Point(values | {v: each})
 
 
 def least_points() -> Iterator[Point]:
@@ -124,11 +120,7 @@ def _run(clients: int, size: Fraction, begin: Fraction, fresh: int, steps: tuple
         fresh2(k): spread / cases,
         iterate2(k): total / cases,
     }
-    story = (
-        f"N = {clients}, c_i = {size} or -{size}, z = {fresh} or -{fresh}, w_0 = {begin}, steps "
-        f"{', '.join(map(str, steps)) or 'none'}: all {cases} draws.",
-    )
-    return Point(values, story)
+    return Point(values)
 
 
 def bias_points() -> Iterator[Point]:
@@ -165,11 +157,7 @@ def _moments(clients: int, p: list[Fraction], client: Fraction, common: Fraction
         D2: d2,
         F2: f2,
     }
-    story = (
-        f"N = {clients}, delta_i = {client} or minus that, xi = c_i + z with c_i = {common} and z = {fresh} or minus "
-        f"that; p = ({', '.join(map(str, p))}): all {cases} draws.",
-    )
-    return Point(values, story)
+    return Point(values)
 
 
 CHECKS: dict[str, Check] = {
