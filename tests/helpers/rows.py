@@ -23,7 +23,7 @@ def alone(id, key, statement, points=None):
     """The verdict on one statement, by its proof and by the exact instances of the row or by others."""
     part = Part(key, statement)
     found = [*prove(part), *replay(part, points_of(id) if points is None else points)]
-    return decide(Claim(id, "", "", "", (part,)), found)
+    return decide(Claim(id, "", "", (part,)), found)
 
 
 @cache

@@ -18,7 +18,7 @@ BETTER = Statement("x <= 1.", at_most(x, 1), ())
 
 
 def claim_with(*parts):
-    return Claim("ours.toy", "C-FLAG", "(0)", "A toy", tuple(parts))
+    return Claim("ours.toy", "(0)", "A toy", tuple(parts))
 
 
 def part(key="1", repair=None, factor=None):

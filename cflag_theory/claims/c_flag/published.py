@@ -144,7 +144,6 @@ def tables_text() -> Claim:
     """What Sec. 7 says of Tables 2 and 3."""
     return Claim(
         "cflag.tables_text",
-        "C-FLAG",
         "Sec. 7, text on Tables 2 and 3",
         "C-FLAG outperforms all baselines, with very low forgetting",
         (
@@ -172,7 +171,6 @@ def supplement_tables_text() -> Claim:
     """What the supplement says after Table 7 of the task-incremental setup."""
     return Claim(
         "cflag.supplement_tables_text",
-        "C-FLAG",
         "text after Table 7",
         "C-FLAG mitigates forgetting and has higher accuracy, task-incremental",
         (
@@ -191,7 +189,6 @@ def tables_consistent() -> Claim:
     """Whether the tables agree with each other."""
     return Claim(
         "cflag.tables_consistent",
-        "C-FLAG",
         "Tables 2, 3, 6, 7, 8",
         "The printed numbers agree where they describe the same run",
         (
@@ -210,7 +207,6 @@ def tables_iid() -> Claim:
     """The sentence that Tables 3 and 6 do support."""
     return Claim(
         "ours.tables_iid",
-        "ours",
         "instead of cflag.tables_text",
         "In the IID setting C-FLAG is best in both metrics",
         (
@@ -234,7 +230,6 @@ def tables_twins() -> Claim:
     """An oddity that no statement of the paper covers."""
     return Claim(
         "ours.tables_twins",
-        "ours",
         "Tables 6 and 7",
         "Two runs with the same four numbers",
         (

@@ -216,8 +216,8 @@ class Claim:
     ----------
     id : str
         Stable name, such as "cflag.lemma13".
-    paper, where : str
-        "C-FLAG" or "CFL", and the place in it.
+    where : str
+        The place in the paper.
     title : str
         The claim in a few words.
     parts : tuple of Part
@@ -227,11 +227,15 @@ class Claim:
     """
 
     id: str
-    paper: str
     where: str
     title: str
     parts: tuple[Part, ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def paper(self) -> str:
+        """Of the id: "C-FLAG", "CFL" or "ours"."""
+        return {"cflag": "C-FLAG", "cfl": "CFL"}.get(self.id.partition(".")[0], "ours")
 
     def with_printed(self, relation: Relation, key: str | None = None) -> Claim:
         """The claim with another printed relation in one part: how the tests plant a wrong constant."""

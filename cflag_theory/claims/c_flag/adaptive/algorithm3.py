@@ -74,7 +74,7 @@ _SETS = (
 
 
 def _one(id: str, where: str, title: str, part: Part, *notes: str) -> Claim:
-    return Claim(id, "C-FLAG", f"Algorithm 3, {where}", title, (part,), notes)
+    return Claim(id, f"Algorithm 3, {where}", title, (part,), notes)
 
 
 def line2() -> Claim:
@@ -208,7 +208,6 @@ def line14() -> Claim:
     """The returned update: the step it makes, and whether that is bounded."""
     return Claim(
         "cflag.alg3_line14",
-        "C-FLAG",
         "Algorithm 3, lines 13-14",
         "Returned update with adaptation",
         (_consistent(), _bounded()),

@@ -128,7 +128,7 @@ def eq184() -> Claim:
             )
         ),
     )
-    return Claim("cflag.eq184", "C-FLAG", "(184)-(185)", "Average case", (Part("1", first), Part("2", second)))
+    return Claim("cflag.eq184", "(184)-(185)", "Average case", (Part("1", first), Part("2", second)))
 
 
 def eq188(count: Any = N) -> Claim:
@@ -171,7 +171,6 @@ def eq188(count: Any = N) -> Claim:
     )
     return Claim(
         "cflag.eq188",
-        "C-FLAG",
         "(186)-(191)",
         "Worst case",
         (Part("1", upper), definition),
@@ -225,7 +224,6 @@ def table1_interference(reach: Any = 2) -> Claim:
     )
     return Claim(
         "cflag.table1_interference",
-        "C-FLAG",
         "Table 1, I rows",
         "Rates under interference",
         (feasible, lowers),
@@ -271,7 +269,6 @@ def table1_transference() -> Claim:
     )
     return Claim(
         "cflag.table1_transference",
-        "C-FLAG",
         "Table 1, T rows",
         "Rates under transference",
         (_least("average", p_i, "average case"), _least("worst", N * p_i, "worst case"), size),

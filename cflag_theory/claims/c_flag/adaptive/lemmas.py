@@ -76,7 +76,6 @@ def lemma6() -> Claim:
     follows = Obligation("the statement follows", lower, ("alpha_i", "interference", "memory"))
     return Claim(
         "cflag.lemma6",
-        "C-FLAG",
         "Lemma 6, (192)-(194)",
         "Interference lowers the client's term",
         (
@@ -189,7 +188,6 @@ def lemma7_average() -> Claim:
     )
     return Claim(
         "cflag.lemma7_average",
-        "C-FLAG",
         "Lemma 7, (195)-(200), average case",
         "Adapted rates improve forgetting, average case",
         (Part("1", printed, repair),),
@@ -210,7 +208,6 @@ def lemma7_worst() -> Claim:
     """Lemma 7 in the worst case."""
     return Claim(
         "cflag.lemma7_worst",
-        "C-FLAG",
         "Lemma 7, (195)-(200), worst case",
         "Adapted rates improve forgetting, worst case",
         (Part("1", _printed(N, ALL_CROSS)),),

@@ -61,7 +61,6 @@ def eq14() -> Claim:
     )
     return Claim(
         "cflag.eq14",
-        "C-FLAG",
         "(14)",
         "The step-size problem",
         (Part("1", printed, refutation=refutation, unseen="the statement is that a least value is attained"),),
@@ -96,7 +95,6 @@ def sec5_guarantee() -> Claim:
     )
     return Claim(
         "cflag.sec5_guarantee",
-        "C-FLAG",
         "text after (14)",
         "Guarantees on f and g for adapted rates",
         (of_f, of_g),
@@ -207,7 +205,6 @@ def sec5_sign(threshold: Any = 1) -> Claim:
     )
     return Claim(
         "cflag.sec5_sign",
-        "C-FLAG",
         "text after (15)",
         "The sign of 1 - L alpha",
         (Part("1", printed),),
@@ -238,7 +235,6 @@ def eq16() -> Claim:
     )
     return Claim(
         "cflag.eq16",
-        "C-FLAG",
         "(16)",
         "Optimal beta and optimal Gamma",
         (_quadratic(), minimiser, _positive_rate(star, moving), _optimal_value(star, moving)),

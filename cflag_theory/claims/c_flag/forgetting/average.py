@@ -179,7 +179,6 @@ def _bounded(id: str, where: str, title: str, printed: Statement, mended: Statem
     )
     return Claim(
         id,
-        "C-FLAG",
         where,
         title,
         (Part("1", printed, repair, refutation=family, unseen=FOR_NO_CONSTANT),),

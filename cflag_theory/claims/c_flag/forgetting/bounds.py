@@ -88,7 +88,6 @@ def eq177(slope: Any = 16, constant: Any = 22) -> Claim:
     )
     return Claim(
         "cflag.eq177",
-        "C-FLAG",
         "(177)",
         "Q/Z at the constant step size of Lemma 18",
         (
@@ -140,7 +139,6 @@ def eq178(constant: Any = _CONSTANT178, slope: Any = _SLOPE178) -> Claim:
     best = Sharp("the coefficient of (r/L) (1 - L alpha)", sp.sympify(slope), exact_slope, sharpened)
     return Claim(
         "cflag.eq178",
-        "C-FLAG",
         "(178)",
         "Q at the constant step size of Lemma 18",
         (Part("1", Statement(words + ", for every alpha < 2/(L(1 + m)).", goal, hypotheses), repair, best),),
@@ -164,7 +162,6 @@ def eq161() -> Claim:
     )
     return Claim(
         "cflag.eq161",
-        "C-FLAG",
         "(161)",
         "The forgetting term by the decrease of h~",
         (Part("1", printed),),
@@ -213,7 +210,6 @@ def eq163() -> Claim:
     )
     return Claim(
         "cflag.eq163",
-        "C-FLAG",
         "(162)-(163)",
         "Telescoping",
         (Part("1", printed),),
@@ -297,7 +293,6 @@ def eq164(slip: Any = L) -> Claim:
     )
     return Claim(
         "cflag.eq164",
-        "C-FLAG",
         "(164)-(165)",
         "Q and Z put in, and the order of the bound",
         (first, second),

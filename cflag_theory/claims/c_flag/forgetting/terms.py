@@ -103,7 +103,6 @@ def eq90(weight: Any = 1) -> Claim:
     repaired = Statement("Gamma(t) is at most that.", goal, (), proof)
     return Claim(
         "cflag.eq90",
-        "C-FLAG",
         "(86)-(90)",
         "Expansion of the forgetting term",
         (Part("1", printed, Repair("typo", "(87) is an inequality, and so is (90): <= in place of =", repaired)),),
@@ -167,7 +166,6 @@ def eq151(first: Any = 32, second: Any = 2, third: Any = 4) -> Claim:
     sharp4 = fourth(sp.Rational(1, 2), "T4 with 1/4 in place of 4, in the same range.", (far,))
     return Claim(
         "cflag.eq151",
-        "C-FLAG",
         "(149)-(151)",
         "Bounds on T1 and T4",
         (
@@ -233,7 +231,6 @@ def eq156(first: Any = 4, second: Any = 2) -> Claim:
     every = "for every alpha < 2/(L(1 + m))"
     return Claim(
         "cflag.eq156",
-        "C-FLAG",
         "(152)-(156)",
         "Bounds on T2 and T3",
         (
@@ -334,7 +331,6 @@ def eq158(first: Any = 36) -> Claim:
     )
     return Claim(
         "cflag.eq158",
-        "C-FLAG",
         "(157)-(158)",
         "Collection of the terms",
         (Part("1", line), Part("2", second)),
@@ -377,7 +373,6 @@ def eq160(factor: Any = 2) -> Claim:
     )
     return Claim(
         "cflag.eq160",
-        "C-FLAG",
         "(159)-(160)",
         "Doubling with Lemma 11",
         (Part("1", printed, repair), Part("2", second)),

@@ -193,7 +193,6 @@ def cor14(constant: Any = 2) -> Claim:
     sharp = statement(sp.S.One, "||e_{t,k}^i|| <= beta L E ||grad g(x_t)||, in the same range.")
     return Claim(
         "cflag.cor14",
-        "C-FLAG",
         "Corollary 14, (127)",
         "Error of the delayed gradient",
         (

@@ -207,7 +207,6 @@ def lemma13(constant: Any = 4) -> Claim:
     )
     return Claim(
         "cflag.lemma13",
-        "C-FLAG",
         "Lemma 13, (110)",
         "Client drift",
         (

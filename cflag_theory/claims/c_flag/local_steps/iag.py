@@ -100,7 +100,6 @@ def lemma12(constant: Any = 3) -> Claim:
     words = "the constant of beta L^2 E max ||x_{t,b}^i - x_t||, with k in place of E in both terms"
     return Claim(
         "cflag.lemma12",
-        "C-FLAG",
         "Lemma 12, (91)",
         "Error of the delayed gradient by the drift so far",
         (Part("1", printed, sharp=Sharp(words, sp.sympify(constant), sp.S.One, sharp)),),
@@ -160,7 +159,6 @@ def eq105(constant: Any = 2) -> Claim:
     repair = Repair("typo", "the second norm in (103) and (104) is ||x_{t,l}^i - x_t||", repaired)
     return Claim(
         "cflag.eq105",
-        "C-FLAG",
         "(102)-(105)",
         "Error of the delayed gradient by twice the drift",
         (Part("1", first), Part("2", second, repair)),
@@ -217,7 +215,6 @@ def eq117(constant: Any = 2) -> Claim:
     words = "the constant of beta ||grad g(x_t)||"
     return Claim(
         "cflag.eq117",
-        "C-FLAG",
         "(111)-(117)",
         "One step of the drift recursion",
         (Part("1", printed, sharp=Sharp(words, sp.sympify(constant), sp.S.One, sharp)),),
@@ -266,7 +263,6 @@ def eq126() -> Claim:
     )
     return Claim(
         "cflag.eq126",
-        "C-FLAG",
         "(123)-(126)",
         "Induction step of Lemma 13",
         (Part("1", first), Part("2", second), Part("3", third)),
@@ -331,7 +327,6 @@ def eq129(constant: Any = 4) -> Claim:
     words = "the constant of beta E ||grad g(x_t)|| that bounds the maximum, with k in place of E"
     return Claim(
         "cflag.eq129",
-        "C-FLAG",
         "(128)-(129)",
         "The line that combines Lemmas 12 and 13",
         (

@@ -230,7 +230,6 @@ def lemma15_1(constant: Any = 4) -> Claim:
     printed = Statement(f"{words}, under Assumption 1 alone.", mended.relation)
     return Claim(
         "cflag.lemma15_1",
-        "C-FLAG",
         "Lemma 15 (I), (131)",
         "Sum of the clients' gradients over local steps",
         (
@@ -273,7 +272,6 @@ def lemma15_2(first: Any = 32, second: Any = 2) -> Claim:
     at_end = sp.sympify(first) / 16 + second
     return Claim(
         "cflag.lemma15_2",
-        "C-FLAG",
         "Lemma 15 (II), (132), (145)",
         "Squared sum of the clients' gradients over local steps",
         (
@@ -312,7 +310,6 @@ def lemma16(constant: Any = 2) -> Claim:
     sharp = statement(half, "||sum_k e_k|| <= (1/2) beta L E^2 ||grad g(x_t)||, in the same range.")
     return Claim(
         "cflag.lemma16",
-        "C-FLAG",
         "Lemma 16, (146)",
         "Sum of the delayed gradients' errors over local steps",
         (

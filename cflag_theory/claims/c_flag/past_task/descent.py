@@ -117,7 +117,7 @@ def _lemma(id: str, where: str, title: str, lead: sp.Expr, notes: tuple[str, ...
             mended,
         ),
     )
-    return Claim(id, "C-FLAG", where, title, (first, second), notes)
+    return Claim(id, where, title, (first, second), notes)
 
 
 _ATTAINED = (
@@ -175,7 +175,6 @@ def eq15(lead: Any = L / 2) -> Claim:
     )
     return Claim(
         "cflag.eq15",
-        "C-FLAG",
         "(15)",
         "Forgetting term of Sec. 5",
         (Part("1", printed),),
@@ -221,7 +220,6 @@ def eq56(constant: Any = 1) -> Claim:
     )
     return Claim(
         "cflag.eq56",
-        "C-FLAG",
         "(36)-(56)",
         "The algebra of Lemma 1's proof",
         (Part("1", first), Part("2", second)),
@@ -253,7 +251,6 @@ def eq65(constant: Any = 2) -> Claim:
     )
     return Claim(
         "cflag.eq65",
-        "C-FLAG",
         "(64)-(65)",
         "The factor 2 L (1 + m) of Theorem 2",
         (Part("1", printed),),

@@ -113,7 +113,6 @@ def thm2(constant: Any = 2) -> Claim:
     )
     return Claim(
         "cflag.thm2",
-        "C-FLAG",
         "Theorem 2",
         "Bound on E ||grad f||^2 by the forgetting term",
         (once, alone),

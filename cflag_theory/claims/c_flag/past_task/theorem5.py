@@ -172,7 +172,6 @@ def thm5(constant: Any = 1) -> Claim:
     )
     return Claim(
         "cflag.thm5",
-        "C-FLAG",
         "Theorem 5",
         "Rate O(1/sqrt(T)) on the past task",
         (Part("1", printed, repair, refutation=floor(), unseen=FOR_NO_CONSTANT),),
@@ -252,7 +251,6 @@ def cor17(constant: Any = 1) -> Claim:
     )
     return Claim(
         "cflag.cor17",
-        "C-FLAG",
         "Corollary 17",
         "IFO calls O(1/epsilon^2)",
         (Part("1", printed, repair, refutation=floor(), unseen=FOR_NO_CONSTANT),),

@@ -83,7 +83,6 @@ def assumption2() -> Claim:
     )
     return Claim(
         "cflag.assumption2",
-        "C-FLAG",
         "Assumption 2",
         "Which finite sums and memories have a bounded bias",
         (Part("1", printed, repair),),
@@ -152,7 +151,6 @@ def assumption3(step: Any = FAMILY_ALPHA) -> Claim:
     here = "||grad f_i_memory(x_t)|| <= r_i ||grad g(x_t)|| for all t < T"
     return Claim(
         "cflag.assumption3",
-        "C-FLAG",
         "Assumption 3",
         "Which pairs f, g have a bounded memory gradient",
         (

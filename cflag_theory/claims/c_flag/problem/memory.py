@@ -116,7 +116,6 @@ def lemma8() -> Claim:
     )
     return Claim(
         "cflag.lemma8",
-        "C-FLAG",
         "Lemma 8, (26)",
         "The bias has expectation zero",
         (Part("1", printed),),
@@ -166,7 +165,6 @@ def lemma9() -> Claim:
     )
     return Claim(
         "cflag.lemma9",
-        "C-FLAG",
         "Lemma 9, (27)-(29)",
         "The bias of the average",
         (Part("1", printed, repair),),
@@ -203,7 +201,6 @@ def lemma10() -> Claim:
     )
     return Claim(
         "cflag.lemma10",
-        "C-FLAG",
         "Lemma 10, (30)",
         "The memory gradient of the average",
         (Part("1", printed),),

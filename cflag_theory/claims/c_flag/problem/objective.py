@@ -93,7 +93,6 @@ def eq3() -> Claim:
     )
     return Claim(
         "cflag.eq3",
-        "C-FLAG",
         "(3)",
         "h as a weighted sum of f and g",
         (Part("1", printed, repair),),
@@ -181,7 +180,6 @@ def eq5() -> Claim:
     )
     return Claim(
         "cflag.eq5",
-        "C-FLAG",
         "(5) and the toy example",
         "The delayed gradient step by step",
         parts,
@@ -253,7 +251,6 @@ def iag_cost() -> Claim:
     )
     return Claim(
         "cflag.iag_cost",
-        "C-FLAG",
         "Sec. 3, text after (5)",
         "Component gradients evaluated by IAG",
         parts,

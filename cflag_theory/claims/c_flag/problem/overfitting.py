@@ -129,7 +129,6 @@ def overfitting_mean(value: Any = FAMILY_VALUE) -> Claim:
     repair = _redrawn()
     return Claim(
         "cflag.overfitting_mean",
-        "C-FLAG",
         "text after Theorem 2, step (a) of (64)",
         "The expected overfitting term",
         (

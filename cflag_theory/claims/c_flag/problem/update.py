@@ -85,7 +85,7 @@ def eq7() -> Claim:
         Proof((Obligation("the statement follows", mended, ("(22)",)),)),
     )
     repair = Repair("typo", "replace beta_t x_{t,E}^i in the last sum by x_t - x_{t,E}^i", repaired)
-    return Claim("cflag.eq7", "C-FLAG", "(7)", "Server update of the main text", (Part("1", printed, repair),))
+    return Claim("cflag.eq7", "(7)", "Server update of the main text", (Part("1", printed, repair),))
 
 
 def alg1() -> Claim:
@@ -108,7 +108,6 @@ def alg1() -> Claim:
     repair = Repair("typo", "transmit Delta_i = x_t - (x_{t,E}^i - alpha grad_f_memory)", repaired)
     return Claim(
         "cflag.alg1",
-        "C-FLAG",
         "Algorithm 1, line 12, and Sec. 3",
         "Server update of Algorithm 1",
         (Part("1", printed, repair),),
@@ -153,7 +152,7 @@ def eq22() -> Claim:
     )
     words = "sum_i p_i (x_{t,E}^i - x_t) = -beta S, with S = sum_i p_i sum_{k<E} grad g_i'(x_{t,k}^i)."
     printed = Statement(words, goal, (), proof)
-    return Claim("cflag.eq22", "C-FLAG", "(17)-(22)", "Weighted mean drift of a round", (Part("1", printed),))
+    return Claim("cflag.eq22", "(17)-(22)", "Weighted mean drift of a round", (Part("1", printed),))
 
 
 def eq25() -> Claim:
@@ -186,7 +185,6 @@ def eq25() -> Claim:
     )
     return Claim(
         "cflag.eq25",
-        "C-FLAG",
         "(23)-(25)",
         "Server update of the supplement",
         (Part("1", first), Part("2", second)),

@@ -112,7 +112,6 @@ def eq68() -> Claim:
     )
     return Claim(
         "cflag.eq68",
-        "C-FLAG",
         "(67)-(68)",
         "Algorithm 1 with a common step size against (67)-(68)",
         (Part("1", first), Part("2", second)),
@@ -193,7 +192,6 @@ def lemma3(constant: Any = 60) -> Claim:
     )
     return Claim(
         "cflag.lemma3",
-        "C-FLAG",
         "Lemma 3, (11)",
         "Convergence on the union, for Algorithm 1",
         (Part("1", printed, refutation=_refutation(), family=FAMILY),),
@@ -244,7 +242,6 @@ def lemma3_remark() -> Claim:
     )
     return Claim(
         "cflag.lemma3_remark",
-        "C-FLAG",
         "text after Lemma 3",
         "Convergence on the current task as a part of the union",
         (part,),
@@ -297,7 +294,6 @@ def lemma11(constant: Any = 2) -> Claim:
     )
     return Claim(
         "cflag.lemma11",
-        "C-FLAG",
         "Lemma 11, (75)",
         "The current gradient from the union's",
         (Part("1", first), second),

@@ -136,7 +136,6 @@ def eq69(square: Any = 10, fourth: Any = 80) -> Claim:
     )
     return Claim(
         "cflag.eq69",
-        "C-FLAG",
         "(69)",
         "Descent of the union's loss in one round of (67)-(68)",
         (part,),
@@ -166,7 +165,6 @@ def eq71(lead: Any = 15, inverse_limit: Any = 4) -> Claim:
     )
     return Claim(
         "cflag.eq71",
-        "C-FLAG",
         "(70)-(71)",
         "10 u + 80 u^3 <= 15 u",
         (Part("1", printed),),
@@ -195,7 +193,6 @@ def eq73(constant: Any = 60) -> Claim:
     printed = Statement("1 / (beta E (1 - 15 beta L E)) = 60 L at beta = 1/(30 L E).", goal, (STEP,), proof)
     return Claim(
         "cflag.eq73",
-        "C-FLAG",
         "(72)-(73)",
         "60 L at the step size of Lemma 3",
         (Part("1", printed),),
@@ -239,7 +236,6 @@ def eq74() -> Claim:
     repair = Repair("typo", "sum h~(x_t) - h~(x_{t+1}), not h~(x_0) - h~(x_T)", repaired)
     return Claim(
         "cflag.eq74",
-        "C-FLAG",
         "(74)",
         "The telescoped sum",
         (first, Part("2", second, repair)),
@@ -348,7 +344,6 @@ def lemma3_surrogate(constant: Any = 60) -> Claim:
     )
     return Claim(
         "cflag.lemma3_surrogate",
-        "C-FLAG",
         "Lemma 3, (66)",
         "Convergence on the union, for (67)-(68)",
         (first, second),

@@ -94,7 +94,6 @@ def gradient(factor: Any = 2) -> Claim:
     at_half = Fact("stationary", equal(halved_j, 0), "grad f(w) = 0.")
     return Claim(
         "cfl.nqm_gradient",
-        "CFL",
         "Sec. 5.1.1",
         "The gradient of the noisy quadratic model",
         (
@@ -143,7 +142,6 @@ def table3() -> Claim:
     """What Sec. 5.1.2 says of Table 3."""
     return Claim(
         "cfl.nqm_table3",
-        "CFL",
         "Table 3, Sec. 5.1.2",
         "Best learning rates are higher for CFL",
         (
@@ -224,7 +222,6 @@ def figure2(share: Any = 1) -> Claim:
     ordered = Obligation("the difference of the squares", worse, ("order", "late", "lower", "higher"))
     return Claim(
         "cfl.nqm_fig2",
-        "CFL",
         "Figure 2, Sec. 5.1.2",
         "CFL below the baselines, smoother, ordered by information loss",
         (

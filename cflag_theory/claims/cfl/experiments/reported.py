@@ -98,7 +98,6 @@ def table5() -> Claim:
     """The lower part of Table 5 against its upper part."""
     return Claim(
         "cfl.table5",
-        "CFL",
         "Table 5, lower part",
         "Differences and ratios of CFL-Regularization and FedAvg",
         (
@@ -131,7 +130,6 @@ def tables_text() -> Claim:
     every = "Every printed CFL method is above every printed FL baseline"
     return Claim(
         "cfl.tables_text",
-        "CFL",
         "Sec. 4.3, 5.3, App. C.1.3, text on Tables 4 to 9",
         "The superiority sentences against the printed numbers",
         (
@@ -232,7 +230,6 @@ def tables() -> Claim:
     """What Tables 5, 6, 7 and 9 do say."""
     return Claim(
         "ours.cfl_tables",
-        "ours",
         "instead of cfl.tables_text",
         "What the tables of the CFL paper say",
         (

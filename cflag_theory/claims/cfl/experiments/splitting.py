@@ -80,7 +80,6 @@ def alg5() -> Claim:
     )
     return Claim(
         "cfl.alg5",
-        "CFL",
         "Algorithm 5",
         "Renormalised weights sum to one",
         (
@@ -116,7 +115,6 @@ def renormalize(factor: Any = 1) -> Claim:
     )
     return Claim(
         "ours.cfl_renormalize",
-        "ours",
         "on Algorithm 5",
         "The sum that the printed Algorithm 5 leaves",
         (Part("1", one),),
@@ -209,7 +207,6 @@ def alg6() -> Claim:
     )
     return Claim(
         "cfl.alg6",
-        "CFL",
         "Algorithms 4 and 6",
         "The splitting terminates, covers the data, and stays in range",
         (indices, terminates, stays, covers),
@@ -268,7 +265,6 @@ def setup_overlap(size_of_subset: int = 285, moves: tuple[int, int] = (213, 142)
     )
     return Claim(
         "cfl.setup_overlap",
-        "CFL",
         "App. C.1.1",
         "210 subsets of size 285, overlaps of 25% and 50%",
         (clients, disjoint, overlaps),
@@ -309,7 +305,6 @@ def test_images_used() -> Claim:
     )
     return Claim(
         "ours.cfl_test_images",
-        "ours",
         "on App. C.1.1",
         "Splitting all images leaves at most 150 test images",
         (Part("1", statement),),

@@ -67,7 +67,6 @@ def lemB7(one: Any = 1) -> Claim:
     repair = Repair("typo", "F^2 in place of min(F^2, D^2), as c_{p_G,i} has it after the proof", mended)
     return Claim(
         "cfl.lemB7",
-        "CFL",
         "Lemma B.7",
         "Second moment under correlated drifts",
         (Part("1", printed, repair),),
@@ -134,7 +133,6 @@ def lemB10(one: Any = 1) -> Claim:
     )
     return Claim(
         "cfl.lemB10",
-        "CFL",
         "Lemma B.10",
         "Second moment under Assumption 5",
         (first, second),

@@ -174,7 +174,6 @@ def aggregation() -> Claim:
     repaired = Statement("The same with a plus sign, as Algorithms 1 and 2 have it.", mended, (definition,), proof)
     return Claim(
         "cfl.aggregation",
-        "CFL",
         "Sec. 3.1.1",
         "The server's update with global step size",
         (Part("1", printed, Repair("typo", "w_{t+1} = w_t + (eta_g/S) sum_i Delta w_{t,i}", repaired)),),
@@ -200,7 +199,6 @@ def lemB1(constant: Any = 1) -> Claim:
     )
     return Claim(
         "cfl.lemB1",
-        "CFL",
         "Lemma B.1",
         "Bound of gradient noise",
         (Part("1", first), Part("2", last, Repair("typo", "A and B are squares there: A^2 and B^2", first))),
@@ -260,7 +258,6 @@ def lemB2(one: Any = 1) -> Claim:
     parts = tuple(Part(str(i + 1), Statement(words[i], goals[i], known[i], proof)) for i, proof in enumerate(proofs))
     return Claim(
         "cfl.lemB2",
-        "CFL",
         "Lemma B.2",
         "Second moments of mixed gradients at a fixed w",
         parts,
@@ -316,7 +313,6 @@ def lemB2_use(one: Any = 1) -> Claim:
         parts.append(Part(key, printed, Repair("needs-hypothesis", repair_words, mended)))
     return Claim(
         "cfl.lemB2_use",
-        "CFL",
         "(15), (18)",
         "Lemma B.2 at iterates that depend on the drifts",
         tuple(parts),

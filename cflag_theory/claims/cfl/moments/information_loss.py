@@ -109,7 +109,6 @@ def lemB3(constant: Any = 1) -> Claim:
     )
     return Claim(
         "cfl.lemB3",
-        "CFL",
         "Lemma B.3",
         "Information loss of Taylor models",
         (
@@ -173,7 +172,6 @@ def fisher_matrix(scale: Any = 1) -> Claim:
     )
     return Claim(
         "cfl.fisher",
-        "CFL",
         "App. C.1.2",
         "The Fisher matrix in place of the Hessian",
         (

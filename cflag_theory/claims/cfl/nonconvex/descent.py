@@ -142,7 +142,6 @@ def nc_eq26(first: Any = 4, second: Any = 2, limit: Any = 2) -> Claim:
     )
     return Claim(
         "cfl.nc_eq26",
-        "CFL",
         "(26)-(27)",
         "Non-convex proof: A_1 and A_2",
         (
@@ -222,7 +221,6 @@ def nc_eq28(drift_factor: Any = 2) -> Claim:
     )
     return Claim(
         "cfl.nc_eq28",
-        "CFL",
         "(28)",
         "Non-convex proof: distance of the local gradients from grad f(w_t)",
         (

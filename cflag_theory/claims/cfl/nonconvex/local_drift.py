@@ -184,7 +184,6 @@ def nc_eq31(factor: Any = 2, share: Any = 16) -> Claim:
     )
     return Claim(
         "cfl.nc_eq31",
-        "CFL",
         "(29)-(31)",
         "Non-convex proof: the local drift under 8 K^2 eta_l^2 c <= 1",
         (

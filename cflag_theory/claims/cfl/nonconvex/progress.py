@@ -140,7 +140,6 @@ def nc_eq32(swapped: bool = False) -> Claim:
     )
     return Claim(
         "cfl.nc_eq32",
-        "CFL",
         "(32)",
         "When the coefficient of ||grad f||^2 is negative",
         (Part("1", first), second, third),
@@ -195,7 +194,6 @@ def nc_weights(value: Any = 1) -> Claim:
     )
     return Claim(
         "cfl.nc_weights",
-        "CFL",
         "B.5, after (32)",
         "The same optimal weights as in the convex case",
         (Part("1", first), Part("2", second)),

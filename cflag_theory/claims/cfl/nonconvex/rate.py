@@ -133,7 +133,6 @@ def nc_rate(numerator: Any = D2) -> Claim:
     )
     return Claim(
         "cfl.nc_rate",
-        "CFL",
         "B.5, Theorems 4.1, 4.4, B.5, B.6",
         "Non-convex rate and its constants",
         (average, continual, second, third, fourth, _step_size()),

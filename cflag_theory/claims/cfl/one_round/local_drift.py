@@ -216,7 +216,6 @@ def eq14(noise: Any = 1) -> Claim:
         parts.append(Part(key, printed, Repair("needs-hypothesis", _MENDED, mended)))
     return Claim(
         "cfl.eq14",
-        "CFL",
         "(14)",
         "Variance of the sum of the noisy local gradients",
         tuple(parts),
@@ -271,7 +270,6 @@ def eq17(noise: Any = 1) -> Claim:
     )
     return Claim(
         "cfl.eq17",
-        "CFL",
         "(16)-(17)",
         "Local drift by the local gradients",
         (Part("1", printed, Repair("needs-hypothesis", _MENDED, mended)),),
@@ -358,7 +356,6 @@ def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
     )
     return Claim(
         "cfl.eq18",
-        "CFL",
         "(18)",
         "Bound on the local gradient",
         (Part("1", fixed), moving),

@@ -77,7 +77,6 @@ def phi() -> Claim:
     )
     return Claim(
         "cfl.phi",
-        "CFL",
         "(23) and after",
         "The drift of the optimum, phi_t",
         (_round(), second),

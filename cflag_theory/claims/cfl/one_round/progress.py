@@ -187,7 +187,6 @@ def eq10(sign: Any = -1) -> Claim:
     )
     return Claim(
         "cfl.eq10",
-        "CFL",
         "(10), (12)",
         "One round expanded, and perturbed strong convexity in it",
         (first, second),
@@ -296,7 +295,6 @@ def eq13(convexity: Any = _QUARTER) -> Claim:
     )
     return Claim(
         "cfl.eq13",
-        "CFL",
         "(11), (13)",
         "The part A_1 of a round",
         (Part("1", first), Part("2", second), third),
@@ -349,7 +347,6 @@ def eq15(curvature: Any = 16, distance_factor: Any = 8) -> Claim:
     sharp = statement("The same with 8 and 4.", 8, 4)
     return Claim(
         "cfl.eq15",
-        "CFL",
         "(15)",
         "Constants 16 and 8",
         (

@@ -180,7 +180,6 @@ def eq20(base: Any = 8) -> Claim:
     )
     return Claim(
         "cfl.eq20",
-        "CFL",
         "(19)-(20)",
         "Recursion for the local drift and its sum",
         (first, second),
@@ -332,7 +331,6 @@ def eq21() -> Claim:
     )
     return Claim(
         "cfl.eq21",
-        "CFL",
         "(21)-(22)",
         "One round put together",
         (first, second, third),

@@ -102,7 +102,6 @@ def step6() -> Claim:
     )
     return Claim(
         "cfl.step6",
-        "CFL",
         "Theorems 4.1, 4.4, B.5, B.6",
         "The step size with 6KL",
         (Part("1", first), second),
@@ -120,7 +119,6 @@ def step12(factor: Any = 12) -> Claim:
     """The step size of App. B.4.2."""
     return Claim(
         "cfl.step12",
-        "CFL",
         "App. B.4.2, after (22)",
         "The step size with 12L",
         (Part("1", _progress(factor, 1)),),
@@ -175,7 +173,6 @@ def ratio_bound(bound: Any = _FIVE_QUARTERS) -> Claim:
     )
     return Claim(
         "cfl.ratio_bound",
-        "CFL",
         "App. B.4.2, after the step size",
         "The ratio in (21)",
         (Part("1", first), second),
@@ -195,7 +192,6 @@ def c1(drift: Any = 2) -> Claim:
     proof = Proof((Obligation("the statement follows", relation, ()),))
     return Claim(
         "cfl.c1",
-        "CFL",
         "App. B.4.2, before (23)",
         "The constant c_1",
         (
@@ -237,7 +233,6 @@ def c2(drift: Any = 5) -> Claim:
     )
     return Claim(
         "cfl.c2",
-        "CFL",
         "App. B.4.2, before (23)",
         "The constant c_2",
         (

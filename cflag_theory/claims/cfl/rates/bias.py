@@ -160,7 +160,6 @@ def phi_rate(constant: Any = 4) -> Claim:
     )
     return Claim(
         "cfl.phi_rate",
-        "CFL",
         "App. B.4.4, the bound of phi",
         'The "- ln T/T" term of phi',
         (Part("1", swallowed), Part("2", term, repair, refutation=_fixed_step(), unseen=FOR_NO_CONSTANT)),

@@ -97,7 +97,6 @@ def thm4_7() -> Claim:
     words = f"{_LEAST.format('G^2')} and belongs to the terms that the theorem leaves out."
     return Claim(
         "cfl.thm4_7",
-        "CFL",
         "Theorem 4.7, B.8",
         "Rates with the variance term G^2 + M^2 R^2 / (R^2 + M^2)",
         (
@@ -157,7 +156,6 @@ def thm4_7_cO(factor: Any = 1) -> Claim:
     printed = at_most(needed, printed_constant)
     return Claim(
         "cfl.thm4_7_cO",
-        "CFL",
         "Theorem 4.7",
         "c_O = 1 + A^2 + max(B^2, C^2)",
         (

@@ -273,7 +273,6 @@ def fedavg_rates(constant: Any = 1, noise: Any = 12) -> Claim:
     )
     return Claim(
         "cfl.fedavg_rates",
-        "CFL",
         "App. B.4.4, Theorem 4.4, App. B.6 (Theorem B.6)",
         "Rates of FedAvg under time-evolving data",
         (

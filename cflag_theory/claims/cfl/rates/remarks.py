@@ -49,7 +49,6 @@ def prop4_3(share: Any = 1) -> Claim:
     )
     return Claim(
         "cfl.prop4_3",
-        "CFL",
         "Proposition 4.3",
         "The variance term of stateless clients is smaller",
         (
@@ -107,7 +106,6 @@ def rem4_2() -> Claim:
 
     return Claim(
         "cfl.rem4_2",
-        "CFL",
         "Remark 4.2",
         "N = 1 recovers continual learning",
         (
@@ -159,7 +157,6 @@ def rem4_5() -> Claim:
     )
     return Claim(
         "cfl.rem4_5",
-        "CFL",
         "Remark 4.5",
         "R to infinity recovers FedAvg",
         (Part("1", weights), Part("2", rate), Part("3", fedavg)),
@@ -200,7 +197,6 @@ def rem4_8() -> Claim:
     )
     return Claim(
         "cfl.rem4_8",
-        "CFL",
         "Remark 4.8",
         "Correlation between time drifts helps",
         (

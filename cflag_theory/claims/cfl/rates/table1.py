@@ -141,7 +141,6 @@ def table1(excess: Any = 1) -> Claim:
     agree = "Our entries for FedAvg, CL and CFL are the rates of Theorems 4.4 and 4.1 (CL: at N = 1), with L = H = 1"
     return Claim(
         "cfl.table1",
-        "CFL",
         "Table 1",
         "The rates side by side",
         (

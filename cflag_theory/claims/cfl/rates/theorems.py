@@ -165,7 +165,6 @@ def sc_rate() -> Claim:
     )
     return Claim(
         "cfl.sc_rate",
-        "CFL",
         "App. B.4.4, Theorem 4.1, App. B.5 (Theorem B.5)",
         "Strongly convex rate of CFL",
         (
@@ -294,7 +293,6 @@ def gc_rate() -> Claim:
     )
     return Claim(
         "cfl.gc_rate",
-        "CFL",
         "App. B.4.4, Theorem 4.1, App. B.5 (Theorem B.5)",
         "General convex rate of CFL, to epsilon + phi",
         (

@@ -96,7 +96,6 @@ def partial_fraction(sign: Any = 1) -> Claim:
     )
     return Claim(
         "cfl.partial_fraction",
-        "CFL",
         "App. B.4.4, second line after Lemma A.6 is used",
         "The partial fraction identity",
         (Part("1", statement),),
@@ -224,7 +223,6 @@ def lnT(constant: Any = 4) -> Claim:
     )
     return Claim(
         "cfl.lnT",
-        "CFL",
         "App. B.4.4, third line after Lemma A.6 is used",
         "The mean over rounds of the minimum of Lemma B.4",
         (Part("1", together), Part("2", term, repair, refutation=_alone(), unseen=FOR_NO_CONSTANT)),

@@ -199,7 +199,6 @@ def lemA6(constant: Any = 1, lead: Any = _LEAD) -> Claim:
     )
     return Claim(
         "cfl.lemA6",
-        "CFL",
         "Lemma A.6",
         "Chebyshev's sum inequality and its order",
         (Part("1", first), Part("2", second)),

@@ -99,7 +99,6 @@ def corollary(constant: Any = _HALF) -> Claim:
     repair = Repair("typo", "the last gradient is grad f(y), as its inner product with x - y needs", mended)
     return Claim(
         "cfl.assumption1_corollary",
-        "CFL",
         "after Assumption 1",
         "Co-coercivity of a smooth convex function",
         (Part("1", printed, repair), Part("2", second)),
@@ -131,7 +130,6 @@ def lemA3(constant: Any = 1) -> Claim:
     )
     return Claim(
         "cfl.lemA3",
-        "CFL",
         "Lemma A.3",
         "Relaxed triangle inequality",
         (Part("1", statement),),
@@ -170,7 +168,6 @@ def lemA4(constant: Any = 1) -> Claim:
     )
     return Claim(
         "cfl.lemA4",
-        "CFL",
         "Lemma A.4",
         "Separating mean and variance without independence",
         (Part("1", printed, repair),),
@@ -206,7 +203,6 @@ def lemA5(constant: Any = 1, half: Any = _HALF) -> Claim:
     best = Statement(words.format("((L + mu)/2)"), tight, (), Proof((*known, sharper)))
     return Claim(
         "cfl.lemA5",
-        "CFL",
         "Lemma A.5",
         "Perturbed strong convexity",
         (

@@ -165,7 +165,6 @@ def lemA2(second: Any = 2, first: Any = 2, best: Any = _BEST) -> Claim:
     words = "the factor of (d_0/(T+1))^(2/3) c_2^(1/3)"
     return Claim(
         "cfl.lemA2",
-        "CFL",
         "Lemma A.2",
         "Sub-linear convergence rate",
         (

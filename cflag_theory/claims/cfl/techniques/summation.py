@@ -155,7 +155,6 @@ def lemA1(constant: Any = 3) -> Claim:
     )
     return Claim(
         "cfl.lemA1",
-        "CFL",
         "Lemma A.1",
         "Linear convergence rate",
         (Part("1", statement),),

@@ -90,7 +90,6 @@ def lemB9() -> Claim:
     mended = Statement(f"{words}, R, and D > 0.", goal, (NONZERO, D_POSITIVE), Proof(steps), VECTOR)
     return Claim(
         "cfl.lemB9",
-        "CFL",
         "Lemma B.9",
         "Q is positive definite",
         (Part("1", printed, Repair("needs-hypothesis", "D > 0", mended)),),
@@ -238,7 +237,6 @@ def thm4_9(factor: Any = 1) -> Claim:
     """Theorem 4.9; `factor` scales the bound of part 2."""
     return Claim(
         "cfl.thm4_9",
-        "CFL",
         "Theorem 4.9",
         "The optimal weights from the linear system (7), and their use in the bound",
         (_optimum(), _bound(sp.sympify(factor)), _uniqueness()),
@@ -280,7 +278,6 @@ def table2() -> Claim:
     words = "Every row of Table 2 is the solution of (7) at the {}, rounded to four digits."
     return Claim(
         "cfl.table2",
-        "CFL",
         "Table 2",
         "The optimal weights of five settings, t = 4",
         (
@@ -359,7 +356,6 @@ def ex1(sign: Any = 1) -> Claim:
     )
     return Claim(
         "cfl.ex1",
-        "CFL",
         "Example 1",
         "The weight of the current round increases with alpha",
         (Part("1", statement),),

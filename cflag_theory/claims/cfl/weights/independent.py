@@ -107,7 +107,6 @@ def lemB4() -> Claim:
     last = value(D2)
     return Claim(
         "cfl.lemB4",
-        "CFL",
         "Lemma B.4",
         "The weights of the rounds that minimise c_1 and c_2",
         (
@@ -148,7 +147,6 @@ def eq33() -> Claim:
     )
     return Claim(
         "cfl.eq33",
-        "CFL",
         "(33) and the weights after it",
         "The optimal weights under Assumption 6",
         (Part("1", statement),),

@@ -94,7 +94,6 @@ def server() -> Claim:
     )
     return Claim(
         "ours.adaptive_server",
-        "ours",
         "instead of (14), (16) and Lemma 7",
         "One rate for all clients",
         (Part("transference", falls), Part("interference", waits)),
@@ -140,7 +139,6 @@ def clients() -> Claim:
     )
     return Claim(
         "ours.adaptive_clients",
-        "ours",
         "instead of Table 1 and Lemma 7",
         "A rate for each client",
         (Part("1", statement),),
@@ -172,7 +170,6 @@ def condition() -> Claim:
 
     return Claim(
         "ours.adaptive_condition",
-        "ours",
         "instead of Lemma 7",
         "When Table 1 does not raise forgetting",
         (part("average", sp.S.One), part("worst", N)),
@@ -195,7 +192,6 @@ def descent() -> Claim:
     round_words = "f(x_{t+1}) <= f(x_t) - alpha (1 - sqrt(m)) (1 - L alpha (1 - sqrt(m)) / 2) ||grad f(x_t)||^2"
     return Claim(
         "ours.adaptive_descent",
-        "ours",
         "instead of the guarantee in Sec. 5",
         "What adapted rates guarantee for the past task",
         (Part("round", _one_round(round_words)), Part("run", _whole_run())),

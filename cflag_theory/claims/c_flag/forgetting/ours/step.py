@@ -81,7 +81,6 @@ def local_sums(half: Any = sp.S.Half) -> Claim:
     )
     return Claim(
         "ours.local_sums",
-        "ours",
         "in place of Lemmas 15 and 16",
         "Sums over local steps, exactly",
         (*parts, Part("3", errors)),
@@ -150,7 +149,6 @@ def forgetting_step() -> Claim:
     )
     return Claim(
         "ours.forgetting_step",
-        "ours",
         "in place of (149)-(161)",
         "Forgetting term of a round, exactly",
         (Part("1", first), Part("2", second), Part("3", third)),

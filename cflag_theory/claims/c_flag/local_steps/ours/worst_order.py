@@ -225,7 +225,6 @@ def worst_order() -> Claim:
     """The worst order for the drift, and for the error while beta L k <= 1."""
     return Claim(
         "ours.worst_order",
-        "ours",
         "for Lemmas 12 to 16",
         "The worst order of refreshes",
         (Part("drift", _in_turn()), Part("error", _again()), Part("again", _again_attains())),
@@ -331,7 +330,6 @@ def worst_error_beyond() -> Claim:
     )
     return Claim(
         "ours.worst_error_beyond",
-        "ours",
         "for Corollary 14",
         "Error of the delayed gradient beyond beta L k = 1",
         (Part("1", statement),),

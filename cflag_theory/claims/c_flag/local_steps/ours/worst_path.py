@@ -116,7 +116,6 @@ def worst_drift() -> Claim:
     )
     return Claim(
         "ours.worst_drift",
-        "ours",
         "for Lemma 13",
         "Client drift, exactly, for a given order",
         (Part("bound", bound), Part("attained", attained)),
@@ -150,7 +149,6 @@ def worst_iag_error() -> Claim:
     )
     return Claim(
         "ours.worst_iag_error",
-        "ours",
         "for Lemma 12 and Corollary 14",
         "Error of the delayed gradient, exactly, for a given order",
         (Part("bound", bound), Part("attained", attained)),

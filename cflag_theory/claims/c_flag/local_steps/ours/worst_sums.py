@@ -122,7 +122,6 @@ def worst_sums() -> Claim:
     )
     return Claim(
         "ours.worst_sums",
-        "ours",
         "for Lemmas 15 and 16",
         "Sums over local steps, exactly, for a given order",
         (

@@ -201,7 +201,6 @@ def worst_turns() -> Claim:
     """The worst order for the error."""
     return Claim(
         "ours.worst_turns",
-        "ours",
         "for Corollary 14",
         "The worst order for the error, at any step size",
         (Part("bound", _bound()), Part("attained", _attained())),

@@ -111,7 +111,6 @@ def bounded_gradients(first: Any = 2, second: Any = 1) -> Claim:
     )
     return Claim(
         "ours.bounded_gradients",
-        "ours",
         "for Lemmas 4 and 18",
         "Bounded mean of ||grad g||^2",
         (Part("1", statement),),

@@ -266,7 +266,6 @@ def first_rounds(first: Any = 4, second: Any = 4) -> Claim:
     )
     return Claim(
         "ours.first_rounds",
-        "ours",
         "for Theorem 5",
         "min ||grad f||^2 = O(1/sqrt(T)) with one memory, m < 1, and nothing assumed on grad g",
         (Part("1", statement),),

@@ -155,7 +155,6 @@ def drawn_once(first: Any = 2, second: Any = 1) -> Claim:
     )
     return Claim(
         "ours.drawn_once",
-        "ours",
         "for Theorems 2 and 5 and Lemma 4",
         "Convergence on the past task with one memory, m < 1",
         (Part("1", statement),),
@@ -201,7 +200,6 @@ def redrawn(constant: Any = 1) -> Claim:
     )
     return Claim(
         "ours.redrawn",
-        "ours",
         "for Theorems 2 and 5",
         "Convergence on the past task with fresh memories, any m",
         (Part("1", statement),),
@@ -255,7 +253,6 @@ def rate(constant: Any = 1) -> Claim:
     )
     return Claim(
         "ours.drawn_once_rate",
-        "ours",
         "for Theorem 5",
         "The rate 1/T cannot be improved for beta = c/sqrt(T)",
         (Part("1", statement),),

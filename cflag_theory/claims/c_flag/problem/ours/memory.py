@@ -132,7 +132,6 @@ def eq3() -> Claim:
     )
     return Claim(
         "ours.eq3",
-        "ours",
         "in place of (3)",
         "The decomposition of h, exactly",
         (Part("1", first), Part("2", second)),
@@ -206,7 +205,6 @@ def assumption2(order: Any = 1) -> Claim:
     )
     return Claim(
         "ours.assumption2",
-        "ours",
         "on Assumption 2",
         "What a bounded bias with m_i < 1 forces",
         (Part("1", first), Part("2", second), Part("3", third), Part("4", fourth)),
@@ -250,7 +248,6 @@ def bias_floor(factor: Any = 1) -> Claim:
     )
     return Claim(
         "ours.bias_floor",
-        "ours",
         "in place of Lemma 9",
         "The bias of the average without (28)",
         (Part("1", statement),),

@@ -48,7 +48,6 @@ def union_rate(constant: Any = CONSTANT) -> Claim:
     )
     return Claim(
         "ours.union_rate",
-        "ours",
         "for Lemma 3",
         "Lemma 3 for (67)-(68) with 3.6 L in place of 60 L",
         (Part("1", statement),),

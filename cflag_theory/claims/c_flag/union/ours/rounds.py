@@ -181,7 +181,6 @@ def union_round() -> Claim:
     )
     return Claim(
         "ours.union_round",
-        "ours",
         "for (67)-(68)",
         "What (67)-(68) do, and when Algorithm 1 does the same",
         (Part("1", first), Part("2", second)),
@@ -204,7 +203,6 @@ def union_descent(scale: Any = 1) -> Claim:
     )
     return Claim(
         "ours.union_descent",
-        "ours",
         "for (69)-(73)",
         "Descent of the union's loss in one round of (67)-(68)",
         (Part("1", statement),),
@@ -244,7 +242,6 @@ def algorithm1_descent(residue: Any = 1) -> Claim:
     )
     return Claim(
         "ours.algorithm1_descent",
-        "ours",
         "for Lemma 3, (11)",
         "What Algorithm 1 descends",
         (Part("1", first), Part("2", _common_step(residue))),
@@ -335,7 +332,6 @@ def current_from_union(scale: Any = 1) -> Claim:
     )
     return Claim(
         "ours.current_from_union",
-        "ours",
         "for the text after Lemma 3",
         "When convergence on the union is convergence on the current task",
         (Part("1", first), Part("2", second)),

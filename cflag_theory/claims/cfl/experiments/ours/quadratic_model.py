@@ -53,7 +53,6 @@ def decaying(step: Any = None) -> Claim:
     same = Obligation("the statement follows", final, ("mean", "sum", "FedAvg", "CFL"))
     return Claim(
         "ours.cfl_nqm_decaying",
-        "ours",
         "beside cfl.nqm_fig2",
         "FedAvg with steps 1/t is CFL",
         (
@@ -89,7 +88,6 @@ def rates(factor: Any = 2) -> Claim:
     grows = Obligation("the mean grows", goal, ("beyond", "round"))
     return Claim(
         "ours.cfl_nqm_rates",
-        "ours",
         "instead of cfl.nqm_table3",
         "CFL is stable for the same learning rates as FedAvg",
         (

@@ -37,7 +37,6 @@ def coefficients() -> Claim:
     second = below(0, ours)
     return Claim(
         "ours.cfl_nonconvex_coefficient",
-        "ours",
         "on (32)",
         "The coefficient of ||grad f||^2 with the dimensions mended",
         (
@@ -122,7 +121,6 @@ def weights() -> Claim:
     alone = at_most(constant_term(G2 + D2, sp.S.Zero), constant_term(spread, q))
     return Claim(
         "ours.cfl_nonconvex_weights",
-        "ours",
         "in place of cfl.nc_weights",
         "The weights that minimise the constant term of (32)",
         (

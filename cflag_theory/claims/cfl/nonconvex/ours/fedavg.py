@@ -169,7 +169,6 @@ def fedavg_nonconvex(constant: Any = 1) -> Claim:
     """The theorem; `constant` is before the mean drift."""
     return Claim(
         "ours.cfl_fedavg_nonconvex",
-        "ours",
         "in place of Theorems 4.4 and B.6, non-convex",
         "Non-convex FedAvg whose clients are new in every round",
         (Part("1", bound(constant)),),

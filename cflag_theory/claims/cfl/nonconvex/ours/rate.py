@@ -328,7 +328,6 @@ def nonconvex(constant: Any = 1, local: Any = 4) -> Claim:
     below_floor = floor()
     return Claim(
         "ours.cfl_nonconvex",
-        "ours",
         "in place of (31), (32), the non-convex rate, Theorems 4.1, 4.4, B.5, B.6",
         "Non-convex convergence to a floor",
         (

@@ -32,7 +32,6 @@ def cfl_step() -> Claim:
     )
     return Claim(
         "ours.cfl_step",
-        "ours",
         "in place of the step sizes after (22)",
         "The steps for which (22) leaves its progress",
         (Part("1", first), Part("2", second)),

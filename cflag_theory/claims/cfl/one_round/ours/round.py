@@ -263,7 +263,6 @@ def cfl_round(progress: Any = 1, factor: Any = _THIRDS) -> Claim:
     )
     return Claim(
         "ours.cfl_round",
-        "ours",
         "in place of (13)-(15), (17)-(23)",
         "One round of CFL with explicit constants",
         (Part("1", first), Part("2", second)),

@@ -184,7 +184,6 @@ def decaying_fedavg(constant: Any = 4, moved: Any = 1, share: Any = 1) -> Claim:
     """FedAvg with a decaying step on the drift model, clients that stay."""
     return Claim(
         "ours.cfl_decaying_fedavg",
-        "ours",
         "in place of Theorems 4.4 and B.6, strongly convex",
         "FedAvg with a decaying step and clients that stay",
         (

@@ -134,7 +134,6 @@ def general_convex(constant: Any = sp.E) -> Claim:
     """The general convex theorem; `constant` is the factor of the bracket in its second part."""
     return Claim(
         "ours.cfl_general_convex",
-        "ours",
         "in place of the general convex rates of Theorems 4.1 and 4.4",
         "General convex rate with additive drifts",
         (Part("round", convex_round()), Part("rounds", convex_rounds(constant))),

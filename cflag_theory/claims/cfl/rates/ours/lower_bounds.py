@@ -123,7 +123,6 @@ def lower_bounds(constant: Any = 1) -> Claim:
     )
     return Claim(
         "ours.cfl_lower_bounds",
-        "ours",
         "on Theorems 4.1, 4.4, B.5 and B.6",
         "What no step size and no round weights can beat",
         parts,

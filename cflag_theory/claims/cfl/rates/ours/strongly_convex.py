@@ -267,7 +267,6 @@ def strongly_convex(bias: Any = 1, noise: Any = 1, local: Any = 2) -> Claim:
     """The strongly convex theorem; `bias`, `noise` and `local` are constants of its parts."""
     return Claim(
         "ours.cfl_strongly_convex",
-        "ours",
         "in place of the strongly convex rates of Theorems 4.1 and 4.4",
         "Strongly convex rate with additive drifts",
         (

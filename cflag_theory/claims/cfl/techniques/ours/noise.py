@@ -113,7 +113,6 @@ def linear_rate(constant: Any = 1) -> Claim:
     )
     return Claim(
         "ours.cfl_linear_rate",
-        "ours",
         "in place of Lemma A.1",
         "Weighted mean of one round's progress, strongly convex",
         (Part("1", statement),),
@@ -153,7 +152,6 @@ def interpolation(constant: Any = 1) -> Claim:
     )
     return Claim(
         "ours.cfl_interpolation",
-        "ours",
         "on Assumption 1's corollary",
         "Co-coercivity with strong convexity",
         (Part("1", statement),),
@@ -194,7 +192,6 @@ def separation(constant: Any = 1) -> Claim:
     )
     return Claim(
         "ours.cfl_separation",
-        "ours",
         "in place of Lemma A.4",
         "Mean and variance of dependent sums",
         (Part("1", first), Part("2", second)),
@@ -238,7 +235,6 @@ def moments_on_the_run(constant: Any = 3) -> Claim:
     )
     return Claim(
         "ours.cfl_moments_on_the_run",
-        "ours",
         "in place of Lemma B.2 in (15) and (18)",
         "Second moment at iterates that depend on the drifts",
         (Part("1", statement),),

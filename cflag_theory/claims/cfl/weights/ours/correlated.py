@@ -107,7 +107,6 @@ def correlated_weights() -> Claim:
     sums = Obligation("the statement follows", total, ("alpha",))
     return Claim(
         "ours.cfl_correlated_weights",
-        "ours",
         "Theorem 4.9 in closed form, t >= 3",
         "The solution of (7) for every t, and when p_{t-1} is negative",
         (
@@ -221,7 +220,6 @@ def nonnegative_weights() -> Claim:
     dropped = "{}: a dropped round j has a row of K p that is not below that of the kept rounds (K_ij = alpha^|i-j|)."
     return Claim(
         "ours.cfl_nonnegative_weights",
-        "ours",
         "Theorem 4.9 with p >= 0",
         "The optimal weights among those that are not negative",
         (
@@ -282,7 +280,6 @@ def least(factor: Any = 1) -> Claim:
     )
     return Claim(
         "ours.cfl_least_eigenvalue",
-        "ours",
         "in place of Lemma B.9",
         "The least eigenvalue of Q, for every number of rounds",
         (Part("1", statement),),

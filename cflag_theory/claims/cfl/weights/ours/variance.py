@@ -70,7 +70,6 @@ def bound_weights(factor: Any = 1) -> Claim:
     )
     return Claim(
         "ours.cfl_bound_weights",
-        "ours",
         "in place of 'best convergence' in Lemma B.4",
         "The weights that minimise the whole right side of (23)",
         (
@@ -110,7 +109,6 @@ def correlated_minimum(factor: Any = 1, share: Any = 1) -> Claim:
     goal, step = rise(sp.sympify(factor))
     return Claim(
         "ours.cfl_correlated_minimum",
-        "ours",
         "in place of Remark 4.8 and of the variance term of Theorem 4.7",
         "A larger F raises the bound's variance term",
         (
@@ -141,7 +139,6 @@ def largest_constant(factor: Any = 1) -> Claim:
     uses = ("one", "C <= A", "B <= max(B, C)")
     return Claim(
         "ours.cfl_largest_constant",
-        "ours",
         "beside cfl.thm4_7_cO",
         "When c_O of Theorem 4.7 is large enough as printed",
         (
@@ -210,7 +207,6 @@ def correlated_floor(share: Any = 1) -> Claim:
     )
     return Claim(
         "ours.cfl_correlated_floor",
-        "ours",
         "in place of Theorem 4.7",
         "What a drift that stays leaves, for every number of rounds",
         (
@@ -304,7 +300,6 @@ def correlated_bias(factor: Any = 1) -> Claim:
     weights2 = Fact("squares", equal(squares, rounds(p(tau) ** 2)), "The sum of the squared weights.")
     return Claim(
         "ours.cfl_correlated_bias",
-        "ours",
         "in place of Theorem 4.7",
         "Rates under Assumption 6: the bias that correlated drifts leave",
         (Part("1", Statement(words, goal, facts, Proof(steps), (one, weights2))),),
