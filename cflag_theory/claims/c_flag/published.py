@@ -6,7 +6,6 @@ recomputed by the check.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from cflag_theory.claims.engine.claim import Claim, Part, Statement
@@ -247,7 +246,7 @@ def tables_twins() -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {
+CLAIMS = {
     "cflag.tables_text": tables_text,
     "cflag.supplement_tables_text": supplement_tables_text,
     "cflag.tables_consistent": tables_consistent,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -290,7 +289,7 @@ def figure2(share: Any = 1) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {
+CLAIMS = {
     "cfl.nqm_gradient": gradient,
     "cfl.nqm_table3": table3,
     "cfl.nqm_fig2": figure2,

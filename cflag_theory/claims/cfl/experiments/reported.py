@@ -5,7 +5,6 @@ The numbers are data, as printed strings; what the sentences make of them is rec
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from cflag_theory.claims.engine.claim import Claim, Part, Repair, Statement
@@ -277,7 +276,7 @@ def tables() -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {
+CLAIMS = {
     "cfl.table5": table5,
     "cfl.tables_text": tables_text,
     "ours.cfl_tables": tables,

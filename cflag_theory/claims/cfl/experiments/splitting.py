@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from cflag_theory.claims.engine import rules
@@ -312,7 +311,7 @@ def test_images_used() -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {
+CLAIMS = {
     "cfl.alg5": alg5,
     "cfl.alg6": alg6,
     "cfl.setup_overlap": setup_overlap,

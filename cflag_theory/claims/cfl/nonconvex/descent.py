@@ -5,7 +5,6 @@ A mean over clients i and local steps k is a mean over pairs; the round is any.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -250,4 +249,4 @@ def nc_eq28(drift_factor: Any = 2) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.nc_eq26": nc_eq26, "cfl.nc_eq28": nc_eq28}
+CLAIMS = {"cfl.nc_eq26": nc_eq26, "cfl.nc_eq28": nc_eq28}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -215,4 +214,4 @@ def nc_eq31(factor: Any = 2, share: Any = 16) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.nc_eq31": nc_eq31}
+CLAIMS = {"cfl.nc_eq31": nc_eq31}

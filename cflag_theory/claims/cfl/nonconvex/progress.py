@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -206,4 +205,4 @@ def nc_weights(value: Any = 1) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.nc_eq32": nc_eq32, "cfl.nc_weights": nc_weights}
+CLAIMS = {"cfl.nc_eq32": nc_eq32, "cfl.nc_weights": nc_weights}

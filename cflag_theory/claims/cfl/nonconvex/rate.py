@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -184,4 +183,4 @@ def _step_size() -> Part:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.nc_rate": nc_rate}
+CLAIMS = {"cfl.nc_rate": nc_rate}

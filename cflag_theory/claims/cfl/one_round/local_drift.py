@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -370,7 +369,7 @@ def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {
+CLAIMS = {
     "cfl.eq14": eq14,
     "cfl.eq17": eq17,
     "cfl.eq18": eq18,

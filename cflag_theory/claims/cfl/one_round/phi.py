@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 
 from cflag_theory.claims.cfl.one_round.progress import dist, dist2, gap, next2, rho
 from cflag_theory.claims.cfl.one_round.recursion import UNCORRELATED, c_G, rho2
@@ -93,4 +92,4 @@ def phi() -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.phi": phi}
+CLAIMS = {"cfl.phi": phi}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -368,7 +367,7 @@ def eq15(curvature: Any = 16, distance_factor: Any = 8) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {
+CLAIMS = {
     "cfl.eq10": eq10,
     "cfl.eq13": eq13,
     "cfl.eq15": eq15,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -346,4 +345,4 @@ def eq21() -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.eq20": eq20, "cfl.eq21": eq21}
+CLAIMS = {"cfl.eq20": eq20, "cfl.eq21": eq21}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -267,7 +266,7 @@ def c2(drift: Any = 5) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {
+CLAIMS = {
     "cfl.step6": step6,
     "cfl.step12": step12,
     "cfl.ratio_bound": ratio_bound,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -175,4 +174,4 @@ def phi_rate(constant: Any = 4) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.phi_rate": phi_rate}
+CLAIMS = {"cfl.phi_rate": phi_rate}

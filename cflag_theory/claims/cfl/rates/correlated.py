@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -192,4 +191,4 @@ def thm4_7_cO(factor: Any = 1) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.thm4_7": thm4_7, "cfl.thm4_7_cO": thm4_7_cO}
+CLAIMS = {"cfl.thm4_7": thm4_7, "cfl.thm4_7_cO": thm4_7_cO}

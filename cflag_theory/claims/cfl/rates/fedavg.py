@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -296,4 +295,4 @@ def fedavg_rates(constant: Any = 1, noise: Any = 12) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.fedavg_rates": fedavg_rates}
+CLAIMS = {"cfl.fedavg_rates": fedavg_rates}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -226,7 +225,7 @@ def rem4_8() -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {
+CLAIMS = {
     "cfl.prop4_3": prop4_3,
     "cfl.rem4_2": rem4_2,
     "cfl.rem4_5": rem4_5,

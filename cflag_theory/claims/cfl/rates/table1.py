@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -203,4 +202,4 @@ def table1(excess: Any = 1) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.table1": table1}
+CLAIMS = {"cfl.table1": table1}

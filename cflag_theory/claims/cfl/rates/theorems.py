@@ -7,7 +7,6 @@ chosen beforehand, gives E f - f* <= epsilon + phi.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -312,4 +311,4 @@ def gc_rate() -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.sc_rate": sc_rate, "cfl.gc_rate": gc_rate}
+CLAIMS = {"cfl.sc_rate": sc_rate, "cfl.gc_rate": gc_rate}

@@ -6,7 +6,6 @@ family in closed form for which no C will do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -238,7 +237,7 @@ def lnT(constant: Any = 4) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {
+CLAIMS = {
     "cfl.partial_fraction": partial_fraction,
     "cfl.lnT": lnT,
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -371,7 +370,7 @@ def ex1(sign: Any = 1) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {
+CLAIMS = {
     "cfl.thm4_9": thm4_9,
     "cfl.lemB9": lemB9,
     "cfl.table2": table2,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 
 import sympy as sp
 
@@ -162,5 +161,5 @@ def eq33() -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.lemB4": lemB4, "cfl.eq33": eq33}
+CLAIMS = {"cfl.lemB4": lemB4, "cfl.eq33": eq33}
 RESUMES = {"cfl.eq33": "cfl.lemB10"}

@@ -100,7 +100,7 @@ def _iid(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
     yield _found("1", accuracy[0] + forgetting[0], accuracy[1] + forgetting[1], "comparisons in Table 3")
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cflag.tables_text": Check(further=_sentences, expected="false false"),
     "cflag.supplement_tables_text": Check(further=_supplement, expected="false holds"),
     "cflag.tables_consistent": Check(further=_consistency, expected="holds false"),

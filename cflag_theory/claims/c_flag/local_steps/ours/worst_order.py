@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 
 import sympy as sp
 
@@ -344,7 +343,7 @@ def worst_error_beyond() -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {
+CLAIMS = {
     "ours.worst_order": worst_order,
     "ours.worst_error_beyond": worst_error_beyond,
 }

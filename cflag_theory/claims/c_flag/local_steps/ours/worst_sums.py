@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 
 import sympy as sp
 
@@ -144,4 +143,4 @@ def worst_sums() -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"ours.worst_sums": worst_sums}
+CLAIMS = {"ours.worst_sums": worst_sums}

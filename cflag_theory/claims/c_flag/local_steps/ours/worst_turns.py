@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 
 import sympy as sp
 
@@ -215,4 +214,4 @@ def worst_turns() -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"ours.worst_turns": worst_turns}
+CLAIMS = {"ours.worst_turns": worst_turns}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from cflag_theory.claims.c_flag.past_task.runs import (
@@ -129,4 +128,4 @@ def bounded_gradients(first: Any = 2, second: Any = 1) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"ours.bounded_gradients": bounded_gradients}
+CLAIMS = {"ours.bounded_gradients": bounded_gradients}

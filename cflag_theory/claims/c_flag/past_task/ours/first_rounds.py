@@ -6,7 +6,6 @@ f(x_0) - inf f. So ||grad g(x_t)|| stays comparable to ||grad g(x_0)|| + sqrt(W)
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -277,4 +276,4 @@ def first_rounds(first: Any = 4, second: Any = 4) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"ours.first_rounds": first_rounds}
+CLAIMS = {"ours.first_rounds": first_rounds}

@@ -264,7 +264,7 @@ def rate(constant: Any = 1) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {
+CLAIMS = {
     "ours.drawn_once": drawn_once,
     "ours.drawn_once_rate": rate,
     "ours.redrawn": redrawn,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -62,4 +61,4 @@ def union_rate(constant: Any = CONSTANT) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"ours.union_rate": union_rate}
+CLAIMS = {"ours.union_rate": union_rate}

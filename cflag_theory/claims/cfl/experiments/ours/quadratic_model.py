@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
@@ -116,4 +115,4 @@ def rates(factor: Any = 2) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"ours.cfl_nqm_decaying": decaying, "ours.cfl_nqm_rates": rates}
+CLAIMS = {"ours.cfl_nqm_decaying": decaying, "ours.cfl_nqm_rates": rates}

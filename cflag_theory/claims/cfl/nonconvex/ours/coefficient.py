@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 
 import sympy as sp
 
@@ -161,7 +160,7 @@ def weights() -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {
+CLAIMS = {
     "ours.cfl_nonconvex_coefficient": coefficients,
     "ours.cfl_nonconvex_weights": weights,
 }

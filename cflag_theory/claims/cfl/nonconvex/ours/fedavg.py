@@ -6,7 +6,6 @@ so that it has mean zero given w_t; it stays the same over the local steps, whos
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -180,4 +179,4 @@ def fedavg_nonconvex(constant: Any = 1) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"ours.cfl_fedavg_nonconvex": fedavg_nonconvex}
+CLAIMS = {"ours.cfl_fedavg_nonconvex": fedavg_nonconvex}

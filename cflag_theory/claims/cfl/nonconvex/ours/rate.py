@@ -7,7 +7,6 @@ before; the noise has mean zero given that, and the noises of different clients 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -349,4 +348,4 @@ def nonconvex(constant: Any = 1, local: Any = 4) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"ours.cfl_nonconvex": nonconvex}
+CLAIMS = {"ours.cfl_nonconvex": nonconvex}

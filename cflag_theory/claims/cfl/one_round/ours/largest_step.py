@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 
 from cflag_theory.claims.cfl.one_round.progress import c_B
 from cflag_theory.claims.cfl.one_round.thresholds import LEFT, QUOTIENT
@@ -42,4 +41,4 @@ def cfl_step() -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"ours.cfl_step": cfl_step}
+CLAIMS = {"ours.cfl_step": cfl_step}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -278,4 +277,4 @@ def cfl_round(progress: Any = 1, factor: Any = _THIRDS) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"ours.cfl_round": cfl_round}
+CLAIMS = {"ours.cfl_round": cfl_round}

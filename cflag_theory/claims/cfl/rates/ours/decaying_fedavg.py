@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -203,4 +202,4 @@ def decaying_fedavg(constant: Any = 4, moved: Any = 1, share: Any = 1) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"ours.cfl_decaying_fedavg": decaying_fedavg}
+CLAIMS = {"ours.cfl_decaying_fedavg": decaying_fedavg}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -148,4 +147,4 @@ def general_convex(constant: Any = sp.E) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"ours.cfl_general_convex": general_convex}
+CLAIMS = {"ours.cfl_general_convex": general_convex}

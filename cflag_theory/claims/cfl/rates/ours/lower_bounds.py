@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from cflag_theory.claims.cfl.rates.floors import apart2, curvature, drift_floor, gap, start2
@@ -143,4 +142,4 @@ def lower_bounds(constant: Any = 1) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"ours.cfl_lower_bounds": lower_bounds}
+CLAIMS = {"ours.cfl_lower_bounds": lower_bounds}

@@ -8,7 +8,6 @@ noise).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -335,4 +334,4 @@ def bias_bound() -> Statement:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {"ours.cfl_strongly_convex": strongly_convex}
+CLAIMS = {"ours.cfl_strongly_convex": strongly_convex}

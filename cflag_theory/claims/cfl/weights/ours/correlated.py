@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -290,7 +289,7 @@ def least(factor: Any = 1) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {
+CLAIMS = {
     "ours.cfl_correlated_weights": correlated_weights,
     "ours.cfl_nonnegative_weights": nonnegative_weights,
     "ours.cfl_least_eigenvalue": least,

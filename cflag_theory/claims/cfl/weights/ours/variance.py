@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -314,7 +313,7 @@ def correlated_bias(factor: Any = 1) -> Claim:
     )
 
 
-CLAIMS: dict[str, Callable[[], Claim]] = {
+CLAIMS = {
     "ours.cfl_bound_weights": bound_weights,
     "ours.cfl_correlated_minimum": correlated_minimum,
     "ours.cfl_largest_constant": largest_constant,

@@ -112,7 +112,7 @@ def _diverging_evidence(subject: Claim, seed: int, count: int) -> Iterator[Evide
         yield Evidence("property", "1", "printed", REFUTES, summary, {"mean_Gamma": str(mean), "T": rounds})
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cflag.lemma4": Check(
         lemma4_points,
         further=_diverging_evidence,

@@ -140,7 +140,7 @@ def _cancelling_evidence(subject: Claim, seed: int, count: int) -> Iterator[Evid
         yield Evidence("property", "1", "printed", REFUTES, summary, {"least": str(least), "T": rounds})
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cflag.thm5": Check(
         rate_points,
         further=_cancelling_evidence,

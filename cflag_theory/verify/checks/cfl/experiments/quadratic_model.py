@@ -238,7 +238,7 @@ def _recomputed(part: str, on: str, contradictions: list[str], compared: int, wh
     return Evidence("recomputation", part, on, SUPPORTS, f"All {compared} {what} agree.", {"compared": compared})
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.nqm_gradient": Check(
         points=_gradient_points, expected="typo typo", plants=(*built(1, "3/2", 3, on="repair"),)
     ),

@@ -238,7 +238,7 @@ def _ours(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
     yield _evidence("5", (near, 2 * len(disjoint)), "comparisons of Tables 6 and 9")
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.table5": Check(further=_table5, expected="holds holds holds"),
     "cfl.tables_text": Check(
         further=_text, expected="needs-hypothesis holds holds holds holds false holds holds holds"

@@ -231,7 +231,7 @@ def _test_points() -> Iterator[Point]:
         yield Point({**base, claim.used_test: 10000 - unused})
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.alg5": Check(alg5_points, expected="typo"),
     "cfl.alg6": Check(
         alg6_points,

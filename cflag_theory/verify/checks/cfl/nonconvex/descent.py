@@ -105,7 +105,7 @@ def nc_eq28_points() -> Iterator[Point]:
         yield Point(local(world, 0, 1), (world.words, "Client 1 after 1 local step."))
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.nc_eq26": Check(
         nc_eq26_points,
         expected="holds typo holds",

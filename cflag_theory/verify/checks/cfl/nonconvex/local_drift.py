@@ -96,7 +96,7 @@ def _numbers() -> Iterator[Point]:
         yield Point({**values, **extreme, claim.iterated: drift * above / under}, part="3")
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.nc_eq31": Check(
         nc_eq31_points,
         expected="holds typo typo",

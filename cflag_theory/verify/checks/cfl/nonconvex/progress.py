@@ -88,7 +88,7 @@ def nc_weights_points() -> Iterator[Point]:
                 )
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.nc_eq32": Check(
         nc_eq32_points,
         expected="holds needs-hypothesis typo",

@@ -126,7 +126,7 @@ def _fresh() -> Iterator[Point]:
         yield Point(values, part="1a")
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.nc_rate": Check(
         nc_rate_points,
         further=_floor,

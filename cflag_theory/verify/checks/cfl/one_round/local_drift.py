@@ -203,7 +203,7 @@ def drifts(rounds: list[Round], steps: int) -> list[Fraction]:
     return [sum(column, _ZERO) / len(paths) for column in zip(*paths, strict=True)]
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.eq14": Check(
         eq14_points,
         expected="needs-hypothesis needs-hypothesis",

@@ -48,7 +48,7 @@ def phi_points() -> Iterator[Point]:
         yield at.point(*named, more=values)
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.phi": Check(
         phi_points,
         expected="needs-hypothesis needs-hypothesis",

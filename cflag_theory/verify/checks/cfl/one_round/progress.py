@@ -96,7 +96,7 @@ def eq15_points() -> Iterator[Point]:
         )
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.eq10": Check(eq10_points, expected="typo typo", plants=shifted(-L * claim.step**2 / 2, part="2", on="repair")),
     "cfl.eq13": Check(
         eq13_points,

@@ -144,7 +144,7 @@ def solution(s: Fraction, g: Fraction, smoothness: Fraction) -> Point:
     return Point(step_values(smoothness, step, g, root**2), ("eta is the printed solution of (22).",), "2")
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.eq20": Check(
         eq20_points,
         expected="needs-hypothesis needs-hypothesis",

@@ -63,7 +63,7 @@ def constant_points() -> Iterator[Point]:
         )
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.step6": Check(
         step_points,
         expected="holds typo",

@@ -61,7 +61,7 @@ def _fixed_step(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
         yield Evidence("property", "2", "printed", finding, words, {"phi": str(phi), "least": str(least)})
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.phi_rate": Check(
         phi_points,
         further=_fixed_step,

@@ -83,7 +83,7 @@ def constant_points() -> Iterator[Point]:
         yield Point(values, tuple(story))
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.thm4_7": Check(
         variance_points,
         expected="false false",

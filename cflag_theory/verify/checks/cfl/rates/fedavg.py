@@ -158,7 +158,7 @@ def rate_points() -> Iterator[Point]:
         yield Point({claim.z: z, claim.factor: sp.exp(-sp.Rational(z))}, part="sign")
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.fedavg_rates": Check(
         rate_points,
         further=_floors,

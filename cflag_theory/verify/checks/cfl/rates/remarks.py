@@ -67,7 +67,7 @@ def weights(t: int, left_over: Fraction, information: Fraction) -> str:
     return f"p_tau = {best[0]} (tau < t), p_t = {best[-1]}" if t > 1 else "p_1 = 1"
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.prop4_3": Check(
         stateless_points, expected="holds holds", plants=(*built(LESS), *scaled(MORE, "2", left=True))
     ),

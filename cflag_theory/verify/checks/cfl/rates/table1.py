@@ -126,7 +126,7 @@ def _evidence(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
     yield _counted("5", none, len(general), "entries vanish where sigma = G = D = 0")
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.table1": Check(
         further=_evidence,
         expected="needs-hypothesis holds false false false",

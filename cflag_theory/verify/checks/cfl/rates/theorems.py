@@ -137,7 +137,7 @@ def _flat(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
         yield _finding("units", words, found)
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.sc_rate": Check(
         linear_points,
         further=_floors,

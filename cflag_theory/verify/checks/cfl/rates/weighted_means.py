@@ -77,7 +77,7 @@ def lnT_points() -> Iterator[Point]:
         yield Point(values)
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.partial_fraction": Check(
         partial_fraction_points,
         expected="holds",

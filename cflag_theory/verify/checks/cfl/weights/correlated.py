@@ -279,7 +279,7 @@ def rising_points() -> Iterator[Point]:
             yield Point(inputs | found | solved)
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.thm4_9": Check(
         optimal_points,
         expected="holds needs-hypothesis needs-hypothesis",

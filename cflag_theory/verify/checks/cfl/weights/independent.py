@@ -82,7 +82,7 @@ def correlated_points() -> Iterator[Point]:
             yield Point(described(p, d2 - common, r2) | fixed)
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "cfl.lemB4": Check(points, expected="holds holds holds", plants=scaled(MORE, "1", "2", "3", left=True)),
     "cfl.eq33": Check(
         correlated_points,

@@ -55,7 +55,7 @@ def _point(run: Exact, omega: Fraction) -> Point:
     return Point(found)
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "ours.bounded_gradients": Check(
         points,
         expected="holds",

@@ -74,7 +74,7 @@ def samples(seed: int, count: int) -> Iterator[Sample]:
         )
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "ours.first_rounds": Check(
         points,
         samples,

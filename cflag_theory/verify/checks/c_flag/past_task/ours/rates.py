@@ -121,7 +121,7 @@ def drawn_once_samples(seed: int, count: int) -> Iterator[Sample]:
         )
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "ours.drawn_once": Check(
         drawn_once_points,
         drawn_once_samples,

@@ -71,7 +71,7 @@ def _edges(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
         yield Evidence("recomputation", part, "printed", finding, words, {"instance": beyond})
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "ours.cfl_nqm_decaying": Check(
         points=_decaying, expected="holds", plants=built(1, "1/2", 1 / (ours.t + 2), verdict="open")
     ),

@@ -69,7 +69,7 @@ def weights_points() -> Iterator[Point]:
                     yield Point(values, part="2")
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "ours.cfl_nonconvex_coefficient": Check(
         coefficient_points,
         expected="holds holds holds",

@@ -57,7 +57,7 @@ def fedavg_points() -> Iterator[Point]:
         yield Point(values)
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "ours.cfl_fedavg_nonconvex": Check(
         fedavg_points,
         expected="holds",

@@ -91,7 +91,7 @@ def nonconvex_points() -> Iterator[Point]:
             yield Point(numbers, part="4")
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "ours.cfl_nonconvex": Check(
         nonconvex_points,
         expected="holds holds holds holds",

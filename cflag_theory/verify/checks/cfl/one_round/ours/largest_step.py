@@ -25,4 +25,4 @@ def points() -> Iterator[Point]:
         yield Point(step_values(Fraction(3), step, g, c))
 
 
-CHECKS: dict[str, Check] = {"ours.cfl_step": Check(points, expected="holds holds", plants=scaled(MORE))}
+CHECKS = {"ours.cfl_step": Check(points, expected="holds holds", plants=scaled(MORE))}

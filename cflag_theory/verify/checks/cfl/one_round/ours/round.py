@@ -123,7 +123,7 @@ def _hessian(rng: np.random.Generator, least: float, most: float) -> np.ndarray[
     return found
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "ours.cfl_round": Check(
         points,
         samples,

@@ -83,7 +83,7 @@ def _averaged(clients: int, rounds: int) -> Point:
     return Point(values, part="exact")
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "ours.cfl_decaying_fedavg": Check(
         decaying_points,
         expected="holds holds holds",

@@ -42,7 +42,7 @@ def convex_points() -> Iterator[Point]:
         yield Point(whole, part="rounds")
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "ours.cfl_general_convex": Check(
         convex_points,
         expected="holds holds",

@@ -138,7 +138,7 @@ def _loss_points() -> Iterator[Point]:
         yield Point(values, part="loss")
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "ours.cfl_lower_bounds": Check(
         floor_points,
         expected="holds holds holds holds",

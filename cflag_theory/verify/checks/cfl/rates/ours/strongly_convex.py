@@ -177,7 +177,7 @@ def _local(world: DriftRounds) -> Point:
     return Point(values, part="local")
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "ours.cfl_strongly_convex": Check(
         rates_points,
         expected="holds holds holds holds",

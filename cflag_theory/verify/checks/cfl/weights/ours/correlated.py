@@ -181,7 +181,7 @@ def least_points() -> Iterator[Point]:
         yield Point(values)
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "ours.cfl_correlated_weights": Check(
         row_points,
         further=_agreement,

@@ -160,7 +160,7 @@ def _moments(clients: int, p: list[Fraction], client: Fraction, common: Fraction
     return Point(values)
 
 
-CHECKS: dict[str, Check] = {
+CHECKS = {
     "ours.cfl_bound_weights": Check(
         bound_points, expected="holds holds", plants=(*built("101/100"), *scaled(MORE, "2", left=True))
     ),
