@@ -95,3 +95,8 @@ class Proof:
     """Steps in order; the conclusion of the last one is the statement."""
 
     steps: tuple[Step, ...]
+
+
+def deduced(goal: Relation, *steps: Step, given: tuple[str, ...] = (), certificate: sp.Expr | None = None) -> Proof:
+    """The proof that ends in an obligation: the goal, from what is given."""
+    return Proof((*steps, Obligation("the statement follows", goal, given, certificate)))

@@ -17,7 +17,7 @@ from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part,
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, i, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced
 from cflag_theory.claims.engine.terms import dot, norm
 
 __all__ = ["N_T", "Lambda_i", "N", "memory", "p_i"]
@@ -88,7 +88,7 @@ def line2() -> Claim:
             "The same for alpha grad_f_memory + x_t - x_{t,E}^i.",
             mended,
             (MEAN_DRIFT,),
-            Proof((Obligation("the statement follows", mended, ("(22)",)),)),
+            deduced(mended, given=("(22)",)),
         ),
     )
     printed = Statement(
@@ -122,7 +122,7 @@ def line4() -> Claim:
             "Line 4 divided by beta is a_i.",
             mended,
             (drift,),
-            Proof((Obligation("the statement follows", mended, ("(20)",)),)),
+            deduced(mended, given=("(20)",)),
         ),
     )
     printed = Statement(
@@ -151,7 +151,7 @@ def line8() -> Claim:
             "beta times line 8 is beta_{t,i} of Table 1.",
             goal,
             (TRANSFERENCE,),
-            Proof((Obligation("the statement follows", goal, ("line 4", "line 5")),)),
+            deduced(goal, given=("line 4", "line 5")),
             known,
         ),
     )
@@ -182,7 +182,7 @@ def line10() -> Claim:
             "The same with Lambda_{t,i} / beta.",
             goal,
             (INTERFERENCE,),
-            Proof((Obligation("the statement follows", goal, ("line 5",)),)),
+            deduced(goal, given=("line 5",)),
             (SEEN_PRODUCT,),
         ),
     )
@@ -252,7 +252,7 @@ def _bounded() -> Part:
         "(1 - alpha)(1 + epsilon)^2 / (4 beta epsilon), which exceeds any K for small epsilon.",
         beyond,
         (rate, chosen, small),
-        Proof((Obligation("the statement follows", beyond, ("epsilon",)),)),
+        deduced(beyond, given=("epsilon",)),
     )
     return Part(
         "bounded",

@@ -17,7 +17,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, 
 from cflag_theory.claims.engine.notation import L, alpha, beta, bias, draw, draws, grad_f, i, m, omega, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced
 from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
 N = symbol("N", "N", positive=True, integer=True)
@@ -119,13 +119,12 @@ def eq184() -> Claim:
         "E Gamma(t) = sum_i p_i E Gamma_i,av(t), (185).",
         means,
         (drawn,),
-        Proof(
-            (
-                rules.at("any draw", draw, omega, given="(184)"),
-                rules.mean("mean", draws, given="any draw"),
-                rules.exchange("term by term", draws, total, weight_of(i) * _Gamma_of(i, omega)),
-                Obligation("the statement follows", means, ("mean", "term by term")),
-            )
+        deduced(
+            means,
+            rules.at("any draw", draw, omega, given="(184)"),
+            rules.mean("mean", draws, given="any draw"),
+            rules.exchange("term by term", draws, total, weight_of(i) * _Gamma_of(i, omega)),
+            given=("mean", "term by term"),
         ),
     )
     return Claim("cflag.eq184", "(184)-(185)", "Average case", (Part("1", first), Part("2", second)))
@@ -138,12 +137,7 @@ def eq188(count: Any = N) -> Claim:
         "Gamma(t) <= (L beta^2 / 2) sum_i p_i^2 N ||a_i||^2 - beta (1 - L alpha) sum_i p_i Lambda_i, (187)-(188).",
         bound,
         (),
-        Proof(
-            (
-                rules.jensen("(a)", total, weight_of(i) * a(i)),
-                Obligation("the statement follows", bound, ("(15)", "(a)")),
-            )
-        ),
+        deduced(bound, rules.jensen("(a)", total, weight_of(i) * a(i)), given=("(15)", "(a)")),
         (FORGETTING,),
     )
     as_defined = equal(forgetting(beta, alpha, N * plain, plain_Lambda), clients_sum(N))
@@ -152,12 +146,7 @@ def eq188(count: Any = N) -> Claim:
         "The same with Gamma_i,w = (L beta^2 / 2) p_i N ||a_i||^2 - beta (1 - L alpha) Lambda_i.",
         without,
         (),
-        Proof(
-            (
-                *_sum_over_clients(N),
-                Obligation("the statement follows", without, ("clients",)),
-            )
-        ),
+        deduced(without, *_sum_over_clients(N), given=("clients",)),
         (term(N),),
     )
     definition = Part(
@@ -192,11 +181,10 @@ def table1_interference(reach: Any = 2) -> Claim:
         below(alpha * c * a_i, (reach - alpha * c) * memory),
         "||a_i|| < (2 / (L alpha (1 + m)) - 1) ||grad_f_memory||.",
     )
-    proof = Proof(
-        (
-            rules.cauchy_schwarz("product", -memory_gradient, a(client)),
-            Obligation("the statement follows", goal, ("alpha_i", "norms", "product", "memory")),
-        )
+    proof = deduced(
+        goal,
+        rules.cauchy_schwarz("product", -memory_gradient, a(client)),
+        given=("alpha_i", "norms", "product", "memory"),
     )
     known = (STEP_SIZE, INTERFERENCE, MEMORY)
     feasible = Part(
@@ -218,7 +206,7 @@ def table1_interference(reach: Any = 2) -> Claim:
             "cases.",
             lower,
             (INTERFERENCE, MEMORY, setting),
-            Proof((Obligation("the statement follows", lower, ("alpha_i", "one rate", "interference", "memory")),)),
+            deduced(lower, given=("alpha_i", "one rate", "interference", "memory")),
             (ALPHA_I,),
         ),
     )

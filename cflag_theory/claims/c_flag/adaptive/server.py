@@ -10,7 +10,7 @@ from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
 from cflag_theory.claims.engine.claim import A_LIMIT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, alpha, beta, k, m, sequence, sum2, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, deduced
 
 Lambda = symbol("Lambda", r"\Lambda_t", real=True)
 beta_star = symbol("beta_star", r"\beta_t^*", real=True)
@@ -43,14 +43,13 @@ def eq14() -> Claim:
     best = (1 - L * better) / L
     # With grad_f_memory = S both Lambda and ||S||^2 are ||grad f||^2.
     here, there = forgetting(beta, alpha, scale, scale), forgetting(best, better, scale, scale)
-    proof = Proof(
-        (
-            Obligation("range", below(L * alpha, 2), ("alpha",)),
-            Obligation("positive", below(0, better), ("range",)),
-            Obligation("feasible", below(better, alpha), ()),
-            Obligation("beta' is positive", below(0, best), ()),
-            Obligation("the statement follows", below(there, here), ("range",)),
-        )
+    proof = deduced(
+        below(there, here),
+        Obligation("range", below(L * alpha, 2), ("alpha",)),
+        Obligation("positive", below(0, better), ("range",)),
+        Obligation("feasible", below(better, alpha), ()),
+        Obligation("beta' is positive", below(0, best), ()),
+        given=("range",),
     )
     refutation = Statement(
         "N = 1, E = 1, f = g and a memory of everything, where grad f is not zero: every feasible (alpha, beta) is "
@@ -126,22 +125,21 @@ def _divergence() -> Statement:
     grown = at_most(x_0**2, x(k) ** 2)
     hypothesis = "growth (hypothesis)"
     factor = -2 * (1 - alpha)
-    proof = Proof(
-        (
-            Induction(
-                "growth",
-                k,
-                grown,
-                Obligation("at 0", grown.subs({k: 0}), ("start",)),
-                (
-                    Obligation("x_{t+1} = -2 (1 - alpha) x_t", equal(x(k + 1), factor * x(k)), ("rate", "step")),
-                    Obligation(
-                        "from k to k + 1", grown.subs({k: k + 1}), ("x_{t+1} = -2 (1 - alpha) x_t", "alpha", hypothesis)
-                    ),
+    proof = deduced(
+        grown,
+        Induction(
+            "growth",
+            k,
+            grown,
+            Obligation("at 0", grown.subs({k: 0}), ("start",)),
+            (
+                Obligation("x_{t+1} = -2 (1 - alpha) x_t", equal(x(k + 1), factor * x(k)), ("rate", "step")),
+                Obligation(
+                    "from k to k + 1", grown.subs({k: k + 1}), ("x_{t+1} = -2 (1 - alpha) x_t", "alpha", hypothesis)
                 ),
             ),
-            Obligation("the statement follows", grown, ("growth",)),
-        )
+        ),
+        given=("growth",),
     )
     return Statement(
         "N = 4, p_i = 1/4, E = 1, L = 1, f_i = g_1 = g_2 = g_3 = x^2/2, g_4 = -x^2/2, a memory of everything (m = 0), "
@@ -170,17 +168,16 @@ def _idle() -> Statement:
     right = at_most(0, x(k))
     hypothesis = "to the right (hypothesis)"
     goal = at_most(2, 2 * (x(k) + 1))
-    proof = Proof(
-        (
-            Induction(
-                "to the right",
-                k,
-                right,
-                Obligation("at 0", right.subs({k: 0}), ("start",)),
-                (Obligation("from k to k + 1", right.subs({k: k + 1}), ("(16)", "(24)", hypothesis)),),
-            ),
-            Obligation("the statement follows", goal, ("to the right",)),
-        )
+    proof = deduced(
+        goal,
+        Induction(
+            "to the right",
+            k,
+            right,
+            Obligation("at 0", right.subs({k: 0}), ("start",)),
+            (Obligation("from k to k + 1", right.subs({k: k + 1}), ("(16)", "(24)", hypothesis)),),
+        ),
+        given=("to the right",),
     )
     return Statement(
         "N = 1, E = 1, f = x^2/2, g = (x + 1)^2, L = 2, a memory of everything (m = 0), alpha_t = alpha and beta_t > 0 "
@@ -229,7 +226,7 @@ def eq16() -> Claim:
             "For given alpha and S, beta* of (16) minimises Gamma(t) over beta.",
             optimal,
             (moving,),
-            Proof((Obligation("the statement follows", optimal, ("(16)",)),)),
+            deduced(optimal, given=("(16)",)),
             (star,),
         ),
     )
@@ -266,7 +263,7 @@ def _quadratic() -> Part:
         f"With S kept fixed Gamma(t) is a quadratic polynomial in beta: {words}.",
         goal,
         frozen,
-        Proof((Obligation("the statement follows", goal, tuple(fact.name for fact in frozen)),)),
+        deduced(goal, given=tuple(fact.name for fact in frozen)),
     )
     return Part(
         "quadratic",

@@ -11,7 +11,7 @@ from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, r, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, deduced
 
 t = symbol("t", "t", nonnegative=True, integer=True)
 T = symbol("T", "T", positive=True, integer=True)
@@ -122,13 +122,13 @@ def eq178(constant: Any = _CONSTANT178, slope: Any = _SLOPE178) -> Claim:
         words + ", for alpha <= 1/L.",
         goal,
         (*hypotheses, SMALL_STEP),
-        Proof((Obligation("the statement follows", goal, ("beta", "small alpha")),)),
+        deduced(goal, given=("beta", "small alpha")),
     )
     sharpened = Statement(
         f"Q = {exact_constant} / L + {exact_slope} (r/L) (1 - L alpha) at beta = 1/(60 L E).",
         identity,
         hypotheses,
-        Proof((Obligation("the statement follows", identity, ("beta",)),)),
+        deduced(identity, given=("beta",)),
     )
     repair = Repair(
         "needs-hypothesis",
@@ -248,7 +248,7 @@ def eq164(slip: Any = L) -> Claim:
                 "(163) = (164) with 4 beta L E + 2 beta L E + 1.",
                 mended,
                 (positive,),
-                Proof((Obligation("the statement follows", mended, ("Z > 0",)),)),
+                deduced(mended, given=("Z > 0",)),
             ),
         ),
     )
@@ -274,7 +274,7 @@ def eq164(slip: Any = L) -> Claim:
         "(beta^4 L^3 + beta^2 L + beta (beta L + 1)) omega^2].",
         bounded,
         (steps, positive, falls),
-        Proof((Obligation("the statement follows", bounded, ("E", "Z > 0", "Delta"), certificate),)),
+        deduced(bounded, given=("E", "Z > 0", "Delta"), certificate=certificate),
     )
     second = Part(
         "2",

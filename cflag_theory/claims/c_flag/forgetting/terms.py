@@ -40,7 +40,7 @@ from cflag_theory.claims.engine.notation import (
     x_t,
 )
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import deduced
 from cflag_theory.claims.engine.terms import dot, function, norm
 
 N = symbol("N", "N", positive=True, integer=True)
@@ -85,15 +85,14 @@ def eq90(weight: Any = 1) -> Claim:
     left = L / 2 * beta**2 * sum2 - beta * q * memory_dot_sum
     right = weight * L * beta**2 * (rho_sum**2 + error_sum**2) - beta * q * (memory_dot_rho + memory_dot_error)
     goal = at_most(left, right)
-    proof = Proof(
-        (
-            rules.rewrite("||S||^2", unfold(sum2), given=ROUND_SUM),
-            rules.rewrite("<memory, S>", unfold(memory_dot_sum), given=ROUND_SUM),
-            rules.norm_squared("||rho||^2", rho),
-            rules.norm_squared("||e||^2", errors),
-            rules.square("(87)", rho - errors),
-            Obligation("the statement follows", goal, ("||S||^2", "<memory, S>", "||rho||^2", "||e||^2", "(87)")),
-        )
+    proof = deduced(
+        goal,
+        rules.rewrite("||S||^2", unfold(sum2), given=ROUND_SUM),
+        rules.rewrite("<memory, S>", unfold(memory_dot_sum), given=ROUND_SUM),
+        rules.norm_squared("||rho||^2", rho),
+        rules.norm_squared("||e||^2", errors),
+        rules.square("(87)", rho - errors),
+        given=("||S||^2", "<memory, S>", "||rho||^2", "||e||^2", "(87)"),
     )
     printed = Statement(
         "Gamma(t) of (86) equals L beta^2 ||sum rho||^2 - beta (1 - L alpha) <grad f_memory, sum rho> - beta (1 - L "
@@ -121,7 +120,7 @@ def eq151(first: Any = 32, second: Any = 2, third: Any = 4) -> Claim:
     goal1 = at_most(scale * rho_sum**2, bound1)
     enough = sp.Rational(8, 7)
     steps1 = rho_linear("(132)", enough)
-    proof1 = Proof((*steps1, Obligation("the statement follows", goal1, ("(132)",))))
+    proof1 = deduced(goal1, *steps1, given=("(132)",))
     near = step_range(QUARTER)
     mended1 = Statement("T1 = L beta^2 ||sum_k rho_k||^2 for beta <= 1/(4 L E).", goal1, (near,), proof1)
     best = 4 * (sp.exp(QUARTER) - 1)
@@ -130,12 +129,7 @@ def eq151(first: Any = 32, second: Any = 2, third: Any = 4) -> Claim:
         "T1 <= 16 (exp(1/4) - 1)^2 beta^2 L E^2 ||grad g(x_t)||^2, in the same range.",
         tight1,
         (near,),
-        Proof(
-            (
-                *rho_linear("(132)", best),
-                Obligation("the statement follows", tight1, ("(132)",)),
-            )
-        ),
+        deduced(tight1, *rho_linear("(132)", best), given=("(132)",)),
     )
     sharpened = Sharp(
         "the right side over beta^2 L E^2 ||grad g(x_t)||^2 at beta = 1/(4 L E); a constant replaces both terms",
@@ -156,7 +150,7 @@ def eq151(first: Any = 32, second: Any = 2, third: Any = 4) -> Claim:
     def fourth(value: sp.Expr, name: str, hypotheses: tuple[Fact, ...]) -> Statement:
         goal = at_most(scale * error_sum**2, value**2 * beta**4 * L**3 * E**4 * grad_g**2)
         steps = error_total("(146)", at_most(error_sum, value * beta * L * E**2 * grad_g))
-        proof = Proof((*steps, Obligation("the statement follows", goal, ("(146)",))))
+        proof = deduced(goal, *steps, given=("(146)",))
         return Statement(name, goal, hypotheses, proof if hypotheses else None, ERROR_FACTS)
 
     root = sp.sqrt(sp.sympify(third))
@@ -196,12 +190,11 @@ def eq156(first: Any = 4, second: Any = 2) -> Claim:
             inner, v, factor = memory_dot_error, errors, constant * beta * L * E**2 * grad_g
             steps = error_total("sum", at_most(error_sum, factor))
         goal = at_most(-beta * q * inner, sp.expand(beta * q * r * grad_g * factor))
-        proof = Proof(
-            (
-                *steps,
-                rules.cauchy_schwarz("Cauchy-Schwarz", -grad_memory, v),
-                Obligation("the statement follows", goal, ("small alpha", "Cauchy-Schwarz", "(30)", "sum")),
-            )
+        proof = deduced(
+            goal,
+            *steps,
+            rules.cauchy_schwarz("Cauchy-Schwarz", -grad_memory, v),
+            given=("small alpha", "Cauchy-Schwarz", "(30)", "sum"),
         )
         return Statement(words, goal, hypotheses, proof if proved else None, ERROR_FACTS if which == "T3" else ())
 
@@ -317,7 +310,7 @@ def eq158(first: Any = 36) -> Claim:
         "(157): the sum of the four bounds, given (149), (150), (151), (154) and (156).",
         goal,
         facts,
-        Proof((Obligation("the statement follows", goal, names),)),
+        deduced(goal, given=names),
     )
     lead = first * beta**4 * L**3 * E**4 + 2 * beta**2 * L * E**2
     collected = (lead + r * beta * E * q * (4 * beta * L * E + 2 * beta * L * E + 1)) * grad_g**2
@@ -327,7 +320,7 @@ def eq158(first: Any = 36) -> Claim:
         "1)] ||grad g(x_t)||^2.",
         identity,
         (),
-        Proof((Obligation("the statement follows", identity, ()),)),
+        deduced(identity),
     )
     return Claim(
         "cflag.eq158",
@@ -351,7 +344,7 @@ def eq160(factor: Any = 2) -> Claim:
         "(158) <= (159) for alpha <= 1/L.",
         goal,
         (*known, SMALL_STEP),
-        Proof((Obligation("the statement follows", goal, ("Lemma 11", "small alpha")),)),
+        deduced(goal, given=("Lemma 11", "small alpha")),
     )
     printed = Statement(
         "(158) <= (159): ||grad g(x_t)||^2 replaced by 2 ||grad h~(x_t)||^2 + 2 omega^2 behind the bracket.",
@@ -364,7 +357,7 @@ def eq160(factor: Any = 2) -> Claim:
         "E + 1) = Q.",
         doubled,
         (),
-        Proof((Obligation("the statement follows", doubled, ()),)),
+        deduced(doubled),
     )
     repair = Repair(
         "needs-hypothesis",

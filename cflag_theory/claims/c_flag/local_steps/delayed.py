@@ -28,7 +28,7 @@ from cflag_theory.claims.engine.claim import Claim, Part, Sharp, Statement
 from cflag_theory.claims.engine.notation import E, L, beta, components, grad_g, j, k, x_t
 from cflag_theory.claims.engine.operators import Largest
 from cflag_theory.claims.engine.relation import Relation, at_most
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, Use
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, Use, deduced
 from cflag_theory.claims.engine.terms import norm
 
 
@@ -164,17 +164,12 @@ def error_by_table() -> tuple[Step, ...]:
 
 def _error_proof(constant: sp.Expr) -> Proof:
     """error(k) <= constant * beta L E ||grad g||, for beta L E <= 1."""
-    return Proof(
-        (
-            *error_by_table(),
-            Obligation("range", at_most(beta * L * k, 1), ("beta", "k")),
-            Obligation(
-                "in terms of k", at_most(error(k), beta * L * k * grad_g), ("(94)", "path by the table", "range")
-            ),
-            Obligation(
-                "the statement follows", at_most(error(k), constant * beta * L * E * grad_g), ("in terms of k", "k")
-            ),
-        )
+    return deduced(
+        at_most(error(k), constant * beta * L * E * grad_g),
+        *error_by_table(),
+        Obligation("range", at_most(beta * L * k, 1), ("beta", "k")),
+        Obligation("in terms of k", at_most(error(k), beta * L * k * grad_g), ("(94)", "path by the table", "range")),
+        given=("in terms of k", "k"),
     )
 
 

@@ -41,7 +41,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.operators import Largest
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, Use
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, Use, deduced
 from cflag_theory.claims.engine.terms import norm
 
 
@@ -181,12 +181,11 @@ def path_bound(name: str, constant: sp.Expr, limit: sp.Expr) -> tuple[Step, ...]
 def _drift_proof(constant: sp.Expr) -> Proof:
     """drift(k) <= constant * beta k ||grad g|| from the growth bound, through exp."""
     goal = at_most(drift(k), constant * beta * k * grad_g)
-    return Proof(
-        (
-            *path_bound("all points up to k", constant, sp.Rational(1, 4)),
-            rules.member("one of the points", unfold(largest(k)), k),
-            Obligation("the statement follows", goal, ("one of the points", "all points up to k")),
-        )
+    return deduced(
+        goal,
+        *path_bound("all points up to k", constant, sp.Rational(1, 4)),
+        rules.member("one of the points", unfold(largest(k)), k),
+        given=("one of the points", "all points up to k"),
     )
 
 

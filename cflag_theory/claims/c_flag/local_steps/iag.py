@@ -29,7 +29,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, S
 from cflag_theory.claims.engine.notation import E, L, beta, components, grad_g, j, k, unfold, x_t
 from cflag_theory.claims.engine.operators import Largest
 from cflag_theory.claims.engine.relation import at_most
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, deduced
 from cflag_theory.claims.engine.terms import norm
 
 _QUARTER, _TWELFTH = sp.Rational(1, 4), sp.Rational(1, 12)
@@ -129,14 +129,13 @@ def eq105(constant: Any = 2) -> Claim:
         rules.mean("(103)", components, given="entry by x_t"),
     )
     goal = at_most(error(k), constant * L * largest(k))
-    proof = Proof(
-        (
-            *difference("(102)", error(k), here, gap_mean(k)),
-            *split,
-            *filled(),
-            rules.member("the last point", unfold(largest(k)), k),
-            Obligation("the statement follows", goal, ("(102)", "(103)", "table points", "the last point")),
-        )
+    proof = deduced(
+        goal,
+        *difference("(102)", error(k), here, gap_mean(k)),
+        *split,
+        *filled(),
+        rules.member("the last point", unfold(largest(k)), k),
+        given=("(102)", "(103)", "table points", "the last point"),
     )
     first = Statement(
         f"||e_{{t,l}}^i|| <= {constant} L max_{{b<=l}} ||x_{{t,b}}^i - x_t||, that is (102) <= (105).",
@@ -149,7 +148,7 @@ def eq105(constant: Any = 2) -> Claim:
         "(102) <= (103) with ||x_{t,tau} - x_t|| + ||x_{t,l} - x_t|| in the brackets.",
         mended,
         (STEPS,),
-        Proof((*split, Obligation("the statement follows", mended, ("(103)",)))),
+        deduced(mended, *split, given=("(103)",)),
     )
     second = Statement(
         "(102) <= (103) as printed, with ||x_{t,tau} - x_t|| twice in the brackets.",
@@ -195,7 +194,7 @@ def eq117(constant: Any = 2) -> Claim:
     def proof(value: sp.Expr) -> Proof:
         goal = at_most(drift(k + 1), bound + value * beta * grad_g)
         given = ("one step", "table", "table points", "all points")
-        return Proof((*steps, Obligation("the statement follows", goal, given)))
+        return deduced(goal, *steps, given=given)
 
     printed = Statement(
         f"||x_{{t,k+1}} - x_t|| <= (1 + beta L) ||x_{{t,k}} - x_t|| + {constant} beta ||grad g(x_t)|| + beta L "
@@ -238,12 +237,11 @@ def eq126() -> Claim:
         "Step (a), (123) <= (124): drift(l) and max_{b<=l-1} drift(b) are at most 4 beta l ||grad g(x_t)||.",
         put_in,
         (*hypotheses, at_l),
-        Proof(
-            (
-                *path_bound("all points up to l", sp.Integer(4), _QUARTER),
-                *earlier_points(),
-                Obligation("the statement follows", put_in, ("(121)", "earlier points", "all points up to l")),
-            )
+        deduced(
+            put_in,
+            *path_bound("all points up to l", sp.Integer(4), _QUARTER),
+            *earlier_points(),
+            given=("(121)", "earlier points", "all points up to l"),
         ),
         (UP_TO_K,),
     )
@@ -252,14 +250,14 @@ def eq126() -> Claim:
         "Step (b), (124) <= (125).",
         collected,
         (STEPS,),
-        Proof((Obligation("the statement follows", collected, ("k",)),)),
+        deduced(collected, given=("k",)),
     )
     closed = at_most(second_line, 4 * beta * (k + 1) * grad_g)
     third = Statement(
         "Step (c), (125) <= (126) = 4 beta (l + 1) ||grad g(x_t)||.",
         closed,
         hypotheses,
-        Proof((Obligation("the statement follows", closed, ("beta",)),)),
+        deduced(closed, given=("beta",)),
     )
     return Claim(
         "cflag.eq126",
@@ -292,13 +290,7 @@ def eq129(constant: Any = 4) -> Claim:
             words,
             goal,
             hypotheses,
-            Proof(
-                (
-                    *path_bound("all points up to k", value, _TWELFTH),
-                    *earlier_points(),
-                    Obligation("the statement follows", goal, given),
-                )
-            ),
+            deduced(goal, *path_bound("all points up to k", value, _TWELFTH), *earlier_points(), given=given),
             (UP_TO_K,),
         )
 
@@ -321,7 +313,7 @@ def eq129(constant: Any = 4) -> Claim:
         "... <= (beta L E + 12 beta^2 L^2 E^2) ||grad g(x_t)||, with equality.",
         mended,
         hypotheses,
-        Proof((Obligation("the statement follows", mended, ()),)),
+        deduced(mended),
     )
     repair = Repair("typo", "drop ||grad g(x_t)|| inside the bracket", repaired)
     words = "the constant of beta E ||grad g(x_t)|| that bounds the maximum, with k in place of E"

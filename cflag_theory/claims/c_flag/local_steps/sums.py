@@ -52,7 +52,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use, deduced
 from cflag_theory.claims.engine.terms import norm
 
 rho_sum = symbol("rho_sum", r"{\|\sum_k\bar\rho_{t,k}\|}", norm(rho), nonnegative=True)
@@ -257,7 +257,7 @@ def lemma15_2(first: Any = 32, second: Any = 2) -> Claim:
     enough = sp.Rational(8, 7)
 
     def squared(relation: Relation, constant: sp.Expr) -> Proof:
-        return Proof((*rho_linear("(131)", constant), Obligation("the statement follows", relation, ("(131)",))))
+        return deduced(relation, *rho_linear("(131)", constant), given=("(131)",))
 
     hypotheses = (step_range(QUARTER),)
     words = f"||sum_k rho_k||^2 <= {first} beta^2 L^2 E^4 ||grad g(x_t)||^2 + {second} E^2 ||grad g(x_t)||^2"

@@ -37,7 +37,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import Obligation, Proof, deduced
 from cflag_theory.claims.engine.terms import dot, norm2
 
 # The same Gram entries for the sum that starts at k = 1, as (9) and (10) print it: at k = 0 the gradient is full.
@@ -78,7 +78,7 @@ _SMOOTH = rules.smooth("(36)", f, x_t, x_next)
 
 
 def _proof(lead: sp.Expr) -> Proof:
-    return Proof((_SMOOTH, Obligation("the statement follows", bound(lead), ("alpha", "(27)", "(36)"))))
+    return deduced(bound(lead), _SMOOTH, given=("alpha", "(27)", "(36)"))
 
 
 def _lemma(id: str, where: str, title: str, lead: sp.Expr, notes: tuple[str, ...]) -> Claim:
@@ -158,12 +158,11 @@ def eq15(lead: Any = L / 2) -> Claim:
     Gamma = lead * beta**2 * sum2 - beta * (1 - L * alpha) * Lambda
     rest = -alpha * (1 - L * alpha / 2) * grad_f2 + L * alpha**2 / 2 * bias2 + overfitting()
     relation = equal(inner + L / 2 * step2, rest + Gamma)
-    proof = Proof(
-        (
-            rules.along("S along grad f_memory", _memory, given=ROUND_SUM),
-            rules.exchange("Lambda", clients, sum_over(ell, E), dot(_memory, delayed(ell, i))),
-            Obligation("the statement follows", relation, ("S along grad f_memory", "Lambda")),
-        )
+    proof = deduced(
+        relation,
+        rules.along("S along grad f_memory", _memory, given=ROUND_SUM),
+        rules.exchange("Lambda", clients, sum_over(ell, E), dot(_memory, delayed(ell, i))),
+        given=("S along grad f_memory", "Lambda"),
     )
     printed = Statement(
         "Gamma(t) of (15), (L/2) beta^2 ||S||^2 - beta (1 - L alpha) Lambda_t with sums from k = 0, is the forgetting "
@@ -240,12 +239,7 @@ def eq65(constant: Any = 2) -> Claim:
     step = 1 / (L * (1 + m))
     at = Fact("alpha", equal(alpha, step), "alpha = 1 / (L (1 + m)).")
     relation = equal(factor(), constant * L * (1 + m))
-    proof = Proof(
-        (
-            Obligation("range", below(alpha, 2 * step), ("alpha",)),
-            Obligation("the statement follows", relation, ("alpha", "range")),
-        )
-    )
+    proof = deduced(relation, Obligation("range", below(alpha, 2 * step), ("alpha",)), given=("alpha", "range"))
     printed = Statement(
         "1 / (alpha [1 - (L/2) alpha (1 + m)]) = 2 L (1 + m) at alpha = 1 / (L (1 + m)).", relation, (at,), proof
     )

@@ -10,7 +10,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, alpha, beta, grad_g, symbol, x_t
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import Obligation, deduced
 from cflag_theory.claims.engine.terms import function, norm, vector
 
 # Assumption 2 at one client and one x; kappa = ||(A_memory - A) A^{-1}|| for a quadratic f_i with Hessian A.
@@ -54,12 +54,11 @@ def assumption2() -> Claim:
         at_most(moved, gap),
         "b_i(x) - b_i(s) = (A_memory - A) A^{-1} grad f_i(x), at most kappa ||grad f_i(x)|| long.",
     )
-    proof = Proof(
-        (
-            rules.triangle("bias", bias_one, bias_one - _rest, _rest),
-            Obligation("in norms", at_most(bias_i, gap), ("bias", "same minimiser", "quadratic")),
-            Obligation("the statement follows", goal, ("in norms", "kappa")),
-        )
+    proof = deduced(
+        goal,
+        rules.triangle("bias", bias_one, bias_one - _rest, _rest),
+        Obligation("in norms", at_most(bias_i, gap), ("bias", "same minimiser", "quadratic")),
+        given=("in norms", "kappa"),
     )
     printed = Statement(
         "Every L-smooth finite sum f_i and every memory M^i, a non-empty part of P^i, have a constant m_i < 1 with "
@@ -108,12 +107,11 @@ def assumption3(step: Any = FAMILY_ALPHA) -> Claim:
         Fact("error bound", at_most(mu * distance, grad_g), "||grad g(x)|| >= mu times the distance to such a point."),
         Fact("r_i", at_most(L, r_i * mu), "r_i >= L / mu, with each client's f_i_memory L-smooth."),
     )
-    proof = Proof(
-        (
-            rules.lipschitz("change", _memory, x_t, _s),
-            rules.triangle("memory", _memory.grad(x_t), _memory.grad(x_t) - _memory.grad(_s), _memory.grad(_s)),
-            Obligation("the statement follows", goal, ("change", "memory", "nested", "error bound", "r_i")),
-        )
+    proof = deduced(
+        goal,
+        rules.lipschitz("change", _memory, x_t, _s),
+        rules.triangle("memory", _memory.grad(x_t), _memory.grad(x_t) - _memory.grad(_s), _memory.grad(_s)),
+        given=("change", "memory", "nested", "error bound", "r_i"),
     )
     mended = Statement(
         "||grad f_i_memory(x)|| <= r_i ||grad g(x)|| at every x, so along every run and for every T, with r_i = L/mu.",
@@ -133,13 +131,10 @@ def assumption3(step: Any = FAMILY_ALPHA) -> Claim:
         "x_1 = 1 - beta, so for every r_i the first round breaks the bound as soon as beta < 1/(1 + r_i).",
         below(r_i * grad_g, memory_i),
         (Fact("T", below(beta * (1 + r_i), 1), "beta (1 + r_i) < 1, that is T > c^2 (1 + r_i)^2."),),
-        Proof(
-            (
-                Obligation("first round", equal(x_1, 1 - beta), ("x_1", "alpha")),
-                Obligation(
-                    "the statement follows", below(r_i * grad_g, memory_i), ("first round", "grad f", "grad g", "T")
-                ),
-            )
+        deduced(
+            below(r_i * grad_g, memory_i),
+            Obligation("first round", equal(x_1, 1 - beta), ("x_1", "alpha")),
+            given=("first round", "grad f", "grad g", "T"),
         ),
         (
             Fact("alpha", equal(alpha, step), "alpha = 1/2, within alpha < 2/(L(1 + m)) = 2."),

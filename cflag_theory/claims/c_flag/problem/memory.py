@@ -25,7 +25,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import Obligation, deduced
 from cflag_theory.claims.engine.terms import norm, norm2, vector
 
 # Lemma 8: one coordinate at a fixed x. The memory's mean has the weights c_j, which depend on the draw.
@@ -96,16 +96,15 @@ def lemma8() -> Claim:
     )
     goal = equal(mean_bias, 0)
     every = sum_over(j, _count(client))
-    proof = Proof(
-        (
-            rules.at("any component", entry, j, given="uniform"),
-            rules.mean("all components", every, _component(client, j), given="any component"),
-            rules.exchange("order", draws, every, _weight(client, j, omega) * _component(client, j)),
-            Obligation("(26)", equal(_mean_bias(client), 0), ("all components", "order")),
-            rules.at("any client", client, i, given="(26)"),
-            rules.mean("clients", clients, given="any client"),
-            Obligation("the statement follows", goal, ("clients",)),
-        )
+    proof = deduced(
+        goal,
+        rules.at("any component", entry, j, given="uniform"),
+        rules.mean("all components", every, _component(client, j), given="any component"),
+        rules.exchange("order", draws, every, _weight(client, j, omega) * _component(client, j)),
+        Obligation("(26)", equal(_mean_bias(client), 0), ("all components", "order")),
+        rules.at("any client", client, i, given="(26)"),
+        rules.mean("clients", clients, given="any client"),
+        given=("clients",),
     )
     printed = Statement(
         "E[b(x)] = sum_i p_i E[b_i(x)] = 0 at every fixed x, for memories drawn uniformly from P^i at each client "
@@ -146,15 +145,14 @@ def lemma9() -> Claim:
         "m_i ||grad f_i(x)||^2 <= m ||grad f(x)||^2 for each client.",
         forall=(client,),
     )
-    proof = Proof(
-        (
-            rules.jensen("(a)", clients, bias_of(i)),
-            rules.rewrite("mean", norm2(clients(bias_of(i))), given=MEAN_BIAS),
-            Obligation("one client", at_most(bias_i2, m * grad_f2), ("Assumption 2", "(28)")),
-            rules.at("any client", client, i, given="one client"),
-            rules.mean("(b)", clients, given="any client"),
-            Obligation("the statement follows", goal, ("(a)", "mean", "(b)")),
-        )
+    proof = deduced(
+        goal,
+        rules.jensen("(a)", clients, bias_of(i)),
+        rules.rewrite("mean", norm2(clients(bias_of(i))), given=MEAN_BIAS),
+        Obligation("one client", at_most(bias_i2, m * grad_f2), ("Assumption 2", "(28)")),
+        rules.at("any client", client, i, given="one client"),
+        rules.mean("(b)", clients, given="any client"),
+        given=("(a)", "mean", "(b)"),
     )
     printed = Statement("Assumption 2 gives an m with ||b(x)||^2 <= m ||grad f(x)||^2 for all x.", goal, (known,))
     mended = Statement("The same under (28), with its m.", goal, (known, dissimilarity), proof)
@@ -187,14 +185,13 @@ def lemma10() -> Claim:
         forall=(client,),
     )
     largest = Fact("r", at_most(r_i, r), "r is the largest r_i.", forall=(client,))
-    proof = Proof(
-        (
-            rules.norm_of_mean("(30)", clients, memory_of(i)),
-            Obligation("one client", at_most(memory_i, r * grad_g), ("Assumption 3", "r")),
-            rules.at("any client", client, i, given="one client"),
-            rules.mean("clients", clients, given="any client"),
-            Obligation("the statement follows", goal, ("(30)", "clients")),
-        )
+    proof = deduced(
+        goal,
+        rules.norm_of_mean("(30)", clients, memory_of(i)),
+        Obligation("one client", at_most(memory_i, r * grad_g), ("Assumption 3", "r")),
+        rules.at("any client", client, i, given="one client"),
+        rules.mean("clients", clients, given="any client"),
+        given=("(30)", "clients"),
     )
     printed = Statement(
         "||grad f_memory(x_t)|| <= r ||grad g(x_t)|| with r = max_i r_i.", goal, (known, largest), proof

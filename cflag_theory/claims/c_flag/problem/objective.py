@@ -13,7 +13,7 @@ from cflag_theory.claims.engine.algebra import residual
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import E, clients, i, k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, deduced
 
 
 # (3): values at one x; sizes of the data sets, in all and of one client.
@@ -65,18 +65,17 @@ def eq3() -> Claim:
         forall=(client,),
     )
     goal = equal(h, decomposed(f, g))
-    proof = Proof(
-        (
-            Obligation(
-                "one client",
-                equal(h_i, decomposed(f_i, g_i)),
-                ("h_i", "equal shares"),
-                (residual("equal shares") * (g_i - f_i) / (past + current) - residual("h_i")) / (past_i + current_i),
-            ),
-            rules.at("any client", client, i, given="one client"),
-            rules.mean("clients", clients, given="any client"),
-            Obligation("the statement follows", goal, ("clients",)),
-        )
+    proof = deduced(
+        goal,
+        Obligation(
+            "one client",
+            equal(h_i, decomposed(f_i, g_i)),
+            ("h_i", "equal shares"),
+            (residual("equal shares") * (g_i - f_i) / (past + current) - residual("h_i")) / (past_i + current_i),
+        ),
+        rules.at("any client", client, i, given="one client"),
+        rules.mean("clients", clients, given="any client"),
+        given=("clients",),
     )
     words = "h(x) = |P| / (|P| + |C|) f(x) + |C| / (|P| + |C|) g(x)"
     printed = Statement(

@@ -39,7 +39,7 @@ from cflag_theory.claims.engine.notation import (
 from cflag_theory.claims.engine.notation import x as iterate
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, deduced
 from cflag_theory.claims.engine.terms import dot, vector
 
 #: The direction of the coordinate.
@@ -82,7 +82,7 @@ def eq7() -> Claim:
         "x_{t+1} = x_t - alpha grad_f_memory - sum_i p_i (x_t - x_{t,E}^i) is the round update (24).",
         mended,
         (MEAN_DRIFT,),
-        Proof((Obligation("the statement follows", mended, ("(22)",)),)),
+        deduced(mended, given=("(22)",)),
     )
     repair = Repair("typo", "replace beta_t x_{t,E}^i in the last sum by x_t - x_{t,E}^i", repaired)
     return Claim("cflag.eq7", "(7)", "Server update of the main text", (Part("1", printed, repair),))
@@ -103,7 +103,7 @@ def alg1() -> Claim:
         "Line 12 with Delta_i = x_t - x_{t,E}^i + alpha grad_f_memory is the round update (24).",
         mended,
         (MEAN_DRIFT,),
-        Proof((Obligation("the statement follows", mended, ("(22)",)),)),
+        deduced(mended, given=("(22)",)),
     )
     repair = Repair("typo", "transmit Delta_i = x_t - (x_{t,E}^i - alpha grad_f_memory)", repaired)
     return Claim(
@@ -128,27 +128,26 @@ def eq22() -> Claim:
     """The weighted mean drift is -beta times the sum of delayed gradients."""
     goal = equal(x_mean - x, -beta * S)
     hypothesis = "one client's drift (hypothesis)"
-    proof = Proof(
-        (
-            rules.along("start", e, given=ROUND_START),
-            rules.along("local step", e, given=LOCAL_STEP),
-            Induction(
-                "one client's drift",
-                k,
-                _drift_relation(k),
-                base=Obligation("(20) at k = 0", _drift_relation(sp.S.Zero), ("start",)),
-                step=(
-                    rules.last_term("next term", ell, k, dot(table_mean(ell), e)),
-                    Obligation("(20) from k to k + 1", _drift_relation(k + 1), (hypothesis, "local step", "next term")),
-                ),
+    proof = deduced(
+        goal,
+        rules.along("start", e, given=ROUND_START),
+        rules.along("local step", e, given=LOCAL_STEP),
+        Induction(
+            "one client's drift",
+            k,
+            _drift_relation(k),
+            base=Obligation("(20) at k = 0", _drift_relation(sp.S.Zero), ("start",)),
+            step=(
+                rules.last_term("next term", ell, k, dot(table_mean(ell), e)),
+                Obligation("(20) from k to k + 1", _drift_relation(k + 1), (hypothesis, "local step", "next term")),
             ),
-            Instance("(20)", "one client's drift", k, E),
-            rules.at("any client", client, i, given="(20)"),
-            rules.mean("(21)", clients, given="any client"),
-            rules.exchange("order", clients, sum_over(ell, E), dot(table_mean(ell, i), e)),
-            rules.along("sum", e, given=ROUND_SUM),
-            Obligation("the statement follows", goal, ("(21)", "order", "sum")),
-        )
+        ),
+        Instance("(20)", "one client's drift", k, E),
+        rules.at("any client", client, i, given="(20)"),
+        rules.mean("(21)", clients, given="any client"),
+        rules.exchange("order", clients, sum_over(ell, E), dot(table_mean(ell, i), e)),
+        rules.along("sum", e, given=ROUND_SUM),
+        given=("(21)", "order", "sum"),
     )
     words = "sum_i p_i (x_{t,E}^i - x_t) = -beta S, with S = sum_i p_i sum_{k<E} grad g_i'(x_{t,k}^i)."
     printed = Statement(words, goal, (), proof)
@@ -163,7 +162,7 @@ def eq25() -> Claim:
         "The server averages x_{t,E}^i - alpha grad_f_memory(x_t) with weights p_i.",
     )
     update = equal(x_next, x - alpha * grad_f_memory - beta * S)
-    proof = Proof((Obligation("the statement follows", update, ("(23)", "(22)")),))
+    proof = deduced(update, given=("(23)", "(22)"))
     first = Statement(
         "x_{t+1} = sum_i p_i (x_{t,E}^i - alpha grad_f_memory(x_t)) is x_t - alpha grad_f_memory(x_t) - beta S, that "
         "is (23) = (24).",
@@ -181,7 +180,7 @@ def eq25() -> Claim:
         "The round update with grad_f_memory written as sum_i p_i grad f_i_memory, that is (24) = (25).",
         expanded,
         (round_update, definition),
-        Proof((Obligation("the statement follows", expanded, ("(24)", "(6)")),)),
+        deduced(expanded, given=("(24)", "(6)")),
     )
     return Claim(
         "cflag.eq25",

@@ -43,7 +43,7 @@ from cflag_theory.claims.engine.notation import (
     x_t,
 )
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, deduced
 from cflag_theory.claims.engine.terms import dot, norm2, vector
 
 # One coordinate of a round, for (68).
@@ -158,19 +158,18 @@ def _refutation() -> Statement:
         f"and ||grad h~(x_t)||^2 = {floor} for every t.",
         goal,
         (Fact("start", equal(first, rest), f"x_0 = {rest}."),),
-        Proof(
-            (
-                Induction(
-                    "at rest",
-                    k,
-                    at(k),
-                    base=Obligation("at rest at 0", at(sp.S.Zero), ("start",)),
-                    step=(Obligation("at rest from t to t + 1", at(k + 1), ("round", "at rest (hypothesis)")),),
-                ),
-                Instance("at t", "at rest", k, t),
-                Instance("at T", "at rest", k, T),
-                Obligation("the statement follows", goal, ("start", "at t", "at T")),
-            )
+        deduced(
+            goal,
+            Induction(
+                "at rest",
+                k,
+                at(k),
+                base=Obligation("at rest at 0", at(sp.S.Zero), ("start",)),
+                step=(Obligation("at rest from t to t + 1", at(k + 1), ("round", "at rest (hypothesis)")),),
+            ),
+            Instance("at t", "at rest", k, t),
+            Instance("at T", "at rest", k, T),
+            given=("start", "at t", "at T"),
         ),
         (
             Fact(
@@ -218,16 +217,11 @@ def lemma3_remark() -> Claim:
         f"{words}, if memory and current data do not conflict there, with h~ = s f_memory + (1 - s) g and s < 1.",
         goal,
         (stationary, NO_CONFLICT, Fact("s", below(share, 1), "s = |M| / (|M| + |C|) < 1: there are current data.")),
-        Proof(
-            (
-                rules.square("memory", memory),
-                Obligation(
-                    "the statement follows",
-                    goal,
-                    ("memory", "stationary", "no conflict", "s"),
-                    certificate / slack("s") ** 2,
-                ),
-            )
+        deduced(
+            goal,
+            rules.square("memory", memory),
+            given=("memory", "stationary", "no conflict", "s"),
+            certificate=certificate / slack("s") ** 2,
         ),
     )
     part = Part(

@@ -48,7 +48,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, S
 from cflag_theory.claims.engine.notation import E, L, beta, clients, i, j, t, unfold
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced
 from cflag_theory.claims.engine.terms import dot, norm, norm2
 
 #: What others name by this module.
@@ -161,7 +161,7 @@ def eq71(lead: Any = 15, inverse_limit: Any = 4) -> Claim:
         f"10 u + 80 u^3 <= {lead} u with u = beta L E, for beta <= 1/({inverse_limit} L E).",
         goal,
         (fact,),
-        Proof((Obligation("the statement follows", goal, ("range",)),)),
+        deduced(goal, given=("range",)),
     )
     return Claim(
         "cflag.eq71",
@@ -182,13 +182,11 @@ def eq73(constant: Any = 60) -> Claim:
     goal = equal(value, constant * L)
     # 1/(beta E s) - 60 L = (30 L E)^2 (beta - 1/(30 L E))^2 / (beta E s), s = 1 - 15 beta L E.
     gap = (30 * L * E) ** 2 * (beta - 1 / (30 * L * E)) / (beta * E * slack("positive"))
-    proof = Proof(
-        (
-            Obligation("positive", below(0, 1 - 15 * beta * L * E), ("beta",)),
-            Obligation(
-                "the statement follows", goal, ("beta", "positive"), (constant - 60) * L - gap * residual("beta")
-            ),
-        )
+    proof = deduced(
+        goal,
+        Obligation("positive", below(0, 1 - 15 * beta * L * E), ("beta",)),
+        given=("beta", "positive"),
+        certificate=(constant - 60) * L - gap * residual("beta"),
     )
     printed = Statement("1 / (beta E (1 - 15 beta L E)) = 60 L at beta = 1/(30 L E).", goal, (STEP,), proof)
     return Claim(
@@ -214,7 +212,7 @@ def eq74() -> Claim:
     )
     each = Fact("(73)", at_most(grad_h(t) ** 2, 60 * L * (h(t) - h(t + 1))), "(73) in every round.", (t,), sources)
     goal = at_most(least, 60 * L / T * printed_sum)
-    proof = Proof((*over_rounds("(73)", h(s), least), Obligation("the statement follows", goal, (*SUMMED, "T"))))
+    proof = deduced(goal, *over_rounds("(73)", h(s), least), given=(*SUMMED, "T"))
     words = "min_{t<T} ||grad h~(x_t)||^2 <= (60 L / T) sum_{t=0}^{T-1} (h~(x_0) - h~(x_T)), given (73)."
     first = Part("1", Statement(words, goal, (each, ROUNDS), proof))
     wanted = 60 * L / T * drop
@@ -226,12 +224,7 @@ def eq74() -> Claim:
         "(60 L / T) sum_{t=0}^{T-1} (h~(x_t) - h~(x_{t+1})) is the right side of (66).",
         mended,
         (),
-        Proof(
-            (
-                rules.telescoping("telescoped", s, T, unfold(h(s))),
-                Obligation("the statement follows", mended, ("telescoped",)),
-            )
-        ),
+        deduced(mended, rules.telescoping("telescoped", s, T, unfold(h(s))), given=("telescoped",)),
     )
     repair = Repair("typo", "sum h~(x_t) - h~(x_{t+1}), not h~(x_0) - h~(x_T)", repaired)
     return Claim(

@@ -9,7 +9,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statemen
 from cflag_theory.claims.engine.notation import sequence, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import deduced
 
 # Algorithm 5 with classes a and b left, and the class that is deleted.
 theta_a = symbol("theta_a", r"\theta_a", positive=True)
@@ -66,12 +66,7 @@ def alg5() -> Claim:
         "theta'_j = theta_j / sum_{l != i} theta_l, with the sum taken before the loop, sums to one over j != i, for "
         "any number of classes.",
         goal,
-        proof=Proof(
-            (
-                rules.mean("all classes", remaining, given="line 2"),
-                Obligation("the statement follows", goal, ("all classes", "rest")),
-            )
-        ),
+        proof=deduced(goal, rules.mean("all classes", remaining, given="line 2"), given=("all classes", "rest")),
         definitions=(
             Fact("rest", equal(rest, remaining(theta)), "The sum, taken once."),
             Fact("line 2", equal(new, theta / rest), "Line 2 with the sum taken once.", (j,)),
@@ -107,7 +102,7 @@ def renormalize(factor: Any = 1) -> Claim:
         "by the factor 1 - theta_j / s with every class j; s starts at 1 - theta_i and stays below one while two "
         "classes or more are left.",
         goal,
-        proof=Proof((Obligation("the statement follows", goal, ("line 2",)),)),
+        proof=deduced(goal, given=("line 2",)),
         definitions=(
             Fact("line 2", equal(running_after, running - theta_j + theta_j / running), "theta_j becomes theta_j / s."),
         ),
@@ -144,7 +139,7 @@ def alg6() -> Claim:
                 "G = [0, ..., len(S) - 1] has one entry for each class.",
                 equal(entries, classes),
                 (shorter,),
-                Proof((Obligation("the statement follows", equal(entries, classes), ("entries", "line 2")),)),
+                deduced(equal(entries, classes), given=("entries", "line 2")),
                 (counted,),
             ),
         ),
@@ -169,7 +164,7 @@ def alg6() -> Claim:
                 "ceil(N) of them.",
                 something,
                 (running_loop, enough),
-                Proof((Obligation("the statement follows", something, ("loop", "enough data", "left")),)),
+                deduced(something, given=("loop", "enough data", "left")),
                 (still,),
             ),
         ),
@@ -199,7 +194,7 @@ def alg6() -> Claim:
                 "With M ceil(N) = sum_c |S_c| nothing is left.",
                 at_most(left, 0),
                 (ended, Fact("all data", at_most(total, M * size), "M ceil(N) >= the number of data.")),
-                Proof((Obligation("the statement follows", at_most(left, 0), ("ended", "all data", "left")),)),
+                deduced(at_most(left, 0), given=("ended", "all data", "left")),
                 (still,),
             ),
         ),
@@ -250,7 +245,7 @@ def setup_overlap(size_of_subset: int = 285, moves: tuple[int, int] = (213, 142)
                 f"The whole data set, 60000 images, holds 210 disjoint subsets of size {size_of_subset}.",
                 fits,
                 needs(60000, "all of CIFAR10"),
-                Proof((Obligation("the statement follows", fits, ("n", "S_l", "D")),)),
+                deduced(fits, given=("n", "S_l", "D")),
             ),
         ),
     )
@@ -299,7 +294,7 @@ def test_images_used() -> Claim:
         "images.",
         goal,
         known,
-        Proof((Obligation("the statement follows", goal, ("unused", "n", "S_l", "D", "test")),)),
+        deduced(goal, given=("unused", "n", "S_l", "D", "test")),
         (unused,),
     )
     return Claim(

@@ -21,7 +21,7 @@ from cflag_theory.claims.cfl.symbols import A2, B2, C2, D2, F2, G2
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import Proof, deduced
 
 # Lemmas B.7 and B.10.
 least_FD = symbol("least_FD", r"\min(F^2,D^2)", nonnegative=True)
@@ -43,7 +43,7 @@ KNOWN = (CLIENT, SQUARES, CENTRED, APART)
 
 def _pairs_proof(goal: Relation, *given: str) -> Proof:
     used = ("client drift", "time drift", "mean zero", "independent", "correlation", *given)
-    return Proof((Obligation("the statement follows", goal, used),))
+    return deduced(goal, given=used)
 
 
 def lemB7(one: Any = 1) -> Claim:

@@ -29,7 +29,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Use
+from cflag_theory.claims.engine.steps import Use, deduced
 from cflag_theory.claims.engine.terms import dot, norm2, vector
 
 # One coordinate of the server's model, of the mean of the clients' last iterates and of the mean update.
@@ -170,7 +170,7 @@ def aggregation() -> Claim:
         (definition,),
     )
     mended = equal(w + eta_g * update, average)
-    proof = Proof((Obligation("the statement follows", mended, ("Delta",)),))
+    proof = deduced(mended, given=("Delta",))
     repaired = Statement("The same with a plus sign, as Algorithms 1 and 2 have it.", mended, (definition,), proof)
     return Claim(
         "cfl.aggregation",
@@ -189,7 +189,7 @@ def lemB1(constant: Any = 1) -> Claim:
     centred = Fact("mean zero", equal(noise_cross, 0), "E[varsigma_i] = 0 at every w, since f = E f_i.")
     bounded = Fact("bound", at_most(noise2, A**2 * grad2 + B**2), "E||varsigma_i||^2 <= A^2 E||grad f||^2 + B^2.")
     goal = at_most(local2, (A**2 + constant) * grad2 + B**2)
-    proof = Proof((Obligation("the statement follows", goal, ("mean zero", "bound")),))
+    proof = deduced(goal, given=("mean zero", "bound"))
     words = "E||grad f_i(w)||^2 <= (A^2 + 1) E||grad f(w)||^2 + B^2."
     first = Statement(words, goal, (centred, bounded), proof)
     last = Statement(
@@ -247,7 +247,7 @@ def lemB2(one: Any = 1) -> Claim:
     sums = ((), time, (*time, *_summed(each_client, "client drifts")))
     names = (("time drift", "client drift"), ("time drifts", "client drift"), ("time drifts", "client drifts"))
     proofs = [
-        Proof((*steps, Obligation("the statement follows", goal, (*bounds, *(fact.name for fact in facts[2:])))))
+        deduced(goal, *steps, given=(*bounds, *(fact.name for fact in facts[2:])))
         for goal, facts, steps, bounds in zip(goals, known, sums, names, strict=True)
     ]
     words = (
@@ -286,15 +286,7 @@ def lemB2_use(one: Any = 1) -> Claim:
         "E<grad f(w), delta_i + sum p xi> >= 0 at this iterate: zero if the drifts that enter were drawn after it, and "
         "not negative where the iterate has moved along them.",
     )
-    proof = Proof(
-        (
-            Obligation(
-                "the statement follows",
-                goal,
-                ("client drift", "time drift", "drifts apart", "fresh drifts"),
-            ),
-        )
-    )
+    proof = deduced(goal, given=("client drift", "time drift", "drifts apart", "fresh drifts"))
     known = (CLIENT, size, apart)
     places = (
         "at w_t, for t >= 2, as (15) does for k = 1",

@@ -12,7 +12,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statemen
 from cflag_theory.claims.engine.notation import sequence, symbol
 from cflag_theory.claims.engine.operators import index, mean_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import deduced
 from cflag_theory.claims.engine.terms import function, norm, vector
 
 eps = symbol("hessian_gap", r"\epsilon", nonnegative=True)
@@ -76,7 +76,7 @@ def off_the_segment() -> Statement:
         "(theta, theta^2), and these differ for every theta.",
         goal,
         (),
-        Proof((Obligation("the statement follows", goal, (), certificate),)),
+        deduced(goal, certificate=certificate),
     )
 
 
@@ -84,12 +84,7 @@ def lemB3(constant: Any = 1) -> Claim:
     """The information loss of Taylor models; `constant` scales eps."""
     near = Fact("Hessians", at_most(spread, eps), "||Hessian f(w_1) - Hessian f(w_2)|| <= eps for all w_1, w_2.")
     goal = at_most(loss, constant * eps * distance)
-    proof = Proof(
-        (
-            rules.lipschitz("mean value", remainder[0], w, hat),
-            Obligation("the statement follows", goal, ("mean value", "Hessians")),
-        )
-    )
+    proof = deduced(goal, rules.lipschitz("mean value", remainder[0], w, hat), given=("mean value", "Hessians"))
     printed = Statement(
         "||Delta_{t,i}(w)|| <= eps ||w - w_hat_{t,i}|| for the model expanded at w_t, with w_hat_{t,i} = w_{t,i,K} as "
         "the proof has it.",
@@ -152,7 +147,7 @@ def fisher_matrix(scale: Any = 1) -> Claim:
     )
     goal = equal(scale * fisher, hessian)
     words = "For the cross entropy the Fisher information equals the diagonal of the Hessian (one weight, one input)"
-    proof = Proof((Obligation("the statement follows", goal, ("Hessian", "linear logits")),))
+    proof = deduced(goal, given=("Hessian", "linear logits"))
     printed = Statement(f"{words}.", goal, (), None, (second,))
     mended = Statement(f"{words}, for logits that are linear in the weights.", goal, (linear,), proof, (second,))
     squared = Statement(
@@ -167,7 +162,7 @@ def fisher_matrix(scale: Any = 1) -> Claim:
         "diagonal of the Hessian of the mean loss, for linear logits.",
         direct,
         (mean_linear,),
-        Proof((Obligation("the statement follows", direct, ("Hessian", "linear logits")),)),
+        deduced(direct, given=("Hessian", "linear logits")),
         (mean_second,),
     )
     return Claim(

@@ -17,7 +17,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statemen
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.operators import index, mean_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Use
+from cflag_theory.claims.engine.steps import Proof, Use, deduced
 from cflag_theory.claims.engine.terms import dot, function, norm, norm2, vector
 
 #: f need not be convex; w_t, and grad f there.
@@ -97,13 +97,12 @@ def move_bound(first: Any = 2, second: Any = 1) -> Relation:
 
 
 def _inner_proof() -> Proof:
-    return Proof(
-        (
-            rules.square("Young", G - Delta, earlier_rounds, means, *EXPECTATION),
-            rules.norm_squared("gap", G - mixed, means, *EXPECTATION),
-            *averaged(rules.along("noise", G, given=CENTRED), over_past),
-            Obligation("the statement follows", inner_bound(), ("Young", "Assumption 4", "gap", "noise")),
-        )
+    return deduced(
+        inner_bound(),
+        rules.square("Young", G - Delta, earlier_rounds, means, *EXPECTATION),
+        rules.norm_squared("gap", G - mixed, means, *EXPECTATION),
+        *averaged(rules.along("noise", G, given=CENTRED), over_past),
+        given=("Young", "Assumption 4", "gap", "noise"),
     )
 
 
@@ -113,18 +112,13 @@ def jensen_of_round() -> tuple[Use, ...]:
 
 
 def _move_proof(first: Any, second: Any) -> Proof:
-    return Proof(
-        (
-            rules.norm_squared("step", move, *EXPECTATION),
-            rules.square("u - v", u - v, *EXPECTATION),
-            *jensen_of_round(),
-            rules.square("gradient and loss", mixed + loss, means, *EXPECTATION),
-            Obligation(
-                "the statement follows",
-                move_bound(first, second),
-                ("step", "u - v", "Jensen", "gradient and loss", "noise", "Assumption 2"),
-            ),
-        )
+    return deduced(
+        move_bound(first, second),
+        rules.norm_squared("step", move, *EXPECTATION),
+        rules.square("u - v", u - v, *EXPECTATION),
+        *jensen_of_round(),
+        rules.square("gradient and loss", mixed + loss, means, *EXPECTATION),
+        given=("step", "u - v", "Jensen", "gradient and loss", "noise", "Assumption 2"),
     )
 
 
@@ -137,7 +131,7 @@ def nc_eq26(first: Any = 4, second: Any = 2, limit: Any = 2) -> Claim:
         "most zero for eta <= 1/(2L).",
         dropped,
         (small,),
-        Proof((Obligation("the statement follows", dropped, ("eta",)),)),
+        deduced(dropped, given=("eta",)),
     )
     return Claim(
         "cfl.nc_eq26",
@@ -201,22 +195,17 @@ def nc_eq28(drift_factor: Any = 2) -> Claim:
         ),
     )
     here, under = f.grad(x), (means, *EXPECTATION)
-    proof = Proof(
-        (
-            rules.norm_squared("gap", G - mixed, *under),
-            rules.rewrite("change and drift", E(means(norm2(G - mixed))), given=MIXED),
-            rules.norm_squared("change", G - here, *under),
-            rules.square("change - drift", G - here - drift, *under),
-            rules.square("2 grad f(w_t) - grad f(w_k)", 2 * G - here, *under),
-            Obligation(
-                "the statement follows",
-                gap_bound(2, drift_factor),
-                (
-                    *("gap", "change and drift", "change", "change - drift", "2 grad f(w_t) - grad f(w_k)"),
-                    *("smooth", "drift"),
-                ),
-            ),
-        )
+    proof = deduced(
+        gap_bound(2, drift_factor),
+        rules.norm_squared("gap", G - mixed, *under),
+        rules.rewrite("change and drift", E(means(norm2(G - mixed))), given=MIXED),
+        rules.norm_squared("change", G - here, *under),
+        rules.square("change - drift", G - here - drift, *under),
+        rules.square("2 grad f(w_t) - grad f(w_k)", 2 * G - here, *under),
+        given=(
+            *("gap", "change and drift", "change", "change - drift", "2 grad f(w_t) - grad f(w_k)"),
+            *("smooth", "drift"),
+        ),
     )
     return Claim(
         "cfl.nc_eq28",

@@ -7,7 +7,7 @@ from cflag_theory.claims.cfl.symbols import eta
 from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, deduced
 
 G = symbol("nc_G", "G", nonnegative=True)
 w_plus = sequence("nc_w_plus", r"\omega^+_{@}", real=True)
@@ -40,12 +40,6 @@ def floor() -> Statement:
         "(32) is negative; f_* = 0.",
         goal,
         (Fact("start", equal(L * w_plus(0), G), "w_1 = G/L."),),
-        Proof(
-            (
-                plus,
-                Instance("this round", "stays", t, t),
-                Obligation("the statement follows", goal, ("this round",)),
-            )
-        ),
+        deduced(goal, plus, Instance("this round", "stays", t, t), given=("this round",)),
         (Fact("delta = G", equal(w_plus(t + 1), w_plus(t) - eta * (L * w_plus(t) - G)), "Algorithm 2, K = 1."),),
     )

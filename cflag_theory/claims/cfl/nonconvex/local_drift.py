@@ -34,7 +34,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, 
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, index
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import deduced
 from cflag_theory.claims.engine.terms import norm
 
 # (29) to (31).
@@ -127,18 +127,13 @@ def nc_eq31(factor: Any = 2, share: Any = 16) -> Claim:
         "(30) with the largest of the earlier E||w_{t,i,j} - w_t||^2 and every term doubled.",
         goal,
         known,
-        Proof(
-            (
-                rules.norm_squared("step", walk, *EXPECTATION),
-                rules.square("u - v", u - v, *EXPECTATION),
-                *jensen_of_round(),
-                rules.norm_squared("local", local, means, *EXPECTATION),
-                Obligation(
-                    "the statement follows",
-                    goal,
-                    ("step", "u - v", "Jensen", "local", "(18)", "noise", "Assumption 2", "largest"),
-                ),
-            )
+        deduced(
+            goal,
+            rules.norm_squared("step", walk, *EXPECTATION),
+            rules.square("u - v", u - v, *EXPECTATION),
+            *jensen_of_round(),
+            rules.norm_squared("local", local, means, *EXPECTATION),
+            given=("step", "u - v", "Jensen", "local", "(18)", "noise", "Assumption 2", "largest"),
         ),
         (
             uncorrelated(step),

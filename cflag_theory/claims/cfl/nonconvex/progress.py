@@ -28,7 +28,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, 
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import deduced
 
 _HALF = sp.Rational(1, 2)
 f_now = symbol("nc_f_now", r"\mathbf{E}f(\omega_t)", E(f(w_t)), real=True)
@@ -88,9 +88,7 @@ def nc_eq32(swapped: bool = False) -> Claim:
         "(32), from (25), (26), (27), (28) and (31) as printed.",
         progress(),
         known,
-        Proof(
-            (Obligation("the statement follows", progress(), tuple(fact.name for fact in known)),),
-        ),
+        deduced(progress(), given=tuple(fact.name for fact in known)),
     )
     within = Fact("p", at_most(past, 1), "0 <= p_t <= 1.")
     negative = below(coefficient(), 0)
@@ -110,7 +108,7 @@ def nc_eq32(swapped: bool = False) -> Claim:
                 "For (L^2 + 1) c_pB < 1 + p_t/2 the coefficient is negative.",
                 negative,
                 (within, condition),
-                Proof((Obligation("the statement follows", negative, ("descent",)),)),
+                deduced(negative, given=("descent",)),
             ),
         ),
     )
@@ -130,9 +128,7 @@ def nc_eq32(swapped: bool = False) -> Claim:
             Statement(
                 "(L^2 + 1)(1 + B^2 + A^2 sum p^2) - 1 - p_t/2 is the coefficient of (32).",
                 right_c0,
-                proof=Proof(
-                    (Obligation("the statement follows", right_c0, ("c_pB",)),),
-                ),
+                proof=deduced(right_c0, given=("c_pB",)),
                 definitions=(definition,),
             ),
         ),
@@ -174,12 +170,7 @@ def nc_weights(value: Any = 1) -> Claim:
         "and its least value is G^2 + D^2 (D^2 + (t - 1) R^2) / (t D^2 + (t - 1) R^2).",
         goal,
         (_POSITIVE,),
-        Proof(
-            (
-                JENSEN,
-                Obligation("the statement follows", goal, ("Jensen", "p*")),
-            )
-        ),
+        deduced(goal, JENSEN, given=("Jensen", "p*")),
         (_STAR,),
     )
     at_q = constant_term(G2 + D2 * ((1 - q) ** 2 + q**2 / earlier), q)

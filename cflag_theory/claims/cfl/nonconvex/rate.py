@@ -15,7 +15,7 @@ from cflag_theory.claims.cfl.symbols import D2, R2, K, N, T, eta
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import deduced
 
 c_0 = symbol("nc_c_0", "c_0", real=True)
 remainder = symbol("nc_remainder", r"\eta c_1+\eta^2c_2", real=True)
@@ -44,7 +44,7 @@ def nc_rate(numerator: Any = D2) -> Claim:
                 "With c_R1^2 Theorem B.5 has the (R^2/(R^2 + D^2))^2 of the display from which it is drawn.",
                 equal(c_R1**2, shares**2),
                 (small,),
-                Proof((Obligation("the statement follows", equal(c_R1**2, shares**2), ("name",)),)),
+                deduced(equal(c_R1**2, shares**2), given=("name",)),
                 (share, Fact("name", equal(c_R1, shares), "c_R1 of Theorem 4.1.")),
             ),
         ),
@@ -59,9 +59,7 @@ def nc_rate(numerator: Any = D2) -> Claim:
         "1/(n + 1)^2 vanishes as n grows: no constant makes up for it.",
         at_most(sp.Rational(1, 9), (ratio / (2 * ratio + 1)) ** 2),
         (Fact("n", at_most(1, ratio), "n >= 1."),),
-        Proof(
-            (Obligation("the statement follows", at_most(sp.Rational(1, 9), (ratio / (2 * ratio + 1)) ** 2), ("n",)),)
-        ),
+        deduced(at_most(sp.Rational(1, 9), (ratio / (2 * ratio + 1)) ** 2), given=("n",)),
     )
     mended = at_most(past * (R2 + D2), numerator)
     third = Part(
@@ -80,7 +78,7 @@ def nc_rate(numerator: Any = D2) -> Claim:
                 "1 - p_t <= D^2/(R^2 + D^2).",
                 mended,
                 (small,),
-                Proof((Obligation("the statement follows", mended, ("Lemma B.4", "D")),)),
+                deduced(mended, given=("Lemma B.4", "D")),
                 (weight,),
             ),
         ),
@@ -110,7 +108,7 @@ def nc_rate(numerator: Any = D2) -> Claim:
                 "The same with c_0 = 1 + p_t/2 - (L^2 + 1) c_pB.",
                 descent,
                 (relation, Fact("c_0", equal(c_0, -coefficient()), "c_0 with the other sign.")),
-                Proof((Obligation("the statement follows", descent, ("(32)", "c_0")),)),
+                deduced(descent, given=("(32)", "c_0")),
             ),
         ),
     )
@@ -177,7 +175,7 @@ def _step_size() -> Part:
                 f"With eta = sqrt(K N)/(sqrt(T) L) {words} (both sides squared).",
                 goal,
                 (mended,),
-                Proof((Obligation("the statement follows", goal, ("eta",)),)),
+                deduced(goal, given=("eta",)),
             ),
         ),
     )

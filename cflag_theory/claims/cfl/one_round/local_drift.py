@@ -53,7 +53,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, 
 from cflag_theory.claims.engine.notation import L, k, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import Obligation, deduced
 from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
 # (14): means over clients and steps of local gradients m and noises nu.
@@ -208,7 +208,7 @@ def eq14(noise: Any = 1) -> Claim:
             words[int(key) - 1] + " With local steps that do not increase distances.",
             relation,
             (variance, NONEXPANSIVE),
-            Proof((*lemma, *extra, Obligation("the statement follows", relation, used))),
+            deduced(relation, *lemma, *extra, given=used),
             (independent, *RUNS),
         )
         printed = Statement(words[int(key) - 1], relation, (variance,))
@@ -235,25 +235,24 @@ def eq17(noise: Any = 1) -> Claim:
     variance = Fact("Assumption 2", at_most(sum_nu2, k_steps * sigma2), "Noises of mean zero given the past.")
     goal = at_most(moved2, k_steps * eta_l**2 * sum_each2 + noise * k_steps * eta_l**2 * sigma2)
     total = sum_over(j, k)
-    proof = Proof(
-        (
-            *no_leaning("no leaning"),
-            *averaged(rules.along("no noise in the noiseless run", Q(client, k), given=CENTRED), over_past),
-            *averaged(rules.jensen("Jensen", total, m(client, j)), *EXPECTATION),
-            rules.norm_squared("distance", x(client, k) - w_t, *EXPECTATION),
-            rules.rewrite("way of k steps", E(norm2(x(client, k) - w_t)), given=(PATH, SUMS)),
-            rules.rewrite("sums", E(dot(P(client, k), S(client, k))), given=SUMS),
-            Obligation(
-                "after k steps",
-                at_most(
-                    E(norm(x(client, k) - w_t) ** 2),
-                    k * eta_l**2 * E(total(norm2(m(client, j)))) + eta_l**2 * E(norm2(S(client, k))),
-                ),
-                ("no leaning", "no noise in the noiseless run", "Jensen", "distance", "way of k steps", "sums"),
+    proof = deduced(
+        goal,
+        *no_leaning("no leaning"),
+        *averaged(rules.along("no noise in the noiseless run", Q(client, k), given=CENTRED), over_past),
+        *averaged(rules.jensen("Jensen", total, m(client, j)), *EXPECTATION),
+        rules.norm_squared("distance", x(client, k) - w_t, *EXPECTATION),
+        rules.rewrite("way of k steps", E(norm2(x(client, k) - w_t)), given=(PATH, SUMS)),
+        rules.rewrite("sums", E(dot(P(client, k), S(client, k))), given=SUMS),
+        Obligation(
+            "after k steps",
+            at_most(
+                E(norm(x(client, k) - w_t) ** 2),
+                k * eta_l**2 * E(total(norm2(m(client, j)))) + eta_l**2 * E(norm2(S(client, k))),
             ),
-            rules.at("(16)", k, k_steps, given="after k steps"),
-            Obligation("the statement follows", goal, ("(16)", "Assumption 2")),
-        )
+            ("no leaning", "no noise in the noiseless run", "Jensen", "distance", "way of k steps", "sums"),
+        ),
+        rules.at("(16)", k, k_steps, given="after k steps"),
+        given=("(16)", "Assumption 2"),
     )
     words = (
         "(17): E||w_{t,i,k} - w_t||^2 <= k eta_l^2 sum_{tau<=k} E||grad f-bar_{t,i}(w_{t,i,tau-1})||^2 + k eta_l^2 "
@@ -303,25 +302,20 @@ def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
     )
     loss = Fact("Assumption 4", at_most(loss_grad2, rho_i2), "Each Delta_{tau,i} is at most R long.")
     change = f.grad(point) - f.grad(w_t)
-    proof = Proof(
-        (
-            rules.square("Lemma A.3", true_at + loss_at, over_past),
-            rules.lipschitz("Lipschitz", f, point, w_t),
-            rules.norm_squared("change", change),
-            rules.square("Young", change - f.grad(w_t)),
-            Obligation(
-                "through w_t",
-                at_most(norm2(f.grad(point)), 2 * L**2 * norm(point - w_t) ** 2 + 2 * norm2(f.grad(w_t))),
-                ("Lipschitz", "change", "Young"),
-            ),
-            rules.mean("through w_t in the mean", over_past, given="through w_t"),
-            *gradient_by_gap("gradient"),
-            Obligation(
-                "the statement follows",
-                goal,
-                ("Lemma B.2", "Assumption 4", "Lemma A.3", "through w_t in the mean", "gradient"),
-            ),
-        )
+    proof = deduced(
+        goal,
+        rules.square("Lemma A.3", true_at + loss_at, over_past),
+        rules.lipschitz("Lipschitz", f, point, w_t),
+        rules.norm_squared("change", change),
+        rules.square("Young", change - f.grad(w_t)),
+        Obligation(
+            "through w_t",
+            at_most(norm2(f.grad(point)), 2 * L**2 * norm(point - w_t) ** 2 + 2 * norm2(f.grad(w_t))),
+            ("Lipschitz", "change", "Young"),
+        ),
+        rules.mean("through w_t in the mean", over_past, given="through w_t"),
+        *gradient_by_gap("gradient"),
+        given=("Lemma B.2", "Assumption 4", "Lemma A.3", "through w_t in the mean", "gradient"),
     )
     words = (
         "(18): E||grad f-bar_{t,i}(w)||^2 <= 4 L^2 c_{pB,i} E||w - w_t||^2 + 8 L c_{pB,i} E(f(w_t) - f(w*)) + 2 "

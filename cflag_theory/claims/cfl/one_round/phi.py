@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from cflag_theory.claims.cfl.one_round.progress import dist, dist2, gap, next2, rho
 from cflag_theory.claims.cfl.one_round.recursion import UNCORRELATED, c_G, rho2
 from cflag_theory.claims.cfl.one_round.thresholds import ROOTS, step_size
@@ -11,7 +10,7 @@ from cflag_theory.claims.cfl.vectors import w_0, w_star
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import deduced
 from cflag_theory.claims.engine.terms import norm
 
 c_1 = symbol("round_c1", r"c_1", nonnegative=True)
@@ -42,7 +41,7 @@ def _round() -> Part:
     )
     moved = at_most(gap, ((1 - mu * eta / 2) * dist2 - next2) / eta + c_1 * eta + c_2 * eta**2 + phi_t)
     words = "(23) with phi_t = c_3 E||w_t - w*||, under the step size with 12."
-    proof = Proof((Obligation("the statement follows", moved, ("one round", "phi_t")),))
+    proof = deduced(moved, given=("one round", "phi_t"))
     known = (MEANING, *CONSTANTS, *ROOTS)
     return Part(
         "1",
@@ -69,7 +68,7 @@ def phi() -> Claim:
                 "The same where E||w_t - w*|| <= ||w_0 - w*||.",
                 bounded,
                 (nearer,),
-                Proof((Obligation("the statement follows", bounded, ("phi_t", "no farther")),)),
+                deduced(bounded, given=("phi_t", "no farther")),
                 (MEANING,),
             ),
         ),

@@ -41,7 +41,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, S
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.operators import mean_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Use
+from cflag_theory.claims.engine.steps import Obligation, Proof, Use, deduced
 from cflag_theory.claims.engine.terms import Function, dot, norm, norm2, vector
 
 # (10).
@@ -163,7 +163,7 @@ def eq10(sign: Any = -1) -> Claim:
                 "(10) with +2 E<w_t - w*, Delta w_t>.",
                 mended,
                 (),
-                Proof((*squares, Obligation("the statement follows", mended, tuple(one.name for one in squares)))),
+                deduced(mended, *squares, given=tuple(one.name for one in squares)),
             ),
         ),
     )
@@ -222,7 +222,7 @@ def eq13(convexity: Any = _QUARTER) -> Claim:
         "w_t||.",
         bound,
         (SMALL_LOSS,),
-        Proof((*_CAUCHY, Obligation("the statement follows", bound, ("loss",)))),
+        deduced(bound, *_CAUCHY, given=("loss",)),
     )
     averaged_12 = Fact(
         "(12)",
@@ -260,7 +260,7 @@ def eq13(convexity: Any = _QUARTER) -> Claim:
         "NK) sum E||w_{t,i,k-1} - w_t||^2 + 2 eta sum p R E||w* - w_t||.",
         goal,
         (averaged_12, SMALL_LOSS),
-        Proof((*_CAUCHY, Obligation("the statement follows", goal, known))),
+        deduced(goal, *_CAUCHY, given=known),
     )
     with_f = relation(gap)
     unbiased = Fact(
@@ -283,12 +283,7 @@ def eq13(convexity: Any = _QUARTER) -> Claim:
                 "The same where E[f_t(w_t) - f_t(w*)] = E[f(w_t) - f(w*)].",
                 with_f,
                 (averaged_12, SMALL_LOSS, unbiased),
-                Proof(
-                    (
-                        *_CAUCHY,
-                        Obligation("the statement follows", with_f, (*known, "unbiased")),
-                    )
-                ),
+                deduced(with_f, *_CAUCHY, given=(*known, "unbiased")),
             ),
         ),
     )
@@ -334,7 +329,7 @@ def eq15(curvature: Any = 16, distance_factor: Any = 8) -> Claim:
             words,
             relation,
             (),
-            Proof((*known, Obligation("the statement follows", relation, ("over the clients", "gradient", "gap")))),
+            deduced(relation, *known, given=("over the clients", "gradient", "gap")),
         )
 
     printed = statement(

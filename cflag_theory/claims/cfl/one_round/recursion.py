@@ -117,15 +117,14 @@ def eq20(base: Any = 8) -> Claim:
         f"{words}, granted (17) and (18), where the local drift grows.",
         goal,
         (combined, grows),
-        Proof(
-            (
-                Obligation("earlier step", at_most(j, k_steps - 1), ("j < k",)),
-                rules.member("each", _most_before, j, given="earlier step"),
-                rules.mean("earlier", _so_far, given="each"),
-                *no_less_than_least("gap"),
-                Obligation("with the maximum", recursion(most_before2), ("(17), (18)", "earlier", "gap")),
-                Obligation("the statement follows", goal, ("with the maximum", "drifts grow")),
-            )
+        deduced(
+            goal,
+            Obligation("earlier step", at_most(j, k_steps - 1), ("j < k",)),
+            rules.member("each", _most_before, j, given="earlier step"),
+            rules.mean("earlier", _so_far, given="each"),
+            *no_less_than_least("gap"),
+            Obligation("with the maximum", recursion(most_before2), ("(17), (18)", "earlier", "gap")),
+            given=("with the maximum", "drifts grow"),
         ),
         (BEFORE,),
     )
@@ -150,19 +149,18 @@ def eq20(base: Any = 8) -> Claim:
     )
     count = Fact("k <= K", at_most(k_steps, K), "The largest drift is after k of the K steps.")
     top = 4 * L**2 * c_Bi * most2 + true_constant
-    proof = Proof(
-        (
-            Obligation("earlier step", at_most(j, K), ("j < k", "k <= K")),
-            rules.member("each", _most, j, given="earlier step"),
-            rules.mean("earlier", _so_far, given="each"),
-            *no_less_than_least("gap"),
-            Obligation(
-                "at the largest",
-                at_most(most2, K**2 * eta_l**2 * top + K * eta_l**2 * sigma2),
-                ("(17), (18)", "earlier", "k <= K", "gap"),
-            ),
-            Obligation("the statement follows", closed, ("at the largest", "range", "gap")),
-        )
+    proof = deduced(
+        closed,
+        Obligation("earlier step", at_most(j, K), ("j < k", "k <= K")),
+        rules.member("each", _most, j, given="earlier step"),
+        rules.mean("earlier", _so_far, given="each"),
+        *no_less_than_least("gap"),
+        Obligation(
+            "at the largest",
+            at_most(most2, K**2 * eta_l**2 * top + K * eta_l**2 * sigma2),
+            ("(17), (18)", "earlier", "k <= K", "gap"),
+        ),
+        given=("at the largest", "range", "gap"),
     )
     words = (
         "(20): for all k <= K, E||w_{t,i,k} - w_t||^2 <= (8 K^2 eta_l^2 L c_{pB,i} (f(w_t) - f(w*)) + 2 K^2 eta_l^2 "
@@ -315,15 +313,10 @@ def eq21() -> Claim:
                 "The left side of (22) with that factor vanishes at the printed solution.",
                 zero,
                 (solution, inside),
-                Proof(
-                    (
-                        Obligation(
-                            "the statement follows",
-                            zero,
-                            ("threshold", "range"),
-                            -2 * eta / (eta_g**2 * slack("range")) * residual("threshold"),
-                        ),
-                    )
+                deduced(
+                    zero,
+                    given=("threshold", "range"),
+                    certificate=-2 * eta / (eta_g**2 * slack("range")) * residual("threshold"),
                 ),
             ),
         ),

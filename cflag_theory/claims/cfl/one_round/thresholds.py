@@ -13,7 +13,7 @@ from cflag_theory.claims.engine.algebra import slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import Obligation, Proof, deduced
 
 #: sqrt(3 eta_g^2 + 4 c eta_g^4) and sqrt(c): the roots in the printed step sizes.
 long_root = symbol("long_root", r"\sqrt{3\eta_g^2+4c\eta_g^4}", positive=True)
@@ -71,14 +71,7 @@ def _progress(factor: Any, progress: Any) -> Statement:
         f"Under the step size with the factor {factor} the left side of (22) is at most {sp.sstr(-progress * eta)}.",
         goal,
         (step_size(factor),),
-        Proof(
-            (
-                _solved(factor),
-                _small(),
-                _within(),
-                Obligation("the statement follows", goal, ("without roots", "range")),
-            )
-        ),
+        deduced(goal, _solved(factor), _small(), _within(), given=("without roots", "range")),
         ROOTS,
     )
 
@@ -148,7 +141,7 @@ def ratio_bound(bound: Any = _FIVE_QUARTERS) -> Claim:
         "with 12.",
         lower,
         (step_size(12),),
-        Proof((Obligation("the statement follows", lower, ("step size", "root", "root of c")),)),
+        deduced(lower, given=("step size", "root", "root of c")),
         ROOTS,
     )
     bound = sp.sympify(bound)
@@ -188,7 +181,7 @@ def c1(drift: Any = 2) -> Claim:
     """c_1 collects the terms of (21) with eta^2."""
     printed = drift * c_G + sigma2 / (N * K) + 2 * rho2
     relation = at_most(2 * eta**2 * c_G + eta**2 * sigma2 / (N * K) + 2 * eta**2 * rho2, printed * eta**2)
-    proof = Proof((Obligation("the statement follows", relation, ()),))
+    proof = deduced(relation)
     return Claim(
         "cfl.c1",
         "App. B.4.2, before (23)",
@@ -224,11 +217,11 @@ def c2(drift: Any = 5) -> Claim:
     drift = sp.sympify(drift)
     goal = relation(drift)
     scale = 4 * eta**3 * L / eta_g**2 * (c_G + rho2 + sigma2 / (2 * K))
-    proof = Proof(
-        (
-            *_five_quarters(_FIVE_QUARTERS, "ratio"),
-            Obligation("the statement follows", goal, ("ratio", "range"), scale * (slack("ratio") + (drift - 5) / 4)),
-        )
+    proof = deduced(
+        goal,
+        *_five_quarters(_FIVE_QUARTERS, "ratio"),
+        given=("ratio", "range"),
+        certificate=scale * (slack("ratio") + (drift - 5) / 4),
     )
     return Claim(
         "cfl.c2",

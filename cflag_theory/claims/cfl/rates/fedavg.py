@@ -34,7 +34,7 @@ from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part,
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Least, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, deduced
 from cflag_theory.claims.engine.terms import norm2, vector
 
 root = symbol("root_c_C", r"\sqrt{\hat{c}_C/\epsilon}", nonnegative=True)
@@ -127,12 +127,7 @@ def _sign() -> Part:
         "The same with exp(-mu T/(L c_O)).",
         goal,
         (),
-        Proof(
-            (
-                rules.tangent_of_exp("tangent", z),
-                Obligation("the statement follows", goal, ("tangent", "inverse")),
-            )
-        ),
+        deduced(goal, rules.tangent_of_exp("tangent", z), given=("tangent", "inverse")),
         (Fact("inverse", equal(factor * sp.exp(z), 1), "exp(-z) exp(z) = 1."),),
     )
     return Part("sign", printed, Repair("typo", "the sign of the exponent: exp(-mu T/(L c_O))", mended))
@@ -173,26 +168,25 @@ def _halves(constant: Any) -> Repair:
             "sigma^2/(mu N T).",
             goal,
             (Fact("T", at_most(s, T), "T >= s = s_0 + 2."), Fact("s", equal(mu * s, 40 * L), "s = 40 L/mu.")),
-            Proof(
-                (
-                    induction("distance", settled, "first rounds"),
-                    induction(
-                        "sum",
-                        summed,
-                        "last rounds",
-                        "weighted",
-                        step=(rules.last_term("weighted", round_index, k, term),),
-                    ),
-                    induction("0 + 1 + ...", counted, "l", step=(rules.last_term("l", round_index, k, round_index),)),
-                    Instance("end", "distance", k, T),
-                    Instance("last sum", "sum", k, T),
-                    Instance("weights", "0 + 1 + ...", k, T),
-                    Obligation("2/s", at_most(u, 1), ()),
-                    rules.decay("decay", T, given="2/s"),
-                    rules.minimum("weighted best", unfold(late_least), round_index + delay + 1),
-                    Obligation("best", at_most(weight * late_least, late_total(T)), ("weighted best", "weights")),
-                    Obligation("the statement follows", goal, ("best", "last sum", "end", "middle", "decay", "T")),
-                )
+            deduced(
+                goal,
+                induction("distance", settled, "first rounds"),
+                induction(
+                    "sum",
+                    summed,
+                    "last rounds",
+                    "weighted",
+                    step=(rules.last_term("weighted", round_index, k, term),),
+                ),
+                induction("0 + 1 + ...", counted, "l", step=(rules.last_term("l", round_index, k, round_index),)),
+                Instance("end", "distance", k, T),
+                Instance("last sum", "sum", k, T),
+                Instance("weights", "0 + 1 + ...", k, T),
+                Obligation("2/s", at_most(u, 1), ()),
+                rules.decay("decay", T, given="2/s"),
+                rules.minimum("weighted best", unfold(late_least), round_index + delay + 1),
+                Obligation("best", at_most(weight * late_least, late_total(T)), ("weighted best", "weights")),
+                given=("best", "last sum", "end", "middle", "decay", "T"),
             ),
             (
                 Fact(

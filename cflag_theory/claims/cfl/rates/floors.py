@@ -21,7 +21,7 @@ from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, deduced
 from cflag_theory.claims.engine.terms import function, norm2, vector
 
 #: w_t - w* in each draw of a run, and f - f*, least at the origin w*.
@@ -81,14 +81,7 @@ def drift_floor(words: str, moment: sp.Expr, chosen: Fact, g: sp.Expr, constant:
         words,
         goal,
         (),
-        Proof(
-            (
-                complement,
-                Instance("b_T", "complement", k, T),
-                *shares,
-                Obligation("the statement follows", goal, given),
-            )
-        ),
+        deduced(goal, complement, Instance("b_T", "complement", k, T), *shares, given=given),
         (
             *_COEFFICIENTS,
             Fact(
@@ -129,7 +122,7 @@ def no_gradient(words: str) -> Statement:
         words,
         goal,
         (),
-        Proof((Obligation("the statement follows", goal, ("draws",)),)),
+        deduced(goal, given=("draws",)),
         (
             Fact(
                 "draws",
@@ -165,7 +158,7 @@ def geometric(words: str) -> Statement:
         words,
         bound(T),
         (),
-        Proof((induction, Instance("last", "gap", k, T), Obligation("the statement follows", bound(T), ("last",)))),
+        deduced(bound(T), induction, Instance("last", "gap", k, T), given=("last",)),
         (
             Fact("start", equal(gap(0), L * start2 / 2), "f(w_0) - f*."),
             Fact(
@@ -206,7 +199,7 @@ def flat(words: str) -> Statement:
         words,
         goal,
         (),
-        Proof((induction, Instance("last", "gap", k, T), Obligation("the statement follows", goal, ("last", "eta")))),
+        deduced(goal, induction, Instance("last", "gap", k, T), given=("last", "eta")),
         (
             Fact("start", equal(gap(0), first), "f(w_0) - f*."),
             Fact("round", equal(gap(k + 1), (1 - u) ** 2 * gap(k)), "w_{t+1} - w* = (1 - eta L/T)(w_t - w*).", (k,)),

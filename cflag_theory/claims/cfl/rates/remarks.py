@@ -22,7 +22,7 @@ from cflag_theory.claims.cfl.weights.independent import (
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import Obligation, Proof, deduced
 
 # Denominators of the variance terms; the terms have a value where they are positive.
 D2_R2 = symbol("D2_plus_R2", "(D^2+R^2)", positive=True)
@@ -43,7 +43,7 @@ def prop4_3(share: Any = 1) -> Claim:
         "c_stateless = (G^2 + D^2) R^2 / (G^2 + D^2 + R^2) <= c_normal = G^2 + D^2 R^2 / (R^2 + D^2).",
         goal,
         (),
-        Proof((Obligation("the statement follows", goal, ("D^2 + R^2", "G^2 + D^2 + R^2")),)),
+        deduced(goal, given=("D^2 + R^2", "G^2 + D^2 + R^2")),
         (DENOMINATOR, both),
     )
     return Claim(
@@ -95,7 +95,7 @@ def rem4_2() -> Claim:
     second = equal(1 + A2 + B2, 1 + A2)
 
     def part(key: str, words: str, relation: Any, fact: Fact, definitions: tuple[Fact, ...]) -> Part:
-        proof = Proof((Obligation("the statement follows", relation, (fact.name,)),))
+        proof = deduced(relation, given=(fact.name,))
         repaired = Statement(f"{words}, with one client in all.", relation, (fact,), proof, definitions)
         return Part(
             key,
@@ -135,7 +135,7 @@ def rem4_5() -> Claim:
         "to which phi_t is proportional, to 0.",
         first,
         (),
-        Proof((Obligation("the statement follows", first, ("W", "p_tau*")),)),
+        deduced(first, given=("W", "p_tau*")),
         chosen(D2),
     )
     second = at_most(R2 * (G2 + D2 - (G2 + limit(D2, D2_R2))), D2**2)
@@ -144,7 +144,7 @@ def rem4_5() -> Claim:
         "Theorem 4.4.",
         second,
         (),
-        Proof((Obligation("the statement follows", second, ("D^2 + R^2",)),)),
+        deduced(second, given=("D^2 + R^2",)),
         (DENOMINATOR,),
     )
     third = equal(noise(D2, sp.S.One, sp.S.Zero), G2 + D2)
@@ -152,7 +152,7 @@ def rem4_5() -> Claim:
         "At p_t = 1, c_{p_G} + c_R is FedAvg's G^2 + D^2, whatever R.",
         third,
         (),
-        Proof((Obligation("the statement follows", third, ()),)),
+        deduced(third),
     )
     return Claim(
         "cfl.rem4_5",
@@ -191,7 +191,7 @@ def rem4_8() -> Claim:
         "p_tau = M^2 / (t M^2 + (t-1) R^2) for tau < t does not increase with F^2.",
         decrease,
         (),
-        Proof((Obligation("the statement follows", decrease, ("W", "W'")),)),
+        deduced(decrease, given=("W", "W'")),
         (LESS, MORE),
     )
     return Claim(

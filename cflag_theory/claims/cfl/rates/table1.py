@@ -10,7 +10,7 @@ import sympy as sp
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import symbol
 from cflag_theory.claims.engine.relation import below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import deduced
 
 mu, sigma, eps = sp.symbols("mu sigma epsilon", positive=True)
 N, K, L, H = sp.symbols("N K L H", positive=True)
@@ -130,7 +130,7 @@ def _faster(excess: Any = 1) -> Statement:
         "1/sqrt(epsilon) + 1. For every C some epsilon has 1/epsilon > C (1/sqrt(epsilon) + 1).",
         goal,
         (),
-        Proof((Obligation("the statement follows", goal, ("epsilon",)),)),
+        deduced(goal, given=("epsilon",)),
         (chosen,),
     )
 

@@ -16,7 +16,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, deduced
 
 # Positive where the weights of Lemma B.4 are 0/0 without: D = 0 in the first round.
 drift2 = symbol("time_drift2", "D^2", positive=True)
@@ -91,7 +91,7 @@ def partial_fraction(sign: Any = 1) -> Claim:
         "(D^2 + (t-1) R^2)/(t D^2 + (t-1) R^2) = R^2/(R^2 + D^2) + D^4/(R^2 + D^2)^2 1/(t - R^2/(R^2 + D^2))",
         goal,
         (defined,),
-        Proof((Obligation("the statement follows", goal, ("defined",)),)),
+        deduced(goal, given=("defined",)),
     )
     return Claim(
         "cfl.partial_fraction",
@@ -170,7 +170,7 @@ def _alone() -> Statement:
         "T = 2, R = 1, mu eta <= 1: the mean is at least 1/(3 D^2), while ln T/T = 0.35: no C serves all D > 0.",
         goal,
         (Fact("mu eta", at_most(x, sp.Rational(1, 2)), "mu eta <= 1."),),
-        Proof((Obligation("the statement follows", goal, ("T = 2", "mu eta")),)),
+        deduced(goal, given=("T = 2", "mu eta")),
         (
             Fact(
                 "T = 2",
@@ -195,12 +195,7 @@ def lnT(constant: Any = 4) -> Claim:
         ">= 0, G >= 0 and mu eta < 2.",
         goal,
         (*TWO, STEP),
-        Proof(
-            (
-                *_harmonic_steps(),
-                Obligation("the statement follows", goal, ("mean", "noise", *(f.name for f in TWO))),
-            )
-        ),
+        deduced(goal, *_harmonic_steps(), given=("mean", "noise", *(f.name for f in TWO))),
         (mean, *LATER, *PLAIN, *HARMONIC, *MEANS),
     )
     single = at_most(weighted, C * ln_T / T)

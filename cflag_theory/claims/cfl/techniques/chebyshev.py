@@ -14,7 +14,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.notation import ln as ln
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, deduced
 
 # Lemma A.6: partial sums over s <= n, and rise_n = p_{n+1} - p_n.
 p = sequence("increasing_weight", r"p_{@}", real=True)
@@ -145,12 +145,7 @@ def lemA6(constant: Any = 1, lead: Any = _LEAD) -> Claim:
         "sum_t p_t/t <= (1/T) sum_t 1/t for p_1 <= ... <= p_T with sum one.",
         goal,
         (Fact("sum p", equal(weight(T), 1), "The weights sum to one."),),
-        Proof(
-            (
-                *_inverses(T, "sum p"),
-                Obligation("the statement follows", goal, ("Chebyshev",)),
-            )
-        ),
+        deduced(goal, *_inverses(T, "sum p"), given=("Chebyshev",)),
         (*INCREASING, *HARMONIC),
     )
     harmonic = at_most(H(k + 2), sp.Rational(3, 2) + ln(k + 2) - ln(2))
@@ -159,34 +154,29 @@ def lemA6(constant: Any = 1, lead: Any = _LEAD) -> Claim:
         "sum_t p_t/t <= (3/(2 ln 2)) ln(T)/T for T = n + 2 >= 2: the O(ln(T)/T) with an explicit constant.",
         bound,
         (Fact("sum p", equal(weight(n + 2), 1), "The weights sum to one."),),
-        Proof(
-            (
-                *_inverses(n + 2, "sum p"),
-                rules.tangent_of_ln("ln 2 >= 1/2", sp.S.One, sp.S(2)),
-                rules.tangent_of_ln("ln 2 <= 1", sp.S(2), sp.S.One),
-                rules.tangent_of_ln("ln T >= ln 2", sp.S(2), n + 2),
-                Obligation("ln 2 > 0", below(0, ln(2)), ("ln 2 >= 1/2", "ln 1")),
-                Induction(
-                    "harmonic sums",
-                    k,
-                    harmonic,
-                    Obligation("two terms", harmonic.subs({k: 0}), ("H_2", "H_1", "no H")),
-                    (
-                        rules.tangent_of_ln("one term", k + 2, k + 3),
-                        Obligation(
-                            "one term more",
-                            harmonic.subs({k: k + 1}),
-                            ("harmonic sums (hypothesis)", "one term", "H later"),
-                        ),
+        deduced(
+            bound,
+            *_inverses(n + 2, "sum p"),
+            rules.tangent_of_ln("ln 2 >= 1/2", sp.S.One, sp.S(2)),
+            rules.tangent_of_ln("ln 2 <= 1", sp.S(2), sp.S.One),
+            rules.tangent_of_ln("ln T >= ln 2", sp.S(2), n + 2),
+            Obligation("ln 2 > 0", below(0, ln(2)), ("ln 2 >= 1/2", "ln 1")),
+            Induction(
+                "harmonic sums",
+                k,
+                harmonic,
+                Obligation("two terms", harmonic.subs({k: 0}), ("H_2", "H_1", "no H")),
+                (
+                    rules.tangent_of_ln("one term", k + 2, k + 3),
+                    Obligation(
+                        "one term more",
+                        harmonic.subs({k: k + 1}),
+                        ("harmonic sums (hypothesis)", "one term", "H later"),
                     ),
                 ),
-                Instance("H_T", "harmonic sums", k, n),
-                Obligation(
-                    "the statement follows",
-                    bound,
-                    ("Chebyshev", "H_T", "ln 2 > 0", "ln 2 <= 1", "ln T >= ln 2", "ln 1"),
-                ),
-            )
+            ),
+            Instance("H_T", "harmonic sums", k, n),
+            given=("Chebyshev", "H_T", "ln 2 > 0", "ln 2 <= 1", "ln T >= ln 2", "ln 1"),
         ),
         (
             *INCREASING,

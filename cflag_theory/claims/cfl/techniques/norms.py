@@ -13,7 +13,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, S
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.operators import mean_over, sum_over
 from cflag_theory.claims.engine.relation import at_most, below
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import Obligation, Proof, deduced
 from cflag_theory.claims.engine.terms import dot, function, norm2, vector
 
 # The corollary, at x and y.
@@ -74,13 +74,12 @@ def corollary(constant: Any = _HALF) -> Claim:
     )
     goal = at_most(left, f_x - f_y - grad_y_dot_h)
     lower = x - difference / L
-    proof = Proof(
-        (
-            rules.smooth("down", f, x, lower),
-            rules.convex("under", f, y, lower),
-            rules.square("apart", lower - y),
-            Obligation("the statement follows", goal, ("down", "under", "apart")),
-        )
+    proof = deduced(
+        goal,
+        rules.smooth("down", f, x, lower),
+        rules.convex("under", f, y, lower),
+        rules.square("apart", lower - y),
+        given=("down", "under", "apart"),
     )
     mended = Statement("(1/(2L)) ||grad f(x) - grad f(y)||^2 <= f(x) - f(y) - <grad f(y), x - y>.", goal, (), proof)
     order = at_most(mu, L)
@@ -88,12 +87,11 @@ def corollary(constant: Any = _HALF) -> Claim:
         "mu <= L.",
         order,
         (Fact("two points", below(0, h2), "There are two different points."),),
-        Proof(
-            (
-                rules.convex("convex", f, y, x),
-                rules.smooth("smooth", f, y, x),
-                Obligation("the statement follows", order, ("convex", "smooth", "two points")),
-            )
+        deduced(
+            order,
+            rules.convex("convex", f, y, x),
+            rules.smooth("smooth", f, y, x),
+            given=("convex", "smooth", "two points"),
         ),
     )
     repair = Repair("typo", "the last gradient is grad f(y), as its inner product with x - y needs", mended)
@@ -121,12 +119,7 @@ def lemA3(constant: Any = 1) -> Claim:
         "||(1/tau) sum_i v_i||^2 <= (1/tau) sum_i ||v_i||^2.",
         goal,
         (),
-        Proof(
-            (
-                rules.jensen("Jensen", mean, v),
-                Obligation("the statement follows", goal, ("Jensen",)),
-            )
-        ),
+        deduced(goal, rules.jensen("Jensen", mean, v), given=("Jensen",)),
     )
     return Claim(
         "cfl.lemA3",
@@ -152,12 +145,11 @@ def lemA4(constant: Any = 1) -> Claim:
         "The deviations Xi_i - xi_i of different i are uncorrelated, as for independent variables or martingale "
         "differences (or at least not positively correlated, all together).",
     )
-    proof = Proof(
-        (
-            rules.exchange("mean of the sum", over_past, summed, dot(Xi, summed(xi))),
-            rules.jensen("A.3", summed, xi),
-            Obligation("the statement follows", goal, ("mean of the sum", "A.3", "variance", "uncorrelated")),
-        )
+    proof = deduced(
+        goal,
+        rules.exchange("mean of the sum", over_past, summed, dot(Xi, summed(xi))),
+        rules.jensen("A.3", summed, xi),
+        given=("mean of the sum", "A.3", "variance", "uncorrelated"),
     )
     printed = Statement(f"{words}, for tau variables that are not necessarily independent.", goal, (VARIANCES,))
     mended = Statement(f"{words}, for uncorrelated deviations.", goal, (VARIANCES, uncorrelated), proof)

@@ -16,7 +16,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statemen
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.operators import Least, index, sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, deduced
 from cflag_theory.claims.engine.terms import dot, vector
 from cflag_theory.claims.engine.terms import norm2 as norm_2
 
@@ -164,17 +164,12 @@ def optimality(extra: sp.Expr = sp.S.Zero, system: tuple[Step, ...] = _SYSTEM, *
     Without `strict` only <=, for every D and x.
     """
     rest = 2 * residual("system") - 2 * multiplier * residual("sums") + 2 * extra + residual(FORM.name)
-    return Proof(
-        (
-            least_eigenvalue(),
-            *system,
-            Obligation(
-                "the statement follows",
-                below(value, other) if strict else at_most(value, other),
-                ("system", "sums", FORM.name, *(_POSITIVE_USES if strict else _POSITIVE_USES[:1])),
-                (positive() if strict else _size(D2, norm2(k))) + rest,
-            ),
-        )
+    return deduced(
+        below(value, other) if strict else at_most(value, other),
+        least_eigenvalue(),
+        *system,
+        given=("system", "sums", FORM.name, *(_POSITIVE_USES if strict else _POSITIVE_USES[:1])),
+        certificate=(positive() if strict else _size(D2, norm2(k))) + rest,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import sympy as sp
 
 from cflag_theory.claims.cfl.symbols import D2, F2, G2, R2, K, N, eta_g, p_t, sigma2

@@ -34,7 +34,7 @@ from cflag_theory.claims.engine.notation import (
     x_t,
 )
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, deduced
 from cflag_theory.claims.engine.terms import dot, norm
 from cflag_theory.claims.engine.terms import norm2 as square_of
 
@@ -81,7 +81,7 @@ def server() -> Claim:
         "beta')^2.",
         lower,
         (transfer,),
-        Proof((Obligation("the statement follows", lower, ("rate",)),)),
+        deduced(lower, given=("rate",)),
         (star,),
     )
     other = Fact("interference", at_most(q * Lambda, 0), "(1 - L alpha) Lambda <= 0.")
@@ -90,7 +90,7 @@ def server() -> Claim:
         "Elsewhere beta' = 0: then Gamma = 0, and every beta > 0 has Gamma >= (L/2) beta^2 ||S||^2.",
         none,
         (other,),
-        Proof((Obligation("the statement follows", none, ("interference",)),)),
+        deduced(none, given=("interference",)),
     )
     return Claim(
         "ours.adaptive_server",

@@ -32,7 +32,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, delayed_sum, grad_g, r, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced
 
 sigma = symbol("sigma", r"\sigma", nonnegative=True)
 gap = symbol("abs_1_L_alpha", r"{|1-L\alpha|}", nonnegative=True)
@@ -109,7 +109,7 @@ def forgetting_step() -> Claim:
         "Gamma(t) <= [(L/2) beta^2 sigma^2 + r |1 - L alpha| beta sigma] ||grad g(x_t)||^2 for all alpha and beta.",
         exactly,
         (RATIO,),
-        Proof((*steps, Obligation("the statement follows", exactly, given))),
+        deduced(exactly, *steps, given=given),
         facts,
     )
     u, near = beta * L * E, sp.Rational(8, 7)
@@ -129,7 +129,7 @@ def forgetting_step() -> Claim:
         "Gamma(t) <= beta E [(32/49) beta L E + (8/7) r |1 - L alpha|] ||grad g(x_t)||^2 for beta <= 1/(4 L E).",
         bounded,
         (quarter, RATIO),
-        Proof((*steps, *within, Obligation("the statement follows", bounded, short))),
+        deduced(bounded, *steps, *within, given=short),
         facts,
     )
     on_union = at_most(Gamma, 2 * simple * (grad_union**2 + omega2))
@@ -138,13 +138,7 @@ def forgetting_step() -> Claim:
         "range.",
         on_union,
         (quarter, RATIO, LEMMA11),
-        Proof(
-            (
-                *steps,
-                *within,
-                Obligation("the statement follows", on_union, ("exact", "sigma at most 8/7 E", "Lemma 11")),
-            )
-        ),
+        deduced(on_union, *steps, *within, given=("exact", "sigma at most 8/7 E", "Lemma 11")),
         facts,
     )
     return Claim(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import sympy as sp
 
 from cflag_theory.claims.c_flag.local_steps.delayed import errors_by_path, refreshed
@@ -15,7 +14,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setti
 from cflag_theory.claims.engine.notation import L, beta, components, grad_g, j, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Largest, index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, deduced
 
 n = symbol("n_components", "n", positive=True, integer=True)
 s = symbol("s", "s", nonnegative=True, integer=True)
@@ -208,7 +207,7 @@ def _again_attains() -> Statement:
         "and again.",
         error_then,
         (),
-        Proof((growth, Obligation("the statement follows", error_then, ("growth again", "one component")))),
+        deduced(error_then, growth, given=("growth again", "one component")),
         (
             *MAJORANTS,
             Fact(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import sympy as sp
 
 from cflag_theory.claims.c_flag.local_steps.delayed import drift_by_path, errors_by_path, path, table_below
@@ -23,7 +22,7 @@ from cflag_theory.claims.engine.claim import Claim, Part, Statement
 from cflag_theory.claims.engine.notation import E, L, clients, components, grad_g, i, j, k, sequence, symbol, x_t
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced
 from cflag_theory.claims.engine.terms import norm
 
 
@@ -47,15 +46,14 @@ errors_met = symbol("errors_met", r"\sum_k\bar e_k", L * (y_sum - y_table_sum), 
 def _summed(steps: tuple[Step, ...], given: tuple[str, ...], v: sp.Expr, bound: sp.Expr, goal: Relation) -> Proof:
     """The goal on a sum over the round, from ||v|| <= bound for each summand or its change, which `given` shows."""
     start = () if goal.left == error_sum else (split(goal.left),)
-    return Proof(
-        (
-            *steps,
-            Obligation("one summand", at_most(norm(v), bound), given),
-            rules.at("at l", k, ell, given="one summand"),
-            *over_round("at l", v, "norm of the sum"),
-            *start,
-            Obligation("the statement follows", goal, ("norm of the sum", *SUM, *(("(135)",) if start else ()))),
-        )
+    return deduced(
+        goal,
+        *steps,
+        Obligation("one summand", at_most(norm(v), bound), given),
+        rules.at("at l", k, ell, given="one summand"),
+        *over_round("at l", v, "norm of the sum"),
+        *start,
+        given=("norm of the sum", *SUM, *(("(135)",) if start else ())),
     )
 
 
@@ -75,13 +73,8 @@ def _attained(met: sp.Expr, value: sp.Expr, words: str) -> Statement:
         f"{words} {ATTAINING}.",
         goal,
         (),
-        Proof(
-            (
-                *positions(),
-                *summed("positions"),
-                *summed("tables"),
-                Obligation("the statement follows", goal, ("sum of positions", "sum of tables")),
-            )
+        deduced(
+            goal, *positions(), *summed("positions"), *summed("tables"), given=("sum of positions", "sum of tables")
         ),
         (*MAJORANTS, *CONCAVE),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import sympy as sp
 
 from cflag_theory.claims.c_flag.local_steps.drift import MAJORANTS, d, majorant, table
@@ -28,7 +27,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, beta, grad_g, k, sequence, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof
+from cflag_theory.claims.engine.steps import Induction, Obligation, deduced
 
 j = symbol("j", "j", nonnegative=True, integer=True)
 rest_turns = sequence(
@@ -104,29 +103,24 @@ def _bound() -> Statement:
         + slack("another turn does not") * slack("rest since s")
         - residual("table at s + j + 1")
     )
-    proof = Proof(
-        (
-            *in_turn(),
-            rules.at("in turn at s", k, s, given="in turn"),
-            rules.at("an entry in turn", k, turn(s, q + 1), given="in turn"),
-            rules.mean("entries in turn", sum_over(q, n - 1), given="an entry in turn"),
-            Obligation("others in turn", at_most(rest(s), rest_turns(s)), ("freshest others", "entries in turn")),
-            *rest_grows(),
-            Obligation("s up to s + j + 1", at_most(s, _AT), ()),
-            rules.monotone("rest since s", k, rest(k), given=("rest grows", "s up to s + j + 1")),
-            at_least_one(j),
-            _drift(),
-            rules.at("table at s + j + 1", k, _AT, given="parts of the table"),
-            Obligation(
-                "the statement follows",
-                goal,
-                (
-                    *("n", "drift since s", "in turn at s", "turns pay", "others in turn"),
-                    *("another turn does not", "rest since s", "table at s + j + 1"),
-                ),
-                certificate,
-            ),
-        )
+    proof = deduced(
+        goal,
+        *in_turn(),
+        rules.at("in turn at s", k, s, given="in turn"),
+        rules.at("an entry in turn", k, turn(s, q + 1), given="in turn"),
+        rules.mean("entries in turn", sum_over(q, n - 1), given="an entry in turn"),
+        Obligation("others in turn", at_most(rest(s), rest_turns(s)), ("freshest others", "entries in turn")),
+        *rest_grows(),
+        Obligation("s up to s + j + 1", at_most(s, _AT), ()),
+        rules.monotone("rest since s", k, rest(k), given=("rest grows", "s up to s + j + 1")),
+        at_least_one(j),
+        _drift(),
+        rules.at("table at s + j + 1", k, _AT, given="parts of the table"),
+        given=(
+            *("n", "drift since s", "in turn at s", "turns pay", "others in turn"),
+            *("another turn does not", "rest since s", "table at s + j + 1"),
+        ),
+        certificate=certificate,
     )
     after = (n - 1) * ((1 + _w) ** (j + 1) - 1)
     return Statement(
@@ -162,27 +156,24 @@ def _attained() -> Statement:
         "That order has this error, with j in the place of j + 1: L (d_k - mean_j d_{tau_{k,j}}) at k = s + j.",
         goal,
         (),
-        Proof(
-            (
-                Induction(
-                    "drift after turns",
-                    j,
-                    met(j),
-                    base=Obligation("drift at s", met(sp.S.Zero), ("turns",)),
-                    step=(
-                        rules.at("d after s + j", k, s + j, given="d after k"),
-                        Obligation(
-                            "drift at s + j + 1",
-                            met(j + 1),
-                            (hypothesis, "d after s + j", "table at s + j"),
-                            -(1 + _w) * residual(hypothesis)
-                            - residual("d after s + j")
-                            - _b * residual("table at s + j"),
-                        ),
+        deduced(
+            goal,
+            Induction(
+                "drift after turns",
+                j,
+                met(j),
+                base=Obligation("drift at s", met(sp.S.Zero), ("turns",)),
+                step=(
+                    rules.at("d after s + j", k, s + j, given="d after k"),
+                    Obligation(
+                        "drift at s + j + 1",
+                        met(j + 1),
+                        (hypothesis, "d after s + j", "table at s + j"),
+                        -(1 + _w) * residual(hypothesis) - residual("d after s + j") - _b * residual("table at s + j"),
                     ),
                 ),
-                Obligation("the statement follows", goal, ("drift after turns", "table at s + j")),
-            )
+            ),
+            given=("drift after turns", "table at s + j"),
         ),
         (
             *MAJORANTS,

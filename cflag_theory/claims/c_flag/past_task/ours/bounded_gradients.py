@@ -40,7 +40,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.notation import omega as any_draw
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import Obligation, deduced
 from cflag_theory.claims.engine.terms import norm2
 
 omega = symbol("gradient_gap", r"\omega", nonnegative=True)
@@ -64,37 +64,36 @@ def bounded_gradients(first: Any = 2, second: Any = 1) -> Claim:
     goal = bound(first, second)
     z = beta / alpha * delayed_sum
     now, later = (clients(components(g[i, j](point))) for point in (x_t, x(draw, t + 1)))
-    proof = Proof(
-        (
-            rules.smooth("component", g[i, j], x_t, x_next),
-            rules.mean("client", components, given="component"),
-            rules.mean("clients on g", clients, given="client"),
-            rules.rewrite("next point", later, given=ROUND),
-            *sum_bound(),
-            rules.square("step", memory + z),
-            rules.square("Young", q * delta - (1 - q) * z),
-            Obligation(
-                "q S", at_most(beta**2 * norm2(delayed_sum), (alpha * q) ** 2 * norm2(grad_current)), ("one round", "q")
-            ),
-            Obligation(
-                "error",
-                at_most(norm2(delta + z), norm2(delta) / (1 - q) + q * norm2(grad_current)),
-                ("Young", "q S", "q < 1"),
-            ),
-            Obligation(
-                "descent",
-                at_most(alpha / 2 * (norm2(grad_current) - norm2(delta + z)), now - later),
-                ("clients on g", "next point", "step", "alpha"),
-            ),
-            Obligation(
-                "each round",
-                at_most(alpha / 2 * (1 - q) * norm2(grad_current), now - later + alpha / 2 / (1 - q) * norm2(delta)),
-                ("descent", "error", "q < 1"),
-            ),
-            *throughout("all rounds", "each round"),
-            rules.telescoping("telescoped", s, T, unfold(g_mean(s))),
-            Obligation("the statement follows", goal, ("all rounds", "telescoped", "omega", "q < 1")),
-        )
+    proof = deduced(
+        goal,
+        rules.smooth("component", g[i, j], x_t, x_next),
+        rules.mean("client", components, given="component"),
+        rules.mean("clients on g", clients, given="client"),
+        rules.rewrite("next point", later, given=ROUND),
+        *sum_bound(),
+        rules.square("step", memory + z),
+        rules.square("Young", q * delta - (1 - q) * z),
+        Obligation(
+            "q S", at_most(beta**2 * norm2(delayed_sum), (alpha * q) ** 2 * norm2(grad_current)), ("one round", "q")
+        ),
+        Obligation(
+            "error",
+            at_most(norm2(delta + z), norm2(delta) / (1 - q) + q * norm2(grad_current)),
+            ("Young", "q S", "q < 1"),
+        ),
+        Obligation(
+            "descent",
+            at_most(alpha / 2 * (norm2(grad_current) - norm2(delta + z)), now - later),
+            ("clients on g", "next point", "step", "alpha"),
+        ),
+        Obligation(
+            "each round",
+            at_most(alpha / 2 * (1 - q) * norm2(grad_current), now - later + alpha / 2 / (1 - q) * norm2(delta)),
+            ("descent", "error", "q < 1"),
+        ),
+        *throughout("all rounds", "each round"),
+        rules.telescoping("telescoped", s, T, unfold(g_mean(s))),
+        given=("all rounds", "telescoped", "omega", "q < 1"),
     )
     statement = Statement(
         "(1/T) sum_t E||grad g(x_t)||^2 <= 2 E(g(x_0) - g(x_T)) / (alpha (1 - q) T) + (omega/(1 - q))^2 with q = ((1 + "

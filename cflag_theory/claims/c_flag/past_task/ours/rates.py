@@ -52,7 +52,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.notation import x as iterate
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, deduced
 from cflag_theory.claims.engine.terms import norm, norm2
 
 SMALL_STEP = Fact("alpha", at_most(L * alpha, 1), "alpha <= 1/L, as at alpha = 1/(L (1 + m)).")
@@ -132,13 +132,12 @@ def each_round() -> tuple[Step, ...]:
 
 
 def _once_proof(goal: Relation) -> Proof:
-    return Proof(
-        (
-            *each_round(),
-            *throughout("all rounds", "each round"),
-            telescoped(),
-            Obligation("the statement follows", goal, ("all rounds", "telescoped", "m")),
-        )
+    return deduced(
+        goal,
+        *each_round(),
+        *throughout("all rounds", "each round"),
+        telescoped(),
+        given=("all rounds", "telescoped", "m"),
     )
 
 
@@ -179,16 +178,15 @@ def redrawn(constant: Any = 1) -> Claim:
     """A memory that is drawn anew every round, with any m."""
     goal = redrawn_bound(constant)
     used = ("all steps", "telescoped", "pushed", "all rounds", "alpha", "(27)", "fresh", "apart", "L alpha m")
-    proof = Proof(
-        (
-            *descent(),
-            *throughout("all steps", "descent"),
-            telescoped(),
-            rules.square("square", grad_f + beta / alpha * delayed_sum),
-            *throughout("pushed", "square"),
-            *sum_bound_in_the_mean(),
-            Obligation("the statement follows", goal, used),
-        )
+    proof = deduced(
+        goal,
+        *descent(),
+        *throughout("all steps", "descent"),
+        telescoped(),
+        rules.square("square", grad_f + beta / alpha * delayed_sum),
+        *throughout("pushed", "square"),
+        *sum_bound_in_the_mean(),
+        given=used,
     )
     statement = Statement(
         "(1/T) sum_t E ||grad f(x_t)||^2 <= [2 E(f(x_0) - f(x_T)) / (alpha T) + (((1 + beta L)^E - 1) / (L alpha))^2 "

@@ -40,7 +40,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import bias2, clients, grad_f, grad_f2, i, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Use
+from cflag_theory.claims.engine.steps import Obligation, Proof, Use, deduced
 from cflag_theory.claims.engine.terms import norm, norm2
 
 # (3): the client's share of past data, what the shares leave over, and f and g weighted by amounts of data.
@@ -151,12 +151,7 @@ def assumption2(order: Any = 1) -> Claim:
         "point that f_i has not.",
         lower,
         (bounded,),
-        Proof(
-            (
-                rules.triangle("(6)", grad_one, grad_one + bias_one, -bias_one),
-                Obligation("the statement follows", lower, ("(6)", "Assumption 2")),
-            )
-        ),
+        deduced(lower, rules.triangle("(6)", grad_one, grad_one + bias_one, -bias_one), given=("(6)", "Assumption 2")),
     )
     rest = Fact("s", equal(grad_f_i, 0), "x = s is a stationary point of f_i.")
     at_rest = at_most(bias_at_rest, 0)
@@ -167,7 +162,7 @@ def assumption2(order: Any = 1) -> Claim:
             Fact("Assumption 2", at_most(bias_at_rest, root_m * grad_f_i), "||b_i(s)|| <= sqrt(m_i) ||grad f_i(s)||."),
             rest,
         ),
-        Proof((Obligation("the statement follows", at_rest, ("Assumption 2", "s")),)),
+        deduced(at_rest, given=("Assumption 2", "s")),
     )
     needed = at_most(kappa, root_m)
     third = Statement(
@@ -175,7 +170,7 @@ def assumption2(order: Any = 1) -> Claim:
         "sqrt(m_i).",
         needed,
         (Fact("Assumption 2", at_most(bias_worst, root_m * grad_worst), "Assumption 2 at the point x'."),),
-        Proof((Obligation("the statement follows", needed, ("Assumption 2", "worst point")),)),
+        deduced(needed, given=("Assumption 2", "worst point")),
         (
             Fact(
                 "worst point",
@@ -194,13 +189,12 @@ def assumption2(order: Any = 1) -> Claim:
             Fact("M'", equal(kept + u_l, 0), "So has the memory with any l outside in place of j.", (_l,)),
             Fact("s", equal(total, 0), "s is a stationary point of f_i."),
         ),
-        Proof(
-            (
-                Obligation("swap", equal(u_l, u_j), ("M", "M'")),
-                rules.at("any other", _l, _o, given="swap"),
-                rules.mean("all alike", sum_over(_o, n), given="any other"),
-                Obligation("the statement follows", interpolates, ("all alike", "s")),
-            )
+        deduced(
+            interpolates,
+            Obligation("swap", equal(u_l, u_j), ("M", "M'")),
+            rules.at("any other", _l, _o, given="swap"),
+            rules.mean("all alike", sum_over(_o, n), given="any other"),
+            given=("all alike", "s"),
         ),
     )
     return Claim(
@@ -234,16 +228,15 @@ def bias_floor(factor: Any = 1) -> Claim:
         "||b(x)||^2 <= max_i m_i (||grad f(x)||^2 + sum_i p_i ||grad f_i(x) - grad f(x)||^2), by Assumption 2 alone.",
         goal,
         known,
-        Proof(
-            (
-                rules.jensen("(a)", clients, bias_of(i)),
-                rules.rewrite("mean bias", norm2(clients(bias_of(i))), given=MEAN_BIAS),
-                Obligation("one client", at_most(bias_i2, m_max * grad_f_i2), ("Assumption 2", "m")),
-                rules.at("any client", client, i, given="one client"),
-                rules.mean("clients", clients, given="any client"),
-                rules.along("spread", grad_f, given=MEAN_GRADIENT),
-                Obligation("the statement follows", goal, ("(a)", "mean bias", "clients", "spread")),
-            )
+        deduced(
+            goal,
+            rules.jensen("(a)", clients, bias_of(i)),
+            rules.rewrite("mean bias", norm2(clients(bias_of(i))), given=MEAN_BIAS),
+            Obligation("one client", at_most(bias_i2, m_max * grad_f_i2), ("Assumption 2", "m")),
+            rules.at("any client", client, i, given="one client"),
+            rules.mean("clients", clients, given="any client"),
+            rules.along("spread", grad_f, given=MEAN_GRADIENT),
+            given=("(a)", "mean bias", "clients", "spread"),
         ),
     )
     return Claim(

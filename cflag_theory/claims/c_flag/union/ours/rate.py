@@ -12,7 +12,7 @@ from cflag_theory.claims.c_flag.union.tracking import KEPT, WITHIN, deviation, s
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import E, L, beta, t
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import Obligation, deduced
 
 CONSTANT = sp.Rational(18, 5)
 STEP = Fact("beta", equal(beta, 1 / (2 * L * E)), "beta = 1/(2 L E).")
@@ -22,21 +22,20 @@ def union_rate(constant: Any = CONSTANT) -> Claim:
     """(66) for (67)-(68) with beta = 1/(2 L E); `constant` stands for 60."""
     C, u = sp.sympify(constant), sp.S.Half
     goal = at_most(least, C * L / T * (h(0) - h(T)))
-    proof = Proof(
-        (
-            Obligation("range", at_most(beta * L * E, u), ("beta",)),
-            *deviation(union),
-            *second_order(union, u),
-            small_steps(),
-            *round_steps(),
-            Obligation(
-                "each round",
-                at_most(grad_h(t) ** 2, C * L * h(t) - C * L * h(t + 1)),
-                ("one round", "small", "short deviation", "beta", "E"),
-            ),
-            *over_rounds("each round", h(s), least),
-            Obligation("the statement follows", goal, SUMMED),
-        )
+    proof = deduced(
+        goal,
+        Obligation("range", at_most(beta * L * E, u), ("beta",)),
+        *deviation(union),
+        *second_order(union, u),
+        small_steps(),
+        *round_steps(),
+        Obligation(
+            "each round",
+            at_most(grad_h(t) ** 2, C * L * h(t) - C * L * h(t + 1)),
+            ("one round", "small", "short deviation", "beta", "E"),
+        ),
+        *over_rounds("each round", h(s), least),
+        given=SUMMED,
     )
     statement = Statement(
         "min_{t<T} ||grad h~(x_t)||^2 <= (18 L / (5 T)) (h~(x_0) - h~(x_T)) for the iterates of (67)-(68) with "

@@ -53,7 +53,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.operators import Least, sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced
 from cflag_theory.claims.engine.terms import dot, function, norm, norm2
 
 x_mean = symbol("x_mean_union", r"\sum_i p_i x_{t,E}^i", real=True)
@@ -163,7 +163,7 @@ def union_round() -> Claim:
         "(68) is the mean of the local iterates (67) and one more step -beta grad h~(x_t).",
         goal,
         (drifted,),
-        Proof((Obligation("the statement follows", goal, ("(22)",)),)),
+        deduced(goal, given=("(22)",)),
     )
     single = (
         Fact("S", equal(S, grad_g), "E = 1, so that S = grad g(x_t)."),
@@ -177,7 +177,7 @@ def union_round() -> Claim:
         "For E = 1, |M^i| = |C^i| and alpha = beta the round (25) of Algorithm 1 is (68).",
         same,
         single,
-        Proof((Obligation("the statement follows", same, names),)),
+        deduced(same, given=names),
     )
     return Claim(
         "ours.union_round",
@@ -229,15 +229,14 @@ def algorithm1_descent(residue: Any = 1) -> Claim:
         f"{SMOOTH_WORDS}.",
         goal,
         (Fact("step", at_most(L * TOTAL, 1), "L (alpha + beta E) <= 1."), ROUNDS, SMOOTH_MEMORY),
-        Proof(
-            (
-                *deviation(current),
-                *_one_round(),
-                Obligation("squared", at_most(D**2, (ratio() * current.gradient) ** 2), ("deviation",)),
-                Obligation("each round", each, ("one round", "squared")),
-                *over_rounds("each round", target(s), least_target),
-                Obligation("the statement follows", goal, SUMMED),
-            )
+        deduced(
+            goal,
+            *deviation(current),
+            *_one_round(),
+            Obligation("squared", at_most(D**2, (ratio() * current.gradient) ** 2), ("deviation",)),
+            Obligation("each round", each, ("one round", "squared")),
+            *over_rounds("each round", target(s), least_target),
+            given=SUMMED,
         ),
     )
     return Claim(
@@ -307,11 +306,10 @@ def current_from_union(scale: Any = 1) -> Claim:
             ),
             Fact("shares", below(r * share, 1 - share), "r s < 1 - s."),
         ),
-        Proof(
-            (
-                rules.triangle("triangle", grad_current, union_slope, -share * memory, share * grad_current),
-                Obligation("the statement follows", goal, ("triangle", "ratio", "shares")),
-            )
+        deduced(
+            goal,
+            rules.triangle("triangle", grad_current, union_slope, -share * memory, share * grad_current),
+            given=("triangle", "ratio", "shares"),
         ),
     )
     kept = at_most((1 - share) ** 2 * grad_g2, sp.sympify(scale) * grad_h2)
@@ -323,12 +321,7 @@ def current_from_union(scale: Any = 1) -> Claim:
             NO_CONFLICT,
             Fact("s", at_most(share, 1), "s is at most 1."),
         ),
-        Proof(
-            (
-                rules.square("memory", memory),
-                Obligation("the statement follows", kept, ("memory", "no conflict", "s")),
-            )
-        ),
+        deduced(kept, rules.square("memory", memory), given=("memory", "no conflict", "s")),
     )
     return Claim(
         "ours.current_from_union",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import sympy as sp
 
 from cflag_theory.claims.cfl.nonconvex.descent import past, squares
@@ -13,7 +12,7 @@ from cflag_theory.claims.engine.algebra import slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import Obligation, deduced
 
 bend = symbol("nc_bend", "C", nonnegative=True)
 x = symbol("nc_step_share", "x", nonnegative=True)
@@ -47,9 +46,7 @@ def coefficients() -> Claim:
                     "decreases.",
                     first,
                     drift_facts,
-                    Proof(
-                        (Obligation("the statement follows", first, ("c_pB",)),),
-                    ),
+                    deduced(first, given=("c_pB",)),
                 ),
             ),
             Part(
@@ -59,16 +56,7 @@ def coefficients() -> Claim:
                     "positive, and (32) says nothing.",
                     second,
                     uniform,
-                    Proof(
-                        (
-                            Obligation("gain", product, ("better", "p")),
-                            Obligation(
-                                "the statement follows",
-                                second,
-                                ("gain", "p", "1/t"),
-                            ),
-                        )
-                    ),
+                    deduced(second, Obligation("gain", product, ("better", "p")), given=("gain", "p", "1/t")),
                 ),
             ),
             _shorter_steps(),
@@ -99,7 +87,7 @@ def _shorter_steps() -> Part:
             "x/(1 - x) + c_pB - 1 - p_t/2 < 0: a shorter step makes (32) a descent when c_pB < 1 + p_t/2.",
             goal,
             known,
-            Proof((Obligation("the statement follows", goal, ("p", "short"), certificate),)),
+            deduced(goal, given=("p", "short"), certificate=certificate),
         ),
     )
 
@@ -130,13 +118,12 @@ def weights() -> Claim:
                     "with q* C = (1 + L^2) D^2 - R^2/2.",
                     interior,
                     (*known, Fact("R", at_most(R2, 2 * a), "2 (1 + L^2) D^2 >= R^2.")),
-                    Proof(
-                        (
-                            JENSEN,
-                            Obligation("alike", alike, ("Jensen",)),
-                            Obligation("one variable", quadratic, ("q*",)),
-                            Obligation("the statement follows", interior, ("alike", "one variable", "C")),
-                        )
+                    deduced(
+                        interior,
+                        JENSEN,
+                        Obligation("alike", alike, ("Jensen",)),
+                        Obligation("one variable", quadratic, ("q*",)),
+                        given=("alike", "one variable", "C"),
                     ),
                     (best, bent),
                 ),
@@ -147,12 +134,7 @@ def weights() -> Claim:
                     "If 2 (1 + L^2) D^2 <= R^2, it is least at p_t = 1, FedAvg.",
                     alone,
                     (*known, Fact("R", at_most(2 * a, R2), "2 (1 + L^2) D^2 <= R^2.")),
-                    Proof(
-                        (
-                            JENSEN,
-                            Obligation("the statement follows", alone, ("Jensen", "R")),
-                        )
-                    ),
+                    deduced(alone, JENSEN, given=("Jensen", "R")),
                 ),
             ),
         ),

@@ -22,7 +22,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setti
 from cflag_theory.claims.engine.notation import L, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Operator, index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use, deduced
 from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
 # By round: grad f, the iterates, errors and noises of clients and steps, and the means u and v of gradients and noises.
@@ -296,16 +296,11 @@ def drift_model() -> Statement:
             Fact("client", at_most(client2, G2), "E||delta_i||^2 <= G^2."),
             Fact("time", at_most(time2, D2), "E||xi_{tau,i}||^2 <= D^2."),
         ),
-        Proof(
-            (
-                rules.norm_squared("error", _drifts + _losses, E),
-                rules.square("drifts - losses", _drifts - _losses, E),
-                Obligation(
-                    "the statement follows",
-                    goal,
-                    ("error", "drifts - losses", "drifts", "losses", "client", "time"),
-                ),
-            )
+        deduced(
+            goal,
+            rules.norm_squared("error", _drifts + _losses, E),
+            rules.square("drifts - losses", _drifts - _losses, E),
+            given=("error", "drifts - losses", "drifts", "losses", "client", "time"),
         ),
         (
             Fact(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-
 from cflag_theory.claims.cfl.one_round.progress import c_B
 from cflag_theory.claims.cfl.one_round.thresholds import LEFT, QUOTIENT
 from cflag_theory.claims.cfl.symbols import eta
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.claims.engine.relation import at_most, below
-from cflag_theory.claims.engine.steps import Obligation, Proof
+from cflag_theory.claims.engine.steps import deduced
 
 
 def cfl_step() -> Claim:
@@ -21,13 +20,13 @@ def cfl_step() -> Claim:
         "If 16 eta L c + 20 eta^2 L^2 c / eta_g^2 <= 1, the left side of (22) is at most -eta.",
         reached,
         (within, Fact("enough", enough, "16 eta L c + 20 eta^2 L^2 c / eta_g^2 <= 1.")),
-        Proof((Obligation("the statement follows", reached, ("enough", "range")),)),
+        deduced(reached, given=("enough", "range")),
     )
     second = Statement(
         "If the left side of (22) is at most -eta, then 16 eta L c + 20 eta^2 L^2 c / eta_g^2 <= 1.",
         enough,
         (within, Fact("progress", reached, "The left side of (22) is at most -eta.")),
-        Proof((Obligation("the statement follows", enough, ("progress", "range")),)),
+        deduced(enough, given=("progress", "range")),
     )
     return Claim(
         "ours.cfl_step",

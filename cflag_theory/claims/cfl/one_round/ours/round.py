@@ -51,7 +51,7 @@ from cflag_theory.claims.engine.algebra import slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, k, symbol, unfold
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced
 from cflag_theory.claims.engine.terms import dot, norm, norm2
 
 mean_at_start = clients(at_start)
@@ -240,23 +240,18 @@ def cfl_round(progress: Any = 1, factor: Any = _THIRDS) -> Claim:
         "E(f(w_t) - f*) + (8 eta/mu) (e_t^2 + r_t^2) + the same terms in eta^2 and eta^3.",
         absorbed,
         (*HYPOTHESES, positive, additive),
-        Proof(
-            (
-                *_round_steps("part 1", 1, factor),
-                *averaged(rules.convex("convexity", f, w_star, w_t), over_past),
-                *averaged(rules.along("no slope", w_t - w_star, given=MINIMISER), over_past),
-                Obligation("growth", at_most(mu / 2 * rms_dist**2, gap), ("convexity", "no slope", "away")),
-                *(rules.square(f"Young: {one}", unfold(mu * rms_dist / 2 - 4 * one)) for one in (rms_error, rms_loss)),
-                Obligation(
-                    "the statement follows",
-                    absorbed,
-                    ("part 1", "growth", "mu > 0", "additive", f"Young: {rms_error}", f"Young: {rms_loss}"),
-                    slack("part 1")
-                    + eta / 2 * slack("growth")
-                    + 2 * eta * slack("additive")
-                    + eta / (2 * slack("mu > 0")) * (slack(f"Young: {rms_error}") + slack(f"Young: {rms_loss}")),
-                ),
-            )
+        deduced(
+            absorbed,
+            *_round_steps("part 1", 1, factor),
+            *averaged(rules.convex("convexity", f, w_star, w_t), over_past),
+            *averaged(rules.along("no slope", w_t - w_star, given=MINIMISER), over_past),
+            Obligation("growth", at_most(mu / 2 * rms_dist**2, gap), ("convexity", "no slope", "away")),
+            *(rules.square(f"Young: {one}", unfold(mu * rms_dist / 2 - 4 * one)) for one in (rms_error, rms_loss)),
+            given=("part 1", "growth", "mu > 0", "additive", f"Young: {rms_error}", f"Young: {rms_loss}"),
+            certificate=slack("part 1")
+            + eta / 2 * slack("growth")
+            + 2 * eta * slack("additive")
+            + eta / (2 * slack("mu > 0")) * (slack(f"Young: {rms_error}") + slack(f"Young: {rms_loss}")),
         ),
         DEFINITIONS,
     )

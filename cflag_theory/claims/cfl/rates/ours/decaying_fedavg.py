@@ -29,7 +29,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, deduced
 
 s = symbol("delay", "s", positive=True)
 M = symbol("M_decay", "M", nonnegative=True)
@@ -109,13 +109,12 @@ def moved_minimiser(constant: Any = 1) -> Statement:
         "E||w_delta - w*||^2 <= G^2/(N mu^2), w_delta in the place of w_t.",
         goal,
         (),
-        Proof(
-            (
-                *averaged("f(w*)", rules.convex("f at w*", f, x, sp.S.Zero)),
-                *averaged("f(w_delta)", rules.convex("f at w_delta", f, sp.S.Zero, x), MINIMUM),
-                *averaged("difference", rules.square("||grad f - mu x||^2", g - convexity * x)),
-                Obligation("the statement follows", goal, ("f(w*)", "f(w_delta)", "difference", "gradient")),
-            )
+        deduced(
+            goal,
+            *averaged("f(w*)", rules.convex("f at w*", f, x, sp.S.Zero)),
+            *averaged("f(w_delta)", rules.convex("f at w_delta", f, sp.S.Zero, x), MINIMUM),
+            *averaged("difference", rules.square("||grad f - mu x||^2", g - convexity * x)),
+            given=("f(w*)", "f(w_delta)", "difference", "gradient"),
         ),
         (
             Fact(
@@ -148,14 +147,13 @@ def exact_mean(share: Any = 1) -> Statement:
         "coordinate).",
         goal,
         (),
-        Proof(
-            (
-                averaged_drifts,
-                Instance("T rounds", "mean", k, T),
-                Obligation("square", squared, ("T rounds",)),
-                rules.mean("squares", expectation, given="square"),
-                Obligation("the statement follows", goal, ("squares", "variance")),
-            )
+        deduced(
+            goal,
+            averaged_drifts,
+            Instance("T rounds", "mean", k, T),
+            Obligation("square", squared, ("T rounds",)),
+            rules.mean("squares", expectation, given="square"),
+            given=("squares", "variance"),
         ),
         (
             Fact("no drift", equal(drift_sum(0, draw), 0), "An empty sum."),

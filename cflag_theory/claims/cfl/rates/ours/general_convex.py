@@ -32,7 +32,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Source, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, unfold
 from cflag_theory.claims.engine.relation import Relation, at_most
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, deduced
 
 bias2_at = sequence("bias2_at", r"\mathbb{E}\|b_{@}\|^2", nonnegative=True)
 noise2_at = sequence("noise2_at", r"\mathbb{E}\|n_{@}\|^2", nonnegative=True)

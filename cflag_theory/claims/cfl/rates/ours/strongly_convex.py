@@ -23,7 +23,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Pairs, Part, Source, Statement, setting
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use, deduced
 from cflag_theory.claims.engine.terms import dot, function, norm2, vector
 
 # One round: x = w_t - w*, u = x - eta grad f(w_t) and the bias b_t depend on the earlier draws, the noise n_t on new
@@ -310,18 +310,17 @@ def bias_bound() -> Statement:
         "In the model of part round: ||b_t||_2 <= sqrt((G^2 + D^2 sum_{tau<t} p_tau^2)/N) + (1 - p_t) R = beta.",
         goal,
         (Fact("loss", at_most(loss_root, past * R), "Assumption 4: each of the losses is at most R, p_tau >= 0."),),
-        Proof(
-            (
-                *averaged("b^2", rules.rewrite("||b||^2", norm2(b), given=BIAS)),
-                rules.cauchy_schwarz_mean("<drift, loss>", over_past, drift, loss),
-                Obligation(
-                    "squares",
-                    at_most(b2, moments[0] + 2 * drift_root * loss_root + moments[1]),
-                    ("b^2", "<drift, loss>"),
-                ),
-                rules.square_root("parts", unfold(b_root), unfold(whole), given="squares"),
-                Obligation("the statement follows", goal, ("parts", "loss", "sum")),
-            )
+        deduced(
+            goal,
+            *averaged("b^2", rules.rewrite("||b||^2", norm2(b), given=BIAS)),
+            rules.cauchy_schwarz_mean("<drift, loss>", over_past, drift, loss),
+            Obligation(
+                "squares",
+                at_most(b2, moments[0] + 2 * drift_root * loss_root + moments[1]),
+                ("b^2", "<drift, loss>"),
+            ),
+            rules.square_root("parts", unfold(b_root), unfold(whole), given="squares"),
+            given=("parts", "loss", "sum"),
         ),
         (
             Fact(

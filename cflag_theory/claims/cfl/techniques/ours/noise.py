@@ -32,7 +32,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.operators import mean_over
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, deduced
 from cflag_theory.claims.engine.terms import norm, norm2, vector
 
 # Lemma A.1 with what a round leaves besides progress, in (23) c_1^t eta + c_2^t eta^2 + phi_t.
@@ -89,19 +89,18 @@ def linear_rate(constant: Any = 1) -> Claim:
     relation = equal(eta * total(k), q * d(0) - omega(k) * d(k) + eta * rests(k))
     goal = at_most((Phi - mean_rest) * (1 - q ** (T + 1)), constant * mu * d(0) * q ** (T + 1))
     hypothesis = "summed (hypothesis)"
-    proof = Proof(
-        (
-            *powers(T + 1),
-            Induction(
-                "summed",
-                k,
-                relation,
-                Obligation("summed at 0", relation.subs({k: 0}), ("no round", "omega_0", "no rest")),
-                (Obligation("summed at k + 1", relation.subs({k: k + 1}), (hypothesis, "round", "omega", "rest")),),
-            ),
-            Instance("whole sum", "summed", k, T + 1),
-            Obligation("the statement follows", goal, ("whole sum", "Phi", "mean rest", "all weights", "last power")),
-        )
+    proof = deduced(
+        goal,
+        *powers(T + 1),
+        Induction(
+            "summed",
+            k,
+            relation,
+            Obligation("summed at 0", relation.subs({k: 0}), ("no round", "omega_0", "no rest")),
+            (Obligation("summed at k + 1", relation.subs({k: k + 1}), (hypothesis, "round", "omega", "rest")),),
+        ),
+        Instance("whole sum", "summed", k, T + 1),
+        given=("whole sum", "Phi", "mean rest", "all weights", "last power"),
     )
     statement = Statement(
         "(1/W_T) sum_{t=1}^{T+1} omega_t ((1 - mu eta) d_{t-1}/eta - d_t/eta + r_t) <= mu d_0 q^(T+1)/(1 - q^(T+1)) + "
@@ -130,17 +129,12 @@ def interpolation(constant: Any = 1) -> Claim:
     tilted2 = DIFFERENCE2 - 2 * convexity * (grad_x_dot_h - grad_y_dot_h) + convexity**2 * h2
     goal = at_most(constant * tilted2 / (2 * excess) + convexity * h2 / 2, f_x - f_y - grad_y_dot_h)
     lower = x + (convexity * (x - y) - difference) / excess
-    proof = Proof(
-        (
-            rules.smooth("down", f, x, lower),
-            rules.convex("under", f, y, lower),
-            rules.square("tilted", convexity * (x - y) - difference),
-            Obligation(
-                "the statement follows",
-                goal,
-                ("down", "under", "tilted", "L"),
-            ),
-        )
+    proof = deduced(
+        goal,
+        rules.smooth("down", f, x, lower),
+        rules.convex("under", f, y, lower),
+        rules.square("tilted", convexity * (x - y) - difference),
+        given=("down", "under", "tilted", "L"),
     )
     statement = Statement(
         "(mu/2) ||x - y||^2 + ||grad f(x) - grad f(y) - mu (x - y)||^2/(2 (L - mu)) <= f(x) - f(y) - <grad f(y), x - "
@@ -166,12 +160,11 @@ def separation(constant: Any = 1) -> Claim:
         "E||sum_i Xi_i||^2 <= tau (1 + M) sum_i ||xi_i||^2 + tau^2 sigma^2 for any dependence.",
         goal,
         (VARIANCES,),
-        Proof(
-            (
-                *averaged(rules.jensen("sum", summed, Xi), over_past),
-                rules.exchange("each", over_past, summed, norm2(Xi)),
-                Obligation("the statement follows", goal, ("sum", "each", "variance")),
-            )
+        deduced(
+            goal,
+            *averaged(rules.jensen("sum", summed, Xi), over_past),
+            rules.exchange("each", over_past, summed, norm2(Xi)),
+            given=("sum", "each", "variance"),
         ),
     )
     uncorrelated = Fact(
@@ -183,12 +176,7 @@ def separation(constant: Any = 1) -> Claim:
         "before nu_i, as in (14) and (17).",
         bound,
         (uncorrelated,),
-        Proof(
-            (
-                rules.square("difference", summed(2 * m - Xi), over_past),
-                Obligation("the statement follows", bound, ("difference", "martingale")),
-            )
-        ),
+        deduced(bound, rules.square("difference", summed(2 * m - Xi), over_past), given=("difference", "martingale")),
     )
     return Claim(
         "ours.cfl_separation",
@@ -217,14 +205,13 @@ def moments_on_the_run(constant: Any = 3) -> Claim:
         at_most(mean_time2, D2 + A2 * grad2),
         "||xi_{t,i}(w)||^2 <= D^2 + A^2 ||grad f(w)||^2 likewise.",
     )
-    proof = Proof(
-        (
-            rules.square("a", gradient + client_drift, over_past),
-            rules.square("b", gradient + time_drift, over_past),
-            rules.square("c", client_drift - time_drift, over_past),
-            *averaged(rules.jensen("rounds", rounds, xi(tau, client)), over_past),
-            Obligation("the statement follows", goal, ("a", "b", "c", "rounds", "client drift", "time drift")),
-        )
+    proof = deduced(
+        goal,
+        rules.square("a", gradient + client_drift, over_past),
+        rules.square("b", gradient + time_drift, over_past),
+        rules.square("c", client_drift - time_drift, over_past),
+        *averaged(rules.jensen("rounds", rounds, xi(tau, client)), over_past),
+        given=("a", "b", "c", "rounds", "client drift", "time drift"),
     )
     statement = Statement(
         "E||sum_tau p_tau grad f_{tau,i}(w)||^2 <= 3 ((1 + A^2 + B^2) E||grad f(w)||^2 + G^2 + D^2) at w = w_t or "

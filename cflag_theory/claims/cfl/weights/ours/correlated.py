@@ -31,7 +31,7 @@ from cflag_theory.claims.engine.algebra import residual
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, deduced
 
 #: t - 2.
 m = further + 1
@@ -274,7 +274,7 @@ def least(factor: Any = 1) -> Claim:
         "x^T Q x >= D^2 (1-alpha) / (1+alpha) ||x||^2 for every t and x.",
         goal,
         (),
-        Proof((least_eigenvalue(), Obligation("the statement follows", goal, ("least eigenvalue",)))),
+        deduced(goal, least_eigenvalue(), given=("least eigenvalue",)),
         VECTOR,
     )
     return Claim(

@@ -31,7 +31,7 @@ from cflag_theory.claims.engine.algebra import residual, slack, square
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, deduced
 from cflag_theory.claims.engine.terms import norm, norm2
 
 R = symbol("R", "R", nonnegative=True)
@@ -148,7 +148,7 @@ def largest_constant(factor: Any = 1) -> Claim:
                     "are not negative and C <= A.",
                     goal,
                     (below_A,),
-                    Proof((Obligation("the statement follows", goal, uses),)),
+                    deduced(goal, given=uses),
                     C_BOUNDS,
                 ),
             ),
