@@ -17,7 +17,7 @@ from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part,
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, i, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, shown
 from cflag_theory.claims.engine.terms import dot, norm
 
 __all__ = ["N_T", "Lambda_i", "N", "memory", "p_i"]
@@ -84,12 +84,7 @@ def line2() -> Claim:
     repair = Repair(
         "typo",
         "return alpha grad_f_memory + x_t - x_{t,E}^i",
-        Statement(
-            "The same for alpha grad_f_memory + x_t - x_{t,E}^i.",
-            mended,
-            (MEAN_DRIFT,),
-            deduced(mended, given=("(22)",)),
-        ),
+        shown("The same for alpha grad_f_memory + x_t - x_{t,E}^i.", mended, given=("(22)",), under=(MEAN_DRIFT,)),
     )
     printed = Statement(
         "Returning alpha grad_f_memory + x_{t,E}^i, line 12 of Algorithm 1 makes the round update (24).",
@@ -118,12 +113,7 @@ def line4() -> Claim:
         "typo",
         "divide by beta: the line computes beta a_i, and lines 5, 8 and 10 take it for a_i; then line 13 must read "
         "beta_{t,i} a_i",
-        Statement(
-            "Line 4 divided by beta is a_i.",
-            mended,
-            (drift,),
-            deduced(mended, given=("(20)",)),
-        ),
+        shown("Line 4 divided by beta is a_i.", mended, given=("(20)",), under=(drift,)),
     )
     printed = Statement(
         "a_i of line 4 is the a_i = sum_{k<E} grad g_i'(x_{t,k}^i) of Sec. 5.", equal(computed, a_sum), (drift,)
@@ -147,12 +137,12 @@ def line8() -> Claim:
     repair = Repair(
         "typo",
         "multiply by beta; not in addition to line 4's repair",
-        Statement(
+        shown(
             "beta times line 8 is beta_{t,i} of Table 1.",
             goal,
-            (TRANSFERENCE,),
-            deduced(goal, given=("line 4", "line 5")),
-            known,
+            given=("line 4", "line 5"),
+            under=(TRANSFERENCE,),
+            where=known,
         ),
     )
     printed = Statement(
@@ -178,12 +168,8 @@ def line10() -> Claim:
     repair = Repair(
         "typo",
         "divide Lambda_{t,i} of line 5 by beta; not in addition to line 4's repair",
-        Statement(
-            "The same with Lambda_{t,i} / beta.",
-            goal,
-            (INTERFERENCE,),
-            deduced(goal, given=("line 5",)),
-            (SEEN_PRODUCT,),
+        shown(
+            "The same with Lambda_{t,i} / beta.", goal, given=("line 5",), under=(INTERFERENCE,), where=(SEEN_PRODUCT,)
         ),
     )
     printed = Statement(
@@ -246,13 +232,13 @@ def _bounded() -> Part:
     small = Fact("K", at_most(epsilon, 1), "K >= (1 - alpha) / (4 beta), so that epsilon <= 1.")
     rate = Fact("alpha", below(alpha, 1), "alpha < 1 = 1/L.")
     beyond = below(K, grown)
-    refutation = Statement(
+    refutation = shown(
         "N = 2, p_i = 1/2, E = 1, L = 1, f_i = x^2/2, x_t = 1, g_1 = epsilon x, g_2 = x, a memory of everything: no "
         "gradient at x_t is longer than 1, both clients transfer, and by lines 4-14 x_t - x_{t+1} = alpha + "
         "(1 - alpha)(1 + epsilon)^2 / (4 beta epsilon), which exceeds any K for small epsilon.",
         beyond,
-        (rate, chosen, small),
-        deduced(beyond, given=("epsilon",)),
+        given=("epsilon",),
+        under=(rate, chosen, small),
     )
     return Part(
         "bounded",

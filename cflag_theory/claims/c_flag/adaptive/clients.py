@@ -17,7 +17,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, 
 from cflag_theory.claims.engine.notation import L, alpha, beta, bias, draw, draws, grad_f, i, m, omega, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced, shown
 from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
 N = symbol("N", "N", positive=True, integer=True)
@@ -118,14 +118,11 @@ def eq184() -> Claim:
     second = Statement(
         "E Gamma(t) = sum_i p_i E Gamma_i,av(t), (185).",
         means,
-        (drawn,),
-        deduced(
-            means,
-            rules.at("any draw", draw, omega, given="(184)"),
-            rules.mean("mean", draws, given="any draw"),
-            rules.exchange("term by term", draws, total, weight_of(i) * _Gamma_of(i, omega)),
-            given=("mean", "term by term"),
-        ),
+        rules.at("any draw", draw, omega, given="(184)"),
+        rules.mean("mean", draws, given="any draw"),
+        rules.exchange("term by term", draws, total, weight_of(i) * _Gamma_of(i, omega)),
+        given=("mean", "term by term"),
+        under=(drawn,),
     )
     return Claim("cflag.eq184", "(184)-(185)", "Average case", (Part("1", first), Part("2", second)))
 
@@ -133,21 +130,21 @@ def eq184() -> Claim:
 def eq188(count: Any = N) -> Claim:
     """The worst case: the upper bound, and the client's term as it is defined after (190)."""
     bound = at_most(Gamma, clients_sum(count))
-    upper = Statement(
+    upper = shown(
         "Gamma(t) <= (L beta^2 / 2) sum_i p_i^2 N ||a_i||^2 - beta (1 - L alpha) sum_i p_i Lambda_i, (187)-(188).",
         bound,
-        (),
-        deduced(bound, rules.jensen("(a)", total, weight_of(i) * a(i)), given=("(15)", "(a)")),
-        (FORGETTING,),
+        rules.jensen("(a)", total, weight_of(i) * a(i)),
+        given=("(15)", "(a)"),
+        where=(FORGETTING,),
     )
     as_defined = equal(forgetting(beta, alpha, N * plain, plain_Lambda), clients_sum(N))
     without = equal(client_sum, clients_sum(N))
-    mended = Statement(
+    mended = shown(
         "The same with Gamma_i,w = (L beta^2 / 2) p_i N ||a_i||^2 - beta (1 - L alpha) Lambda_i.",
         without,
-        (),
-        deduced(without, *_sum_over_clients(N), given=("clients",)),
-        (term(N),),
+        *_sum_over_clients(N),
+        given=("clients",),
+        where=(term(N),),
     )
     definition = Part(
         "2",
@@ -201,13 +198,13 @@ def table1_interference(reach: Any = 2) -> Claim:
     lower = at_most(client_term(alpha, alpha_i), client_term(beta, alpha))
     lowers = Part(
         "lowers",
-        Statement(
+        shown(
             "With beta_{t,i} = alpha, and alpha_t = beta_t = alpha before, the client's term does not rise, in both "
             "cases.",
             lower,
-            (INTERFERENCE, MEMORY, setting),
-            deduced(lower, given=("alpha_i", "one rate", "interference", "memory")),
-            (ALPHA_I,),
+            given=("alpha_i", "one rate", "interference", "memory"),
+            under=(INTERFERENCE, MEMORY, setting),
+            where=(ALPHA_I,),
         ),
     )
     return Claim(

@@ -10,7 +10,7 @@ from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
 from cflag_theory.claims.engine.claim import A_LIMIT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, alpha, beta, k, m, sequence, sum2, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, deduced
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, deduced, shown
 
 Lambda = symbol("Lambda", r"\Lambda_t", real=True)
 beta_star = symbol("beta_star", r"\beta_t^*", real=True)
@@ -222,12 +222,12 @@ def eq16() -> Claim:
     optimal = at_most(forgetting(beta_star, alpha), forgetting(beta, alpha))
     minimiser = Part(
         "minimiser",
-        Statement(
+        shown(
             "For given alpha and S, beta* of (16) minimises Gamma(t) over beta.",
             optimal,
-            (moving,),
-            deduced(optimal, given=("(16)",)),
-            (star,),
+            given=("(16)",),
+            under=(moving,),
+            where=(star,),
         ),
     )
     return Claim(
@@ -259,11 +259,11 @@ def _quadratic() -> Part:
         for name, of, words in (("norm", sum2_at, "||S||"), ("product", Lambda_at, "Lambda"))
         for j in (2, 3)
     )
-    mended = Statement(
+    mended = shown(
         f"With S kept fixed Gamma(t) is a quadratic polynomial in beta: {words}.",
         goal,
-        frozen,
-        deduced(goal, given=tuple(fact.name for fact in frozen)),
+        given=tuple(fact.name for fact in frozen),
+        under=frozen,
     )
     return Part(
         "quadratic",

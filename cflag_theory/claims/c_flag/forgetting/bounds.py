@@ -11,7 +11,7 @@ from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, r, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, shown
 
 t = symbol("t", "t", nonnegative=True, integer=True)
 T = symbol("T", "T", positive=True, integer=True)
@@ -118,17 +118,12 @@ def eq178(constant: Any = _CONSTANT178, slope: Any = _SLOPE178) -> Claim:
     goal = at_most(Q(), constant / L + slope * r / L * q)
     words = f"Q <= {constant} / L + {slope} (r/L) (1 - L alpha) at beta = 1/(60 L E)"
     hypotheses = (CONSTANT_STEP, STEP_SIZE)
-    mended = Statement(
-        words + ", for alpha <= 1/L.",
-        goal,
-        (*hypotheses, SMALL_STEP),
-        deduced(goal, given=("beta", "small alpha")),
-    )
-    sharpened = Statement(
+    mended = shown(words + ", for alpha <= 1/L.", goal, given=("beta", "small alpha"), under=(*hypotheses, SMALL_STEP))
+    sharpened = shown(
         f"Q = {exact_constant} / L + {exact_slope} (r/L) (1 - L alpha) at beta = 1/(60 L E).",
         identity,
-        hypotheses,
-        deduced(identity, given=("beta",)),
+        given=("beta",),
+        under=hypotheses,
     )
     repair = Repair(
         "needs-hypothesis",
@@ -244,12 +239,7 @@ def eq164(slip: Any = L) -> Claim:
         Repair(
             "typo",
             "4 beta L E in place of 4 beta L^2 E: with L^2 the line fails for L < 1",
-            Statement(
-                "(163) = (164) with 4 beta L E + 2 beta L E + 1.",
-                mended,
-                (positive,),
-                deduced(mended, given=("Z > 0",)),
-            ),
+            shown("(163) = (164) with 4 beta L E + 2 beta L E + 1.", mended, given=("Z > 0",), under=(positive,)),
         ),
     )
     # (165) without its constant: brackets of Delta and of T omega^2.
@@ -269,12 +259,13 @@ def eq164(slip: Any = L) -> Claim:
     certificate = slack("Delta") * (room.subs(E, shift) + tail) * beta * E / slack("Z > 0") + T * omega2 * (
         room_noise.subs(E, shift) + beta * E * tail
     )
-    repaired = Statement(
+    repaired = shown(
         "(164) <= (72 + 14 r) E^4 [(beta^3 L^3 + 3 beta L + 1) / (1 - 80 beta^3 L^3 E^3 - 10 beta L E) Delta + T "
         "(beta^4 L^3 + beta^2 L + beta (beta L + 1)) omega^2].",
         bounded,
-        (steps, positive, falls),
-        deduced(bounded, given=("E", "Z > 0", "Delta"), certificate=certificate),
+        given=("E", "Z > 0", "Delta"),
+        certificate=certificate,
+        under=(steps, positive, falls),
     )
     second = Part(
         "2",

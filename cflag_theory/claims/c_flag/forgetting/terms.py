@@ -40,7 +40,7 @@ from cflag_theory.claims.engine.notation import (
     x_t,
 )
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import deduced
+from cflag_theory.claims.engine.steps import deduced, shown
 from cflag_theory.claims.engine.terms import dot, function, norm
 
 N = symbol("N", "N", positive=True, integer=True)
@@ -125,11 +125,12 @@ def eq151(first: Any = 32, second: Any = 2, third: Any = 4) -> Claim:
     mended1 = Statement("T1 = L beta^2 ||sum_k rho_k||^2 for beta <= 1/(4 L E).", goal1, (near,), proof1)
     best = 4 * (sp.exp(QUARTER) - 1)
     tight1 = at_most(scale * rho_sum**2, best**2 * beta**2 * L * E**2 * grad_g**2)
-    sharp1 = Statement(
+    sharp1 = shown(
         "T1 <= 16 (exp(1/4) - 1)^2 beta^2 L E^2 ||grad g(x_t)||^2, in the same range.",
         tight1,
-        (near,),
-        deduced(tight1, *rho_linear("(132)", best), given=("(132)",)),
+        *rho_linear("(132)", best),
+        given=("(132)",),
+        under=(near,),
     )
     sharpened = Sharp(
         "the right side over beta^2 L E^2 ||grad g(x_t)||^2 at beta = 1/(4 L E); a constant replaces both terms",
@@ -306,21 +307,16 @@ def eq158(first: Any = 36) -> Claim:
     total = sp.Add(*bounds.values())
     names = tuple(fact.name for fact in facts)
     goal = at_most(Gamma, total)
-    line = Statement(
-        "(157): the sum of the four bounds, given (149), (150), (151), (154) and (156).",
-        goal,
-        facts,
-        deduced(goal, given=names),
+    line = shown(
+        "(157): the sum of the four bounds, given (149), (150), (151), (154) and (156).", goal, given=names, under=facts
     )
     lead = first * beta**4 * L**3 * E**4 + 2 * beta**2 * L * E**2
     collected = (lead + r * beta * E * q * (4 * beta * L * E + 2 * beta * L * E + 1)) * grad_g**2
     identity = equal(total, collected)
-    second = Statement(
+    second = shown(
         f"(157) = (158) = [{first} beta^4 L^3 E^4 + 2 beta^2 L E^2 + r beta E (1 - L alpha)(4 beta L E + 2 beta L E + "
         "1)] ||grad g(x_t)||^2.",
         identity,
-        (),
-        deduced(identity),
     )
     return Claim(
         "cflag.eq158",
@@ -340,11 +336,8 @@ def eq160(factor: Any = 2) -> Claim:
     split = 2 * grad_union**2 + 2 * omega2
     goal = at_most(bracket() * grad_g**2, bracket() * split)
     known = (STEP_SIZE, LEMMA11)
-    mended = Statement(
-        "(158) <= (159) for alpha <= 1/L.",
-        goal,
-        (*known, SMALL_STEP),
-        deduced(goal, given=("Lemma 11", "small alpha")),
+    mended = shown(
+        "(158) <= (159) for alpha <= 1/L.", goal, given=("Lemma 11", "small alpha"), under=(*known, SMALL_STEP)
     )
     printed = Statement(
         "(158) <= (159): ||grad g(x_t)||^2 replaced by 2 ||grad h~(x_t)||^2 + 2 omega^2 behind the bracket.",
@@ -352,12 +345,10 @@ def eq160(factor: Any = 2) -> Claim:
         known,
     )
     doubled = equal(bracket() * split, sp.expand(factor * bracket()) * (grad_union**2 + omega2))
-    second = Statement(
+    second = shown(
         "(159) = (160): the bracket doubled, to 72 beta^4 L^3 E^4 + 4 beta^2 L E^2 + 2 r beta E (1 - L alpha)(6 beta L "
         "E + 1) = Q.",
         doubled,
-        (),
-        deduced(doubled),
     )
     repair = Repair(
         "needs-hypothesis",

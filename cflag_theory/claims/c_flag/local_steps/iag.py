@@ -29,7 +29,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, S
 from cflag_theory.claims.engine.notation import E, L, beta, components, grad_g, j, k, unfold, x_t
 from cflag_theory.claims.engine.operators import Largest
 from cflag_theory.claims.engine.relation import at_most
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, deduced
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, deduced, shown
 from cflag_theory.claims.engine.terms import norm
 
 _QUARTER, _TWELFTH = sp.Rational(1, 4), sp.Rational(1, 12)
@@ -144,11 +144,12 @@ def eq105(constant: Any = 2) -> Claim:
         proof,
     )
     mended = at_most(L * gap_mean(k), L * (table_mean(k) + drift(k)))
-    repaired = Statement(
+    repaired = shown(
         "(102) <= (103) with ||x_{t,tau} - x_t|| + ||x_{t,l} - x_t|| in the brackets.",
         mended,
-        (STEPS,),
-        deduced(mended, *split, given=("(103)",)),
+        *split,
+        given=("(103)",),
+        under=(STEPS,),
     )
     second = Statement(
         "(102) <= (103) as printed, with ||x_{t,tau} - x_t|| twice in the brackets.",
@@ -233,31 +234,20 @@ def eq126() -> Claim:
     at_l = Fact("(121)", at_most(drift(k), 4 * l_th), "The induction hypothesis (121) at l.")
     hypotheses = (step_range(_QUARTER), STEPS)
     put_in = at_most(drift(k) + 2 * beta * grad_g + beta * L * (drift(k) + before(k)), first_line)
-    first = Statement(
+    first = shown(
         "Step (a), (123) <= (124): drift(l) and max_{b<=l-1} drift(b) are at most 4 beta l ||grad g(x_t)||.",
         put_in,
-        (*hypotheses, at_l),
-        deduced(
-            put_in,
-            *path_bound("all points up to l", sp.Integer(4), _QUARTER),
-            *earlier_points(),
-            given=("(121)", "earlier points", "all points up to l"),
-        ),
-        (UP_TO_K,),
+        *path_bound("all points up to l", sp.Integer(4), _QUARTER),
+        *earlier_points(),
+        given=("(121)", "earlier points", "all points up to l"),
+        under=(*hypotheses, at_l),
+        where=(UP_TO_K,),
     )
     collected = at_most(first_line, second_line)
-    second = Statement(
-        "Step (b), (124) <= (125).",
-        collected,
-        (STEPS,),
-        deduced(collected, given=("k",)),
-    )
+    second = shown("Step (b), (124) <= (125).", collected, given=("k",), under=(STEPS,))
     closed = at_most(second_line, 4 * beta * (k + 1) * grad_g)
-    third = Statement(
-        "Step (c), (125) <= (126) = 4 beta (l + 1) ||grad g(x_t)||.",
-        closed,
-        hypotheses,
-        deduced(closed, given=("beta",)),
+    third = shown(
+        "Step (c), (125) <= (126) = 4 beta (l + 1) ||grad g(x_t)||.", closed, given=("beta",), under=hypotheses
     )
     return Claim(
         "cflag.eq126",
@@ -286,12 +276,14 @@ def eq129(constant: Any = 4) -> Claim:
         given: tuple[str, ...] = ("earlier points", "all points up to k")
         if count != k:
             given += ("k",)
-        return Statement(
+        return shown(
             words,
             goal,
-            hypotheses,
-            deduced(goal, *path_bound("all points up to k", value, _TWELFTH), *earlier_points(), given=given),
-            (UP_TO_K,),
+            *path_bound("all points up to k", value, _TWELFTH),
+            *earlier_points(),
+            given=given,
+            under=hypotheses,
+            where=(UP_TO_K,),
         )
 
     best = 12 * (sp.exp(_TWELFTH) - 1)
@@ -309,12 +301,7 @@ def eq129(constant: Any = 4) -> Claim:
         hypotheses,
     )
     mended = at_most(left, (u + 12 * beta**2 * L**2 * E**2) * grad_g)
-    repaired = Statement(
-        "... <= (beta L E + 12 beta^2 L^2 E^2) ||grad g(x_t)||, with equality.",
-        mended,
-        hypotheses,
-        deduced(mended),
-    )
+    repaired = shown("... <= (beta L E + 12 beta^2 L^2 E^2) ||grad g(x_t)||, with equality.", mended, under=hypotheses)
     repair = Repair("typo", "drop ||grad g(x_t)|| inside the bracket", repaired)
     words = "the constant of beta E ||grad g(x_t)|| that bounds the maximum, with k in place of E"
     return Claim(

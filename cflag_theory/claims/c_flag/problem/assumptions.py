@@ -10,7 +10,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, alpha, beta, grad_g, symbol, x_t
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, deduced
+from cflag_theory.claims.engine.steps import Obligation, deduced, shown
 from cflag_theory.claims.engine.terms import function, norm, vector
 
 # Assumption 2 at one client and one x; kappa = ||(A_memory - A) A^{-1}|| for a quadratic f_i with Hessian A.
@@ -126,17 +126,14 @@ def assumption3(step: Any = FAMILY_ALPHA) -> Claim:
         "necessary wherever the run meets such a point",
         mended,
     )
-    family = Statement(
+    family = shown(
         "N = 1, E = 1, f = x^2/2 kept whole in memory, g = (x - 1)^2/2, x_0 = 2, alpha = 1/2 and beta = c/sqrt(T): "
         "x_1 = 1 - beta, so for every r_i the first round breaks the bound as soon as beta < 1/(1 + r_i).",
         below(r_i * grad_g, memory_i),
-        (Fact("T", below(beta * (1 + r_i), 1), "beta (1 + r_i) < 1, that is T > c^2 (1 + r_i)^2."),),
-        deduced(
-            below(r_i * grad_g, memory_i),
-            Obligation("first round", equal(x_1, 1 - beta), ("x_1", "alpha")),
-            given=("first round", "grad f", "grad g", "T"),
-        ),
-        (
+        Obligation("first round", equal(x_1, 1 - beta), ("x_1", "alpha")),
+        given=("first round", "grad f", "grad g", "T"),
+        under=(Fact("T", below(beta * (1 + r_i), 1), "beta (1 + r_i) < 1, that is T > c^2 (1 + r_i)^2."),),
+        where=(
             Fact("alpha", equal(alpha, step), "alpha = 1/2, within alpha < 2/(L(1 + m)) = 2."),
             Fact("x_1", equal(x_1, 2 - 2 * alpha - beta), "The round update (24) from x_0 = 2."),
             Fact("grad f", equal(memory_i, x_1), "grad f_memory(x_1) = x_1, which is positive."),

@@ -39,7 +39,7 @@ from cflag_theory.claims.engine.notation import (
 from cflag_theory.claims.engine.notation import x as iterate
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, deduced, shown
 from cflag_theory.claims.engine.terms import dot, vector
 
 #: The direction of the coordinate.
@@ -78,11 +78,11 @@ def eq7() -> Claim:
         (MEAN_DRIFT,),
     )
     mended = equal(x - alpha * grad_f_memory - (x - x_mean), update)
-    repaired = Statement(
+    repaired = shown(
         "x_{t+1} = x_t - alpha grad_f_memory - sum_i p_i (x_t - x_{t,E}^i) is the round update (24).",
         mended,
-        (MEAN_DRIFT,),
-        deduced(mended, given=("(22)",)),
+        given=("(22)",),
+        under=(MEAN_DRIFT,),
     )
     repair = Repair("typo", "replace beta_t x_{t,E}^i in the last sum by x_t - x_{t,E}^i", repaired)
     return Claim("cflag.eq7", "(7)", "Server update of the main text", (Part("1", printed, repair),))
@@ -99,11 +99,11 @@ def alg1() -> Claim:
         (MEAN_DRIFT,),
     )
     mended = equal(x - (x - x_mean + alpha * grad_f_memory), update)
-    repaired = Statement(
+    repaired = shown(
         "Line 12 with Delta_i = x_t - x_{t,E}^i + alpha grad_f_memory is the round update (24).",
         mended,
-        (MEAN_DRIFT,),
-        deduced(mended, given=("(22)",)),
+        given=("(22)",),
+        under=(MEAN_DRIFT,),
     )
     repair = Repair("typo", "transmit Delta_i = x_t - (x_{t,E}^i - alpha grad_f_memory)", repaired)
     return Claim(
@@ -179,8 +179,8 @@ def eq25() -> Claim:
     second = Statement(
         "The round update with grad_f_memory written as sum_i p_i grad f_i_memory, that is (24) = (25).",
         expanded,
-        (round_update, definition),
-        deduced(expanded, given=("(24)", "(6)")),
+        given=("(24)", "(6)"),
+        under=(round_update, definition),
     )
     return Claim(
         "cflag.eq25",

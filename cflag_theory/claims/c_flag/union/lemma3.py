@@ -43,7 +43,7 @@ from cflag_theory.claims.engine.notation import (
     x_t,
 )
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, shown
 from cflag_theory.claims.engine.terms import dot, norm2, vector
 
 # One coordinate of a round, for (68).
@@ -152,26 +152,23 @@ def _refutation() -> Statement:
     first, last, now = line(0), line(T), line(t)
     goal = below(60 / T * (_loss(first) - _loss(last)), (now - sp.Rational(1, 2)) ** 2)
     moved = line(k) - step * line(k) - step * (line(k) - 1) * (2 - step)
-    return Statement(
+    return shown(
         f"Algorithm 1 with N = 1, f_memory = x^2/2, g = x^2/2 - x, |M| = |C| = 1, E = 2, alpha = beta = 1/60 = "
         f"1/(30 L E) stays at x_0 = {rest}, where grad f_memory + S = 0. So the right side of (11) is 0 for every T, "
         f"and ||grad h~(x_t)||^2 = {floor} for every t.",
         goal,
-        (Fact("start", equal(first, rest), f"x_0 = {rest}."),),
-        deduced(
-            goal,
-            Induction(
-                "at rest",
-                k,
-                at(k),
-                base=Obligation("at rest at 0", at(sp.S.Zero), ("start",)),
-                step=(Obligation("at rest from t to t + 1", at(k + 1), ("round", "at rest (hypothesis)")),),
-            ),
-            Instance("at t", "at rest", k, t),
-            Instance("at T", "at rest", k, T),
-            given=("start", "at t", "at T"),
+        Induction(
+            "at rest",
+            k,
+            at(k),
+            base=Obligation("at rest at 0", at(sp.S.Zero), ("start",)),
+            step=(Obligation("at rest from t to t + 1", at(k + 1), ("round", "at rest (hypothesis)")),),
         ),
-        (
+        Instance("at t", "at rest", k, t),
+        Instance("at T", "at rest", k, T),
+        given=("start", "at t", "at T"),
+        under=(Fact("start", equal(first, rest), f"x_0 = {rest}."),),
+        where=(
             Fact(
                 "round",
                 equal(line(k + 1), moved),
@@ -213,15 +210,16 @@ def lemma3_remark() -> Claim:
     stationary = Fact("stationary", equal(grad_h2, 0), "grad h~(x_t) = 0.")
     words = "Where grad h~(x_t) = 0, the point that Lemma 3 promises in the limit, also grad g(x_t) = 0"
     certificate = share**2 * slack("memory") + 2 * share * slack("s") * slack("no conflict") - residual("stationary")
-    repaired = Statement(
+    repaired = shown(
         f"{words}, if memory and current data do not conflict there, with h~ = s f_memory + (1 - s) g and s < 1.",
         goal,
-        (stationary, NO_CONFLICT, Fact("s", below(share, 1), "s = |M| / (|M| + |C|) < 1: there are current data.")),
-        deduced(
-            goal,
-            rules.square("memory", memory),
-            given=("memory", "stationary", "no conflict", "s"),
-            certificate=certificate / slack("s") ** 2,
+        rules.square("memory", memory),
+        given=("memory", "stationary", "no conflict", "s"),
+        certificate=certificate / slack("s") ** 2,
+        under=(
+            stationary,
+            NO_CONFLICT,
+            Fact("s", below(share, 1), "s = |M| / (|M| + |C|) < 1: there are current data."),
         ),
     )
     part = Part(

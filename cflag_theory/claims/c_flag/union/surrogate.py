@@ -48,7 +48,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, S
 from cflag_theory.claims.engine.notation import E, L, beta, clients, i, j, t, unfold
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced, shown
 from cflag_theory.claims.engine.terms import dot, norm, norm2
 
 #: What others name by this module.
@@ -157,11 +157,11 @@ def eq71(lead: Any = 15, inverse_limit: Any = 4) -> Claim:
     u = beta * L * E
     fact = Fact("range", at_most(u, 1 / sp.sympify(inverse_limit)), f"beta <= 1/({inverse_limit} L E).")
     goal = at_most(10 * u + 80 * u**3, lead * u)
-    printed = Statement(
+    printed = shown(
         f"10 u + 80 u^3 <= {lead} u with u = beta L E, for beta <= 1/({inverse_limit} L E).",
         goal,
-        (fact,),
-        deduced(goal, given=("range",)),
+        given=("range",),
+        under=(fact,),
     )
     return Claim(
         "cflag.eq71",
@@ -220,11 +220,11 @@ def eq74() -> Claim:
         "The right side of (74) is the desired one, that of (66).", equal(60 * L / T * printed_sum, wanted)
     )
     mended = equal(60 * L / T * round_sum(T), wanted)
-    repaired = Statement(
+    repaired = shown(
         "(60 L / T) sum_{t=0}^{T-1} (h~(x_t) - h~(x_{t+1})) is the right side of (66).",
         mended,
-        (),
-        deduced(mended, rules.telescoping("telescoped", s, T, unfold(h(s))), given=("telescoped",)),
+        rules.telescoping("telescoped", s, T, unfold(h(s))),
+        given=("telescoped",),
     )
     repair = Repair("typo", "sum h~(x_t) - h~(x_{t+1}), not h~(x_0) - h~(x_T)", repaired)
     return Claim(

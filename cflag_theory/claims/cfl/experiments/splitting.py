@@ -9,7 +9,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statemen
 from cflag_theory.claims.engine.notation import sequence, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import deduced
+from cflag_theory.claims.engine.steps import shown
 
 # Algorithm 5 with classes a and b left, and the class that is deleted.
 theta_a = symbol("theta_a", r"\theta_a", positive=True)
@@ -62,12 +62,13 @@ def alg5() -> Claim:
         ),
     )
     goal = equal(new_sum, 1)
-    repaired = Statement(
+    repaired = shown(
         "theta'_j = theta_j / sum_{l != i} theta_l, with the sum taken before the loop, sums to one over j != i, for "
         "any number of classes.",
         goal,
-        proof=deduced(goal, rules.mean("all classes", remaining, given="line 2"), given=("all classes", "rest")),
-        definitions=(
+        rules.mean("all classes", remaining, given="line 2"),
+        given=("all classes", "rest"),
+        where=(
             Fact("rest", equal(rest, remaining(theta)), "The sum, taken once."),
             Fact("line 2", equal(new, theta / rest), "Line 2 with the sum taken once.", (j,)),
         ),
@@ -97,13 +98,13 @@ def alg5() -> Claim:
 def renormalize(factor: Any = 1) -> Claim:
     """What the printed Algorithm 5 does; `factor` scales the shrinking of the gap."""
     goal = equal(1 - running_after, factor * (1 - running) * (1 - theta_j / running))
-    one = Statement(
+    one = shown(
         "For positive weights that sum to one: while the printed loop runs, 1 - s with s the sum over j != i shrinks "
         "by the factor 1 - theta_j / s with every class j; s starts at 1 - theta_i and stays below one while two "
         "classes or more are left.",
         goal,
-        proof=deduced(goal, given=("line 2",)),
-        definitions=(
+        given=("line 2",),
+        where=(
             Fact("line 2", equal(running_after, running - theta_j + theta_j / running), "theta_j becomes theta_j / s."),
         ),
     )
@@ -135,12 +136,12 @@ def alg6() -> Claim:
         Repair(
             "typo",
             "G = [0, ..., len(S) - 1]",
-            Statement(
+            shown(
                 "G = [0, ..., len(S) - 1] has one entry for each class.",
                 equal(entries, classes),
-                (shorter,),
-                deduced(equal(entries, classes), given=("entries", "line 2")),
-                (counted,),
+                given=("entries", "line 2"),
+                under=(shorter,),
+                where=(counted,),
             ),
         ),
     )
@@ -159,13 +160,13 @@ def alg6() -> Claim:
         Repair(
             "needs-hypothesis",
             "M ceil(N) <= sum_c |S_c|; with theta, p and G over the classes that are left, so that no pass fails",
-            Statement(
+            shown(
                 "With M ceil(N) <= sum_c |S_c| there is a datum left at every pass, and the algorithm ends after M "
                 "ceil(N) of them.",
                 something,
-                (running_loop, enough),
-                deduced(something, given=("loop", "enough data", "left")),
-                (still,),
+                given=("loop", "enough data", "left"),
+                under=(running_loop, enough),
+                where=(still,),
             ),
         ),
     )
@@ -190,12 +191,12 @@ def alg6() -> Claim:
         Repair(
             "needs-hypothesis",
             "M ceil(N) >= sum_c |S_c|, hence equality with part 2",
-            Statement(
+            shown(
                 "With M ceil(N) = sum_c |S_c| nothing is left.",
                 at_most(left, 0),
-                (ended, Fact("all data", at_most(total, M * size), "M ceil(N) >= the number of data.")),
-                deduced(at_most(left, 0), given=("ended", "all data", "left")),
-                (still,),
+                given=("ended", "all data", "left"),
+                under=(ended, Fact("all data", at_most(total, M * size), "M ceil(N) >= the number of data.")),
+                where=(still,),
             ),
         ),
     )
@@ -241,11 +242,11 @@ def setup_overlap(size_of_subset: int = 285, moves: tuple[int, int] = (213, 142)
         Repair(
             "needs-hypothesis",
             "'the whole data set' of App. C.1.1 is split, the images of the test set included",
-            Statement(
+            shown(
                 f"The whole data set, 60000 images, holds 210 disjoint subsets of size {size_of_subset}.",
                 fits,
-                needs(60000, "all of CIFAR10"),
-                deduced(fits, given=("n", "S_l", "D")),
+                given=("n", "S_l", "D"),
+                under=needs(60000, "all of CIFAR10"),
             ),
         ),
     )
@@ -289,13 +290,13 @@ def test_images_used() -> Claim:
         Fact("D", equal(images, 60000), "60000 images in all."),
         Fact("test", equal(test_images, 10000), "10000 test images."),
     )
-    statement = Statement(
+    statement = shown(
         "210 disjoint subsets of size 285 from the 60000 images of CIFAR10 contain at least 9850 of its 10000 test "
         "images.",
         goal,
-        known,
-        deduced(goal, given=("unused", "n", "S_l", "D", "test")),
-        (unused,),
+        given=("unused", "n", "S_l", "D", "test"),
+        under=known,
+        where=(unused,),
     )
     return Claim(
         "ours.cfl_test_images",

@@ -12,7 +12,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statemen
 from cflag_theory.claims.engine.notation import sequence, symbol
 from cflag_theory.claims.engine.operators import index, mean_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import deduced
+from cflag_theory.claims.engine.steps import deduced, shown
 from cflag_theory.claims.engine.terms import function, norm, vector
 
 eps = symbol("hessian_gap", r"\epsilon", nonnegative=True)
@@ -70,13 +70,12 @@ def off_the_segment() -> Statement:
     # (a^2 + b^2)(1 + c^2) = (b - a c)^2 + (a + b c)^2 with c = theta + 1/2 and b - a c = -1/12.
     c = theta + sp.Rational(1, 2)
     certificate = (sp.Rational(1, 144) + square(short + curved * c)) / (1 + square(c))
-    return Statement(
+    return shown(
         "f(w) = a(w_1) + b(w_2) with a'' = w_1 and b'' = w_2^2 on [0, 1], constant outside: convex, 1-smooth, eps = 1. "
         "Between (0, 0) and (1, 1) the gradient changes by (1/2, 1/3), the Hessian at (theta, theta) takes (1, 1) to "
         "(theta, theta^2), and these differ for every theta.",
         goal,
-        (),
-        deduced(goal, certificate=certificate),
+        certificate=certificate,
     )
 
 
@@ -157,13 +156,13 @@ def fisher_matrix(scale: Any = 1) -> Claim:
         (mean_linear,),
     )
     direct = equal(scale * mean_fisher, mean_hessian)
-    averaged = Statement(
+    averaged = shown(
         "F = E[(grad l)^2], the square inside the mean over inputs and over labels drawn from the model, is the "
         "diagonal of the Hessian of the mean loss, for linear logits.",
         direct,
-        (mean_linear,),
-        deduced(direct, given=("Hessian", "linear logits")),
-        (mean_second,),
+        given=("Hessian", "linear logits"),
+        under=(mean_linear,),
+        where=(mean_second,),
     )
     return Claim(
         "cfl.fisher",

@@ -17,7 +17,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statemen
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.operators import index, mean_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Proof, Use, deduced
+from cflag_theory.claims.engine.steps import Proof, Use, deduced, shown
 from cflag_theory.claims.engine.terms import dot, function, norm, norm2, vector
 
 #: f need not be convex; w_t, and grad f there.
@@ -126,12 +126,12 @@ def nc_eq26(first: Any = 4, second: Any = 2, limit: Any = 2) -> Claim:
     """(26), (27) and the step size that drops the sum of gradients; `first` and `second` are those of the repair."""
     dropped = at_most(-eta / 2 + L / 2 * 2 * eta**2, 0)
     small = Fact("eta", at_most(eta, 1 / (limit * L)), "eta <= 1/(2L).")
-    third = Statement(
+    third = shown(
         "With (26) and (27) as printed, the coefficient of the mean of E||sum_tau p_tau grad f_tau||^2 in (25) is at "
         "most zero for eta <= 1/(2L).",
         dropped,
-        (small,),
-        deduced(dropped, given=("eta",)),
+        given=("eta",),
+        under=(small,),
     )
     return Claim(
         "cfl.nc_eq26",

@@ -7,7 +7,7 @@ from cflag_theory.claims.cfl.symbols import eta
 from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, shown
 
 G = symbol("nc_G", "G", nonnegative=True)
 w_plus = sequence("nc_w_plus", r"\omega^+_{@}", real=True)
@@ -31,7 +31,7 @@ def floor() -> Statement:
         (Obligation("stays at t + 1", equal(L * w_plus(t + 1), G), ("stays (hypothesis)", "delta = G")),),
     )
     goal = at_most(G**2 / 2, family_grad2)
-    return Statement(
+    return shown(
         "FedAvg, and CFL with D = 0 < R, whose weights are then p_t = 1. Omega = {+G, -G}: two clients with f_{t,i} = "
         "(L/2) w^2 - delta_i w, delta_i = +-G, and f = (L/2) w^2 their mean. S = 1, and S_t = S_1 in every round, "
         "drawn once with equal chances: (3) asks the clients of S_t for their f of all earlier rounds. K = 1, no "
@@ -39,7 +39,9 @@ def floor() -> Statement:
         "1/2 the start is the client's own minimiser. A = B = sigma = 0, and L may be 1/2, so that the coefficient of "
         "(32) is negative; f_* = 0.",
         goal,
-        (Fact("start", equal(L * w_plus(0), G), "w_1 = G/L."),),
-        deduced(goal, plus, Instance("this round", "stays", t, t), given=("this round",)),
-        (Fact("delta = G", equal(w_plus(t + 1), w_plus(t) - eta * (L * w_plus(t) - G)), "Algorithm 2, K = 1."),),
+        plus,
+        Instance("this round", "stays", t, t),
+        given=("this round",),
+        under=(Fact("start", equal(L * w_plus(0), G), "w_1 = G/L."),),
+        where=(Fact("delta = G", equal(w_plus(t + 1), w_plus(t) - eta * (L * w_plus(t) - G)), "Algorithm 2, K = 1."),),
     )

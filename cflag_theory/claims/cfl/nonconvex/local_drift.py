@@ -34,7 +34,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, 
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, index
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import deduced
+from cflag_theory.claims.engine.steps import shown
 from cflag_theory.claims.engine.terms import norm
 
 # (29) to (31).
@@ -123,19 +123,16 @@ def nc_eq31(factor: Any = 2, share: Any = 16) -> Claim:
         at_most(reached2, _distance(dist_last2, 1)),
         known,
     )
-    repair2 = Statement(
+    repair2 = shown(
         "(30) with the largest of the earlier E||w_{t,i,j} - w_t||^2 and every term doubled.",
         goal,
-        known,
-        deduced(
-            goal,
-            rules.norm_squared("step", walk, *EXPECTATION),
-            rules.square("u - v", u - v, *EXPECTATION),
-            *jensen_of_round(),
-            rules.norm_squared("local", local, means, *EXPECTATION),
-            given=("step", "u - v", "Jensen", "local", "(18)", "noise", "Assumption 2", "largest"),
-        ),
-        (
+        rules.norm_squared("step", walk, *EXPECTATION),
+        rules.square("u - v", u - v, *EXPECTATION),
+        *jensen_of_round(),
+        rules.norm_squared("local", local, means, *EXPECTATION),
+        given=("step", "u - v", "Jensen", "local", "(18)", "noise", "Assumption 2", "largest"),
+        under=known,
+        where=(
             uncorrelated(step),
             Fact("largest", at_most(dist2, dist_max2), "The mean over the k steps is at most the largest."),
         ),
@@ -168,7 +165,7 @@ def nc_eq31(factor: Any = 2, share: Any = 16) -> Claim:
         (Fact("step size", at_most(8 * K**2 * eta_l**2 * c_B, 1), "8 K^2 eta_l^2 c_pB <= 1."),),
         definitions=(value,),
     )
-    repair3 = Statement(
+    repair3 = shown(
         "For 16 K^2 eta_l^2 L^2 c_pB <= 1 and one client, c_pB times the largest E||w_{t,i,k} - w_t||^2, k <= K, is "
         "at most the third line of (31), divided by L^2.",
         last,

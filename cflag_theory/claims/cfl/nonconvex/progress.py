@@ -28,7 +28,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, 
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import deduced
+from cflag_theory.claims.engine.steps import shown
 
 _HALF = sp.Rational(1, 2)
 f_now = symbol("nc_f_now", r"\mathbf{E}f(\omega_t)", E(f(w_t)), real=True)
@@ -84,11 +84,11 @@ def nc_eq32(swapped: bool = False) -> Claim:
         ),
         SMALL,
     )
-    first = Statement(
+    first = shown(
         "(32), from (25), (26), (27), (28) and (31) as printed.",
         progress(),
-        known,
-        deduced(progress(), given=tuple(fact.name for fact in known)),
+        given=tuple(fact.name for fact in known),
+        under=known,
     )
     within = Fact("p", at_most(past, 1), "0 <= p_t <= 1.")
     negative = below(coefficient(), 0)
@@ -104,11 +104,11 @@ def nc_eq32(swapped: bool = False) -> Claim:
         Repair(
             "needs-hypothesis",
             "(L^2 + 1) c_pB < 1 + p_t/2, which is the exact condition; for A = B = 0 it is L^2 < p_t/2",
-            Statement(
+            shown(
                 "For (L^2 + 1) c_pB < 1 + p_t/2 the coefficient is negative.",
                 negative,
-                (within, condition),
-                deduced(negative, given=("descent",)),
+                given=("descent",),
+                under=(within, condition),
             ),
         ),
     )
@@ -125,11 +125,11 @@ def nc_eq32(swapped: bool = False) -> Claim:
         Repair(
             "typo",
             "exchange A^2 and B^2 in c_0",
-            Statement(
+            shown(
                 "(L^2 + 1)(1 + B^2 + A^2 sum p^2) - 1 - p_t/2 is the coefficient of (32).",
                 right_c0,
-                proof=deduced(right_c0, given=("c_pB",)),
-                definitions=(definition,),
+                given=("c_pB",),
+                where=(definition,),
             ),
         ),
     )
@@ -165,13 +165,14 @@ def nc_weights(value: Any = 1) -> Claim:
     """The weights of B.5; `value` scales the printed least value of the displayed problem."""
     spread = D2 * ((1 - q) ** 2 + earlier2)
     goal = at_most(G2 + value * D2 * p_best, G2 + spread + q**2 * R2)
-    first = Statement(
+    first = shown(
         "The displayed problem min_p G^2 + D^2 sum p^2 + (1 - p_t)^2 R^2 has the weights of Lemma B.4 as its solution, "
         "and its least value is G^2 + D^2 (D^2 + (t - 1) R^2) / (t D^2 + (t - 1) R^2).",
         goal,
-        (_POSITIVE,),
-        deduced(goal, JENSEN, given=("Jensen", "p*")),
-        (_STAR,),
+        JENSEN,
+        given=("Jensen", "p*"),
+        under=(_POSITIVE,),
+        where=(_STAR,),
     )
     at_q = constant_term(G2 + D2 * ((1 - q) ** 2 + q**2 / earlier), q)
     at_star = constant_term(G2 + D2 * (p_best**2 + (1 - p_best) ** 2 / earlier), 1 - p_best)

@@ -15,7 +15,7 @@ from cflag_theory.claims.cfl.symbols import D2, R2, K, N, T, eta
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import deduced
+from cflag_theory.claims.engine.steps import shown
 
 c_0 = symbol("nc_c_0", "c_0", real=True)
 remainder = symbol("nc_remainder", r"\eta c_1+\eta^2c_2", real=True)
@@ -40,12 +40,12 @@ def nc_rate(numerator: Any = D2) -> Claim:
         Repair(
             "typo",
             "c_R1^2 in Theorem B.5, as the display before it and Theorem 4.1 have it",
-            Statement(
+            shown(
                 "With c_R1^2 Theorem B.5 has the (R^2/(R^2 + D^2))^2 of the display from which it is drawn.",
                 equal(c_R1**2, shares**2),
-                (small,),
-                deduced(equal(c_R1**2, shares**2), given=("name",)),
-                (share, Fact("name", equal(c_R1, shares), "c_R1 of Theorem 4.1.")),
+                given=("name",),
+                under=(small,),
+                where=(share, Fact("name", equal(c_R1, shares), "c_R1 of Theorem 4.1.")),
             ),
         ),
     )
@@ -54,12 +54,12 @@ def nc_rate(numerator: Any = D2) -> Claim:
         equal(past * ((earlier + 1) * D2 + earlier * R2), earlier * D2),
         "1 - p_t = (t - 1) D^2 / (t D^2 + (t - 1) R^2), t >= 2.",
     )
-    family = Statement(
+    family = shown(
         "For t = 2 and D^2 = n R^2, (1 - p_2)^2 = (n/(2n + 1))^2 >= 1/9 for every n >= 1, while (R^2/(R^2 + D^2))^2 = "
         "1/(n + 1)^2 vanishes as n grows: no constant makes up for it.",
         at_most(sp.Rational(1, 9), (ratio / (2 * ratio + 1)) ** 2),
-        (Fact("n", at_most(1, ratio), "n >= 1."),),
-        deduced(at_most(sp.Rational(1, 9), (ratio / (2 * ratio + 1)) ** 2), given=("n",)),
+        given=("n",),
+        under=(Fact("n", at_most(1, ratio), "n >= 1."),),
     )
     mended = at_most(past * (R2 + D2), numerator)
     third = Part(
@@ -74,13 +74,7 @@ def nc_rate(numerator: Any = D2) -> Claim:
         Repair(
             "typo",
             "(D^2/(R^2 + D^2))^2 in place of (R^2/(R^2 + D^2))^2",
-            Statement(
-                "1 - p_t <= D^2/(R^2 + D^2).",
-                mended,
-                (small,),
-                deduced(mended, given=("Lemma B.4", "D")),
-                (weight,),
-            ),
+            shown("1 - p_t <= D^2/(R^2 + D^2).", mended, given=("Lemma B.4", "D"), under=(small,), where=(weight,)),
         ),
         refutation=family,
         unseen=FOR_NO_CONSTANT,
@@ -104,11 +98,11 @@ def nc_rate(numerator: Any = D2) -> Claim:
         Repair(
             "typo",
             "c_0 with the opposite sign, and c_m > 0 its least value",
-            Statement(
+            shown(
                 "The same with c_0 = 1 + p_t/2 - (L^2 + 1) c_pB.",
                 descent,
-                (relation, Fact("c_0", equal(c_0, -coefficient()), "c_0 with the other sign.")),
-                deduced(descent, given=("(32)", "c_0")),
+                given=("(32)", "c_0"),
+                under=(relation, Fact("c_0", equal(c_0, -coefficient()), "c_0 with the other sign.")),
             ),
         ),
     )
@@ -171,11 +165,8 @@ def _step_size() -> Part:
         Repair(
             "typo",
             "eta = sqrt(K N)/(sqrt(T) L), with L outside of the root",
-            Statement(
-                f"With eta = sqrt(K N)/(sqrt(T) L) {words} (both sides squared).",
-                goal,
-                (mended,),
-                deduced(goal, given=("eta",)),
+            shown(
+                f"With eta = sqrt(K N)/(sqrt(T) L) {words} (both sides squared).", goal, given=("eta",), under=(mended,)
             ),
         ),
     )

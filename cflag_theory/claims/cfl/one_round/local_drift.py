@@ -53,7 +53,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, 
 from cflag_theory.claims.engine.notation import L, k, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, deduced
+from cflag_theory.claims.engine.steps import Obligation, deduced, shown
 from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
 # (14): means over clients and steps of local gradients m and noises nu.
@@ -204,12 +204,14 @@ def eq14(noise: Any = 1) -> Claim:
     parts = []
     for key, relation, extra in (("1", first, ()), ("2", second, split)):
         used = (*given, *(step.name for step in extra))
-        mended = Statement(
+        mended = shown(
             words[int(key) - 1] + " With local steps that do not increase distances.",
             relation,
-            (variance, NONEXPANSIVE),
-            deduced(relation, *lemma, *extra, given=used),
-            (independent, *RUNS),
+            *lemma,
+            *extra,
+            given=used,
+            under=(variance, NONEXPANSIVE),
+            where=(independent, *RUNS),
         )
         printed = Statement(words[int(key) - 1], relation, (variance,))
         parts.append(Part(key, printed, Repair("needs-hypothesis", _MENDED, mended)))

@@ -10,7 +10,7 @@ from cflag_theory.claims.cfl.vectors import w_0, w_star
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import deduced
+from cflag_theory.claims.engine.steps import deduced, shown
 from cflag_theory.claims.engine.terms import norm
 
 c_1 = symbol("round_c1", r"c_1", nonnegative=True)
@@ -64,12 +64,12 @@ def phi() -> Claim:
         Repair(
             "needs-hypothesis",
             "the iterates must on average stay as near to w* as w_0, which noise and drifts do not allow",
-            Statement(
+            shown(
                 "The same where E||w_t - w*|| <= ||w_0 - w*||.",
                 bounded,
-                (nearer,),
-                deduced(bounded, given=("phi_t", "no farther")),
-                (MEANING,),
+                given=("phi_t", "no farther"),
+                under=(nearer,),
+                where=(MEANING,),
             ),
         ),
     )

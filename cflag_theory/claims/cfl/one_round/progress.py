@@ -41,7 +41,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, S
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.operators import mean_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Use, deduced
+from cflag_theory.claims.engine.steps import Obligation, Proof, Use, shown
 from cflag_theory.claims.engine.terms import Function, dot, norm, norm2, vector
 
 # (10).
@@ -159,12 +159,7 @@ def eq10(sign: Any = -1) -> Claim:
         Repair(
             "typo",
             "the cross term of (10), and A_1, is +2 E<w_t - w*, Delta w_t>; the display after it computes that",
-            Statement(
-                "(10) with +2 E<w_t - w*, Delta w_t>.",
-                mended,
-                (),
-                deduced(mended, *squares, given=tuple(one.name for one in squares)),
-            ),
+            shown("(10) with +2 E<w_t - w*, Delta w_t>.", mended, *squares, given=tuple(one.name for one in squares)),
         ),
     )
     goal = at_most(to_star, h_star - h_t - mu / 4 * gap2 + L * step**2)
@@ -217,12 +212,13 @@ _CAUCHY = (
 def eq13(convexity: Any = _QUARTER) -> Claim:
     """(11), (13) with the weighted local objective, and (13) with f, as (21) uses it."""
     bound = at_most(2 * eta * loss_pull, 2 * eta * rho * dist)
-    first = Statement(
+    first = shown(
         "The last line of (11): the information loss adds at most (2 eta / N) sum_i sum_{tau<t} p_{tau,i} R ||w* - "
         "w_t||.",
         bound,
-        (SMALL_LOSS,),
-        deduced(bound, *_CAUCHY, given=("loss",)),
+        *_CAUCHY,
+        given=("loss",),
+        under=(SMALL_LOSS,),
     )
     averaged_12 = Fact(
         "(12)",
@@ -254,13 +250,14 @@ def eq13(convexity: Any = _QUARTER) -> Claim:
         )
 
     goal = relation(local_gap)
-    second = Statement(
+    second = shown(
         "(13) with f_t = (1/N) sum_i sum_{tau<=t} p_{tau,i} f_{tau,i}, expectations taken: the left side, (2 eta / NK) "
         "sum E<grad f-bar, w* - w_t>, is at most -2 eta (E[f_t(w_t) - f_t(w*)] + (mu/4) E||w_t - w*||^2) + (2 eta L / "
         "NK) sum E||w_{t,i,k-1} - w_t||^2 + 2 eta sum p R E||w* - w_t||.",
         goal,
-        (averaged_12, SMALL_LOSS),
-        deduced(goal, *_CAUCHY, given=known),
+        *_CAUCHY,
+        given=known,
+        under=(averaged_12, SMALL_LOSS),
     )
     with_f = relation(gap)
     unbiased = Fact(
@@ -279,11 +276,12 @@ def eq13(convexity: Any = _QUARTER) -> Claim:
         Repair(
             "needs-hypothesis",
             "the drifts inside f_t must be independent of w_t, so that E[f_t(w_t) - f_t(w*)] = E[f(w_t) - f(w*)]",
-            Statement(
+            shown(
                 "The same where E[f_t(w_t) - f_t(w*)] = E[f(w_t) - f(w*)].",
                 with_f,
-                (averaged_12, SMALL_LOSS, unbiased),
-                deduced(with_f, *_CAUCHY, given=(*known, "unbiased")),
+                *_CAUCHY,
+                given=(*known, "unbiased"),
+                under=(averaged_12, SMALL_LOSS, unbiased),
             ),
         ),
     )
@@ -325,12 +323,7 @@ def eq15(curvature: Any = 16, distance_factor: Any = 8) -> Claim:
 
     def statement(words: str, first: Any, second: Any) -> Statement:
         relation = at_most(2 * eta**2 * grad_here2, first * eta**2 * L * c_B * gap + second * eta**2 * L**2 * c_drift2)
-        return Statement(
-            words,
-            relation,
-            (),
-            deduced(relation, *known, given=("over the clients", "gradient", "gap")),
-        )
+        return shown(words, relation, *known, given=("over the clients", "gradient", "gap"))
 
     printed = statement(
         "(15), last step: (2 eta^2 / NK) sum c_{pB,i} E||grad f(w_{t,i,k-1})||^2 <= 16 eta^2 L c_pB (f(w_t) - f(w*)) + "

@@ -113,20 +113,17 @@ def eq20(base: Any = 8) -> Claim:
         "c_{pB,i} (f(w_t) - f(w*)) + 2 c_{pG,i} + 2 (sum p)^2 R^2) + k eta_l^2 sigma^2"
     )
     goal = recursion(before2)
-    mended = Statement(
+    mended = shown(
         f"{words}, granted (17) and (18), where the local drift grows.",
         goal,
-        (combined, grows),
-        deduced(
-            goal,
-            Obligation("earlier step", at_most(j, k_steps - 1), ("j < k",)),
-            rules.member("each", _most_before, j, given="earlier step"),
-            rules.mean("earlier", _so_far, given="each"),
-            *no_less_than_least("gap"),
-            Obligation("with the maximum", recursion(most_before2), ("(17), (18)", "earlier", "gap")),
-            given=("with the maximum", "drifts grow"),
-        ),
-        (BEFORE,),
+        Obligation("earlier step", at_most(j, k_steps - 1), ("j < k",)),
+        rules.member("each", _most_before, j, given="earlier step"),
+        rules.mean("earlier", _so_far, given="each"),
+        *no_less_than_least("gap"),
+        Obligation("with the maximum", recursion(most_before2), ("(17), (18)", "earlier", "gap")),
+        given=("with the maximum", "drifts grow"),
+        under=(combined, grows),
+        where=(BEFORE,),
     )
     first = Part(
         "1",
@@ -309,15 +306,12 @@ def eq21() -> Claim:
         Repair(
             "typo",
             "(22) has 16 eta K^2 eta_l^2 L^2 c in its last term: with it the printed solution is right",
-            Statement(
+            shown(
                 "The left side of (22) with that factor vanishes at the printed solution.",
                 zero,
-                (solution, inside),
-                deduced(
-                    zero,
-                    given=("threshold", "range"),
-                    certificate=-2 * eta / (eta_g**2 * slack("range")) * residual("threshold"),
-                ),
+                given=("threshold", "range"),
+                certificate=-2 * eta / (eta_g**2 * slack("range")) * residual("threshold"),
+                under=(solution, inside),
             ),
         ),
     )

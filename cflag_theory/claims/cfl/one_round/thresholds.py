@@ -13,7 +13,7 @@ from cflag_theory.claims.engine.algebra import slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, deduced
+from cflag_theory.claims.engine.steps import Obligation, Proof, deduced, shown
 
 #: sqrt(3 eta_g^2 + 4 c eta_g^4) and sqrt(c): the roots in the printed step sizes.
 long_root = symbol("long_root", r"\sqrt{3\eta_g^2+4c\eta_g^4}", positive=True)
@@ -67,12 +67,15 @@ def _progress(factor: Any, progress: Any) -> Statement:
     """LEFT <= -progress eta under the step size with this factor."""
     factor, progress = sp.sympify(factor), sp.sympify(progress)
     goal = at_most(LEFT, -progress * eta)
-    return Statement(
+    return shown(
         f"Under the step size with the factor {factor} the left side of (22) is at most {sp.sstr(-progress * eta)}.",
         goal,
-        (step_size(factor),),
-        deduced(goal, _solved(factor), _small(), _within(), given=("without roots", "range")),
-        ROOTS,
+        _solved(factor),
+        _small(),
+        _within(),
+        given=("without roots", "range"),
+        under=(step_size(factor),),
+        where=ROOTS,
     )
 
 
@@ -136,13 +139,13 @@ def _five_quarters(bound: sp.Expr, name: str = "the statement follows") -> tuple
 def ratio_bound(bound: Any = _FIVE_QUARTERS) -> Claim:
     """1 - 4 K^2 eta_l^2 L^2 c from below, and the ratio from above."""
     lower = at_most((33 - 8 * eta_g**2 * c_B + 4 * long_root * root_c) / 36, 1 - QUOTIENT)
-    first = Statement(
+    first = shown(
         "1 - 4 K^2 eta_l^2 L^2 c >= (33 - 8 eta_g^2 c + 4 sqrt(3 eta_g^2 c + 4 eta_g^4 c^2)) / 36 under the step size "
         "with 12.",
         lower,
-        (step_size(12),),
-        deduced(lower, given=("step size", "root", "root of c")),
-        ROOTS,
+        given=("step size", "root", "root of c"),
+        under=(step_size(12),),
+        where=ROOTS,
     )
     bound = sp.sympify(bound)
     mended = Statement(

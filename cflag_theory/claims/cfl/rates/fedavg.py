@@ -34,7 +34,7 @@ from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part,
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Least, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, shown
 from cflag_theory.claims.engine.terms import norm2, vector
 
 root = symbol("root_c_C", r"\sqrt{\hat{c}_C/\epsilon}", nonnegative=True)
@@ -123,12 +123,12 @@ def _sign() -> Part:
         at_most(sp.exp(z), 1),
     )
     goal = at_most(factor, 1)
-    mended = Statement(
+    mended = shown(
         "The same with exp(-mu T/(L c_O)).",
         goal,
-        (),
-        deduced(goal, rules.tangent_of_exp("tangent", z), given=("tangent", "inverse")),
-        (Fact("inverse", equal(factor * sp.exp(z), 1), "exp(-z) exp(z) = 1."),),
+        rules.tangent_of_exp("tangent", z),
+        given=("tangent", "inverse"),
+        where=(Fact("inverse", equal(factor * sp.exp(z), 1), "exp(-z) exp(z) = 1."),),
     )
     return Part("sign", printed, Repair("typo", "the sign of the exponent: exp(-mu T/(L c_O))", mended))
 
@@ -162,33 +162,30 @@ def _halves(constant: Any) -> Repair:
     return Repair(
         "typo",
         "a term sigma^2/(mu N K T), which (24) gives and Theorem B.6 has",
-        Statement(
+        shown(
             "With gradient noise alone and K = 1, T rounds with the step 1/(10 L) and T with 4/(mu (t + s)), t = 0, 1, "
             "..., s = 40 L/mu <= T, have a round with E f(w_t) - f* <= (mu/2) ||w_0 - w*||^2 exp(-mu T/(20 L)) + 12 "
             "sigma^2/(mu N T).",
             goal,
-            (Fact("T", at_most(s, T), "T >= s = s_0 + 2."), Fact("s", equal(mu * s, 40 * L), "s = 40 L/mu.")),
-            deduced(
-                goal,
-                induction("distance", settled, "first rounds"),
-                induction(
-                    "sum",
-                    summed,
-                    "last rounds",
-                    "weighted",
-                    step=(rules.last_term("weighted", round_index, k, term),),
-                ),
-                induction("0 + 1 + ...", counted, "l", step=(rules.last_term("l", round_index, k, round_index),)),
-                Instance("end", "distance", k, T),
-                Instance("last sum", "sum", k, T),
-                Instance("weights", "0 + 1 + ...", k, T),
-                Obligation("2/s", at_most(u, 1), ()),
-                rules.decay("decay", T, given="2/s"),
-                rules.minimum("weighted best", unfold(late_least), round_index + delay + 1),
-                Obligation("best", at_most(weight * late_least, late_total(T)), ("weighted best", "weights")),
-                given=("best", "last sum", "end", "middle", "decay", "T"),
+            induction("distance", settled, "first rounds"),
+            induction(
+                "sum",
+                summed,
+                "last rounds",
+                "weighted",
+                step=(rules.last_term("weighted", round_index, k, term),),
             ),
-            (
+            induction("0 + 1 + ...", counted, "l", step=(rules.last_term("l", round_index, k, round_index),)),
+            Instance("end", "distance", k, T),
+            Instance("last sum", "sum", k, T),
+            Instance("weights", "0 + 1 + ...", k, T),
+            Obligation("2/s", at_most(u, 1), ()),
+            rules.decay("decay", T, given="2/s"),
+            rules.minimum("weighted best", unfold(late_least), round_index + delay + 1),
+            Obligation("best", at_most(weight * late_least, late_total(T)), ("weighted best", "weights")),
+            given=("best", "last sum", "end", "middle", "decay", "T"),
+            under=(Fact("T", at_most(s, T), "T >= s = s_0 + 2."), Fact("s", equal(mu * s, 40 * L), "s = 40 L/mu.")),
+            where=(
                 Fact(
                     "first rounds",
                     at_most(apart2(k + 1), (1 - u) * apart2(k) - first * gap(k) + first**2 * v),

@@ -21,7 +21,7 @@ from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, shown
 from cflag_theory.claims.engine.terms import function, norm2, vector
 
 #: w_t - w* in each draw of a run, and f - f*, least at the origin w*.
@@ -77,12 +77,14 @@ def drift_floor(words: str, moment: sp.Expr, chosen: Fact, g: sp.Expr, constant:
     )
     shares = () if stay else (rules.jensen("T shares", sum_over(tau, T), share(T, tau)),)
     given = ("gap", chosen.name, "b_T", *(one.name for one in shares))
-    return Statement(
+    return shown(
         words,
         goal,
-        (),
-        deduced(goal, complement, Instance("b_T", "complement", k, T), *shares, given=given),
-        (
+        complement,
+        Instance("b_T", "complement", k, T),
+        *shares,
+        given=given,
+        where=(
             *_COEFFICIENTS,
             Fact(
                 "gap",
@@ -118,12 +120,11 @@ moving = symbol("gap_if_moving", r"\mathbb{E}[(f(w_T)-f^*)1_{\mathrm{moving}}]",
 def no_gradient(words: str) -> Statement:
     """Clients that stay and whose objectives may all be 0: E f(w_T) - f* >= 2^{-N} (f(w_0) - f*)."""
     goal = at_most(stuck * gap(0), gap(T))
-    return Statement(
+    return shown(
         words,
         goal,
-        (),
-        deduced(goal, given=("draws",)),
-        (
+        given=("draws",),
+        where=(
             Fact(
                 "draws",
                 equal(gap(T), stuck * gap(0) + moving),
@@ -154,12 +155,13 @@ def geometric(words: str) -> Statement:
         Obligation("gap at 0", bound(sp.S.Zero), ("start",)),
         (Obligation("gap at k + 1", bound(k + 1), ("gap (hypothesis)", "round", "eta")),),
     )
-    return Statement(
+    return shown(
         words,
         bound(T),
-        (),
-        deduced(bound(T), induction, Instance("last", "gap", k, T), given=("last",)),
-        (
+        induction,
+        Instance("last", "gap", k, T),
+        given=("last",),
+        where=(
             Fact("start", equal(gap(0), L * start2 / 2), "f(w_0) - f*."),
             Fact(
                 "round",
@@ -195,12 +197,13 @@ def flat(words: str) -> Statement:
             ),
         ),
     )
-    return Statement(
+    return shown(
         words,
         goal,
-        (),
-        deduced(goal, induction, Instance("last", "gap", k, T), given=("last", "eta")),
-        (
+        induction,
+        Instance("last", "gap", k, T),
+        given=("last", "eta"),
+        where=(
             Fact("start", equal(gap(0), first), "f(w_0) - f*."),
             Fact("round", equal(gap(k + 1), (1 - u) ** 2 * gap(k)), "w_{t+1} - w* = (1 - eta L/T)(w_t - w*).", (k,)),
             Fact("eta", at_most(eta, 1 / (9 * L)), STEP.words),

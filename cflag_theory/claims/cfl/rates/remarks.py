@@ -22,7 +22,7 @@ from cflag_theory.claims.cfl.weights.independent import (
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, deduced
+from cflag_theory.claims.engine.steps import Obligation, Proof, deduced, shown
 
 # Denominators of the variance terms; the terms have a value where they are positive.
 D2_R2 = symbol("D2_plus_R2", "(D^2+R^2)", positive=True)
@@ -39,12 +39,11 @@ def prop4_3(share: Any = 1) -> Claim:
     """Proposition 4.3; `share` scales c_normal."""
     both = Fact("G^2 + D^2 + R^2", equal(G2_D2_R2, G2 + D2_R2), "As it says.")
     goal = at_most((G2 + D2) * R2 / G2_D2_R2, share * (G2 + limit(D2, D2_R2)))
-    first = Statement(
+    first = shown(
         "c_stateless = (G^2 + D^2) R^2 / (G^2 + D^2 + R^2) <= c_normal = G^2 + D^2 R^2 / (R^2 + D^2).",
         goal,
-        (),
-        deduced(goal, given=("D^2 + R^2", "G^2 + D^2 + R^2")),
-        (DENOMINATOR, both),
+        given=("D^2 + R^2", "G^2 + D^2 + R^2"),
+        where=(DENOMINATOR, both),
     )
     return Claim(
         "cfl.prop4_3",
@@ -130,30 +129,23 @@ def rem4_2() -> Claim:
 def rem4_5() -> Claim:
     """Remark 4.5."""
     first = at_most(past * v * R2, D2)
-    weights = Statement(
+    weights = shown(
         "R^2 (1 - p_t) <= D^2 on every round: as R tends to infinity p_t tends to 1, uniformly in t, and R (1 - p_t), "
         "to which phi_t is proportional, to 0.",
         first,
-        (),
-        deduced(first, given=("W", "p_tau*")),
-        chosen(D2),
+        given=("W", "p_tau*"),
+        where=chosen(D2),
     )
     second = at_most(R2 * (G2 + D2 - (G2 + limit(D2, D2_R2))), D2**2)
-    rate = Statement(
+    rate = shown(
         "R^2 (G^2 + D^2 - (G^2 + D^2 R^2 / (R^2 + D^2))) <= D^4: the variance term of Theorem 4.1 tends to that of "
         "Theorem 4.4.",
         second,
-        (),
-        deduced(second, given=("D^2 + R^2",)),
-        (DENOMINATOR,),
+        given=("D^2 + R^2",),
+        where=(DENOMINATOR,),
     )
     third = equal(noise(D2, sp.S.One, sp.S.Zero), G2 + D2)
-    fedavg = Statement(
-        "At p_t = 1, c_{p_G} + c_R is FedAvg's G^2 + D^2, whatever R.",
-        third,
-        (),
-        deduced(third),
-    )
+    fedavg = shown("At p_t = 1, c_{p_G} + c_R is FedAvg's G^2 + D^2, whatever R.", third)
     return Claim(
         "cfl.rem4_5",
         "Remark 4.5",
@@ -187,12 +179,11 @@ def rem4_8() -> Claim:
     goal, _ = rise()
     printed = at_most(goal.right, goal.left)
     decrease = at_most(M2 / W_less, (M2 + added) / W)
-    weights = Statement(
+    weights = shown(
         "p_tau = M^2 / (t M^2 + (t-1) R^2) for tau < t does not increase with F^2.",
         decrease,
-        (),
-        deduced(decrease, given=("W", "W'")),
-        (LESS, MORE),
+        given=("W", "W'"),
+        where=(LESS, MORE),
     )
     return Claim(
         "cfl.rem4_8",

@@ -10,7 +10,7 @@ import sympy as sp
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import symbol
 from cflag_theory.claims.engine.relation import below, equal
-from cflag_theory.claims.engine.steps import deduced
+from cflag_theory.claims.engine.steps import shown
 
 mu, sigma, eps = sp.symbols("mu sigma epsilon", positive=True)
 N, K, L, H = sp.symbols("N K L H", positive=True)
@@ -125,13 +125,12 @@ def _faster(excess: Any = 1) -> Statement:
     """For every C some epsilon has 1/epsilon > C (1/sqrt(epsilon) + 1); `excess` is by how much the root passes 2C."""
     goal = below(_FACTOR * (_INVERSE + 1), _INVERSE**2)
     chosen = Fact("epsilon", equal(_INVERSE, 2 * _FACTOR + excess), f"1/sqrt(epsilon) = 2 C + {excess}.")
-    return Statement(
+    return shown(
         "mu = 1, sigma = D = A = B = 0, G = 1: our terms are 1/epsilon + 1, those of Karimireddy et al. "
         "1/sqrt(epsilon) + 1. For every C some epsilon has 1/epsilon > C (1/sqrt(epsilon) + 1).",
         goal,
-        (),
-        deduced(goal, given=("epsilon",)),
-        (chosen,),
+        given=("epsilon",),
+        where=(chosen,),
     )
 
 

@@ -16,7 +16,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, shown
 
 # Positive where the weights of Lemma B.4 are 0/0 without: D = 0 in the first round.
 drift2 = symbol("time_drift2", "D^2", positive=True)
@@ -87,11 +87,11 @@ def partial_fraction(sign: Any = 1) -> Claim:
     share = R2 / (R2 + D2)
     left = (D2 + (t - 1) * R2) / (t * D2 + (t - 1) * R2)
     goal = equal(left, share + sign * D2**2 / (R2 + D2) ** 2 / (t - share))
-    statement = Statement(
+    statement = shown(
         "(D^2 + (t-1) R^2)/(t D^2 + (t-1) R^2) = R^2/(R^2 + D^2) + D^4/(R^2 + D^2)^2 1/(t - R^2/(R^2 + D^2))",
         goal,
-        (defined,),
-        deduced(goal, given=("defined",)),
+        given=("defined",),
+        under=(defined,),
     )
     return Claim(
         "cfl.partial_fraction",
@@ -166,12 +166,12 @@ def _alone() -> Statement:
     """With T = 2 and R = 1 the mean of 1/(t - R^2/(R^2 + D^2)) grows like 1/D^2."""
     goal = at_most(1 / (3 * drift2), weighted)
     value = (1 - x) * (1 + drift2) / drift2 + (1 + drift2) / (1 + 2 * drift2)
-    return Statement(
+    return shown(
         "T = 2, R = 1, mu eta <= 1: the mean is at least 1/(3 D^2), while ln T/T = 0.35: no C serves all D > 0.",
         goal,
-        (Fact("mu eta", at_most(x, sp.Rational(1, 2)), "mu eta <= 1."),),
-        deduced(goal, given=("T = 2", "mu eta")),
-        (
+        given=("T = 2", "mu eta"),
+        under=(Fact("mu eta", at_most(x, sp.Rational(1, 2)), "mu eta <= 1."),),
+        where=(
             Fact(
                 "T = 2",
                 equal(weighted * (2 - x), value),
@@ -190,13 +190,14 @@ def lnT(constant: Any = 4) -> Claim:
         "The q-weighted mean of G^2 + D^2 (the partial fractions).",
     )
     goal = at_most(noise, constant * (G2 + drift2 * (share + rest * ln_T / T)))
-    together = Statement(
+    together = shown(
         f"The mean is at most {constant} (G^2 + D^2 (R^2/(R^2+D^2) + D^4/(R^2+D^2)^2 ln T/T)) for all T >= 2, D > 0, R "
         ">= 0, G >= 0 and mu eta < 2.",
         goal,
-        (*TWO, STEP),
-        deduced(goal, *_harmonic_steps(), given=("mean", "noise", *(f.name for f in TWO))),
-        (mean, *LATER, *PLAIN, *HARMONIC, *MEANS),
+        *_harmonic_steps(),
+        given=("mean", "noise", *(f.name for f in TWO)),
+        under=(*TWO, STEP),
+        where=(mean, *LATER, *PLAIN, *HARMONIC, *MEANS),
     )
     single = at_most(weighted, C * ln_T / T)
     bounded = Fact("R^2", at_most(R2, rho * drift2), "R^2 <= rho D^2: the loss is not large against the time drift.")

@@ -10,11 +10,11 @@ import sympy as sp
 from cflag_theory.claims.cfl.symbols import T
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.notation import ln as ln
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, shown
 
 # Lemma A.6: partial sums over s <= n, and rise_n = p_{n+1} - p_n.
 p = sequence("increasing_weight", r"p_{@}", real=True)
@@ -141,44 +141,42 @@ _LEAD = sp.Rational(3, 2)
 def lemA6(constant: Any = 1, lead: Any = _LEAD) -> Claim:
     """Chebyshev's sum inequality; `constant` scales part 1, `lead` over ln 2 the logarithm of part 2."""
     goal = at_most(S(T), constant * H(T) / T)
-    first = Statement(
+    first = shown(
         "sum_t p_t/t <= (1/T) sum_t 1/t for p_1 <= ... <= p_T with sum one.",
         goal,
-        (Fact("sum p", equal(weight(T), 1), "The weights sum to one."),),
-        deduced(goal, *_inverses(T, "sum p"), given=("Chebyshev",)),
-        (*INCREASING, *HARMONIC),
+        *_inverses(T, "sum p"),
+        given=("Chebyshev",),
+        under=(Fact("sum p", equal(weight(T), 1), "The weights sum to one."),),
+        where=(*INCREASING, *HARMONIC),
     )
     harmonic = at_most(H(k + 2), sp.Rational(3, 2) + ln(k + 2) - ln(2))
     bound = at_most(S(n + 2), lead * ln(n + 2) / (ln(2) * (n + 2)))
-    second = Statement(
+    second = shown(
         "sum_t p_t/t <= (3/(2 ln 2)) ln(T)/T for T = n + 2 >= 2: the O(ln(T)/T) with an explicit constant.",
         bound,
-        (Fact("sum p", equal(weight(n + 2), 1), "The weights sum to one."),),
-        deduced(
-            bound,
-            *_inverses(n + 2, "sum p"),
-            rules.tangent_of_ln("ln 2 >= 1/2", sp.S.One, sp.S(2)),
-            rules.tangent_of_ln("ln 2 <= 1", sp.S(2), sp.S.One),
-            rules.tangent_of_ln("ln T >= ln 2", sp.S(2), n + 2),
-            Obligation("ln 2 > 0", below(0, ln(2)), ("ln 2 >= 1/2", "ln 1")),
-            Induction(
-                "harmonic sums",
-                k,
-                harmonic,
-                Obligation("two terms", harmonic.subs({k: 0}), ("H_2", "H_1", "no H")),
-                (
-                    rules.tangent_of_ln("one term", k + 2, k + 3),
-                    Obligation(
-                        "one term more",
-                        harmonic.subs({k: k + 1}),
-                        ("harmonic sums (hypothesis)", "one term", "H later"),
-                    ),
+        *_inverses(n + 2, "sum p"),
+        rules.tangent_of_ln("ln 2 >= 1/2", sp.S.One, sp.S(2)),
+        rules.tangent_of_ln("ln 2 <= 1", sp.S(2), sp.S.One),
+        rules.tangent_of_ln("ln T >= ln 2", sp.S(2), n + 2),
+        Obligation("ln 2 > 0", below(0, ln(2)), ("ln 2 >= 1/2", "ln 1")),
+        Induction(
+            "harmonic sums",
+            k,
+            harmonic,
+            Obligation("two terms", harmonic.subs({k: 0}), ("H_2", "H_1", "no H")),
+            (
+                rules.tangent_of_ln("one term", k + 2, k + 3),
+                Obligation(
+                    "one term more",
+                    harmonic.subs({k: k + 1}),
+                    ("harmonic sums (hypothesis)", "one term", "H later"),
                 ),
             ),
-            Instance("H_T", "harmonic sums", k, n),
-            given=("Chebyshev", "H_T", "ln 2 > 0", "ln 2 <= 1", "ln T >= ln 2", "ln 1"),
         ),
-        (
+        Instance("H_T", "harmonic sums", k, n),
+        given=("Chebyshev", "H_T", "ln 2 > 0", "ln 2 <= 1", "ln T >= ln 2", "ln 1"),
+        under=(Fact("sum p", equal(weight(n + 2), 1), "The weights sum to one."),),
+        where=(
             *INCREASING,
             *HARMONIC,
             Fact("H_1", equal(H(1), H(0) + 1), "The first partial sum of 1/s."),

@@ -13,7 +13,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, S
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.operators import mean_over, sum_over
 from cflag_theory.claims.engine.relation import at_most, below
-from cflag_theory.claims.engine.steps import Obligation, Proof, deduced
+from cflag_theory.claims.engine.steps import Obligation, Proof, deduced, shown
 from cflag_theory.claims.engine.terms import dot, function, norm2, vector
 
 # The corollary, at x and y.
@@ -83,16 +83,13 @@ def corollary(constant: Any = _HALF) -> Claim:
     )
     mended = Statement("(1/(2L)) ||grad f(x) - grad f(y)||^2 <= f(x) - f(y) - <grad f(y), x - y>.", goal, (), proof)
     order = at_most(mu, L)
-    second = Statement(
+    second = shown(
         "mu <= L.",
         order,
-        (Fact("two points", below(0, h2), "There are two different points."),),
-        deduced(
-            order,
-            rules.convex("convex", f, y, x),
-            rules.smooth("smooth", f, y, x),
-            given=("convex", "smooth", "two points"),
-        ),
+        rules.convex("convex", f, y, x),
+        rules.smooth("smooth", f, y, x),
+        given=("convex", "smooth", "two points"),
+        under=(Fact("two points", below(0, h2), "There are two different points."),),
     )
     repair = Repair("typo", "the last gradient is grad f(y), as its inner product with x - y needs", mended)
     return Claim(
@@ -115,11 +112,8 @@ def corollary(constant: Any = _HALF) -> Claim:
 def lemA3(constant: Any = 1) -> Claim:
     """The relaxed triangle inequality; `constant` scales the right side."""
     goal = at_most(mean2, constant * square_mean)
-    statement = Statement(
-        "||(1/tau) sum_i v_i||^2 <= (1/tau) sum_i ||v_i||^2.",
-        goal,
-        (),
-        deduced(goal, rules.jensen("Jensen", mean, v), given=("Jensen",)),
+    statement = shown(
+        "||(1/tau) sum_i v_i||^2 <= (1/tau) sum_i ||v_i||^2.", goal, rules.jensen("Jensen", mean, v), given=("Jensen",)
     )
     return Claim(
         "cfl.lemA3",

@@ -34,7 +34,7 @@ from cflag_theory.claims.engine.notation import (
     x_t,
 )
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, shown
 from cflag_theory.claims.engine.terms import dot, norm
 from cflag_theory.claims.engine.terms import norm2 as square_of
 
@@ -76,21 +76,21 @@ def server() -> Claim:
     transfer = Fact("transference", below(0, q * Lambda), "(1 - L alpha) Lambda > 0.")
     star = Fact("rate", equal(L * sum2 * beta_star, q * Lambda), "beta' = (1 - L alpha) Lambda / (L ||S||^2), (16).")
     lower = equal(forgetting(beta_star, alpha), forgetting(beta, alpha) - L * sum2 / 2 * (beta - beta_star) ** 2)
-    falls = Statement(
+    falls = shown(
         "Where (1 - L alpha) Lambda > 0: taking beta' S instead of beta S lowers Gamma by (L/2) ||S||^2 (beta - "
         "beta')^2.",
         lower,
-        (transfer,),
-        deduced(lower, given=("rate",)),
-        (star,),
+        given=("rate",),
+        under=(transfer,),
+        where=(star,),
     )
     other = Fact("interference", at_most(q * Lambda, 0), "(1 - L alpha) Lambda <= 0.")
     none = at_most(L * beta**2 * sum2 / 2, forgetting(beta, alpha))
-    waits = Statement(
+    waits = shown(
         "Elsewhere beta' = 0: then Gamma = 0, and every beta > 0 has Gamma >= (L/2) beta^2 ||S||^2.",
         none,
-        (other,),
-        deduced(none, given=("interference",)),
+        given=("interference",),
+        under=(other,),
     )
     return Claim(
         "ours.adaptive_server",

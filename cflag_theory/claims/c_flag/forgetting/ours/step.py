@@ -32,7 +32,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, delayed_sum, grad_g, r, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, shown
 
 sigma = symbol("sigma", r"\sigma", nonnegative=True)
 gap = symbol("abs_1_L_alpha", r"{|1-L\alpha|}", nonnegative=True)
@@ -105,12 +105,13 @@ def forgetting_step() -> Claim:
     given = ("sum", "against", "along", "1 - L alpha", "L alpha - 1", "(30)")
     exactly = at_most(Gamma, worst)
     facts = (*SUM_FACTS, *GAP)
-    first = Statement(
+    first = shown(
         "Gamma(t) <= [(L/2) beta^2 sigma^2 + r |1 - L alpha| beta sigma] ||grad g(x_t)||^2 for all alpha and beta.",
         exactly,
-        (RATIO,),
-        deduced(exactly, *steps, given=given),
-        facts,
+        *steps,
+        given=given,
+        under=(RATIO,),
+        where=facts,
     )
     u, near = beta * L * E, sp.Rational(8, 7)
     simple = beta * E * (near**2 / 2 * u + near * r * gap)
@@ -125,21 +126,25 @@ def forgetting_step() -> Claim:
     short = ("exact", "sigma at most 8/7 E")
     bounded = at_most(Gamma, simple * grad_g**2)
     quarter = step_range(QUARTER)
-    second = Statement(
+    second = shown(
         "Gamma(t) <= beta E [(32/49) beta L E + (8/7) r |1 - L alpha|] ||grad g(x_t)||^2 for beta <= 1/(4 L E).",
         bounded,
-        (quarter, RATIO),
-        deduced(bounded, *steps, *within, given=short),
-        facts,
+        *steps,
+        *within,
+        given=short,
+        under=(quarter, RATIO),
+        where=facts,
     )
     on_union = at_most(Gamma, 2 * simple * (grad_union**2 + omega2))
-    third = Statement(
+    third = shown(
         "Gamma(t) <= 2 beta E [(32/49) beta L E + (8/7) r |1 - L alpha|] (||grad h~(x_t)||^2 + omega^2), in the same "
         "range.",
         on_union,
-        (quarter, RATIO, LEMMA11),
-        deduced(on_union, *steps, *within, given=("exact", "sigma at most 8/7 E", "Lemma 11")),
-        facts,
+        *steps,
+        *within,
+        given=("exact", "sigma at most 8/7 E", "Lemma 11"),
+        under=(quarter, RATIO, LEMMA11),
+        where=facts,
     )
     return Claim(
         "ours.forgetting_step",

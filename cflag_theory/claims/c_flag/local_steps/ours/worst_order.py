@@ -14,7 +14,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setti
 from cflag_theory.claims.engine.notation import L, beta, components, grad_g, j, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Largest, index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, deduced
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, shown
 
 n = symbol("n_components", "n", positive=True, integer=True)
 s = symbol("s", "s", nonnegative=True, integer=True)
@@ -202,13 +202,13 @@ def _again_attains() -> Statement:
             ),
         ),
     )
-    return Statement(
+    return shown(
         "L (d_k - mean_j d_{tau_{k,j}}) = (n - 1) ((1 + beta L / n)^k - 1) ||grad g(x_t)|| for one component again "
         "and again.",
         error_then,
-        (),
-        deduced(error_then, growth, given=("growth again", "one component")),
-        (
+        growth,
+        given=("growth again", "one component"),
+        where=(
             *MAJORANTS,
             Fact(
                 "one component",

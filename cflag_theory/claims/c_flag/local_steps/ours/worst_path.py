@@ -20,7 +20,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, beta, components, grad_g, j, k, sequence, symbol
 from cflag_theory.claims.engine.operators import Largest
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, Use, deduced
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, Use, shown
 
 line = sp.Function("line", nonnegative=True)
 y = sequence("y", r"y_{@}", lambda k: line(client, k), nonnegative=True)
@@ -139,12 +139,12 @@ def worst_iag_error() -> Claim:
         MAJORANTS,
     )
     met = equal(error_met, value)
-    attained = Statement(
+    attained = shown(
         f"e_{{t,k}} = L (y_k - mean_j y_{{tau_{{k,j}}}}) = L (d_k - mean_j d_{{tau_{{k,j}}}}) {ATTAINING}.",
         met,
-        (),
-        deduced(met, *positions(), given=("positions", "tables")),
-        (*MAJORANTS, *CONCAVE),
+        *positions(),
+        given=("positions", "tables"),
+        where=(*MAJORANTS, *CONCAVE),
     )
     return Claim(
         "ours.worst_iag_error",

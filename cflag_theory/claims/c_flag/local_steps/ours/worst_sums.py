@@ -22,7 +22,7 @@ from cflag_theory.claims.engine.claim import Claim, Part, Statement
 from cflag_theory.claims.engine.notation import E, L, clients, components, grad_g, i, j, k, sequence, symbol, x_t
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced, shown
 from cflag_theory.claims.engine.terms import norm
 
 
@@ -69,14 +69,14 @@ def _attained(met: sp.Expr, value: sp.Expr, words: str) -> Statement:
             rules.mean(f"sum of {name}", sum_over(ell, E), given=f"{name} over clients"),
         )
 
-    return Statement(
+    return shown(
         f"{words} {ATTAINING}.",
         goal,
-        (),
-        deduced(
-            goal, *positions(), *summed("positions"), *summed("tables"), given=("sum of positions", "sum of tables")
-        ),
-        (*MAJORANTS, *CONCAVE),
+        *positions(),
+        *summed("positions"),
+        *summed("tables"),
+        given=("sum of positions", "sum of tables"),
+        where=(*MAJORANTS, *CONCAVE),
     )
 
 

@@ -27,7 +27,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, beta, grad_g, k, sequence, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, deduced
+from cflag_theory.claims.engine.steps import Induction, Obligation, deduced, shown
 
 j = symbol("j", "j", nonnegative=True, integer=True)
 rest_turns = sequence(
@@ -152,30 +152,26 @@ def _attained() -> Statement:
         power = (1 + _w) ** index
         return equal(d(s + index), power * d_turns(s) + n * (power - 1) * (grad_g / L + rest_turns(s)))
 
-    return Statement(
+    return shown(
         "That order has this error, with j in the place of j + 1: L (d_k - mean_j d_{tau_{k,j}}) at k = s + j.",
         goal,
-        (),
-        deduced(
-            goal,
-            Induction(
-                "drift after turns",
-                j,
-                met(j),
-                base=Obligation("drift at s", met(sp.S.Zero), ("turns",)),
-                step=(
-                    rules.at("d after s + j", k, s + j, given="d after k"),
-                    Obligation(
-                        "drift at s + j + 1",
-                        met(j + 1),
-                        (hypothesis, "d after s + j", "table at s + j"),
-                        -(1 + _w) * residual(hypothesis) - residual("d after s + j") - _b * residual("table at s + j"),
-                    ),
+        Induction(
+            "drift after turns",
+            j,
+            met(j),
+            base=Obligation("drift at s", met(sp.S.Zero), ("turns",)),
+            step=(
+                rules.at("d after s + j", k, s + j, given="d after k"),
+                Obligation(
+                    "drift at s + j + 1",
+                    met(j + 1),
+                    (hypothesis, "d after s + j", "table at s + j"),
+                    -(1 + _w) * residual(hypothesis) - residual("d after s + j") - _b * residual("table at s + j"),
                 ),
             ),
-            given=("drift after turns", "table at s + j"),
         ),
-        (
+        given=("drift after turns", "table at s + j"),
+        where=(
             *MAJORANTS,
             Fact("turns", equal(d(s), d_turns(s)), "Up to s the components are taken in turn."),
             Fact(

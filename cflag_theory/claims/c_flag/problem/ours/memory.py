@@ -40,7 +40,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import bias2, clients, grad_f, grad_f2, i, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Use, deduced
+from cflag_theory.claims.engine.steps import Obligation, Proof, Use, shown
 from cflag_theory.claims.engine.terms import norm, norm2
 
 # (3): the client's share of past data, what the shares leave over, and f and g weighted by amounts of data.
@@ -146,32 +146,33 @@ def assumption2(order: Any = 1) -> Claim:
     """What Assumption 2 with m_i < 1 forces; `order` scales the constant of part 1."""
     bounded = Fact("Assumption 2", at_most(bias_i, root_m * grad_f_i), "||b_i(x)|| <= sqrt(m_i) ||grad f_i(x)||.")
     lower = at_most((1 - root_m) * grad_f_i, order * memory_i)
-    first = Statement(
+    first = shown(
         "(1 - sqrt(m_i)) ||grad f_i(x)|| <= ||grad f_i_memory(x)||: with m_i < 1 the memory's f_i has no stationary "
         "point that f_i has not.",
         lower,
-        (bounded,),
-        deduced(lower, rules.triangle("(6)", grad_one, grad_one + bias_one, -bias_one), given=("(6)", "Assumption 2")),
+        rules.triangle("(6)", grad_one, grad_one + bias_one, -bias_one),
+        given=("(6)", "Assumption 2"),
+        under=(bounded,),
     )
     rest = Fact("s", equal(grad_f_i, 0), "x = s is a stationary point of f_i.")
     at_rest = at_most(bias_at_rest, 0)
-    second = Statement(
+    second = shown(
         "At a stationary point s of f_i the bias vanishes, so that s is stationary for the memory's f_i too.",
         at_rest,
-        (
+        given=("Assumption 2", "s"),
+        under=(
             Fact("Assumption 2", at_most(bias_at_rest, root_m * grad_f_i), "||b_i(s)|| <= sqrt(m_i) ||grad f_i(s)||."),
             rest,
         ),
-        deduced(at_rest, given=("Assumption 2", "s")),
     )
     needed = at_most(kappa, root_m)
-    third = Statement(
+    third = shown(
         "For quadratic components with mean Hessian A > 0, Assumption 2 forces kappa = ||(A_memory - A) A^{-1}|| <= "
         "sqrt(m_i).",
         needed,
-        (Fact("Assumption 2", at_most(bias_worst, root_m * grad_worst), "Assumption 2 at the point x'."),),
-        deduced(needed, given=("Assumption 2", "worst point")),
-        (
+        given=("Assumption 2", "worst point"),
+        under=(Fact("Assumption 2", at_most(bias_worst, root_m * grad_worst), "Assumption 2 at the point x'."),),
+        where=(
             Fact(
                 "worst point",
                 equal(bias_worst, kappa * grad_worst),
@@ -180,21 +181,18 @@ def assumption2(order: Any = 1) -> Claim:
         ),
     )
     interpolates = equal(u_j, 0)
-    fourth = Statement(
+    fourth = shown(
         "If Assumption 2 holds for every memory of a size below |P^i|, as Lemma 8's uniform draw needs, then every "
         "component is stationary wherever f_i is (one coordinate).",
         interpolates,
-        (
+        Obligation("swap", equal(u_l, u_j), ("M", "M'")),
+        rules.at("any other", _l, _o, given="swap"),
+        rules.mean("all alike", sum_over(_o, n), given="any other"),
+        given=("all alike", "s"),
+        under=(
             Fact("M", equal(kept + u_j, 0), "The memory with j has gradient zero at s, by part 2.", (_l,)),
             Fact("M'", equal(kept + u_l, 0), "So has the memory with any l outside in place of j.", (_l,)),
             Fact("s", equal(total, 0), "s is a stationary point of f_i."),
-        ),
-        deduced(
-            interpolates,
-            Obligation("swap", equal(u_l, u_j), ("M", "M'")),
-            rules.at("any other", _l, _o, given="swap"),
-            rules.mean("all alike", sum_over(_o, n), given="any other"),
-            given=("all alike", "s"),
         ),
     )
     return Claim(
@@ -224,20 +222,17 @@ def bias_floor(factor: Any = 1) -> Claim:
         ),
         Fact("m", at_most(m_i, m_max), "m is the largest m_i.", (client,)),
     )
-    statement = Statement(
+    statement = shown(
         "||b(x)||^2 <= max_i m_i (||grad f(x)||^2 + sum_i p_i ||grad f_i(x) - grad f(x)||^2), by Assumption 2 alone.",
         goal,
-        known,
-        deduced(
-            goal,
-            rules.jensen("(a)", clients, bias_of(i)),
-            rules.rewrite("mean bias", norm2(clients(bias_of(i))), given=MEAN_BIAS),
-            Obligation("one client", at_most(bias_i2, m_max * grad_f_i2), ("Assumption 2", "m")),
-            rules.at("any client", client, i, given="one client"),
-            rules.mean("clients", clients, given="any client"),
-            rules.along("spread", grad_f, given=MEAN_GRADIENT),
-            given=("(a)", "mean bias", "clients", "spread"),
-        ),
+        rules.jensen("(a)", clients, bias_of(i)),
+        rules.rewrite("mean bias", norm2(clients(bias_of(i))), given=MEAN_BIAS),
+        Obligation("one client", at_most(bias_i2, m_max * grad_f_i2), ("Assumption 2", "m")),
+        rules.at("any client", client, i, given="one client"),
+        rules.mean("clients", clients, given="any client"),
+        rules.along("spread", grad_f, given=MEAN_GRADIENT),
+        given=("(a)", "mean bias", "clients", "spread"),
+        under=known,
     )
     return Claim(
         "ours.bias_floor",

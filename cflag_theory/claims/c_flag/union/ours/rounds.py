@@ -53,7 +53,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.operators import Least, sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, shown
 from cflag_theory.claims.engine.terms import dot, function, norm, norm2
 
 x_mean = symbol("x_mean_union", r"\sum_i p_i x_{t,E}^i", real=True)
@@ -159,11 +159,11 @@ def union_round() -> Claim:
         sources=(on_union,),
     )
     goal = equal(x - beta * grad_h - beta * S_union, x_mean - beta * grad_h)
-    first = Statement(
+    first = shown(
         "(68) is the mean of the local iterates (67) and one more step -beta grad h~(x_t).",
         goal,
-        (drifted,),
-        deduced(goal, given=("(22)",)),
+        given=("(22)",),
+        under=(drifted,),
     )
     single = (
         Fact("S", equal(S, grad_g), "E = 1, so that S = grad g(x_t)."),
@@ -173,11 +173,11 @@ def union_round() -> Claim:
     )
     same = equal(x - alpha * grad_f_memory - beta * S, x - beta * grad_h - beta * S_union)
     names = tuple(fact.name for fact in single)
-    second = Statement(
+    second = shown(
         "For E = 1, |M^i| = |C^i| and alpha = beta the round (25) of Algorithm 1 is (68).",
         same,
-        single,
-        deduced(same, given=names),
+        given=names,
+        under=single,
     )
     return Claim(
         "ours.union_round",
@@ -222,22 +222,19 @@ def algorithm1_descent(residue: Any = 1) -> Claim:
     share_of_error = sp.sympify(residue) * (beta * ratio() / TOTAL) ** 2
     goal = at_most(least_target, 2 / TOTAL * (target(0) - target(T)) / T + share_of_error * mean_g2)
     each = at_most(grad_target(t) ** 2, 2 / TOTAL * (target(t) - target(t + 1)) + share_of_error * current.gradient**2)
-    first = Statement(
+    first = shown(
         "min_{t<T} ||grad h^(x_t)||^2 <= 2 (h^(x_0) - h^(x_T)) / ((alpha + beta E) T) + (beta rho / (alpha + beta "
         "E))^2 mean_t ||grad g(x_t)||^2 for the iterates of Algorithm 1, with h^ = (alpha f_memory + beta E g) / "
         "(alpha + beta E) and rho = ((1 + beta L)^E - 1) / (beta L) - E, if L (alpha + beta E) <= 1, "
         f"{SMOOTH_WORDS}.",
         goal,
-        (Fact("step", at_most(L * TOTAL, 1), "L (alpha + beta E) <= 1."), ROUNDS, SMOOTH_MEMORY),
-        deduced(
-            goal,
-            *deviation(current),
-            *_one_round(),
-            Obligation("squared", at_most(D**2, (ratio() * current.gradient) ** 2), ("deviation",)),
-            Obligation("each round", each, ("one round", "squared")),
-            *over_rounds("each round", target(s), least_target),
-            given=SUMMED,
-        ),
+        *deviation(current),
+        *_one_round(),
+        Obligation("squared", at_most(D**2, (ratio() * current.gradient) ** 2), ("deviation",)),
+        Obligation("each round", each, ("one round", "squared")),
+        *over_rounds("each round", target(s), least_target),
+        given=SUMMED,
+        under=(Fact("step", at_most(L * TOTAL, 1), "L (alpha + beta E) <= 1."), ROUNDS, SMOOTH_MEMORY),
     )
     return Claim(
         "ours.algorithm1_descent",
@@ -293,7 +290,7 @@ def current_from_union(scale: Any = 1) -> Claim:
     """When stationarity on the union is stationarity on the current task; `scale` multiplies the bound."""
     factor = sp.sympify(scale) / (1 - share - r * share)
     goal = at_most(size_g, factor * size_h)
-    first = Statement(
+    first = shown(
         "||grad g|| <= ||grad h~|| / (1 - s - r s), with s = |M| / (|M| + |C|), if ||grad f_memory|| <= r ||grad g|| "
         "(Lemma 10) and r s < 1 - s, that is r |M| < |C|.",
         goal,
@@ -306,22 +303,18 @@ def current_from_union(scale: Any = 1) -> Claim:
             ),
             Fact("shares", below(r * share, 1 - share), "r s < 1 - s."),
         ),
-        deduced(
-            goal,
-            rules.triangle("triangle", grad_current, union_slope, -share * memory, share * grad_current),
-            given=("triangle", "ratio", "shares"),
-        ),
     )
     kept = at_most((1 - share) ** 2 * grad_g2, sp.sympify(scale) * grad_h2)
-    second = Statement(
+    second = shown(
         "(1 - s)^2 ||grad g||^2 <= ||grad h~||^2 if memory and current data do not conflict, <grad f_memory, grad g> "
         ">= 0.",
         kept,
-        (
+        rules.square("memory", memory),
+        given=("memory", "no conflict", "s"),
+        under=(
             NO_CONFLICT,
             Fact("s", at_most(share, 1), "s is at most 1."),
         ),
-        deduced(kept, rules.square("memory", memory), given=("memory", "no conflict", "s")),
     )
     return Claim(
         "ours.current_from_union",

@@ -9,10 +9,10 @@ from cflag_theory.claims.cfl.nonconvex.local_drift import c_B
 from cflag_theory.claims.cfl.nonconvex.progress import JENSEN, coefficient, constant_term, earlier, earlier2, q, q_best
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, eta
 from cflag_theory.claims.engine.algebra import slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, deduced
+from cflag_theory.claims.engine.steps import Obligation, shown
 
 bend = symbol("nc_bend", "C", nonnegative=True)
 x = symbol("nc_step_share", "x", nonnegative=True)
@@ -40,23 +40,24 @@ def coefficients() -> Claim:
         (
             Part(
                 "1",
-                Statement(
+                shown(
                     "With 8 K^2 eta_l^2 L^2 c_pB <= 1, and all else as printed, the coefficient of eta E||grad "
                     "f(w_t)||^2 in (32) is 2 c_pB - 1 - p_t/2 >= 1/2: with this step size the bound never says that f "
                     "decreases.",
                     first,
-                    drift_facts,
-                    deduced(first, given=("c_pB",)),
+                    given=("c_pB",),
+                    under=drift_facts,
                 ),
             ),
             Part(
                 "2",
-                Statement(
+                shown(
                     "Where uniform weights make the printed coefficient of (32) smaller than FedAvg's, it is "
                     "positive, and (32) says nothing.",
                     second,
-                    uniform,
-                    deduced(second, Obligation("gain", product, ("better", "p")), given=("gain", "p", "1/t")),
+                    Obligation("gain", product, ("better", "p")),
+                    given=("gain", "p", "1/t"),
+                    under=uniform,
                 ),
             ),
             _shorter_steps(),
@@ -82,12 +83,13 @@ def _shorter_steps() -> Part:
     certificate = positive * slack("short") / (slack("short") + c_B)
     return Part(
         "3",
-        Statement(
+        shown(
             "With x = 4 K^2 eta_l^2 L^2 c_pB < 1 - c_pB/(1 + p_t/2), and all else as printed, the coefficient is c_pB "
             "x/(1 - x) + c_pB - 1 - p_t/2 < 0: a shorter step makes (32) a descent when c_pB < 1 + p_t/2.",
             goal,
-            known,
-            deduced(goal, given=("p", "short"), certificate=certificate),
+            given=("p", "short"),
+            certificate=certificate,
+            under=known,
         ),
     )
 
@@ -113,28 +115,26 @@ def weights() -> Claim:
         (
             Part(
                 "1",
-                Statement(
+                shown(
                     "If 2 (1 + L^2) D^2 >= R^2, the constant term of (32) is least at 1 - p_t = q*, shared equally, "
                     "with q* C = (1 + L^2) D^2 - R^2/2.",
                     interior,
-                    (*known, Fact("R", at_most(R2, 2 * a), "2 (1 + L^2) D^2 >= R^2.")),
-                    deduced(
-                        interior,
-                        JENSEN,
-                        Obligation("alike", alike, ("Jensen",)),
-                        Obligation("one variable", quadratic, ("q*",)),
-                        given=("alike", "one variable", "C"),
-                    ),
-                    (best, bent),
+                    JENSEN,
+                    Obligation("alike", alike, ("Jensen",)),
+                    Obligation("one variable", quadratic, ("q*",)),
+                    given=("alike", "one variable", "C"),
+                    under=(*known, Fact("R", at_most(R2, 2 * a), "2 (1 + L^2) D^2 >= R^2.")),
+                    where=(best, bent),
                 ),
             ),
             Part(
                 "2",
-                Statement(
+                shown(
                     "If 2 (1 + L^2) D^2 <= R^2, it is least at p_t = 1, FedAvg.",
                     alone,
-                    (*known, Fact("R", at_most(2 * a, R2), "2 (1 + L^2) D^2 <= R^2.")),
-                    deduced(alone, JENSEN, given=("Jensen", "R")),
+                    JENSEN,
+                    given=("Jensen", "R"),
+                    under=(*known, Fact("R", at_most(2 * a, R2), "2 (1 + L^2) D^2 <= R^2.")),
                 ),
             ),
         ),

@@ -22,7 +22,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setti
 from cflag_theory.claims.engine.notation import L, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Operator, index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use, shown
 from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
 # By round: grad f, the iterates, errors and noises of clients and steps, and the means u and v of gradients and noises.
@@ -288,21 +288,18 @@ bar2 = symbol("nc_bar2", r"\mathbf{E}\|\bar e\|^2_\mathrm{drift}", E(norm(_drift
 def drift_model() -> Statement:
     """The error in the drift model."""
     goal = at_most(bar2, 2 * (G2 + D2 * squares) / N + 2 * past**2 * R2)
-    return Statement(
+    return shown(
         "If the drifts do not depend on w (A = B = 0, as in Sec. 5.1.1): E||e_t||^2 <= 2 (G^2 + D^2 sum p^2)/N + 2 (1 "
         "- p_t)^2 R^2, all N clients taking part with equal weights; e^2 is at most the same with N = 1.",
         goal,
-        (
+        rules.norm_squared("error", _drifts + _losses, E),
+        rules.square("drifts - losses", _drifts - _losses, E),
+        given=("error", "drifts - losses", "drifts", "losses", "client", "time"),
+        under=(
             Fact("client", at_most(client2, G2), "E||delta_i||^2 <= G^2."),
             Fact("time", at_most(time2, D2), "E||xi_{tau,i}||^2 <= D^2."),
         ),
-        deduced(
-            goal,
-            rules.norm_squared("error", _drifts + _losses, E),
-            rules.square("drifts - losses", _drifts - _losses, E),
-            given=("error", "drifts - losses", "drifts", "losses", "client", "time"),
-        ),
-        (
+        where=(
             Fact(
                 "drifts",
                 equal(E(norm2(_drifts)), (client2 + squares * time2) / N),

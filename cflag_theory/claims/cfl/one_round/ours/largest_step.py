@@ -5,10 +5,10 @@ from __future__ import annotations
 from cflag_theory.claims.cfl.one_round.progress import c_B
 from cflag_theory.claims.cfl.one_round.thresholds import LEFT, QUOTIENT
 from cflag_theory.claims.cfl.symbols import eta
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.claims.engine.relation import at_most, below
-from cflag_theory.claims.engine.steps import deduced
+from cflag_theory.claims.engine.steps import shown
 
 
 def cfl_step() -> Claim:
@@ -16,17 +16,17 @@ def cfl_step() -> Claim:
     within = Fact("range", below(QUOTIENT, 1), "4 K^2 eta_l^2 L^2 c < 1, with K eta_l = eta / eta_g.")
     enough = at_most(16 * eta * L * c_B + 5 * QUOTIENT, 1)
     reached = at_most(LEFT, -eta)
-    first = Statement(
+    first = shown(
         "If 16 eta L c + 20 eta^2 L^2 c / eta_g^2 <= 1, the left side of (22) is at most -eta.",
         reached,
-        (within, Fact("enough", enough, "16 eta L c + 20 eta^2 L^2 c / eta_g^2 <= 1.")),
-        deduced(reached, given=("enough", "range")),
+        given=("enough", "range"),
+        under=(within, Fact("enough", enough, "16 eta L c + 20 eta^2 L^2 c / eta_g^2 <= 1.")),
     )
-    second = Statement(
+    second = shown(
         "If the left side of (22) is at most -eta, then 16 eta L c + 20 eta^2 L^2 c / eta_g^2 <= 1.",
         enough,
-        (within, Fact("progress", reached, "The left side of (22) is at most -eta.")),
-        deduced(enough, given=("progress", "range")),
+        given=("progress", "range"),
+        under=(within, Fact("progress", reached, "The left side of (22) is at most -eta.")),
     )
     return Claim(
         "ours.cfl_step",

@@ -51,7 +51,7 @@ from cflag_theory.claims.engine.algebra import slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, k, symbol, unfold
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, shown
 from cflag_theory.claims.engine.terms import dot, norm, norm2
 
 mean_at_start = clients(at_start)
@@ -235,25 +235,22 @@ def cfl_round(progress: Any = 1, factor: Any = _THIRDS) -> Claim:
         "beta_t <= e_t d_t, by Cauchy-Schwarz, as where the drifts do not depend on w: f - F is then linear.",
     )
     absorbed = bound(8 * eta / mu * (rms_error**2 + rms_loss**2), sp.Rational(1, 2), factor)
-    second = Statement(
+    second = shown(
         "If also mu > 0 and beta_t <= e_t d_t: E||w_{t+1} - w*||^2 <= (1 - mu eta/2) E||w_t - w*||^2 - (eta/2) "
         "E(f(w_t) - f*) + (8 eta/mu) (e_t^2 + r_t^2) + the same terms in eta^2 and eta^3.",
         absorbed,
-        (*HYPOTHESES, positive, additive),
-        deduced(
-            absorbed,
-            *_round_steps("part 1", 1, factor),
-            *averaged(rules.convex("convexity", f, w_star, w_t), over_past),
-            *averaged(rules.along("no slope", w_t - w_star, given=MINIMISER), over_past),
-            Obligation("growth", at_most(mu / 2 * rms_dist**2, gap), ("convexity", "no slope", "away")),
-            *(rules.square(f"Young: {one}", unfold(mu * rms_dist / 2 - 4 * one)) for one in (rms_error, rms_loss)),
-            given=("part 1", "growth", "mu > 0", "additive", f"Young: {rms_error}", f"Young: {rms_loss}"),
-            certificate=slack("part 1")
-            + eta / 2 * slack("growth")
-            + 2 * eta * slack("additive")
-            + eta / (2 * slack("mu > 0")) * (slack(f"Young: {rms_error}") + slack(f"Young: {rms_loss}")),
-        ),
-        DEFINITIONS,
+        *_round_steps("part 1", 1, factor),
+        *averaged(rules.convex("convexity", f, w_star, w_t), over_past),
+        *averaged(rules.along("no slope", w_t - w_star, given=MINIMISER), over_past),
+        Obligation("growth", at_most(mu / 2 * rms_dist**2, gap), ("convexity", "no slope", "away")),
+        *(rules.square(f"Young: {one}", unfold(mu * rms_dist / 2 - 4 * one)) for one in (rms_error, rms_loss)),
+        given=("part 1", "growth", "mu > 0", "additive", f"Young: {rms_error}", f"Young: {rms_loss}"),
+        certificate=slack("part 1")
+        + eta / 2 * slack("growth")
+        + 2 * eta * slack("additive")
+        + eta / (2 * slack("mu > 0")) * (slack(f"Young: {rms_error}") + slack(f"Young: {rms_loss}")),
+        under=(*HYPOTHESES, positive, additive),
+        where=DEFINITIONS,
     )
     return Claim(
         "ours.cfl_round",

@@ -29,7 +29,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, shown
 
 s = symbol("delay", "s", positive=True)
 M = symbol("M_decay", "M", nonnegative=True)
@@ -105,18 +105,14 @@ def decaying_rate(constant: Any = 4) -> Statement:
 def moved_minimiser(constant: Any = 1) -> Statement:
     """How far the minimiser of the clients' mean objective lies from w*."""
     goal = at_most(convexity**2 * x2, constant * G2 / N)
-    return Statement(
+    return shown(
         "E||w_delta - w*||^2 <= G^2/(N mu^2), w_delta in the place of w_t.",
         goal,
-        (),
-        deduced(
-            goal,
-            *averaged("f(w*)", rules.convex("f at w*", f, x, sp.S.Zero)),
-            *averaged("f(w_delta)", rules.convex("f at w_delta", f, sp.S.Zero, x), MINIMUM),
-            *averaged("difference", rules.square("||grad f - mu x||^2", g - convexity * x)),
-            given=("f(w*)", "f(w_delta)", "difference", "gradient"),
-        ),
-        (
+        *averaged("f(w*)", rules.convex("f at w*", f, x, sp.S.Zero)),
+        *averaged("f(w_delta)", rules.convex("f at w_delta", f, sp.S.Zero, x), MINIMUM),
+        *averaged("difference", rules.square("||grad f - mu x||^2", g - convexity * x)),
+        given=("f(w*)", "f(w_delta)", "difference", "gradient"),
+        where=(
             Fact(
                 "gradient",
                 equal(g2, G2 / N),
@@ -141,21 +137,17 @@ def exact_mean(share: Any = 1) -> Statement:
     )
     goal = equal(mean_square(T), G2 / (N * curvature**2) + share * D2 / (N * T * curvature**2))
     squared = equal((T * curvature * position(T, draw)) ** 2, drift_sum(T, draw) ** 2)
-    return Statement(
+    return shown(
         "On f = lambda ||w - w*||^2/2, without gradient noise, FedAvg with 1 - (1 - eta_l lambda)^K = 1/(t + 1) in "
         "round t = 0, 1, ... has E||w_T - w*||^2 = G^2/(N lambda^2) + D^2/(N T lambda^2), whatever w_0 (one "
         "coordinate).",
         goal,
-        (),
-        deduced(
-            goal,
-            averaged_drifts,
-            Instance("T rounds", "mean", k, T),
-            Obligation("square", squared, ("T rounds",)),
-            rules.mean("squares", expectation, given="square"),
-            given=("squares", "variance"),
-        ),
-        (
+        averaged_drifts,
+        Instance("T rounds", "mean", k, T),
+        Obligation("square", squared, ("T rounds",)),
+        rules.mean("squares", expectation, given="square"),
+        given=("squares", "variance"),
+        where=(
             Fact("no drift", equal(drift_sum(0, draw), 0), "An empty sum."),
             Fact(
                 "sum",

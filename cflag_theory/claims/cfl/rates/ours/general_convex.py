@@ -32,7 +32,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Source, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, unfold
 from cflag_theory.claims.engine.relation import Relation, at_most
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, shown
 
 bias2_at = sequence("bias2_at", r"\mathbb{E}\|b_{@}\|^2", nonnegative=True)
 noise2_at = sequence("noise2_at", r"\mathbb{E}\|n_{@}\|^2", nonnegative=True)
@@ -88,7 +88,7 @@ def convex_rounds(constant: Any = sp.E) -> Statement:
         ),
     )
     goal = at_most(least, constant * (start2 / (eta * T) + eta * ((1 + T) * beta**2 + v)))
-    return Statement(
+    return shown(
         "In the same model: min_t E f(w_t) - f* <= e (||w_0 - w*||^2/(eta T) + eta ((1 + T) beta^2 + v)), for every T "
         "and eta <= 1/L.",
         goal,

@@ -23,7 +23,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Pairs, Part, Source, Statement, setting
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use, shown
 from cflag_theory.claims.engine.terms import dot, function, norm2, vector
 
 # One round: x = w_t - w*, u = x - eta grad f(w_t) and the bias b_t depend on the earlier draws, the noise n_t on new
@@ -225,7 +225,7 @@ def local_steps(constant: Any = 2) -> Statement:
         (Obligation("distance at k + 1", bound(k + 1), ("distance (hypothesis)", "round", "q")),),
     )
     goal = at_most(apart2(T), q**T * start2 + sp.expand(floor))
-    return Statement(
+    return shown(
         "K local steps, eta <= 1/(10 L), eta_g >= 1: E||w_T - w*||^2 <= (1 - mu eta/2)^T ||w_0 - w*||^2 + (16/mu^2) "
         "(e^2 + rho^2) + (2 eta/mu) (4 e^2 + 2 sigma^2/(N K) + 4 rho^2) + (2 L eta^2/(mu eta_g^2)) (10 (V + rho^2)/3 + "
         "5 sigma^2/(2 K)), with e^2 = (G^2 + D^2 sum p^2)/N, V = G^2 + D^2 sum p^2, rho = (1 - p_t) R at their "
@@ -306,23 +306,22 @@ def bias_bound() -> Statement:
     goal = at_most(b_root, beta)
     moments = [over_past(norm2(one)) for one in (drift, loss)]
     whole = drift_root + loss_root
-    return Statement(
+    return shown(
         "In the model of part round: ||b_t||_2 <= sqrt((G^2 + D^2 sum_{tau<t} p_tau^2)/N) + (1 - p_t) R = beta.",
         goal,
-        (Fact("loss", at_most(loss_root, past * R), "Assumption 4: each of the losses is at most R, p_tau >= 0."),),
-        deduced(
-            goal,
-            *averaged("b^2", rules.rewrite("||b||^2", norm2(b), given=BIAS)),
-            rules.cauchy_schwarz_mean("<drift, loss>", over_past, drift, loss),
-            Obligation(
-                "squares",
-                at_most(b2, moments[0] + 2 * drift_root * loss_root + moments[1]),
-                ("b^2", "<drift, loss>"),
-            ),
-            rules.square_root("parts", unfold(b_root), unfold(whole), given="squares"),
-            given=("parts", "loss", "sum"),
+        *averaged("b^2", rules.rewrite("||b||^2", norm2(b), given=BIAS)),
+        rules.cauchy_schwarz_mean("<drift, loss>", over_past, drift, loss),
+        Obligation(
+            "squares",
+            at_most(b2, moments[0] + 2 * drift_root * loss_root + moments[1]),
+            ("b^2", "<drift, loss>"),
         ),
-        (
+        rules.square_root("parts", unfold(b_root), unfold(whole), given="squares"),
+        given=("parts", "loss", "sum"),
+        under=(
+            Fact("loss", at_most(loss_root, past * R), "Assumption 4: each of the losses is at most R, p_tau >= 0."),
+        ),
+        where=(
             Fact(
                 "drift",
                 equal(drift_root**2, (G2 + D2 * shares2) / N),

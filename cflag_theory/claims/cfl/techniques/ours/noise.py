@@ -32,7 +32,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.operators import mean_over
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, deduced, shown
 from cflag_theory.claims.engine.terms import norm, norm2, vector
 
 # Lemma A.1 with what a round leaves besides progress, in (23) c_1^t eta + c_2^t eta^2 + phi_t.
@@ -156,27 +156,25 @@ def interpolation(constant: Any = 1) -> Claim:
 def separation(constant: Any = 1) -> Claim:
     """Lemma A.4 without independence; `constant` scales tau^2 sigma^2 and the noise of part 2."""
     goal = at_most(total2, count * (1 + M) * means2 + constant * count**2 * sigma2)
-    first = Statement(
+    first = shown(
         "E||sum_i Xi_i||^2 <= tau (1 + M) sum_i ||xi_i||^2 + tau^2 sigma^2 for any dependence.",
         goal,
-        (VARIANCES,),
-        deduced(
-            goal,
-            *averaged(rules.jensen("sum", summed, Xi), over_past),
-            rules.exchange("each", over_past, summed, norm2(Xi)),
-            given=("sum", "each", "variance"),
-        ),
+        *averaged(rules.jensen("sum", summed, Xi), over_past),
+        rules.exchange("each", over_past, summed, norm2(Xi)),
+        given=("sum", "each", "variance"),
+        under=(VARIANCES,),
     )
     uncorrelated = Fact(
         "martingale", at_most(noise_total2, noises2), "The noises have mean zero given all that came before them."
     )
     bound = at_most(total2, 2 * drift_total2 + 2 * constant * noises2)
-    second = Statement(
+    second = shown(
         "E||sum_i (m_i + nu_i)||^2 <= 2 E||sum_i m_i||^2 + 2 sum_i E||nu_i||^2, where m_i may depend on the noises "
         "before nu_i, as in (14) and (17).",
         bound,
-        (uncorrelated,),
-        deduced(bound, rules.square("difference", summed(2 * m - Xi), over_past), given=("difference", "martingale")),
+        rules.square("difference", summed(2 * m - Xi), over_past),
+        given=("difference", "martingale"),
+        under=(uncorrelated,),
     )
     return Claim(
         "ours.cfl_separation",

@@ -31,7 +31,7 @@ from cflag_theory.claims.engine.algebra import residual
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, shown
 
 #: t - 2.
 m = further + 1
@@ -270,12 +270,12 @@ def nonnegative_weights() -> Claim:
 def least(factor: Any = 1) -> Claim:
     """The least eigenvalue of Q, with another factor in place of 1."""
     goal = at_most(factor * D2 * delta * norm2(k), (1 + alpha) * QUADRATIC)
-    statement = Statement(
+    statement = shown(
         "x^T Q x >= D^2 (1-alpha) / (1+alpha) ||x||^2 for every t and x.",
         goal,
-        (),
-        deduced(goal, least_eigenvalue(), given=("least eigenvalue",)),
-        VECTOR,
+        least_eigenvalue(),
+        given=("least eigenvalue",),
+        where=VECTOR,
     )
     return Claim(
         "ours.cfl_least_eigenvalue",

@@ -31,7 +31,7 @@ from cflag_theory.claims.engine.algebra import residual, slack, square
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, deduced
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, shown
 from cflag_theory.claims.engine.terms import norm, norm2
 
 R = symbol("R", "R", nonnegative=True)
@@ -143,13 +143,13 @@ def largest_constant(factor: Any = 1) -> Claim:
         (
             Part(
                 "1",
-                Statement(
+                shown(
                     "1 + B^2 + A^2 sum p^2 + C^2 sum_{tau1 != tau2} p p <= 1 + A^2 + max(B^2, C^2) for weights that "
                     "are not negative and C <= A.",
                     goal,
-                    (below_A,),
-                    deduced(goal, given=uses),
-                    C_BOUNDS,
+                    given=uses,
+                    under=(below_A,),
+                    where=C_BOUNDS,
                 ),
             ),
         ),
