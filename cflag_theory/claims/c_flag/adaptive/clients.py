@@ -17,7 +17,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, 
 from cflag_theory.claims.engine.notation import L, alpha, beta, bias, draw, draws, grad_f, i, m, omega, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, shown
 from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
 N = symbol("N", "N", positive=True, integer=True)
@@ -178,11 +178,6 @@ def table1_interference(reach: Any = 2) -> Claim:
         below(alpha * c * a_i, (reach - alpha * c) * memory),
         "||a_i|| < (2 / (L alpha (1 + m)) - 1) ||grad_f_memory||.",
     )
-    proof = deduced(
-        goal,
-        rules.cauchy_schwarz("product", -memory_gradient, a(client)),
-        given=("alpha_i", "norms", "product", "memory"),
-    )
     known = (STEP_SIZE, INTERFERENCE, MEMORY)
     feasible = Part(
         "feasible",
@@ -191,7 +186,14 @@ def table1_interference(reach: Any = 2) -> Claim:
             "needs-hypothesis",
             "||a_i|| < (2 / (L alpha (1 + m)) - 1) ||grad_f_memory||; without it alpha_{t,i} grows without bound as "
             "grad_f_memory tends to 0",
-            Statement("The same for such a_i.", goal, (*known, short), proof, (ALPHA_I,)),
+            shown(
+                "The same for such a_i.",
+                goal,
+                rules.cauchy_schwarz("product", -memory_gradient, a(client)),
+                given=("alpha_i", "norms", "product", "memory"),
+                under=(*known, short),
+                where=(ALPHA_I,),
+            ),
         ),
     )
     setting = Fact("one rate", equal(beta, alpha), "The server fixes alpha_t = beta_t = alpha (Sec. 5).")

@@ -10,7 +10,7 @@ from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
 from cflag_theory.claims.engine.claim import A_LIMIT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, alpha, beta, k, m, sequence, sum2, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, deduced, shown
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, shown
 
 Lambda = symbol("Lambda", r"\Lambda_t", real=True)
 beta_star = symbol("beta_star", r"\beta_t^*", real=True)
@@ -43,20 +43,16 @@ def eq14() -> Claim:
     best = (1 - L * better) / L
     # With grad_f_memory = S both Lambda and ||S||^2 are ||grad f||^2.
     here, there = forgetting(beta, alpha, scale, scale), forgetting(best, better, scale, scale)
-    proof = deduced(
+    refutation = shown(
+        "N = 1, E = 1, f = g and a memory of everything, where grad f is not zero: every feasible (alpha, beta) is "
+        "beaten by alpha' = alpha (1 - L alpha / 2) < alpha with beta' = (1 - L alpha') / L.",
         below(there, here),
         Obligation("range", below(L * alpha, 2), ("alpha",)),
         Obligation("positive", below(0, better), ("range",)),
         Obligation("feasible", below(better, alpha), ()),
         Obligation("beta' is positive", below(0, best), ()),
         given=("range",),
-    )
-    refutation = Statement(
-        "N = 1, E = 1, f = g and a memory of everything, where grad f is not zero: every feasible (alpha, beta) is "
-        "beaten by alpha' = alpha (1 - L alpha / 2) < alpha with beta' = (1 - L alpha') / L.",
-        below(there, here),
-        (STEP_SIZE,),
-        proof,
+        under=(STEP_SIZE,),
     )
     return Claim(
         "cflag.eq14",
@@ -125,7 +121,11 @@ def _divergence() -> Statement:
     grown = at_most(x_0**2, x(k) ** 2)
     hypothesis = "growth (hypothesis)"
     factor = -2 * (1 - alpha)
-    proof = deduced(
+    return shown(
+        "N = 4, p_i = 1/4, E = 1, L = 1, f_i = g_1 = g_2 = g_3 = x^2/2, g_4 = -x^2/2, a memory of everything (m = 0), "
+        "alpha_t = beta_t = alpha; Assumption 3 with r_i = 2. In every round sum_{i != j} p_i p_j C_ij = 0, the "
+        "average case, and with its rates ||grad f(x_t)|| = |x_t| never falls below x_0; it grows by the factor "
+        "2 (1 - alpha) in each round.",
         grown,
         Induction(
             "growth",
@@ -140,16 +140,8 @@ def _divergence() -> Statement:
             ),
         ),
         given=("growth",),
-    )
-    return Statement(
-        "N = 4, p_i = 1/4, E = 1, L = 1, f_i = g_1 = g_2 = g_3 = x^2/2, g_4 = -x^2/2, a memory of everything (m = 0), "
-        "alpha_t = beta_t = alpha; Assumption 3 with r_i = 2. In every round sum_{i != j} p_i p_j C_ij = 0, the "
-        "average case, and with its rates ||grad f(x_t)|| = |x_t| never falls below x_0; it grows by the factor "
-        "2 (1 - alpha) in each round.",
-        grown,
-        (half,),
-        proof,
-        definitions,
+        under=(half,),
+        where=definitions,
     )
 
 
@@ -168,7 +160,9 @@ def _idle() -> Statement:
     right = at_most(0, x(k))
     hypothesis = "to the right (hypothesis)"
     goal = at_most(2, 2 * (x(k) + 1))
-    proof = deduced(
+    return shown(
+        "N = 1, E = 1, f = x^2/2, g = (x + 1)^2, L = 2, a memory of everything (m = 0), alpha_t = alpha and beta_t > 0 "
+        "of (16): x_t = x_0 / 2^t, and ||grad g(x_t)|| = 2 (x_t + 1) is never below 2.",
         goal,
         Induction(
             "to the right",
@@ -178,14 +172,8 @@ def _idle() -> Statement:
             (Obligation("from k to k + 1", right.subs({k: k + 1}), ("(16)", "(24)", hypothesis)),),
         ),
         given=("to the right",),
-    )
-    return Statement(
-        "N = 1, E = 1, f = x^2/2, g = (x + 1)^2, L = 2, a memory of everything (m = 0), alpha_t = alpha and beta_t > 0 "
-        "of (16): x_t = x_0 / 2^t, and ||grad g(x_t)|| = 2 (x_t + 1) is never below 2.",
-        goal,
-        (half,),
-        proof,
-        definitions,
+        under=(half,),
+        where=definitions,
     )
 
 

@@ -199,9 +199,8 @@ def eq163() -> Claim:
         "sum_{t<T} [(Q/Z) {h~(x_t) - h~(x_{t+1})} + Q omega^2] = (Q/Z) [h~(x_0) - h~(x_T)] + Q T omega^2 for constant "
         "step sizes.",
         goal,
-        (),
-        proof,
-        facts,
+        proof=proof,
+        definitions=facts,
     )
     return Claim(
         "cflag.eq163",

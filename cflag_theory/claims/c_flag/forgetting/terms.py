@@ -85,7 +85,13 @@ def eq90(weight: Any = 1) -> Claim:
     left = L / 2 * beta**2 * sum2 - beta * q * memory_dot_sum
     right = weight * L * beta**2 * (rho_sum**2 + error_sum**2) - beta * q * (memory_dot_rho + memory_dot_error)
     goal = at_most(left, right)
-    proof = deduced(
+    printed = Statement(
+        "Gamma(t) of (86) equals L beta^2 ||sum rho||^2 - beta (1 - L alpha) <grad f_memory, sum rho> - beta (1 - L "
+        "alpha) <grad f_memory, sum e> + L beta^2 ||sum e||^2.",
+        equal(left, right),
+    )
+    repaired = shown(
+        "Gamma(t) is at most that.",
         goal,
         rules.rewrite("||S||^2", unfold(sum2), given=ROUND_SUM),
         rules.rewrite("<memory, S>", unfold(memory_dot_sum), given=ROUND_SUM),
@@ -94,12 +100,6 @@ def eq90(weight: Any = 1) -> Claim:
         rules.square("(87)", rho - errors),
         given=("||S||^2", "<memory, S>", "||rho||^2", "||e||^2", "(87)"),
     )
-    printed = Statement(
-        "Gamma(t) of (86) equals L beta^2 ||sum rho||^2 - beta (1 - L alpha) <grad f_memory, sum rho> - beta (1 - L "
-        "alpha) <grad f_memory, sum e> + L beta^2 ||sum e||^2.",
-        equal(left, right),
-    )
-    repaired = Statement("Gamma(t) is at most that.", goal, (), proof)
     return Claim(
         "cflag.eq90",
         "(86)-(90)",
@@ -120,9 +120,10 @@ def eq151(first: Any = 32, second: Any = 2, third: Any = 4) -> Claim:
     goal1 = at_most(scale * rho_sum**2, bound1)
     enough = sp.Rational(8, 7)
     steps1 = rho_linear("(132)", enough)
-    proof1 = deduced(goal1, *steps1, given=("(132)",))
     near = step_range(QUARTER)
-    mended1 = Statement("T1 = L beta^2 ||sum_k rho_k||^2 for beta <= 1/(4 L E).", goal1, (near,), proof1)
+    mended1 = shown(
+        "T1 = L beta^2 ||sum_k rho_k||^2 for beta <= 1/(4 L E).", goal1, *steps1, given=("(132)",), under=(near,)
+    )
     best = 4 * (sp.exp(QUARTER) - 1)
     tight1 = at_most(scale * rho_sum**2, best**2 * beta**2 * L * E**2 * grad_g**2)
     sharp1 = shown(

@@ -129,19 +129,15 @@ def eq105(constant: Any = 2) -> Claim:
         rules.mean("(103)", components, given="entry by x_t"),
     )
     goal = at_most(error(k), constant * L * largest(k))
-    proof = deduced(
+    first = shown(
+        f"||e_{{t,l}}^i|| <= {constant} L max_{{b<=l}} ||x_{{t,b}}^i - x_t||, that is (102) <= (105).",
         goal,
         *difference("(102)", error(k), here, gap_mean(k)),
         *split,
         *filled(),
         rules.member("the last point", unfold(largest(k)), k),
         given=("(102)", "(103)", "table points", "the last point"),
-    )
-    first = Statement(
-        f"||e_{{t,l}}^i|| <= {constant} L max_{{b<=l}} ||x_{{t,b}}^i - x_t||, that is (102) <= (105).",
-        goal,
-        (STEPS,),
-        proof,
+        under=(STEPS,),
     )
     mended = at_most(L * gap_mean(k), L * (table_mean(k) + drift(k)))
     repaired = shown(

@@ -37,7 +37,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, deduced
+from cflag_theory.claims.engine.steps import Obligation, Proof, deduced, shown
 from cflag_theory.claims.engine.terms import dot, norm2
 
 # The same Gram entries for the sum that starts at k = 1, as (9) and (10) print it: at k = 0 the gradient is full.
@@ -158,19 +158,14 @@ def eq15(lead: Any = L / 2) -> Claim:
     Gamma = lead * beta**2 * sum2 - beta * (1 - L * alpha) * Lambda
     rest = -alpha * (1 - L * alpha / 2) * grad_f2 + L * alpha**2 / 2 * bias2 + overfitting()
     relation = equal(inner + L / 2 * step2, rest + Gamma)
-    proof = deduced(
-        relation,
-        rules.along("S along grad f_memory", _memory, given=ROUND_SUM),
-        rules.exchange("Lambda", clients, sum_over(ell, E), dot(_memory, delayed(ell, i))),
-        given=("S along grad f_memory", "Lambda"),
-    )
-    printed = Statement(
+    printed = shown(
         "Gamma(t) of (15), (L/2) beta^2 ||S||^2 - beta (1 - L alpha) Lambda_t with sums from k = 0, is the forgetting "
         "term of the descent of f: <grad f, x_{t+1} - x_t> + (L/2) ||x_{t+1} - x_t||^2 = -alpha (1 - L alpha/2) ||grad "
         "f||^2 + (L/2) alpha^2 ||b||^2 + B(t) + Gamma(t).",
         relation,
-        (),
-        proof,
+        rules.along("S along grad f_memory", _memory, given=ROUND_SUM),
+        rules.exchange("Lambda", clients, sum_over(ell, E), dot(_memory, delayed(ell, i))),
+        given=("S along grad f_memory", "Lambda"),
     )
     return Claim(
         "cflag.eq15",
@@ -206,8 +201,7 @@ def eq56(constant: Any = 1) -> Claim:
         "(36)-(54): f(x_{t+1}) - f(x_t) is at most the display before (55), in which A is (39), (43), (46) and the "
         "square is (49), (53), (54).",
         expanded.goal,
-        (),
-        Proof((_SMOOTH, expanded)),
+        proof=Proof((_SMOOTH, expanded)),
     )
     follows = Obligation("the statement follows", collected, ("the display before (55)", "(27)"))
     second = Statement(
@@ -239,9 +233,12 @@ def eq65(constant: Any = 2) -> Claim:
     step = 1 / (L * (1 + m))
     at = Fact("alpha", equal(alpha, step), "alpha = 1 / (L (1 + m)).")
     relation = equal(factor(), constant * L * (1 + m))
-    proof = deduced(relation, Obligation("range", below(alpha, 2 * step), ("alpha",)), given=("alpha", "range"))
-    printed = Statement(
-        "1 / (alpha [1 - (L/2) alpha (1 + m)]) = 2 L (1 + m) at alpha = 1 / (L (1 + m)).", relation, (at,), proof
+    printed = shown(
+        "1 / (alpha [1 - (L/2) alpha (1 + m)]) = 2 L (1 + m) at alpha = 1 / (L (1 + m)).",
+        relation,
+        Obligation("range", below(alpha, 2 * step), ("alpha",)),
+        given=("alpha", "range"),
+        under=(at,),
     )
     return Claim(
         "cflag.eq65",

@@ -73,7 +73,7 @@ def floor() -> Statement:
         "beta <= 1/4 all runs stay in [0, 1]^2, where ||grad g|| >= 1: Assumption 3 holds with r_i = 3. One memory in "
         "four has grad f_memory = (0, x_2), so that E||grad f(x_t)||^2 >= 1/36 for all t, T and beta."
     )
-    return Statement(words, goal, (), Proof((still, follows)), definitions)
+    return Statement(words, goal, proof=Proof((still, follows)), definitions=definitions)
 
 
 EXACT_STEP = Fact("step", equal(alpha, 1 / (L * (1 + root_m**2))), "alpha = 1/(L (1 + m)).")

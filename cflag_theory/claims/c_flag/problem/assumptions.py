@@ -10,7 +10,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, alpha, beta, grad_g, symbol, x_t
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, deduced, shown
+from cflag_theory.claims.engine.steps import Obligation, shown
 from cflag_theory.claims.engine.terms import function, norm, vector
 
 # Assumption 2 at one client and one x; kappa = ||(A_memory - A) A^{-1}|| for a quadratic f_i with Hessian A.
@@ -54,24 +54,20 @@ def assumption2() -> Claim:
         at_most(moved, gap),
         "b_i(x) - b_i(s) = (A_memory - A) A^{-1} grad f_i(x), at most kappa ||grad f_i(x)|| long.",
     )
-    proof = deduced(
-        goal,
-        rules.triangle("bias", bias_one, bias_one - _rest, _rest),
-        Obligation("in norms", at_most(bias_i, gap), ("bias", "same minimiser", "quadratic")),
-        given=("in norms", "kappa"),
-    )
     printed = Statement(
         "Every L-smooth finite sum f_i and every memory M^i, a non-empty part of P^i, have a constant m_i < 1 with "
         "||b_i(x)||^2 <= m_i ||grad f_i(x)||^2 for all x.",
         goal,
         (Fact("m_i", below(m_i, 1), "m_i < 1."),),
     )
-    mended = Statement(
+    mended = shown(
         "For quadratic components with mean Hessian A > 0, kept mean Hessian A_memory and s the minimiser of f_i: "
         "||b_i(x)||^2 <= m_i ||grad f_i(x)||^2 for all x, when s also minimises the memory's f_i and kappa^2 <= m_i.",
         goal,
-        (rest, contraction, quadratic),
-        proof,
+        rules.triangle("bias", bias_one, bias_one - _rest, _rest),
+        Obligation("in norms", at_most(bias_i, gap), ("bias", "same minimiser", "quadratic")),
+        given=("in norms", "kappa"),
+        under=(rest, contraction, quadratic),
     )
     repair = Repair(
         "needs-hypothesis",
@@ -107,17 +103,13 @@ def assumption3(step: Any = FAMILY_ALPHA) -> Claim:
         Fact("error bound", at_most(mu * distance, grad_g), "||grad g(x)|| >= mu times the distance to such a point."),
         Fact("r_i", at_most(L, r_i * mu), "r_i >= L / mu, with each client's f_i_memory L-smooth."),
     )
-    proof = deduced(
+    mended = shown(
+        "||grad f_i_memory(x)|| <= r_i ||grad g(x)|| at every x, so along every run and for every T, with r_i = L/mu.",
         goal,
         rules.lipschitz("change", _memory, x_t, _s),
         rules.triangle("memory", _memory.grad(x_t), _memory.grad(x_t) - _memory.grad(_s), _memory.grad(_s)),
         given=("change", "memory", "nested", "error bound", "r_i"),
-    )
-    mended = Statement(
-        "||grad f_i_memory(x)|| <= r_i ||grad g(x)|| at every x, so along every run and for every T, with r_i = L/mu.",
-        goal,
-        hypotheses,
-        proof,
+        under=hypotheses,
     )
     repair = Repair(
         "needs-hypothesis",

@@ -25,7 +25,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, deduced
+from cflag_theory.claims.engine.steps import Obligation, shown
 from cflag_theory.claims.engine.terms import norm, norm2, vector
 
 # Lemma 8: one coordinate at a fixed x. The memory's mean has the weights c_j, which depend on the draw.
@@ -96,7 +96,9 @@ def lemma8() -> Claim:
     )
     goal = equal(mean_bias, 0)
     every = sum_over(j, _count(client))
-    proof = deduced(
+    printed = shown(
+        "E[b(x)] = sum_i p_i E[b_i(x)] = 0 at every fixed x, for memories drawn uniformly from P^i at each client "
+        "(one coordinate; all are alike).",
         goal,
         rules.at("any component", entry, j, given="uniform"),
         rules.mean("all components", every, _component(client, j), given="any component"),
@@ -105,13 +107,7 @@ def lemma8() -> Claim:
         rules.at("any client", client, i, given="(26)"),
         rules.mean("clients", clients, given="any client"),
         given=("clients",),
-    )
-    printed = Statement(
-        "E[b(x)] = sum_i p_i E[b_i(x)] = 0 at every fixed x, for memories drawn uniformly from P^i at each client "
-        "(one coordinate; all are alike).",
-        goal,
-        (uniform,),
-        proof,
+        under=(uniform,),
     )
     return Claim(
         "cflag.lemma8",
@@ -145,7 +141,9 @@ def lemma9() -> Claim:
         "m_i ||grad f_i(x)||^2 <= m ||grad f(x)||^2 for each client.",
         forall=(client,),
     )
-    proof = deduced(
+    printed = Statement("Assumption 2 gives an m with ||b(x)||^2 <= m ||grad f(x)||^2 for all x.", goal, (known,))
+    mended = shown(
+        "The same under (28), with its m.",
         goal,
         rules.jensen("(a)", clients, bias_of(i)),
         rules.rewrite("mean", norm2(clients(bias_of(i))), given=MEAN_BIAS),
@@ -153,9 +151,8 @@ def lemma9() -> Claim:
         rules.at("any client", client, i, given="one client"),
         rules.mean("(b)", clients, given="any client"),
         given=("(a)", "mean", "(b)"),
+        under=(known, dissimilarity),
     )
-    printed = Statement("Assumption 2 gives an m with ||b(x)||^2 <= m ||grad f(x)||^2 for all x.", goal, (known,))
-    mended = Statement("The same under (28), with its m.", goal, (known, dissimilarity), proof)
     repair = Repair(
         "needs-hypothesis",
         "(28), which the proof assumes: the clients' gradients must not cancel in grad f",
@@ -185,16 +182,15 @@ def lemma10() -> Claim:
         forall=(client,),
     )
     largest = Fact("r", at_most(r_i, r), "r is the largest r_i.", forall=(client,))
-    proof = deduced(
+    printed = shown(
+        "||grad f_memory(x_t)|| <= r ||grad g(x_t)|| with r = max_i r_i.",
         goal,
         rules.norm_of_mean("(30)", clients, memory_of(i)),
         Obligation("one client", at_most(memory_i, r * grad_g), ("Assumption 3", "r")),
         rules.at("any client", client, i, given="one client"),
         rules.mean("clients", clients, given="any client"),
         given=("(30)", "clients"),
-    )
-    printed = Statement(
-        "||grad f_memory(x_t)|| <= r ||grad g(x_t)|| with r = max_i r_i.", goal, (known, largest), proof
+        under=(known, largest),
     )
     return Claim(
         "cflag.lemma10",

@@ -13,7 +13,7 @@ from cflag_theory.claims.engine.algebra import residual
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import E, clients, i, k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, shown
 
 
 # (3): values at one x; sizes of the data sets, in all and of one client.
@@ -65,7 +65,15 @@ def eq3() -> Claim:
         forall=(client,),
     )
     goal = equal(h, decomposed(f, g))
-    proof = deduced(
+    words = "h(x) = |P| / (|P| + |C|) f(x) + |C| / (|P| + |C|) g(x)"
+    printed = Statement(
+        words + ", with h = sum p_i h_i, f = sum p_i f_i and g = sum p_i g_i.",
+        goal,
+        proof=None,
+        definitions=(mean_loss,),
+    )
+    mended = shown(
+        words + ", when all clients have the same share of past data.",
         goal,
         Obligation(
             "one client",
@@ -76,13 +84,8 @@ def eq3() -> Claim:
         rules.at("any client", client, i, given="one client"),
         rules.mean("clients", clients, given="any client"),
         given=("clients",),
-    )
-    words = "h(x) = |P| / (|P| + |C|) f(x) + |C| / (|P| + |C|) g(x)"
-    printed = Statement(
-        words + ", with h = sum p_i h_i, f = sum p_i f_i and g = sum p_i g_i.", goal, (), None, (mean_loss,)
-    )
-    mended = Statement(
-        words + ", when all clients have the same share of past data.", goal, (shares,), proof, (mean_loss,)
+        under=(shares,),
+        where=(mean_loss,),
     )
     repair = Repair(
         "needs-hypothesis",
@@ -145,9 +148,8 @@ def eq5() -> Claim:
                 Statement(
                     "At k = 0 the delayed gradient is the mean of grad c_j(x_{t,0}).",
                     start,
-                    (),
-                    Proof((zero,)),
-                    (full, local),
+                    proof=Proof((zero,)),
+                    definitions=(full, local),
                 ),
             ),
         ),
@@ -156,9 +158,8 @@ def eq5() -> Claim:
             Statement(
                 "At k = 1 it is (grad c_1(x_{t,1}) + grad c_2(x_{t,0}) + grad c_3(x_{t,0})) / 3.",
                 after_one,
-                (),
-                Proof((zero, one)),
-                (full, local, first),
+                proof=Proof((zero, one)),
+                definitions=(full, local, first),
             ),
         ),
         Part(
@@ -170,9 +171,8 @@ def eq5() -> Claim:
                 Statement(
                     f"At k = 2, grad g_i'(x_{{t,2}}) = {here}.",
                     after_two,
-                    (),
-                    Proof((zero, one, two)),
-                    (full, local, first, second),
+                    proof=Proof((zero, one, two)),
+                    definitions=(full, local, first, second),
                 ),
             ),
         ),
@@ -223,9 +223,8 @@ def iag_cost() -> Claim:
                 "With all n = |C^i| gradients at k = 0 and one at each k >= 1, a client evaluates n + E - 1 component "
                 "gradients in a round.",
                 counted,
-                (),
-                Proof(count),
-                (full, single, whole),
+                proof=Proof(count),
+                definitions=(full, single, whole),
             ),
         ),
         Part(

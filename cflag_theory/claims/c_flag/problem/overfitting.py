@@ -25,7 +25,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.operators import index, mean_over
 from cflag_theory.claims.engine.relation import equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, shown
 from cflag_theory.claims.engine.terms import dot, norm, vector
 
 # The bias of round t as drawn anew: `xi` is its own draw, independent of what came before.
@@ -59,21 +59,22 @@ def _redrawn() -> Repair:
         (draw,),
         (Source("cflag.lemma8", at=((mean_bias, conditional_bias),), besides=("uniform",)),),
     )
-    proof = deduced(
-        goal,
-        rules.null("<grad f, E b>", _expected, grad_f, given="redrawn"),
-        rules.null("<E b, S>", _expected, delayed_sum, given="redrawn"),
-        rules.at("first, any draw", draw, omega, given="<grad f, E b>"),
-        rules.at("second, any draw", draw, omega, given="<E b, S>"),
-        rules.mean("first term", draws, given="first, any draw"),
-        rules.mean("second term", draws, given="second, any draw"),
-        given=("first term", "second term"),
-    )
     return Repair(
         "needs-hypothesis",
         "the memory must be re-drawn uniformly and independently every round; then the draw of round t is independent "
         "of x_t and of S",
-        Statement("E[B(t)] = 0 for every t when the memory is re-drawn every round.", goal, (redrawn,), proof),
+        shown(
+            "E[B(t)] = 0 for every t when the memory is re-drawn every round.",
+            goal,
+            rules.null("<grad f, E b>", _expected, grad_f, given="redrawn"),
+            rules.null("<E b, S>", _expected, delayed_sum, given="redrawn"),
+            rules.at("first, any draw", draw, omega, given="<grad f, E b>"),
+            rules.at("second, any draw", draw, omega, given="<E b, S>"),
+            rules.mean("first term", draws, given="first, any draw"),
+            rules.mean("second term", draws, given="second, any draw"),
+            given=("first term", "second term"),
+            under=(redrawn,),
+        ),
     )
 
 
@@ -98,7 +99,10 @@ def _family(value: sp.Expr) -> Statement:
         Fact("memory 3/2", equal(high(k + 1), step(high(k), three)), "The round (24) when the memory keeps 3 x^2/4."),
         Fact("E[B]", equal(mean_B_at(k + 1), mean), "The mean of B(t) over the two memories, t = k + 1."),
     )
-    proof = deduced(
+    return shown(
+        "N = 1, E = 1, f the mean of x^2/4 and 3x^2/4, memory keeps one of the two, drawn once (m = 1/4); g = "
+        "(x - 2)^2/2, x_0 = 1; L = 8/5, alpha = 1/(L(1 + m)) = 1/2, beta = 1/4. Then "
+        f"E[B(t)] = {value} for every t = k + 1 >= 1.",
         goal,
         Induction(
             "low",
@@ -110,15 +114,7 @@ def _family(value: sp.Expr) -> Statement:
         Instance("low from t = 1 on", "low", k, k + 1),
         Obligation("high from t = 1 on", equal(high(k + 1), half), ("memory 3/2",)),
         given=("E[B]", "low from t = 1 on", "high from t = 1 on"),
-    )
-    return Statement(
-        "N = 1, E = 1, f the mean of x^2/4 and 3x^2/4, memory keeps one of the two, drawn once (m = 1/4); g = "
-        "(x - 2)^2/2, x_0 = 1; L = 8/5, alpha = 1/(L(1 + m)) = 1/2, beta = 1/4. Then "
-        f"E[B(t)] = {value} for every t = k + 1 >= 1.",
-        goal,
-        (),
-        proof,
-        definitions,
+        where=definitions,
     )
 
 

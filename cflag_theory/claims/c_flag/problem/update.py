@@ -39,7 +39,7 @@ from cflag_theory.claims.engine.notation import (
 from cflag_theory.claims.engine.notation import x as iterate
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, deduced, shown
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, shown
 from cflag_theory.claims.engine.terms import dot, vector
 
 #: The direction of the coordinate.
@@ -128,7 +128,9 @@ def eq22() -> Claim:
     """The weighted mean drift is -beta times the sum of delayed gradients."""
     goal = equal(x_mean - x, -beta * S)
     hypothesis = "one client's drift (hypothesis)"
-    proof = deduced(
+    words = "sum_i p_i (x_{t,E}^i - x_t) = -beta S, with S = sum_i p_i sum_{k<E} grad g_i'(x_{t,k}^i)."
+    printed = shown(
+        words,
         goal,
         rules.along("start", e, given=ROUND_START),
         rules.along("local step", e, given=LOCAL_STEP),
@@ -149,8 +151,6 @@ def eq22() -> Claim:
         rules.along("sum", e, given=ROUND_SUM),
         given=("(21)", "order", "sum"),
     )
-    words = "sum_i p_i (x_{t,E}^i - x_t) = -beta S, with S = sum_i p_i sum_{k<E} grad g_i'(x_{t,k}^i)."
-    printed = Statement(words, goal, (), proof)
     return Claim("cflag.eq22", "(17)-(22)", "Weighted mean drift of a round", (Part("1", printed),))
 
 
@@ -162,13 +162,12 @@ def eq25() -> Claim:
         "The server averages x_{t,E}^i - alpha grad_f_memory(x_t) with weights p_i.",
     )
     update = equal(x_next, x - alpha * grad_f_memory - beta * S)
-    proof = deduced(update, given=("(23)", "(22)"))
-    first = Statement(
+    first = shown(
         "x_{t+1} = sum_i p_i (x_{t,E}^i - alpha grad_f_memory(x_t)) is x_t - alpha grad_f_memory(x_t) - beta S, that "
         "is (23) = (24).",
         update,
-        (averaged, MEAN_DRIFT),
-        proof,
+        given=("(23)", "(22)"),
+        under=(averaged, MEAN_DRIFT),
     )
     definition = Fact(
         "(6)", equal(memory_mean, grad_f_memory), "grad_f_memory = sum_i p_i grad f_i_memory, the average of (6)."

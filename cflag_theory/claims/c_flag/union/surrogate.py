@@ -48,7 +48,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, S
 from cflag_theory.claims.engine.notation import E, L, beta, clients, i, j, t, unfold
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, shown
 from cflag_theory.claims.engine.terms import dot, norm, norm2
 
 #: What others name by this module.
@@ -182,13 +182,14 @@ def eq73(constant: Any = 60) -> Claim:
     goal = equal(value, constant * L)
     # 1/(beta E s) - 60 L = (30 L E)^2 (beta - 1/(30 L E))^2 / (beta E s), s = 1 - 15 beta L E.
     gap = (30 * L * E) ** 2 * (beta - 1 / (30 * L * E)) / (beta * E * slack("positive"))
-    proof = deduced(
+    printed = shown(
+        "1 / (beta E (1 - 15 beta L E)) = 60 L at beta = 1/(30 L E).",
         goal,
         Obligation("positive", below(0, 1 - 15 * beta * L * E), ("beta",)),
         given=("beta", "positive"),
         certificate=(constant - 60) * L - gap * residual("beta"),
+        under=(STEP,),
     )
-    printed = Statement("1 / (beta E (1 - 15 beta L E)) = 60 L at beta = 1/(30 L E).", goal, (STEP,), proof)
     return Claim(
         "cflag.eq73",
         "(72)-(73)",
@@ -212,9 +213,8 @@ def eq74() -> Claim:
     )
     each = Fact("(73)", at_most(grad_h(t) ** 2, 60 * L * (h(t) - h(t + 1))), "(73) in every round.", (t,), sources)
     goal = at_most(least, 60 * L / T * printed_sum)
-    proof = deduced(goal, *over_rounds("(73)", h(s), least), given=(*SUMMED, "T"))
     words = "min_{t<T} ||grad h~(x_t)||^2 <= (60 L / T) sum_{t=0}^{T-1} (h~(x_0) - h~(x_T)), given (73)."
-    first = Part("1", Statement(words, goal, (each, ROUNDS), proof))
+    first = Part("1", shown(words, goal, *over_rounds("(73)", h(s), least), given=(*SUMMED, "T"), under=(each, ROUNDS)))
     wanted = 60 * L / T * drop
     second = Statement(
         "The right side of (74) is the desired one, that of (66).", equal(60 * L / T * printed_sum, wanted)

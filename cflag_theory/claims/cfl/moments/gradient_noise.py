@@ -29,7 +29,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Use, deduced
+from cflag_theory.claims.engine.steps import Use, deduced, shown
 from cflag_theory.claims.engine.terms import dot, norm2, vector
 
 # One coordinate of the server's model, of the mean of the clients' last iterates and of the mean update.
@@ -170,8 +170,9 @@ def aggregation() -> Claim:
         (definition,),
     )
     mended = equal(w + eta_g * update, average)
-    proof = deduced(mended, given=("Delta",))
-    repaired = Statement("The same with a plus sign, as Algorithms 1 and 2 have it.", mended, (definition,), proof)
+    repaired = shown(
+        "The same with a plus sign, as Algorithms 1 and 2 have it.", mended, given=("Delta",), under=(definition,)
+    )
     return Claim(
         "cfl.aggregation",
         "Sec. 3.1.1",
@@ -189,9 +190,8 @@ def lemB1(constant: Any = 1) -> Claim:
     centred = Fact("mean zero", equal(noise_cross, 0), "E[varsigma_i] = 0 at every w, since f = E f_i.")
     bounded = Fact("bound", at_most(noise2, A**2 * grad2 + B**2), "E||varsigma_i||^2 <= A^2 E||grad f||^2 + B^2.")
     goal = at_most(local2, (A**2 + constant) * grad2 + B**2)
-    proof = deduced(goal, given=("mean zero", "bound"))
     words = "E||grad f_i(w)||^2 <= (A^2 + 1) E||grad f(w)||^2 + B^2."
-    first = Statement(words, goal, (centred, bounded), proof)
+    first = shown(words, goal, given=("mean zero", "bound"), under=(centred, bounded))
     last = Statement(
         "The last line of the proof: E||grad f_i(w)||^2 <= (A + 1) E||grad f(w)||^2 + B.",
         at_most(local2, (A + 1) * grad2 + B),
@@ -286,7 +286,6 @@ def lemB2_use(one: Any = 1) -> Claim:
         "E<grad f(w), delta_i + sum p xi> >= 0 at this iterate: zero if the drifts that enter were drawn after it, and "
         "not negative where the iterate has moved along them.",
     )
-    proof = deduced(goal, given=("client drift", "time drift", "drifts apart", "fresh drifts"))
     known = (CLIENT, size, apart)
     places = (
         "at w_t, for t >= 2, as (15) does for k = 1",
@@ -299,8 +298,11 @@ def lemB2_use(one: Any = 1) -> Claim:
     parts = []
     for key, place in zip("12", places, strict=True):
         printed = Statement(f"Lemma B.2 (2) holds {place}, with E over all draws.", goal, known)
-        mended = Statement(
-            f"Lemma B.2 (2) {place}, for drifts that are independent of the iterate.", goal, (*known, fresh), proof
+        mended = shown(
+            f"Lemma B.2 (2) {place}, for drifts that are independent of the iterate.",
+            goal,
+            given=("client drift", "time drift", "drifts apart", "fresh drifts"),
+            under=(*known, fresh),
         )
         parts.append(Part(key, printed, Repair("needs-hypothesis", repair_words, mended)))
     return Claim(

@@ -12,7 +12,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statemen
 from cflag_theory.claims.engine.notation import sequence, symbol
 from cflag_theory.claims.engine.operators import index, mean_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import deduced, shown
+from cflag_theory.claims.engine.steps import shown
 from cflag_theory.claims.engine.terms import function, norm, vector
 
 eps = symbol("hessian_gap", r"\epsilon", nonnegative=True)
@@ -83,18 +83,18 @@ def lemB3(constant: Any = 1) -> Claim:
     """The information loss of Taylor models; `constant` scales eps."""
     near = Fact("Hessians", at_most(spread, eps), "||Hessian f(w_1) - Hessian f(w_2)|| <= eps for all w_1, w_2.")
     goal = at_most(loss, constant * eps * distance)
-    proof = deduced(goal, rules.lipschitz("mean value", remainder[0], w, hat), given=("mean value", "Hessians"))
     printed = Statement(
         "||Delta_{t,i}(w)|| <= eps ||w - w_hat_{t,i}|| for the model expanded at w_t, with w_hat_{t,i} = w_{t,i,K} as "
         "the proof has it.",
         at_most(loss_elsewhere, eps * distance),
         (near,),
     )
-    mended = Statement(
+    mended = shown(
         "||Delta_{t,i}(w)|| <= eps ||w - w_hat|| for the model expanded at w_hat, whichever point that is.",
         goal,
-        (near,),
-        proof,
+        rules.lipschitz("mean value", remainder[0], w, hat),
+        given=("mean value", "Hessians"),
+        under=(near,),
     )
     step = Statement(
         "The proof's step: grad f(w) - grad f(w_hat) is the Hessian at one point of the segment times w - w_hat, by "
@@ -146,9 +146,14 @@ def fisher_matrix(scale: Any = 1) -> Claim:
     )
     goal = equal(scale * fisher, hessian)
     words = "For the cross entropy the Fisher information equals the diagonal of the Hessian (one weight, one input)"
-    proof = deduced(goal, given=("Hessian", "linear logits"))
-    printed = Statement(f"{words}.", goal, (), None, (second,))
-    mended = Statement(f"{words}, for logits that are linear in the weights.", goal, (linear,), proof, (second,))
+    printed = Statement(f"{words}.", goal, proof=None, definitions=(second,))
+    mended = shown(
+        f"{words}, for logits that are linear in the weights.",
+        goal,
+        given=("Hessian", "linear logits"),
+        under=(linear,),
+        where=(second,),
+    )
     squared = Statement(
         "F = [grad f(w_hat)]^2, the squared gradient of the mean loss, is the diagonal of its Hessian, for linear "
         "logits.",

@@ -237,7 +237,13 @@ def eq17(noise: Any = 1) -> Claim:
     variance = Fact("Assumption 2", at_most(sum_nu2, k_steps * sigma2), "Noises of mean zero given the past.")
     goal = at_most(moved2, k_steps * eta_l**2 * sum_each2 + noise * k_steps * eta_l**2 * sigma2)
     total = sum_over(j, k)
-    proof = deduced(
+    words = (
+        "(17): E||w_{t,i,k} - w_t||^2 <= k eta_l^2 sum_{tau<=k} E||grad f-bar_{t,i}(w_{t,i,tau-1})||^2 + k eta_l^2 "
+        "sigma^2."
+    )
+    printed = Statement(words, goal, (variance,))
+    mended = shown(
+        words + " With local steps that do not increase distances.",
         goal,
         *no_leaning("no leaning"),
         *averaged(rules.along("no noise in the noiseless run", Q(client, k), given=CENTRED), over_past),
@@ -255,18 +261,8 @@ def eq17(noise: Any = 1) -> Claim:
         ),
         rules.at("(16)", k, k_steps, given="after k steps"),
         given=("(16)", "Assumption 2"),
-    )
-    words = (
-        "(17): E||w_{t,i,k} - w_t||^2 <= k eta_l^2 sum_{tau<=k} E||grad f-bar_{t,i}(w_{t,i,tau-1})||^2 + k eta_l^2 "
-        "sigma^2."
-    )
-    printed = Statement(words, goal, (variance,))
-    mended = Statement(
-        words + " With local steps that do not increase distances.",
-        goal,
-        (variance, NONEXPANSIVE),
-        proof,
-        RUNS,
+        under=(variance, NONEXPANSIVE),
+        where=RUNS,
     )
     return Claim(
         "cfl.eq17",

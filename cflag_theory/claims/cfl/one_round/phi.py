@@ -10,7 +10,7 @@ from cflag_theory.claims.cfl.vectors import w_0, w_star
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import deduced, shown
+from cflag_theory.claims.engine.steps import shown
 from cflag_theory.claims.engine.terms import norm
 
 c_1 = symbol("round_c1", r"c_1", nonnegative=True)
@@ -41,7 +41,6 @@ def _round() -> Part:
     )
     moved = at_most(gap, ((1 - mu * eta / 2) * dist2 - next2) / eta + c_1 * eta + c_2 * eta**2 + phi_t)
     words = "(23) with phi_t = c_3 E||w_t - w*||, under the step size with 12."
-    proof = deduced(moved, given=("one round", "phi_t"))
     known = (MEANING, *CONSTANTS, *ROOTS)
     return Part(
         "1",
@@ -49,7 +48,13 @@ def _round() -> Part:
         Repair(
             "needs-hypothesis",
             f"the display before (23) must hold, as it does {UNCORRELATED}",
-            Statement(words + " Granted the display before it.", moved, (step_size(12), display), proof, known),
+            shown(
+                words + " Granted the display before it.",
+                moved,
+                given=("one round", "phi_t"),
+                under=(step_size(12), display),
+                where=known,
+            ),
         ),
     )
 
@@ -60,7 +65,7 @@ def phi() -> Claim:
     nearer = Fact("no farther", at_most(dist, start_dist), "E||w_t - w*|| <= ||w_0 - w*||.")
     second = Part(
         "2",
-        Statement("phi_t is bounded by c_3 ||w_0 - w*||.", bounded, (), None, (MEANING,)),
+        Statement("phi_t is bounded by c_3 ||w_0 - w*||.", bounded, proof=None, definitions=(MEANING,)),
         Repair(
             "needs-hypothesis",
             "the iterates must on average stay as near to w* as w_0, which noise and drifts do not allow",

@@ -146,19 +146,6 @@ def eq20(base: Any = 8) -> Claim:
     )
     count = Fact("k <= K", at_most(k_steps, K), "The largest drift is after k of the K steps.")
     top = 4 * L**2 * c_Bi * most2 + true_constant
-    proof = deduced(
-        closed,
-        Obligation("earlier step", at_most(j, K), ("j < k", "k <= K")),
-        rules.member("each", _most, j, given="earlier step"),
-        rules.mean("earlier", _so_far, given="each"),
-        *no_less_than_least("gap"),
-        Obligation(
-            "at the largest",
-            at_most(most2, K**2 * eta_l**2 * top + K * eta_l**2 * sigma2),
-            ("(17), (18)", "earlier", "k <= K", "gap"),
-        ),
-        given=("at the largest", "range", "gap"),
-    )
     words = (
         "(20): for all k <= K, E||w_{t,i,k} - w_t||^2 <= (8 K^2 eta_l^2 L c_{pB,i} (f(w_t) - f(w*)) + 2 K^2 eta_l^2 "
         "c_{pG,i} + 2 K^2 eta_l^2 (sum p)^2 R^2 + K eta_l^2 sigma^2) / (1 - 4 K^2 eta_l^2 L^2 c_{pB,i})."
@@ -169,7 +156,22 @@ def eq20(base: Any = 8) -> Claim:
         Repair(
             "needs-hypothesis",
             "(17) and (18) must hold, as they do where local steps do not increase distances (cfl.eq17)",
-            Statement(words + " Granted (17) and (18).", closed, (within, count, at_largest), proof, (BEFORE,)),
+            shown(
+                words + " Granted (17) and (18).",
+                closed,
+                Obligation("earlier step", at_most(j, K), ("j < k", "k <= K")),
+                rules.member("each", _most, j, given="earlier step"),
+                rules.mean("earlier", _so_far, given="each"),
+                *no_less_than_least("gap"),
+                Obligation(
+                    "at the largest",
+                    at_most(most2, K**2 * eta_l**2 * top + K * eta_l**2 * sigma2),
+                    ("(17), (18)", "earlier", "k <= K", "gap"),
+                ),
+                given=("at the largest", "range", "gap"),
+                under=(within, count, at_largest),
+                where=(BEFORE,),
+            ),
         ),
     )
     return Claim(

@@ -13,7 +13,7 @@ from cflag_theory.claims.engine.algebra import slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, deduced, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, shown
 
 #: sqrt(3 eta_g^2 + 4 c eta_g^4) and sqrt(c): the roots in the printed step sizes.
 long_root = symbol("long_root", r"\sqrt{3\eta_g^2+4c\eta_g^4}", positive=True)
@@ -184,7 +184,6 @@ def c1(drift: Any = 2) -> Claim:
     """c_1 collects the terms of (21) with eta^2."""
     printed = drift * c_G + sigma2 / (N * K) + 2 * rho2
     relation = at_most(2 * eta**2 * c_G + eta**2 * sigma2 / (N * K) + 2 * eta**2 * rho2, printed * eta**2)
-    proof = deduced(relation)
     return Claim(
         "cfl.c1",
         "App. B.4.2, before (23)",
@@ -192,11 +191,9 @@ def c1(drift: Any = 2) -> Claim:
         (
             Part(
                 "1",
-                Statement(
+                shown(
                     "The terms of (21) with eta^2 are at most c_1 eta^2, with c_1 = 2 c_pG + sigma^2/(NK) + 2 c_R.",
                     relation,
-                    (),
-                    proof,
                 ),
             ),
         ),
@@ -220,12 +217,6 @@ def c2(drift: Any = 5) -> Claim:
     drift = sp.sympify(drift)
     goal = relation(drift)
     scale = 4 * eta**3 * L / eta_g**2 * (c_G + rho2 + sigma2 / (2 * K))
-    proof = deduced(
-        goal,
-        *_five_quarters(_FIVE_QUARTERS, "ratio"),
-        given=("ratio", "range"),
-        certificate=scale * (slack("ratio") + (drift - 5) / 4),
-    )
     return Claim(
         "cfl.c2",
         "App. B.4.2, before (23)",
@@ -245,12 +236,14 @@ def c2(drift: Any = 5) -> Claim:
                     "typo",
                     "15 times as much: c_2 = 5 L c_pG / eta_g^2 + 5 L sigma^2 / (2 eta_g^2 K) + 5 L c_R / eta_g^2, by "
                     "the ratio 5/4 in place of 1/12",
-                    Statement(
+                    shown(
                         "The same with 5 L c_pG / eta_g^2 + 5 L sigma^2 / (2 eta_g^2 K) + 5 L c_R / eta_g^2.",
                         goal,
-                        (step_size(12),),
-                        proof,
-                        ROOTS,
+                        *_five_quarters(_FIVE_QUARTERS, "ratio"),
+                        given=("ratio", "range"),
+                        certificate=scale * (slack("ratio") + (drift - 5) / 4),
+                        under=(step_size(12),),
+                        where=ROOTS,
                     ),
                 ),
             ),

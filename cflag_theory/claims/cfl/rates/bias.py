@@ -54,9 +54,8 @@ def _fixed_step() -> Statement:
         "D = R = 1 and mu eta = 1/10, which L = mu and eta = 1/(10 L) give: phi >= (1 - 1600/T) ||w_0 - w*|| for all T "
         "= 40 + n, while the right side is (1 - c ln T/(2 T)) ||w_0 - w*||: less as soon as ln T > 3200/c.",
         goal,
-        (),
-        Proof((small, Instance("last", "small", k, beyond), follows)),
-        (
+        proof=Proof((small, Instance("last", "small", k, beyond), follows)),
+        definitions=(
             Fact("forty", at_most(decayed_sum(0), 80), "Forty terms, none above 1/(1 - 1/2) = 2."),
             Fact(
                 "round",

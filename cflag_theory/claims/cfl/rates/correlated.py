@@ -64,9 +64,8 @@ def floor(share: Any = 1) -> Statement:
         "f* = w_k^2 / 2 is in the mean at least w_0^2 F^2 / (2 w_0^2 + 2 F^2) for every k, step size and choice of "
         "weights that do not depend on the draw of c, and so is it for every average of iterates.",
         goal,
-        (),
-        Proof((after_plus, after_minus, follows)),
-        (*shrink, *plus, *minus),
+        proof=Proof((after_plus, after_minus, follows)),
+        definitions=(*shrink, *plus, *minus),
     )
 
 
@@ -88,7 +87,7 @@ def least_value(share: Any = 1) -> Statement:
     """The least value of (33) on round t; `share` is how much of min(F^2, D^2) it keeps."""
     goal = _least(share * shared)
     proof = approached(M2, "M^2 + R^2", goal)
-    return Statement(f"{_LEAST.format('G^2 + min(F^2, D^2)')}.", goal, (), proof, _least_definitions())
+    return Statement(f"{_LEAST.format('G^2 + min(F^2, D^2)')}.", goal, proof=proof, definitions=_least_definitions())
 
 
 def thm4_7() -> Claim:
@@ -99,7 +98,7 @@ def thm4_7() -> Claim:
         "Theorem 4.7, B.8",
         "Rates with the variance term G^2 + M^2 R^2 / (R^2 + M^2)",
         (
-            Part("1", Statement(words, _least(sp.S.Zero), (), None, _least_definitions())),
+            Part("1", Statement(words, _least(sp.S.Zero), proof=None, definitions=_least_definitions())),
             Part(
                 "2",
                 Statement(
@@ -163,9 +162,8 @@ def thm4_7_cO(factor: Any = 1) -> Claim:
                 Statement(
                     f"{words}c_O = 1 + A^2 + max(B^2, C^2), for weights that are not negative.",
                     printed,
-                    (),
-                    None,
-                    C_BOUNDS,
+                    proof=None,
+                    definitions=C_BOUNDS,
                 ),
                 Repair(
                     "typo",
@@ -173,9 +171,8 @@ def thm4_7_cO(factor: Any = 1) -> Claim:
                     Statement(
                         f"{words}1 + B^2 + max(A^2, C^2), for weights that are not negative.",
                         mended,
-                        (),
-                        Proof((follows,)),
-                        C_BOUNDS,
+                        proof=Proof((follows,)),
+                        definitions=C_BOUNDS,
                     ),
                 ),
             ),

@@ -22,7 +22,7 @@ from cflag_theory.claims.cfl.weights.independent import (
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, deduced, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, shown
 
 # Denominators of the variance terms; the terms have a value where they are positive.
 D2_R2 = symbol("D2_plus_R2", "(D^2+R^2)", positive=True)
@@ -77,7 +77,7 @@ variance_R2 = symbol("total_drift2_plus_R2", "(X+R^2)", positive=True)
 def _approaches(words: str) -> Statement:
     goal = equal(least_noise(variance) - G2, variance * R2 / variance_R2 + variance**3 / (variance_R2 * W))
     plus = Fact("X + R^2", equal(variance_R2, variance + R2), "Not zero.")
-    return Statement(words, goal, (), approached(variance, "X + R^2", goal), (*chosen(variance), plus))
+    return Statement(words, goal, proof=approached(variance, "X + R^2", goal), definitions=(*chosen(variance), plus))
 
 
 def approached(left_over: sp.Expr, name: str, goal: Any) -> Proof:
@@ -94,11 +94,12 @@ def rem4_2() -> Claim:
     second = equal(1 + A2 + B2, 1 + A2)
 
     def part(key: str, words: str, relation: Any, fact: Fact, definitions: tuple[Fact, ...]) -> Part:
-        proof = deduced(relation, given=(fact.name,))
-        repaired = Statement(f"{words}, with one client in all.", relation, (fact,), proof, definitions)
+        repaired = shown(
+            f"{words}, with one client in all.", relation, given=(fact.name,), under=(fact,), where=definitions
+        )
         return Part(
             key,
-            Statement(f"{words}.", relation, (), None, definitions),
+            Statement(f"{words}.", relation, proof=None, definitions=definitions),
             Repair("needs-hypothesis", "one client in all (G = B = 0), not one selected client", repaired),
         )
 
@@ -196,9 +197,8 @@ def rem4_8() -> Claim:
                     "The variance term that Theorem 4.7 rests on, min {c_{p_G} + c_R} of (33), is no larger for F' >= "
                     "F.",
                     printed,
-                    (),
-                    None,
-                    (LESS, MORE),
+                    proof=None,
+                    definitions=(LESS, MORE),
                 ),
             ),
             Part("2", weights),

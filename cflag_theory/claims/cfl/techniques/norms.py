@@ -13,7 +13,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, S
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.operators import mean_over, sum_over
 from cflag_theory.claims.engine.relation import at_most, below
-from cflag_theory.claims.engine.steps import Obligation, Proof, deduced, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, shown
 from cflag_theory.claims.engine.terms import dot, function, norm2, vector
 
 # The corollary, at x and y.
@@ -74,14 +74,14 @@ def corollary(constant: Any = _HALF) -> Claim:
     )
     goal = at_most(left, f_x - f_y - grad_y_dot_h)
     lower = x - difference / L
-    proof = deduced(
+    mended = shown(
+        "(1/(2L)) ||grad f(x) - grad f(y)||^2 <= f(x) - f(y) - <grad f(y), x - y>.",
         goal,
         rules.smooth("down", f, x, lower),
         rules.convex("under", f, y, lower),
         rules.square("apart", lower - y),
         given=("down", "under", "apart"),
     )
-    mended = Statement("(1/(2L)) ||grad f(x) - grad f(y)||^2 <= f(x) - f(y) - <grad f(y), x - y>.", goal, (), proof)
     order = at_most(mu, L)
     second = shown(
         "mu <= L.",
@@ -139,14 +139,15 @@ def lemA4(constant: Any = 1) -> Claim:
         "The deviations Xi_i - xi_i of different i are uncorrelated, as for independent variables or martingale "
         "differences (or at least not positively correlated, all together).",
     )
-    proof = deduced(
+    printed = Statement(f"{words}, for tau variables that are not necessarily independent.", goal, (VARIANCES,))
+    mended = shown(
+        f"{words}, for uncorrelated deviations.",
         goal,
         rules.exchange("mean of the sum", over_past, summed, dot(Xi, summed(xi))),
         rules.jensen("A.3", summed, xi),
         given=("mean of the sum", "A.3", "variance", "uncorrelated"),
+        under=(VARIANCES, uncorrelated),
     )
-    printed = Statement(f"{words}, for tau variables that are not necessarily independent.", goal, (VARIANCES,))
-    mended = Statement(f"{words}, for uncorrelated deviations.", goal, (VARIANCES, uncorrelated), proof)
     repair = Repair(
         "needs-hypothesis",
         "the deviations Xi_i - xi_i must be uncorrelated (independent, or martingale differences)",
@@ -186,7 +187,7 @@ def lemA5(constant: Any = 1, half: Any = _HALF) -> Claim:
     sharper = Obligation("the statement follows", tight, given)
     words = "<grad h(x), z - y> >= h(z) - h(y) + (mu/4) ||y - z||^2 - {} ||z - x||^2 for every L-smooth, mu-convex h."
     printed = Statement(words.format("L"), goal, (CONVEX_ORDER,), Proof((*known, follows)))
-    best = Statement(words.format("((L + mu)/2)"), tight, (), Proof((*known, sharper)))
+    best = Statement(words.format("((L + mu)/2)"), tight, proof=Proof((*known, sharper)))
     return Claim(
         "cfl.lemA5",
         "Lemma A.5",

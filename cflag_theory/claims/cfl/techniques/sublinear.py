@@ -13,7 +13,7 @@ from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, deduced
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, shown
 
 # Lemma A.2: T >= 0, roots of c_1, of D = d_0/(T+1) and of c_2, and the cube root of 2.
 rounds = symbol("T_from_zero", "T", nonnegative=True, integer=True)
@@ -85,7 +85,13 @@ def _sublinear(phi: sp.Expr, step: sp.Expr, sums: Any, lam: sp.Expr, first: sp.E
         given.append("2")
         definitions.append(Fact("2", equal(cube_2**3, 2), "The cube root of 2."))
         beyond = (second / cube_2 - sp.Rational(3, 2)) * cube_2 + residual("2") / (2 * lam**2)
-    proof = deduced(
+    hypotheses = (Fact("eta", at_most(step, eta_max), "The step is at most eta_max."), *APART)
+    words = (
+        "There is a step eta <= eta_max with Phi_T <= d_0/(eta_max (T+1)) + 2 sqrt(c_1 d_0/(T+1)) + 2 "
+        "(d_0/(T+1))^(2/3) c_2^(1/3)"
+    )
+    return shown(
+        words,
         goal,
         *_summed(step, sums),
         Obligation("within", at_most(step, eta_max), ("step", "d_0 > 0", "D > 0")),
@@ -100,6 +106,8 @@ def _sublinear(phi: sp.Expr, step: sp.Expr, sums: Any, lam: sp.Expr, first: sp.E
         + lam * z * residual("cube root of D") / positive_w
         + (first - 2) * x * y
         + beyond * w**2 * z,
+        under=hypotheses,
+        where=tuple(definitions),
     )
     hypotheses = (_within(step), *APART)
     words = (
@@ -119,7 +127,9 @@ def nothing_to_gain() -> Statement:
         Fact("cube root", equal(cube_D, 0), "Its cube root."),
         Fact("c_1", below(0, root_c1), "c_1 > 0."),
     )
-    proof = deduced(
+    words = "For d_t = 0 and c_1 > 0 every step eta > 0 has Phi_T = c_1 eta + c_2 eta^2 > 0, and the bound is 0."
+    return shown(
+        words,
         goal,
         *_summed(eta, total),
         Induction(
@@ -131,6 +141,7 @@ def nothing_to_gain() -> Statement:
         ),
         Instance("last", "all zero", k, rounds + 1),
         given=("whole sum", "Phi", "d_0", "last", "root", "cube root", "c_1"),
+        where=(*_terms(Phi, eta, total), *zero),
     )
     words = "For d_t = 0 and c_1 > 0 every step eta > 0 has Phi_T = c_1 eta + c_2 eta^2 > 0, and the bound is 0."
     return Statement(words, goal, (_within(eta),), proof, (*_terms(Phi, eta, total), *zero))

@@ -176,7 +176,7 @@ def optimality(extra: sp.Expr = sp.S.Zero, system: tuple[Step, ...] = _SYSTEM, *
 def _optimum() -> Part:
     words = "A solution p of (7) minimises p^T Q p among weights that sum to one, for every D and R."
     goal = at_most(value, other)
-    return Part("1", Statement(words, goal, (), optimality(strict=False), SOLVED))
+    return Part("1", Statement(words, goal, proof=optimality(strict=False), definitions=SOLVED))
 
 
 def _uniqueness() -> Part:
@@ -344,9 +344,8 @@ def ex1(sign: Any = 1) -> Claim:
     statement = Statement(
         "p_t, the last entry of the solution of (7), increases with alpha, for t >= 3, D > 0 and every R.",
         goal,
-        (),
-        Proof(steps),
-        definitions,
+        proof=Proof(steps),
+        definitions=definitions,
     )
     return Claim(
         "cfl.ex1",

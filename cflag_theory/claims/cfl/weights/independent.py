@@ -84,7 +84,7 @@ def gap(left_over: sp.Expr) -> sp.Expr:
 def _minimum(words: str, scale: sp.Expr, rest: sp.Expr) -> Statement:
     goal = at_most(scale * least_noise(D2) + rest, scale * noise(D2) + rest)
     follows = Obligation("the statement follows", goal, _USED, scale * gap(D2))
-    return Statement(words, goal, (), Proof((*balanced(D2), APART, follows)), (SUM, *chosen(D2)))
+    return Statement(words, goal, proof=Proof((*balanced(D2), APART, follows)), definitions=(SUM, *chosen(D2)))
 
 
 def value(left_over: sp.Expr) -> Obligation:
@@ -110,7 +110,7 @@ def lemB4() -> Claim:
         (
             Part("1", _minimum(words.format("c_1", "c_1"), sp.Integer(2), sigma2 / (N * K))),
             Part("2", _minimum(words.format("c_2", "c_2"), L / (3 * eta_g**2), L * sigma2 / (6 * eta_g**2 * K))),
-            Part("3", Statement(least, last.goal, (), Proof((*balanced(D2), last)), chosen(D2))),
+            Part("3", Statement(least, last.goal, proof=Proof((*balanced(D2), last)), definitions=chosen(D2))),
         ),
         (
             "c_{p_G} and c_R are means over the clients of terms in their own weights, so that one client's weights "
@@ -139,9 +139,8 @@ def eq33() -> Claim:
         "Wherever the formula for the weights after (33) has a value, the objective of (33) there is at most what it "
         "is at any weights that sum to one, of one client.",
         goal,
-        (),
-        Proof((*balanced(M2), APART, follows)),
-        (*chosen(M2), SUM, ONE, *SHARED),
+        proof=Proof((*balanced(M2), APART, follows)),
+        definitions=(*chosen(M2), SUM, ONE, *SHARED),
     )
     return Claim(
         "cfl.eq33",

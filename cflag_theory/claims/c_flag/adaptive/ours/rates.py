@@ -133,9 +133,8 @@ def clients() -> Claim:
         "With these rates Gamma of the step really taken, (L/2) ||sum_i p_i beta_i a_i||^2 - (1 - L alpha) sum_i p_i "
         "beta_i Lambda_i, is at most Gamma - (L/2) sum_i p_i (beta_i - beta)^2 ||a_i||^2.",
         goal,
-        (),
-        Proof(steps),
-        (aim, nearest),
+        proof=Proof(steps),
+        definitions=(aim, nearest),
     )
     return Claim(
         "ours.adaptive_clients",
@@ -166,7 +165,7 @@ def condition() -> Claim:
             "(beta^2 - beta_i^2) ||a_i||^2], "
         )
         which = "c = 1, with the average case's rates." if c == 1 else "c = N, with the worst case's rates."
-        return Part(key, Statement(words + which, goal, (), Proof((*steps, follows)), definitions))
+        return Part(key, Statement(words + which, goal, proof=Proof((*steps, follows)), definitions=definitions))
 
     return Claim(
         "ours.adaptive_condition",

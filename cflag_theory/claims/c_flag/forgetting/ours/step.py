@@ -64,9 +64,8 @@ def local_sums(half: Any = sp.S.Half) -> Claim:
             Statement(
                 f"{name} <= sigma ||grad g(x_t)|| for every step size beta > 0.",
                 at_most(whole, sigma * grad_g),
-                (),
-                Proof(_in_sigma(whole)),
-                SUM_FACTS,
+                proof=Proof(_in_sigma(whole)),
+                definitions=SUM_FACTS,
             ),
         )
         for key, name, whole in (("1", "||sum_k rho_k||", rho_sum), ("2", "||S||", norm_S))

@@ -102,16 +102,14 @@ def worst_drift() -> Claim:
         "||x_{t,k}^i - x_t|| <= d_k with d_0 = 0 and d_{k+1} = d_k + beta (||grad g(x_t)|| + L mean_j "
         "d_{tau_{k,j}}), for every order of refreshes, every k and every step size.",
         at_most(drift(k), d(k)),
-        (),
-        Proof(drift_by_path()),
-        MAJORANTS,
+        proof=Proof(drift_by_path()),
+        definitions=MAJORANTS,
     )
     attained = Statement(
         f"y_k = d_k for every k {ATTAINING}.",
         equal(y(k), d(k)),
-        (),
-        Proof(positions()[:-4]),
-        (*MAJORANTS, *CONCAVE),
+        proof=Proof(positions()[:-4]),
+        definitions=(*MAJORANTS, *CONCAVE),
     )
     return Claim(
         "ours.worst_drift",
@@ -134,9 +132,8 @@ def worst_iag_error() -> Claim:
     bound = Statement(
         "||e_{t,k}^i|| <= L (d_k - mean_j d_{tau_{k,j}}) for every order of refreshes, every k and every step size.",
         at_most(error(k), value),
-        (),
-        Proof(errors_by_path()),
-        MAJORANTS,
+        proof=Proof(errors_by_path()),
+        definitions=MAJORANTS,
     )
     met = equal(error_met, value)
     attained = shown(

@@ -118,7 +118,7 @@ def worst_sums() -> Claim:
         "Sums over local steps, exactly, for a given order",
         (
             *(
-                Part(key, Statement(words, at_most(whole, bound), (), proof, MAJORANTS))
+                Part(key, Statement(words, at_most(whole, bound), proof=proof, definitions=MAJORANTS))
                 for key, words, whole, bound, proof in bounds
             ),
             *(Part(f"attained {key}", _attained(*of)) for key, *of in attained),

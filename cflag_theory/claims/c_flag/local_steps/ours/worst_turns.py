@@ -27,7 +27,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, beta, grad_g, k, sequence, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, deduced, shown
+from cflag_theory.claims.engine.steps import Induction, Obligation, shown
 
 j = symbol("j", "j", nonnegative=True, integer=True)
 rest_turns = sequence(
@@ -103,7 +103,11 @@ def _bound() -> Statement:
         + slack("another turn does not") * slack("rest since s")
         - residual("table at s + j + 1")
     )
-    proof = deduced(
+    after = (n - 1) * ((1 + _w) ** (j + 1) - 1)
+    return shown(
+        "For every order the error that is possible at k = s + j + 1, L (d_k - mean_j d_{tau_{k,j}}), is at most "
+        "that of the order which takes the components in turn up to s and the last one again and again from there "
+        "on, where s is the last step with (n - 1)((1 + beta L / n)^{k - s} - 1) >= 1.",
         goal,
         *in_turn(),
         rules.at("in turn at s", k, s, given="in turn"),
@@ -121,14 +125,7 @@ def _bound() -> Statement:
             *("another turn does not", "rest since s", "table at s + j + 1"),
         ),
         certificate=certificate,
-    )
-    after = (n - 1) * ((1 + _w) ** (j + 1) - 1)
-    return Statement(
-        "For every order the error that is possible at k = s + j + 1, L (d_k - mean_j d_{tau_{k,j}}), is at most "
-        "that of the order which takes the components in turn up to s and the last one again and again from there "
-        "on, where s is the last step with (n - 1)((1 + beta L / n)^{k - s} - 1) >= 1.",
-        goal,
-        (
+        under=(
             SOME,
             Fact("turns pay", at_most(1, after), "1 <= (n - 1)((1 + beta L / n)^{k - s} - 1), ..."),
             Fact(
@@ -139,8 +136,7 @@ def _bound() -> Statement:
             FRESHEST,
             FRESHEST_OTHERS,
         ),
-        proof,
-        (*MAJORANTS, *TURNS, *OTHERS),
+        where=(*MAJORANTS, *TURNS, *OTHERS),
     )
 
 

@@ -17,7 +17,7 @@ from cflag_theory.claims.c_flag.past_task.runs import (
 )
 from cflag_theory.claims.c_flag.vectors import ROUND
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part
 from cflag_theory.claims.engine.notation import (
     L,
     alpha,
@@ -40,7 +40,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.notation import omega as any_draw
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, deduced
+from cflag_theory.claims.engine.steps import Obligation, shown
 from cflag_theory.claims.engine.terms import norm2
 
 omega = symbol("gradient_gap", r"\omega", nonnegative=True)
@@ -64,7 +64,9 @@ def bounded_gradients(first: Any = 2, second: Any = 1) -> Claim:
     goal = bound(first, second)
     z = beta / alpha * delayed_sum
     now, later = (clients(components(g[i, j](point))) for point in (x_t, x(draw, t + 1)))
-    proof = deduced(
+    statement = shown(
+        "(1/T) sum_t E||grad g(x_t)||^2 <= 2 E(g(x_0) - g(x_T)) / (alpha (1 - q) T) + (omega/(1 - q))^2 with q = ((1 + "
+        "beta L)^E - 1)/(L alpha) < 1 and ||grad f_memory(x_t) - grad g(x_t)|| <= omega in every round.",
         goal,
         rules.smooth("component", g[i, j], x_t, x_next),
         rules.mean("client", components, given="component"),
@@ -94,18 +96,12 @@ def bounded_gradients(first: Any = 2, second: Any = 1) -> Claim:
         *throughout("all rounds", "each round"),
         rules.telescoping("telescoped", s, T, unfold(g_mean(s))),
         given=("all rounds", "telescoped", "omega", "q < 1"),
-    )
-    statement = Statement(
-        "(1/T) sum_t E||grad g(x_t)||^2 <= 2 E(g(x_0) - g(x_T)) / (alpha (1 - q) T) + (omega/(1 - q))^2 with q = ((1 + "
-        "beta L)^E - 1)/(L alpha) < 1 and ||grad f_memory(x_t) - grad g(x_t)|| <= omega in every round.",
-        goal,
-        (
+        under=(
             Fact("alpha", at_most(L * alpha, 1), "alpha <= 1/L."),
             Fact("q < 1", below(q, 1), "q < 1: beta E is small against alpha."),
             Fact("omega", at_most(delta2_sum, T * omega**2), "||grad f_memory(x_t) - grad g(x_t)|| <= omega."),
         ),
-        proof,
-        (Fact("q", equal(q, reach() / alpha), "q = ((1 + beta L)^E - 1)/(L alpha)."),),
+        where=(Fact("q", equal(q, reach() / alpha), "q = ((1 + beta L)^E - 1)/(L alpha)."),),
     )
     return Claim(
         "ours.bounded_gradients",

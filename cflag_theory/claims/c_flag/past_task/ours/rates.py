@@ -52,7 +52,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.notation import x as iterate
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, deduced
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, deduced, shown
 from cflag_theory.claims.engine.terms import norm, norm2
 
 SMALL_STEP = Fact("alpha", at_most(L * alpha, 1), "alpha <= 1/L, as at alpha = 1/(L (1 + m)).")
@@ -178,7 +178,10 @@ def redrawn(constant: Any = 1) -> Claim:
     """A memory that is drawn anew every round, with any m."""
     goal = redrawn_bound(constant)
     used = ("all steps", "telescoped", "pushed", "all rounds", "alpha", "(27)", "fresh", "apart", "L alpha m")
-    proof = deduced(
+    statement = shown(
+        "(1/T) sum_t E ||grad f(x_t)||^2 <= [2 E(f(x_0) - f(x_T)) / (alpha T) + (((1 + beta L)^E - 1) / (L alpha))^2 "
+        "(1/T) sum_t E ||grad g(x_t)||^2] / (1 - L alpha m), for a memory drawn anew in every round, unbiased and "
+        "independent of the past.",
         goal,
         *descent(),
         *throughout("all steps", "descent"),
@@ -187,14 +190,7 @@ def redrawn(constant: Any = 1) -> Claim:
         *throughout("pushed", "square"),
         *sum_bound_in_the_mean(),
         given=used,
-    )
-    statement = Statement(
-        "(1/T) sum_t E ||grad f(x_t)||^2 <= [2 E(f(x_0) - f(x_T)) / (alpha T) + (((1 + beta L)^E - 1) / (L alpha))^2 "
-        "(1/T) sum_t E ||grad g(x_t)||^2] / (1 - L alpha m), for a memory drawn anew in every round, unbiased and "
-        "independent of the past.",
-        goal,
-        (SMALL_STEP, POSITIVE, BIAS, FRESH, APART),
-        proof,
+        under=(SMALL_STEP, POSITIVE, BIAS, FRESH, APART),
     )
     return Claim(
         "ours.redrawn",

@@ -109,9 +109,8 @@ def eq3() -> Claim:
         "h = lambda f + (1 - lambda) g + sum_i p_i (lambda_i - lambda)(f_i - g_i), for any weights p_i, with lambda = "
         "|P| / (|P| + |C|).",
         exact,
-        (),
-        Proof(summed(exact, "h_i")),
-        (one,),
+        proof=Proof(summed(exact, "h_i")),
+        definitions=(one,),
     )
     sizes = Fact("p_i", equal(p_i * (past + current), past_i + current_i), "p_i is the client's share of all data.")
     mean = Fact(

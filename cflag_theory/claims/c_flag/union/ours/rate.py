@@ -9,10 +9,10 @@ import sympy as sp
 from cflag_theory.claims.c_flag.union.iterates import LOCAL_STEPS, ROUNDS, T, grad_h, h, least, s, union
 from cflag_theory.claims.c_flag.union.surrogate import SUMMED, over_rounds, round_steps, small_steps
 from cflag_theory.claims.c_flag.union.tracking import KEPT, WITHIN, deviation, second_order
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part
 from cflag_theory.claims.engine.notation import E, L, beta, t
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, deduced
+from cflag_theory.claims.engine.steps import Obligation, shown
 
 CONSTANT = sp.Rational(18, 5)
 STEP = Fact("beta", equal(beta, 1 / (2 * L * E)), "beta = 1/(2 L E).")
@@ -22,7 +22,9 @@ def union_rate(constant: Any = CONSTANT) -> Claim:
     """(66) for (67)-(68) with beta = 1/(2 L E); `constant` stands for 60."""
     C, u = sp.sympify(constant), sp.S.Half
     goal = at_most(least, C * L / T * (h(0) - h(T)))
-    proof = deduced(
+    statement = shown(
+        "min_{t<T} ||grad h~(x_t)||^2 <= (18 L / (5 T)) (h~(x_0) - h~(x_T)) for the iterates of (67)-(68) with "
+        "beta = 1/(2 L E), with h~ = sum_i p_i h~_i, if the components kept in memory are L-smooth.",
         goal,
         Obligation("range", at_most(beta * L * E, u), ("beta",)),
         *deviation(union),
@@ -36,13 +38,7 @@ def union_rate(constant: Any = CONSTANT) -> Claim:
         ),
         *over_rounds("each round", h(s), least),
         given=SUMMED,
-    )
-    statement = Statement(
-        "min_{t<T} ||grad h~(x_t)||^2 <= (18 L / (5 T)) (h~(x_0) - h~(x_T)) for the iterates of (67)-(68) with "
-        "beta = 1/(2 L E), with h~ = sum_i p_i h~_i, if the components kept in memory are L-smooth.",
-        goal,
-        (STEP, LOCAL_STEPS, ROUNDS, WITHIN, KEPT),
-        proof,
+        under=(STEP, LOCAL_STEPS, ROUNDS, WITHIN, KEPT),
     )
     return Claim(
         "ours.union_rate",

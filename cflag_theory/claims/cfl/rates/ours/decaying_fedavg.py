@@ -83,9 +83,8 @@ def decaying_rate(constant: Any = 4) -> Statement:
         "w_delta||^2, 4 v/mu^2), eta_t = 2/(mu (t + s)) and s >= 2 and s >= (mu + L)/mu, w_delta the minimiser of the "
         "clients' mean objective, v = (sigma^2 + D^2)/N.",
         goal,
-        (),
-        Proof((induction, Instance("last", "distance", k, T), follows)),
-        (
+        proof=Proof((induction, Instance("last", "distance", k, T), follows)),
+        definitions=(
             Fact("s", at_most(2, s), "s >= 2."),
             Fact("short", at_most(mu + L, mu * s), "s >= (mu + L)/mu."),
             Fact("start", at_most(apart2(0) * s, M), "M >= s E||w_0 - w_delta||^2."),

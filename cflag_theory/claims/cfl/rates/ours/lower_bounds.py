@@ -57,9 +57,8 @@ def _loss(constant: Any) -> Statement:
         "- p_t) R >= rho, the losses point away from w* and eta_t <= 1/lambda, and E w_{t_0} - w* >= rho/lambda. In "
         "the first round p_1 = 1, and nothing is lost.",
         goal,
-        (),
-        Proof((beyond, Instance("last", "beyond", k, T), follows)),
-        (
+        proof=Proof((beyond, Instance("last", "beyond", k, T), follows)),
+        definitions=(
             Fact("start", at_most(shift, mean_at(0)), "E w_{t_0} - w* >= rho/lambda."),
             Fact(
                 "mean",
@@ -95,9 +94,8 @@ def _attained(constant: Any) -> Statement:
         "D^2/(N lambda^2 h), has E f(w_T) - f* = (lambda/2) h g/(h + g), g = D^2/(N T lambda^2), for every T: the "
         "floor of the time drifts itself.",
         goal,
-        (),
-        Proof((exact, Instance("last", "exact", k, T), follows)),
-        (
+        proof=Proof((exact, Instance("last", "exact", k, T), follows)),
+        definitions=(
             Fact(
                 "round",
                 equal(apart2(k + 1), (n / (n + 1)) ** 2 * apart2(k) + D2 / (squared * (n + 1) ** 2)),

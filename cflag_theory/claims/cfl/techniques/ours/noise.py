@@ -28,11 +28,11 @@ from cflag_theory.claims.cfl.techniques.norms import tau as count
 from cflag_theory.claims.cfl.techniques.summation import WEIGHTS, Phi, W, d, mu, omega, powers, q, total
 from cflag_theory.claims.cfl.vectors import averaged, client, delta, draw, f, i, over_past, point, tau, xi
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.operators import mean_over
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, deduced, shown
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, shown
 from cflag_theory.claims.engine.terms import norm, norm2, vector
 
 # Lemma A.1 with what a round leaves besides progress, in (23) c_1^t eta + c_2^t eta^2 + phi_t.
@@ -89,7 +89,9 @@ def linear_rate(constant: Any = 1) -> Claim:
     relation = equal(eta * total(k), q * d(0) - omega(k) * d(k) + eta * rests(k))
     goal = at_most((Phi - mean_rest) * (1 - q ** (T + 1)), constant * mu * d(0) * q ** (T + 1))
     hypothesis = "summed (hypothesis)"
-    proof = deduced(
+    statement = shown(
+        "(1/W_T) sum_{t=1}^{T+1} omega_t ((1 - mu eta) d_{t-1}/eta - d_t/eta + r_t) <= mu d_0 q^(T+1)/(1 - q^(T+1)) + "
+        "(1/W_T) sum_{t=1}^{T+1} omega_t r_t with omega_t = q^(1-t), q = 1 - mu eta > 0, multiplied by 1 - q^(T+1).",
         goal,
         *powers(T + 1),
         Induction(
@@ -101,14 +103,7 @@ def linear_rate(constant: Any = 1) -> Claim:
         ),
         Instance("whole sum", "summed", k, T + 1),
         given=("whole sum", "Phi", "mean rest", "all weights", "last power"),
-    )
-    statement = Statement(
-        "(1/W_T) sum_{t=1}^{T+1} omega_t ((1 - mu eta) d_{t-1}/eta - d_t/eta + r_t) <= mu d_0 q^(T+1)/(1 - q^(T+1)) + "
-        "(1/W_T) sum_{t=1}^{T+1} omega_t r_t with omega_t = q^(1-t), q = 1 - mu eta > 0, multiplied by 1 - q^(T+1).",
-        goal,
-        (),
-        proof,
-        definitions,
+        where=definitions,
     )
     return Claim(
         "ours.cfl_linear_rate",
@@ -129,20 +124,15 @@ def interpolation(constant: Any = 1) -> Claim:
     tilted2 = DIFFERENCE2 - 2 * convexity * (grad_x_dot_h - grad_y_dot_h) + convexity**2 * h2
     goal = at_most(constant * tilted2 / (2 * excess) + convexity * h2 / 2, f_x - f_y - grad_y_dot_h)
     lower = x + (convexity * (x - y) - difference) / excess
-    proof = deduced(
+    statement = shown(
+        "(mu/2) ||x - y||^2 + ||grad f(x) - grad f(y) - mu (x - y)||^2/(2 (L - mu)) <= f(x) - f(y) - <grad f(y), x - "
+        "y> for L-smooth, mu-convex f with mu < L.",
         goal,
         rules.smooth("down", f, x, lower),
         rules.convex("under", f, y, lower),
         rules.square("tilted", convexity * (x - y) - difference),
         given=("down", "under", "tilted", "L"),
-    )
-    statement = Statement(
-        "(mu/2) ||x - y||^2 + ||grad f(x) - grad f(y) - mu (x - y)||^2/(2 (L - mu)) <= f(x) - f(y) - <grad f(y), x - "
-        "y> for L-smooth, mu-convex f with mu < L.",
-        goal,
-        (),
-        proof,
-        (Fact("L", equal(L, convexity + excess), "L - mu > 0."),),
+        where=(Fact("L", equal(L, convexity + excess), "L - mu > 0."),),
     )
     return Claim(
         "ours.cfl_interpolation",
@@ -203,20 +193,16 @@ def moments_on_the_run(constant: Any = 3) -> Claim:
         at_most(mean_time2, D2 + A2 * grad2),
         "||xi_{t,i}(w)||^2 <= D^2 + A^2 ||grad f(w)||^2 likewise.",
     )
-    proof = deduced(
+    statement = shown(
+        "E||sum_tau p_tau grad f_{tau,i}(w)||^2 <= 3 ((1 + A^2 + B^2) E||grad f(w)||^2 + G^2 + D^2) at w = w_t or "
+        "w_{t,i,k}, for drifts that are bounded at every w for every draw, and p_tau >= 0.",
         goal,
         rules.square("a", gradient + client_drift, over_past),
         rules.square("b", gradient + time_drift, over_past),
         rules.square("c", client_drift - time_drift, over_past),
         *averaged(rules.jensen("rounds", rounds, xi(tau, client)), over_past),
         given=("a", "b", "c", "rounds", "client drift", "time drift"),
-    )
-    statement = Statement(
-        "E||sum_tau p_tau grad f_{tau,i}(w)||^2 <= 3 ((1 + A^2 + B^2) E||grad f(w)||^2 + G^2 + D^2) at w = w_t or "
-        "w_{t,i,k}, for drifts that are bounded at every w for every draw, and p_tau >= 0.",
-        goal,
-        (client_bound, time_bound),
-        proof,
+        under=(client_bound, time_bound),
     )
     return Claim(
         "ours.cfl_moments_on_the_run",

@@ -93,7 +93,7 @@ def _row(key: str, words: str, sums: sp.Expr, uses: tuple[str, ...], current: bo
     """One row of Q p = -lambda: D^2 sums, and R^2 times the past weights except in the row of round t."""
     relation = equal(D2 * sums + (0 if current else R2 * PAST_SUM), LEVEL)
     follows = Obligation("the statement follows", relation, ("alpha", *uses))
-    statement = Statement(f"{words}, times Z.", relation, (), Proof((*tail, follows)), _SUMS)
+    statement = Statement(f"{words}, times Z.", relation, proof=Proof((*tail, follows)), definitions=_SUMS)
     return Part(key, statement)
 
 
@@ -109,7 +109,7 @@ def correlated_weights() -> Claim:
         "Theorem 4.9 in closed form, t >= 3",
         "The solution of (7) for every t, and when p_{t-1} is negative",
         (
-            Part("1", Statement("The weights sum to one, times Z.", total, (), Proof((sums,)), (RANGE,))),
+            Part("1", Statement("The weights sum to one, times Z.", total, proof=Proof((sums,)), definitions=(RANGE,))),
             _row("2", "Row 1 of Q p = -lambda", FIRST + after(k), ("afters",), False, (afters,)),
             _row(
                 "3",
@@ -191,7 +191,7 @@ def _dropped(key: str, words: str, first: sp.Expr, seen: sp.Expr, current: sp.Ex
 def _kept(key: str, words: str, relation: Relation) -> Part:
     uses = _POWERS[:2]
     follows = Obligation("the statement follows", relation, tuple(fact.name for fact in uses))
-    return Part(key, Statement(words, relation, (), Proof((follows,)), uses))
+    return Part(key, Statement(words, relation, proof=Proof((follows,)), definitions=uses))
 
 
 def nonnegative_weights() -> Claim:

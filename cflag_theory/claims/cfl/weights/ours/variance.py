@@ -89,9 +89,8 @@ def bound_weights(factor: Any = 1) -> Claim:
                     "Otherwise it is least at p_tau = (a D^2 - R ||w_0 - w*||) / (a (t D^2 + (t-1) R^2)) for all tau < "
                     "t.",
                     second,
-                    (),
-                    Proof((APART, else_where)),
-                    (LEAD, SUM, balance),
+                    proof=Proof((APART, else_where)),
+                    definitions=(LEAD, SUM, balance),
                 ),
             ),
         ),
@@ -117,9 +116,8 @@ def correlated_minimum(factor: Any = 1, share: Any = 1) -> Claim:
                     "The least value of (33), G^2 + min(F^2, D^2) + M^2 (M^2 + (t-1) R^2) / (t M^2 + (t-1) R^2), does "
                     "not decrease with F (F' >= F up to D, D fixed).",
                     goal,
-                    (),
-                    Proof((step,)),
-                    (LESS, MORE),
+                    proof=Proof((step,)),
+                    definitions=(LESS, MORE),
                 ),
             ),
             Part("2", least_value(share)),
@@ -217,8 +215,7 @@ def correlated_floor(share: Any = 1) -> Claim:
                     "6 with L = mu = 1. For every number of rounds, and all step sizes and weights that sum to one, "
                     "fixed in advance, E f(w_t) - f* = E w_t^2 / 2 >= ||w_0||^2 F^2 / (2 N ||w_0||^2 + 2 F^2).",
                     goal,
-                    (),
-                    Proof(
+                    proof=Proof(
                         (
                             Induction("split", k, split, first, (more,)),
                             Obligation("w^2", equal(w(k, draw) ** 2, parts**2), ("split",)),
@@ -231,7 +228,7 @@ def correlated_floor(share: Any = 1) -> Claim:
                             follows,
                         )
                     ),
-                    facts,
+                    definitions=facts,
                 ),
             ),
         ),
