@@ -19,7 +19,7 @@ _SEQUENCE_MEANINGS: dict[str, Callable[..., sp.Expr]] = {}
 
 
 def symbol(name: str, latex: str, means: sp.Expr | None = None, **assumptions: bool) -> sp.Symbol:
-    """A scalar that prints as `latex`, and stands for `means`, a number made of vectors.
+    """A scalar that prints as `latex`, and stands for `means`, a number made of vectors, whose sign it has.
 
     Raises
     ------
@@ -27,6 +27,7 @@ def symbol(name: str, latex: str, means: sp.Expr | None = None, **assumptions: b
         If the same symbol is already printed otherwise, or means something else; if the meaning does not have the sign
         that the symbol declares, or depends on an operator's index.
     """
+    assumptions = assumptions or _sign(means)
     found = sp.Symbol(name, **assumptions)
     if _LATEX.setdefault(found, latex) != latex:
         raise ValueError(f"the symbol {name} prints as {_LATEX[found]} and as {latex}: give one of them another name")
@@ -42,6 +43,8 @@ def symbol(name: str, latex: str, means: sp.Expr | None = None, **assumptions: b
 def sequence(name: str, latex: str, means: Callable[..., sp.Expr] | None = None, **assumptions: bool) -> Any:
     """A sequence; its term at index k prints as `latex` with k in place of every "@", and stands for `means(k)`.
 
+    It has the sign of what it stands for.
+
     Raises
     ------
     ValueError
@@ -55,11 +58,19 @@ def sequence(name: str, latex: str, means: Callable[..., sp.Expr] | None = None,
             raise ValueError(f"the sequence {name} is given two meanings: rename one of them")
         places = [sp.Dummy(integer=True, nonnegative=True) for _ in range(means.__code__.co_argcount)]
         meaning = means(*places)
+        assumptions = assumptions or _sign(meaning)
         _check_meaning(name, meaning, assumptions)
         if any(isinstance(s, Index) for s in meaning.free_symbols):
             raise ValueError(f"{name} means {meaning}, which depends on an index that is none of its arguments")
         _SEQUENCE_MEANINGS[name] = means
     return sp.Function(name, **assumptions)
+
+
+def _sign(means: sp.Expr | None) -> dict[str, bool]:
+    """What to assume of a symbol of which nothing is said but its meaning."""
+    if means is None:
+        return {}
+    return {"nonnegative": True} if means.is_nonnegative else {"real": True}
 
 
 def _check_meaning(name: str, means: sp.Expr, assumptions: dict[str, bool]) -> None:

@@ -45,24 +45,17 @@ own_I = symbol("own_I", r"\sum_I p_i^2\|\mathbf{a}_i\|^2", nonnegative=True)
 N_T = symbol("N_T", "N_T", nonnegative=True, integer=True)
 over_T = sum_over(i, N_T)
 _own = weight_of(i) ** 2 * norm2(a(i))
-own_T = symbol("own_T", r"\sum_T p_i^2\|\mathbf{a}_i\|^2", over_T(_own), nonnegative=True)
-own_once = symbol("own_once", r"\sum_T p_i^2\beta_{t,i}\|\mathbf{a}_i\|^2", over_T(beta_of(i) * _own), real=True)
-own_adapted = symbol(
-    "own_adapted", r"\sum_T p_i^2\beta_{t,i}^2\|\mathbf{a}_i\|^2", over_T(beta_of(i) ** 2 * _own), nonnegative=True
-)
+own_T = symbol("own_T", r"\sum_T p_i^2\|\mathbf{a}_i\|^2", over_T(_own))
+own_once = symbol("own_once", r"\sum_T p_i^2\beta_{t,i}\|\mathbf{a}_i\|^2", over_T(beta_of(i) * _own))
+own_adapted = symbol("own_adapted", r"\sum_T p_i^2\beta_{t,i}^2\|\mathbf{a}_i\|^2", over_T(beta_of(i) ** 2 * _own))
 spread = symbol(
-    "spread",
-    r"\sum_T p_i^2(\beta_{t,i}-\beta)^2\|\mathbf{a}_i\|^2",
-    over_T((beta_of(i) - beta) ** 2 * _own),
-    real=True,
+    "spread", r"\sum_T p_i^2(\beta_{t,i}-\beta)^2\|\mathbf{a}_i\|^2", over_T((beta_of(i) - beta) ** 2 * _own)
 )
 cross_adapted = symbol("cross_adapted", r"\sum_{i\ne j}p_ip_j\beta_{t,i}\beta_{t,j}C_{i,j}", real=True)
 Lambda_I = symbol("Lambda_I", r"\sum_I p_i\Lambda_{t,i}", real=True)
 _product = weight_of(i) * dot(memory_gradient, a(i))
-Lambda_T = symbol("Lambda_T", r"\sum_T p_i\Lambda_{t,i}", over_T(_product), real=True)
-Lambda_adapted = symbol(
-    "Lambda_adapted", r"\sum_T p_i\beta_{t,i}\Lambda_{t,i}", over_T(beta_of(i) * _product), real=True
-)
+Lambda_T = symbol("Lambda_T", r"\sum_T p_i\Lambda_{t,i}", over_T(_product))
+Lambda_adapted = symbol("Lambda_adapted", r"\sum_T p_i\beta_{t,i}\Lambda_{t,i}", over_T(beta_of(i) * _product))
 alpha_mean = symbol("alpha_mean", r"\sum_i p_i\alpha_{t,i}", real=True)
 
 

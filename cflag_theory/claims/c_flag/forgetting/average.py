@@ -37,7 +37,7 @@ c = symbol("c", "c", positive=True)
 w = symbol("inverse_root_T", r"T^{-1/2}", positive=True)
 K = symbol("K", "K", positive=True)
 G = symbol("G", "G", nonnegative=True)
-Gamma_sum = symbol("Gamma_sum", r"\sum_t\mathbf{E}\Gamma(t)", summed(unfold(Gamma)), real=True)
+Gamma_sum = symbol("Gamma_sum", r"\sum_t\mathbf{E}\Gamma(t)", summed(unfold(Gamma)))
 
 ROOT = Fact("1/sqrt(T)", equal(T * w**2, 1), "The square of 1/sqrt(T) is 1/T.")
 STEP_SIZE = Fact("alpha", below(alpha, 2 / (L * (1 + m))), "alpha < 2 / (L (1 + m)).")

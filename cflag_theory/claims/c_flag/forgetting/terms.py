@@ -45,23 +45,19 @@ from cflag_theory.claims.engine.terms import dot, function, norm
 
 N = symbol("N", "N", positive=True, integer=True)
 grad_memory = grad_f + bias
-memory = symbol("norm_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(grad_memory), nonnegative=True)
-memory_dot_sum = symbol("memory_dot_sum", r"\langle\nabla f^\dagger,S\rangle", dot(grad_memory, delayed_sum), real=True)
-memory_dot_rho = symbol(
-    "memory_dot_rho", r"\langle\nabla f^\dagger,\sum_k\bar\rho_{t,k}\rangle", dot(grad_memory, rho), real=True
-)
+memory = symbol("norm_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(grad_memory))
+memory_dot_sum = symbol("memory_dot_sum", r"\langle\nabla f^\dagger,S\rangle", dot(grad_memory, delayed_sum))
+memory_dot_rho = symbol("memory_dot_rho", r"\langle\nabla f^\dagger,\sum_k\bar\rho_{t,k}\rangle", dot(grad_memory, rho))
 memory_dot_error = symbol(
-    "memory_dot_error", r"\langle\nabla f^\dagger,\sum_k\bar e_{t,k}\rangle", dot(grad_memory, errors), real=True
+    "memory_dot_error", r"\langle\nabla f^\dagger,\sum_k\bar e_{t,k}\rangle", dot(grad_memory, errors)
 )
-rho_dot_error = symbol(
-    "rho_dot_error", r"\langle\sum_k\bar\rho_{t,k},\sum_k\bar e_{t,k}\rangle", dot(rho, errors), real=True
-)
+rho_dot_error = symbol("rho_dot_error", r"\langle\sum_k\bar\rho_{t,k},\sum_k\bar e_{t,k}\rangle", dot(rho, errors))
 q = 1 - L * alpha
-Gamma = symbol("Gamma", r"\Gamma(t)", unfold(L / 2 * beta**2 * sum2 - beta * q * memory_dot_sum), real=True)
+Gamma = symbol("Gamma", r"\Gamma(t)", unfold(L / 2 * beta**2 * sum2 - beta * q * memory_dot_sum))
 T1, T2, T3, T4 = (symbol(f"T{number}", f"T{number}", real=True) for number in range(1, 5))
 #: h~, the mean of f_memory and g on the union of both data sets.
 union_loss = function("union_loss", r"\tilde h")
-grad_union = symbol("norm_grad_union", r"{\|\nabla\tilde h(x_t)\|}", norm(union_loss.grad(x_t)), nonnegative=True)
+grad_union = symbol("norm_grad_union", r"{\|\nabla\tilde h(x_t)\|}", norm(union_loss.grad(x_t)))
 omega2 = symbol("omega2", r"\omega^2", nonnegative=True)
 
 STEP_SIZE = Fact("alpha", below(alpha, 2 / (L * (1 + m))), "alpha < 2 / (L (1 + m)), as Lemma 4 allows.")

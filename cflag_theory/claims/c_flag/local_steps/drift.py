@@ -50,35 +50,24 @@ def moved(step: sp.Expr) -> sp.Expr:
     return x_local(client, step) - x_t
 
 
-drift = sequence("drift", r"{\|x_{t,@}^i-x_t\|}", lambda k: norm(moved(k)), nonnegative=True)
-largest = sequence(
-    "max_drift", r"\max_{b\le @}\|x_{t,b}^i-x_t\|", lambda k: Largest(b, k, norm(moved(b))), nonnegative=True
-)
+drift = sequence("drift", r"{\|x_{t,@}^i-x_t\|}", lambda k: norm(moved(k)))
+largest = sequence("max_drift", r"\max_{b\le @}\|x_{t,b}^i-x_t\|", lambda k: Largest(b, k, norm(moved(b))))
 change = sequence(
-    "change",
-    r"{\|\nabla g_i'(x_{t,@}^i)-\nabla g_i(x_t)\|}",
-    lambda k: norm(delayed(k) - grad_client(x_t)),
-    nonnegative=True,
+    "change", r"{\|\nabla g_i'(x_{t,@}^i)-\nabla g_i(x_t)\|}", lambda k: norm(delayed(k) - grad_client(x_t))
 )
-error = sequence(
-    "e", r"{\|e_{t,@}^i\|}", lambda k: norm(delayed(k) - grad_client(x_local(client, k))), nonnegative=True
-)
+error = sequence("e", r"{\|e_{t,@}^i\|}", lambda k: norm(delayed(k) - grad_client(x_local(client, k))))
 table_mean = sequence(
-    "mean_drift",
-    r"\mathrm{mean}_j\|x_{t,\tau_{@,j}}^i-x_t\|",
-    lambda k: components(norm(table_point(k) - x_t)),
-    nonnegative=True,
+    "mean_drift", r"\mathrm{mean}_j\|x_{t,\tau_{@,j}}^i-x_t\|", lambda k: components(norm(table_point(k) - x_t))
 )
 gap_mean = sequence(
     "mean_gap",
     r"\mathrm{mean}_j\|x_{t,@}^i-x_{t,\tau_{@,j}}^i\|",
     lambda k: components(norm(x_local(client, k) - table_point(k))),
-    nonnegative=True,
 )
 #: d_k of a client: what the triangle inequality leaves of the path.
 majorant = sp.Function("majorant", nonnegative=True)
-d = sequence("d", r"d_{@}", lambda k: majorant(client, k), nonnegative=True)
-table = sequence("table", r"\bar{d}_{@}", lambda k: components(majorant(client, tau(client, k, j))), nonnegative=True)
+d = sequence("d", r"d_{@}", lambda k: majorant(client, k))
+table = sequence("table", r"\bar{d}_{@}", lambda k: components(majorant(client, tau(client, k, j))))
 
 STEPS = Fact("k", at_most(k + 1, E), "k stands for any of 0, ..., E - 1.")
 #: For the members of maxima.

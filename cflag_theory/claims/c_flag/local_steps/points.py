@@ -25,10 +25,7 @@ def x_before(client: sp.Expr, step: sp.Expr) -> sp.Expr:
 FIRST = setting("x_{t,-1}", equal(x_before(client, 0), x_t), "x_{t,-1}^i stands for x_t.")
 PREVIOUS = setting("x_{t,b-1}", equal(x_before(client, k + 1), x_local(client, k)), "The local step before.")
 before = sequence(
-    "max_drift_before",
-    r"\max_{b\le @-1}\|x_{t,b}^i-x_t\|",
-    lambda k: Largest(b, k, norm(x_before(client, b) - x_t)),
-    nonnegative=True,
+    "max_drift_before", r"\max_{b\le @-1}\|x_{t,b}^i-x_t\|", lambda k: Largest(b, k, norm(x_before(client, b) - x_t))
 )
 
 

@@ -55,9 +55,9 @@ from cflag_theory.claims.engine.relation import Relation, at_most, equal
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use, deduced
 from cflag_theory.claims.engine.terms import norm
 
-rho_sum = symbol("rho_sum", r"{\|\sum_k\bar\rho_{t,k}\|}", norm(rho), nonnegative=True)
-error_sum = symbol("error_sum", r"{\|\sum_k\bar e_{t,k}\|}", norm(errors), nonnegative=True)
-norm_S = symbol("norm_S", r"{\|S\|}", norm(delayed_sum), nonnegative=True)
+rho_sum = symbol("rho_sum", r"{\|\sum_k\bar\rho_{t,k}\|}", norm(rho))
+error_sum = symbol("error_sum", r"{\|\sum_k\bar e_{t,k}\|}", norm(errors))
+norm_S = symbol("norm_S", r"{\|S\|}", norm(delayed_sum))
 
 QUARTER, TWELFTH = sp.Rational(1, 4), sp.Rational(1, 12)
 u = beta * L * E

@@ -42,12 +42,12 @@ from cflag_theory.claims.engine.terms import dot, norm2
 
 # The same Gram entries for the sum that starts at k = 1, as (9) and (10) print it: at k = 0 the gradient is full.
 _late = delayed_sum - grad_current
-late_sum2 = symbol("late_sum2", r"{\|S_1\|^2}", norm2(_late), real=True)
-late_bias_dot_sum = symbol("late_bias_dot_sum", r"\langle b,S_1\rangle", dot(bias, _late), real=True)
-late_grad_dot_sum = symbol("late_grad_dot_sum", r"\langle\nabla f,S_1\rangle", dot(grad_f, _late), real=True)
+late_sum2 = symbol("late_sum2", r"{\|S_1\|^2}", norm2(_late))
+late_bias_dot_sum = symbol("late_bias_dot_sum", r"\langle b,S_1\rangle", dot(bias, _late))
+late_grad_dot_sum = symbol("late_grad_dot_sum", r"\langle\nabla f,S_1\rangle", dot(grad_f, _late))
 _step = x_next - x_t
-inner = symbol("grad_dot_step", r"\langle\nabla f(x_t),x_{t+1}-x_t\rangle", dot(grad_f, _step), real=True)
-step2 = symbol("step2", r"{\|x_{t+1}-x_t\|^2}", norm2(_step), real=True)
+inner = symbol("grad_dot_step", r"\langle\nabla f(x_t),x_{t+1}-x_t\rangle", dot(grad_f, _step))
+step2 = symbol("step2", r"{\|x_{t+1}-x_t\|^2}", norm2(_step))
 
 STEP_SIZE = Fact("alpha", below(alpha, 2 / (L * (1 + m))), "alpha < 2 / (L (1 + m)).")
 BIAS = Fact("(27)", at_most(bias2, m * grad_f2), "||b(x_t)||^2 <= m ||grad f(x_t)||^2, (27).", sources=(LEMMA9,))
@@ -149,8 +149,8 @@ def lemma1_supp(lead: Any = L / 2) -> Claim:
 
 #: Lambda_t of Sec. 5, and <grad f_memory, S>.
 _memory = grad_f + bias
-Lambda = symbol("Lambda", r"\Lambda_t", clients(dot(_memory, sum_over(ell, E)(delayed(ell, i)))), real=True)
-memory_dot_sum = symbol("memory_dot_sum", r"\langle\nabla f^\dagger,S\rangle", dot(_memory, delayed_sum), real=True)
+Lambda = symbol("Lambda", r"\Lambda_t", clients(dot(_memory, sum_over(ell, E)(delayed(ell, i)))))
+memory_dot_sum = symbol("memory_dot_sum", r"\langle\nabla f^\dagger,S\rangle", dot(_memory, delayed_sum))
 
 
 def eq15(lead: Any = L / 2) -> Claim:

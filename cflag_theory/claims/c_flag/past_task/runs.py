@@ -73,33 +73,20 @@ def throughout(name: str, of: str, count: sp.Expr = T) -> tuple[Step, ...]:
 THROUGHOUT: dict[str, Any] = {"at": ((draw, omega), (t, s)), "over": (draws, sum_over(s, T))}
 LEMMA9_SUMMED = replace(LEMMA9, **THROUGHOUT)
 memory = grad_f + bias
-f_mean = sequence("f_mean", r"\mathbf{E}f(x_{@})", lambda t: draws(f(x(omega, t))), real=True)
-grad_f2_sum = symbol("grad_f2_sum", r"\sum_t\mathbf{E}\|\nabla f(x_t)\|^2", summed(norm2(grad_f)), nonnegative=True)
-bias2_sum = symbol("bias2_sum", r"\sum_t\mathbf{E}\|b\|^2", summed(norm2(bias)), nonnegative=True)
-memory2_sum = symbol("memory2_sum", r"\sum_t\mathbf{E}\|\nabla f^\dagger\|^2", summed(norm2(memory)), real=True)
-S2_sum = symbol("S2_sum", r"\sum_t\mathbf{E}\|S\|^2", summed(norm2(delayed_sum)), nonnegative=True)
-grad_g2_sum = symbol(
-    "grad_g2_sum", r"\sum_t\mathbf{E}\|\nabla g(x_t)\|^2", summed(norm2(grad_current)), nonnegative=True
-)
-grad_dot_bias_sum = symbol(
-    "grad_dot_bias_sum", r"\sum_t\mathbf{E}\langle\nabla f,b\rangle", summed(dot(grad_f, bias)), real=True
-)
-grad_dot_S_sum = symbol(
-    "grad_dot_S_sum", r"\sum_t\mathbf{E}\langle\nabla f,S\rangle", summed(dot(grad_f, delayed_sum)), real=True
-)
-bias_dot_S_sum = symbol(
-    "bias_dot_S_sum", r"\sum_t\mathbf{E}\langle b,S\rangle", summed(dot(bias, delayed_sum)), real=True
-)
+f_mean = sequence("f_mean", r"\mathbf{E}f(x_{@})", lambda t: draws(f(x(omega, t))))
+grad_f2_sum = symbol("grad_f2_sum", r"\sum_t\mathbf{E}\|\nabla f(x_t)\|^2", summed(norm2(grad_f)))
+bias2_sum = symbol("bias2_sum", r"\sum_t\mathbf{E}\|b\|^2", summed(norm2(bias)))
+memory2_sum = symbol("memory2_sum", r"\sum_t\mathbf{E}\|\nabla f^\dagger\|^2", summed(norm2(memory)))
+S2_sum = symbol("S2_sum", r"\sum_t\mathbf{E}\|S\|^2", summed(norm2(delayed_sum)))
+grad_g2_sum = symbol("grad_g2_sum", r"\sum_t\mathbf{E}\|\nabla g(x_t)\|^2", summed(norm2(grad_current)))
+grad_dot_bias_sum = symbol("grad_dot_bias_sum", r"\sum_t\mathbf{E}\langle\nabla f,b\rangle", summed(dot(grad_f, bias)))
+grad_dot_S_sum = symbol("grad_dot_S_sum", r"\sum_t\mathbf{E}\langle\nabla f,S\rangle", summed(dot(grad_f, delayed_sum)))
+bias_dot_S_sum = symbol("bias_dot_S_sum", r"\sum_t\mathbf{E}\langle b,S\rangle", summed(dot(bias, delayed_sum)))
 memory_dot_S_sum = symbol(
-    "memory_dot_S_sum", r"\sum_t\mathbf{E}\langle\nabla f^\dagger,S\rangle", summed(dot(memory, delayed_sum)), real=True
+    "memory_dot_S_sum", r"\sum_t\mathbf{E}\langle\nabla f^\dagger,S\rangle", summed(dot(memory, delayed_sum))
 )
 #: The smallest of the rounds' E ||grad f(x_t)||^2.
-least = symbol(
-    "least",
-    r"\min_t\mathbf{E}\|\nabla f(x_t)\|^2",
-    Least(s, T, in_the_mean(norm2(grad_f), s)),
-    nonnegative=True,
-)
+least = symbol("least", r"\min_t\mathbf{E}\|\nabla f(x_t)\|^2", Least(s, T, in_the_mean(norm2(grad_f), s)))
 root_m = symbol("root_m", r"\sqrt{m}", nonnegative=True)
 
 

@@ -16,22 +16,22 @@ from cflag_theory.claims.engine.terms import function, norm, vector
 # Assumption 2 at one client and one x; kappa = ||(A_memory - A) A^{-1}|| for a quadratic f_i with Hessian A.
 bias_one, grad_one = vector("bias_i", "b_i(x)")(), vector("grad_f_i", r"\nabla f_i(x)")()
 _rest = vector("bias_at_rest", "b_i(s)")()
-bias_i = symbol("bias_i", r"{\|b_i(x)\|}", norm(bias_one), nonnegative=True)
-grad_f_i = symbol("grad_f_i", r"{\|\nabla f_i(x)\|}", norm(grad_one), nonnegative=True)
+bias_i = symbol("bias_i", r"{\|b_i(x)\|}", norm(bias_one))
+grad_f_i = symbol("grad_f_i", r"{\|\nabla f_i(x)\|}", norm(grad_one))
 m_i = symbol("m_i", "m_i", nonnegative=True)
 kappa = symbol("kappa", r"\kappa_i", nonnegative=True)
-bias_at_rest = symbol("bias_at_rest", r"{\|b_i(s)\|}", norm(_rest), nonnegative=True)
+bias_at_rest = symbol("bias_at_rest", r"{\|b_i(s)\|}", norm(_rest))
 #: (A_memory - A) A^{-1} grad f_i(x), which is b_i(x) - b_i(s), both gradients being affine.
-moved = symbol("bias_moved", r"{\|b_i(x)-b_i(s)\|}", norm(bias_one - _rest), nonnegative=True)
+moved = symbol("bias_moved", r"{\|b_i(x)-b_i(s)\|}", norm(bias_one - _rest))
 
 # Assumption 3 at one client and one x_t; s is the stationary point of g nearest to x_t.
 _memory = function("f_memory_i", r"f_i^\dagger", smooth=L)
 _s = vector("stationary", "s")()
-memory_i = symbol("memory_i_at", r"{\|\nabla f_i^\dagger(x_t)\|}", norm(_memory.grad(x_t)), nonnegative=True)
+memory_i = symbol("memory_i_at", r"{\|\nabla f_i^\dagger(x_t)\|}", norm(_memory.grad(x_t)))
 r_i = symbol("r_i", "r_i", nonnegative=True)
 mu = symbol("mu", r"\mu", positive=True)
-distance = symbol("distance", r"{\|x_t-s\|}", norm(x_t - _s), nonnegative=True)
-memory_at_rest = symbol("memory_at_rest", r"{\|\nabla f_i^\dagger(s)\|}", norm(_memory.grad(_s)), nonnegative=True)
+distance = symbol("distance", r"{\|x_t-s\|}", norm(x_t - _s))
+memory_at_rest = symbol("memory_at_rest", r"{\|\nabla f_i^\dagger(s)\|}", norm(_memory.grad(_s)))
 x_1 = symbol("x_1", "x_1", real=True)
 
 

@@ -34,7 +34,7 @@ _weight = sp.Function("memory_weight", nonnegative=True)
 _component = sp.Function("past_gradient", real=True)
 entry, j = sp.Symbol("entry", integer=True, nonnegative=True), index("past_j")
 n = symbol("n_past_of", r"{|\mathcal{P}^i|}", _count(client), positive=True, integer=True)
-share = symbol("share_j", "w_j", draws(_weight(client, entry, omega)), nonnegative=True)
+share = symbol("share_j", "w_j", draws(_weight(client, entry, omega)))
 
 
 def _memory_gradient(of: sp.Expr) -> sp.Expr:
@@ -50,7 +50,7 @@ def _mean_bias(of: sp.Expr) -> sp.Expr:
     return draws(_memory_gradient(of)) - _gradient(of)
 
 
-mean_bias = symbol("mean_bias", r"\mathbb{E}[b(x)]", clients(_mean_bias(i)), real=True)
+mean_bias = symbol("mean_bias", r"\mathbb{E}[b(x)]", clients(_mean_bias(i)))
 
 #: Lemmas 9 and 10, which give (27) and (30) at any x_t and for any draw.
 LEMMA9 = Source("cflag.lemma9", on="repair", besides=("Assumption 2", "(28)"))
@@ -73,16 +73,16 @@ def grad_of(client: sp.Expr) -> sp.Expr:
 MEAN_BIAS = setting("b", equal(clients(bias_of(i)), bias), "b = sum_i p_i b_i.")
 MEAN_GRADIENT = setting("grad f", equal(clients(grad_of(i)), grad_f), "grad f = sum_i p_i grad f_i.")
 _m = sp.Function("m_of", nonnegative=True)
-bias_i2 = symbol("bias_i2", r"{\|b_i(x)\|^2}", norm2(bias_of(client)), nonnegative=True)
-grad_f_i2 = symbol("grad_f_i2", r"{\|\nabla f_i(x)\|^2}", norm2(grad_of(client)), nonnegative=True)
-m_i = symbol("m_i_of", "m_i", _m(client), nonnegative=True)
+bias_i2 = symbol("bias_i2", r"{\|b_i(x)\|^2}", norm2(bias_of(client)))
+grad_f_i2 = symbol("grad_f_i2", r"{\|\nabla f_i(x)\|^2}", norm2(grad_of(client)))
+m_i = symbol("m_i_of", "m_i", _m(client))
 
 # Lemma 10.
 memory_of = vector("memory_of", r"\nabla f_{@1}^\dagger(x_t)")
 _r = sp.Function("r_of", nonnegative=True)
-memory_norm = symbol("memory_norm", r"{\|\nabla f^\dagger(x_t)\|}", norm(clients(memory_of(i))), nonnegative=True)
-memory_i = symbol("memory_i", r"{\|\nabla f_i^\dagger(x_t)\|}", norm(memory_of(client)), nonnegative=True)
-r_i = symbol("r_i_of", "r_i", _r(client), nonnegative=True)
+memory_norm = symbol("memory_norm", r"{\|\nabla f^\dagger(x_t)\|}", norm(clients(memory_of(i))))
+memory_i = symbol("memory_i", r"{\|\nabla f_i^\dagger(x_t)\|}", norm(memory_of(client)))
+r_i = symbol("r_i_of", "r_i", _r(client))
 
 
 def lemma8() -> Claim:

@@ -33,13 +33,12 @@ xi = index("xi")
 fresh = mean_over("fresh draw", xi, r"\mathbb{E}")
 _bias = vector("fresh_bias", "b_{@2}")
 _expected = fresh(_bias(draw, t, xi))
-conditional_bias = symbol("conditional_bias", r"{\|\mathbb{E}[b(x_t)|x_t,S]\|}", norm(_expected), nonnegative=True)
+conditional_bias = symbol("conditional_bias", r"{\|\mathbb{E}[b(x_t)|x_t,S]\|}", norm(_expected))
 _lead = L * alpha**2 - alpha
 mean_B = symbol(
     "mean_B",
     r"\mathbb{E}[B(t)]",
     draws((_lead * dot(grad_f, _expected) + beta * dot(_expected, delayed_sum)).xreplace({draw: omega})),
-    real=True,
 )
 low = sequence("x_low", r"x_{@}^{1/2}", real=True)
 high = sequence("x_high", r"x_{@}^{3/2}", real=True)

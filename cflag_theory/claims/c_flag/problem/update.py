@@ -45,21 +45,19 @@ from cflag_theory.claims.engine.terms import dot, vector
 #: The direction of the coordinate.
 e = vector("e", "e")()
 memory_i = vector("grad_f_memory_i", r"\nabla f_{@1}^\dagger(x_{@3})")
-x = symbol("x_t", r"x_t", dot(x_t, e), real=True)
-x_next = symbol("x_next", r"x_{t+1}", dot(iterate(draw, t + 1), e), real=True)
-x_mean = symbol("x_mean", r"\sum_i p_i x_{t,E}^i", dot(clients(local(i, E)), e), real=True)
-S = symbol("S", r"S", dot(delayed_sum, e), real=True)
-grad_f_memory = symbol("grad_f_memory", r"\nabla f^\dagger(x_t)", dot(grad_f + bias, e), real=True)
-memory_mean = symbol(
-    "sum_p_grad_f_memory", r"\sum_i p_i\nabla f_i^\dagger(x_t)", dot(clients(memory_i(i, draw, t)), e), real=True
-)
-grad_g = symbol("grad_g", r"\nabla g(x_t)", dot(grad_current, e), real=True)
-grad_g_i = symbol("grad_g_i", r"\nabla g_i(x_t)", dot(grad_client(x_t), e), real=True)
-grad_g_mean = symbol("sum_p_grad_g", r"\sum_i p_i\nabla g_i(x_t)", dot(clients(grad_client(x_t, i)), e), real=True)
+x = symbol("x_t", r"x_t", dot(x_t, e))
+x_next = symbol("x_next", r"x_{t+1}", dot(iterate(draw, t + 1), e))
+x_mean = symbol("x_mean", r"\sum_i p_i x_{t,E}^i", dot(clients(local(i, E)), e))
+S = symbol("S", r"S", dot(delayed_sum, e))
+grad_f_memory = symbol("grad_f_memory", r"\nabla f^\dagger(x_t)", dot(grad_f + bias, e))
+memory_mean = symbol("sum_p_grad_f_memory", r"\sum_i p_i\nabla f_i^\dagger(x_t)", dot(clients(memory_i(i, draw, t)), e))
+grad_g = symbol("grad_g", r"\nabla g(x_t)", dot(grad_current, e))
+grad_g_i = symbol("grad_g_i", r"\nabla g_i(x_t)", dot(grad_client(x_t), e))
+grad_g_mean = symbol("sum_p_grad_g", r"\sum_i p_i\nabla g_i(x_t)", dot(clients(grad_client(x_t, i)), e))
 total_weight = symbol("sum_p", r"\sum_i p_i", clients(sp.S.One), real=True)
-x_local = sequence("x_local", r"x_{t,@}^i", lambda k: dot(local(client, k), e), real=True)
-delayed = sequence("delayed", r"\nabla g_i'(x_{t,@}^i)", lambda k: dot(table_mean(k), e), real=True)
-a = sequence("a", r"\sum_{l<@}\nabla g_i'(x_{t,l}^i)", lambda k: sum_over(ell, k)(dot(table_mean(ell), e)), real=True)
+x_local = sequence("x_local", r"x_{t,@}^i", lambda k: dot(local(client, k), e))
+delayed = sequence("delayed", r"\nabla g_i'(x_{t,@}^i)", lambda k: dot(table_mean(k), e))
+a = sequence("a", r"\sum_{l<@}\nabla g_i'(x_{t,l}^i)", lambda k: sum_over(ell, k)(dot(table_mean(ell), e)))
 
 WEIGHTS = Fact("weights", equal(total_weight, 1), "The client weights sum to one.")
 MEAN_DRIFT = Fact(

@@ -54,30 +54,18 @@ TABLE = setting("tau of (67)", at_most(tau(client, k, j), k), "A table holds no 
 ROUND = setting("(68)", equal(x(t + 1), x_next), "x_{t+1} = x_t - beta grad h~(x_t) - beta S~.")
 
 union = Tracked(component, both, x(t), x_local, tau, (LOCAL_START, LOCAL_STEP, TABLE), ("kept",))
-h = sequence("union_loss", r"\tilde h(x_{@})", lambda t: clients(both(component[i, j](x(t)))), real=True)
+h = sequence("union_loss", r"\tilde h(x_{@})", lambda t: clients(both(component[i, j](x(t)))))
 grad_h = sequence(
-    "grad_union",
-    r"{\|\nabla\tilde h(x_{@})\|}",
-    lambda t: norm(clients(both(component[i, j].grad(x(t))))),
-    nonnegative=True,
+    "grad_union", r"{\|\nabla\tilde h(x_{@})\|}", lambda t: norm(clients(both(component[i, j].grad(x(t)))))
 )
-least = symbol(
-    "min_grad_union2",
-    r"\min_{t<T}\|\nabla\tilde h(x_t)\|^2",
-    Least(s, T, unfold(grad_h(s)) ** 2),
-    nonnegative=True,
-)
+least = symbol("min_grad_union2", r"\min_{t<T}\|\nabla\tilde h(x_t)\|^2", Least(s, T, unfold(grad_h(s)) ** 2))
 printed_sum = symbol(
-    "printed_sum",
-    r"{\left[\sum_{t=0}^{T-1}(\tilde h(x_0)-\tilde h(x_T))\right]}",
-    sum_over(s, T)(unfold(h(0) - h(T))),
-    real=True,
+    "printed_sum", r"{\left[\sum_{t=0}^{T-1}(\tilde h(x_0)-\tilde h(x_T))\right]}", sum_over(s, T)(unfold(h(0) - h(T)))
 )
 round_sum = sequence(
     "round_sum",
     r"{\left[\sum_{t<@}(\tilde h(x_t)-\tilde h(x_{t+1}))\right]}",
     lambda count: sum_over(s, count)(unfold(h(s) - h(s + 1))),
-    real=True,
 )
 # h~ by total sizes, (|M| f_memory + |C| g) / (|M| + |C|), which is (3) on memory and current data: it has s in place of
 # s_i = s + off_i, and so off_i (f_memory,i - g_i) less of each client.
@@ -87,21 +75,16 @@ h_sizes = sequence(
     "union_loss_by_sizes",
     r"\tilde h^{(3)}(x_{@})",
     lambda t: clients(both(component[i, j](x(t))) - off(i) * apart[i](x(t))),
-    real=True,
 )
 grad_h_sizes = sequence(
     "grad_union_by_sizes",
     r"{\|\nabla\tilde h^{(3)}(x_{@})\|}",
     lambda t: norm(clients(both(component[i, j].grad(x(t))) - off(i) * apart[i].grad(x(t)))),
-    nonnegative=True,
 )
 least_sizes = symbol(
-    "min_grad_by_sizes2",
-    r"\min_{t<T}\|\nabla\tilde h^{(3)}(x_t)\|^2",
-    Least(s, T, unfold(grad_h_sizes(s)) ** 2),
-    nonnegative=True,
+    "min_grad_by_sizes2", r"\min_{t<T}\|\nabla\tilde h^{(3)}(x_t)\|^2", Least(s, T, unfold(grad_h_sizes(s)) ** 2)
 )
-share_spread = symbol("share_spread", r"{\left[\sum_i p_i(s_i-s)^2\right]}", clients(off(i) ** 2), nonnegative=True)
+share_spread = symbol("share_spread", r"{\left[\sum_i p_i(s_i-s)^2\right]}", clients(off(i) ** 2))
 
 STEP = Fact("beta", equal(beta, 1 / (30 * L * E)), "beta = 1/(30 L E).")
 QUARTER = Fact("range", at_most(beta * L * E, sp.Rational(1, 4)), "beta <= 1/(4 L E), as (71) says.")

@@ -47,7 +47,7 @@ from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Pr
 from cflag_theory.claims.engine.terms import dot, norm2, vector
 
 # One coordinate of a round, for (68).
-grad_h = symbol("grad_h", r"\nabla\tilde h(x_t)", dot(clients(both(component[i, j].grad(x_t))), e), real=True)
+grad_h = symbol("grad_h", r"\nabla\tilde h(x_t)", dot(clients(both(component[i, j].grad(x_t))), e))
 S_union = symbol("S_union", r"\tilde S", real=True)
 
 share = symbol("share", "s", nonnegative=True)
@@ -66,22 +66,15 @@ CLIENT_MEMORY = setting(
 )
 
 # Sizes of vectors at x_t, for the remark and Lemma 11.
-grad_g2 = symbol("grad_g2", r"{\|\nabla g(x_t)\|^2}", norm2(grad_current), nonnegative=True)
-grad_h2 = symbol("grad_h2", r"{\|\nabla\tilde h(x_t)\|^2}", norm2(union_slope), real=True)
-by_client2 = symbol(
-    "grad_h2_by_client", r"{\|\textstyle\sum_ip_i\nabla\tilde h_i(x_t)\|^2}", norm2(_by_client), real=True
-)
+grad_g2 = symbol("grad_g2", r"{\|\nabla g(x_t)\|^2}", norm2(grad_current))
+grad_h2 = symbol("grad_h2", r"{\|\nabla\tilde h(x_t)\|^2}", norm2(union_slope))
+by_client2 = symbol("grad_h2_by_client", r"{\|\textstyle\sum_ip_i\nabla\tilde h_i(x_t)\|^2}", norm2(_by_client))
 mean_gap2 = symbol(
-    "mean_gap2",
-    r"{\left[\sum_i p_i\|\nabla g_i(x_t)-\nabla\tilde h_i(x_t)\|^2\right]}",
-    clients(norm2(_gap)),
-    real=True,
+    "mean_gap2", r"{\left[\sum_i p_i\|\nabla g_i(x_t)-\nabla\tilde h_i(x_t)\|^2\right]}", clients(norm2(_gap))
 )
 omega2 = symbol("omega2", r"\omega^2", nonnegative=True)
-grad_memory2 = symbol("grad_memory2", r"{\|\nabla f^\dagger(x_t)\|^2}", norm2(memory), real=True)
-memory_dot = symbol(
-    "memory_dot_g", r"\langle\nabla f^\dagger(x_t),\nabla g(x_t)\rangle", dot(memory, grad_current), real=True
-)
+grad_memory2 = symbol("grad_memory2", r"{\|\nabla f^\dagger(x_t)\|^2}", norm2(memory))
+memory_dot = symbol("memory_dot_g", r"\langle\nabla f^\dagger(x_t),\nabla g(x_t)\rangle", dot(memory, grad_current))
 SUPREMUM = Fact(
     "(79)-(82)",
     at_most(mean_gap2, omega2),

@@ -23,7 +23,7 @@ j = index("j")
 remaining = sum_over(j, symbol("classes_left", "C'", positive=True, integer=True))
 theta = sequence("theta", r"\theta_{@}", nonnegative=True)(j)
 new = sequence("new_theta", r"\theta'_{@}", nonnegative=True)(j)
-new_sum = symbol("new_sum", r"\sum_{j\ne i}\theta'_j", remaining(new), nonnegative=True)
+new_sum = symbol("new_sum", r"\sum_{j\ne i}\theta'_j", remaining(new))
 theta_j = symbol("theta_j", r"\theta_j", nonnegative=True)
 # The sum while Algorithm 5 runs in place: before and after theta[j] is divided by it.
 running = symbol("running", "s", positive=True)

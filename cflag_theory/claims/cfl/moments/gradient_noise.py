@@ -40,99 +40,77 @@ update = symbol("mean_update", r"\frac{1}{S}\sum_i\Delta\omega_{t,i}", real=True
 #: Any round.
 some = sp.Symbol("some_round", integer=True, nonnegative=True)
 grad = f.grad(point)
-grad2 = symbol("grad2_mean", r"\mathbb{E}\|\nabla f(\omega)\|^2", over_past(norm2(grad)), nonnegative=True)
-client2 = symbol("client_drift2", r"\mathbb{E}\|\delta_i\|^2", over_past(norm2(delta(client))), nonnegative=True)
-time2 = symbol("time_drift_size2", r"\mathbb{E}\|\xi_{t,i}\|^2", over_past(norm2(xi(some, client))), nonnegative=True)
-weights2 = symbol("weights2", r"\sum_\tau p_{\tau,i}^2", rounds(p(tau) ** 2), nonnegative=True)
-time_sum2 = symbol(
-    "time_sum2", r"\mathbb{E}\|\sum_\tau p_{\tau,i}\xi_{\tau,i}\|^2", over_past(norm2(mean_xi)), nonnegative=True
-)
+grad2 = symbol("grad2_mean", r"\mathbb{E}\|\nabla f(\omega)\|^2", over_past(norm2(grad)))
+client2 = symbol("client_drift2", r"\mathbb{E}\|\delta_i\|^2", over_past(norm2(delta(client))))
+time2 = symbol("time_drift_size2", r"\mathbb{E}\|\xi_{t,i}\|^2", over_past(norm2(xi(some, client))))
+weights2 = symbol("weights2", r"\sum_\tau p_{\tau,i}^2", rounds(p(tau) ** 2))
+time_sum2 = symbol("time_sum2", r"\mathbb{E}\|\sum_\tau p_{\tau,i}\xi_{\tau,i}\|^2", over_past(norm2(mean_xi)))
 squares = symbol(
     "weighted_drift2",
     r"\sum_\tau p_{\tau,i}^2\mathbb{E}\|\xi_{\tau,i}\|^2",
     rounds(p(tau) ** 2 * over_past(norm2(xi(tau, client)))),
-    nonnegative=True,
 )
 correlated = symbol(
     "weighted_correlations",
     r"\sum_{\tau_1\ne\tau_2}p_{\tau_1,i}p_{\tau_2,i}\mathbb{E}\langle\xi_{\tau_1,i},\xi_{\tau_2,i}\rangle",
     over_past(norm2(mean_xi)) - rounds(p(tau) ** 2 * over_past(norm2(xi(tau, client)))),
-    real=True,
 )
 
 # One round alone, and Lemma B.1, whose A and B are not Assumption 3's: varsigma_i = delta_i + xi_{t,i}.
 varsigma = delta(client) + xi(some, client)
-local2 = symbol(
-    "one_round_moment2", r"\mathbb{E}\|\nabla f_{t,i}(\omega)\|^2", over_past(norm2(grad - varsigma)), real=True
-)
-noise2 = symbol("sigma_noise2", r"\mathbb{E}\|\varsigma_i\|^2", over_past(norm2(varsigma)), real=True)
+local2 = symbol("one_round_moment2", r"\mathbb{E}\|\nabla f_{t,i}(\omega)\|^2", over_past(norm2(grad - varsigma)))
+noise2 = symbol("sigma_noise2", r"\mathbb{E}\|\varsigma_i\|^2", over_past(norm2(varsigma)))
 noise_cross = symbol(
-    "gradient_dot_noise",
-    r"\mathbb{E}\langle\nabla f(\omega),\varsigma_i\rangle",
-    over_past(dot(grad, varsigma)),
-    real=True,
+    "gradient_dot_noise", r"\mathbb{E}\langle\nabla f(\omega),\varsigma_i\rangle", over_past(dot(grad, varsigma))
 )
 local_between = symbol(
     "client_dot_one_time",
     r"\mathbb{E}\langle\delta_i,\xi_{t,i}\rangle",
     over_past(dot(delta(client), xi(some, client))),
-    real=True,
 )
 A = symbol("A_B1", "A", nonnegative=True)
 B = symbol("B_B1", "B", nonnegative=True)
 
 # One client in all rounds.
 mixed2 = symbol(
-    "mixed_grad2",
-    r"\mathbb{E}\|\sum_\tau p_{\tau,i}\nabla f_{\tau,i}(\omega)\|^2",
-    over_past(norm2(mixed_gradient)),
-    real=True,
+    "mixed_grad2", r"\mathbb{E}\|\sum_\tau p_{\tau,i}\nabla f_{\tau,i}(\omega)\|^2", over_past(norm2(mixed_gradient))
 )
 drift_cross = symbol(
     "gradient_dot_drifts",
     r"\mathbb{E}\langle\nabla f(\omega),\delta_i+\sum_\tau p_{\tau,i}\xi_{\tau,i}\rangle",
     over_past(dot(grad, delta(client) + mean_xi)),
-    real=True,
 )
 between = symbol(
     "client_dot_time",
     r"\mathbb{E}\langle\delta_i,\sum_\tau p_{\tau,i}\xi_{\tau,i}\rangle",
     over_past(dot(delta(client), mean_xi)),
-    real=True,
 )
 
 # Another client in every round.
 _delta = vector("client_drift_of_round", r"\delta_{@1,@2}")
 mean_delta = rounds(p(tau) * _delta(tau, client, draw))
 each_client2 = symbol(
-    "each_client_drift2",
-    r"\mathbb{E}\|\delta_{t,i}\|^2",
-    over_past(norm2(_delta(some, client, draw))),
-    nonnegative=True,
+    "each_client_drift2", r"\mathbb{E}\|\delta_{t,i}\|^2", over_past(norm2(_delta(some, client, draw)))
 )
 clients_correlated = symbol(
     "weighted_client_correlations",
     r"\sum_{\tau_1\ne\tau_2}p_{\tau_1,i}p_{\tau_2,i}\mathbb{E}\langle\delta_{\tau_1,i},\delta_{\tau_2,i}\rangle",
     over_past(norm2(mean_delta)) - rounds(p(tau) ** 2 * over_past(norm2(_delta(tau, client, draw)))),
-    real=True,
 )
 once2 = symbol(
     "mixed_once2",
     r"\mathbb{E}\|\sum_\tau p_{\tau,i}\nabla f_{\tau,i}(\omega)\|^2",
     over_past(norm2(grad - mean_delta - mean_xi)),
-    real=True,
 )
 once_cross = symbol(
     "gradient_dot_once",
     r"\mathbb{E}\langle\nabla f(\omega),\sum_\tau p_{\tau,i}(\delta_{\tau,i}+\xi_{\tau,i})\rangle",
     over_past(dot(grad, mean_delta + mean_xi)),
-    real=True,
 )
 once_between = symbol(
     "clients_dot_time",
     r"\mathbb{E}\langle\sum_\tau p_{\tau,i}\delta_{\tau,i},\sum_\tau p_{\tau,i}\xi_{\tau,i}\rangle",
     over_past(dot(mean_delta, mean_xi)),
-    real=True,
 )
 pairs = symbol("weight_pairs", r"\sum_{\tau_1\ne\tau_2}p_{\tau_1,i}p_{\tau_2,i}", real=True)
 

@@ -26,14 +26,13 @@ _POINTS = (("w", r"\omega"), ("w_hat", r"\hat{\omega}"), ("w_t", r"\omega_t"))
 #: ends of a segment on which its Hessian is at most `spread` in norm, it is the mean value theorem that is used.
 remainder = function("remainder", r"r_{@1}", smooth=spread)
 w, hat, w_t = (vector(f"{name} of a model", latex)() for name, latex in _POINTS)
-distance = symbol("distance_to_hat", r"{\|\omega-\hat{\omega}_{t,i}\|}", norm(w - hat), nonnegative=True)
+distance = symbol("distance_to_hat", r"{\|\omega-\hat{\omega}_{t,i}\|}", norm(w - hat))
 _loss, _elsewhere = (remainder[place].grad(w) - remainder[place].grad(at) for place, at in ((0, hat), (1, w_t)))
-loss = symbol("loss_at_hat", r"{\|\Delta_{t,i}(\omega)\|}", norm(_loss), nonnegative=True)
+loss = symbol("loss_at_hat", r"{\|\Delta_{t,i}(\omega)\|}", norm(_loss))
 loss_elsewhere = symbol(
     "loss_at_w_t",
     r"{\|\nabla f_{t,i}(\omega)-\nabla f_{t,i}(\omega_t)-\nabla^2f_{t,i}(\omega_t)(\omega-\omega_t)\|}",
     norm(_elsewhere),
-    nonnegative=True,
 )
 theta = symbol("theta_segment", r"\theta", nonnegative=True)
 
@@ -44,23 +43,19 @@ inputs = mean_over("inputs", data, r"\mathbb{E}_{@}")
 slope = sequence("logit_slope", r"z_{@}'", real=True)
 change = labels(slope(label, data)) - slope(label, data)
 _at = sp.Symbol("one_input", integer=True, nonnegative=True)
-mean_slope = symbol("mean_slope", r"\sum_cp_cz_c'", labels(slope(label, _at)), real=True)
-mean_slope2 = symbol("mean_slope2", r"\sum_cp_cz_c'^2", labels(slope(label, _at) ** 2), nonnegative=True)
+mean_slope = symbol("mean_slope", r"\sum_cp_cz_c'", labels(slope(label, _at)))
+mean_slope2 = symbol("mean_slope2", r"\sum_cp_cz_c'^2", labels(slope(label, _at) ** 2))
 bend = symbol("bend", r"\left(\sum_cp_cz_c''-z_y''\right)", real=True)
-fisher = symbol("fisher", r"\mathbb{E}_{c\sim p}[\partial\ell_c]^2", labels(change**2).xreplace({data: _at}), real=True)
+fisher = symbol("fisher", r"\mathbb{E}_{c\sim p}[\partial\ell_c]^2", labels(change**2).xreplace({data: _at}))
 hessian = symbol("hessian", r"\partial^2\ell_y", real=True)
 gradient = symbol("mean_gradient", r"\nabla f(\hat{\omega})", real=True)
 mean_hessian = symbol("mean_hessian", r"\nabla^2f(\hat{\omega})", real=True)
 # Means over the inputs and over the data's labels.
-mean_fisher = symbol(
-    "mean_fisher", r"\mathbb{E}_x\mathbb{E}_{c\sim p}[\partial\ell_c]^2", inputs(labels(change**2)), real=True
-)
-slopes2 = symbol("slopes2", r"\mathbb{E}_x\sum_cp_cz_c'^2", inputs(labels(slope(label, data) ** 2)), nonnegative=True)
-squared_slopes = symbol(
-    "squared_slopes", r"\mathbb{E}_x(\sum_cp_cz_c')^2", inputs(labels(slope(label, data)) ** 2), nonnegative=True
-)
+mean_fisher = symbol("mean_fisher", r"\mathbb{E}_x\mathbb{E}_{c\sim p}[\partial\ell_c]^2", inputs(labels(change**2)))
+slopes2 = symbol("slopes2", r"\mathbb{E}_x\sum_cp_cz_c'^2", inputs(labels(slope(label, data) ** 2)))
+squared_slopes = symbol("squared_slopes", r"\mathbb{E}_x(\sum_cp_cz_c')^2", inputs(labels(slope(label, data)) ** 2))
 _bend = sequence("bend_of_logits", r"b_{@}", real=True)
-mean_bend = symbol("mean_bend", r"\mathbb{E}_{x,y}\left(\sum_cp_cz_c''-z_y''\right)", inputs(_bend(data)), real=True)
+mean_bend = symbol("mean_bend", r"\mathbb{E}_{x,y}\left(\sum_cp_cz_c''-z_y''\right)", inputs(_bend(data)))
 
 
 def off_the_segment() -> Statement:

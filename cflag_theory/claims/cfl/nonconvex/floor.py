@@ -14,10 +14,7 @@ w_plus = sequence("nc_w_plus", r"\omega^+_{@}", real=True)
 w_minus = sequence("nc_w_minus", r"\omega^-_{@}", real=True)
 #: delta = G and delta = -G, each with probability 1/2.
 family_grad2 = symbol(
-    "nc_family_grad2",
-    r"\mathbf{E}\|\nabla f(\omega_{t})\|^2",
-    ((L * w_plus(t)) ** 2 + (L * w_minus(t)) ** 2) / 2,
-    nonnegative=True,
+    "nc_family_grad2", r"\mathbf{E}\|\nabla f(\omega_{t})\|^2", ((L * w_plus(t)) ** 2 + (L * w_minus(t)) ** 2) / 2
 )
 
 

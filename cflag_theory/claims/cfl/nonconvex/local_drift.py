@@ -46,33 +46,21 @@ c_dist = symbol(
     "nc_c_dist",
     r"\frac{1}{NK}\sum_{i,k}c_{p_B,i}\mathbf{E}\|\omega_{t,i,k}-\omega_t\|^2",
     E(means(_c_of(pair) * _apart2)),
-    nonnegative=True,
 )
 # (30), for one client after k steps: means over these steps.
 step = symbol("nc_local_step", "k", positive=True, integer=True)
 walk = -step * eta_l * (u + v)
-reached2 = symbol("nc_reached2", r"\mathbf{E}\|\omega_{t,i,k}-\omega_t\|^2", E(norm(walk) ** 2), nonnegative=True)
+reached2 = symbol("nc_reached2", r"\mathbf{E}\|\omega_{t,i,k}-\omega_t\|^2", E(norm(walk) ** 2))
 _any = index("k of a client")
 _distance_at = E(_apart2.xreplace({pair: _any}))
 dist_last2 = symbol(
-    "nc_dist_last2",
-    r"\mathbf{E}\|\omega_{t,i,k-1}-\omega_t\|^2",
-    _distance_at.xreplace({_any: step - 1}),
-    nonnegative=True,
+    "nc_dist_last2", r"\mathbf{E}\|\omega_{t,i,k-1}-\omega_t\|^2", _distance_at.xreplace({_any: step - 1})
 )
 dist_max2 = symbol(
-    "nc_dist_max2",
-    r"\max_{j<k}\mathbf{E}\|\omega_{t,i,j}-\omega_t\|^2",
-    Largest(_any, step - 1, _distance_at),
-    nonnegative=True,
+    "nc_dist_max2", r"\max_{j<k}\mathbf{E}\|\omega_{t,i,j}-\omega_t\|^2", Largest(_any, step - 1, _distance_at)
 )
 iterated = symbol("nc_iterated", "Z", real=True)
-far2 = symbol(
-    "nc_farthest2",
-    r"\max_{k\le K}\mathbf{E}\|\omega_{t,i,k}-\omega_t\|^2",
-    Largest(_any, K, _distance_at),
-    nonnegative=True,
-)
+far2 = symbol("nc_farthest2", r"\max_{k\le K}\mathbf{E}\|\omega_{t,i,k}-\omega_t\|^2", Largest(_any, K, _distance_at))
 
 
 def _distance(far: sp.Expr, factor: Any) -> sp.Expr:

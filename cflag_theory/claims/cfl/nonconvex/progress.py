@@ -31,15 +31,15 @@ from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
 from cflag_theory.claims.engine.steps import shown
 
 _HALF = sp.Rational(1, 2)
-f_now = symbol("nc_f_now", r"\mathbf{E}f(\omega_t)", E(f(w_t)), real=True)
-f_next = symbol("nc_f_next", r"\mathbf{E}f(\omega_{t+1})", E(f(w_t + move)), real=True)
+f_now = symbol("nc_f_now", r"\mathbf{E}f(\omega_t)", E(f(w_t)))
+f_next = symbol("nc_f_next", r"\mathbf{E}f(\omega_{t+1})", E(f(w_t + move)))
 
 # Weights: t - 1 earlier rounds, their total weight q = 1 - p_t and the sum of the squares of their weights.
 earlier = symbol("nc_earlier", "(t-1)", positive=True, integer=True)
 _weight = sequence("nc_weight", r"p_{@}", nonnegative=True)(tau)
 _earlier = sum_over(tau, earlier)
-q = symbol("nc_q", "q", _earlier(_weight), nonnegative=True)
-earlier2 = symbol("nc_earlier2", r"\sum_{\tau<t}p_\tau^2", _earlier(_weight**2), nonnegative=True)
+q = symbol("nc_q", "q", _earlier(_weight))
+earlier2 = symbol("nc_earlier2", r"\sum_{\tau<t}p_\tau^2", _earlier(_weight**2))
 #: q^2 <= (t - 1) sum p^2.
 JENSEN = rules.jensen("Jensen", _earlier, _weight)
 p_best = symbol("nc_p_best", r"p_t^*", nonnegative=True)

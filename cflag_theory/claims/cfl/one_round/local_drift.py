@@ -57,51 +57,33 @@ from cflag_theory.claims.engine.steps import Obligation, deduced, shown
 from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
 # (14): means over clients and steps of local gradients m and noises nu.
-noise2 = symbol("mean_nu2", r"{\mathbb{E}\|\bar{\nu}\|^2}", E(norm2(mean_noise)), nonnegative=True)
-mean_dot_noise = symbol(
-    "mean_m_nu", r"\mathbb{E}\langle\bar{m},\bar{\nu}\rangle", E(dot(mean_gradient, mean_noise)), real=True
-)
+noise2 = symbol("mean_nu2", r"{\mathbb{E}\|\bar{\nu}\|^2}", E(norm2(mean_noise)))
+mean_dot_noise = symbol("mean_m_nu", r"\mathbb{E}\langle\bar{m},\bar{\nu}\rangle", E(dot(mean_gradient, mean_noise)))
 own_dot = symbol(
-    "own_m_nu",
-    r"\frac{1}{N}\sum_i\mathbb{E}\langle P_{i,K},S_{i,K}\rangle",
-    clients(E(dot(P(i, K), S(i, K)))),
-    real=True,
+    "own_m_nu", r"\frac{1}{N}\sum_i\mathbb{E}\langle P_{i,K},S_{i,K}\rangle", clients(E(dot(P(i, K), S(i, K))))
 )
 each2 = symbol(
-    "each_m2",
-    r"\frac{1}{NK}\sum_{i,k}\mathbb{E}\|m_{i,k}\|^2",
-    E(clients(steps(norm(local_gradient(i, j)) ** 2))),
-    nonnegative=True,
+    "each_m2", r"\frac{1}{NK}\sum_{i,k}\mathbb{E}\|m_{i,k}\|^2", E(clients(steps(norm(local_gradient(i, j)) ** 2)))
 )
 true2 = symbol(
     "true_m2",
     r"\frac{1}{NK}\sum_{i,k}\mathbb{E}\|\sum_\tau p_\tau\nabla f_{\tau,i}\|^2",
     E(clients(steps(norm2(true_gradient(i, j))))),
-    nonnegative=True,
 )
 loss2 = symbol(
     "loss_m2",
     r"\frac{1}{NK}\sum_{i,k}\mathbb{E}\|\sum_{\tau<t}p_\tau\Delta_{\tau,i}\|^2",
     E(clients(steps(norm2(loss(i, j))))),
-    nonnegative=True,
 )
 
 # (16)-(17): one client after k steps.
 k_steps = symbol("k_steps", "k", positive=True, integer=True)
-moved2 = symbol(
-    "local_moved2",
-    r"{\mathbb{E}\|\omega_{t,i,k}-\omega_t\|^2}",
-    E(norm(x(client, k_steps) - w_t) ** 2),
-    nonnegative=True,
-)
-sum_nu2 = symbol(
-    "sum_nu2", r"{\mathbb{E}\|\sum_{\tau\le k}\nu_\tau\|^2}", E(norm2(S(client, k_steps))), nonnegative=True
-)
+moved2 = symbol("local_moved2", r"{\mathbb{E}\|\omega_{t,i,k}-\omega_t\|^2}", E(norm(x(client, k_steps) - w_t) ** 2))
+sum_nu2 = symbol("sum_nu2", r"{\mathbb{E}\|\sum_{\tau\le k}\nu_\tau\|^2}", E(norm2(S(client, k_steps))))
 sum_each2 = symbol(
     "sum_each2",
     r"\sum_{\tau\le k}\mathbb{E}\|\nabla\bar{f}_{t,i}(\omega_{t,i,\tau-1})\|^2",
     E(sum_over(j, k_steps)(norm2(m(client, j)))),
-    nonnegative=True,
 )
 
 # (18): one client at a point w; the same constants in (19) and (20). `draw` stands for all that w depends on.
@@ -111,27 +93,16 @@ rho_i2 = symbol("rho_i2", r"(\sum_{\tau<t}p_{\tau,i})^2R^2", nonnegative=True)
 true_at = F[client, draw].grad(point)
 loss_at = vector("loss_at_point", r"\Delta_{@1}(\omega)")(client, draw)
 local_grad2 = symbol(
-    "local_grad2", r"{\mathbb{E}\|\nabla\bar{f}_{t,i}(\omega)\|^2}", over_past(norm2(true_at - loss_at)), real=True
+    "local_grad2", r"{\mathbb{E}\|\nabla\bar{f}_{t,i}(\omega)\|^2}", over_past(norm2(true_at - loss_at))
 )
 true_grad2 = symbol(
-    "true_grad2",
-    r"{\mathbb{E}\|\sum_\tau p_\tau\nabla f_{\tau,i}(\omega)\|^2}",
-    over_past(norm2(true_at)),
-    nonnegative=True,
+    "true_grad2", r"{\mathbb{E}\|\sum_\tau p_\tau\nabla f_{\tau,i}(\omega)\|^2}", over_past(norm2(true_at))
 )
 loss_grad2 = symbol(
-    "loss_grad2",
-    r"{\mathbb{E}\|\sum_{\tau<t}p_\tau\Delta_{\tau,i}(\omega)\|^2}",
-    over_past(norm2(loss_at)),
-    nonnegative=True,
+    "loss_grad2", r"{\mathbb{E}\|\sum_{\tau<t}p_\tau\Delta_{\tau,i}(\omega)\|^2}", over_past(norm2(loss_at))
 )
-grad_w2 = symbol("grad_w2", r"{\mathbb{E}\|\nabla f(\omega)\|^2}", over_past(norm2(f.grad(point))), nonnegative=True)
-from_t = symbol(
-    "w_from_t",
-    r"{(\mathbb{E}\|\omega-\omega_t\|^2)^{1/2}}",
-    sp.sqrt(over_past(norm(point - w_t) ** 2)),
-    nonnegative=True,
-)
+grad_w2 = symbol("grad_w2", r"{\mathbb{E}\|\nabla f(\omega)\|^2}", over_past(norm2(f.grad(point))))
+from_t = symbol("w_from_t", r"{(\mathbb{E}\|\omega-\omega_t\|^2)^{1/2}}", sp.sqrt(over_past(norm(point - w_t) ** 2)))
 
 SUMS = setting(
     "sums of gradients", equal(P(client, k), sum_over(j, k)(m(client, j))), "P_k is the sum of the first k gradients."

@@ -16,7 +16,7 @@ from cflag_theory.claims.engine.terms import norm
 c_1 = symbol("round_c1", r"c_1", nonnegative=True)
 c_2 = symbol("round_c2", r"c_2", nonnegative=True)
 phi_t = symbol("phi_t", r"\varphi_t", nonnegative=True)
-start_dist = symbol("start_dist", r"{\|\omega_0-\omega^*\|}", norm(w_0 - w_star), nonnegative=True)
+start_dist = symbol("start_dist", r"{\|\omega_0-\omega^*\|}", norm(w_0 - w_star))
 
 MEANING = Fact("phi_t", equal(phi_t, 2 * rho * dist), "phi_t = c_3 E||w_t - w*||.")
 CONSTANTS = (

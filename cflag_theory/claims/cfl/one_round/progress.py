@@ -45,62 +45,53 @@ from cflag_theory.claims.engine.steps import Obligation, Proof, Use, shown
 from cflag_theory.claims.engine.terms import Function, dot, norm, norm2, vector
 
 # (10).
-dist2 = symbol("dist2", r"{\mathbb{E}\|\omega_t-\omega^*\|^2}", E(norm(w_t - w_star) ** 2), nonnegative=True)
-next2 = symbol(
-    "next_dist2", r"{\mathbb{E}\|\omega_{t+1}-\omega^*\|^2}", E(norm(w_next - w_star) ** 2), nonnegative=True
-)
+dist2 = symbol("dist2", r"{\mathbb{E}\|\omega_t-\omega^*\|^2}", E(norm(w_t - w_star) ** 2))
+next2 = symbol("next_dist2", r"{\mathbb{E}\|\omega_{t+1}-\omega^*\|^2}", E(norm(w_next - w_star) ** 2))
 dist_dot_move = symbol(
-    "dist_dot_move", r"\mathbb{E}\langle\omega_t-\omega^*,\Delta\omega_t\rangle", E(dot(w_t - w_star, move)), real=True
+    "dist_dot_move", r"\mathbb{E}\langle\omega_t-\omega^*,\Delta\omega_t\rangle", E(dot(w_t - w_star, move))
 )
-move2 = symbol("move2", r"{\mathbb{E}\|\Delta\omega_t\|^2}", E(norm(move) ** 2), nonnegative=True)
+move2 = symbol("move2", r"{\mathbb{E}\|\Delta\omega_t\|^2}", E(norm(move) ** 2))
 
 # (12) at one point x = w_{t,i,k-1}, h = f_{tau,i}, for one draw of w_t.
 here = vector("w_t drawn", r"\omega_t")()
-h_t = symbol("round_h_t", r"h(\omega_t)", h(here), real=True)
-h_star = symbol("round_h_star", r"h(\omega^*)", h(w_star), real=True)
-to_star = symbol(
-    "grad_h_to_star", r"\langle\nabla h(x),\omega^*-\omega_t\rangle", dot(h.grad(point), w_star - here), real=True
-)
-gap2 = symbol("star_minus_t2", r"{\|\omega^*-\omega_t\|^2}", norm2(w_star - here), real=True)
-step = symbol("x_minus_t", r"{\|x-\omega_t\|}", norm(point - here), nonnegative=True)
+h_t = symbol("round_h_t", r"h(\omega_t)", h(here))
+h_star = symbol("round_h_star", r"h(\omega^*)", h(w_star))
+to_star = symbol("grad_h_to_star", r"\langle\nabla h(x),\omega^*-\omega_t\rangle", dot(h.grad(point), w_star - here))
+gap2 = symbol("star_minus_t2", r"{\|\omega^*-\omega_t\|^2}", norm2(w_star - here))
+step = symbol("x_minus_t", r"{\|x-\omega_t\|}", norm(point - here))
 
 # (11), (13): means over clients, steps and rounds.
 pull = symbol(
     "pull",
     r"\overline{\mathbb{E}\langle\nabla\bar{f}_{t,i},\omega^*-\omega_t\rangle}",
     E(dot(mean_gradient, w_star - w_t)),
-    real=True,
 )
 true_pull = symbol(
     "true_pull",
     r"\overline{\mathbb{E}\langle\sum_\tau p_\tau\nabla f_{\tau,i},\omega^*-\omega_t\rangle}",
     E(dot(clients(steps(true_gradient(i, j))), w_star - w_t)),
-    real=True,
 )
 loss_pull = symbol(
     "loss_pull",
     r"\overline{\mathbb{E}\langle\sum_{\tau<t}p_\tau\Delta_{\tau,i},\omega_t-\omega^*\rangle}",
     E(dot(mean_loss, w_t - w_star)),
-    real=True,
 )
 loss_size = sequence(
     "loss_size",
     r"{\|\frac{1}{NK}\sum_{i,k}\sum_{\tau<t}p_{\tau,i}\Delta_{\tau,i}\|}",
     lambda past, noises: norm(mean_loss.xreplace({loss(i, j): loss(i, j).func(*loss(i, j).args[:3], past, noises)})),
-    nonnegative=True,
 )
 rho = symbol("round_rho", r"\frac{1}{N}\sum_i\sum_{\tau<t}p_{\tau,i}R", nonnegative=True)
-dist = symbol("round_dist", r"\mathbb{E}\|\omega_t-\omega^*\|", E(norm(w_t - w_star)), nonnegative=True)
+dist = symbol("round_dist", r"\mathbb{E}\|\omega_t-\omega^*\|", E(norm(w_t - w_star)))
 drift2 = symbol(
     "local_drift2",
     r"\frac{1}{NK}\sum_{i,k}\mathbb{E}\|\omega_{t,i,k-1}-\omega_t\|^2",
     E(clients(steps(norm(x(i, j) - w_t) ** 2))),
-    nonnegative=True,
 )
 local_gap = symbol(
-    "local_gap", r"\mathbb{E}[f_t(\omega_t)-f_t(\omega^*)]", E(clients(F[i, draw](w_t) - F[i, draw](w_star))), real=True
+    "local_gap", r"\mathbb{E}[f_t(\omega_t)-f_t(\omega^*)]", E(clients(F[i, draw](w_t) - F[i, draw](w_star)))
 )
-gap = symbol("f_gap", r"\mathbb{E}[f(\omega_t)]-f(\omega^*)", E(f(w_t)) - f(w_star), real=True)
+gap = symbol("f_gap", r"\mathbb{E}[f(\omega_t)]-f(\omega^*)", E(f(w_t)) - f(w_star))
 
 # (15): means over clients with weights c_{pB,i} / (N c_pB).
 c_B = symbol("c_pB", r"c_{p_B}", positive=True)
@@ -109,13 +100,11 @@ grad_here2 = symbol(
     "c_grad2",
     r"\frac{1}{NK}\sum_{i,k}c_{p_B,i}\mathbb{E}\|\nabla f(\omega_{t,i,k-1})\|^2",
     c_B * weighted(steps(E(norm2(f.grad(x(i, j)))))),
-    nonnegative=True,
 )
 c_drift2 = symbol(
     "c_drift2",
     r"\frac{1}{NK}\sum_{i,k}c_{p_B,i}\mathbb{E}\|\omega_{t,i,k-1}-\omega_t\|^2",
     c_B * weighted(steps(E(norm(x(i, j) - w_t) ** 2))),
-    nonnegative=True,
 )
 
 _QUARTER = sp.Rational(1, 4)

@@ -42,21 +42,14 @@ from cflag_theory.claims.engine.terms import norm, norm2
 # (19), (20).
 _moved2 = E(norm(x(client, j) - w_t) ** 2)
 before2 = symbol(
-    "moved_before2",
-    r"{\mathbb{E}\|\omega_{t,i,k-1}-\omega_t\|^2}",
-    E(norm(x(client, k_steps - 1) - w_t) ** 2),
-    nonnegative=True,
+    "moved_before2", r"{\mathbb{E}\|\omega_{t,i,k-1}-\omega_t\|^2}", E(norm(x(client, k_steps - 1) - w_t) ** 2)
 )
 _most_before = Largest(j, k_steps - 1, _moved2)
-most_before2 = symbol(
-    "most_before2", r"\max_{\tau<k}\mathbb{E}\|\omega_{t,i,\tau}-\omega_t\|^2", _most_before, nonnegative=True
-)
+most_before2 = symbol("most_before2", r"\max_{\tau<k}\mathbb{E}\|\omega_{t,i,\tau}-\omega_t\|^2", _most_before)
 _so_far = sum_over(j, k_steps)
-sum_before2 = symbol(
-    "sum_before2", r"\sum_{\tau<k}\mathbb{E}\|\omega_{t,i,\tau}-\omega_t\|^2", _so_far(_moved2), nonnegative=True
-)
+sum_before2 = symbol("sum_before2", r"\sum_{\tau<k}\mathbb{E}\|\omega_{t,i,\tau}-\omega_t\|^2", _so_far(_moved2))
 _most = Largest(j, K, _moved2)
-most2 = symbol("most_moved2", r"\max_{\tau\le K}\mathbb{E}\|\omega_{t,i,\tau}-\omega_t\|^2", _most, nonnegative=True)
+most2 = symbol("most_moved2", r"\max_{\tau\le K}\mathbb{E}\|\omega_{t,i,\tau}-\omega_t\|^2", _most)
 BEFORE = Fact("j < k", at_most(j + 1, k_steps), "j runs over the steps before the k-th.")
 
 # (21): means over clients.

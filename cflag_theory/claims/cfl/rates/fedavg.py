@@ -46,30 +46,14 @@ factor = symbol("decay_factor", "e^{-z}", nonnegative=True)
 #: Two runs of T rounds after another: 40 L/mu - 2, E||w_@ - w*||^2 and E f(w_@) - f* of the second, its weighted sum.
 delay = symbol("decay_delay", "s_0", nonnegative=True)
 w_late = vector("late_apart", "(w_{T+@1}-w^*)")
-late = sequence(
-    "late_distance2",
-    r"\mathbb{E}\|w_{T+@}-w^*\|^2",
-    lambda t: expectation(norm2(w_late(t, draw))),
-    nonnegative=True,
-)
-late_gap = sequence(
-    "late_suboptimality",
-    r"(\mathbb{E}f(w_{T+@})-f^*)",
-    lambda t: expectation(f(w_late(t, draw))),
-    nonnegative=True,
-)
+late = sequence("late_distance2", r"\mathbb{E}\|w_{T+@}-w^*\|^2", lambda t: expectation(norm2(w_late(t, draw))))
+late_gap = sequence("late_suboptimality", r"(\mathbb{E}f(w_{T+@})-f^*)", lambda t: expectation(f(w_late(t, draw))))
 late_total = sequence(
     "late_total",
     r"\sum_{t<@}(t+s_0+1)(\mathbb{E}f(w_{T+t})-f^*)",
     lambda count: sum_over(round_index, count)((round_index + delay + 1) * late_gap(round_index)),
-    nonnegative=True,
 )
-late_least = symbol(
-    "late_least",
-    r"\min_{T\le t<2T}\mathbb{E}f(w_t)-f^*",
-    Least(round_index, T, late_gap(round_index)),
-    nonnegative=True,
-)
+late_least = symbol("late_least", r"\min_{T\le t<2T}\mathbb{E}f(w_t)-f^*", Least(round_index, T, late_gap(round_index)))
 
 
 def _fresh(constant: Any) -> Repair:

@@ -27,11 +27,9 @@ from cflag_theory.claims.engine.terms import function, norm2, vector
 #: w_t - w* in each draw of a run, and f - f*, least at the origin w*.
 w = vector("apart in a run", "(w_{@1}-w^*)")
 f = function("excess", "(f-f^*)", lower=0)
-apart2 = sequence(
-    "distance2_at", r"\mathbb{E}\|w_{@}-w^*\|^2", lambda t: expectation(norm2(w(t, draw))), nonnegative=True
-)
-start2 = symbol("start_apart2", r"{\|w_0-w^*\|^2}", expectation(norm2(w(0, draw))), nonnegative=True)
-gap = sequence("suboptimality", r"\mathbb{E}f(w_{@})-f^*", lambda t: expectation(f(w(t, draw))), nonnegative=True)
+apart2 = sequence("distance2_at", r"\mathbb{E}\|w_{@}-w^*\|^2", lambda t: expectation(norm2(w(t, draw))))
+start2 = symbol("start_apart2", r"{\|w_0-w^*\|^2}", expectation(norm2(w(0, draw))))
+gap = sequence("suboptimality", r"\mathbb{E}f(w_{@})-f^*", lambda t: expectation(f(w(t, draw))))
 
 curvature = symbol("quadratic_curvature", r"\lambda", positive=True)
 step = sequence("server_step", r"\eta_{@}", positive=True)
@@ -39,10 +37,8 @@ keep = sequence("kept_of_start", r"a_{@}", real=True)
 #: b_{tau,t}: what w_t holds of the drifts of round tau.
 tau = index("tau")
 share = sequence("drift_share", r"b_{\tau,@}", real=True)
-along = sequence("drift_taken", r"\sum_\tau b_{\tau,@}", lambda t: sum_over(tau, t)(share(t, tau)), real=True)
-squares = sequence(
-    "drift_shares2", r"\sum_\tau b_{\tau,@}^2", lambda t: sum_over(tau, t)(share(t, tau) ** 2), nonnegative=True
-)
+along = sequence("drift_taken", r"\sum_\tau b_{\tau,@}", lambda t: sum_over(tau, t)(share(t, tau)))
+squares = sequence("drift_shares2", r"\sum_\tau b_{\tau,@}^2", lambda t: sum_over(tau, t)(share(t, tau) ** 2))
 others = sequence("independent_noise", r"V_{@}", nonnegative=True)
 
 _COEFFICIENTS = (

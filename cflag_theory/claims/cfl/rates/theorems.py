@@ -31,14 +31,11 @@ mu = symbol("convexity", r"\mu", positive=True)
 eps = symbol("epsilon", r"\epsilon", positive=True)
 #: The rounds t < T, for sums and minima.
 round_index = index("l")
-least = symbol(
-    "least_suboptimality", r"\min_{t<T}\mathbb{E}f(w_t)-f^*", Least(round_index, T, gap(round_index)), nonnegative=True
-)
+least = symbol("least_suboptimality", r"\min_{t<T}\mathbb{E}f(w_t)-f^*", Least(round_index, T, gap(round_index)))
 total = sequence(
     "total_suboptimality",
     r"\sum_{t<@}(\mathbb{E}f(w_t)-f^*)",
     lambda count: sum_over(round_index, count)(gap(round_index)),
-    nonnegative=True,
 )
 
 ENOUGH = "T is at least C times the bracket; some number of rounds up to T is to do."

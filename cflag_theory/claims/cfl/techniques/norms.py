@@ -19,24 +19,22 @@ from cflag_theory.claims.engine.terms import dot, function, norm2, vector
 # The corollary, at x and y.
 x, y, z = (vector(f"point {name}", name)() for name in "xyz")
 difference = f.grad(x) - f.grad(y)
-f_x = symbol("f_x", "f(x)", f(x), real=True)
-f_y = symbol("f_y", "f(y)", f(y), real=True)
-grad_x2 = symbol("grad_x2", r"{\|\nabla f(x)\|^2}", norm2(f.grad(x)), nonnegative=True)
-grad_y2 = symbol("grad_y2", r"{\|\nabla f(y)\|^2}", norm2(f.grad(y)), nonnegative=True)
-grad_x_dot_grad_y = symbol(
-    "grad_x_dot_grad_y", r"\langle\nabla f(x),\nabla f(y)\rangle", dot(f.grad(x), f.grad(y)), real=True
-)
-grad_x_dot_h = symbol("grad_x_dot_h", r"\langle\nabla f(x),x-y\rangle", dot(f.grad(x), x - y), real=True)
-grad_y_dot_h = symbol("grad_y_dot_h", r"\langle\nabla f(y),x-y\rangle", dot(f.grad(y), x - y), real=True)
+f_x = symbol("f_x", "f(x)", f(x))
+f_y = symbol("f_y", "f(y)", f(y))
+grad_x2 = symbol("grad_x2", r"{\|\nabla f(x)\|^2}", norm2(f.grad(x)))
+grad_y2 = symbol("grad_y2", r"{\|\nabla f(y)\|^2}", norm2(f.grad(y)))
+grad_x_dot_grad_y = symbol("grad_x_dot_grad_y", r"\langle\nabla f(x),\nabla f(y)\rangle", dot(f.grad(x), f.grad(y)))
+grad_x_dot_h = symbol("grad_x_dot_h", r"\langle\nabla f(x),x-y\rangle", dot(f.grad(x), x - y))
+grad_y_dot_h = symbol("grad_y_dot_h", r"\langle\nabla f(y),x-y\rangle", dot(f.grad(y), x - y))
 #: ||grad f(x) - grad f(y)||^2.
 DIFFERENCE2 = grad_x2 - 2 * grad_x_dot_grad_y + grad_y2
-h2 = symbol("x_minus_y2", r"{\|x-y\|^2}", norm2(x - y), real=True)
+h2 = symbol("x_minus_y2", r"{\|x-y\|^2}", norm2(x - y))
 
 # Lemma A.3.
 mean = mean_over("mean", i)
 v = vector("summand", "v_{@}")(i)
-mean2 = symbol("norm_of_mean2", r"{\|\frac{1}{\tau}\sum_i v_i\|^2}", norm2(mean(v)), nonnegative=True)
-square_mean = symbol("mean_of_norms2", r"\frac{1}{\tau}\sum_i\|v_i\|^2", mean(norm2(v)), nonnegative=True)
+mean2 = symbol("norm_of_mean2", r"{\|\frac{1}{\tau}\sum_i v_i\|^2}", norm2(mean(v)))
+square_mean = symbol("mean_of_norms2", r"\frac{1}{\tau}\sum_i\|v_i\|^2", mean(norm2(v)))
 
 # Lemma A.4; sums over i of tau random variables.
 tau = symbol("tau", r"\tau", positive=True, integer=True)
@@ -44,23 +42,22 @@ M = symbol("M_A4", "M", nonnegative=True)
 summed = sum_over(i, tau)
 Xi = vector("variable", r"\Xi_{@1}")(i, draw)
 xi = over_past(Xi)
-total2 = symbol("total2", r"\mathbb{E}\|\sum_i\Xi_i\|^2", over_past(norm2(summed(Xi))), nonnegative=True)
-means2 = symbol("means2", r"\sum_i\|\xi_i\|^2", summed(norm2(xi)), nonnegative=True)
-deviations2 = symbol("deviations2", r"\sum_i\mathbb{E}\|\Xi_i-\xi_i\|^2", summed(over_past(norm2(Xi - xi))), real=True)
+total2 = symbol("total2", r"\mathbb{E}\|\sum_i\Xi_i\|^2", over_past(norm2(summed(Xi))))
+means2 = symbol("means2", r"\sum_i\|\xi_i\|^2", summed(norm2(xi)))
+deviations2 = symbol("deviations2", r"\sum_i\mathbb{E}\|\Xi_i-\xi_i\|^2", summed(over_past(norm2(Xi - xi))))
 correlations = symbol(
     "correlations",
     r"\sum_{i\ne j}\mathbb{E}\langle\Xi_i-\xi_i,\Xi_j-\xi_j\rangle",
     over_past(norm2(summed(Xi - xi))) - summed(over_past(norm2(Xi - xi))),
-    real=True,
 )
 
 # Lemma A.5.
 h = function("h", "h", smooth=L, mu=mu)
-h_y = symbol("h_y", "h(y)", h(y), real=True)
-h_z = symbol("h_z", "h(z)", h(z), real=True)
-slope = symbol("slope_y_to_z", r"\langle\nabla h(x),z-y\rangle", dot(h.grad(x), z - y), real=True)
-step2 = symbol("z_minus_x2", r"{\|z-x\|^2}", norm2(z - x), real=True)
-y_minus_z2 = symbol("y_minus_z2", r"{\|y-z\|^2}", norm2(y - z), real=True)
+h_y = symbol("h_y", "h(y)", h(y))
+h_z = symbol("h_z", "h(z)", h(z))
+slope = symbol("slope_y_to_z", r"\langle\nabla h(x),z-y\rangle", dot(h.grad(x), z - y))
+step2 = symbol("z_minus_x2", r"{\|z-x\|^2}", norm2(z - x))
+y_minus_z2 = symbol("y_minus_z2", r"{\|y-z\|^2}", norm2(y - z))
 
 _HALF = sp.Rational(1, 2)
 

@@ -103,12 +103,12 @@ def lemB9() -> Claim:
 
 # Weights as vectors with <u, v> = u^T Q v: p-hat solves (7), p' = p-hat + x.
 solution, change = vector("weights of (7)", r"\hat{p}")(), vector("change of the weights", "x")()
-value = symbol("value_solution", r"\hat{p}^\top Q\hat{p}", norm_2(solution), nonnegative=True)
-other = symbol("value_other", r"{p'}^\top Q p'", norm_2(solution + change), real=True)
-between = symbol("solution_dot_x", r"\hat{p}^\top Q x", dot(solution, change), real=True)
-change_form = symbol("change_form", r"x^\top Q x", norm_2(change), nonnegative=True)
+value = symbol("value_solution", r"\hat{p}^\top Q\hat{p}", norm_2(solution))
+other = symbol("value_other", r"{p'}^\top Q p'", norm_2(solution + change))
+between = symbol("solution_dot_x", r"\hat{p}^\top Q x", dot(solution, change))
+change_form = symbol("change_form", r"x^\top Q x", norm_2(change))
 row = sequence("row_of_Q", r"(Q\hat{p})_{t-@}", real=True)
-sum_x = symbol("sum_x", r"\sum_\tau x_\tau", sum_over(tau, k + 1)(x(tau)), real=True)
+sum_x = symbol("sum_x", r"\sum_\tau x_\tau", sum_over(tau, k + 1)(x(tau)))
 multiplier = symbol("multiplier", r"\lambda", real=True)
 
 # Two rounds, any; and the moments of the time drifts of one client.
@@ -125,25 +125,18 @@ drift2 = symbol(
     "drift_moment",
     r"\mathbb{E}\|\sum_\tau p_\tau\xi_{\tau,i}\|^2",
     over_past(dot(mean_xi, others(p(sigma) * xi(sigma, client)))),
-    real=True,
 )
 kms = symbol(
     "weights_form",
     r"\sum_{\tau_1,\tau_2}\alpha^{|\tau_1-\tau_2|}p_{\tau_1}p_{\tau_2}",
     rounds(p(tau) * others(p(sigma) * alpha ** sp.Abs(tau - sigma))),
-    real=True,
 )
 pair = symbol(
-    "drift_pair",
-    r"\mathbb{E}\langle\xi_{\tau_1,i},\xi_{\tau_2,i}\rangle",
-    over_past(_product(one_round, another)),
-    real=True,
+    "drift_pair", r"\mathbb{E}\langle\xi_{\tau_1,i},\xi_{\tau_2,i}\rangle", over_past(_product(one_round, another))
 )
-power = symbol("correlation_power", r"\alpha^{|\tau_1-\tau_2|}", alpha ** sp.Abs(one_round - another), nonnegative=True)
-grad2 = symbol(
-    "mean_grad2_cfl", r"\mathbb{E}\|\nabla f(\omega)\|^2", over_past(norm_2(f.grad(point))), nonnegative=True
-)
-least_weight = symbol("least_weight", r"\min_\tau p_\tau", Least(tau, t, p(tau)), real=True)
+power = symbol("correlation_power", r"\alpha^{|\tau_1-\tau_2|}", alpha ** sp.Abs(one_round - another))
+grad2 = symbol("mean_grad2_cfl", r"\mathbb{E}\|\nabla f(\omega)\|^2", over_past(norm_2(f.grad(point))))
+least_weight = symbol("least_weight", r"\min_\tau p_\tau", Least(tau, t, p(tau)))
 
 ZERO_SUM = Fact("sums", equal(sum_x, 0), "x = p' - p, and the weights of both sum to one.")
 FORM = Fact("form of x", equal(change_form, QUADRATIC), "<x, x> = x^T Q x.")

@@ -20,8 +20,8 @@ past = symbol("past_rounds", "(t-1)", nonnegative=True, integer=True)
 v = symbol("past_weight", r"p_{\tau,i}^\star", nonnegative=True)
 w = symbol("current_weight", r"p_{t,i}^\star", nonnegative=True)
 over_past_rounds = sum_over(tau, past)
-past2 = symbol("past_weights2", r"\sum_{\tau<t}p_{\tau,i}^2", over_past_rounds(p(tau) ** 2), nonnegative=True)
-past_sum = symbol("past_weights_sum", r"\sum_{\tau<t}p_{\tau,i}", over_past_rounds(p(tau)), real=True)
+past2 = symbol("past_weights2", r"\sum_{\tau<t}p_{\tau,i}^2", over_past_rounds(p(tau) ** 2))
+past_sum = symbol("past_weights_sum", r"\sum_{\tau<t}p_{\tau,i}", over_past_rounds(p(tau)))
 W = symbol("weights_total", "W", positive=True)
 
 # Assumption 6: what two time drifts share, at most, and what is left.

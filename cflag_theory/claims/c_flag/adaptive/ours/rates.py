@@ -40,30 +40,28 @@ from cflag_theory.claims.engine.terms import norm2 as square_of
 
 # One client: its product with S, and the rate before it is made non-negative.
 S = notation.clients(a(i))
-a_i2 = symbol("a_i2", r"{\|\mathbf{a}_i\|^2}", square_of(a(client)), nonnegative=True)
-a_dot_S = symbol("a_i_dot_S", r"\langle\mathbf{a}_i,S\rangle", dot(a(client), S), real=True)
+a_i2 = symbol("a_i2", r"{\|\mathbf{a}_i\|^2}", square_of(a(client)))
+a_dot_S = symbol("a_i_dot_S", r"\langle\mathbf{a}_i,S\rangle", dot(a(client), S))
 _target_of = sp.Function("target_of", real=True)
-target = symbol("target", r"\hat\beta_{t,i}", _target_of(client), real=True)
+target = symbol("target", r"\hat\beta_{t,i}", _target_of(client))
 # S and its product with the memory; D = sum_i p_i (beta_i - beta) a_i, what the adapted rates add to beta S.
-S2 = symbol("sum_a2", r"{\|S\|^2}", square_of(S), nonnegative=True)
-Lambda_S = symbol("Lambda_a", r"\Lambda_t", dot(memory_gradient, S), real=True)
+S2 = symbol("sum_a2", r"{\|S\|^2}", square_of(S))
+Lambda_S = symbol("Lambda_a", r"\Lambda_t", dot(memory_gradient, S))
 _added = (beta_of(i) - beta) * a(i)
 memory_dot_D = symbol(
-    "memory_dot_D", r"\langle\nabla f^\dagger,D\rangle", dot(memory_gradient, notation.clients(_added)), real=True
+    "memory_dot_D", r"\langle\nabla f^\dagger,D\rangle", dot(memory_gradient, notation.clients(_added))
 )
-moved2 = symbol(
-    "moved2", r"\sum_i p_i(\beta_{t,i}-\beta)^2\|\mathbf{a}_i\|^2", notation.clients(square_of(_added)), real=True
-)
-norm2 = symbol("norm2", r"{\|\beta S+D\|^2}", square_of(notation.clients(beta_of(i) * a(i))), nonnegative=True)
+moved2 = symbol("moved2", r"\sum_i p_i(\beta_{t,i}-\beta)^2\|\mathbf{a}_i\|^2", notation.clients(square_of(_added)))
+norm2 = symbol("norm2", r"{\|\beta S+D\|^2}", square_of(notation.clients(beta_of(i) * a(i))))
 # Descent with a biased memory: norms.
 mu = symbol("mu", r"\sqrt{m}", nonnegative=True)
-grad = symbol("grad_f", r"{\|\nabla f(x_t)\|}", norm(grad_f), nonnegative=True)
-bias = symbol("bias", r"{\|b(x_t)\|}", norm(notation.bias), nonnegative=True)
-memory_norm = symbol("grad_f_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(memory_gradient), nonnegative=True)
-S_norm = symbol("S_norm", r"{\|S\|}", norm(delayed_sum), nonnegative=True)
+grad = symbol("grad_f", r"{\|\nabla f(x_t)\|}", norm(grad_f))
+bias = symbol("bias", r"{\|b(x_t)\|}", norm(notation.bias))
+memory_norm = symbol("grad_f_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(memory_gradient))
+S_norm = symbol("S_norm", r"{\|S\|}", norm(delayed_sum))
 rate = symbol("rate", r"\beta_t", nonnegative=True)
 x_adapted = x_t - alpha * memory_gradient - rate * delayed_sum
-f_adapted = symbol("f_adapted", "f(x_{t+1})", notation.f(x_adapted), real=True)
+f_adapted = symbol("f_adapted", "f(x_{t+1})", notation.f(x_adapted))
 f = sequence("f", "f(x_{@})", real=True)
 squares = sequence("squares", r"\sum_{t<@}\|\nabla f(x_t)\|^2", nonnegative=True)
 gradient2 = sequence("gradient2", r"{\|\nabla f(x_{@})\|^2}", nonnegative=True)

@@ -25,18 +25,13 @@ TURN = setting("turn", at_most(turn(k, q), k), "No entry is filled later than no
 #: The component refreshed at k + 1.
 chosen = sp.Function("chosen", integer=True, nonnegative=True)
 d_turns = sequence("d_turns", r"d^{\circ}_{@}", nonnegative=True)
-table_turns = sequence(
-    "table_turns", r"\bar{d}^{\circ}_{@}", lambda k: sum_over(q, n)(d_turns(turn(k, q))) / n, nonnegative=True
-)
+table_turns = sequence("table_turns", r"\bar{d}^{\circ}_{@}", lambda k: sum_over(q, n)(d_turns(turn(k, q))) / n)
 latest = sequence(
-    "latest",
-    r"\frac{1}{n}\sum_{q<n}d_{\max(@-q,0)}",
-    lambda k: sum_over(q, n)(majorant(client, turn(k, q))) / n,
-    nonnegative=True,
+    "latest", r"\frac{1}{n}\sum_{q<n}d_{\max(@-q,0)}", lambda k: sum_over(q, n)(majorant(client, turn(k, q))) / n
 )
 #: The part of the table's mean that is not of the component refreshed last, and what leaves it at the next refresh.
 rest = sequence("rest", r"r_{@}", nonnegative=True)
-old = sequence("old", r"d_{\tau_{@}}", lambda k: majorant(client, tau(client, k, chosen(k))), nonnegative=True)
+old = sequence("old", r"d_{\tau_{@}}", lambda k: majorant(client, tau(client, k, chosen(k))))
 
 _b = beta * L
 _w = beta * L / n

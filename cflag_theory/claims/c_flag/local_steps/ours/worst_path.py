@@ -23,9 +23,9 @@ from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, Use, shown
 
 line = sp.Function("line", nonnegative=True)
-y = sequence("y", r"y_{@}", lambda k: line(client, k), nonnegative=True)
-y_table = sequence("y_table", r"\bar{y}_{@}", lambda k: components(line(client, tau(client, k, j))), nonnegative=True)
-error_met = symbol("error_met", "e_k", L * (y(k) - y_table(k)), real=True)
+y = sequence("y", r"y_{@}", lambda k: line(client, k))
+y_table = sequence("y_table", r"\bar{y}_{@}", lambda k: components(line(client, tau(client, k, j))))
+error_met = symbol("error_met", "e_k", L * (y(k) - y_table(k)))
 
 CONCAVE = (
     Fact("y at 0", equal(y(0), 0), "x_{t,0} = x_t."),

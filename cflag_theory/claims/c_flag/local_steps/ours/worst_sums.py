@@ -32,15 +32,13 @@ def _table(of: sp.Expr) -> sp.Expr:
 
 
 # Sums of the clients' p-weighted means.
-d_sum = sequence("d_sum", r"\sum_{l<@}d_l", lambda k: sum_over(ell, k)(clients(majorant(i, ell))), nonnegative=True)
-table_sum = sequence(
-    "table_sum", r"\sum_{l<@}\bar{d}_l", lambda k: sum_over(ell, k)(clients(_table(majorant))), nonnegative=True
-)
+d_sum = sequence("d_sum", r"\sum_{l<@}d_l", lambda k: sum_over(ell, k)(clients(majorant(i, ell))))
+table_sum = sequence("table_sum", r"\sum_{l<@}\bar{d}_l", lambda k: sum_over(ell, k)(clients(_table(majorant))))
 y_sum, y_table_sum = (sum_over(ell, E)(clients(of)) for of in (line(i, ell), _table(line)))
 # On the line, where all summands have one sign.
-rho_met = symbol("rho_met", r"-\sum_k\bar\rho_k", E * grad_g + L * y_sum, nonnegative=True)
-S_met = symbol("S_met", "-S", E * grad_g + L * y_table_sum, nonnegative=True)
-errors_met = symbol("errors_met", r"\sum_k\bar e_k", L * (y_sum - y_table_sum), real=True)
+rho_met = symbol("rho_met", r"-\sum_k\bar\rho_k", E * grad_g + L * y_sum)
+S_met = symbol("S_met", "-S", E * grad_g + L * y_table_sum)
+errors_met = symbol("errors_met", r"\sum_k\bar e_k", L * (y_sum - y_table_sum))
 
 
 def _summed(steps: tuple[Step, ...], given: tuple[str, ...], v: sp.Expr, bound: sp.Expr, goal: Relation) -> Proof:

@@ -30,17 +30,11 @@ from cflag_theory.claims.engine.relation import Relation, at_most, equal
 from cflag_theory.claims.engine.steps import Induction, Obligation, shown
 
 j = symbol("j", "j", nonnegative=True, integer=True)
-rest_turns = sequence(
-    "rest_turns",
-    r"r^{\circ}_{@}",
-    lambda k: sum_over(q, n - 1)(d_turns(turn(k, q + 1))) / n,
-    nonnegative=True,
-)
+rest_turns = sequence("rest_turns", r"r^{\circ}_{@}", lambda k: sum_over(q, n - 1)(d_turns(turn(k, q + 1))) / n)
 latest_others = sequence(
     "latest_others",
     r"\frac{1}{n}\sum_{0<q<n}d_{\max(@-q,0)}",
     lambda k: sum_over(q, n - 1)(majorant(client, turn(k, q + 1))) / n,
-    nonnegative=True,
 )
 FRESHEST_OTHERS = Fact(
     "freshest others",

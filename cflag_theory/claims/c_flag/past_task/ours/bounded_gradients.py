@@ -45,12 +45,10 @@ from cflag_theory.claims.engine.terms import norm2
 
 omega = symbol("gradient_gap", r"\omega", nonnegative=True)
 q = symbol("q", "q", positive=True)
-g_mean = sequence(
-    "g_mean", r"\mathbf{E}g(x_{@})", lambda t: draws(clients(components(g[i, j](x(any_draw, t))))), real=True
-)
+g_mean = sequence("g_mean", r"\mathbf{E}g(x_{@})", lambda t: draws(clients(components(g[i, j](x(any_draw, t))))))
 #: grad f_memory - grad g.
 delta = memory - grad_current
-delta2_sum = symbol("delta2_sum", r"\sum_t\mathbf{E}\|\nabla f^\dagger-\nabla g\|^2", summed(norm2(delta)), real=True)
+delta2_sum = symbol("delta2_sum", r"\sum_t\mathbf{E}\|\nabla f^\dagger-\nabla g\|^2", summed(norm2(delta)))
 
 
 def bound(first: Any = 2, second: Any = 1) -> Relation:

@@ -58,17 +58,10 @@ from cflag_theory.claims.engine.terms import dot, norm, norm2
 W = symbol("W", "W", positive=True, integer=True)
 F = symbol("F", r"(f(x_0)-\inf f)", nonnegative=True)
 size_g = sequence(
-    "size_g",
-    r"\sqrt{\mathbf{E}\|\nabla g(x_{@})\|^2}",
-    lambda t: sp.sqrt(in_the_mean(norm2(grad_current), t)),
-    nonnegative=True,
+    "size_g", r"\sqrt{\mathbf{E}\|\nabla g(x_{@})\|^2}", lambda t: sp.sqrt(in_the_mean(norm2(grad_current), t))
 )
-f2 = sequence(
-    "f2_until", r"\sum_{s<@}\mathbf{E}\|\nabla f(x_s)\|^2", lambda t: summed(norm2(grad_f), t), nonnegative=True
-)
-g2 = sequence(
-    "g2_until", r"\sum_{s<@}\mathbf{E}\|\nabla g(x_s)\|^2", lambda t: summed(norm2(grad_current), t), nonnegative=True
-)
+f2 = sequence("f2_until", r"\sum_{s<@}\mathbf{E}\|\nabla f(x_s)\|^2", lambda t: summed(norm2(grad_f), t))
+g2 = sequence("g2_until", r"\sum_{s<@}\mathbf{E}\|\nabla g(x_s)\|^2", lambda t: summed(norm2(grad_current), t))
 
 INFIMUM = Fact("inf f", at_most(f_mean(0) - f_mean(t), F), "f is bounded below, F = f(x_0) - inf f.", forall=(t,))
 FIRST = Fact("t", at_most(t, W), "t is one of the first W rounds.")

@@ -47,24 +47,17 @@ from cflag_theory.claims.engine.terms import norm, norm2
 share_i, share_of = of_client("share_i", r"\lambda_i", nonnegative=True)
 _share = past / (past + current)
 remainder = symbol(
-    "remainder",
-    r"\sum_i p_i(\lambda_i-\lambda)(f_i-g_i)",
-    clients((share_of(i) - _share) * (f_of(i) - g_of(i))),
-    real=True,
+    "remainder", r"\sum_i p_i(\lambda_i-\lambda)(f_i-g_i)", clients((share_of(i) - _share) * (f_of(i) - g_of(i)))
 )
 p_i = symbol("p_i", "p_i", nonnegative=True)
 # Where p_i is |P^i| + |C^i| over all, p_i (|P| + |C|) |P^i| / (|P^i| + |C^i|) is |P^i|.
 _sizes = past_of(i) + current_of(i)
-f_by_size = symbol(
-    "f_by_size", r"\bar{f}(x)", clients(past_of(i) / _sizes * f_of(i)) * (past + current) / past, real=True
-)
-g_by_size = symbol(
-    "g_by_size", r"\bar{g}(x)", clients(current_of(i) / _sizes * g_of(i)) * (past + current) / current, real=True
-)
+f_by_size = symbol("f_by_size", r"\bar{f}(x)", clients(past_of(i) / _sizes * f_of(i)) * (past + current) / past)
+g_by_size = symbol("g_by_size", r"\bar{g}(x)", clients(current_of(i) / _sizes * g_of(i)) * (past + current) / current)
 
 # Assumption 2: root of m_i, norm of the memory's gradient, and a worst point of a quadratic.
 root_m = symbol("root_m_i", r"\sqrt{m_i}", nonnegative=True)
-memory_i = symbol("memory_i_x", r"{\|\nabla f_i^\dagger(x)\|}", norm(grad_one + bias_one), nonnegative=True)
+memory_i = symbol("memory_i_x", r"{\|\nabla f_i^\dagger(x)\|}", norm(grad_one + bias_one))
 bias_worst = symbol("bias_worst", r"{\|b_i(x')\|}", nonnegative=True)
 grad_worst = symbol("grad_worst", r"{\|\nabla f_i(x')\|}", positive=True)
 # One coordinate of component gradients at a stationary point of f_i; kept = what two memories have in common.
@@ -74,18 +67,16 @@ _j, _l, _o = (
     sp.Symbol("l_out", integer=True, nonnegative=True),
     index("o"),
 )
-u_j = symbol("u_j", r"\nabla f_{i,j}(s)", _component(_j), real=True)
-u_l = symbol("u_l", r"\nabla f_{i,l}(s)", _component(_l), real=True)
+u_j = symbol("u_j", r"\nabla f_{i,j}(s)", _component(_j))
+u_l = symbol("u_l", r"\nabla f_{i,l}(s)", _component(_l))
 _kept = sp.Function("kept_of", real=True)
-kept = symbol("kept", r"\sum_{o\in M\setminus j}\nabla f_{i,o}(s)", _kept(_l), real=True)
+kept = symbol("kept", r"\sum_{o\in M\setminus j}\nabla f_{i,o}(s)", _kept(_l))
 n = symbol("n_past", r"{|\mathcal{P}^i|}", positive=True, integer=True)
-total = symbol("total", r"\sum_o\nabla f_{i,o}(s)", sum_over(_o, n)(_component(_o)), real=True)
+total = symbol("total", r"\sum_o\nabla f_{i,o}(s)", sum_over(_o, n)(_component(_o)))
 
 # The bias floor: the largest m_i, the mean of the clients' squared gradients and their spread.
 m_max = symbol("m_max", r"\max_i m_i", nonnegative=True)
-spread2 = symbol(
-    "spread2", r"\sum_i p_i\|\nabla f_i(x)-\nabla f(x)\|^2", clients(norm2(grad_of(i) - grad_f)), real=True
-)
+spread2 = symbol("spread2", r"\sum_i p_i\|\nabla f_i(x)-\nabla f(x)\|^2", clients(norm2(grad_of(i) - grad_f)))
 
 
 def eq3() -> Claim:

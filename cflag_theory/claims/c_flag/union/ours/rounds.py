@@ -57,9 +57,9 @@ from cflag_theory.claims.engine.steps import Obligation, Proof, Step, shown
 from cflag_theory.claims.engine.terms import dot, function, norm, norm2
 
 x_mean = symbol("x_mean_union", r"\sum_i p_i x_{t,E}^i", real=True)
-size_g = symbol("size_g", r"{\|\nabla g(x_t)\|}", norm(grad_current), nonnegative=True)
-size_h = symbol("size_h", r"{\|\nabla\tilde h(x_t)\|}", norm(union_slope), nonnegative=True)
-size_memory = symbol("size_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(memory), nonnegative=True)
+size_g = symbol("size_g", r"{\|\nabla g(x_t)\|}", norm(grad_current))
+size_h = symbol("size_h", r"{\|\nabla\tilde h(x_t)\|}", norm(union_slope))
+size_memory = symbol("size_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(memory))
 
 L_f_memory = symbol("L_f_memory", r"L_{f^\dagger}", nonnegative=True)
 f_memory = function("f_memory", r"f^\dagger", smooth=L_f_memory)
@@ -77,27 +77,14 @@ def _weighted(at: sp.Expr) -> sp.Expr:
     return _in_round(alpha * f_memory(x_t) + beta * E * clients(components(g[i, j](x_t))), at)
 
 
-target = sequence(
-    "target",
-    r"\hat h(x_{@})",
-    lambda at: _weighted(at) / TOTAL,
-    real=True,
-)
-grad_target = sequence(
-    "grad_target", r"{\|\nabla\hat h(x_{@})\|}", lambda at: _in_round(norm(_slope) / TOTAL, at), nonnegative=True
-)
-sizes_g = sequence("sizes_g", r"{\|\nabla g(x_{@})\|}", lambda at: _in_round(norm(grad_current), at), nonnegative=True)
+target = sequence("target", r"\hat h(x_{@})", lambda at: _weighted(at) / TOTAL)
+grad_target = sequence("grad_target", r"{\|\nabla\hat h(x_{@})\|}", lambda at: _in_round(norm(_slope) / TOTAL, at))
+sizes_g = sequence("sizes_g", r"{\|\nabla g(x_{@})\|}", lambda at: _in_round(norm(grad_current), at))
 least_target = symbol(
-    "min_grad_target2",
-    r"\min_{t<T}\|\nabla\hat h(x_t)\|^2",
-    Least(s, T, unfold(grad_target(s)) ** 2),
-    nonnegative=True,
+    "min_grad_target2", r"\min_{t<T}\|\nabla\hat h(x_t)\|^2", Least(s, T, unfold(grad_target(s)) ** 2)
 )
 mean_g2 = symbol(
-    "mean_grad_g2",
-    r"{\left[\frac1T\sum_{t<T}\|\nabla g(x_t)\|^2\right]}",
-    sum_over(s, T)(unfold(sizes_g(s)) ** 2) / T,
-    nonnegative=True,
+    "mean_grad_g2", r"{\left[\frac1T\sum_{t<T}\|\nabla g(x_t)\|^2\right]}", sum_over(s, T)(unfold(sizes_g(s)) ** 2) / T
 )
 current = Tracked(g, components, x_t, x_local, tau, (ROUND_START, LOCAL_STEP, TABLE))
 

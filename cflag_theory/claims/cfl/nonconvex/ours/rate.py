@@ -62,21 +62,14 @@ far_t = sequence(
     "nc_far_t",
     r"\max_{i,k<K}\mathbf{E}\|\omega_{@,i,k}-\omega_{@}\|^2",
     lambda round_: E(norm2(far)).xreplace({t: round_}),
-    nonnegative=True,
 )
-f_mean = sequence("nc_f_mean", r"\mathbf{E}f(\omega_{@})", lambda round_: E(f(w(round_))), real=True)
-fall = symbol("nc_fall", "(f_0-f_*)", E(f(w(0))) - f_star, real=True)
+f_mean = sequence("nc_f_mean", r"\mathbf{E}f(\omega_{@})", lambda round_: E(f(w(round_))))
+fall = symbol("nc_fall", "(f_0-f_*)", E(f(w(0))) - f_star)
 mean_grad2 = symbol(
-    "nc_all_grad2",
-    r"\frac1T\sum_t\mathbf{E}\|\nabla f(\omega_t)\|^2",
-    sum_over(rounds, T)(grad2_t(rounds)) / T,
-    nonnegative=True,
+    "nc_all_grad2", r"\frac1T\sum_t\mathbf{E}\|\nabla f(\omega_t)\|^2", sum_over(rounds, T)(grad2_t(rounds)) / T
 )
 error2_mean = symbol(
-    "nc_error2_mean",
-    r"\frac1T\sum_t\mathbf{E}\|\bar e_t\|^2",
-    sum_over(rounds, T)(error2_t(rounds)) / T,
-    nonnegative=True,
+    "nc_error2_mean", r"\frac1T\sum_t\mathbf{E}\|\bar e_t\|^2", sum_over(rounds, T)(error2_t(rounds)) / T
 )
 #: Of the noise and of the error of one client at one step of one round, largest.
 noise2 = symbol("nc_noise2_of_run", r"\max\mathbf{E}\|\nu\|^2", nonnegative=True)
@@ -282,7 +275,7 @@ _drifts = vector("nc drifts of a round", r"(\bar\delta+\bar\xi)")(draw)
 _losses = vector("nc losses of a round", r"\bar\Delta")(draw)
 client2 = symbol("nc_client2", r"\mathbf{E}\|\delta_i\|^2", nonnegative=True)
 time2 = symbol("nc_time2", r"\mathbf{E}\|\xi_{\tau,i}\|^2", nonnegative=True)
-bar2 = symbol("nc_bar2", r"\mathbf{E}\|\bar e\|^2_\mathrm{drift}", E(norm(_drifts + _losses) ** 2), nonnegative=True)
+bar2 = symbol("nc_bar2", r"\mathbf{E}\|\bar e\|^2_\mathrm{drift}", E(norm(_drifts + _losses) ** 2))
 
 
 def drift_model() -> Statement:

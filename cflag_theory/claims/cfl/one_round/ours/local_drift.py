@@ -42,7 +42,7 @@ n = sp.Symbol("n", integer=True, nonnegative=True)
 at_start = F[i, draw].grad(w_t)
 
 client_loss2 = sequence("client_loss2", r"\rho_{@}^2", nonnegative=True)
-rms_loss = symbol("rms_loss", r"r_t", sp.sqrt(clients(client_loss2(i))), nonnegative=True)
+rms_loss = symbol("rms_loss", r"r_t", sp.sqrt(clients(client_loss2(i))))
 each_start2 = clients(over_past(norm2(at_start)))
 lost_sum = sum_over(j, k)(loss(client, j))
 _HUNDREDTH = sp.Rational(1, 100)

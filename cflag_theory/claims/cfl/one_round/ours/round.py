@@ -57,16 +57,16 @@ from cflag_theory.claims.engine.terms import dot, norm, norm2
 mean_at_start = clients(at_start)
 
 # Roots of mean squares: distance to w*, mean error at w_t, information loss; V, beta; and the round's vectors.
-rms_dist = symbol("rms_dist", r"d_t", sp.sqrt(E(norm(w_t - w_star) ** 2)), nonnegative=True)
-rms_error = symbol("rms_error", r"e_t", sp.sqrt(over_past(norm(mean_at_start - f.grad(w_t)) ** 2)), nonnegative=True)
-spread = symbol("spread_error2", r"V_t", clients(over_past(norm(at_start - f.grad(w_t)) ** 2)), nonnegative=True)
-bias = symbol("round_bias", r"\beta_t", gap - local_gap, real=True)
-lost2 = symbol("mean_lost2", r"{\mathbb{E}\|\bar{\Delta}\|^2}", E(norm2(mean_loss)), nonnegative=True)
-round_noise2 = symbol("round_noise2", r"{\mathbb{E}\|\bar{\nu}\|^2}", E(norm2(mean_noise)), nonnegative=True)
+rms_dist = symbol("rms_dist", r"d_t", sp.sqrt(E(norm(w_t - w_star) ** 2)))
+rms_error = symbol("rms_error", r"e_t", sp.sqrt(over_past(norm(mean_at_start - f.grad(w_t)) ** 2)))
+spread = symbol("spread_error2", r"V_t", clients(over_past(norm(at_start - f.grad(w_t)) ** 2)))
+bias = symbol("round_bias", r"\beta_t", gap - local_gap)
+lost2 = symbol("mean_lost2", r"{\mathbb{E}\|\bar{\Delta}\|^2}", E(norm2(mean_loss)))
+round_noise2 = symbol("round_noise2", r"{\mathbb{E}\|\bar{\nu}\|^2}", E(norm2(mean_noise)))
 
 
-lost_sum2 = symbol("lost_sum2", r"{\mathbb{E}\|\sum\Delta\|^2}", E(norm2(lost_sum)), nonnegative=True)
-noise_sum2 = symbol("noise_sum2", r"{\mathbb{E}\|\sum\nu\|^2}", E(norm2(S(client, k))), nonnegative=True)
+lost_sum2 = symbol("lost_sum2", r"{\mathbb{E}\|\sum\Delta\|^2}", E(norm2(lost_sum)))
+noise_sum2 = symbol("noise_sum2", r"{\mathbb{E}\|\sum\nu\|^2}", E(norm2(S(client, k))))
 
 _THIRDS = sp.Rational(10, 3)
 NOISE = (

@@ -38,15 +38,8 @@ rate = sequence("decaying_step", r"\eta_{@}", positive=True)
 position = sequence("position", "x_{@}", real=True)
 drift_at = sequence("drift_at", "c_{@}", real=True)
 drift_sum = sequence("drift_sum", r"\sum_{t<@}c_t", real=True)
-mean_square = sequence(
-    "mean_square_at", r"\mathbb{E}x_{@}^2", lambda t: expectation(position(t, draw) ** 2), nonnegative=True
-)
-sum_square = sequence(
-    "sum_square_at",
-    r"\mathbb{E}(\sum_{t<@}c_t)^2",
-    lambda t: expectation(drift_sum(t, draw) ** 2),
-    nonnegative=True,
-)
+mean_square = sequence("mean_square_at", r"\mathbb{E}x_{@}^2", lambda t: expectation(position(t, draw) ** 2))
+sum_square = sequence("sum_square_at", r"\mathbb{E}(\sum_{t<@}c_t)^2", lambda t: expectation(drift_sum(t, draw) ** 2))
 
 
 def decaying_rate(constant: Any = 4) -> Statement:

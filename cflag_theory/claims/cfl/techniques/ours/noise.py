@@ -45,11 +45,9 @@ excess = symbol("L_less_mu", r"(L-\mu)", positive=True)
 
 # Sums whose conditional means m_i are random: Xi_i = m_i + nu_i.
 m = vector("conditional_mean", "m_{@1}")(i, draw)
-drift_total2 = symbol(
-    "conditional_total2", r"\mathbb{E}\|\sum_i m_i\|^2", over_past(norm2(summed(m))), nonnegative=True
-)
-noise_total2 = symbol("noise_total2", r"\mathbb{E}\|\sum_i\nu_i\|^2", over_past(norm2(summed(Xi - m))), real=True)
-noises2 = symbol("noises2", r"\sum_i\mathbb{E}\|\nu_i\|^2", summed(over_past(norm(Xi - m) ** 2)), nonnegative=True)
+drift_total2 = symbol("conditional_total2", r"\mathbb{E}\|\sum_i m_i\|^2", over_past(norm2(summed(m))))
+noise_total2 = symbol("noise_total2", r"\mathbb{E}\|\sum_i\nu_i\|^2", over_past(norm2(summed(Xi - m))))
+noises2 = symbol("noises2", r"\sum_i\mathbb{E}\|\nu_i\|^2", summed(over_past(norm(Xi - m) ** 2)))
 
 # Moments along the run, for weights that are not negative.
 rounds = mean_over("rounds", tau, r"\textstyle\sum_{@}p_{@,i}")
@@ -58,13 +56,9 @@ mixed2 = symbol(
     "mixed_grad2_on_run",
     r"\mathbb{E}\|\sum_\tau p_{\tau,i}\nabla f_{\tau,i}(\omega)\|^2",
     over_past(norm2(gradient - client_drift - time_drift)),
-    real=True,
 )
 mean_time2 = symbol(
-    "mean_time2",
-    r"\mathbb{E}\sum_\tau p_{\tau,i}\|\xi_{\tau,i}\|^2",
-    over_past(rounds(norm2(xi(tau, client)))),
-    nonnegative=True,
+    "mean_time2", r"\mathbb{E}\sum_\tau p_{\tau,i}\|\xi_{\tau,i}\|^2", over_past(rounds(norm2(xi(tau, client))))
 )
 
 

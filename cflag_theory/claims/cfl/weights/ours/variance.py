@@ -35,7 +35,7 @@ from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, shown
 from cflag_theory.claims.engine.terms import norm, norm2
 
 R = symbol("R", "R", nonnegative=True)
-start = symbol("start_to_optimum", r"{\|\omega_0-\omega^*\|}", norm(first_point - w_star), nonnegative=True)
+start = symbol("start_to_optimum", r"{\|\omega_0-\omega^*\|}", norm(first_point - w_star))
 #: What c_{p_G} + c_R is multiplied by in (23), and what the bound has besides.
 lead = symbol("noise_lead", "a", positive=True)
 
@@ -163,10 +163,10 @@ z = sequence("fresh_part", "z_{@}", real=True)
 fresh = sequence("fresh_drift", r"\bar{z}_{@}", real=True)
 w_0 = symbol("start_point", r"\omega_0", real=True)
 c = sequence("mean_common", r"\bar{c}", real=True)
-start2 = symbol("start2", r"\|\omega_0\|^2", w_0**2, nonnegative=True)
-common2 = symbol("mean_common2", r"\mathbb{E}\bar{c}^2", over_past(c(draw) ** 2), nonnegative=True)
-fresh2 = sequence("fresh2", r"\mathbb{E}z_{@}^2", lambda k: over_past(z(k, draw) ** 2), nonnegative=True)
-iterate2 = sequence("iterate2", r"\mathbb{E}\omega_{@}^2", lambda k: over_past(w(k, draw) ** 2), nonnegative=True)
+start2 = symbol("start2", r"\|\omega_0\|^2", w_0**2)
+common2 = symbol("mean_common2", r"\mathbb{E}\bar{c}^2", over_past(c(draw) ** 2))
+fresh2 = sequence("fresh2", r"\mathbb{E}z_{@}^2", lambda k: over_past(z(k, draw) ** 2))
+iterate2 = sequence("iterate2", r"\mathbb{E}\omega_{@}^2", lambda k: over_past(w(k, draw) ** 2))
 
 
 def correlated_floor(share: Any = 1) -> Claim:
@@ -248,18 +248,14 @@ bias2 = symbol(
     "correlated_bias2",
     r"\mathbb{E}\|\bar\delta+\sum_\tau p_\tau\bar\xi_\tau\|^2",
     over_past(norm2(clients(delta(i) + _mix))),
-    real=True,
 )
-delta2 = symbol(
-    "mean_client_drift2", r"\mathbb{E}\|\delta_i\|^2", clients(over_past(norm2(delta(i)))), nonnegative=True
-)
-drift2 = symbol("one_drift2", r"\mathbb{E}\|\xi_{\tau,i}\|^2", over_past(norm2(xi(some, client))), nonnegative=True)
-own2 = symbol("drifts_own2", r"\sum_\tau p_\tau^2\mathbb{E}\|\xi_{\tau,i}\|^2", clients(_own), nonnegative=True)
+delta2 = symbol("mean_client_drift2", r"\mathbb{E}\|\delta_i\|^2", clients(over_past(norm2(delta(i)))))
+drift2 = symbol("one_drift2", r"\mathbb{E}\|\xi_{\tau,i}\|^2", over_past(norm2(xi(some, client))))
+own2 = symbol("drifts_own2", r"\sum_\tau p_\tau^2\mathbb{E}\|\xi_{\tau,i}\|^2", clients(_own))
 pairs = symbol(
     "drifts_pairs",
     r"\sum_{\tau_1\ne\tau_2}p_{\tau_1}p_{\tau_2}\mathbb{E}\langle\xi_{\tau_1,i},\xi_{\tau_2,i}\rangle",
     clients(over_past(norm2(_mix)) - _own),
-    real=True,
 )
 
 
