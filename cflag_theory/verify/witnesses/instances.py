@@ -26,7 +26,7 @@ from cflag_theory.kernels import (
 )
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.by_name import quadratic
-from cflag_theory.kernels.problems.objective import component_gradient
+from cflag_theory.kernels.problems.objective import component_gradient, gradients
 from cflag_theory.kernels.problems.problem import Components
 
 #: A component a x^2 / 2 - b x on the line, as (a, b).
@@ -108,6 +108,19 @@ def exact_run(
         iterates=True,
         orders=orders,
     )
+
+
+def visited(trace: Trace) -> list[Fraction]:
+    """x_0, ..., x_T on the line."""
+    assert trace.iterates is not None
+    return list(trace.iterates[0, :, 0])
+
+
+def slopes(problem: Problem, at: Fraction | None = None) -> tuple[Fraction, Fraction]:
+    """grad f_memory with all of the past kept, and grad g, on the line: at x_0 by default."""
+    x = problem.start if at is None else np.array([at], dtype=object)
+    f, g = (problem.p @ gradients(problem.potential, part, x) for part in (problem.past, problem.current))
+    return f[0], g[0]
 
 
 def root(square: Fraction) -> Fraction:

@@ -46,8 +46,7 @@ def line2_points() -> Iterator[Point]:
             update.grad_f_memory: case.G[0],
             **of(case, alpha, beta),
         }
-        words = f"x_t = {x[0]}, sum_i p_i x_E^i = {mean[0]}; the printed update gives {end[0, 1, 0]} (coordinate 1)."
-        yield Point(values, (case.words(), words))
+        yield Point(values, (case.words(), f"The printed update gives {end[0, 1, 0]} (coordinate 1)."))
 
 
 def _line4(case: Round) -> Array:
@@ -70,8 +69,7 @@ def line4_points() -> Iterator[Point]:
                 claim.a_sum: case.a[i, 0],
                 **of(case, E, beta),
             }
-            words = f"Client {i + 1}, coordinate 1: line 4 gives {seen[i, 0]}, Sec. 5 has {case.a[i, 0]}."
-            yield Point(values, (case.words(), words))
+            yield Point(values, (case.words(), f"Client {i + 1}, coordinate 1: line 4 gives {seen[i, 0]}."))
 
 
 def rate_points() -> Iterator[Point]:
@@ -88,8 +86,7 @@ def rate_points() -> Iterator[Point]:
                 claim.Lambda_i: case.G @ a,
                 claim.memory2: case.G @ case.G,
             }
-            words = f"Client {i + 1}: Lambda_i = {case.G @ a}, by lines 4 and 5 it is {case.G @ seen}."
-            yield Point(values, (case.words(), words))
+            yield Point(values, (case.words(), f"Client {i + 1}."))
 
 
 def _literal_rates(case: Round) -> tuple[list[Fraction], list[Fraction]]:
@@ -129,10 +126,7 @@ def line14_points() -> Iterator[Point]:
             update.grad_g: grad_g[0],
             update.grad_g_mean: grad_g[0],
         }
-        shown = ", ".join(map(str, betas))
-        words = (
-            f"By lines 4-12 beta_i = {shown}; sum_i p_i beta_i (grad g - grad g_i) = {correction[0]} (coordinate 1)."
-        )
+        words = f"By lines 4-12 beta_i = {', '.join(map(str, betas))}; coordinate 1."
         yield Point(values, (case.words(), words), "consistent")
         yield _repaired(case)
 
@@ -144,9 +138,8 @@ def _repaired(case: Round) -> Point:
     products, rates = case.a @ case.G, case.rates("worst")
     inside, outside = np.flatnonzero(products <= 0), np.flatnonzero(products > 0)
     longest = max((norm(case.a[j]) for j in inside), default=0)
-    length = norm(end[0, 1] - case.problem.start)
     values: dict[Any, Any] = {
-        claim.step: length,
+        claim.step: norm(end[0, 1] - case.problem.start),
         claim.memory: norm(case.G),
         claim.longest: longest,
         claim.abs_q: abs(1 - case.L * case.alpha),
@@ -161,7 +154,7 @@ def _repaired(case: Round) -> Point:
         values[claim.abs_rate] = abs(rates[i][1])
     for j in inside[:1]:
         values |= {claim.length_j: norm(case.a[j]), claim.Lambda_j: products[j], claim.alpha_j: rates[j][0]}
-    return Point(values, (case.words(), f"With Table 1's rates the step has length {length}."), "bounded")
+    return Point(values, part="bounded")
 
 
 def unbounded_replay(claim_: Claim, seed: int, count: int) -> Iterator[Evidence]:

@@ -63,13 +63,11 @@ def interference_points() -> Iterator[Point]:
         if case.alpha >= 2 / (case.L * (1 + bias)):
             continue
         for i in np.flatnonzero(case.a @ case.G <= 0):
-            rate = case.rates("average")[i][0]
-            words = f"Client {i + 1}: Lambda_i = {case.a[i] @ case.G}, alpha_i = {rate}, m = {bias}."
             for mode in ("average", "worst"):
                 values = case.values(mode, int(i), bias)
-                yield Point(values, (case.words(), words), "feasible")
+                yield Point(values, (case.words(),), "feasible")
                 same = Round(case.problem, case.alpha, case.alpha, case.local_steps).values(mode, int(i), bias)
-                yield Point(same, (case.words(), f"{words} With beta = alpha."), "lowers")
+                yield Point(same, (case.words(),), "lowers")
 
 
 def transference_points() -> Iterator[Point]:
@@ -81,9 +79,7 @@ def transference_points() -> Iterator[Point]:
         for i in np.flatnonzero(case.a @ case.G > 0):
             for mode in ("average", "worst"):
                 values = case.values(mode, int(i))
-                words = (
-                    f"Client {i + 1}, {mode} case: Lambda_i = {case.a[i] @ case.G}, beta_i = {values[claim.beta_i]}."
-                )
+                words = (case.words(), f"{mode} case")
                 for local in (Fraction(1, 9), Fraction(1), Fraction(3)):
                     yield Point(at_rate(values, local), (case.words(), words), mode)
                 yield Point(values, (case.words(), words), "step size")

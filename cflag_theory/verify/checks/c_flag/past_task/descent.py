@@ -27,11 +27,18 @@ from cflag_theory.claims.engine.notation import (
     sum2,
 )
 from cflag_theory.kernels import Memory, Problem, everything, sign_bias, uniform
-from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.planted import LESS, MORE, Plants, Where, assumed, built, changed, scaled, shifted, without
-from cflag_theory.verify.witnesses.instances import Component, described, exact_run, on_the_line, random_runs
+from cflag_theory.verify.witnesses.instances import (
+    Component,
+    described,
+    exact_run,
+    on_the_line,
+    random_runs,
+    slopes,
+    visited,
+)
 
 
 def _round(
@@ -47,10 +54,7 @@ def _round(
 ) -> Point:
     """One exact round on the line as values of Lemma 1's symbols."""
     trace = exact_run(problem, alpha=step, beta=local, local_steps=steps, memory=memory, seed=seed)
-    assert trace.iterates is not None
-    before, after = trace.iterates[0, 0, 0], trace.iterates[0, 1, 0]
-    grad_f = (problem.p @ gradients(problem.potential, problem.past, problem.start))[0]
-    grad_g = (problem.p @ gradients(problem.potential, problem.current, problem.start))[0]
+    (before, after), (grad_f, grad_g) = visited(trace), slopes(problem)
     # On the line the last step tells b and S apart: Lambda_i = grad_f_memory a_i would vanish with grad_f_memory.
     S = _sum(problem, memory, local, steps, seed)
     b = (before - after - local * S) / step - grad_f
@@ -85,9 +89,8 @@ def _round(
 def _sum(problem: Problem, memory: Memory, local: Fraction, steps: int, seed: int) -> Fraction:
     """S as the displacement of a round without a memory step, by (22)."""
     trace = exact_run(problem, alpha=0, beta=local, local_steps=steps, memory=memory, seed=seed)
-    assert trace.iterates is not None
-    found: Fraction = (trace.iterates[0, 0, 0] - trace.iterates[0, 1, 0]) / local
-    return found
+    before, after = visited(trace)
+    return (before - after) / local
 
 
 def lemma1_points() -> Iterator[Point]:
@@ -165,10 +168,8 @@ def algebra_points() -> Iterator[Point]:
 def _bias(problem: Problem, memory: Memory, seed: int) -> tuple[Fraction, Fraction]:
     """grad f and b at the start, on the line."""
     trace = exact_run(problem, alpha=1, beta=1, local_steps=1, memory=memory, seed=seed)
-    assert trace.iterates is not None
-    grad_f = (problem.p @ gradients(problem.potential, problem.past, problem.start))[0]
-    grad_g = (problem.p @ gradients(problem.potential, problem.current, problem.start))[0]
-    return grad_f, trace.iterates[0, 0, 0] - trace.iterates[0, 1, 0] - grad_g - grad_f
+    (before, after), (grad_f, grad_g) = visited(trace), slopes(problem)
+    return grad_f, before - after - grad_g - grad_f
 
 
 def algebra_samples(seed: int, count: int) -> Iterator[Sample]:

@@ -24,7 +24,7 @@ from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import LESS, built, scaled, without
 from cflag_theory.verify.quantities.c_flag import SUMS, of
 from cflag_theory.verify.verdict import REFUTES, Evidence
-from cflag_theory.verify.witnesses.instances import on_the_line
+from cflag_theory.verify.witnesses.instances import on_the_line, slopes
 from cflag_theory.verify.witnesses.runs import Exact
 
 _HALF = Fraction(1, 2)
@@ -61,7 +61,7 @@ def rate_points() -> Iterator[Point]:
         run = Exact(problem, step, local, 1, rounds)
         sums = run.sums
         lowest = min(range(W + 1), key=lambda t: sums.f[t])
-        grad_g = abs((problem.p @ gradients(problem.potential, problem.current, problem.start))[0])
+        grad_g = abs(slopes(problem)[1])
         drop = run.f(problem.start)
         Y = sp.exp(sp.Rational(rate)) - 1
         unit = sp.Rational(step * (1 - scale))

@@ -18,7 +18,7 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import LESS, built, scaled, without
 from cflag_theory.verify.verdict import REFUTES, UNDECIDED, Evidence
-from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line
+from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line, visited
 
 _HALF = Fraction(1, 2)
 #: Least squares without an interpolating solution, and with one: components a (x - s)^2 / 2 as (a, s).
@@ -125,9 +125,7 @@ def assumption3_points() -> Iterator[Point]:
 
 
 def _iterates(problem: Problem, alpha: Fraction, beta: Fraction) -> list[Fraction]:
-    trace = exact_run(problem, alpha=alpha, beta=beta, local_steps=1, rounds=3)
-    assert trace.iterates is not None
-    return list(trace.iterates[0, :, 0])
+    return visited(exact_run(problem, alpha=alpha, beta=beta, local_steps=1, rounds=3))
 
 
 def _assumption3(

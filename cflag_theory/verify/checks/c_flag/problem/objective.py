@@ -18,7 +18,7 @@ from cflag_theory.kernels.problems.objective import component_gradient, gradient
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import Plants, Where, related, without
-from cflag_theory.verify.witnesses.instances import described, exact_run, on_the_line
+from cflag_theory.verify.witnesses.instances import described, exact_run, on_the_line, visited
 
 _HALF = Fraction(1, 2)
 #: Sizes (|P^i|, |C^i|) of two clients: shares that differ, at equal and at unequal amounts of data, and shares alike.
@@ -117,10 +117,7 @@ def eq5_points() -> Iterator[Point]:
 
 def _after(problem: Problem, beta: Fraction, order: Sequence[Sequence[int]]) -> Fraction:
     """x after one round without a memory step, with the given component order of every client."""
-    trace = exact_run(problem, alpha=0, beta=beta, local_steps=len(order[0]), orders=np.array([order]))
-    assert trace.iterates is not None
-    found: Fraction = trace.iterates[0, 1, 0]
-    return found
+    return visited(exact_run(problem, alpha=0, beta=beta, local_steps=len(order[0]), orders=np.array([order])))[1]
 
 
 def counted_round(n: int, steps: int) -> tuple[int, Fraction, Problem]:

@@ -14,15 +14,14 @@ import numpy as np
 
 from cflag_theory.claims.c_flag.problem import overfitting as claim
 from cflag_theory.claims.engine.claim import Claim
-from cflag_theory.kernels import Problem, simulate, uniform
+from cflag_theory.kernels import Problem, uniform
 from cflag_theory.kernels.memory.memory import draw_subset
-from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.problem.memory import Draw, biases, draws
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import MORE, built, shifted, without
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
-from cflag_theory.verify.witnesses.instances import Component, described, on_the_line
+from cflag_theory.verify.witnesses.instances import Component, described, exact_run, on_the_line, slopes, visited
 
 _HALF = Fraction(1, 2)
 
@@ -72,23 +71,17 @@ class World:
         found = []
         # The entry at k = 0 is not read.
         for order in product(*[product([0], *[range(int(n))] * (steps - 1)) for n in counts]):
-            trace = simulate(
+            trace = exact_run(
                 problem,
-                "c_flag",
                 alpha=self.alpha,
                 beta=self.beta,
                 local_steps=steps,
-                rounds=1,
                 memory=uniform(self.size),
                 seed=seed,
-                engine="reference",
-                iterates=True,
                 orders=np.array([order]),
             )
-            assert trace.iterates is not None
-            after: Fraction = trace.iterates[0, 1, 0]
-            grad_f = Fraction((problem.p * gradients(problem.potential, problem.past, problem.start)[:, 0]).sum())
-            S = (x - after - self.alpha * (grad_f + b)) / self.beta
+            after = visited(trace)[1]
+            S = (x - after - self.alpha * (slopes(problem)[0] + b)) / self.beta
             found.append((trace.column("B")[0, 0], S, b, after))
         return found
 

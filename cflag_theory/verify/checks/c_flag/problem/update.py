@@ -11,11 +11,10 @@ from cflag_theory.claims.c_flag.problem import update as claim
 from cflag_theory.claims.engine.notation import alpha, beta
 from cflag_theory.kernels import Problem
 from cflag_theory.kernels.draws import COMPONENT, below, lane, words
-from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import MORE, related, scaled, shifted
-from cflag_theory.verify.witnesses.instances import described, exact_run, on_the_line, rationals
+from cflag_theory.verify.witnesses.instances import described, exact_run, on_the_line, rationals, slopes, visited
 
 # Exact rounds on random small problems, besides the ones chosen to break a statement.
 _ROUNDS, _SEED = 12, 22
@@ -46,8 +45,7 @@ def points() -> Iterator[Point]:
         whole = _round(problem, step, local, E)
         without_memory = _round(problem, Fraction(0), local, E)
         x = problem.start[0]
-        memory_gradient = (problem.p @ gradients(problem.potential, problem.past, problem.start))[0]
-        grad_g = (problem.p @ gradients(problem.potential, problem.current, problem.start))[0]
+        memory_gradient, grad_g = slopes(problem)
         yield Point(
             {
                 claim.x: x,
@@ -66,10 +64,7 @@ def points() -> Iterator[Point]:
 
 
 def _round(problem: Problem, step: Fraction, local: Fraction, E: int) -> Fraction:
-    trace = exact_run(problem, alpha=step, beta=local, local_steps=E, seed=_SEED)
-    assert trace.iterates is not None
-    found: Fraction = trace.iterates[0, 1, 0]
-    return found
+    return visited(exact_run(problem, alpha=step, beta=local, local_steps=E, seed=_SEED))[1]
 
 
 def _delayed_sum(problem: Problem, local: Fraction, E: int) -> Fraction:

@@ -15,7 +15,6 @@ from cflag_theory.claims.c_flag.union import lemma3 as claim
 from cflag_theory.claims.c_flag.union import surrogate
 from cflag_theory.claims.engine.notation import E, L, alpha, beta
 from cflag_theory.kernels import Problem, Trace
-from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.union.data import (
     AT_REST,
@@ -32,7 +31,7 @@ from cflag_theory.verify.checks.c_flag.union.data import (
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import assumed, built, changed, related, without
 from cflag_theory.verify.quantities.c_flag import of
-from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line
+from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line, slopes, visited
 
 
 def algorithm1(union: Union, step: Fraction, local: Fraction, steps: int, rounds: int) -> UnionRun:
@@ -48,22 +47,13 @@ def separate(union: Union) -> Problem:
     )
 
 
-def slopes(problem: Problem, at: Any) -> tuple[Fraction, Fraction]:
-    """grad f_memory and grad g on the line."""
-    x = np.array([at], dtype=object)
-    found = [problem.p @ gradients(problem.potential, part, x) for part in (problem.past, problem.current)]
-    return found[0][0], found[1][0]
-
-
 def delayed_sum(trace: Trace, gradient: Fraction, step: Fraction, local: Fraction, p: Any) -> Fraction:
     """S of the first round: from Lambda_i = grad_f_memory a_i, or by (24) where that vanishes."""
-    assert trace.iterates is not None
     if gradient != 0:
         found: Fraction = trace.column("Lambda")[0, 0] @ p / gradient
         return found
-    x = trace.iterates[0, :2, 0]
-    moved: Fraction = (x[0] - x[1] - step * gradient) / local
-    return moved
+    before, after = visited(trace)[:2]
+    return (before - after - step * gradient) / local
 
 
 def eq68_values(union: Union, step: Fraction, steps: int) -> dict[Any, Any]:
@@ -98,8 +88,7 @@ def at_rest(memory: list[Component], current: list[Component], steps: int) -> Un
     images = []
     for start in (0, 1):
         trace = algorithm1(single(memory, current, start), step, step, steps, 1).trace
-        assert trace.iterates is not None
-        images.append(trace.iterates[0, 1, 0])
+        images.append(visited(trace)[1])
     return single(memory, current, images[0] / (1 - images[1] + images[0]))
 
 
@@ -123,9 +112,8 @@ def remark_points() -> Iterator[Point]:
     for union in (AT_REST, *agree):
         run = run_union(union, Fraction(1, 60), 2, 3)
         trace = run.trace
-        assert trace.iterates is not None
         _, share, _ = shares(union)
-        for t, at in enumerate(trace.iterates[0, :-1, 0]):
+        for t, at in enumerate(visited(trace)[:-1]):
             f_memory, g = slopes(separate(union), at)
             yield Point(
                 {
@@ -177,10 +165,9 @@ def lemma11_points() -> Iterator[Point]:
     attained = single([(1, 0)], [(1, -1)], 0)
     for union in (attained, UNEVEN, *(_flat(union) for union, _ in random_unions(10))):
         trace = algorithm1(union, Fraction(1, 60), Fraction(1, 60), 2, 2).trace
-        assert trace.iterates is not None
         bound = omega2(union)
         _, _, spread = shares(union)
-        for t, at in enumerate(trace.iterates[0, :-1, 0]):
+        for t, at in enumerate(visited(trace)[:-1]):
             by_client, _ = slopes(union.problem(), at)
             by_sizes2 = trace.column("grad_h2")[0, t]
             for part, slope2, h2 in (("1", claim.by_client2, by_client**2), ("2", claim.grad_h2, by_sizes2)):

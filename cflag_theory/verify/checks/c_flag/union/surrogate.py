@@ -36,6 +36,7 @@ from cflag_theory.verify.checks.c_flag.union.data import (
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.planted import built, related, scaled, without
 from cflag_theory.verify.quantities.c_flag import of
+from cflag_theory.verify.witnesses.instances import visited
 
 _REPLAY = f"(67)-(68) with seed {SEED}."
 _ROUND = (claim.h(claim.t), claim.h(claim.t + 1), claim.grad_h(claim.t), L_memory)
@@ -78,11 +79,10 @@ def run_values(union: Union, steps: int, rounds: int) -> Point:
     """
     step = Fraction(1, 30 * steps)
     run = run_union(union, step, steps, rounds)
-    trace, path, sizes2 = run.trace, run.path, run.sizes2
+    path, sizes2 = run.path, run.sizes2
     met = all(size2 <= 60 * (path[i] - path[i + 1]) for i, size2 in enumerate(sizes2))
     assert met == (kept_smoothness(union) <= 1)
-    assert trace.iterates is not None
-    points = trace.iterates[0, :, 0]
+    points = visited(run.trace)
     values: dict[Any, Any] = {
         **of(run, L, E, k, beta, claim.T, claim.h(0), claim.h(claim.T), *_ROUND, claim.least),
         claim.printed_sum: rounds * (path[0] - path[-1]),

@@ -49,10 +49,7 @@ def alg5_points() -> Iterator[Point]:
                 claim.rest: theta[0] + theta[1],
                 claim.new_sum: sum(weight / (theta[0] + theta[1]) for weight in theta[:2]),
             },
-            (
-                f"theta = ({shown}), i = 3. Line 2 gives theta[1] = {after[0]}, then theta[2] = {after[1]}.",
-                f"Their sum is {after[0] + after[1]}.",
-            ),
+            (f"theta = ({shown}), i = 3; line 2 gives theta[1], then theta[2].",),
         )
 
 

@@ -80,8 +80,7 @@ def shown(p: Sequence[Fraction]) -> str:
 def aggregation_points() -> Iterator[Point]:
     """One step of gradient descent on w^2/2 at two clients."""
     for w, means, step in ((1, _HALF, 1), (1, _HALF, _HALF), (2, 3, Fraction(2, 3))):
-        story = (f"w_t = {w}, mean of the clients' models {means}, eta_g = {step}.",)
-        yield Point({claim.w: w, claim.w_mean: means, claim.update: means - w, eta_g: step}, story)
+        yield Point({claim.w: w, claim.w_mean: means, claim.update: means - w, eta_g: step})
 
 
 def lemB1_points() -> Iterator[Point]:
@@ -97,11 +96,7 @@ def lemB1_points() -> Iterator[Point]:
             claim.noise_cross: mean([slope * x for x in draws]),
             claim.local2: second,
         }
-        story = (
-            f"grad f = {slope}, varsigma = +-{A} grad f +- {B} with independent fair signs: E||grad f_i||^2 = "
-            f"{second}.",
-        )
-        yield Point(values, story)
+        yield Point(values, (f"grad f = {slope}, varsigma = +-{A} grad f +- {B} with independent fair signs.",))
 
 
 def drifting(G: Any, B: Any, D: Any, A: Any, slope: Any, *, once: bool = False) -> list[Draw]:
@@ -175,8 +170,7 @@ def lemB2_use_points() -> Iterator[Point]:
         found = moments(draws, p)
         story = (
             f"{words} {law}",
-            f"p = {shown(p)}: E||sum p grad f_tau||^2 = {found[claim.mixed2]}, E||grad f||^2 = {found[claim.grad2]}, "
-            f"E<grad f, drifts> = {found[claim.drift_cross]}.",
+            f"p = {shown(p)}.",
         )
         yield Point({**found, **constants}, story, part)
 

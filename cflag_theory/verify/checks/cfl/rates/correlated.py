@@ -26,8 +26,7 @@ def variance_points() -> Iterator[Point]:
         left_over = d2 - common
         if t * left_over + (t - 1) * r2 and left_over + r2:
             fixed = {D2: d2, F2: f2, shared: common, M2: left_over, M2_R2: left_over + r2, G2: Fraction(1, 2)}
-            story = (f"t = {t}, D^2 = {d2}, F^2 = {f2}, R^2 = {r2}, G^2 = 1/2; the weights of the theorem.",)
-            yield Point(described(optimal(t, left_over, r2), left_over, r2) | fixed, story)
+            yield Point(described(optimal(t, left_over, r2), left_over, r2) | fixed, ("The weights of the theorem.",))
 
 
 def slope(w: Fraction, client: int, time: int) -> Fraction:
@@ -67,7 +66,7 @@ def constant_points() -> Iterator[Point]:
             larger_BC: max(b2, c2),
             larger_AC: max(a2, c2),
         }
-        story = [f"A^2 = {a2}, B^2 = {b2}, C^2 = {c2}; t = {t}, p_tau = 1/t, the weights of the theorem for R = 0 < M."]
+        story = [f"t = {t}, p_tau = 1/t, the weights of the theorem for R = 0 < M."]
         if a2 == 0 and b2 == c2 == quarter and t == 2:
             moment = second_moment(Fraction(1))
             # c_O ||grad f||^2 + G^2 + D^2 sum p^2 + F^2 sum p p with the printed c_O.

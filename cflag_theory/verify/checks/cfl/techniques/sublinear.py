@@ -50,12 +50,6 @@ def lemA2_points() -> Iterator[Point]:
 
 
 def _sublinear_point(d: tuple[int, ...], v: int, x: int, z: int, largest: int, step: sp.Expr, sharp: sp.Expr) -> Point:
-    Phi = sublinear_sum(d, step, x**2, z**3)
-    story = (
-        f"T = {len(d) - 2}, d = {', '.join(map(str, d))}, c_1 = {x**2}, c_2 = {z**3}, eta_max = {largest}, eta = "
-        f"{step}.",
-        f"Phi_T = {Phi}.",
-    )
     return Point(
         {
             claim.rounds: len(d) - 2,
@@ -66,12 +60,12 @@ def _sublinear_point(d: tuple[int, ...], v: int, x: int, z: int, largest: int, s
             claim.cube_D: v**2,
             summation.eta_max: largest,
             eta: step,
-            summation.Phi: Phi,
+            summation.Phi: sublinear_sum(d, step, x**2, z**3),
             claim.eta_sharp: sharp,
             claim.Phi_sharp: sublinear_sum(d, sharp, x**2, z**3),
             claim.cube_2: sp.cbrt(2),
         },
-        story,
+        (f"d = {', '.join(map(str, d))}.",),
     )
 
 

@@ -129,10 +129,7 @@ def definite_points() -> Iterator[Point]:
     ):
         exact = [Fraction(entry) for entry in vector]
         values = entries(correlation, d2, r2, exact)
-        story = (
-            f"t = {len(vector)}, alpha = {correlation}, D^2 = {d2}, R^2 = {r2}, x = ({', '.join(map(str, vector))})."
-        )
-        yield Point(values, (story,))
+        yield Point(values, (f"x = ({', '.join(map(str, vector))}).",))
 
 
 def optimal_points() -> Iterator[Point]:
@@ -166,10 +163,7 @@ def _against(
         raise ArithmeticError(f"p = {p} does not solve (7) for alpha = {correlation}, D^2 = {d2}, R^2 = {r2}")
     moved = [a + b for a, b in zip(p, change, strict=True)]
     values = entries(correlation, d2, r2, change) | {sum_x: sum(change)}
-    story = (
-        f"t = {len(p)}, alpha = {correlation}, D^2 = {d2}, R^2 = {r2}: p = ({', '.join(map(str, p))}) solves (7).",
-        f"p' = ({', '.join(map(str, moved))}).",
-    )
+    story = tuple(f"{name} = ({', '.join(map(str, weights))})." for name, weights in (("p, by (7),", p), ("p'", moved)))
     compared = values | {value: quadratic(Q, p), other: quadratic(Q, moved)}
     # The solution minimises, and is the only minimiser.
     yield Point(compared, story, "1")
@@ -228,11 +222,8 @@ def bounded(correlation: Fraction, d2: Fraction, r2: Fraction, draws: Draws, dri
         A2: 0,
         grad2: 0,
     }
-    story = (
-        f"t = {t}, alpha = {correlation}, D^2 = {d2}, R^2 = {r2}; (7) gives p = ({', '.join(map(str, p))}).",
-        drifts,
-    )
-    return Point(values, story, "2")
+    words = f"t = {t}, alpha = {correlation}, R^2 = {r2}; (7) gives p = ({', '.join(map(str, p))})."
+    return Point(values, (words, drifts), "2")
 
 
 def rounded(number: Fraction) -> str:

@@ -23,7 +23,7 @@ from cflag_theory.verify.evidence import TOLERANCE, Point
 from cflag_theory.verify.planted import related, scaled, shifted, without
 from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
-from cflag_theory.verify.witnesses.instances import Run, random_runs
+from cflag_theory.verify.witnesses.instances import Run, exact_run, random_runs
 
 _HALF = Fraction(1, 2)
 
@@ -153,15 +153,9 @@ def _curvature(case: Round) -> Fraction:
 
 
 def _simulated(case: Round, adaptive: str, rounds: int) -> Trace:
-    return simulate(
-        case.problem,
-        algorithm("c_flag", adaptive=adaptive),
-        alpha=case.alpha,
-        beta=case.beta,
-        local_steps=case.local_steps,
-        rounds=rounds,
-        memory=everything(),
-        engine="reference",
+    row = algorithm("c_flag", adaptive=adaptive)
+    return exact_run(
+        case.problem, algorithm=row, alpha=case.alpha, beta=case.beta, local_steps=case.local_steps, rounds=rounds
     )
 
 

@@ -12,13 +12,12 @@ import sympy as sp
 from cflag_theory.claims.c_flag.past_task import runs as symbols
 from cflag_theory.claims.c_flag.past_task.ours import first_rounds as claim
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2
-from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.past_task.ours.rates import met_ratio, past
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.planted import built, without
 from cflag_theory.verify.quantities.c_flag import of
-from cflag_theory.verify.witnesses.instances import on_the_line, random_runs
+from cflag_theory.verify.witnesses.instances import on_the_line, random_runs, slopes
 from cflag_theory.verify.witnesses.runs import Exact
 
 _HALF = Fraction(1, 2)
@@ -36,7 +35,7 @@ def points() -> Iterator[Point]:
 
 def _point(run: Exact, scale: Fraction) -> Point:
     problem = run.problem
-    grad_g = (problem.p @ gradients(problem.potential, problem.current, problem.start))[0]
+    _, grad_g = slopes(problem)
     entries = run.sums.entries
     lowest = min(range(run.rounds), key=lambda t: run.sums.f[t])
     values = {

@@ -17,7 +17,7 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.planted import built, without
 from cflag_theory.verify.quantities.c_flag import SUMS, of
-from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line, random_runs
+from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line, random_runs, visited
 from cflag_theory.verify.witnesses.runs import Exact
 
 _HALF = Fraction(1, 2)
@@ -78,8 +78,7 @@ def rate_points() -> Iterator[Point]:
         for start in (rest, rest + 1):
             problem = on_the_line([[(1, 0)]], [[(0, 1)]], start=start, L=1)
             trace = exact_run(problem, alpha=step, beta=local, local_steps=steps, rounds=rounds)
-            assert trace.iterates is not None
-            found = trace.iterates[0, :, 0]
+            found = visited(trace)
             for index in range(rounds + 1):
                 later = {claim.x(symbols.t + 1): found[index + 1]} if index < rounds else {}
                 values = {

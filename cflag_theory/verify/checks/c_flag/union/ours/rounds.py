@@ -15,12 +15,12 @@ from cflag_theory.claims.c_flag.union.ours import rounds as claim
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, k, r
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.union.data import CONVEX, STEEP, Union, random_unions, run_union, single
-from cflag_theory.verify.checks.c_flag.union.lemma3 import algorithm1, eq68_values, separate, slopes
+from cflag_theory.verify.checks.c_flag.union.lemma3 import algorithm1, eq68_values, separate
 from cflag_theory.verify.checks.c_flag.union.surrogate import eq69_samples, float_runs, round_values
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.planted import built, scaled, without
 from cflag_theory.verify.quantities.c_flag import of
-from cflag_theory.verify.witnesses.instances import Component, root
+from cflag_theory.verify.witnesses.instances import Component, root, slopes, visited
 
 Values = dict[Any, Any]
 
@@ -31,9 +31,8 @@ def round_points() -> Iterator[Point]:
         step = Fraction(1, 30 * steps)
         values: Values = eq68_values(union, step, steps)
         trace = run_union(union, step, steps, 1).trace
-        assert trace.iterates is not None
         # The memory gradient of this run is grad h~, so that this takes the last term of (68) away again.
-        mean = trace.iterates[0, 1, 0] + step * values[printed.grad_h]
+        mean = visited(trace)[1] + step * values[printed.grad_h]
         yield Point(values | {claim.x_mean: mean}, part="1")
         even = Union(union.memory, [[*new, *new][: len(kept)] for kept, new in _pairs(union)], union.start, union.p)
         if all(len(kept) == len(new) for kept, new in _pairs(even)):
@@ -72,10 +71,9 @@ def _mean_curvature(union: Union) -> Fraction:
 def _run_values(union: Union, step: Fraction, local: Fraction, steps: int, rounds: int) -> Point:
     run = algorithm1(union, step, local, steps, rounds)
     trace = run.trace
-    assert trace.iterates is not None
     weight = step / (step + local * steps)
     sizes2, sizes_g2 = [], []
-    for at in trace.iterates[0, :-1, 0]:
+    for at in visited(trace)[:-1]:
         f_memory, g = slopes(separate(union), at)
         sizes2.append((weight * f_memory + (1 - weight) * g) ** 2)
         sizes_g2.append(g**2)
