@@ -21,7 +21,7 @@ HALF = Fraction(1, 2)
 
 def test_eq13_past_drifts_make_the_bias_positive():
     """The whole point of part 3: f_t(w_t) - f_t(w*) is smaller than f(w_t) - f(w*) on average."""
-    biased = [p.values for p in points_of("cfl.eq13") if "second" in p.story[0] or "round 2" in p.story[0]]
+    biased = [p.values for p in points_of("cfl.eq13") if "Round 2." in p.story[0]]
     assert any(values[progress.local_gap] < values[progress.gap] for values in biased)
 
 
@@ -83,7 +83,7 @@ def test_eq21_of_the_method_breaks_for_continual_clients_and_for_FedAvg():
     relation = one_round.eq21().parts[2].printed.relation
     points = [p for p in points_of("cfl.eq21") if p.part == "3"]
     assert [relation.holds_at(p.values) for p in points] == [False, False, True]
-    assert "FedAvg" in points[1].story[0]
+    assert "weights 0 and 0 and 1" in points[1].story[0]  # FedAvg
 
 
 def test_eq21_without_its_factor_in_the_mended_form():
@@ -106,7 +106,7 @@ def test_eq14_fails_for_concave_objectives(eta_l):
 
 def test_step6_is_an_equality_at_its_bound():
     """Six is the largest step for (22), and leaves nothing: the coefficient is exactly 0."""
-    at_bound = [p for p in points_of("cfl.step6") if "the bound with 6" in p.story[0]]
+    at_bound = points_of("cfl.step6")[::3]
     assert at_bound
     assert all(sp.simplify(thresholds.LEFT.subs(p.values)) == 0 for p in at_bound)
 
