@@ -98,6 +98,27 @@ class Proof:
     steps: tuple[Step, ...]
 
 
+def by_induction(
+    name: str,
+    index: sp.Symbol,
+    relation: Relation,
+    *steps: Obligation | Use,
+    start: tuple[str, ...] = (),
+    given: tuple[str, ...] = (),
+    within: str = "",
+) -> Induction:
+    """The induction whose base follows from `start`, and whose step follows from `given` and the hypothesis."""
+    last = (f"{name} (hypothesis)", *given)
+    return Induction(
+        name,
+        index,
+        relation,
+        Obligation(f"{name} at 0", relation.subs({index: 0}), start),
+        (*steps, Obligation(f"{name} at {index} + 1", relation.subs({index: index + 1}), last)),
+        within,
+    )
+
+
 def deduced(goal: Relation, *steps: Step, given: tuple[str, ...] = (), certificate: sp.Expr | None = None) -> Proof:
     """The proof that ends in an obligation: the goal, from what is given."""
     return Proof((*steps, Obligation("the statement follows", goal, given, certificate)))

@@ -10,7 +10,7 @@ from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
 from cflag_theory.claims.engine.claim import A_LIMIT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import L, alpha, beta, k, m, sequence, sum2, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, by_induction, shown
 
 Lambda = symbol("Lambda", r"\Lambda_t", real=True)
 beta_star = symbol("beta_star", r"\beta_t^*", real=True)
@@ -119,7 +119,6 @@ def _divergence() -> Statement:
         ),
     )
     grown = at_most(x_0**2, x(k) ** 2)
-    hypothesis = "growth (hypothesis)"
     factor = -2 * (1 - alpha)
     return shown(
         "N = 4, p_i = 1/4, E = 1, L = 1, f_i = g_1 = g_2 = g_3 = x^2/2, g_4 = -x^2/2, a memory of everything (m = 0), "
@@ -127,16 +126,15 @@ def _divergence() -> Statement:
         "average case, and with its rates ||grad f(x_t)|| = |x_t| never falls below x_0; it grows by the factor "
         "2 (1 - alpha) in each round.",
         grown,
-        Induction(
+        by_induction(
             "growth",
             k,
             grown,
-            Obligation("at 0", grown.subs({k: 0}), ("start",)),
-            (
-                Obligation("x_{t+1} = -2 (1 - alpha) x_t", equal(x(k + 1), factor * x(k)), ("rate", "step")),
-                Obligation(
-                    "from k to k + 1", grown.subs({k: k + 1}), ("x_{t+1} = -2 (1 - alpha) x_t", "alpha", hypothesis)
-                ),
+            Obligation("x_{t+1} = -2 (1 - alpha) x_t", equal(x(k + 1), factor * x(k)), ("rate", "step")),
+            start=("start",),
+            given=(
+                "x_{t+1} = -2 (1 - alpha) x_t",
+                "alpha",
             ),
         ),
         given=("growth",),
@@ -158,18 +156,20 @@ def _idle() -> Statement:
         Fact("(24)", equal(x(k + 1), x(k) - alpha * x(k) - 2 * beta_at(k) * (x(k) + 1)), "The round update (24)."),
     )
     right = at_most(0, x(k))
-    hypothesis = "to the right (hypothesis)"
     goal = at_most(2, 2 * (x(k) + 1))
     return shown(
         "N = 1, E = 1, f = x^2/2, g = (x + 1)^2, L = 2, a memory of everything (m = 0), alpha_t = alpha and beta_t > 0 "
         "of (16): x_t = x_0 / 2^t, and ||grad g(x_t)|| = 2 (x_t + 1) is never below 2.",
         goal,
-        Induction(
+        by_induction(
             "to the right",
             k,
             right,
-            Obligation("at 0", right.subs({k: 0}), ("start",)),
-            (Obligation("from k to k + 1", right.subs({k: k + 1}), ("(16)", "(24)", hypothesis)),),
+            start=("start",),
+            given=(
+                "(16)",
+                "(24)",
+            ),
         ),
         given=("to the right",),
         under=(half,),

@@ -30,7 +30,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, delayed_sum, k, m, r, sequence, symbol, unfold
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, by_induction
 
 C = symbol("C", "C", nonnegative=True)
 c = symbol("c", "c", positive=True)
@@ -130,33 +130,21 @@ DIVERGING = (
 def diverging(step: Fact | None = None) -> Statement:
     """A family with all assumptions of Lemmas 4 and 18 along which the mean of E Gamma grows like beta T^2."""
     line = 1 + t / 4
-    hypothesis = "x_t^2 (hypothesis)"
     grown = sp.Rational(5, 4) + beta
-    far = Induction(
+    far = by_induction(
         "x_t^2",
         t,
         at_most(line**2, x_up(t) ** 2),
-        base=Obligation("x_0^2", at_most(1, x_up(0) ** 2), ("x_0",)),
-        step=(
-            Obligation("next", equal(x_up(t + 1), -grown * x_up(t)), ("b > 0", "alpha")),
-            Obligation(
-                "x_t^2 from t to t + 1", at_most((1 + (t + 1) / 4) ** 2, x_up(t + 1) ** 2), (hypothesis, "next")
-            ),
-        ),
+        Obligation("next", equal(x_up(t + 1), -grown * x_up(t)), ("b > 0", "alpha")),
+        start=("x_0",),
+        given=("next",),
     )
-    total = "sum (hypothesis)"
-    summed = Induction(
+    summed = by_induction(
         "sum",
         t,
         at_most(beta * t**3 / 128, Gamma_until(t)),
-        base=Obligation("sum at 0", at_most(0, Gamma_until(0)), ("no Gamma",)),
-        step=(
-            Obligation(
-                "sum from t to t + 1",
-                at_most(beta * (t + 1) ** 3 / 128, Gamma_until(t + 1)),
-                (total, "E Gamma", "x_t^2", "alpha"),
-            ),
-        ),
+        start=("no Gamma",),
+        given=("E Gamma", "x_t^2", "alpha"),
     )
     goal = at_most(beta * T**2 / 128, Gamma_until(T) / T)
     end = Obligation("the statement follows", goal, ("at T",))

@@ -11,7 +11,7 @@ from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, r, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, by_induction, shown
 
 t = symbol("t", "t", nonnegative=True, integer=True)
 T = symbol("T", "T", positive=True, integer=True)
@@ -186,13 +186,7 @@ def eq163() -> Claim:
             "One more term at t, with Q and Z the same in every round.",
         ),
     )
-    telescope = Induction(
-        "telescoping",
-        t,
-        summed(t),
-        base=Obligation("no round yet", summed(sp.S.Zero), ("empty sum",)),
-        step=(Obligation("one more round", summed(t + 1), ("telescoping (hypothesis)", "next term")),),
-    )
+    telescope = by_induction("telescoping", t, summed(t), start=("empty sum",), given=("next term",))
     goal = summed(T)
     proof = Proof((telescope, Instance("the statement follows", "telescoping", t, T)))
     printed = Statement(

@@ -28,7 +28,7 @@ from cflag_theory.claims.engine.claim import Claim, Part, Sharp, Statement
 from cflag_theory.claims.engine.notation import E, L, beta, components, grad_g, j, k, x_t
 from cflag_theory.claims.engine.operators import Largest
 from cflag_theory.claims.engine.relation import Relation, at_most
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, Use, deduced
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, Use, by_induction, deduced
 from cflag_theory.claims.engine.terms import norm
 
 
@@ -148,16 +148,15 @@ def error_by_table() -> tuple[Step, ...]:
     def bound(index: sp.Expr) -> Relation:
         return at_most(d(index), beta * index * (grad_g + L * table(index)))
 
-    hypothesis = "path by the table (hypothesis)"
     return (
         *errors_by_path(),
         *refreshed(),
-        Induction(
+        by_induction(
             "path by the table",
             k,
             bound(k),
-            base=Obligation("no path yet", bound(sp.S.Zero), ("d at 0",)),
-            step=(Obligation("path at k + 1", bound(k + 1), (hypothesis, "d after k", "fresher")),),
+            start=("d at 0",),
+            given=("d after k", "fresher"),
         ),
     )
 

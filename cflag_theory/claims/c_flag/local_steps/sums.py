@@ -52,7 +52,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use, deduced
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, Step, Use, by_induction, deduced
 from cflag_theory.claims.engine.terms import norm
 
 rho_sum = symbol("rho_sum", r"{\|\sum_k\bar\rho_{t,k}\|}", norm(rho))
@@ -108,15 +108,8 @@ def _geometric() -> tuple[Step, ...]:
         return equal(sum_over(ell, count)(power), ((1 + beta * L) ** count - 1) / (beta * L))
 
     return (
-        Induction(
-            "powers",
-            k,
-            closed(k),
-            base=Obligation("no power", closed(sp.S.Zero), ()),
-            step=(
-                rules.last_term("one more power", ell, k, power),
-                Obligation("powers up to k", closed(k + 1), ("powers (hypothesis)", "one more power")),
-            ),
+        by_induction(
+            "powers", k, closed(k), rules.last_term("one more power", ell, k, power), given=("one more power",)
         ),
         Instance("geometric", "powers", k, E),
     )
@@ -199,15 +192,8 @@ def error_total(name: str, goal: Relation) -> tuple[Step, ...]:
         Obligation("range", at_most(beta * L * ell, 1), ("beta", "l")),
         Obligation("in terms of l", at_l, ("error at l", "range")),
         *over_round("in terms of l", delayed(k) - grad_client(x_local(client, k)), "(147)"),
-        Induction(
-            "triangular",
-            k,
-            closed(k),
-            base=Obligation("no summand", closed(sp.S.Zero), ()),
-            step=(
-                rules.last_term("one more summand", ell, k, ell),
-                Obligation("summands up to k", closed(k + 1), ("triangular (hypothesis)", "one more summand")),
-            ),
+        by_induction(
+            "triangular", k, closed(k), rules.last_term("one more summand", ell, k, ell), given=("one more summand",)
         ),
         Instance("sum of l", "triangular", k, E),
         Obligation(name, goal, ("(147)", *SUM, "sum of l")),

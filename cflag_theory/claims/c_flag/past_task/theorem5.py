@@ -30,7 +30,7 @@ from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part,
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Least
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof
+from cflag_theory.claims.engine.steps import Obligation, Proof, by_induction
 
 Y = symbol("Y", "Y", positive=True)
 
@@ -56,14 +56,7 @@ def floor() -> Statement:
             "Four equally likely memories; R_t >= 0 is what the other three and the second coordinate add.",
         ),
     )
-    hypothesis = "still (hypothesis)"
-    still = Induction(
-        "still",
-        t,
-        equal(x_first(t), 1),
-        base=Obligation("still at 0", equal(x_first(0), 1), ("x_0",)),
-        step=(Obligation("still at t + 1", equal(x_first(t + 1), 1), (hypothesis, "(24)")),),
-    )
+    still = by_induction("still", t, equal(x_first(t), 1), start=("x_0",), given=("(24)",))
     goal = at_most(sp.Rational(1, 36), mean2(t))
     follows = Obligation("the statement follows", goal, ("still", "mean"))
     words = (

@@ -13,7 +13,7 @@ from cflag_theory.claims.engine.algebra import residual
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import E, clients, i, k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, by_induction, shown
 
 
 # (3): values at one x; sizes of the data sets, in all and of one client.
@@ -69,7 +69,6 @@ def eq3() -> Claim:
     printed = Statement(
         words + ", with h = sum p_i h_i, f = sum p_i f_i and g = sum p_i g_i.",
         goal,
-        proof=None,
         definitions=(mean_loss,),
     )
     mended = shown(
@@ -200,13 +199,7 @@ def iag_cost() -> Claim:
     whole = Fact("cost", equal(cost, evaluations(E - 1)), "The cost of a round is what its E local steps evaluate.")
     counted = equal(cost, n + E - 1)
     count = (
-        Induction(
-            "steps",
-            k,
-            equal(evaluations(k), n + k),
-            base=Obligation("step 0", equal(evaluations(0), n), ("k = 0",)),
-            step=(Obligation("one step more", equal(evaluations(k + 1), n + k + 1), ("steps (hypothesis)", "k >= 1")),),
-        ),
+        by_induction("steps", k, equal(evaluations(k), n + k), start=("k = 0",), given=("k >= 1",)),
         Instance("last step", "steps", k, E - 1),
         Obligation("count", counted, ("cost", "last step")),
     )

@@ -25,7 +25,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.operators import index, mean_over
 from cflag_theory.claims.engine.relation import equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, by_induction, shown
 from cflag_theory.claims.engine.terms import dot, norm, vector
 
 # The bias of round t as drawn anew: `xi` is its own draw, independent of what came before.
@@ -103,13 +103,7 @@ def _family(value: sp.Expr) -> Statement:
         "(x - 2)^2/2, x_0 = 1; L = 8/5, alpha = 1/(L(1 + m)) = 1/2, beta = 1/4. Then "
         f"E[B(t)] = {value} for every t = k + 1 >= 1.",
         goal,
-        Induction(
-            "low",
-            k,
-            equal(low(k), 1),
-            base=Obligation("low at 0", equal(low(0), 1), ("start",)),
-            step=(Obligation("low stays", equal(low(k + 1), 1), ("memory 1/2", "low (hypothesis)")),),
-        ),
+        by_induction("low", k, equal(low(k), 1), start=("start",), given=("memory 1/2",)),
         Instance("low from t = 1 on", "low", k, k + 1),
         Obligation("high from t = 1 on", equal(high(k + 1), half), ("memory 3/2",)),
         given=("E[B]", "low from t = 1 on", "high from t = 1 on"),

@@ -39,7 +39,7 @@ from cflag_theory.claims.engine.notation import (
 from cflag_theory.claims.engine.notation import x as iterate
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, shown
+from cflag_theory.claims.engine.steps import Instance, by_induction, shown
 from cflag_theory.claims.engine.terms import dot, vector
 
 #: The direction of the coordinate.
@@ -125,22 +125,19 @@ def _drift_relation(index: sp.Expr) -> Relation:
 def eq22() -> Claim:
     """The weighted mean drift is -beta times the sum of delayed gradients."""
     goal = equal(x_mean - x, -beta * S)
-    hypothesis = "one client's drift (hypothesis)"
     words = "sum_i p_i (x_{t,E}^i - x_t) = -beta S, with S = sum_i p_i sum_{k<E} grad g_i'(x_{t,k}^i)."
     printed = shown(
         words,
         goal,
         rules.along("start", e, given=ROUND_START),
         rules.along("local step", e, given=LOCAL_STEP),
-        Induction(
+        by_induction(
             "one client's drift",
             k,
             _drift_relation(k),
-            base=Obligation("(20) at k = 0", _drift_relation(sp.S.Zero), ("start",)),
-            step=(
-                rules.last_term("next term", ell, k, dot(table_mean(ell), e)),
-                Obligation("(20) from k to k + 1", _drift_relation(k + 1), (hypothesis, "local step", "next term")),
-            ),
+            rules.last_term("next term", ell, k, dot(table_mean(ell), e)),
+            start=("start",),
+            given=("local step", "next term"),
         ),
         Instance("(20)", "one client's drift", k, E),
         rules.at("any client", client, i, given="(20)"),

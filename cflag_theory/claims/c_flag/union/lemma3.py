@@ -43,7 +43,7 @@ from cflag_theory.claims.engine.notation import (
     x_t,
 )
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, Step, by_induction, shown
 from cflag_theory.claims.engine.terms import dot, norm2, vector
 
 # One coordinate of a round, for (68).
@@ -150,13 +150,7 @@ def _refutation() -> Statement:
         f"1/(30 L E) stays at x_0 = {rest}, where grad f_memory + S = 0. So the right side of (11) is 0 for every T, "
         f"and ||grad h~(x_t)||^2 = {floor} for every t.",
         goal,
-        Induction(
-            "at rest",
-            k,
-            at(k),
-            base=Obligation("at rest at 0", at(sp.S.Zero), ("start",)),
-            step=(Obligation("at rest from t to t + 1", at(k + 1), ("round", "at rest (hypothesis)")),),
-        ),
+        by_induction("at rest", k, at(k), start=("start",), given=("round",)),
         Instance("at t", "at rest", k, t),
         Instance("at T", "at rest", k, T),
         given=("start", "at t", "at T"),

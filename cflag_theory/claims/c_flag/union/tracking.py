@@ -18,7 +18,7 @@ from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.notation import E, L, beta, clients, i, j, k, symbol
 from cflag_theory.claims.engine.operators import Largest, Operator, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, Use
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, Use, by_induction
 from cflag_theory.claims.engine.terms import Function, norm
 
 L_memory = symbol("L_memory", r"L_{\mathcal{M}}", nonnegative=True)
@@ -145,19 +145,12 @@ def deviation(of: Tracked) -> tuple[Step, ...]:
         rules.at("any client", client, i, given="one client"),
         rules.mean("all clients", clients, given="any client"),
         rules.norm_of_mean("their mean", clients, of.mean(of.entry(i, k))),
-        Induction(
+        by_induction(
             "sum of changes",
             k,
             total(k),
-            base=Obligation("no change yet", total(sp.S.Zero), ()),
-            step=(
-                rules.last_term("one more", ell, k, lengths),
-                Obligation(
-                    "changes from k to k + 1",
-                    total(k + 1),
-                    ("one more", "all clients", "their mean", "sum of changes (hypothesis)"),
-                ),
-            ),
+            rules.last_term("one more", ell, k, lengths),
+            given=("one more", "all clients", "their mean"),
         ),
         Instance("all changes", "sum of changes", k, E),
         rules.norm_of_mean("norm of the sum", sum_over(ell, E), of.changes(ell)),
@@ -173,15 +166,13 @@ def second_order(of: Tracked, limit: sp.Expr) -> tuple[Step, ...]:
     c, v = 1 / (2 - limit), beta * L
     power = at_most((1 + v) ** k, 1 + k * v + c * k * (k - 1) * v**2)
     return (
-        Induction(
+        by_induction(
             "power",
             k,
             power,
-            base=Obligation("power at 0", power.subs({k: 0}), ()),
-            step=(
-                Obligation(
-                    "power from k to k + 1", power.subs({k: k + 1}), ("power (hypothesis)", "power (range)", "range")
-                ),
+            given=(
+                "power (range)",
+                "range",
             ),
             within="k",
         ),

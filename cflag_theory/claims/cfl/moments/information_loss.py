@@ -141,7 +141,7 @@ def fisher_matrix(scale: Any = 1) -> Claim:
     )
     goal = equal(scale * fisher, hessian)
     words = "For the cross entropy the Fisher information equals the diagonal of the Hessian (one weight, one input)"
-    printed = Statement(f"{words}.", goal, proof=None, definitions=(second,))
+    printed = Statement(f"{words}.", goal, definitions=(second,))
     mended = shown(
         f"{words}, for logits that are linear in the weights.",
         goal,

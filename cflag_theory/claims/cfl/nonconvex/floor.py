@@ -7,7 +7,7 @@ from cflag_theory.claims.cfl.symbols import eta
 from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, shown
+from cflag_theory.claims.engine.steps import Instance, by_induction, shown
 
 G = symbol("nc_G", "G", nonnegative=True)
 w_plus = sequence("nc_w_plus", r"\omega^+_{@}", real=True)
@@ -20,13 +20,7 @@ family_grad2 = symbol(
 
 def floor() -> Statement:
     """A client whose drift never changes: the gradient stays above G^2/2 in every round, for every step size."""
-    plus = Induction(
-        "stays",
-        t,
-        equal(L * w_plus(t), G),
-        Obligation("stays at 0", equal(L * w_plus(0), G), ("start",)),
-        (Obligation("stays at t + 1", equal(L * w_plus(t + 1), G), ("stays (hypothesis)", "delta = G")),),
-    )
+    plus = by_induction("stays", t, equal(L * w_plus(t), G), start=("start",), given=("delta = G",))
     goal = at_most(G**2 / 2, family_grad2)
     return shown(
         "FedAvg, and CFL with D = 0 < R, whose weights are then p_t = 1. Omega = {+G, -G}: two clients with f_{t,i} = "

@@ -65,7 +65,7 @@ def phi() -> Claim:
     nearer = Fact("no farther", at_most(dist, start_dist), "E||w_t - w*|| <= ||w_0 - w*||.")
     second = Part(
         "2",
-        Statement("phi_t is bounded by c_3 ||w_0 - w*||.", bounded, proof=None, definitions=(MEANING,)),
+        Statement("phi_t is bounded by c_3 ||w_0 - w*||.", bounded, definitions=(MEANING,)),
         Repair(
             "needs-hypothesis",
             "the iterates must on average stay as near to w* as w_0, which noise and drifts do not allow",

@@ -23,7 +23,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, by_induction
 
 R = symbol("R", "R", nonnegative=True)
 distance = symbol("start_distance", r"{\|w_0-w^*\|}", nonnegative=True)
@@ -38,15 +38,8 @@ decayed_weights = symbol("decayed_weights", r"\sum_{t\le 40+n}0.95^{40+n-t}", no
 
 def _fixed_step() -> Statement:
     """With mu eta = 1/10 the mean of 1/(t - 1/2) is at most 3200/T from T = 40 on."""
-    hypothesis = "small (hypothesis)"
     keep, rounds = sp.Rational(19, 20), k + 40
-    small = Induction(
-        "small",
-        k,
-        at_most(rounds * decayed_sum(k), 3200),
-        Obligation("small at 0", at_most(40 * decayed_sum(0), 3200), ("forty",)),
-        (Obligation("small at k + 1", at_most((rounds + 1) * decayed_sum(k + 1), 3200), (hypothesis, "round")),),
-    )
+    small = by_induction("small", k, at_most(rounds * decayed_sum(k), 3200), start=("forty",), given=("round",))
     end = beyond + 40
     goal = at_most(distance * (1 - 1600 / end), phi)
     follows = Obligation("the statement follows", goal, ("last", "weights", "mean", "phi"))
@@ -94,20 +87,13 @@ def phi_rate(constant: Any = 4) -> Claim:
         (named, LOGARITHM),
     )
     exact = at_most(phi, 2 * R * distance * (whole - c * whole**2 * ln_T / T))
-    hypothesis = "below (hypothesis)"
     size = R**2 + drift2
-    compare = Induction(
+    compare = by_induction(
         "below",
         k,
         at_most(harmonic(k), plain(k)),
-        Obligation("no terms", at_most(harmonic(0), plain(0)), ("none", "no term")),
-        (
-            Obligation(
-                "one more term",
-                at_most(harmonic(k + 1), plain(k + 1)),
-                (hypothesis, "plain", "1/t"),
-            ),
-        ),
+        start=("none", "no term"),
+        given=("plain", "1/t"),
     )
     last = Obligation(
         "the statement follows",
@@ -115,15 +101,13 @@ def phi_rate(constant: Any = 4) -> Claim:
         ("phi", "mu = 0", "c", "T terms", "up to T + 1", "tangent at T"),
     )
     logarithms = at_most(ln(k + 1), harmonic(k))
-    harmonic_sum = Induction(
+    harmonic_sum = by_induction(
         "harmonic",
         k,
         logarithms,
-        Obligation("ln 1 = 0", logarithms.subs({k: 0}), ("no term", "ln 1")),
-        (
-            rules.tangent_of_ln("tangent", k + 2, k + 1),
-            Obligation("one more", logarithms.subs({k: k + 1}), ("harmonic (hypothesis)", "tangent", "1/t")),
-        ),
+        rules.tangent_of_ln("tangent", k + 2, k + 1),
+        start=("no term", "ln 1"),
+        given=("tangent", "1/t"),
     )
     one = Fact("ln 1", equal(ln(1), 0), "The natural logarithm.")
     flat = Fact("mu = 0", equal(T * weighted, plain(T)), "mu = 0: the q_t are equal, and the mean is the plain one.")

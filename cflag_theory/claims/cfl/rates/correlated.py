@@ -12,7 +12,7 @@ from cflag_theory.claims.cfl.weights.independent import M2, SHARED, W, chosen, l
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, by_induction
 
 M2_R2 = symbol("M2_plus_R2", "(M^2+R^2)", positive=True)
 
@@ -28,21 +28,15 @@ def floor(share: Any = 1) -> Statement:
     """E ||w_k||^2 >= share w_0^2 F^2 / (w_0^2 + F^2) for the family, whatever k, eta and the weights."""
 
     def path(name: str, iterate: Any, centre: sp.Expr) -> tuple[tuple[Fact, Fact], Induction]:
-        start = Fact(f"{name} at 0", equal(iterate(0), w_0), "The start.")
+        start = Fact(f"{name}: start", equal(iterate(0), w_0), "The start.")
         step = Fact(
             f"{name}: round",
             equal(iterate(k + 1), iterate(k) - eta * (iterate(k) - centre)),
             "One local step, K = 1 and eta_g = 1; the gradient of sum_tau p_tau f_tau is w - c for any weights.",
         )
-        held = f"{name} (hypothesis)"
         relation = equal(iterate(k), centre + y(k) * (w_0 - centre))
-        return (start, step), Induction(
-            name,
-            k,
-            relation,
-            Obligation(f"{name}: first", relation.subs({k: 0}), (start.name, "y at 0")),
-            (Obligation(f"{name}: next", relation.subs({k: k + 1}), (held, step.name, "y")),),
-        )
+        steps = by_induction(name, k, relation, start=(start.name, "y at 0"), given=(step.name, "y"))
+        return (start, step), steps
 
     plus, after_plus = path("c = F", w_plus, F)
     minus, after_minus = path("c = -F", w_minus, -F)
@@ -98,7 +92,7 @@ def thm4_7() -> Claim:
         "Theorem 4.7, B.8",
         "Rates with the variance term G^2 + M^2 R^2 / (R^2 + M^2)",
         (
-            Part("1", Statement(words, _least(sp.S.Zero), proof=None, definitions=_least_definitions())),
+            Part("1", Statement(words, _least(sp.S.Zero), definitions=_least_definitions())),
             Part(
                 "2",
                 Statement(
@@ -162,7 +156,6 @@ def thm4_7_cO(factor: Any = 1) -> Claim:
                 Statement(
                     f"{words}c_O = 1 + A^2 + max(B^2, C^2), for weights that are not negative.",
                     printed,
-                    proof=None,
                     definitions=C_BOUNDS,
                 ),
                 Repair(

@@ -21,7 +21,7 @@ from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, by_induction, shown
 from cflag_theory.claims.engine.terms import function, norm2, vector
 
 #: w_t - w* in each draw of a run, and f - f*, least at the origin w*.
@@ -64,12 +64,12 @@ def drift_floor(words: str, moment: sp.Expr, chosen: Fact, g: sp.Expr, constant:
     taken = along(T) ** 2 if stay else squares(T)
     goal = at_most(constant * curvature * h * g / (2 * (h + g)), gap(T))
     apart = equal(along(k), 1 - keep(k))
-    complement = Induction(
+    complement = by_induction(
         "complement",
         k,
         apart,
-        Obligation("complement at 0", apart.subs({k: 0}), ("start",)),
-        (Obligation("complement at k + 1", apart.subs({k: k + 1}), ("complement (hypothesis)", "keep", "along")),),
+        start=("start",),
+        given=("keep", "along"),
     )
     shares = () if stay else (rules.jensen("T shares", sum_over(tau, T), share(T, tau)),)
     given = ("gap", chosen.name, "b_T", *(one.name for one in shares))
@@ -144,12 +144,12 @@ def geometric(words: str) -> Statement:
     def bound(rounds: sp.Expr) -> Relation:
         return at_most(L * start2 / 2 * sp.Rational(64, 81) ** rounds, gap(rounds))
 
-    induction = Induction(
+    induction = by_induction(
         "gap",
         k,
         bound(k),
-        Obligation("gap at 0", bound(sp.S.Zero), ("start",)),
-        (Obligation("gap at k + 1", bound(k + 1), ("gap (hypothesis)", "round", "eta")),),
+        start=("start",),
+        given=("round", "eta"),
     )
     return shown(
         words,
@@ -179,19 +179,13 @@ def flat(words: str) -> Statement:
         return at_most(first * (1 - 2 * u * rounds), gap(rounds))
 
     goal = at_most(7 * L * start2 / (18 * T), gap(T))
-    induction = Induction(
+    induction = by_induction(
         "gap",
         k,
         bound(k),
-        Obligation("gap at 0", bound(sp.S.Zero), ("start",)),
-        (
-            Obligation("small steps", at_most(2 * u, 1), ("eta", "T")),
-            Obligation(
-                "gap at k + 1",
-                bound(k + 1),
-                ("gap (hypothesis)", "round", "small steps"),
-            ),
-        ),
+        Obligation("small steps", at_most(2 * u, 1), ("eta", "T")),
+        start=("start",),
+        given=("round", "small steps"),
     )
     return shown(
         words,

@@ -99,7 +99,7 @@ def rem4_2() -> Claim:
         )
         return Part(
             key,
-            Statement(f"{words}.", relation, proof=None, definitions=definitions),
+            Statement(f"{words}.", relation, definitions=definitions),
             Repair("needs-hypothesis", "one client in all (G = B = 0), not one selected client", repaired),
         )
 
@@ -197,7 +197,6 @@ def rem4_8() -> Claim:
                     "The variance term that Theorem 4.7 rests on, min {c_{p_G} + c_R} of (33), is no larger for F' >= "
                     "F.",
                     printed,
-                    proof=None,
                     definitions=(LESS, MORE),
                 ),
             ),

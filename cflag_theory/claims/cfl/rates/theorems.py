@@ -25,7 +25,7 @@ from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Pairs
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Least, index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, Step, by_induction
 
 mu = symbol("convexity", r"\mu", positive=True)
 eps = symbol("epsilon", r"\epsilon", positive=True)
@@ -72,18 +72,13 @@ def reached(words: str, bracket: sp.Expr, bias: Any = phi) -> Statement:
 def _noiseless_linear() -> Repair:
     """Without drifts, noise and loss: the logarithm that the printed rate lacks."""
     u = mu * eta / 2
-    hypothesis = "distance (hypothesis)"
-    contraction = Induction(
+    contraction = by_induction(
         "distance",
         k,
         at_most(apart2(k), (1 - u) ** k * start2),
-        Obligation("distance at 0", at_most(apart2(0), start2), ()),
-        (
-            Obligation(
-                "distance from k to k + 1",
-                at_most(apart2(k + 1), (1 - u) ** (k + 1) * start2),
-                (hypothesis, "(23)", "eta"),
-            ),
+        given=(
+            "(23)",
+            "eta",
         ),
     )
     goal = at_most(gap(T), eps)
@@ -194,15 +189,12 @@ def telescoped(noise: sp.Expr) -> tuple[Step, ...]:
         return at_most(apart2(rounds) + eta * total(rounds), start2 + rounds * eta * noise)
 
     return (
-        Induction(
+        by_induction(
             "sum",
             k,
             bound(k),
-            Obligation("sum at 0", bound(0), ()),
-            (
-                rules.last_term("gap", round_index, k, unfold(gap(round_index))),
-                Obligation("sum at k + 1", bound(k + 1), ("sum (hypothesis)", "round", "gap")),
-            ),
+            rules.last_term("gap", round_index, k, unfold(gap(round_index))),
+            given=("round", "gap"),
         ),
         Instance("last", "sum", k, T),
         BEST,

@@ -16,7 +16,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, Step, by_induction, shown
 
 # Positive where the weights of Lemma B.4 are 0/0 without: D = 0 in the first round.
 drift2 = symbol("time_drift2", "D^2", positive=True)
@@ -108,30 +108,21 @@ def partial_fraction(sign: Any = 1) -> Claim:
 
 def _harmonic_steps() -> tuple[Step, ...]:
     """T * weighted <= (R^2 + D^2)/D^2 + 1 + ln T, as "mean"."""
-    hypothesis = "later terms (hypothesis)"
-    compare = Induction(
+    compare = by_induction(
         "later terms",
         k,
         at_most(later(k), harmonic(k)),
-        Obligation("no terms", at_most(later(0), harmonic(0)), ("none later", "no term")),
-        (
-            Obligation(
-                "one more term",
-                at_most(later(k + 1), harmonic(k + 1)),
-                (hypothesis, "later", "1/t"),
-            ),
-        ),
+        start=("none later", "no term"),
+        given=("later", "1/t"),
     )
     growth = at_most(harmonic(k) + 1 / (k + 1), 1 + ln(k + 1))
-    harmonic_sum = Induction(
+    harmonic_sum = by_induction(
         "harmonic",
         k,
         growth,
-        Obligation("first", growth.subs({k: 0}), ("no term",)),
-        (
-            rules.tangent_of_ln("tangent", k + 1, k + 2),
-            Obligation("one more", growth.subs({k: k + 1}), ("harmonic (hypothesis)", "tangent", "1/t")),
-        ),
+        rules.tangent_of_ln("tangent", k + 1, k + 2),
+        start=("no term",),
+        given=("tangent", "1/t"),
     )
     falling = Falling(
         q,

@@ -14,7 +14,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.notation import ln as ln
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, shown
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, by_induction, shown
 
 # Lemma A.6: partial sums over s <= n, and rise_n = p_{n+1} - p_n.
 p = sequence("increasing_weight", r"p_{@}", real=True)
@@ -70,20 +70,14 @@ def chebyshev(falling: Falling, end: sp.Expr) -> tuple[Step, ...]:
         return relation.subs({k: index})
 
     return (
-        Induction(
+        by_induction(
             "no more than the last",
             k,
             last,
-            Obligation("last at 0", at(last, 0), (no_weight,)),
-            (Obligation("last at k + 1", at(last, k + 1), ("no more than the last (hypothesis)", add, more)),),
+            start=(no_weight,),
+            given=(add, more),
         ),
-        Induction(
-            "reach",
-            k,
-            reach,
-            Obligation("reach at 0", at(reach, 0), (no_term,)),
-            (Obligation("reach at k + 1", at(reach, k + 1), ("reach (hypothesis)", term)),),
-        ),
+        by_induction("reach", k, reach, start=(no_term,), given=(term,)),
         Induction(
             "pairs",
             k,
@@ -105,12 +99,12 @@ def chebyshev(falling: Falling, end: sp.Expr) -> tuple[Step, ...]:
                 ),
             ),
         ),
-        Induction(
+        by_induction(
             "sums",
             k,
             sums,
-            Obligation("sums at 0", at(sums, 0), (no_weight,)),
-            (Obligation("sums at k + 1", at(sums, k + 1), ("sums (hypothesis)", "pairs", term, put, add)),),
+            start=(no_weight,),
+            given=("pairs", term, put, add),
         ),
         Instance("all", "sums", k, end),
     )
@@ -159,19 +153,13 @@ def lemA6(constant: Any = 1, lead: Any = _LEAD) -> Claim:
         rules.tangent_of_ln("ln 2 <= 1", sp.S(2), sp.S.One),
         rules.tangent_of_ln("ln T >= ln 2", sp.S(2), n + 2),
         Obligation("ln 2 > 0", below(0, ln(2)), ("ln 2 >= 1/2", "ln 1")),
-        Induction(
+        by_induction(
             "harmonic sums",
             k,
             harmonic,
-            Obligation("two terms", harmonic.subs({k: 0}), ("H_2", "H_1", "no H")),
-            (
-                rules.tangent_of_ln("one term", k + 2, k + 3),
-                Obligation(
-                    "one term more",
-                    harmonic.subs({k: k + 1}),
-                    ("harmonic sums (hypothesis)", "one term", "H later"),
-                ),
-            ),
+            rules.tangent_of_ln("one term", k + 2, k + 3),
+            start=("H_2", "H_1", "no H"),
+            given=("one term", "H later"),
         ),
         Instance("H_T", "harmonic sums", k, n),
         given=("Chebyshev", "H_T", "ln 2 > 0", "ln 2 <= 1", "ln T >= ln 2", "ln 1"),

@@ -15,7 +15,7 @@ from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, by_induction
 
 d = sequence("distance", r"d_{@}", nonnegative=True)
 Phi = symbol("Phi", r"\Phi_T", real=True)
@@ -33,21 +33,15 @@ W = sequence("weights_sum", r"W_{@}", nonnegative=True)
 def powers(end: sp.Expr) -> tuple[Any, ...]:
     """omega_n = q^(1-n) and mu eta W_n = omega_n - q, both at n = end."""
     power, sums = equal(omega(k) * q**k, q), equal(mu * eta * W(k), omega(k) - q)
-    first, second = "powers (hypothesis)", "weights (hypothesis)"
+    _first, _second = "powers (hypothesis)", "weights (hypothesis)"
     return (
-        Induction(
-            "powers",
-            k,
-            power,
-            Obligation("powers at 0", equal(omega(0), q), ("omega_0",)),
-            (Obligation("powers at k + 1", power.subs({k: k + 1}), (first, "omega")),),
-        ),
-        Induction(
+        by_induction("powers", k, power, start=("omega_0",), given=("omega",)),
+        by_induction(
             "weights",
             k,
             sums,
-            Obligation("weights at 0", sums.subs({k: 0}), ("omega_0", "W_0")),
-            (Obligation("weights at k + 1", sums.subs({k: k + 1}), (second, "omega", "W", "q")),),
+            start=("omega_0", "W_0"),
+            given=("omega", "W", "q"),
         ),
         Instance("last power", "powers", k, end),
         Instance("all weights", "weights", k, end),
@@ -102,21 +96,9 @@ def lemA1(constant: Any = 3) -> Claim:
             ),
         ),
         Instance("whole sum", "telescoped", k, T + 1),
-        Induction(
-            "inverse powers",
-            k,
-            inverse,
-            Obligation("inverse at 0", inverse.subs({k: 0}), ()),
-            (Obligation("inverse at k + 1", inverse.subs({k: k + 1}), ("inverse powers (hypothesis)", "chosen")),),
-        ),
+        by_induction("inverse powers", k, inverse, given=("chosen",)),
         Instance("q^T", "inverse powers", k, T),
-        Induction(
-            "Bernoulli",
-            k,
-            bernoulli,
-            Obligation("Bernoulli at 0", bernoulli.subs({k: 0}), ()),
-            (Obligation("Bernoulli at k + 1", bernoulli.subs({k: k + 1}), ("Bernoulli (hypothesis)", "growth")),),
-        ),
+        by_induction("Bernoulli", k, bernoulli, given=("growth",)),
         Instance("growth over T", "Bernoulli", k, T),
         Obligation(
             "last weight",

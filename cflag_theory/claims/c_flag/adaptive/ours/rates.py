@@ -34,7 +34,7 @@ from cflag_theory.claims.engine.notation import (
     x_t,
 )
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, Step, by_induction, shown
 from cflag_theory.claims.engine.terms import dot, norm
 from cflag_theory.claims.engine.terms import norm2 as square_of
 
@@ -275,15 +275,14 @@ def _whole_run() -> Statement:
         ),
     )
     sofar = at_most(decrease() * squares(k), f(0) - f(k))
-    hypothesis = "so far (hypothesis)"
     goal = at_most(decrease() * squares(T), f(0) - f_least)
     steps: tuple[Step, ...] = (
-        Induction(
+        by_induction(
             "so far",
             k,
             sofar,
-            Obligation("at 0", sofar.subs({k: 0}), ("start",)),
-            (Obligation("one more", sofar.subs({k: k + 1}), (hypothesis, "sum", "round")),),
+            start=("start",),
+            given=("sum", "round"),
         ),
         Instance("after T rounds", "so far", k, T),
         Obligation("the statement follows", goal, ("after T rounds", "end")),

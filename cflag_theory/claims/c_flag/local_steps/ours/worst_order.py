@@ -14,7 +14,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setti
 from cflag_theory.claims.engine.notation import L, beta, components, grad_g, j, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Largest, index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, shown
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, by_induction, shown
 
 n = symbol("n_components", "n", positive=True, integer=True)
 s = symbol("s", "s", nonnegative=True, integer=True)
@@ -98,13 +98,7 @@ def at_least_one(p: sp.Symbol) -> Induction:
     def above(index: sp.Expr) -> Relation:
         return at_most(1, (1 + _w) ** index)
 
-    return Induction(
-        "at least one",
-        p,
-        above(p),
-        base=Obligation("power at 0", above(sp.S.Zero), ()),
-        step=(Obligation("next power", above(p + 1), ("at least one (hypothesis)",)),),
-    )
+    return by_induction("at least one", p, above(p))
 
 
 def _not_much_more() -> Induction:
@@ -241,18 +235,12 @@ def _growth() -> tuple[Step, ...]:
     return (
         rules.monotone("older entry", k, majorant(client, k), given=("d grows", TABLE)),
         rules.mean("older entries", components, given="older entry"),
-        Induction(
+        by_induction(
             "growth of d",
             k,
             bound(k),
-            base=Obligation("growth of d at 0", bound(sp.S.Zero), ("d at 0",)),
-            step=(
-                Obligation(
-                    "growth of d at k + 1",
-                    bound(k + 1),
-                    ("growth of d (hypothesis)", "older entries", "d after k"),
-                ),
-            ),
+            start=("d at 0",),
+            given=("older entries", "d after k"),
         ),
     )
 

@@ -52,7 +52,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.notation import x as iterate
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, deduced, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, by_induction, deduced, shown
 from cflag_theory.claims.engine.terms import norm, norm2
 
 SMALL_STEP = Fact("alpha", at_most(L * alpha, 1), "alpha <= 1/L, as at alpha = 1/(L (1 + m)).")
@@ -218,13 +218,15 @@ def rate(constant: Any = 1) -> Claim:
     """1/T is the exact rate of one memory for beta = c / sqrt(T)."""
     rest = beta * E / alpha
     goal = at_most(constant * (c * E / alpha) ** 2 / T, x(t) ** 2)
-    hypothesis = "above (hypothesis)"
-    above = Induction(
+    above = by_induction(
         "above",
         t,
         at_most(rest, x(t)),
-        base=Obligation("above at 0", at_most(rest, x(0)), ("start",)),
-        step=(Obligation("above from t to t + 1", at_most(rest, x(t + 1)), (hypothesis, "alpha", "(24)")),),
+        start=("start",),
+        given=(
+            "alpha",
+            "(24)",
+        ),
     )
     follows = Obligation("the statement follows", goal, ("above", "beta"))
     statement = Statement(

@@ -7,7 +7,7 @@ from typing import Any
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof
+from cflag_theory.claims.engine.steps import Obligation, Proof, by_induction
 
 t = symbol("nqm_t", "t", nonnegative=True, integer=True)
 drift = sequence("nqm_drift", r"\bar z_{@}", real=True)
@@ -38,15 +38,14 @@ def decaying(step: Any = None) -> Claim:
             "drifts stays.",
         ),
     )
-    hypothesis = "mean (hypothesis)"
     goal = equal(t * by_fedavg(t), -drifts(t))
-    after = equal((t + 1) * by_fedavg(t + 1), -drifts(t + 1))
-    mean = Induction(
+    equal((t + 1) * by_fedavg(t + 1), -drifts(t + 1))
+    mean = by_induction(
         "mean",
         t,
         goal,
-        base=Obligation("mean at 0", equal(0, -drifts(0)), ("no drift",)),
-        step=(Obligation("mean at t + 1", after, (hypothesis, "sum", "FedAvg")),),
+        start=("no drift",),
+        given=("sum", "FedAvg"),
     )
     final = equal(by_fedavg(t + 1), by_cfl(t + 1))
     same = Obligation("the statement follows", final, ("mean", "sum", "FedAvg", "CFL"))

@@ -22,7 +22,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setti
 from cflag_theory.claims.engine.notation import L, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Operator, index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, Step, Use, by_induction, shown
 from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
 # By round: grad f, the iterates, errors and noises of clients and steps, and the means u and v of gradients and noises.
@@ -116,17 +116,14 @@ def whole_run(
         rules.last_term(name, rounds, t, unfold(of(rounds))) for name, of in (("more", grad2_t), ("errors", error2_t))
     ]
     return (
-        Induction(
+        by_induction(
             "sum",
             t,
             bound(t),
-            Obligation("sum at 0", bound(sp.S.Zero), ()),
-            (
-                *of_round,
-                one_round,
-                *more,
-                Obligation("sum at t + 1", bound(t + 1), ("sum (hypothesis)", one_round.name, "more", "errors")),
-            ),
+            *of_round,
+            one_round,
+            *more,
+            given=(one_round.name, "more", "errors"),
         ),
         Instance("all rounds", "sum", t, T),
         *averaged(rules.bounded_below("(19)", f, w(T)), E),

@@ -33,7 +33,7 @@ from cflag_theory.claims.engine.claim import Fact, setting
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Step
+from cflag_theory.claims.engine.steps import Obligation, Step, by_induction
 from cflag_theory.claims.engine.terms import norm, norm2
 
 l_ = index("l")
@@ -59,15 +59,8 @@ def _sum_of(name: str, power: int, value: sp.Expr) -> tuple[Step, ...]:
     """sum_{l<K} l^power == value, a polynomial in K."""
     relation = equal(sum_over(l_, k)(l_**power), value.subs(K, k))
     return (
-        Induction(
-            f"{name}: n",
-            k,
-            relation,
-            Obligation(f"{name}: 0", relation.subs({k: 0}), ()),
-            (
-                rules.last_term(f"{name}: last", l_, k, l_**power),
-                Obligation(f"{name}: n + 1", relation.subs({k: k + 1}), (f"{name}: n (hypothesis)", f"{name}: last")),
-            ),
+        by_induction(
+            f"{name}: n", k, relation, rules.last_term(f"{name}: last", l_, k, l_**power), given=(f"{name}: last",)
         ),
         rules.at(name, k, K, given=f"{name}: n"),
     )
@@ -152,20 +145,13 @@ def local_drift() -> tuple[Step, ...]:
         *_one_client(),
         rules.at("each client", client, i, given="one client"),
         rules.mean("sum over the steps", sum_over(l_, K), given="each client"),
-        Induction(
+        by_induction(
             "another index",
             k,
             renamed,
-            Obligation("another index: none", renamed.subs({k: 0}), ()),
-            (
-                rules.last_term("last by l", l_, k, each.xreplace({j: l_})),
-                rules.last_term("last by j", j, k, each),
-                Obligation(
-                    "another index: next",
-                    renamed.subs({k: k + 1}),
-                    ("another index (hypothesis)", "last by l", "last by j"),
-                ),
-            ),
+            rules.last_term("last by l", l_, k, each.xreplace({j: l_})),
+            rules.last_term("last by j", j, k, each),
+            given=("last by l", "last by j"),
         ),
         rules.at("by another index", k, K, given="another index"),
         *_sum_of("sum of numbers", 1, first),

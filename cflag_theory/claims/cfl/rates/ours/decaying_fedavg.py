@@ -29,7 +29,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, by_induction, shown
 
 s = symbol("delay", "s", positive=True)
 M = symbol("M_decay", "M", nonnegative=True)
@@ -49,24 +49,18 @@ def decaying_rate(constant: Any = 4) -> Statement:
     def bound(rounds: Any) -> Relation:
         return at_most(apart2(rounds) * (rounds + s), M)
 
-    induction = Induction(
+    induction = by_induction(
         "distance",
         k,
         bound(k),
-        Obligation("distance at 0", bound(0), ("start",)),
-        (
-            Obligation("step above 2/s", at_most(2 / at, 1), ("s",)),
-            Obligation(
-                "contracted",
-                at_most(apart2(k + 1), (1 - 2 / at) * apart2(k) + 4 / (mu * at) ** 2 * v),
-                ("round", "eta"),
-            ),
-            Obligation(
-                "distance at k + 1",
-                bound(k + 1),
-                ("distance (hypothesis)", "contracted", "step above 2/s", "noise"),
-            ),
+        Obligation("step above 2/s", at_most(2 / at, 1), ("s",)),
+        Obligation(
+            "contracted",
+            at_most(apart2(k + 1), (1 - 2 / at) * apart2(k) + 4 / (mu * at) ** 2 * v),
+            ("round", "eta"),
         ),
+        start=("start",),
+        given=("contracted", "step above 2/s", "noise"),
     )
     goal = at_most(apart2(T), M / (T + s))
     follows = Obligation("the statement follows", goal, ("last",))
@@ -120,12 +114,12 @@ def exact_mean(share: Any = 1) -> Statement:
     def mean(rounds: Any) -> Relation:
         return equal(rounds * curvature * position(rounds, draw), drift_sum(rounds, draw))
 
-    averaged_drifts = Induction(
+    averaged_drifts = by_induction(
         "mean",
         k,
         mean(k),
-        Obligation("mean at 0", mean(0), ("no drift",)),
-        (Obligation("mean at k + 1", mean(k + 1), ("mean (hypothesis)", "round", "sum")),),
+        start=("no drift",),
+        given=("round", "sum"),
     )
     goal = equal(mean_square(T), G2 / (N * curvature**2) + share * D2 / (N * T * curvature**2))
     squared = equal((T * curvature * position(T, draw)) ** 2, drift_sum(T, draw) ** 2)

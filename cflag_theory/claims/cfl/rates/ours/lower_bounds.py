@@ -9,7 +9,7 @@ from cflag_theory.claims.cfl.symbols import D2, G2, N, T
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, by_induction
 
 #: ||w - w*||^2 that the drift alone would give: G^2/(N lambda^2) or D^2/(N T lambda^2).
 reach2 = symbol("drift_distance2", "g", positive=True)
@@ -42,13 +42,12 @@ def _floor(stay: bool, constant: Any) -> Statement:
 
 def _loss(constant: Any) -> Statement:
     """The floor of the information loss."""
-    hypothesis = "beyond (hypothesis)"
-    beyond = Induction(
+    beyond = by_induction(
         "beyond",
         k,
         at_most(shift, mean_at(k)),
-        Obligation("beyond at 0", at_most(shift, mean_at(0)), ("start",)),
-        (Obligation("beyond from k to k + 1", at_most(shift, mean_at(k + 1)), (hypothesis, "mean", "loss", "short")),),
+        start=("start",),
+        given=("mean", "loss", "short"),
     )
     goal = at_most(constant * curvature / 2 * shift**2, later_gap(T))
     follows = Obligation("the statement follows", goal, ("last", "gap"))
@@ -75,13 +74,12 @@ def _loss(constant: Any) -> Statement:
 def _attained(constant: Any) -> Statement:
     """FedAvg with a falling step on the floor of the time drifts."""
     h, g, squared = start2, reach2, N * curvature**2
-    hypothesis, n = "exact (hypothesis)", k + s
-    exact = Induction(
+    _hypothesis, n = "exact (hypothesis)", k + s
+    exact = by_induction(
         "exact",
         k,
         equal(apart2(k) * n, s * h),
-        Obligation("exact at 0", equal(apart2(0) * s, s * h), ()),
-        (Obligation("exact from k to k + 1", equal(apart2(k + 1) * (n + 1), s * h), (hypothesis, "round", "s")),),
+        given=("round", "s"),
     )
     goal = equal(gap(T) * (h + g), constant * curvature * h * g / 2)
     follows = Obligation(

@@ -23,7 +23,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Pairs, Part, Source, Statement, setting
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, Step, Use, by_induction, shown
 from cflag_theory.claims.engine.terms import dot, function, norm2, vector
 
 # One round: x = w_t - w*, u = x - eta grad f(w_t) and the bias b_t depend on the earlier draws, the noise n_t on new
@@ -152,27 +152,25 @@ def all_rounds(constant: Any = 1) -> Statement:
 
     goal = at_most(apart2(T), (r**T * start + beta / mu) ** 2 + V)
     proof = (
-        Induction(
+        by_induction(
             "reach",
             k,
             closed(k),
-            Obligation("reach at 0", closed(0), ("rho_0",)),
-            (Obligation("reach at k + 1", closed(k + 1), ("reach (hypothesis)", "rho", "r")),),
+            start=("rho_0",),
+            given=("rho", "r"),
         ),
-        Induction(
+        by_induction(
             "distance",
             k,
             bound(k),
-            Obligation("distance at 0", bound(0), ("rho_0", "h")),
-            (
-                Obligation("beta <= mu rho", at_most(beta, mu * reach(k)), ("reach",)),
-                Obligation(
-                    "cross",
-                    at_most(2 * beta * root_at(k), 2 * beta * reach(k) + mu * V),
-                    ("distance (hypothesis)", "beta <= mu rho", "root"),
-                ),
-                Obligation("distance at k + 1", bound(k + 1), ("distance (hypothesis)", "cross", "round", "rho", "r")),
+            Obligation("beta <= mu rho", at_most(beta, mu * reach(k)), ("reach",)),
+            Obligation(
+                "cross",
+                at_most(2 * beta * root_at(k), 2 * beta * reach(k) + mu * V),
+                ("distance (hypothesis)", "beta <= mu rho", "root"),
             ),
+            start=("rho_0", "h"),
+            given=("cross", "round", "rho", "r"),
         ),
         Instance("d_T", "distance", k, T),
         Instance("rho_T", "reach", k, T),
@@ -217,12 +215,11 @@ def local_steps(constant: Any = 2) -> Statement:
     def bound(rounds: Any) -> Relation:
         return at_most(apart2(rounds), q**rounds * start2 + floor)
 
-    distance = Induction(
+    distance = by_induction(
         "distance",
         k,
         bound(k),
-        Obligation("distance at 0", bound(0), ()),
-        (Obligation("distance at k + 1", bound(k + 1), ("distance (hypothesis)", "round", "q")),),
+        given=("round", "q"),
     )
     goal = at_most(apart2(T), q**T * start2 + sp.expand(floor))
     return shown(

@@ -32,7 +32,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.operators import mean_over
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, shown
+from cflag_theory.claims.engine.steps import Instance, by_induction, shown
 from cflag_theory.claims.engine.terms import norm, norm2, vector
 
 # Lemma A.1 with what a round leaves besides progress, in (23) c_1^t eta + c_2^t eta^2 + phi_t.
@@ -82,18 +82,17 @@ def linear_rate(constant: Any = 1) -> Claim:
     )
     relation = equal(eta * total(k), q * d(0) - omega(k) * d(k) + eta * rests(k))
     goal = at_most((Phi - mean_rest) * (1 - q ** (T + 1)), constant * mu * d(0) * q ** (T + 1))
-    hypothesis = "summed (hypothesis)"
     statement = shown(
         "(1/W_T) sum_{t=1}^{T+1} omega_t ((1 - mu eta) d_{t-1}/eta - d_t/eta + r_t) <= mu d_0 q^(T+1)/(1 - q^(T+1)) + "
         "(1/W_T) sum_{t=1}^{T+1} omega_t r_t with omega_t = q^(1-t), q = 1 - mu eta > 0, multiplied by 1 - q^(T+1).",
         goal,
         *powers(T + 1),
-        Induction(
+        by_induction(
             "summed",
             k,
             relation,
-            Obligation("summed at 0", relation.subs({k: 0}), ("no round", "omega_0", "no rest")),
-            (Obligation("summed at k + 1", relation.subs({k: k + 1}), (hypothesis, "round", "omega", "rest")),),
+            start=("no round", "omega_0", "no rest"),
+            given=("round", "omega", "rest"),
         ),
         Instance("whole sum", "summed", k, T + 1),
         given=("whole sum", "Phi", "mean rest", "all weights", "last power"),
