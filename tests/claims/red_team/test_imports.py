@@ -35,7 +35,7 @@ def one(id, relation=SHOWN, *given, where=(), on="printed", proved=True):
     part = Part("1", statement)
     if on == "repair":
         part = Part("1", Statement("", relation), Repair("typo", "", statement))
-    return Claim(id, "C-FLAG", "", "", (part,))
+    return Claim(id, "", "", (part,))
 
 
 SOURCE = one("cflag.source", SHOWN, SMALL, POSITIVE)

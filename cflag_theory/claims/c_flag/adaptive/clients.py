@@ -17,7 +17,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, 
 from cflag_theory.claims.engine.notation import L, alpha, beta, bias, draw, draws, grad_f, i, m, omega, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step
 from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
 N = symbol("N", "N", positive=True, integer=True)
@@ -30,27 +30,30 @@ total = sum_over(i, N)
 S = total(weight_of(i) * a(i))
 p_i = symbol("p_i", "p_i", weight_of(client), positive=True)
 weight = symbol("w_i", "w_i", positive=True)
-a_i = symbol("a_i", r"{\|\mathbf{a}_i\|}", norm(a(client)))
-Lambda_i = symbol("Lambda_i", r"\Lambda_{t,i}", dot(memory_gradient, a(client)))
-memory = symbol("grad_f_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(memory_gradient))
+a_i = symbol("a_i", r"{\|\mathbf{a}_i\|}", norm(a(client)), nonnegative=True)
+Lambda_i = symbol("Lambda_i", r"\Lambda_{t,i}", dot(memory_gradient, a(client)), real=True)
+memory = symbol("grad_f_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(memory_gradient), nonnegative=True)
 alpha_i = symbol("alpha_i", r"\alpha_{t,i}", real=True)
-beta_i = symbol("beta_i", r"\beta_{t,i}", beta_of(client))
+beta_i = symbol("beta_i", r"\beta_{t,i}", beta_of(client), real=True)
 
-sum2 = symbol("sum_pa2", r"{\|S\|^2}", norm2(S))
-Lambda = symbol("Lambda_pa", r"\Lambda_t", dot(memory_gradient, S))
+sum2 = symbol("sum_pa2", r"{\|S\|^2}", norm2(S), nonnegative=True)
+Lambda = symbol("Lambda_pa", r"\Lambda_t", dot(memory_gradient, S), real=True)
 _Gamma_of = sp.Function("Gamma_of", real=True)
 _Gamma = sp.Function("Gamma_drawn", real=True)
-Gamma_i = symbol("Gamma_i", r"\Gamma_i(t)", _Gamma_of(client, draw))
-Gamma = symbol("Gamma_t", r"\Gamma(t)", _Gamma(draw))
-client_sum = symbol("sum_p_Gamma_i", r"\sum_i p_i\Gamma_i(t)", total(weight_of(i) * _Gamma_of(i, draw)))
-mean_Gamma = symbol("mean_Gamma", r"\mathbb{E}[\Gamma(t)]", draws(_Gamma(omega)))
+Gamma_i = symbol("Gamma_i", r"\Gamma_i(t)", _Gamma_of(client, draw), real=True)
+Gamma = symbol("Gamma_t", r"\Gamma(t)", _Gamma(draw), real=True)
+client_sum = symbol("sum_p_Gamma_i", r"\sum_i p_i\Gamma_i(t)", total(weight_of(i) * _Gamma_of(i, draw)), real=True)
+mean_Gamma = symbol("mean_Gamma", r"\mathbb{E}[\Gamma(t)]", draws(_Gamma(omega)), real=True)
 mean_client_sum = symbol(
-    "mean_client_sum", r"\sum_i p_i\mathbb{E}[\Gamma_i(t)]", total(weight_of(i) * draws(_Gamma_of(i, omega)))
+    "mean_client_sum",
+    r"\sum_i p_i\mathbb{E}[\Gamma_i(t)]",
+    total(weight_of(i) * draws(_Gamma_of(i, omega))),
+    real=True,
 )
-own = symbol("own", r"\sum_i p_i^2\|\mathbf{a}_i\|^2", total(weight_of(i) ** 2 * norm2(a(i))))
+own = symbol("own", r"\sum_i p_i^2\|\mathbf{a}_i\|^2", total(weight_of(i) ** 2 * norm2(a(i))), nonnegative=True)
 cross = symbol("cross", r"\sum_{i\ne j}p_ip_jC_{i,j}", real=True)
-plain = symbol("plain", r"\sum_i p_i\|\mathbf{a}_i\|^2", total(weight_of(i) * norm2(a(i))))
-plain_Lambda = symbol("plain_Lambda", r"\sum_i\Lambda_{t,i}", dot(memory_gradient, total(a(i))))
+plain = symbol("plain", r"\sum_i p_i\|\mathbf{a}_i\|^2", total(weight_of(i) * norm2(a(i))), nonnegative=True)
+plain_Lambda = symbol("plain_Lambda", r"\sum_i\Lambda_{t,i}", dot(memory_gradient, total(a(i))), real=True)
 
 q = 1 - L * alpha
 NORM = Fact("norm", equal(sum2, own + cross), "||S||^2 = sum_i p_i^2 ||a_i||^2 + sum_{i != j} p_i p_j C_ij.")
@@ -115,11 +118,15 @@ def eq184() -> Claim:
     second = Statement(
         "E Gamma(t) = sum_i p_i E Gamma_i,av(t), (185).",
         means,
-        rules.at("any draw", draw, omega, given="(184)"),
-        rules.mean("mean", draws, given="any draw"),
-        rules.exchange("term by term", draws, total, weight_of(i) * _Gamma_of(i, omega)),
-        given=("mean", "term by term"),
-        under=(drawn,),
+        (drawn,),
+        Proof(
+            (
+                rules.at("any draw", draw, omega, given="(184)"),
+                rules.mean("mean", draws, given="any draw"),
+                rules.exchange("term by term", draws, total, weight_of(i) * _Gamma_of(i, omega)),
+                Obligation("the statement follows", means, ("mean", "term by term")),
+            )
+        ),
     )
     return Claim("cflag.eq184", "(184)-(185)", "Average case", (Part("1", first), Part("2", second)))
 
@@ -127,21 +134,31 @@ def eq184() -> Claim:
 def eq188(count: Any = N) -> Claim:
     """The worst case: the upper bound, and the client's term as it is defined after (190)."""
     bound = at_most(Gamma, clients_sum(count))
-    upper = shown(
+    upper = Statement(
         "Gamma(t) <= (L beta^2 / 2) sum_i p_i^2 N ||a_i||^2 - beta (1 - L alpha) sum_i p_i Lambda_i, (187)-(188).",
         bound,
-        rules.jensen("(a)", total, weight_of(i) * a(i)),
-        given=("(15)", "(a)"),
-        where=(FORGETTING,),
+        (),
+        Proof(
+            (
+                rules.jensen("(a)", total, weight_of(i) * a(i)),
+                Obligation("the statement follows", bound, ("(15)", "(a)")),
+            )
+        ),
+        (FORGETTING,),
     )
     as_defined = equal(forgetting(beta, alpha, N * plain, plain_Lambda), clients_sum(N))
     without = equal(client_sum, clients_sum(N))
-    mended = shown(
+    mended = Statement(
         "The same with Gamma_i,w = (L beta^2 / 2) p_i N ||a_i||^2 - beta (1 - L alpha) Lambda_i.",
         without,
-        *_sum_over_clients(N),
-        given=("clients",),
-        where=(term(N),),
+        (),
+        Proof(
+            (
+                *_sum_over_clients(N),
+                Obligation("the statement follows", without, ("clients",)),
+            )
+        ),
+        (term(N),),
     )
     definition = Part(
         "2",
@@ -175,6 +192,12 @@ def table1_interference(reach: Any = 2) -> Claim:
         below(alpha * c * a_i, (reach - alpha * c) * memory),
         "||a_i|| < (2 / (L alpha (1 + m)) - 1) ||grad_f_memory||.",
     )
+    proof = Proof(
+        (
+            rules.cauchy_schwarz("product", -memory_gradient, a(client)),
+            Obligation("the statement follows", goal, ("alpha_i", "norms", "product", "memory")),
+        )
+    )
     known = (STEP_SIZE, INTERFERENCE, MEMORY)
     feasible = Part(
         "feasible",
@@ -183,27 +206,20 @@ def table1_interference(reach: Any = 2) -> Claim:
             "needs-hypothesis",
             "||a_i|| < (2 / (L alpha (1 + m)) - 1) ||grad_f_memory||; without it alpha_{t,i} grows without bound as "
             "grad_f_memory tends to 0",
-            shown(
-                "The same for such a_i.",
-                goal,
-                rules.cauchy_schwarz("product", -memory_gradient, a(client)),
-                given=("alpha_i", "norms", "product", "memory"),
-                under=(*known, short),
-                where=(ALPHA_I,),
-            ),
+            Statement("The same for such a_i.", goal, (*known, short), proof, (ALPHA_I,)),
         ),
     )
     setting = Fact("one rate", equal(beta, alpha), "The server fixes alpha_t = beta_t = alpha (Sec. 5).")
     lower = at_most(client_term(alpha, alpha_i), client_term(beta, alpha))
     lowers = Part(
         "lowers",
-        shown(
+        Statement(
             "With beta_{t,i} = alpha, and alpha_t = beta_t = alpha before, the client's term does not rise, in both "
             "cases.",
             lower,
-            given=("alpha_i", "one rate", "interference", "memory"),
-            under=(INTERFERENCE, MEMORY, setting),
-            where=(ALPHA_I,),
+            (INTERFERENCE, MEMORY, setting),
+            Proof((Obligation("the statement follows", lower, ("alpha_i", "one rate", "interference", "memory")),)),
+            (ALPHA_I,),
         ),
     )
     return Claim(

@@ -64,14 +64,15 @@ def bound(constant: Any = 2) -> Relation:
 
 def _proof() -> Proof:
     used = ("all rounds", "telescoped", "(27)", "redrawn", "factor", "least")
-    return deduced(
-        bound(),
-        *descent(),
-        *throughout("all rounds", "descent"),
-        telescoped(),
-        Obligation("factor", equal(L * (1 + m) * alpha, 1), ("alpha",)),
-        smallest(),
-        given=used,
+    return Proof(
+        (
+            *descent(),
+            *throughout("all rounds", "descent"),
+            telescoped(),
+            Obligation("factor", equal(L * (1 + m) * alpha, 1), ("alpha",)),
+            smallest(),
+            Obligation("the statement follows", bound(), used),
+        )
     )
 
 

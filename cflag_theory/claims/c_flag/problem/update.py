@@ -39,25 +39,27 @@ from cflag_theory.claims.engine.notation import (
 from cflag_theory.claims.engine.notation import x as iterate
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, equal
-from cflag_theory.claims.engine.steps import Instance, by_induction, shown
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
 from cflag_theory.claims.engine.terms import dot, vector
 
 #: The direction of the coordinate.
 e = vector("e", "e")()
 memory_i = vector("grad_f_memory_i", r"\nabla f_{@1}^\dagger(x_{@3})")
-x = symbol("x_t", r"x_t", dot(x_t, e))
-x_next = symbol("x_next", r"x_{t+1}", dot(iterate(draw, t + 1), e))
-x_mean = symbol("x_mean", r"\sum_i p_i x_{t,E}^i", dot(clients(local(i, E)), e))
-S = symbol("S", r"S", dot(delayed_sum, e))
-grad_f_memory = symbol("grad_f_memory", r"\nabla f^\dagger(x_t)", dot(grad_f + bias, e))
-memory_mean = symbol("sum_p_grad_f_memory", r"\sum_i p_i\nabla f_i^\dagger(x_t)", dot(clients(memory_i(i, draw, t)), e))
-grad_g = symbol("grad_g", r"\nabla g(x_t)", dot(grad_current, e))
-grad_g_i = symbol("grad_g_i", r"\nabla g_i(x_t)", dot(grad_client(x_t), e))
-grad_g_mean = symbol("sum_p_grad_g", r"\sum_i p_i\nabla g_i(x_t)", dot(clients(grad_client(x_t, i)), e))
+x = symbol("x_t", r"x_t", dot(x_t, e), real=True)
+x_next = symbol("x_next", r"x_{t+1}", dot(iterate(draw, t + 1), e), real=True)
+x_mean = symbol("x_mean", r"\sum_i p_i x_{t,E}^i", dot(clients(local(i, E)), e), real=True)
+S = symbol("S", r"S", dot(delayed_sum, e), real=True)
+grad_f_memory = symbol("grad_f_memory", r"\nabla f^\dagger(x_t)", dot(grad_f + bias, e), real=True)
+memory_mean = symbol(
+    "sum_p_grad_f_memory", r"\sum_i p_i\nabla f_i^\dagger(x_t)", dot(clients(memory_i(i, draw, t)), e), real=True
+)
+grad_g = symbol("grad_g", r"\nabla g(x_t)", dot(grad_current, e), real=True)
+grad_g_i = symbol("grad_g_i", r"\nabla g_i(x_t)", dot(grad_client(x_t), e), real=True)
+grad_g_mean = symbol("sum_p_grad_g", r"\sum_i p_i\nabla g_i(x_t)", dot(clients(grad_client(x_t, i)), e), real=True)
 total_weight = symbol("sum_p", r"\sum_i p_i", clients(sp.S.One), real=True)
-x_local = sequence("x_local", r"x_{t,@}^i", lambda k: dot(local(client, k), e))
-delayed = sequence("delayed", r"\nabla g_i'(x_{t,@}^i)", lambda k: dot(table_mean(k), e))
-a = sequence("a", r"\sum_{l<@}\nabla g_i'(x_{t,l}^i)", lambda k: sum_over(ell, k)(dot(table_mean(ell), e)))
+x_local = sequence("x_local", r"x_{t,@}^i", lambda k: dot(local(client, k), e), real=True)
+delayed = sequence("delayed", r"\nabla g_i'(x_{t,@}^i)", lambda k: dot(table_mean(k), e), real=True)
+a = sequence("a", r"\sum_{l<@}\nabla g_i'(x_{t,l}^i)", lambda k: sum_over(ell, k)(dot(table_mean(ell), e)), real=True)
 
 WEIGHTS = Fact("weights", equal(total_weight, 1), "The client weights sum to one.")
 MEAN_DRIFT = Fact(
@@ -76,11 +78,11 @@ def eq7() -> Claim:
         (MEAN_DRIFT,),
     )
     mended = equal(x - alpha * grad_f_memory - (x - x_mean), update)
-    repaired = shown(
+    repaired = Statement(
         "x_{t+1} = x_t - alpha grad_f_memory - sum_i p_i (x_t - x_{t,E}^i) is the round update (24).",
         mended,
-        given=("(22)",),
-        under=(MEAN_DRIFT,),
+        (MEAN_DRIFT,),
+        Proof((Obligation("the statement follows", mended, ("(22)",)),)),
     )
     repair = Repair("typo", "replace beta_t x_{t,E}^i in the last sum by x_t - x_{t,E}^i", repaired)
     return Claim("cflag.eq7", "(7)", "Server update of the main text", (Part("1", printed, repair),))
@@ -97,11 +99,11 @@ def alg1() -> Claim:
         (MEAN_DRIFT,),
     )
     mended = equal(x - (x - x_mean + alpha * grad_f_memory), update)
-    repaired = shown(
+    repaired = Statement(
         "Line 12 with Delta_i = x_t - x_{t,E}^i + alpha grad_f_memory is the round update (24).",
         mended,
-        given=("(22)",),
-        under=(MEAN_DRIFT,),
+        (MEAN_DRIFT,),
+        Proof((Obligation("the statement follows", mended, ("(22)",)),)),
     )
     repair = Repair("typo", "transmit Delta_i = x_t - (x_{t,E}^i - alpha grad_f_memory)", repaired)
     return Claim(
@@ -125,27 +127,31 @@ def _drift_relation(index: sp.Expr) -> Relation:
 def eq22() -> Claim:
     """The weighted mean drift is -beta times the sum of delayed gradients."""
     goal = equal(x_mean - x, -beta * S)
-    words = "sum_i p_i (x_{t,E}^i - x_t) = -beta S, with S = sum_i p_i sum_{k<E} grad g_i'(x_{t,k}^i)."
-    printed = shown(
-        words,
-        goal,
-        rules.along("start", e, given=ROUND_START),
-        rules.along("local step", e, given=LOCAL_STEP),
-        by_induction(
-            "one client's drift",
-            k,
-            _drift_relation(k),
-            rules.last_term("next term", ell, k, dot(table_mean(ell), e)),
-            start=("start",),
-            given=("local step", "next term"),
-        ),
-        Instance("(20)", "one client's drift", k, E),
-        rules.at("any client", client, i, given="(20)"),
-        rules.mean("(21)", clients, given="any client"),
-        rules.exchange("order", clients, sum_over(ell, E), dot(table_mean(ell, i), e)),
-        rules.along("sum", e, given=ROUND_SUM),
-        given=("(21)", "order", "sum"),
+    hypothesis = "one client's drift (hypothesis)"
+    proof = Proof(
+        (
+            rules.along("start", e, given=ROUND_START),
+            rules.along("local step", e, given=LOCAL_STEP),
+            Induction(
+                "one client's drift",
+                k,
+                _drift_relation(k),
+                base=Obligation("(20) at k = 0", _drift_relation(sp.S.Zero), ("start",)),
+                step=(
+                    rules.last_term("next term", ell, k, dot(table_mean(ell), e)),
+                    Obligation("(20) from k to k + 1", _drift_relation(k + 1), (hypothesis, "local step", "next term")),
+                ),
+            ),
+            Instance("(20)", "one client's drift", k, E),
+            rules.at("any client", client, i, given="(20)"),
+            rules.mean("(21)", clients, given="any client"),
+            rules.exchange("order", clients, sum_over(ell, E), dot(table_mean(ell, i), e)),
+            rules.along("sum", e, given=ROUND_SUM),
+            Obligation("the statement follows", goal, ("(21)", "order", "sum")),
+        )
     )
+    words = "sum_i p_i (x_{t,E}^i - x_t) = -beta S, with S = sum_i p_i sum_{k<E} grad g_i'(x_{t,k}^i)."
+    printed = Statement(words, goal, (), proof)
     return Claim("cflag.eq22", "(17)-(22)", "Weighted mean drift of a round", (Part("1", printed),))
 
 
@@ -157,12 +163,13 @@ def eq25() -> Claim:
         "The server averages x_{t,E}^i - alpha grad_f_memory(x_t) with weights p_i.",
     )
     update = equal(x_next, x - alpha * grad_f_memory - beta * S)
-    first = shown(
+    proof = Proof((Obligation("the statement follows", update, ("(23)", "(22)")),))
+    first = Statement(
         "x_{t+1} = sum_i p_i (x_{t,E}^i - alpha grad_f_memory(x_t)) is x_t - alpha grad_f_memory(x_t) - beta S, that "
         "is (23) = (24).",
         update,
-        given=("(23)", "(22)"),
-        under=(averaged, MEAN_DRIFT),
+        (averaged, MEAN_DRIFT),
+        proof,
     )
     definition = Fact(
         "(6)", equal(memory_mean, grad_f_memory), "grad_f_memory = sum_i p_i grad f_i_memory, the average of (6)."
@@ -173,8 +180,8 @@ def eq25() -> Claim:
     second = Statement(
         "The round update with grad_f_memory written as sum_i p_i grad f_i_memory, that is (24) = (25).",
         expanded,
-        given=("(24)", "(6)"),
-        under=(round_update, definition),
+        (round_update, definition),
+        Proof((Obligation("the statement follows", expanded, ("(24)", "(6)")),)),
     )
     return Claim(
         "cflag.eq25",

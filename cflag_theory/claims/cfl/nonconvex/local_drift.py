@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -34,7 +35,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, 
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, index
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import shown
+from cflag_theory.claims.engine.steps import Obligation, Proof
 from cflag_theory.claims.engine.terms import norm
 
 # (29) to (31).
@@ -46,21 +47,33 @@ c_dist = symbol(
     "nc_c_dist",
     r"\frac{1}{NK}\sum_{i,k}c_{p_B,i}\mathbf{E}\|\omega_{t,i,k}-\omega_t\|^2",
     E(means(_c_of(pair) * _apart2)),
+    nonnegative=True,
 )
 # (30), for one client after k steps: means over these steps.
 step = symbol("nc_local_step", "k", positive=True, integer=True)
 walk = -step * eta_l * (u + v)
-reached2 = symbol("nc_reached2", r"\mathbf{E}\|\omega_{t,i,k}-\omega_t\|^2", E(norm(walk) ** 2))
+reached2 = symbol("nc_reached2", r"\mathbf{E}\|\omega_{t,i,k}-\omega_t\|^2", E(norm(walk) ** 2), nonnegative=True)
 _any = index("k of a client")
 _distance_at = E(_apart2.xreplace({pair: _any}))
 dist_last2 = symbol(
-    "nc_dist_last2", r"\mathbf{E}\|\omega_{t,i,k-1}-\omega_t\|^2", _distance_at.xreplace({_any: step - 1})
+    "nc_dist_last2",
+    r"\mathbf{E}\|\omega_{t,i,k-1}-\omega_t\|^2",
+    _distance_at.xreplace({_any: step - 1}),
+    nonnegative=True,
 )
 dist_max2 = symbol(
-    "nc_dist_max2", r"\max_{j<k}\mathbf{E}\|\omega_{t,i,j}-\omega_t\|^2", Largest(_any, step - 1, _distance_at)
+    "nc_dist_max2",
+    r"\max_{j<k}\mathbf{E}\|\omega_{t,i,j}-\omega_t\|^2",
+    Largest(_any, step - 1, _distance_at),
+    nonnegative=True,
 )
 iterated = symbol("nc_iterated", "Z", real=True)
-far2 = symbol("nc_farthest2", r"\max_{k\le K}\mathbf{E}\|\omega_{t,i,k}-\omega_t\|^2", Largest(_any, K, _distance_at))
+far2 = symbol(
+    "nc_farthest2",
+    r"\max_{k\le K}\mathbf{E}\|\omega_{t,i,k}-\omega_t\|^2",
+    Largest(_any, K, _distance_at),
+    nonnegative=True,
+)
 
 
 def _distance(far: sp.Expr, factor: Any) -> sp.Expr:
@@ -111,16 +124,24 @@ def nc_eq31(factor: Any = 2, share: Any = 16) -> Claim:
         at_most(reached2, _distance(dist_last2, 1)),
         known,
     )
-    repair2 = shown(
+    repair2 = Statement(
         "(30) with the largest of the earlier E||w_{t,i,j} - w_t||^2 and every term doubled.",
         goal,
-        rules.norm_squared("step", walk, *EXPECTATION),
-        rules.square("u - v", u - v, *EXPECTATION),
-        *jensen_of_round(),
-        rules.norm_squared("local", local, means, *EXPECTATION),
-        given=("step", "u - v", "Jensen", "local", "(18)", "noise", "Assumption 2", "largest"),
-        under=known,
-        where=(
+        known,
+        Proof(
+            (
+                rules.norm_squared("step", walk, *EXPECTATION),
+                rules.square("u - v", u - v, *EXPECTATION),
+                *jensen_of_round(),
+                rules.norm_squared("local", local, means, *EXPECTATION),
+                Obligation(
+                    "the statement follows",
+                    goal,
+                    ("step", "u - v", "Jensen", "local", "(18)", "noise", "Assumption 2", "largest"),
+                ),
+            )
+        ),
+        (
             uncorrelated(step),
             Fact("largest", at_most(dist2, dist_max2), "The mean over the k steps is at most the largest."),
         ),
@@ -153,7 +174,7 @@ def nc_eq31(factor: Any = 2, share: Any = 16) -> Claim:
         (Fact("step size", at_most(8 * K**2 * eta_l**2 * c_B, 1), "8 K^2 eta_l^2 c_pB <= 1."),),
         definitions=(value,),
     )
-    repair3 = shown(
+    repair3 = Statement(
         "For 16 K^2 eta_l^2 L^2 c_pB <= 1 and one client, c_pB times the largest E||w_{t,i,k} - w_t||^2, k <= K, is "
         "at most the third line of (31), divided by L^2.",
         last,
@@ -194,4 +215,4 @@ def nc_eq31(factor: Any = 2, share: Any = 16) -> Claim:
     )
 
 
-CLAIMS = {"cfl.nc_eq31": nc_eq31}
+CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.nc_eq31": nc_eq31}

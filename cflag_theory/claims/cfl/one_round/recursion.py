@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -42,14 +43,21 @@ from cflag_theory.claims.engine.terms import norm, norm2
 # (19), (20).
 _moved2 = E(norm(x(client, j) - w_t) ** 2)
 before2 = symbol(
-    "moved_before2", r"{\mathbb{E}\|\omega_{t,i,k-1}-\omega_t\|^2}", E(norm(x(client, k_steps - 1) - w_t) ** 2)
+    "moved_before2",
+    r"{\mathbb{E}\|\omega_{t,i,k-1}-\omega_t\|^2}",
+    E(norm(x(client, k_steps - 1) - w_t) ** 2),
+    nonnegative=True,
 )
 _most_before = Largest(j, k_steps - 1, _moved2)
-most_before2 = symbol("most_before2", r"\max_{\tau<k}\mathbb{E}\|\omega_{t,i,\tau}-\omega_t\|^2", _most_before)
+most_before2 = symbol(
+    "most_before2", r"\max_{\tau<k}\mathbb{E}\|\omega_{t,i,\tau}-\omega_t\|^2", _most_before, nonnegative=True
+)
 _so_far = sum_over(j, k_steps)
-sum_before2 = symbol("sum_before2", r"\sum_{\tau<k}\mathbb{E}\|\omega_{t,i,\tau}-\omega_t\|^2", _so_far(_moved2))
+sum_before2 = symbol(
+    "sum_before2", r"\sum_{\tau<k}\mathbb{E}\|\omega_{t,i,\tau}-\omega_t\|^2", _so_far(_moved2), nonnegative=True
+)
 _most = Largest(j, K, _moved2)
-most2 = symbol("most_moved2", r"\max_{\tau\le K}\mathbb{E}\|\omega_{t,i,\tau}-\omega_t\|^2", _most)
+most2 = symbol("most_moved2", r"\max_{\tau\le K}\mathbb{E}\|\omega_{t,i,\tau}-\omega_t\|^2", _most, nonnegative=True)
 BEFORE = Fact("j < k", at_most(j + 1, k_steps), "j runs over the steps before the k-th.")
 
 # (21): means over clients.
@@ -106,17 +114,21 @@ def eq20(base: Any = 8) -> Claim:
         "c_{pB,i} (f(w_t) - f(w*)) + 2 c_{pG,i} + 2 (sum p)^2 R^2) + k eta_l^2 sigma^2"
     )
     goal = recursion(before2)
-    mended = shown(
+    mended = Statement(
         f"{words}, granted (17) and (18), where the local drift grows.",
         goal,
-        Obligation("earlier step", at_most(j, k_steps - 1), ("j < k",)),
-        rules.member("each", _most_before, j, given="earlier step"),
-        rules.mean("earlier", _so_far, given="each"),
-        *no_less_than_least("gap"),
-        Obligation("with the maximum", recursion(most_before2), ("(17), (18)", "earlier", "gap")),
-        given=("with the maximum", "drifts grow"),
-        under=(combined, grows),
-        where=(BEFORE,),
+        (combined, grows),
+        Proof(
+            (
+                Obligation("earlier step", at_most(j, k_steps - 1), ("j < k",)),
+                rules.member("each", _most_before, j, given="earlier step"),
+                rules.mean("earlier", _so_far, given="each"),
+                *no_less_than_least("gap"),
+                Obligation("with the maximum", recursion(most_before2), ("(17), (18)", "earlier", "gap")),
+                Obligation("the statement follows", goal, ("with the maximum", "drifts grow")),
+            )
+        ),
+        (BEFORE,),
     )
     first = Part(
         "1",
@@ -139,6 +151,20 @@ def eq20(base: Any = 8) -> Claim:
     )
     count = Fact("k <= K", at_most(k_steps, K), "The largest drift is after k of the K steps.")
     top = 4 * L**2 * c_Bi * most2 + true_constant
+    proof = Proof(
+        (
+            Obligation("earlier step", at_most(j, K), ("j < k", "k <= K")),
+            rules.member("each", _most, j, given="earlier step"),
+            rules.mean("earlier", _so_far, given="each"),
+            *no_less_than_least("gap"),
+            Obligation(
+                "at the largest",
+                at_most(most2, K**2 * eta_l**2 * top + K * eta_l**2 * sigma2),
+                ("(17), (18)", "earlier", "k <= K", "gap"),
+            ),
+            Obligation("the statement follows", closed, ("at the largest", "range", "gap")),
+        )
+    )
     words = (
         "(20): for all k <= K, E||w_{t,i,k} - w_t||^2 <= (8 K^2 eta_l^2 L c_{pB,i} (f(w_t) - f(w*)) + 2 K^2 eta_l^2 "
         "c_{pG,i} + 2 K^2 eta_l^2 (sum p)^2 R^2 + K eta_l^2 sigma^2) / (1 - 4 K^2 eta_l^2 L^2 c_{pB,i})."
@@ -149,22 +175,7 @@ def eq20(base: Any = 8) -> Claim:
         Repair(
             "needs-hypothesis",
             "(17) and (18) must hold, as they do where local steps do not increase distances (cfl.eq17)",
-            shown(
-                words + " Granted (17) and (18).",
-                closed,
-                Obligation("earlier step", at_most(j, K), ("j < k", "k <= K")),
-                rules.member("each", _most, j, given="earlier step"),
-                rules.mean("earlier", _so_far, given="each"),
-                *no_less_than_least("gap"),
-                Obligation(
-                    "at the largest",
-                    at_most(most2, K**2 * eta_l**2 * top + K * eta_l**2 * sigma2),
-                    ("(17), (18)", "earlier", "k <= K", "gap"),
-                ),
-                given=("at the largest", "range", "gap"),
-                under=(within, count, at_largest),
-                where=(BEFORE,),
-            ),
+            Statement(words + " Granted (17) and (18).", closed, (within, count, at_largest), proof, (BEFORE,)),
         ),
     )
     return Claim(
@@ -301,12 +312,20 @@ def eq21() -> Claim:
         Repair(
             "typo",
             "(22) has 16 eta K^2 eta_l^2 L^2 c in its last term: with it the printed solution is right",
-            shown(
+            Statement(
                 "The left side of (22) with that factor vanishes at the printed solution.",
                 zero,
-                given=("threshold", "range"),
-                certificate=-2 * eta / (eta_g**2 * slack("range")) * residual("threshold"),
-                under=(solution, inside),
+                (solution, inside),
+                Proof(
+                    (
+                        Obligation(
+                            "the statement follows",
+                            zero,
+                            ("threshold", "range"),
+                            -2 * eta / (eta_g**2 * slack("range")) * residual("threshold"),
+                        ),
+                    )
+                ),
             ),
         ),
     )
@@ -327,4 +346,4 @@ def eq21() -> Claim:
     )
 
 
-CLAIMS = {"cfl.eq20": eq20, "cfl.eq21": eq21}
+CLAIMS: dict[str, Callable[[], Claim]] = {"cfl.eq20": eq20, "cfl.eq21": eq21}

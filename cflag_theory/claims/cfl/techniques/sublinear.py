@@ -13,7 +13,7 @@ from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, shown
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
 
 # Lemma A.2: T >= 0, roots of c_1, of D = d_0/(T+1) and of c_2, and the cube root of 2.
 rounds = symbol("T_from_zero", "T", nonnegative=True, integer=True)
@@ -85,29 +85,26 @@ def _sublinear(phi: sp.Expr, step: sp.Expr, sums: Any, lam: sp.Expr, first: sp.E
         given.append("2")
         definitions.append(Fact("2", equal(cube_2**3, 2), "The cube root of 2."))
         beyond = (second / cube_2 - sp.Rational(3, 2)) * cube_2 + residual("2") / (2 * lam**2)
-    hypotheses = (Fact("eta", at_most(step, eta_max), "The step is at most eta_max."), *APART)
-    words = (
-        "There is a step eta <= eta_max with Phi_T <= d_0/(eta_max (T+1)) + 2 sqrt(c_1 d_0/(T+1)) + 2 "
-        "(d_0/(T+1))^(2/3) c_2^(1/3)"
-    )
-    return shown(
-        words,
-        goal,
-        *_summed(step, sums),
-        Obligation("within", at_most(step, eta_max), ("step", "d_0 > 0", "D > 0")),
-        Obligation("first root", at_most(x * step, y), ("step", "D > 0")),
-        Obligation("second root", at_most(lam * z * step, w), ("step", "d_0 > 0")),
-        given=tuple(given),
-        certificate=x * slack("first root")
-        + z * slack("second root") * (w + lam * z * step) / lam**2
-        + (d(rounds + 1) - residual("whole sum") + residual("D")) / (step * (rounds + 1))
-        - residual("Phi") / (rounds + 1)
-        - y**2 * residual("step") / (step * eta_max * positive_y * positive_w)
-        + lam * z * residual("cube root of D") / positive_w
-        + (first - 2) * x * y
-        + beyond * w**2 * z,
-        under=hypotheses,
-        where=tuple(definitions),
+    proof = Proof(
+        (
+            *_summed(step, sums),
+            Obligation("within", at_most(step, eta_max), ("step", "d_0 > 0", "D > 0")),
+            Obligation("first root", at_most(x * step, y), ("step", "D > 0")),
+            Obligation("second root", at_most(lam * z * step, w), ("step", "d_0 > 0")),
+            Obligation(
+                "the statement follows",
+                goal,
+                tuple(given),
+                x * slack("first root")
+                + z * slack("second root") * (w + lam * z * step) / lam**2
+                + (d(rounds + 1) - residual("whole sum") + residual("D")) / (step * (rounds + 1))
+                - residual("Phi") / (rounds + 1)
+                - y**2 * residual("step") / (step * eta_max * positive_y * positive_w)
+                + lam * z * residual("cube root of D") / positive_w
+                + (first - 2) * x * y
+                + beyond * w**2 * z,
+            ),
+        )
     )
     hypotheses = (_within(step), *APART)
     words = (
@@ -127,21 +124,19 @@ def nothing_to_gain() -> Statement:
         Fact("cube root", equal(cube_D, 0), "Its cube root."),
         Fact("c_1", below(0, root_c1), "c_1 > 0."),
     )
-    words = "For d_t = 0 and c_1 > 0 every step eta > 0 has Phi_T = c_1 eta + c_2 eta^2 > 0, and the bound is 0."
-    return shown(
-        words,
-        goal,
-        *_summed(eta, total),
-        Induction(
-            "all zero",
-            k,
-            equal(d(k), 0),
-            Obligation("zero at 0", equal(d(0), 0), ("d_0",)),
-            (Obligation("zero at k + 1", equal(d(k + 1), 0), ("d",)),),
-        ),
-        Instance("last", "all zero", k, rounds + 1),
-        given=("whole sum", "Phi", "d_0", "last", "root", "cube root", "c_1"),
-        where=(*_terms(Phi, eta, total), *zero),
+    proof = Proof(
+        (
+            *_summed(eta, total),
+            Induction(
+                "all zero",
+                k,
+                equal(d(k), 0),
+                Obligation("zero at 0", equal(d(0), 0), ("d_0",)),
+                (Obligation("zero at k + 1", equal(d(k + 1), 0), ("d",)),),
+            ),
+            Instance("last", "all zero", k, rounds + 1),
+            Obligation("the statement follows", goal, ("whole sum", "Phi", "d_0", "last", "root", "cube root", "c_1")),
+        )
     )
     words = "For d_t = 0 and c_1 > 0 every step eta > 0 has Phi_T = c_1 eta + c_2 eta^2 > 0, and the bound is 0."
     return Statement(words, goal, (_within(eta),), proof, (*_terms(Phi, eta, total), *zero))

@@ -52,7 +52,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.notation import x as iterate
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step, by_induction, deduced, shown
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step
 from cflag_theory.claims.engine.terms import norm, norm2
 
 SMALL_STEP = Fact("alpha", at_most(L * alpha, 1), "alpha <= 1/L, as at alpha = 1/(L (1 + m)).")
@@ -132,12 +132,13 @@ def each_round() -> tuple[Step, ...]:
 
 
 def _once_proof(goal: Relation) -> Proof:
-    return deduced(
-        goal,
-        *each_round(),
-        *throughout("all rounds", "each round"),
-        telescoped(),
-        given=("all rounds", "telescoped", "m"),
+    return Proof(
+        (
+            *each_round(),
+            *throughout("all rounds", "each round"),
+            telescoped(),
+            Obligation("the statement follows", goal, ("all rounds", "telescoped", "m")),
+        )
     )
 
 
@@ -178,19 +179,24 @@ def redrawn(constant: Any = 1) -> Claim:
     """A memory that is drawn anew every round, with any m."""
     goal = redrawn_bound(constant)
     used = ("all steps", "telescoped", "pushed", "all rounds", "alpha", "(27)", "fresh", "apart", "L alpha m")
-    statement = shown(
+    proof = Proof(
+        (
+            *descent(),
+            *throughout("all steps", "descent"),
+            telescoped(),
+            rules.square("square", grad_f + beta / alpha * delayed_sum),
+            *throughout("pushed", "square"),
+            *sum_bound_in_the_mean(),
+            Obligation("the statement follows", goal, used),
+        )
+    )
+    statement = Statement(
         "(1/T) sum_t E ||grad f(x_t)||^2 <= [2 E(f(x_0) - f(x_T)) / (alpha T) + (((1 + beta L)^E - 1) / (L alpha))^2 "
         "(1/T) sum_t E ||grad g(x_t)||^2] / (1 - L alpha m), for a memory drawn anew in every round, unbiased and "
         "independent of the past.",
         goal,
-        *descent(),
-        *throughout("all steps", "descent"),
-        telescoped(),
-        rules.square("square", grad_f + beta / alpha * delayed_sum),
-        *throughout("pushed", "square"),
-        *sum_bound_in_the_mean(),
-        given=used,
-        under=(SMALL_STEP, POSITIVE, BIAS, FRESH, APART),
+        (SMALL_STEP, POSITIVE, BIAS, FRESH, APART),
+        proof,
     )
     return Claim(
         "ours.redrawn",
@@ -218,15 +224,13 @@ def rate(constant: Any = 1) -> Claim:
     """1/T is the exact rate of one memory for beta = c / sqrt(T)."""
     rest = beta * E / alpha
     goal = at_most(constant * (c * E / alpha) ** 2 / T, x(t) ** 2)
-    above = by_induction(
+    hypothesis = "above (hypothesis)"
+    above = Induction(
         "above",
         t,
         at_most(rest, x(t)),
-        start=("start",),
-        given=(
-            "alpha",
-            "(24)",
-        ),
+        base=Obligation("above at 0", at_most(rest, x(0)), ("start",)),
+        step=(Obligation("above from t to t + 1", at_most(rest, x(t + 1)), (hypothesis, "alpha", "(24)")),),
     )
     follows = Obligation("the statement follows", goal, ("above", "beta"))
     statement = Statement(
@@ -260,7 +264,7 @@ def rate(constant: Any = 1) -> Claim:
     )
 
 
-CLAIMS = {
+CLAIMS: dict[str, Callable[[], Claim]] = {
     "ours.drawn_once": drawn_once,
     "ours.drawn_once_rate": rate,
     "ours.redrawn": redrawn,

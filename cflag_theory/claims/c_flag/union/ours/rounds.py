@@ -53,13 +53,13 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.operators import Least, sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step
 from cflag_theory.claims.engine.terms import dot, function, norm, norm2
 
 x_mean = symbol("x_mean_union", r"\sum_i p_i x_{t,E}^i", real=True)
-size_g = symbol("size_g", r"{\|\nabla g(x_t)\|}", norm(grad_current))
-size_h = symbol("size_h", r"{\|\nabla\tilde h(x_t)\|}", norm(union_slope))
-size_memory = symbol("size_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(memory))
+size_g = symbol("size_g", r"{\|\nabla g(x_t)\|}", norm(grad_current), nonnegative=True)
+size_h = symbol("size_h", r"{\|\nabla\tilde h(x_t)\|}", norm(union_slope), nonnegative=True)
+size_memory = symbol("size_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(memory), nonnegative=True)
 
 L_f_memory = symbol("L_f_memory", r"L_{f^\dagger}", nonnegative=True)
 f_memory = function("f_memory", r"f^\dagger", smooth=L_f_memory)
@@ -77,14 +77,27 @@ def _weighted(at: sp.Expr) -> sp.Expr:
     return _in_round(alpha * f_memory(x_t) + beta * E * clients(components(g[i, j](x_t))), at)
 
 
-target = sequence("target", r"\hat h(x_{@})", lambda at: _weighted(at) / TOTAL)
-grad_target = sequence("grad_target", r"{\|\nabla\hat h(x_{@})\|}", lambda at: _in_round(norm(_slope) / TOTAL, at))
-sizes_g = sequence("sizes_g", r"{\|\nabla g(x_{@})\|}", lambda at: _in_round(norm(grad_current), at))
+target = sequence(
+    "target",
+    r"\hat h(x_{@})",
+    lambda at: _weighted(at) / TOTAL,
+    real=True,
+)
+grad_target = sequence(
+    "grad_target", r"{\|\nabla\hat h(x_{@})\|}", lambda at: _in_round(norm(_slope) / TOTAL, at), nonnegative=True
+)
+sizes_g = sequence("sizes_g", r"{\|\nabla g(x_{@})\|}", lambda at: _in_round(norm(grad_current), at), nonnegative=True)
 least_target = symbol(
-    "min_grad_target2", r"\min_{t<T}\|\nabla\hat h(x_t)\|^2", Least(s, T, unfold(grad_target(s)) ** 2)
+    "min_grad_target2",
+    r"\min_{t<T}\|\nabla\hat h(x_t)\|^2",
+    Least(s, T, unfold(grad_target(s)) ** 2),
+    nonnegative=True,
 )
 mean_g2 = symbol(
-    "mean_grad_g2", r"{\left[\frac1T\sum_{t<T}\|\nabla g(x_t)\|^2\right]}", sum_over(s, T)(unfold(sizes_g(s)) ** 2) / T
+    "mean_grad_g2",
+    r"{\left[\frac1T\sum_{t<T}\|\nabla g(x_t)\|^2\right]}",
+    sum_over(s, T)(unfold(sizes_g(s)) ** 2) / T,
+    nonnegative=True,
 )
 current = Tracked(g, components, x_t, x_local, tau, (ROUND_START, LOCAL_STEP, TABLE))
 
@@ -146,11 +159,11 @@ def union_round() -> Claim:
         sources=(on_union,),
     )
     goal = equal(x - beta * grad_h - beta * S_union, x_mean - beta * grad_h)
-    first = shown(
+    first = Statement(
         "(68) is the mean of the local iterates (67) and one more step -beta grad h~(x_t).",
         goal,
-        given=("(22)",),
-        under=(drifted,),
+        (drifted,),
+        Proof((Obligation("the statement follows", goal, ("(22)",)),)),
     )
     single = (
         Fact("S", equal(S, grad_g), "E = 1, so that S = grad g(x_t)."),
@@ -160,11 +173,11 @@ def union_round() -> Claim:
     )
     same = equal(x - alpha * grad_f_memory - beta * S, x - beta * grad_h - beta * S_union)
     names = tuple(fact.name for fact in single)
-    second = shown(
+    second = Statement(
         "For E = 1, |M^i| = |C^i| and alpha = beta the round (25) of Algorithm 1 is (68).",
         same,
-        given=names,
-        under=single,
+        single,
+        Proof((Obligation("the statement follows", same, names),)),
     )
     return Claim(
         "ours.union_round",
@@ -209,19 +222,23 @@ def algorithm1_descent(residue: Any = 1) -> Claim:
     share_of_error = sp.sympify(residue) * (beta * ratio() / TOTAL) ** 2
     goal = at_most(least_target, 2 / TOTAL * (target(0) - target(T)) / T + share_of_error * mean_g2)
     each = at_most(grad_target(t) ** 2, 2 / TOTAL * (target(t) - target(t + 1)) + share_of_error * current.gradient**2)
-    first = shown(
+    first = Statement(
         "min_{t<T} ||grad h^(x_t)||^2 <= 2 (h^(x_0) - h^(x_T)) / ((alpha + beta E) T) + (beta rho / (alpha + beta "
         "E))^2 mean_t ||grad g(x_t)||^2 for the iterates of Algorithm 1, with h^ = (alpha f_memory + beta E g) / "
         "(alpha + beta E) and rho = ((1 + beta L)^E - 1) / (beta L) - E, if L (alpha + beta E) <= 1, "
         f"{SMOOTH_WORDS}.",
         goal,
-        *deviation(current),
-        *_one_round(),
-        Obligation("squared", at_most(D**2, (ratio() * current.gradient) ** 2), ("deviation",)),
-        Obligation("each round", each, ("one round", "squared")),
-        *over_rounds("each round", target(s), least_target),
-        given=SUMMED,
-        under=(Fact("step", at_most(L * TOTAL, 1), "L (alpha + beta E) <= 1."), ROUNDS, SMOOTH_MEMORY),
+        (Fact("step", at_most(L * TOTAL, 1), "L (alpha + beta E) <= 1."), ROUNDS, SMOOTH_MEMORY),
+        Proof(
+            (
+                *deviation(current),
+                *_one_round(),
+                Obligation("squared", at_most(D**2, (ratio() * current.gradient) ** 2), ("deviation",)),
+                Obligation("each round", each, ("one round", "squared")),
+                *over_rounds("each round", target(s), least_target),
+                Obligation("the statement follows", goal, SUMMED),
+            )
+        ),
     )
     return Claim(
         "ours.algorithm1_descent",
@@ -277,7 +294,7 @@ def current_from_union(scale: Any = 1) -> Claim:
     """When stationarity on the union is stationarity on the current task; `scale` multiplies the bound."""
     factor = sp.sympify(scale) / (1 - share - r * share)
     goal = at_most(size_g, factor * size_h)
-    first = shown(
+    first = Statement(
         "||grad g|| <= ||grad h~|| / (1 - s - r s), with s = |M| / (|M| + |C|), if ||grad f_memory|| <= r ||grad g|| "
         "(Lemma 10) and r s < 1 - s, that is r |M| < |C|.",
         goal,
@@ -290,17 +307,27 @@ def current_from_union(scale: Any = 1) -> Claim:
             ),
             Fact("shares", below(r * share, 1 - share), "r s < 1 - s."),
         ),
+        Proof(
+            (
+                rules.triangle("triangle", grad_current, union_slope, -share * memory, share * grad_current),
+                Obligation("the statement follows", goal, ("triangle", "ratio", "shares")),
+            )
+        ),
     )
     kept = at_most((1 - share) ** 2 * grad_g2, sp.sympify(scale) * grad_h2)
-    second = shown(
+    second = Statement(
         "(1 - s)^2 ||grad g||^2 <= ||grad h~||^2 if memory and current data do not conflict, <grad f_memory, grad g> "
         ">= 0.",
         kept,
-        rules.square("memory", memory),
-        given=("memory", "no conflict", "s"),
-        under=(
+        (
             NO_CONFLICT,
             Fact("s", at_most(share, 1), "s is at most 1."),
+        ),
+        Proof(
+            (
+                rules.square("memory", memory),
+                Obligation("the statement follows", kept, ("memory", "no conflict", "s")),
+            )
         ),
     )
     return Claim(

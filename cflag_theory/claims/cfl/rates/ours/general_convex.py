@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -32,7 +33,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Source, Statement
 from cflag_theory.claims.engine.notation import L, k, sequence, unfold
 from cflag_theory.claims.engine.relation import Relation, at_most
-from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, Step, by_induction, shown
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
 
 bias2_at = sequence("bias2_at", r"\mathbb{E}\|b_{@}\|^2", nonnegative=True)
 noise2_at = sequence("noise2_at", r"\mathbb{E}\|n_{@}\|^2", nonnegative=True)
@@ -70,16 +71,25 @@ def convex_rounds(constant: Any = sp.E) -> Statement:
     def bound(rounds: Any) -> Relation:
         return at_most(apart2(rounds) + eta * total(rounds), theta**rounds * (start2 + rounds * W))
 
-    grows = by_induction("at least one", k, at_most(1, theta**k))
-    summed = by_induction(
+    grows = Induction(
+        "at least one",
+        k,
+        at_most(1, theta**k),
+        Obligation("one", at_most(1, sp.S.One), ()),
+        (Obligation("one more", at_most(1, theta ** (k + 1)), ("at least one (hypothesis)",)),),
+    )
+    summed = Induction(
         "sum",
         k,
         bound(k),
-        rules.last_term("gap", round_index, k, unfold(gap(round_index))),
-        given=("round", "gap", "at least one"),
+        Obligation("sum at 0", bound(0), ()),
+        (
+            rules.last_term("gap", round_index, k, unfold(gap(round_index))),
+            Obligation("sum at k + 1", bound(k + 1), ("sum (hypothesis)", "round", "gap", "at least one")),
+        ),
     )
     goal = at_most(least, constant * (start2 / (eta * T) + eta * ((1 + T) * beta**2 + v)))
-    return shown(
+    return Statement(
         "In the same model: min_t E f(w_t) - f* <= e (||w_0 - w*||^2/(eta T) + eta ((1 + T) beta^2 + v)), for every T "
         "and eta <= 1/L.",
         goal,
@@ -138,4 +148,4 @@ def general_convex(constant: Any = sp.E) -> Claim:
     )
 
 
-CLAIMS = {"ours.cfl_general_convex": general_convex}
+CLAIMS: dict[str, Callable[[], Claim]] = {"ours.cfl_general_convex": general_convex}

@@ -8,6 +8,7 @@ noise).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -23,7 +24,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Pairs, Part, Source, Statement, setting
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, Step, Use, by_induction, shown
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, Use
 from cflag_theory.claims.engine.terms import dot, function, norm2, vector
 
 # One round: x = w_t - w*, u = x - eta grad f(w_t) and the bias b_t depend on the earlier draws, the noise n_t on new
@@ -56,8 +57,8 @@ b2, b_root = _moment("b_second_moment", "b_t", b), _root("b_root", "b_t", b)
 after2 = _moment("after_second_moment", "w_{t+1}-w^*", after)
 g2 = _moment("g_second_moment", r"\nabla f(w_t)", g)
 n2 = _moment("n_second_moment", "n_t", n)
-g_dot_x = symbol("g_dot_x", r"\mathbb{E}\langle\nabla f(w_t),w_t-w^*\rangle", over_past(dot(g, x)))
-f_now = symbol("f_now_gap", r"\mathbb{E}f(w_t)-f^*", over_past(f(x)) - f(0))
+g_dot_x = symbol("g_dot_x", r"\mathbb{E}\langle\nabla f(w_t),w_t-w^*\rangle", over_past(dot(g, x)), real=True)
+f_now = symbol("f_now_gap", r"\mathbb{E}f(w_t)-f^*", over_past(f(x)) - f(0), real=True)
 u2 = over_past(norm2(u))
 #: Bounds of ||b_t||_2 and of E||n_t||^2.
 beta = symbol("bias_bound", r"\beta", positive=True)
@@ -152,25 +153,27 @@ def all_rounds(constant: Any = 1) -> Statement:
 
     goal = at_most(apart2(T), (r**T * start + beta / mu) ** 2 + V)
     proof = (
-        by_induction(
+        Induction(
             "reach",
             k,
             closed(k),
-            start=("rho_0",),
-            given=("rho", "r"),
+            Obligation("reach at 0", closed(0), ("rho_0",)),
+            (Obligation("reach at k + 1", closed(k + 1), ("reach (hypothesis)", "rho", "r")),),
         ),
-        by_induction(
+        Induction(
             "distance",
             k,
             bound(k),
-            Obligation("beta <= mu rho", at_most(beta, mu * reach(k)), ("reach",)),
-            Obligation(
-                "cross",
-                at_most(2 * beta * root_at(k), 2 * beta * reach(k) + mu * V),
-                ("distance (hypothesis)", "beta <= mu rho", "root"),
+            Obligation("distance at 0", bound(0), ("rho_0", "h")),
+            (
+                Obligation("beta <= mu rho", at_most(beta, mu * reach(k)), ("reach",)),
+                Obligation(
+                    "cross",
+                    at_most(2 * beta * root_at(k), 2 * beta * reach(k) + mu * V),
+                    ("distance (hypothesis)", "beta <= mu rho", "root"),
+                ),
+                Obligation("distance at k + 1", bound(k + 1), ("distance (hypothesis)", "cross", "round", "rho", "r")),
             ),
-            start=("rho_0", "h"),
-            given=("cross", "round", "rho", "r"),
         ),
         Instance("d_T", "distance", k, T),
         Instance("rho_T", "reach", k, T),
@@ -215,14 +218,15 @@ def local_steps(constant: Any = 2) -> Statement:
     def bound(rounds: Any) -> Relation:
         return at_most(apart2(rounds), q**rounds * start2 + floor)
 
-    distance = by_induction(
+    distance = Induction(
         "distance",
         k,
         bound(k),
-        given=("round", "q"),
+        Obligation("distance at 0", bound(0), ()),
+        (Obligation("distance at k + 1", bound(k + 1), ("distance (hypothesis)", "round", "q")),),
     )
     goal = at_most(apart2(T), q**T * start2 + sp.expand(floor))
-    return shown(
+    return Statement(
         "K local steps, eta <= 1/(10 L), eta_g >= 1: E||w_T - w*||^2 <= (1 - mu eta/2)^T ||w_0 - w*||^2 + (16/mu^2) "
         "(e^2 + rho^2) + (2 eta/mu) (4 e^2 + 2 sigma^2/(N K) + 4 rho^2) + (2 L eta^2/(mu eta_g^2)) (10 (V + rho^2)/3 + "
         "5 sigma^2/(2 K)), with e^2 = (G^2 + D^2 sum p^2)/N, V = G^2 + D^2 sum p^2, rho = (1 - p_t) R at their "
@@ -303,22 +307,24 @@ def bias_bound() -> Statement:
     goal = at_most(b_root, beta)
     moments = [over_past(norm2(one)) for one in (drift, loss)]
     whole = drift_root + loss_root
-    return shown(
+    return Statement(
         "In the model of part round: ||b_t||_2 <= sqrt((G^2 + D^2 sum_{tau<t} p_tau^2)/N) + (1 - p_t) R = beta.",
         goal,
-        *averaged("b^2", rules.rewrite("||b||^2", norm2(b), given=BIAS)),
-        rules.cauchy_schwarz_mean("<drift, loss>", over_past, drift, loss),
-        Obligation(
-            "squares",
-            at_most(b2, moments[0] + 2 * drift_root * loss_root + moments[1]),
-            ("b^2", "<drift, loss>"),
+        (Fact("loss", at_most(loss_root, past * R), "Assumption 4: each of the losses is at most R, p_tau >= 0."),),
+        Proof(
+            (
+                *averaged("b^2", rules.rewrite("||b||^2", norm2(b), given=BIAS)),
+                rules.cauchy_schwarz_mean("<drift, loss>", over_past, drift, loss),
+                Obligation(
+                    "squares",
+                    at_most(b2, moments[0] + 2 * drift_root * loss_root + moments[1]),
+                    ("b^2", "<drift, loss>"),
+                ),
+                rules.square_root("parts", unfold(b_root), unfold(whole), given="squares"),
+                Obligation("the statement follows", goal, ("parts", "loss", "sum")),
+            )
         ),
-        rules.square_root("parts", unfold(b_root), unfold(whole), given="squares"),
-        given=("parts", "loss", "sum"),
-        under=(
-            Fact("loss", at_most(loss_root, past * R), "Assumption 4: each of the losses is at most R, p_tau >= 0."),
-        ),
-        where=(
+        (
             Fact(
                 "drift",
                 equal(drift_root**2, (G2 + D2 * shares2) / N),
@@ -329,4 +335,4 @@ def bias_bound() -> Statement:
     )
 
 
-CLAIMS = {"ours.cfl_strongly_convex": strongly_convex}
+CLAIMS: dict[str, Callable[[], Claim]] = {"ours.cfl_strongly_convex": strongly_convex}

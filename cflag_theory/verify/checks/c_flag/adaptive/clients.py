@@ -31,7 +31,7 @@ def _average() -> list[Round]:
 def eq184_points() -> Iterator[Point]:
     """The average case, rounds outside it, and all draws of two memories."""
     for case in [*_average(), *random_rounds(6, 184)]:
-        yield Point(case.values(), part="1")
+        yield Point(case.values(), (case.words(),), "1")
     # Two clients, orthogonal a_i; each memory keeps one of two past components with gradients (1, 1) and (2, 0).
     draws = []
     for kept in product(([1, 1], [2, 0]), repeat=2):
@@ -41,8 +41,9 @@ def eq184_points() -> Iterator[Point]:
         claim.mean_Gamma: sum(values[claim.Gamma] for values in draws) / len(draws),
         claim.mean_client_sum: sum(values[claim.client_sum] for values in draws) / len(draws),
     }
+    words = "N = 2, E = 1, a_1 = (-1, 1), a_2 = (2, 2); each memory draws its gradient from (1, 1) and (2, 0): 4 draws."
     for values in draws:
-        yield Point(values | means, part="2")
+        yield Point(values | means, (words,), "2")
 
 
 def eq188_points() -> Iterator[Point]:
@@ -63,11 +64,13 @@ def interference_points() -> Iterator[Point]:
         if case.alpha >= 2 / (case.L * (1 + bias)):
             continue
         for i in np.flatnonzero(case.a @ case.G <= 0):
+            rate = case.rates("average")[i][0]
+            words = f"Client {i + 1}: Lambda_i = {case.a[i] @ case.G}, alpha_i = {rate}, m = {bias}."
             for mode in ("average", "worst"):
                 values = case.values(mode, int(i), bias)
-                yield Point(values, (case.words(),), "feasible")
+                yield Point(values, (case.words(), words), "feasible")
                 same = Round(case.problem, case.alpha, case.alpha, case.local_steps).values(mode, int(i), bias)
-                yield Point(same, (case.words(),), "lowers")
+                yield Point(same, (case.words(), f"{words} With beta = alpha."), "lowers")
 
 
 def transference_points() -> Iterator[Point]:
@@ -79,7 +82,9 @@ def transference_points() -> Iterator[Point]:
         for i in np.flatnonzero(case.a @ case.G > 0):
             for mode in ("average", "worst"):
                 values = case.values(mode, int(i))
-                words = (case.words(), f"{mode} case")
+                words = (
+                    f"Client {i + 1}, {mode} case: Lambda_i = {case.a[i] @ case.G}, beta_i = {values[claim.beta_i]}."
+                )
                 for local in (Fraction(1, 9), Fraction(1), Fraction(3)):
                     yield Point(at_rate(values, local), (case.words(), words), mode)
                 yield Point(values, (case.words(), words), "step size")

@@ -11,7 +11,7 @@ from cflag_theory.claims.c_flag.adaptive import server as claim
 from cflag_theory.claims.c_flag.adaptive.clients import cross
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import L, alpha, beta, m, sum2
-from cflag_theory.kernels import Problem, algorithm
+from cflag_theory.kernels import Problem, algorithm, everything, simulate
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import (
     Component,
@@ -24,7 +24,6 @@ from cflag_theory.verify.checks.c_flag.adaptive.rounds import (
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import built, related, scaled, shifted, without
 from cflag_theory.verify.verdict import REFUTES, UNDECIDED, Evidence
-from cflag_theory.verify.witnesses.instances import exact_run, visited
 
 _SHARES = (Fraction(1, 1000), Fraction(1, 3), Fraction(1, 2), Fraction(2, 3), Fraction(999, 1000))
 _ROUNDS = 10
@@ -53,9 +52,19 @@ def eq14_replay(claim_: Claim, seed: int, count: int) -> Iterator[Evidence]:
 
 
 def _run(problem: Problem, adaptive: str, step: Fraction) -> list[Fraction]:
-    row = algorithm("c_flag", adaptive=adaptive)
-    trace = exact_run(problem, algorithm=row, alpha=step, beta=step, local_steps=1, rounds=_ROUNDS)
-    return visited(trace)
+    trace = simulate(
+        problem,
+        algorithm("c_flag", adaptive=adaptive),
+        alpha=step,
+        beta=step,
+        local_steps=1,
+        rounds=_ROUNDS,
+        memory=everything(),
+        engine="reference",
+        iterates=True,
+    )
+    assert trace.iterates is not None
+    return [x[0] for x in trace.iterates[0]]
 
 
 def _average_case(past: list[Component], current: list[Component], step: Fraction, x: Fraction) -> bool:
@@ -117,7 +126,8 @@ def sign_points() -> Iterator[Point]:
         (Fraction(1), Fraction(7, 3)), (Fraction(1, 2), Fraction(1), Fraction(1001, 1000), Fraction(4)), _SHARES
     ):
         step = share * 2 / (smoothness * (1 + bias))
-        yield Point({L: smoothness, m: bias, alpha: step})
+        words = f"L = {smoothness}, m = {bias}, alpha = {step}: 1 - L alpha = {1 - smoothness * step}."
+        yield Point({L: smoothness, m: bias, alpha: step}, (words,))
 
 
 def eq16_points() -> Iterator[Point]:
@@ -132,6 +142,7 @@ def eq16_points() -> Iterator[Point]:
         if values[sum2] == 0:
             continue
         star = (1 - case.L * case.alpha) * values[claim.Lambda] / (case.L * values[sum2])
+        words = f"S from these a_i: Lambda = {values[claim.Lambda]}, ||S||^2 = {values[sum2]}, beta* = {star}."
         for local in (Fraction(1, 9), Fraction(1), Fraction(3)):
             yield Point(at_rate(values, local) | {claim.beta_star: star}, (case.words(), words), "minimiser")
         yield Point(values | {claim.beta_star: star}, (case.words(), words), "step size")
@@ -143,10 +154,13 @@ def _three_rates() -> Iterator[Point]:
     problem = in_space([(1, [0])], [(1, [0])], start=[1])
     for steps in (2, 1):
         values: dict[Any, Any] = {L: 1, alpha: Fraction(1, 2), beta: Fraction(1, 4)}
+        shown = []
         for j in (1, 2, 3):
             played = Round(problem, Fraction(1, 2), j * Fraction(1, 4), steps).values()
             values[claim.sum2_at(j)], values[claim.Lambda_at(j)] = played[sum2], played[claim.Lambda]
-        yield Point(values, (f"N = 1, f = g = x^2/2, x_t = 1, E = {steps}, at beta, 2 beta and 3 beta.",), "quadratic")
+            shown.append(f"||S||^2 = {played[sum2]}, Lambda = {played[claim.Lambda]} at {j} beta")
+        words = f"N = 1, f = g = x^2/2, x_t = 1, E = {steps}, L = 1, alpha = 1/2, beta = 1/4: {'; '.join(shown)}."
+        yield Point(values, (words,), "quadratic")
 
 
 def _two_memories() -> Iterator[Point]:
@@ -166,8 +180,10 @@ def _two_memories() -> Iterator[Point]:
                 claim.mean_Gamma_star: sum(least) / 2,
             },
             (
-                "N = 1, E = 1, f the mean of x^2/4 and x^2/2, g = x^2/2, x_t = 1; the memory keeps one of the two past "
-                "components, each with probability 1/2 (m = 1/9).",
+                "N = 1, E = 1, f the mean of x^2/4 and x^2/2, g = x^2/2, x_t = 1, L = 1, alpha = 1/2; the memory keeps "
+                "one of the two past components, each with probability 1/2 (m = 1/9).",
+                f"Lambda = {products[0]} or {products[1]}, Gamma* = {least[0]} or {least[1]}, its mean "
+                f"{sum(least) / 2}; this is the draw with Lambda = {product_}.",
             ),
             "value",
         )
