@@ -59,7 +59,7 @@ def evaluate_lines(statement: Statement, points: Iterable[Point]) -> list[Evalua
         if isinstance(line.step, Use | Obligation):
             cases = [(point, where, holds) for point, place in places for where, holds in place.cases(line)]
             faults = (
-                f"{line.step.name!r} fails at {point.story[0]!r} with {where}: {line.conclusion}"
+                f"{line.step.name!r} fails at {point.lines[0]!r} with {where}: {line.conclusion}"
                 for point, where, holds in cases
                 if not holds
             )
@@ -106,7 +106,7 @@ def _determined(meaning: sp.Expr, value: sp.Expr, table: Table, point: Point) ->
     if not unknown:
         if not Relation(left, "==", value).holds_at({}):
             raise ValueError(
-                f"the instance {point.story[0]!r} contradicts its vectors: {meaning} is {left}, not {value}"
+                f"the instance {point.lines[0]!r} contradicts its vectors: {meaning} is {left}, not {value}"
             )
     elif len(unknown) == 1 and (poly := _linear(left - value, unknown[0])) is not None:
         yield unknown[0], -poly[0] / poly[1]

@@ -13,8 +13,9 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
-#: Where the examiner begins; its imports within the package are trusted unless their results are checked.
-EXAMINER = "claims/engine/examiner.py"
+#: Where the examiner and the comparison of what claims take from each other begin; their imports within the package
+#: are trusted unless their results are checked.
+EXAMINER, IMPORTS = "claims/engine/examiner.py", "claims/imports.py"
 #: Modules that the examiner imports and does not have to believe, with the reason.
 CHECKED = {
     "claims/engine/certificates.py": "a certificate that it keeps or has found is checked by algebra",
@@ -50,7 +51,7 @@ class Trusted:
 
 def trusted() -> tuple[Trusted, Trusted]:
     """The files that the examiner trusts, and those that a whole theorem in Coq does."""
-    examiner = sorted(imported(EXAMINER) - set(CHECKED))
+    examiner = sorted((imported(EXAMINER) | imported(IMPORTS)) - set(CHECKED))
     return (
         Trusted("sympy and z3, through the examiner", {name: _lines(name) for name in examiner}),
         Trusted("Coq's kernel, for a whole theorem", {name: _lines(name) for name in COQ}),
