@@ -10,11 +10,12 @@ import sympy as sp
 
 from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.errors import InconsistentEvidence, InvalidInput
+from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.decisions.constants import Constant, Sandwich, least, sandwich
+from cflag_theory.falsify.decisions.constants import Constant, least
 from cflag_theory.falsify.decisions.decision import NEITHER, Decision
 from cflag_theory.falsify.decisions.derivation import derivation
+from cflag_theory.falsify.decisions.free_constant import with_free_constant
 from cflag_theory.falsify.falsifying import falsify
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding
 from cflag_theory.falsify.search.cases import from_text
@@ -41,7 +42,10 @@ def decide_vectors(
     """Decide a claim with vectors; without `search` the proving side alone."""
     try:
         if conjecture.free is not None:
-            return _with_free_constant(conjecture, search, budget, seed, seconds, progress)
+            part = max(1, budget // 4)
+            return with_free_constant(
+                conjecture, lambda value: _both(conjecture, value, search, part, seed, seconds / 4, progress)
+            )
         found = _both(conjecture, None, search, budget, seed, seconds, progress)
         if found.outcome != NEITHER or found.finding.interrupted:
             return found
@@ -112,47 +116,6 @@ def _no_instances(conjecture: Conjecture, budget: int, seed: int, why: str) -> F
         budget=budget,
         not_covered=(f"everything: {why}",),
     )
-
-
-def _with_free_constant(
-    conjecture: Conjecture,
-    search: bool,
-    budget: int,
-    seed: int,
-    seconds: float,
-    progress: Callable[[int], None] | None,
-) -> Decision:
-    name = conjecture.free
-    assert name is not None
-    one = conjecture.variables.get(name)
-    if one is None:
-        raise InvalidInput(
-            f"{conjecture.name}: the free constant {name} needs a range: ranges={{{name!r}: Range(...)}}"
-        )
-    last: list[Decision] = []
-
-    def ask(value: Fraction) -> tuple[str, Decision]:
-        found = _both(conjecture, value, search, max(1, budget // 4), seed, seconds / 4, progress)
-        last[:] = [found]
-        if found.finding.interrupted:
-            raise KeyboardInterrupt
-        return found.outcome, found
-
-    reached: Sandwich[Decision] = sandwich(ask, Fraction(one.low), Fraction(one.high))
-    chosen = reached.proved or reached.refuted
-    against = reached.refuted[1].finding if reached.refuted else None
-    constant = Constant(
-        name,
-        reached.proved[0] if reached.proved else None,
-        reached.refuted[0] if reached.refuted else None,
-        reached.larger_is_weaker,
-        engines=reached.proved[1].finding.engines if reached.proved else (),
-        case=against.case if against else {},
-        left=against.left if against else "",
-        right=against.right if against else "",
-        tried=reached.tried,
-    )
-    return replace(chosen[1] if chosen else last[0], constant=constant)
 
 
 def _factor(reading: Reading, found: Finding, seconds: float) -> Constant | None:
