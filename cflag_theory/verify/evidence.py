@@ -193,7 +193,7 @@ def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
             left, right = statement.relation.at(against.values)
             summary = f"An exact instance has {_number(left)} on the left and {_number(right)} on the right."
             instance: dict[str, Any] = {
-                "instance": list(against.story),
+                "instance": list(against.lines),
                 "values": {str(key): str(value) for key, value in against.values.items()},
                 "left": _number(left),
                 "right": _number(right),

@@ -27,10 +27,11 @@ from cflag_theory.falsify.quantity import Hypothesis, Quantity
 from cflag_theory.falsify.ranges import INTEGER, Range
 from cflag_theory.falsify.search.exact_numbers import DIGITS
 from cflag_theory.falsify.vector_terms.evaluating import Piecewise, World
+from cflag_theory.falsify.vector_terms.families import families, places, range_of, word
 from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
 
-#: Coordinates, members of a family, largest number, and how far functions may curve where nothing is declared.
-_DIMENSIONS, _MEMBERS, _LARGEST, _CURVED = 2, 2, 2, 2
+#: Coordinates, members of a family, and how far functions may curve where nothing is declared.
+_DIMENSIONS, _MEMBERS, _CURVED = 2, 2, 2
 #: Terms that a sum may have: numbers of terms are looked for up to three. No family has more members than the second.
 _TERMS, _WIDEST = 5, 12
 _SHAPE = {"outer": Range(0, 1), "inner": Range(0, 1), "slope": Range(-2, 2), "kink": Range(-2, 2), "width": Range(0, 2)}
@@ -110,14 +111,14 @@ class _Family:
         self.reading = reading
         self.means = [one for one in reading.operators if not one.is_sum]
         self.sums = {one.index for one in reading.operators if one.is_sum}
-        self.count = {one.index: f"members_{_word(one)}" for one in self.means}
+        self.count = {one.index: f"members_{word(one)}" for one in self.means}
         self.defined: dict[sp.Expr, Relation] = {}
         self.resting: list[tuple[Relation, Gradient, Operator | None]] = []
         for fact in reading.facts:
             self._take_equation(fact.relation)
         self.given = given
         self.shares = self._bounded_numbers()
-        self.families = _families(reading)
+        self.families = families(reading)
         self.most = self._universes()
         self.ranges: dict[str, Range] = {}
         for name, one in self._ranges():
@@ -175,11 +176,11 @@ class _Family:
             if symbol in self.shares:
                 yield f"{symbol.name}_share", Range(0, 1, open="low")
             else:
-                yield symbol.name, self.given.get(symbol.name) or _range_of(symbol)
+                yield symbol.name, self.given.get(symbol.name) or range_of(symbol)
         for one in self.means:
-            yield f"weights_{_word(one)}", Range("1/16", 1, shape=(self.count[one.index],))
+            yield f"weights_{word(one)}", Range("1/16", 1, shape=(self.count[one.index],))
         for name, members in self.families.items():
-            shape = tuple(self._width(place) for place in _places(members))
+            shape = tuple(self._width(place) for place in places(members))
             if isinstance(members[0], Function):
                 for part, span in _SHAPE.items():
                     yield f"{name}_{part}", Range(span.low, span.high, shape=(*shape, "dimension"))
@@ -194,7 +195,7 @@ class _Family:
     def _universes(self) -> dict[sp.Symbol, int]:
         """How many values an index has where a family has a member at a number, or at another index, too."""
         found: dict[sp.Symbol, int] = {one.index: _TERMS for one in self.reading.operators if one.is_sum}
-        for place in (place for members in self.families.values() for place in _places(members)):
+        for place in (place for members in self.families.values() for place in places(members)):
             running = {i for one in place for i in one.free_symbols if isinstance(i, Index)}
             if len(place) == 1 and place[0] in self.count:
                 continue
@@ -207,7 +208,7 @@ class _Family:
         """The largest whole number that an index may be."""
         ends = {}
         for one in expr.free_symbols:
-            known = self.given.get(one.name) or _range_of(one)
+            known = self.given.get(one.name) or range_of(one)
             ends[one] = (0, self.most.get(one, _MEMBERS) - 1) if isinstance(one, Index) else (known.low, known.high)
         corners = product(*([(one, end) for end in both] for one, both in ends.items()))
         return max(int(sp.floor(expr.subs(dict(corner)))) for corner in corners)
@@ -240,7 +241,7 @@ class _Family:
             numbers[symbol] = value
         weights: dict[str, list[Any]] = {}
         for one in self.means:
-            drawn = draw[f"weights_{_word(one)}"].tolist()
+            drawn = draw[f"weights_{word(one)}"].tolist()
             weights[one.args[0].name] = [weight / sum(drawn) for weight in drawn]
         world = World(int(draw["dimension"]), numbers, weights=weights)
         self._size = {i: int(draw[name]) for i, name in self.count.items()} | self.most
@@ -349,37 +350,10 @@ class _Family:
         return sides, at
 
 
-def _families(reading: Reading) -> dict[str, list[sp.Basic]]:
-    """The vectors and functions of a claim by their names: members of a family differ in their indices alone."""
-    found: dict[str, list[sp.Basic]] = {}
-    for term in (*reading.atoms(Named), *reading.functions):
-        for one in (s for i in term.args[1:] for s in i.free_symbols if not (isinstance(s, Index) or s.is_integer)):
-            raise InvalidInput(f"{reading.name}: the index {one} of {term} is no whole number: declare it integer=True")
-        members = found.setdefault(_word(term), [])
-        if members and members[0].args[0] != term.args[0]:
-            raise InvalidInput(f"{reading.name}: two things are called {_word(term)}: give one of them another name")
-        members.append(term)
-    return found
-
-
-def _places(members: list[sp.Basic]) -> list[list[sp.Expr]]:
-    """For every place of an index, the indices that stand there."""
-    return [list(dict.fromkeys(place)) for place in zip(*(one.args[1:] for one in members), strict=True)]
-
-
 def _constant(symbol: sp.Symbol, reading: Reading) -> bool:
     """Whether a number is declared of a function, such as L: other numbers are bounded by it."""
     declared = [(f.properties.smooth, f.properties.mu, f.properties.lower) for f in reading.functions]
     return any(symbol in one.free_symbols for three in declared for one in three if one is not None)
-
-
-def _range_of(symbol: sp.Symbol) -> Range:
-    """Where a number without a range is looked for."""
-    if symbol.is_integer:
-        return Range(1 if symbol.is_positive else 0 if symbol.is_nonnegative else -3, 3, kind=INTEGER, shape=())
-    if symbol.is_positive:
-        return Range(0, _LARGEST, open="low")
-    return Range(0, _LARGEST) if symbol.is_nonnegative else Range(-_LARGEST, _LARGEST)
 
 
 def _piecewise(f: Function, world: World, shape: Mapping[str, list[Any]]) -> Piecewise | None:
@@ -398,15 +372,6 @@ def _piecewise(f: Function, world: World, shape: Mapping[str, list[Any]]) -> Pie
         return [low + (high - low) * level for level in levels]
 
     return Piecewise(shape["slope"], between(shape["outer"]), between(shape["inner"]), shape["kink"], shape["width"])
-
-
-def _identifier(words: str) -> str:
-    return "".join(c if c.isalnum() or c == "_" else "_" for c in words)
-
-
-def _word(term: sp.Basic) -> str:
-    """The name of a vector, a function or a mean, as a variable's."""
-    return _identifier(term.args[0].name)
 
 
 def _indices(at: tuple[Any, ...]) -> str:
