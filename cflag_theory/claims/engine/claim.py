@@ -7,18 +7,14 @@ counterexamples are replayed by the check in `verify`, and the verdict follows f
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine.operators import Operator, TotalVector
 from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.steps import Proof, Step, deduced
 from cflag_theory.claims.engine.terms import Basis, Gradient, Named, is_vector, parts
-
-if TYPE_CHECKING:
-    from cflag_theory.claims.engine.steps import Proof
-
 
 Pairs = tuple[tuple[sp.Expr, sp.Expr], ...]
 
@@ -245,3 +241,16 @@ class Claim:
             for part in self.parts
         )
         return replace(self, parts=parts)
+
+
+def shown(
+    words: str,
+    goal: Relation,
+    *steps: Step,
+    given: tuple[str, ...] = (),
+    certificate: sp.Expr | None = None,
+    under: tuple[Fact, ...] = (),
+    where: tuple[Fact, ...] = (),
+) -> Statement:
+    """A statement with a proof that is `deduced`, under hypotheses and with definitions."""
+    return Statement(words, goal, under, deduced(goal, *steps, given=given, certificate=certificate), where)

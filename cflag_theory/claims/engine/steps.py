@@ -7,7 +7,6 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.relation import Relation
 
 
@@ -122,16 +121,3 @@ def by_induction(
 def deduced(goal: Relation, *steps: Step, given: tuple[str, ...] = (), certificate: sp.Expr | None = None) -> Proof:
     """The proof that ends in an obligation: the goal, from what is given."""
     return Proof((*steps, Obligation("the statement follows", goal, given, certificate)))
-
-
-def shown(
-    words: str,
-    goal: Relation,
-    *steps: Step,
-    given: tuple[str, ...] = (),
-    certificate: sp.Expr | None = None,
-    under: tuple[Fact, ...] = (),
-    where: tuple[Fact, ...] = (),
-) -> Statement:
-    """A statement with a proof that is `deduced`, under hypotheses and with definitions."""
-    return Statement(words, goal, under, deduced(goal, *steps, given=given, certificate=certificate), where)

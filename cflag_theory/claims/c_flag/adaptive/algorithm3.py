@@ -13,11 +13,11 @@ from cflag_theory.claims.c_flag.problem import update
 from cflag_theory.claims.c_flag.problem.update import MEAN_DRIFT, WEIGHTS, S, x, x_mean
 from cflag_theory.claims.c_flag.vectors import client
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement, shown
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, i, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step
 from cflag_theory.claims.engine.terms import dot, norm
 
 __all__ = ["N_T", "Lambda_i", "N", "memory", "p_i"]

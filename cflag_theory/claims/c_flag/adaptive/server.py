@@ -7,10 +7,10 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
-from cflag_theory.claims.engine.claim import A_LIMIT, Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import A_LIMIT, Claim, Fact, Part, Repair, Statement, shown
 from cflag_theory.claims.engine.notation import L, alpha, beta, k, m, sequence, sum2, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, by_induction, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, by_induction
 
 Lambda = symbol("Lambda", r"\Lambda_t", real=True)
 beta_star = symbol("beta_star", r"\beta_t^*", real=True)

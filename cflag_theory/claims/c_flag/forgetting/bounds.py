@@ -8,10 +8,10 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.forgetting.terms import LEMMA11, RATIO, Gamma, omega2
 from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Sharp, Statement
+from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Sharp, Statement, shown
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, r, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, by_induction, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, by_induction
 
 t = symbol("t", "t", nonnegative=True, integer=True)
 T = symbol("T", "T", positive=True, integer=True)

@@ -22,7 +22,7 @@ from cflag_theory.claims.c_flag.problem.memory import LEMMA10, memory_norm
 from cflag_theory.claims.c_flag.union.lemma3 import by_client2
 from cflag_theory.claims.c_flag.vectors import ROUND_SUM, errors, rho
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Source, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Source, Statement, shown
 from cflag_theory.claims.engine.notation import (
     E,
     L,
@@ -40,7 +40,7 @@ from cflag_theory.claims.engine.notation import (
     x_t,
 )
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import deduced, shown
+from cflag_theory.claims.engine.steps import deduced
 from cflag_theory.claims.engine.terms import dot, function, norm
 
 N = symbol("N", "N", positive=True, integer=True)

@@ -25,11 +25,11 @@ from cflag_theory.claims.c_flag.local_steps.drift import (
 from cflag_theory.claims.c_flag.local_steps.points import before, earlier_points, more_points, up_to_last
 from cflag_theory.claims.c_flag.vectors import TABLE, b, client, table_point, tau, x_local
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement, shown
 from cflag_theory.claims.engine.notation import E, L, beta, components, grad_g, j, k, unfold, x_t
 from cflag_theory.claims.engine.operators import Largest
 from cflag_theory.claims.engine.relation import at_most
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, deduced, shown
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, deduced
 from cflag_theory.claims.engine.terms import norm
 
 _QUARTER, _TWELFTH = sp.Rational(1, 4), sp.Rational(1, 12)

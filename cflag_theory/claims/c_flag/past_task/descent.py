@@ -9,7 +9,7 @@ import sympy as sp
 from cflag_theory.claims.c_flag.problem.memory import LEMMA9
 from cflag_theory.claims.c_flag.vectors import ROUND_SUM, delayed, ell
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement, shown
 from cflag_theory.claims.engine.notation import (
     E,
     L,
@@ -37,7 +37,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, deduced, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, deduced
 from cflag_theory.claims.engine.terms import dot, norm2
 
 # The same Gram entries for the sum that starts at k = 1, as (9) and (10) print it: at k = 0 the gradient is full.

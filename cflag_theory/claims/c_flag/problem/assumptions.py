@@ -7,10 +7,10 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, shown
 from cflag_theory.claims.engine.notation import L, alpha, beta, grad_g, symbol, x_t
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, shown
+from cflag_theory.claims.engine.steps import Obligation
 from cflag_theory.claims.engine.terms import function, norm, vector
 
 # Assumption 2 at one client and one x; kappa = ||(A_memory - A) A^{-1}|| for a quadratic f_i with Hessian A.

@@ -6,7 +6,7 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.vectors import client
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement, setting
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement, setting, shown
 from cflag_theory.claims.engine.notation import (
     bias,
     bias2,
@@ -25,7 +25,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, shown
+from cflag_theory.claims.engine.steps import Obligation
 from cflag_theory.claims.engine.terms import norm, norm2, vector
 
 # Lemma 8: one coordinate at a fixed x. The memory's mean has the weights c_j, which depend on the draw.

@@ -10,10 +10,10 @@ from cflag_theory.claims.c_flag.problem.update import delayed
 from cflag_theory.claims.c_flag.vectors import client
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, shown
 from cflag_theory.claims.engine.notation import E, clients, i, k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, by_induction, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, by_induction
 
 
 # (3): values at one x; sizes of the data sets, in all and of one client.

@@ -8,7 +8,7 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.problem.memory import mean_bias
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import A_LIMIT, Claim, Fact, Part, Repair, Source, Statement
+from cflag_theory.claims.engine.claim import A_LIMIT, Claim, Fact, Part, Repair, Source, Statement, shown
 from cflag_theory.claims.engine.notation import (
     L,
     alpha,
@@ -25,7 +25,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.operators import index, mean_over
 from cflag_theory.claims.engine.relation import equal
-from cflag_theory.claims.engine.steps import Instance, Obligation, by_induction, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, by_induction
 from cflag_theory.claims.engine.terms import dot, norm, vector
 
 # The bias of round t as drawn anew: `xi` is its own draw, independent of what came before.

@@ -23,7 +23,7 @@ from cflag_theory.claims.c_flag.union.surrogate import equal_shares
 from cflag_theory.claims.c_flag.vectors import grad_client
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, setting
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, setting, shown
 from cflag_theory.claims.engine.notation import (
     E,
     L,
@@ -43,7 +43,7 @@ from cflag_theory.claims.engine.notation import (
     x_t,
 )
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, Step, by_induction, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, Step, by_induction
 from cflag_theory.claims.engine.terms import dot, norm2, vector
 
 # One coordinate of a round, for (68).

@@ -44,11 +44,11 @@ from cflag_theory.claims.c_flag.union.tracking import (
 )
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Source, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Source, Statement, shown
 from cflag_theory.claims.engine.notation import E, L, beta, clients, i, j, t, unfold
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step
 from cflag_theory.claims.engine.terms import dot, norm, norm2
 
 #: What others name by this module.

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, shown
 from cflag_theory.claims.engine.notation import sequence, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import shown
 
 # Algorithm 5 with classes a and b left, and the class that is deleted.
 theta_a = symbol("theta_a", r"\theta_a", positive=True)

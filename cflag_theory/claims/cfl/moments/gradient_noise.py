@@ -26,10 +26,10 @@ from cflag_theory.claims.cfl.vectors import (
     xi,
 )
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, shown
 from cflag_theory.claims.engine.notation import symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Use, deduced, shown
+from cflag_theory.claims.engine.steps import Use, deduced
 from cflag_theory.claims.engine.terms import dot, norm2, vector
 
 # One coordinate of the server's model, of the mean of the clients' last iterates and of the mean update.

@@ -8,11 +8,10 @@ import sympy as sp
 
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import square
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, shown
 from cflag_theory.claims.engine.notation import sequence, symbol
 from cflag_theory.claims.engine.operators import index, mean_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import shown
 from cflag_theory.claims.engine.terms import function, norm, vector
 
 eps = symbol("hessian_gap", r"\epsilon", nonnegative=True)

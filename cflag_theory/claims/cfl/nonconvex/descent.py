@@ -13,11 +13,11 @@ from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, K, N, eta, sigma
 from cflag_theory.claims.cfl.symbols import t as now
 from cflag_theory.claims.cfl.vectors import EXPECTATION, E, averaged, draw, fresh, over_noises, over_past, tau, w
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, setting
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, setting, shown
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.operators import index, mean_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Proof, Use, deduced, shown
+from cflag_theory.claims.engine.steps import Proof, Use, deduced
 from cflag_theory.claims.engine.terms import dot, function, norm, norm2, vector
 
 #: f need not be convex; w_t, and grad f there.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from cflag_theory.claims.c_flag.past_task.runs import t
 from cflag_theory.claims.cfl.symbols import eta
-from cflag_theory.claims.engine.claim import Fact, Statement
+from cflag_theory.claims.engine.claim import Fact, Statement, shown
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Instance, by_induction, shown
+from cflag_theory.claims.engine.steps import Instance, by_induction
 
 G = symbol("nc_G", "G", nonnegative=True)
 w_plus = sequence("nc_w_plus", r"\omega^+_{@}", real=True)

@@ -24,11 +24,10 @@ from cflag_theory.claims.cfl.nonconvex.local_drift import LINE_26, LINE_28, brac
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, K, N, eta, sigma2
 from cflag_theory.claims.cfl.vectors import E, tau
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement, shown
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import shown
 
 _HALF = sp.Rational(1, 2)
 f_now = symbol("nc_f_now", r"\mathbf{E}f(\omega_t)", E(f(w_t)))

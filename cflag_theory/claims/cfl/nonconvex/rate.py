@@ -12,10 +12,9 @@ from cflag_theory.claims.cfl.nonconvex.ours.fedavg import reached
 from cflag_theory.claims.cfl.nonconvex.ours.rate import fall
 from cflag_theory.claims.cfl.nonconvex.progress import INGREDIENTS, coefficient, earlier, f_next, f_now, progress
 from cflag_theory.claims.cfl.symbols import D2, R2, K, N, T, eta
-from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Source, Statement
+from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Source, Statement, shown
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import shown
 
 c_0 = symbol("nc_c_0", "c_0", real=True)
 remainder = symbol("nc_remainder", r"\eta c_1+\eta^2c_2", real=True)

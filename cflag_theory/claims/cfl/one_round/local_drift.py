@@ -49,11 +49,11 @@ from cflag_theory.claims.cfl.vectors import (
     x,
 )
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement, setting
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement, setting, shown
 from cflag_theory.claims.engine.notation import L, k, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, deduced, shown
+from cflag_theory.claims.engine.steps import Obligation, deduced
 from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
 # (14): means over clients and steps of local gradients m and noises nu.

@@ -7,10 +7,9 @@ from cflag_theory.claims.cfl.one_round.recursion import UNCORRELATED, c_G, rho2
 from cflag_theory.claims.cfl.one_round.thresholds import ROOTS, step_size
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, mu, sigma2
 from cflag_theory.claims.cfl.vectors import w_0, w_star
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, shown
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import shown
 from cflag_theory.claims.engine.terms import norm
 
 c_1 = symbol("round_c1", r"c_1", nonnegative=True)

@@ -37,11 +37,11 @@ from cflag_theory.claims.cfl.vectors import (
     x,
 )
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Source, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Source, Statement, shown
 from cflag_theory.claims.engine.notation import L, sequence, symbol
 from cflag_theory.claims.engine.operators import mean_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Use, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, Use
 from cflag_theory.claims.engine.terms import Function, dot, norm, norm2, vector
 
 # (10).

@@ -10,10 +10,10 @@ from cflag_theory.claims.cfl.one_round.progress import c_B
 from cflag_theory.claims.cfl.one_round.recursion import c_G, coefficient, rho2
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, sigma2
 from cflag_theory.claims.engine.algebra import slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, shown
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof
 
 #: sqrt(3 eta_g^2 + 4 c eta_g^4) and sqrt(c): the roots in the printed step sizes.
 long_root = symbol("long_root", r"\sqrt{3\eta_g^2+4c\eta_g^4}", positive=True)

@@ -30,11 +30,11 @@ from cflag_theory.claims.cfl.symbols import mu as convexity
 from cflag_theory.claims.cfl.vectors import draw
 from cflag_theory.claims.cfl.vectors import over_past as expectation
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement, shown
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Least, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, shown
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof
 from cflag_theory.claims.engine.terms import norm2, vector
 
 root = symbol("root_c_C", r"\sqrt{\hat{c}_C/\epsilon}", nonnegative=True)

@@ -17,11 +17,11 @@ from cflag_theory.claims.cfl.symbols import D2, G2, N, T, eta
 from cflag_theory.claims.cfl.vectors import draw
 from cflag_theory.claims.cfl.vectors import over_past as expectation
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Fact, Statement
+from cflag_theory.claims.engine.claim import Fact, Statement, shown
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Instance, Obligation, by_induction, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, by_induction
 from cflag_theory.claims.engine.terms import function, norm2, vector
 
 #: w_t - w* in each draw of a run, and f - f*, least at the origin w*.

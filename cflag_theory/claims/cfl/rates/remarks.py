@@ -19,10 +19,10 @@ from cflag_theory.claims.cfl.weights.independent import (
     v,
     value,
 )
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, shown
 from cflag_theory.claims.engine.notation import symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof
 
 # Denominators of the variance terms; the terms have a value where they are positive.
 D2_R2 = symbol("D2_plus_R2", "(D^2+R^2)", positive=True)

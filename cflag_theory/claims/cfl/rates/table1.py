@@ -7,10 +7,9 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
+from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement, shown
 from cflag_theory.claims.engine.notation import symbol
 from cflag_theory.claims.engine.relation import below, equal
-from cflag_theory.claims.engine.steps import shown
 
 mu, sigma, eps = sp.symbols("mu sigma epsilon", positive=True)
 N, K, L, H = sp.symbols("N K L H", positive=True)

@@ -10,11 +10,11 @@ import sympy as sp
 from cflag_theory.claims.cfl.symbols import T
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, shown
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.notation import ln as ln
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, by_induction, shown
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, by_induction
 
 # Lemma A.6: partial sums over s <= n, and rise_n = p_{n+1} - p_n.
 p = sequence("increasing_weight", r"p_{@}", real=True)

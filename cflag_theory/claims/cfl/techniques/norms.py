@@ -9,11 +9,11 @@ import sympy as sp
 from cflag_theory.claims.cfl.symbols import mu, sigma2
 from cflag_theory.claims.cfl.vectors import draw, f, i, over_past
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement, shown
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.operators import mean_over, sum_over
 from cflag_theory.claims.engine.relation import at_most, below
-from cflag_theory.claims.engine.steps import Obligation, Proof, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof
 from cflag_theory.claims.engine.terms import dot, function, norm2, vector
 
 # The corollary, at x and y.

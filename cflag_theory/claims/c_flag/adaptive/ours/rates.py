@@ -13,7 +13,7 @@ from cflag_theory.claims.c_flag.problem.memory import LEMMA9
 from cflag_theory.claims.c_flag.vectors import client
 from cflag_theory.claims.engine import notation, rules
 from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Source, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Source, Statement, shown
 from cflag_theory.claims.engine.notation import (
     L,
     alpha,
@@ -34,7 +34,7 @@ from cflag_theory.claims.engine.notation import (
     x_t,
 )
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, Step, by_induction, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, Step, by_induction
 from cflag_theory.claims.engine.terms import dot, norm
 from cflag_theory.claims.engine.terms import norm2 as square_of
 

@@ -29,10 +29,10 @@ from cflag_theory.claims.c_flag.local_steps.sums import (
     rho_sum,
 )
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, shown
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, delayed_sum, grad_g, r, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step
 
 sigma = symbol("sigma", r"\sigma", nonnegative=True)
 gap = symbol("abs_1_L_alpha", r"{|1-L\alpha|}", nonnegative=True)

@@ -10,11 +10,11 @@ from cflag_theory.claims.c_flag.local_steps.ours.worst_path import compared
 from cflag_theory.claims.c_flag.vectors import TABLE, b, client, tau
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setting
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setting, shown
 from cflag_theory.claims.engine.notation import L, beta, components, grad_g, j, k, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Largest, index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, by_induction, shown
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, by_induction
 
 n = symbol("n_components", "n", positive=True, integer=True)
 s = symbol("s", "s", nonnegative=True, integer=True)

@@ -16,11 +16,11 @@ from cflag_theory.claims.c_flag.local_steps.delayed import drift_by_path, errors
 from cflag_theory.claims.c_flag.local_steps.drift import MAJORANTS, d, drift, error, majorant, table
 from cflag_theory.claims.c_flag.vectors import TABLE, b, client, tau
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, shown
 from cflag_theory.claims.engine.notation import L, beta, components, grad_g, j, k, sequence, symbol
 from cflag_theory.claims.engine.operators import Largest
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, Use, shown
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step, Use
 
 line = sp.Function("line", nonnegative=True)
 y = sequence("y", r"y_{@}", lambda k: line(client, k))

@@ -18,11 +18,11 @@ from cflag_theory.claims.c_flag.local_steps.sums import (
 )
 from cflag_theory.claims.c_flag.vectors import client, delayed, ell, grad_client, tau, x_local
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Part, Statement, shown
 from cflag_theory.claims.engine.notation import E, L, clients, components, grad_g, i, j, k, sequence, symbol, x_t
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step, deduced
 from cflag_theory.claims.engine.terms import norm
 
 

@@ -23,11 +23,11 @@ from cflag_theory.claims.c_flag.local_steps.ours.worst_order import (
 from cflag_theory.claims.c_flag.vectors import client
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, shown
 from cflag_theory.claims.engine.notation import L, beta, grad_g, k, sequence, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, shown
+from cflag_theory.claims.engine.steps import Induction, Obligation
 
 j = symbol("j", "j", nonnegative=True, integer=True)
 rest_turns = sequence("rest_turns", r"r^{\circ}_{@}", lambda k: sum_over(q, n - 1)(d_turns(turn(k, q + 1))) / n)

@@ -17,7 +17,7 @@ from cflag_theory.claims.c_flag.past_task.runs import (
 )
 from cflag_theory.claims.c_flag.vectors import ROUND
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, shown
 from cflag_theory.claims.engine.notation import (
     L,
     alpha,
@@ -40,7 +40,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.notation import omega as any_draw
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, shown
+from cflag_theory.claims.engine.steps import Obligation
 from cflag_theory.claims.engine.terms import norm2
 
 omega = symbol("gradient_gap", r"\omega", nonnegative=True)

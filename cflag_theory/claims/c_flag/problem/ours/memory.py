@@ -36,11 +36,11 @@ from cflag_theory.claims.c_flag.problem.objective import (
 )
 from cflag_theory.claims.c_flag.vectors import client
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, shown
 from cflag_theory.claims.engine.notation import bias2, clients, grad_f, grad_f2, i, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Use, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, Use
 from cflag_theory.claims.engine.terms import norm, norm2
 
 # (3): the client's share of past data, what the shares leave over, and f and g weighted by amounts of data.

@@ -9,10 +9,10 @@ import sympy as sp
 from cflag_theory.claims.c_flag.union.iterates import LOCAL_STEPS, ROUNDS, T, grad_h, h, least, s, union
 from cflag_theory.claims.c_flag.union.surrogate import SUMMED, over_rounds, round_steps, small_steps
 from cflag_theory.claims.c_flag.union.tracking import KEPT, WITHIN, deviation, second_order
-from cflag_theory.claims.engine.claim import Claim, Fact, Part
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, shown
 from cflag_theory.claims.engine.notation import E, L, beta, t
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, shown
+from cflag_theory.claims.engine.steps import Obligation
 
 CONSTANT = sp.Rational(18, 5)
 STEP = Fact("beta", equal(beta, 1 / (2 * L * E)), "beta = 1/(2 L E).")

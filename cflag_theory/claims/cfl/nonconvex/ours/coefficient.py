@@ -9,10 +9,10 @@ from cflag_theory.claims.cfl.nonconvex.local_drift import c_B
 from cflag_theory.claims.cfl.nonconvex.progress import JENSEN, coefficient, constant_term, earlier, earlier2, q, q_best
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, eta
 from cflag_theory.claims.engine.algebra import slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, shown
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, shown
+from cflag_theory.claims.engine.steps import Obligation
 
 bend = symbol("nc_bend", "C", nonnegative=True)
 x = symbol("nc_step_share", "x", nonnegative=True)

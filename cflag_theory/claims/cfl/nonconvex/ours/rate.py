@@ -18,11 +18,11 @@ from cflag_theory.claims.cfl.symbols import D2, G2, R2, K, N, eta, eta_l, sigma2
 from cflag_theory.claims.cfl.vectors import averaged, draw, w
 from cflag_theory.claims.cfl.vectors import over_past as E
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setting
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, setting, shown
 from cflag_theory.claims.engine.notation import L, sequence, symbol, unfold
 from cflag_theory.claims.engine.operators import Operator, index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, Step, Use, by_induction, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, Step, Use, by_induction
 from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
 # By round: grad f, the iterates, errors and noises of clients and steps, and the means u and v of gradients and noises.

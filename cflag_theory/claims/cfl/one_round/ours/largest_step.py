@@ -5,10 +5,9 @@ from __future__ import annotations
 from cflag_theory.claims.cfl.one_round.progress import c_B
 from cflag_theory.claims.cfl.one_round.thresholds import LEFT, QUOTIENT
 from cflag_theory.claims.cfl.symbols import eta
-from cflag_theory.claims.engine.claim import Claim, Fact, Part
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, shown
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.claims.engine.relation import at_most, below
-from cflag_theory.claims.engine.steps import shown
 
 
 def cfl_step() -> Claim:

@@ -48,10 +48,10 @@ from cflag_theory.claims.cfl.vectors import (
 )
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import slack
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, shown
 from cflag_theory.claims.engine.notation import L, k, symbol, unfold
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, Proof, Step, shown
+from cflag_theory.claims.engine.steps import Obligation, Proof, Step
 from cflag_theory.claims.engine.terms import dot, norm, norm2
 
 mean_at_start = clients(at_start)

@@ -26,10 +26,10 @@ from cflag_theory.claims.cfl.symbols import mu as convexity
 from cflag_theory.claims.cfl.vectors import draw
 from cflag_theory.claims.cfl.vectors import over_past as expectation
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, shown
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, by_induction, shown
+from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, by_induction
 
 s = symbol("delay", "s", positive=True)
 M = symbol("M_decay", "M", nonnegative=True)

@@ -28,11 +28,11 @@ from cflag_theory.claims.cfl.techniques.norms import tau as count
 from cflag_theory.claims.cfl.techniques.summation import WEIGHTS, Phi, W, d, mu, omega, powers, q, total
 from cflag_theory.claims.cfl.vectors import averaged, client, delta, draw, f, i, over_past, point, tau, xi
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, shown
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.operators import mean_over
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Instance, by_induction, shown
+from cflag_theory.claims.engine.steps import Instance, by_induction
 from cflag_theory.claims.engine.terms import norm, norm2, vector
 
 # Lemma A.1 with what a round leaves besides progress, in (23) c_1^t eta + c_2^t eta^2 + phi_t.

@@ -28,10 +28,10 @@ from cflag_theory.claims.cfl.weights.correlated import (
     value,
 )
 from cflag_theory.claims.engine.algebra import residual
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, shown
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step, shown
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Step
 
 #: t - 2.
 m = further + 1

@@ -28,10 +28,10 @@ from cflag_theory.claims.cfl.vectors import w_0 as first_point
 from cflag_theory.claims.cfl.weights.independent import APART, SUM, past, past2, v
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack, square
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, shown
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, shown
+from cflag_theory.claims.engine.steps import Induction, Obligation, Proof
 from cflag_theory.claims.engine.terms import norm, norm2
 
 R = symbol("R", "R", nonnegative=True)
