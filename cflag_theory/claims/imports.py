@@ -51,7 +51,7 @@ def faults(subject: Claim, lookup: Callable[[str], Claim] = claim) -> dict[tuple
 
 
 def _facts(statement: Statement | None) -> tuple[Fact, ...]:
-    return () if statement is None else (*statement.hypotheses, *statement.definitions)
+    return () if statement is None else statement.facts
 
 
 def _behind(start: Place, of: Callable[[Place], Statement | None]) -> set[Place]:

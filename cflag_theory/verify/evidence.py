@@ -104,7 +104,7 @@ def refute(part: Part, imports: Faults = MappingProxyType({})) -> list[Evidence]
     if part.refutation is None:
         return []
     result = _examined(part.refutation, imports.get((part.key, "refutation"), ()))
-    facts = [fact.relation for fact in (*part.refutation.hypotheses, *part.refutation.definitions)]
+    facts = [fact.relation for fact in part.refutation.facts]
     if algebra.follows(at_most(1, 0), facts):
         result = replace(result, accepted=False, faults=("its hypotheses contradict each other",))
     elif part.printed.relation is not None and algebra.follows(part.refutation.relation or at_most(1, 0), ()):
@@ -133,8 +133,8 @@ def _apart(part: Part) -> str | None:
     assert part.refutation is not None
     assert part.refutation.relation is not None
     never, family = at_most(1, 0), dict(part.family)
-    facts = [fact.relation for fact in (*part.refutation.hypotheses, *part.refutation.definitions)]
-    assumed = {f.name: f.relation.subs(family) for f in (*part.printed.hypotheses, *part.printed.definitions)}
+    facts = [fact.relation for fact in part.refutation.facts]
+    assumed = {f.name: f.relation.subs(family) for f in part.printed.facts}
     relations = [part.refutation.relation, *facts, *assumed.values()]
     symbols = set().union(*(one.slack.free_symbols for one in relations))
     facts += [at_most(1, symbol) for symbol in symbols if symbol.is_integer and symbol.is_positive]
@@ -216,9 +216,7 @@ def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
 
 def numbers_alone(statement: Statement) -> bool:
     """Whether no symbol of a statement stands for something made of vectors, or is a member of a sequence."""
-    facts = (fact.relation for fact in (*statement.hypotheses, *statement.definitions))
-    relations = [one for one in (statement.relation, *facts) if one is not None]
-    sides = [unfold(side) for one in relations for side in (one.left, one.right)]
+    sides = [unfold(side) for one in statement.relations for side in (one.left, one.right)]
     return not any(str(term.func) != "ln" for side in sides for term in side.atoms(Term, AppliedUndef))
 
 

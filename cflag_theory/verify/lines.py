@@ -21,7 +21,7 @@ from cflag_theory.claims.engine.examiner import Line
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Largest, Least, Total
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.steps import Obligation, Use
+from cflag_theory.claims.engine.steps import Obligation, Step, Use
 from cflag_theory.claims.engine.terms import Dot, Function, Named, Norm, Term, norm2, parts
 from cflag_theory.claims.engine.transcript import transcript
 from cflag_theory.verify.evidence import Point, applies
@@ -40,6 +40,14 @@ class Evaluated:
     line: Line
     cases: int
     faults: tuple[str, ...]
+
+
+def running_index(step: Step) -> sp.Symbol | None:
+    """The index for every value of which a rule needs what it is given; None for steps that need it at one."""
+    if not (isinstance(step, Use) and step.rule in RUNNING):
+        return None
+    first = step.terms[0]
+    return getattr(first, "index", getattr(first, "bound", first))
 
 
 def evaluate_lines(statement: Statement, points: Iterable[Point]) -> list[Evaluated]:
@@ -246,10 +254,9 @@ class _Place:
 
     def given(self, line: Line, relation: Relation, where: Indices) -> bool:
         """Whether what a line is given holds; for a rule that uses it at every value of an index, at all known ones."""
-        if not (isinstance(line.step, Use) and line.step.rule in RUNNING):
+        running = running_index(line.step)
+        if running is None:
             return self.truth(relation, where) is True
-        first = line.step.terms[0]
-        running = getattr(first, "index", getattr(first, "bound", first))
         said = [self.truth(relation, {**where, running: value}) for value in self.members]
         return True in said and False not in said
 

@@ -74,8 +74,8 @@ def test_a_claim_is_complete(id):
             assert part.sharp.factor >= 1
         for statement in statements(part):
             assert statement.words.strip()
-            assert all(fact.words.strip() for fact in (*statement.hypotheses, *statement.definitions))
-            names = [fact.name for fact in (*statement.hypotheses, *statement.definitions)]
+            assert all(fact.words.strip() for fact in statement.facts)
+            names = [fact.name for fact in statement.facts]
             assert len(names) == len(set(names))
     assert claim(id) is subject
 

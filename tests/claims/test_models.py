@@ -16,10 +16,9 @@ from cflag_theory.claims.engine.steps import Obligation, Use
 from cflag_theory.claims.engine.terms import function, norm, norm2, vector
 from cflag_theory.claims.engine.transcript import transcript
 from cflag_theory.claims.ledger import LEDGER, claim
+from cflag_theory.verify.lines import running_index
 
 SEEDS = range(3)
-#: Rules that need what they are given for every value of an index, that of their first term.
-RUNNING = ("mean of bounds", "maximum of bounds", "at one value", "monotone sequence")
 
 
 def proved():
@@ -37,10 +36,8 @@ PROVED = proved()
 
 def checked(line, model):
     """Whether the step concludes rightly in the model; None where what it is given does not hold there."""
-    running = ()
-    if isinstance(line.step, Use) and line.step.rule in RUNNING:
-        first = line.step.terms[0]
-        running = (getattr(first, "index", getattr(first, "bound", first)),)
+    index = running_index(line.step)
+    running = () if index is None else (index,)
     try:
         if not all(model.holds_for_every(known, running) for known in line.given):
             return None

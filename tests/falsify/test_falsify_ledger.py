@@ -301,7 +301,7 @@ def test_every_realisation_belongs_to_a_row_and_names_its_symbols():
         known = statements(parts[part])
         chosen = [known[role] for role in made.only if role in known and on in ("", role)]
         assert chosen, key
-        facts = [fact.relation for one in chosen for fact in (*one.hypotheses, *one.definitions) if fact.relation]
+        facts = [fact.relation for one in chosen for fact in one.facts if fact.relation]
         relations = [one.relation for one in chosen] + facts
         named[made.equations] |= {s.name for r in relations for side in (r.left, r.right) for s in side.free_symbols}
     for equations, used in named.items():

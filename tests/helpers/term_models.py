@@ -38,7 +38,7 @@ class Model:
     def __init__(self, seed, statement=None):
         self.seed = seed
         self.kept = {}
-        facts = (*statement.hypotheses, *statement.definitions) if statement else ()
+        facts = statement.facts if statement else ()
         said = [fact.relation for fact in facts if fact.relation.op == "=="]
         said = [(unfold(one.left), unfold(one.right)) for one in said]
         self.equations = [(one.relation.left, one.relation.right) for one in SETTING.values()] + said

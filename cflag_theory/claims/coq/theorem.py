@@ -79,7 +79,7 @@ class Writer(Collector):
         self.properties: dict[str, tuple[Function, str]] = {}
         self.settings: dict[str, Shown] = {}
         self.shown: dict[str, Shown] = {}
-        for number, fact in enumerate((*statement.hypotheses, *statement.definitions)):
+        for number, fact in enumerate(statement.facts):
             self.shown[fact.name] = self._fact(f"H_{number}", fact.name)
 
     def _fact(self, word: str, name: str) -> Shown:
@@ -253,7 +253,7 @@ class Writer(Collector):
         said = [self.text.relation(r) for r in conclusion.ranges] + [
             self.text.relation(uses.unfolded(self.statement.relation))
         ]
-        named = [fact.name for fact in (*self.statement.hypotheses, *self.statement.definitions)]
+        named = [fact.name for fact in self.statement.facts]
         stated = [*(self.shown[name] for name in named), *self.settings.values()]
         facts = {shown.word: self.quantified(shown) for shown in stated}
         for f in tuple(self.text.functions.values()):

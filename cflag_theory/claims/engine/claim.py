@@ -145,6 +145,17 @@ class Statement:
     proof: Proof | None = None
     definitions: tuple[Fact, ...] = ()
 
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """Hypotheses, then definitions."""
+        return (*self.hypotheses, *self.definitions)
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """The relation, where there is one, and those of the facts."""
+        own = () if self.relation is None else (self.relation,)
+        return (*own, *(fact.relation for fact in self.facts))
+
 
 @dataclass(frozen=True)
 class Repair:

@@ -40,7 +40,7 @@ def transcript(statement: Statement) -> list[Line]:
 def settings(statement: Statement) -> tuple[Fact, ...]:
     """The equations of the algorithm, and the ranges of its indices, that a statement's proof uses."""
     steps = statement.proof.steps if statement.proof else ()
-    own = {fact.name for fact in (*statement.hypotheses, *statement.definitions)}
+    own = {fact.name for fact in statement.facts}
     names = dict.fromkeys(name for step in steps for name in names_used(step) if name in SETTING and name not in own)
     return tuple(SETTING[name] for name in names)
 

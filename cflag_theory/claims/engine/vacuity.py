@@ -36,7 +36,7 @@ class Facts:
     def __init__(self, statement: Statement) -> None:
         atoms = Atoms()
         self.slacks: list[tuple[sp.Expr, str]] = []
-        for fact in (*statement.hypotheses, *statement.definitions):
+        for fact in statement.facts:
             left, right = unfold(fact.relation.left), unfold(fact.relation.right)
             if not is_vector(left) and not is_vector(right):
                 self.slacks.append((atoms(right - left), fact.relation.op))

@@ -124,9 +124,7 @@ def _source(id: str, key: str, on: str, statement: Statement) -> Source:
 
 def _standing(statement: Statement) -> list[Relation]:
     """What the papers say of a symbol wherever they use it, so that no row repeats it."""
-    facts = (*statement.hypotheses, *statement.definitions)
-    relations = [statement.relation, *(fact.relation for fact in facts)]
-    named = {s.name: s for r in relations if r is not None for s in r.slack.atoms(sp.Symbol)}
+    named = {s.name: s for r in statement.relations for s in r.slack.atoms(sp.Symbol)}
     found = [Relation(sp.S.One, "<=", named[name]) for name in _AT_LEAST_ONE if name in named]
     found += [Relation(named[name], "<=", sp.S.One) for name in _AT_MOST_ONE if name in named]
     if {"alpha", "L"} <= named.keys():
@@ -138,8 +136,7 @@ def _standing(statement: Statement) -> list[Relation]:
 
 def _in_numbers(statement: Statement) -> Statement:
     """The statement with symbols replaced that are formulas in other numbers, or first members of its sequences."""
-    facts = (*statement.hypotheses, *statement.definitions)
-    sides = [side for r in (statement.relation, *(fact.relation for fact in facts)) if r for side in (r.left, r.right)]
+    sides = [side for r in statement.relations for side in (r.left, r.right)]
     terms = {term for side in sides for term in side.atoms(AppliedUndef) if len(term.args) == 1}
     first = {unfold(term.func(0)): term.func(0) for term in terms}
     meanings = {symbol: unfold(symbol) for side in sides for symbol in side.atoms(sp.Symbol)}
@@ -164,10 +161,11 @@ def undrawn(id: str, key: str, on: str, statement: Statement) -> str:
     name = f"{id}.{key} ({on})"
     if statement.relation is None:
         return f"{name} is no relation between numbers: its check decides it, see cflag show {id}"
-    facts = (*statement.hypotheses, *statement.definitions)
-    relations = [statement.relation, *(fact.relation for fact in facts)]
     if any(
-        str(term.func) == "ln" for r in relations for side in (r.left, r.right) for term in side.atoms(AppliedUndef)
+        str(term.func) == "ln"
+        for r in statement.relations
+        for side in (r.left, r.right)
+        for term in side.atoms(AppliedUndef)
     ):
         return f"{name} holds logarithms of its index, for which no small instances are drawn; see cflag show {id}"
     chosen = f"{id}.{key}" in _CHOSEN or _numbers_only(statement)
@@ -183,10 +181,11 @@ def _numbers_only(statement: Statement) -> bool:
     """Whether a proof uses nothing but numbers: no symbol's vectors tie it to others, and no rule is about vectors."""
     if statement.proof is None or statement.relation is None:
         return False
-    facts = (*statement.hypotheses, *statement.definitions)
-    relations = [statement.relation, *(fact.relation for fact in facts)]
     terms = {
-        term for one in relations for side in (one.left, one.right) for term in side.atoms(sp.Symbol, AppliedUndef)
+        term
+        for one in statement.relations
+        for side in (one.left, one.right)
+        for term in side.atoms(sp.Symbol, AppliedUndef)
     }
     made_of = [unfold(term).atoms(*Atom) for term in terms]
     if sum(map(len, made_of)) > len(set().union(*made_of)):

@@ -60,9 +60,7 @@ class Realisation:
 
     def relations(self, statement: Statement) -> tuple[list[Relation], dict[str, Span]]:
         """The equations over the statement's symbols, and a span for every underlying number."""
-        facts = (*statement.hypotheses, *statement.definitions)
-        relations = [statement.relation, *(fact.relation for fact in facts)]
-        named = {s.name: s for r in relations if r is not None for s in r.slack.atoms(sp.Symbol)}
+        named = {s.name: s for r in statement.relations for s in r.slack.atoms(sp.Symbol)}
         pairs = [equation.split("=") for equation in self.equations.split(";")]
         inside = {word: sp.Symbol(word, real=True) for word in _words(self.equations) if word not in named}
         table = {**inside, **named, "Abs": sp.Abs, "Max": sp.Max, "Min": sp.Min}
@@ -359,5 +357,4 @@ ROWS: Mapping[str, Realisation] = {
 
 def sequences(statement: Statement) -> bool:
     """Whether a statement speaks of members of sequences."""
-    relations = [statement.relation, *(fact.relation for fact in (*statement.hypotheses, *statement.definitions))]
-    return any(r is not None and r.slack.has(AppliedUndef) for r in relations)
+    return any(r.slack.has(AppliedUndef) for r in statement.relations)

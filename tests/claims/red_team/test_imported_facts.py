@@ -166,7 +166,7 @@ def _facts():
     for id in LEDGER:
         for part in claim(id).parts:
             for on, statement in {**roles(part), "refutation": part.refutation}.items():
-                for one in () if statement is None else (*statement.hypotheses, *statement.definitions):
+                for one in () if statement is None else statement.facts:
                     yield id, part.key, on, one
 
 
