@@ -19,8 +19,19 @@ MEANINGS = {
     "loose": "true as printed, and a sharper constant is proved",
     "open": "not decided",
     "typo": "false as printed; an evident local repair is named and proved",
-    "needs-hypothesis": "false as printed; true under one named extra hypothesis",
+    "needs-hypothesis": "false as printed; true under named hypotheses that the algorithm can satisfy",
     "false": "false as printed, and no such repair is proved",
+}
+#: What a claim of ours is when it holds: nobody else printed it.
+OURS = "proved; a statement of ours, not of a paper"
+#: What is found of an assumption or a question, by what the same evidence would say of a claim.
+ANSWERS = {
+    "holds": "always so",
+    "loose": "always so",
+    "open": "not decided",
+    "typo": "not always so; the condition is proved",
+    "needs-hypothesis": "not always so; a condition is proved",
+    "false": "not always so",
 }
 #: From mildest to gravest; a row takes the gravest verdict of its parts. A part that is false as printed makes the
 #: row false as printed whatever another part still leaves open.
@@ -69,21 +80,45 @@ class Evidence:
 
 @dataclass(frozen=True)
 class PartVerdict:
-    """The verdict on one part, with whether its sharper constant is proved."""
+    """What is decided on one part, with its kind and whether its sharper constant is proved.
+
+    `verdict` is read as a verdict of a claim; of an assumption or a question it leads to the answer, see `ANSWERS`.
+    """
 
     key: str
     verdict: str
     sharp_proved: bool
+    kind: str = "claim"
+
+    @property
+    def label(self) -> str:
+        """What people read: the verdict of a claim, the kind of anything else."""
+        return self.verdict if self.kind == "claim" else self.kind
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim with its verdict and everything that led to it; shows itself as a table row, text or JSON."""
+    """A claim with its verdict and everything that led to it.
+
+    `verdict` is the gravest of the parts that are claims; of a row without any it is the kind of its first part.
+    """
 
     claim: Claim
     verdict: str
     parts: tuple[PartVerdict, ...]
     evidence: tuple[Evidence, ...]
+
+    @property
+    def is_claim(self) -> bool:
+        """Whether the row has a verdict, and counts."""
+        return self.verdict in MEANINGS
+
+    @property
+    def meaning(self) -> str:
+        """One line for people: what the verdict means, or what was found of an assumption or a question."""
+        if not self.is_claim:
+            return "; ".join(dict.fromkeys(ANSWERS[part.verdict] for part in self.parts))
+        return OURS if self.claim.paper == "ours" and self.verdict == "holds" else MEANINGS[self.verdict]
 
     @property
     def counterexample(self) -> Evidence | None:
@@ -149,8 +184,9 @@ class Verdict:
                 }
                 for part in self.claim.parts
             ],
-            "verdict": self.verdict,
-            "parts": {part.key: part.verdict for part in self.parts},
+            "kind": "claim" if self.is_claim else self.verdict,
+            "verdict": self.verdict if self.is_claim else None,
+            "parts": {part.key: part.label for part in self.parts},
             "evidence": [item.to_json() for item in self.evidence],
             "sharp": list(self.sharp),
             "repair": list(self.repairs),
@@ -169,7 +205,8 @@ def decide(claim: Claim, evidence: Sequence[Evidence]) -> Verdict:
         If a statement was both proved and refuted, by an exact instance or along a run.
     """
     parts = tuple(_decide_part(claim, part, evidence) for part in claim.parts)
-    gravest = max((part.verdict for part in parts), key=GRAVITY.index)
+    verdicts = [part.verdict for part in parts if part.kind == "claim"]
+    gravest = max(verdicts, key=GRAVITY.index) if verdicts else parts[0].kind
     return Verdict(claim, gravest, parts, tuple(evidence))
 
 
@@ -196,7 +233,7 @@ def _decide_part(claim: Claim, part: Part, evidence: Sequence[Evidence]) -> Part
     )
     if holds:
         tighter = sharp and part.sharp is not None and part.sharp.factor > 1
-        return PartVerdict(part.key, "loose" if tighter else "holds", sharp)
+        return PartVerdict(part.key, "loose" if tighter else "holds", sharp, part.kind)
     if refuted:
-        return PartVerdict(part.key, part.repair.kind if part.repair and mended else "false", sharp)
-    return PartVerdict(part.key, "open", sharp)
+        return PartVerdict(part.key, part.repair.kind if part.repair and mended else "false", sharp, part.kind)
+    return PartVerdict(part.key, "open", sharp, part.kind)

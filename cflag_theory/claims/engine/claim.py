@@ -186,9 +186,17 @@ FOR_NO_CONSTANT = "the statement chooses a constant first, and the family leaves
 A_LIMIT = "the statement is about a limit"
 
 
+#: What a part is. A claim of a paper, or a theorem of ours, has a verdict. An assumption, which a paper makes, and a
+#: question, which neither paper answers, have findings and no verdict.
+KINDS = ("claim", "assumption", "question")
+
+
 @dataclass(frozen=True)
 class Part:
     """One of the statements of a claim: as printed, and what replaces it if that fails.
+
+    `kind` is one of `KINDS`. `reading` names the reading of the printed words that a part decides, where a fair reader
+    may take another, which is a part of its own.
 
     `refutation` is a proved statement about an explicit instance that contradicts the printed one, such as a closed
     form of the iterates for a statement about a limit; its words say why it does. The examiner's engines must see the
@@ -203,6 +211,12 @@ class Part:
     refutation: Statement | None = None
     family: tuple[tuple[sp.Expr, sp.Expr], ...] = ()
     unseen: str = ""
+    kind: str = "claim"
+    reading: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"a part is a {' or a '.join(KINDS)}, and no {self.kind!r}")
 
 
 def statements(part: Part) -> dict[str, Statement]:
