@@ -139,7 +139,7 @@ def show(
     seed: SeedOption = 0,
     format: FormatOption = Format.table,
 ) -> None:
-    """One claim: source, statement, hypotheses, evidence, counterexample and its replay."""
+    """One claim: what is printed, the verdict of every part, counterexamples whole, proofs, and who checked what."""
     from cflag_theory.verify.check import verify
 
     theorems = read_theory(prover, [claim])
@@ -147,7 +147,7 @@ def show(
     if format is Format.json:
         print_json(verdict.to_json())
         return
-    from cflag_theory.cli.tables import claims as tables
+    from cflag_theory.cli.tables import show as tables
 
     if replay:
         tables.replay(verdict)

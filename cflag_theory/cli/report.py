@@ -19,11 +19,14 @@ from cflag_theory.claims.engine.rules import RULES
 from cflag_theory.claims.engine.steps import Instance, Obligation, Use
 from cflag_theory.claims.engine.transcript import Inference, asked, settings, transcript
 from cflag_theory.claims.ledger import PREAMBLE
+from cflag_theory.claims.printed import of_part
+from cflag_theory.cli.tables.claims import counts
+from cflag_theory.cli.tables.show import checked, counterexample, letters, quotation
 from cflag_theory.errors import OutputError
 from cflag_theory.files import check_writable, whole_set
 from cflag_theory.studies.rates.statistics import FIT_RULE
 from cflag_theory.verify.coq import census
-from cflag_theory.verify.verdict import GRAVITY, MEANINGS, Verdict
+from cflag_theory.verify.verdict import ANSWERS, MEANINGS, Verdict
 
 
 def write_report(
@@ -187,11 +190,12 @@ def _page(
     environment.filters["mathml"] = lambda relation: convert(relation.latex, display="block")
     environment.filters["derivation"] = derivation
     environment.filters["settings"] = settings
+    environment.filters["printed"] = lambda part, id: of_part(id, part.key)
+    environment.filters["quotation"] = quotation
+    environment.filters["counterexample"] = counterexample
+    environment.filters["checked"] = checked
+    environment.filters["letters"] = letters
     papers = list(dict.fromkeys(v.claim.paper for v in verdicts))
-    counts = {
-        paper: {name: sum(v.claim.paper == paper and v.verdict == name for v in verdicts) for name in GRAVITY}
-        for paper in papers
-    }
     pictures = [
         (title, text, "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode("ascii"))
         for title, text, path in figures
@@ -200,8 +204,9 @@ def _page(
         verdicts=verdicts,
         # A report on some claims has no links to the others.
         shown={verdict.claim.id for verdict in verdicts},
-        counts=counts,
+        counts=counts(verdicts),
         meanings=MEANINGS,
+        answers=ANSWERS,
         preamble=PREAMBLE,
         census=census(verdicts),
         papers=papers,

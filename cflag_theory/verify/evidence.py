@@ -15,7 +15,8 @@ from sympy.core.function import AppliedUndef
 from cflag_theory.claims.engine import algebra
 from cflag_theory.claims.engine.claim import Part, Statement, statements
 from cflag_theory.claims.engine.examiner import Examination, examine
-from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.notation import to_latex, unfold
+from cflag_theory.claims.engine.plain import plain
 from cflag_theory.claims.engine.relation import Relation, at_most, consistent
 from cflag_theory.claims.engine.terms import Term
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence
@@ -195,6 +196,7 @@ def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
             instance: dict[str, Any] = {
                 "instance": list(against.lines),
                 "values": {str(key): str(value) for key, value in against.values.items()},
+                "shown": [f"{plain(to_latex(key))} = {value}" for key, value in _own_values(statement, against)],
                 "left": _number(left),
                 "right": _number(right),
                 "numbers_alone": numbers_alone(statement),
@@ -212,6 +214,17 @@ def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
                 summary = f"{len(valid)} exact instances agree; the largest left/right is {closest:.6g}."
             found.append(Evidence("property", part.key, on, SUPPORTS, summary, data))
     return found
+
+
+def _own_values(statement: Statement, point: Point) -> list[tuple[sp.Expr, Any]]:
+    """The values of a point that a statement and its facts name."""
+    named = {
+        term
+        for one in statement.relations
+        for side in (one.left, one.right)
+        for term in side.atoms(sp.Symbol, AppliedUndef)
+    }
+    return [(key, value) for key, value in point.values.items() if key in named]
 
 
 def numbers_alone(statement: Statement) -> bool:

@@ -165,35 +165,6 @@ def test_verify_writes_the_report(cflag, tmp_path, monkeypatch):
     assert (target / "rate.png").exists()
 
 
-def test_show(cflag):
-    code, out, err = cflag("show", "cflag.lemma1")
-    assert (code, err) == (0, "")
-    flat = " ".join(out.split())
-    for words in ("needs-hypothesis", "as printed", "repair (typo)", "sharp", "counterexample", "--replay", "notes"):
-        assert words in flat
-
-
-def test_show_as_json(cflag, verdicts):
-    _, out, _ = cflag("show", "cflag.eq177", "--format", "json")
-    assert json.loads(out) == verdicts["cflag.eq177"].to_json()
-
-
-def test_show_replays_the_counterexample(cflag, verdicts):
-    code, out, err = cflag("show", "cflag.eq177", "--replay")
-    assert (code, err) == (0, "")
-    found = verdicts["cflag.eq177"].counterexample
-    flat = " ".join(out.split())
-    assert found.summary in flat
-    for name, value in found.data["values"].items():
-        assert f"{name} = {value}" in flat
-
-
-def test_show_replay_of_what_holds(cflag):
-    code, out, _ = cflag("show", "cflag.eq65", "--replay")
-    assert code == 0
-    assert "cflag.eq65 is holds: there is no counterexample to replay" in " ".join(out.split())
-
-
 # rate, stepsize, simulate
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 import sympy as sp
@@ -10,7 +11,7 @@ import sympy as sp
 from cflag_theory.claims.engine.claim import Claim, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.relation import at_most
 from cflag_theory.errors import CflagError, InconsistentEvidence
-from cflag_theory.verify.verdict import GRAVITY, MEANINGS, PROVING, REFUTING, Evidence, decide
+from cflag_theory.verify.verdict import GRAVITY, MEANINGS, OURS, PROVING, REFUTING, Evidence, decide
 
 x = sp.Symbol("x", real=True)
 SAID = Statement("x <= 2.", at_most(x, 2), ())
@@ -168,3 +169,27 @@ def test_json_has_the_promised_keys_and_plain_values():
     assert shown["counterexample"] == BROKEN.to_json()
     assert shown["repair"] == ["mend 1"]
     assert shown["statement"][0]["latex"] == r"x \le 2"
+
+
+@pytest.mark.parametrize("kind", ["assumption", "question"])
+def test_what_is_no_claim_has_findings_and_no_verdict(kind):
+    asked = replace(part(), kind=kind)
+    found = decide(claim_with(asked), [BROKEN])
+    assert (found.verdict, found.is_claim, found.parts[0].label) == (kind, False, kind)
+    assert found.meaning == "not always so"
+    text = found.to_json()
+    assert (text["kind"], text["verdict"], text["parts"]) == (kind, None, {"1": kind})
+    # Beside a claim it does not count, however grave.
+    refuted = evidence("counterexample", "refutes", key="2")
+    both = decide(claim_with(part("1"), replace(asked, key="2")), [*PROOF, refuted])
+    assert (both.verdict, both.to_json()["kind"]) == ("holds", "claim")
+
+
+def test_a_part_is_of_a_known_kind():
+    with pytest.raises(ValueError, match="'guess': use claim, assumption, question"):
+        replace(part(), kind="guess")
+
+
+def test_what_is_ours_was_printed_by_nobody_else():
+    assert decide(claim_with(part()), PROOF).meaning == OURS
+    assert decide(replace(claim_with(part()), id="cfl.toy"), PROOF).meaning == MEANINGS["holds"]

@@ -216,7 +216,7 @@ class Part:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(f"a part is a {' or a '.join(KINDS)}, and no {self.kind!r}")
+            raise ValueError(f"the kind of a part is {self.kind!r}: use {', '.join(KINDS)}")
 
 
 def statements(part: Part) -> dict[str, Statement]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -105,8 +106,23 @@ def to_latex(expr: sp.Expr) -> str:
         placeholder: _SEQUENCES[str(term.func)].replace("@", to_latex(term.args[0]))
         for term, placeholder in terms.items()
     }
-    text: str = sp.latex(expr.xreplace(terms), symbol_names={**_LATEX, **printed}, order="none")
+    names = {**_LATEX, **printed}
+    if not (expr.is_Symbol or expr in terms):
+        names = {term: f"({latex})" if _is_sum(latex) else latex for term, latex in names.items()}
+    text: str = sp.latex(expr.xreplace(terms), symbol_names=names, order="none")
     return text
+
+
+@cache
+def _is_sum(latex: str) -> bool:
+    """Whether a name is a sum or a difference outside of all brackets: in a product it needs a pair."""
+    bare = re.sub(r"\\\|.*?\\\||\|.*?\||\\langle.*?\\rangle|\^[+-]", "", latex)
+    depth = 0
+    for place, sign in enumerate(bare):
+        depth += (sign in "([{") - (sign in ")]}")
+        if depth == 0 and sign in "+-" and place:
+            return True
+    return False
 
 
 L = symbol("L", "L", positive=True)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.text import Text
 
-from cflag_theory.claims.engine.claim import Statement
-from cflag_theory.claims.engine.definitions import assumptions
-from cflag_theory.claims.engine.transcript import settings
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.kernels import Problem, Trace
 from cflag_theory.verify.coq import census
-from cflag_theory.verify.verdict import MEANINGS, Evidence, Verdict
+from cflag_theory.verify.verdict import GRAVITY, Verdict
 
-_COLOURS = {
+COLOURS = {
     "holds": "green",
     "loose": "cyan",
     "open": "white",
@@ -40,14 +36,15 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
         follows += [f"see {', '.join(verdict.instead)}"] if verdict.instead else []
         by_hand = dict.fromkeys(theorem["name"] for theorem in _theorems(verdict))
         follows += [f"checked by Coq: {', '.join(by_hand)}"] if by_hand else []
-        word = Text(verdict.verdict, style=_COLOURS[verdict.verdict])
-        rows.append((verdict.claim.id, verdict.claim.where, word, "\n".join(follows)))
+        rows.append((verdict.claim.id, verdict.claim.where, label(verdict), "\n".join(follows)))
     console = Page()
     console.table(("claim", "where", "verdict", "what follows"), rows)
-    for paper in dict.fromkeys(verdict.claim.paper for verdict in verdicts):
-        counts = Counter(verdict.verdict for verdict in verdicts if verdict.claim.paper == paper)
-        words = ", ".join(f"{counts[name]} {name}" for name in MEANINGS if counts[name])
-        console.say(f"{paper}: {words}")
+    for paper, found in counts(verdicts).items():
+        if any(found.values()):
+            console.say(f"{paper}: {', '.join(f'{count} {name}' for name, count in found.items() if count)}")
+    others = sum(not verdict.is_claim for verdict in verdicts)
+    if others:
+        console.say(f"{others} rows are assumptions or questions: they have findings and no verdict")
     asked = census(verdicts)
     if asked is not None:
         console.say(str(asked))
@@ -62,77 +59,26 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
             console.say(f"  axioms behind the headline theorems: {', '.join(axioms)}")
 
 
-def claim(verdict: Verdict) -> None:
-    """Everything about one claim."""
-    console = Page()
-    subject = verdict.claim
-    console.say(f"{subject.id}  {subject.paper}, {subject.where}: {subject.title}", style="bold")
-    word = Text(verdict.verdict, style=_COLOURS[verdict.verdict])
-    console.print(Text("verdict: ") + word + Text(f", {MEANINGS[verdict.verdict]}"))
-    for part, found in zip(subject.parts, verdict.parts, strict=True):
-        label = f"part {part.key} ({found.verdict}), as printed" if len(subject.parts) > 1 else "as printed"
-        _section(console, label, _statement(part.printed))
-        _hypotheses(console, part.printed)
-        if part.repair:
-            repaired = part.repair.statement
-            _section(console, f"repair ({part.repair.kind})", [part.repair.words, *_statement(repaired)])
-            _hypotheses(console, repaired)
-        if part.sharp:
-            _section(console, "sharp", _statement(part.sharp.statement))
-    rows = [(f"{e.part} {e.on}", e.kind, e.finding, _evidence(e)) for e in verdict.evidence]
-    console.print()
-    console.table(("on", "evidence", "finding", "summary"), rows)
-    for theorem in {theorem["name"]: theorem for theorem in _theorems(verdict)}.values():
-        axioms = [f"axioms: {', '.join(theorem['axioms'])}"] if theorem["axioms"] else []
-        _section(console, f"Coq, {theorem['name']}", [*theorem["statement"].splitlines(), *axioms])
-    if verdict.counterexample:
-        console.print()
-        console.say(f"replay: cflag show {subject.id} --replay")
-    _section(console, "notes", subject.notes)
+def label(verdict: Verdict, between: str = "\n") -> Text:
+    """The verdict, or the kind, of a row, and of each of its parts where they differ."""
+    text = Text(verdict.verdict, style=COLOURS.get(verdict.verdict, ""))
+    if len({part.label for part in verdict.parts}) > 1:
+        parts = [Text(f"{part.key} {part.label}", style=COLOURS.get(part.label, "")) for part in verdict.parts]
+        text += Text(between if between.isspace() else " (") + Text(between).join(parts)
+        text += Text("" if between.isspace() else ")")
+    return text
 
 
-def replay(verdict: Verdict) -> None:
-    """The counterexample alone, as it was just replayed."""
-    console = Page()
-    found = verdict.counterexample
-    if found is None:
-        console.say(f"{verdict.claim.id} is {verdict.verdict}: there is no counterexample to replay")
-        return
-    statement = next(part.printed for part in verdict.claim.parts if part.key == found.part)
-    _section(console, f"{verdict.claim.id}, part {found.part}, as printed", _statement(statement))
-    _section(console, "instance", found.data.get("instance", ()))
-    _section(console, "values", [f"{name} = {value}" for name, value in found.data.get("values", {}).items()])
-    _section(console, "result", [found.summary])
-
-
-def _hypotheses(console: Page, statement: Statement) -> None:
-    assumed = assumptions(statement)
-    _section(console, "under", [fact.told for fact in assumed])
-    where = [fact for fact in statement.definitions if fact not in assumed]
-    _section(console, "where", [f"{fact.told}  [{fact.relation}]" for fact in where])
-    _section(console, "setting", [fact.words for fact in settings(statement)])
-
-
-def _statement(statement: Statement) -> list[str]:
-    return [statement.words] if statement.relation is None else [statement.words, str(statement.relation)]
-
-
-def _section(console: Page, title: str, lines: Sequence[str]) -> None:
-    if lines:
-        console.print()
-        console.say(title, style="bold")
-        for line in lines:
-            console.say("  " + line)
+def counts(verdicts: Sequence[Verdict]) -> dict[str, dict[str, int]]:
+    """By paper, how many rows have each verdict; rows that are no claims count nowhere."""
+    return {
+        paper: {name: sum(v.claim.paper == paper and v.verdict == name for v in verdicts) for name in GRAVITY}
+        for paper in dict.fromkeys(v.claim.paper for v in verdicts)
+    }
 
 
 def _theorems(verdict: Verdict) -> list[dict[str, Any]]:
-    """The theorems by hand that Coq has accepted for a claim."""
     return [theorem for item in verdict.evidence for theorem in item.data.get("theorems", ())]
-
-
-def _evidence(item: Evidence) -> str:
-    rules = item.data.get("rules")
-    return item.summary + (f" Rules: {', '.join(rules)}." if rules else "")
 
 
 def trace_summary(problem: Problem, trace: Trace) -> dict[str, Any]:

@@ -1,0 +1,55 @@
+"""What the letters of a formula stand for, in the papers' words.
+
+`symbols.tsv` has one line a letter: the rows for which it holds ("cflag" and "cfl" for all rows on that paper, our own
+included), the letter as `plain` prints it, and its meaning. The most special line counts.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+_NAME = re.compile(r"(?!e\^)[^\W\d_]+[~']*(?:_(?:hat|bar|memory)(?![A-Za-z]))*(?:_(?:\{[^{}]*\}|[^\W_]+))?")
+_SUBSCRIPT = re.compile(r"_(?:\{.*|(?!hat$|bar$|memory$)[^\W_]+)$")
+#: Operators, which every reader knows, as the base e of an exponential.
+_KNOWN = frozenset(["grad", "sum", "max", "min", "sqrt", "ln", "exp", "sup", "ceil", "mean", "Var"])
+
+
+@cache
+def glossary() -> dict[tuple[str, str], str]:
+    """Meanings by row, or paper, and letter."""
+    lines = files(__package__).joinpath("symbols.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    rows = [line.split("\t") for line in lines]
+    return {(scope, letter): words for scopes, letter, words in rows for scope in scopes.split()}
+
+
+def letters(text: str) -> list[str]:
+    """The letters of a formula in plain text, each once, in the order in which they appear."""
+    return [name for name in dict.fromkeys(_NAME.findall(text)) if base(name) not in _KNOWN]
+
+
+def base(letter: str) -> str:
+    """A letter without its subscript."""
+    return _SUBSCRIPT.sub("", letter)
+
+
+def scope(id: str, letter: str) -> str | None:
+    """The row, or the paper, whose line gives the meaning of a letter; None without one."""
+    paper = "cfl" if id.startswith(("cfl.", "ours.cfl")) else "cflag"
+    return next((one for one in (id, paper) if {(one, letter), (one, base(letter))} & glossary().keys()), None)
+
+
+def meaning(id: str, letter: str) -> tuple[str, str] | None:
+    """The letter under which a row's glossary has this one, and what it stands for; None if it has not."""
+    found = scope(id, letter)
+    if found is None:
+        return None
+    name = letter if (found, letter) in glossary() else base(letter)
+    return name, glossary()[found, name]
+
+
+def explained(id: str, text: str) -> dict[str, str]:
+    """The letters of a row's formula with what they stand for."""
+    found = (meaning(id, letter) for letter in letters(text))
+    return dict(one for one in found if one is not None)

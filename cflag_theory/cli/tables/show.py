@@ -1,0 +1,175 @@
+"""One decided claim, whole, for a reader who knows the papers and not the code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.text import Text
+
+from cflag_theory.claims.engine.claim import Part, Statement, statements
+from cflag_theory.claims.engine.definitions import assumptions
+from cflag_theory.claims.engine.plain import plain
+from cflag_theory.claims.engine.steps import Induction, Use
+from cflag_theory.claims.engine.transcript import settings, transcript
+from cflag_theory.claims.glossary import explained
+from cflag_theory.claims.printed import Printed, of_part
+from cflag_theory.cli.tables.claims import COLOURS, label
+from cflag_theory.cli.tables.page import Page
+from cflag_theory.verify.verdict import ANSWERS, REFUTES, SUPPORTS, Evidence, PartVerdict, Verdict
+
+#: Lines of a proof that are printed; the report has all.
+OUTLINE = 12
+
+
+def claim(verdict: Verdict) -> None:
+    """Everything about one claim."""
+    console = Page()
+    subject = verdict.claim
+    console.say(f"{subject.id}  {subject.paper}, {subject.where}: {subject.title}", style="bold")
+    console.print(Text("verdict: " if verdict.is_claim else "") + label(verdict, ", ") + Text(f": {verdict.meaning}"))
+    for part, found in zip(subject.parts, verdict.parts, strict=True):
+        _part(console, verdict, part, found)
+    _section(console, "letters", [f"{letter}: {words}" for letter, words in letters(verdict).items()])
+    _section(console, "notes", subject.notes)
+
+
+def _part(console: Page, verdict: Verdict, part: Part, found: PartVerdict) -> None:
+    id = verdict.claim.id
+    if len(verdict.parts) > 1:
+        console.print()
+        reading = f", read as: {part.reading}" if part.reading else ""
+        word = Text(found.label, style=COLOURS.get(found.label, ""))
+        answer = f": {ANSWERS[found.verdict]}" if found.kind != "claim" else ""
+        console.print(Text(f"Part {part.key}: ", style="bold") + word + Text(answer + reading))
+    elif part.reading:
+        console.say(f"read as: {part.reading}")
+    _section(console, "printed", [line for one in of_part(id, part.key) for line in quotation(one)])
+    decided = "theorem" if verdict.claim.paper == "ours" else "what is decided"
+    _stated(console, decided, part.printed)
+    for item in verdict.evidence:
+        if (item.part, item.on, item.finding) == (part.key, "printed", REFUTES):
+            _section(console, f"why it fails ({item.kind})", counterexample(item))
+    if part.repair:
+        console.print()
+        console.say(f"repair ({part.repair.kind}): {part.repair.words}", style="bold")
+        _stated(console, "", part.repair.statement)
+    if part.sharp:
+        _stated(console, "sharper", part.sharp.statement)
+    _section(console, "who checked what", checked(verdict, part.key))
+    for theorem in {one["name"]: one for one in theorems(verdict, part.key)}.values():
+        axioms = [f"axioms: {', '.join(theorem['axioms'])}"] if theorem["axioms"] else []
+        _section(console, f"Coq, {theorem['name']}", [*theorem["statement"].splitlines(), *axioms])
+
+
+def quotation(one: Printed) -> list[str]:
+    """A sentence as it is printed, with its place, the versions that have it and what differs."""
+    version = {"both": "", "2022": " (2022 version only)", "later": " (not in the 2022 version)"}[one.version]
+    pieces = one.text.split("$")
+    text = "".join(plain(piece) if place % 2 else piece for place, piece in enumerate(pieces))
+    return [f'{one.place}{version}: "{text}"', *([f"  {one.remark}"] if one.remark else [])]
+
+
+def counterexample(item: Evidence) -> list[str]:
+    """An instance whole: what it is, the values that the statement needs, both sides."""
+    lines = [*item.data.get("instance", ()), *item.data.get("shown", ())]
+    return [*lines, item.summary]
+
+
+def checked(verdict: Verdict, key: str) -> list[str]:
+    """By statement of a part: which engines, Coq and trusted rules stand behind it, and what was searched."""
+    lines = []
+    for item in verdict.evidence:
+        if item.part == key and not (item.on == "printed" and item.finding == REFUTES):
+            lines.append(f"{_ROLES.get(item.on, item.on)}, {item.kind}: {item.summary}")
+        elif item.part == key:
+            lines.append(f"printed, {item.kind}: refutes, as above")
+        else:
+            continue
+        rules = item.data.get("rules")
+        lines += [f"  rules that are trusted: {', '.join(rules)}"] if rules else []
+        lines += [f"  Coq: {words}" for words in _coq(item)]
+    return lines
+
+
+_ROLES = {"printed": "printed", "repair": "repair", "sharp": "sharper"}
+
+
+def _coq(item: Evidence) -> Iterable[str]:
+    if item.kind not in ("proof", "counterexample") or item.finding not in (SUPPORTS, REFUTES):
+        return
+    if "coq" not in item.data and "whole" not in item.data and "theorems" not in item.data:
+        yield "not asked (--prover coq asks it)"
+        return
+    if "coq" in item.data:
+        lemmas = item.data["coq"]["lemmas"]
+        yield f"scalar steps, {sum(one['accepted'] for one in lemmas)} of {len(lemmas)} accepted"
+    if "whole" in item.data:
+        whole = item.data["whole"]
+        yield (
+            "whole statement, accepted"
+            if whole["accepted"]
+            else f"whole statement, not ({whole.get('why', 'refused')})"
+        )
+
+
+def theorems(verdict: Verdict, key: str | None = None) -> list[dict[str, Any]]:
+    """The theorems by hand that Coq has accepted for a claim, or for one of its parts."""
+    items = [item for item in verdict.evidence if key in (None, item.part)]
+    return [theorem for item in items for theorem in item.data.get("theorems", ())]
+
+
+def replay(verdict: Verdict) -> None:
+    """The counterexamples alone, as they were just replayed."""
+    console = Page()
+    refuted = [item for item in verdict.evidence if (item.on, item.finding) == ("printed", REFUTES)]
+    if not refuted:
+        console.say(f"{verdict.claim.id} has the verdict {verdict.verdict}: there is no counterexample to replay")
+    for item in refuted:
+        statement = next(part.printed for part in verdict.claim.parts if part.key == item.part)
+        _section(console, f"{verdict.claim.id}, part {item.part}, as printed", _relation(statement))
+        _section(console, item.kind, counterexample(item))
+        _section(console, "values", [f"{name} = {value}" for name, value in item.data.get("values", {}).items()])
+
+
+def _stated(console: Page, title: str, statement: Statement) -> None:
+    _section(console, title, _relation(statement))
+    assumed = assumptions(statement)
+    _section(console, "under", [fact.told for fact in assumed])
+    where = [fact for fact in statement.definitions if fact not in assumed]
+    _section(console, "where", [f"{fact.told}  [{fact.relation.plain}]" for fact in where])
+    _section(console, "in the algorithm", [fact.words for fact in settings(statement)])
+    _section(console, "proof", outline(statement))
+
+
+def letters(verdict: Verdict) -> dict[str, str]:
+    """What the letters in the formulas of a claim stand for."""
+    stated = (one for part in verdict.claim.parts for one in statements(part).values())
+    return explained(verdict.claim.id, " ".join(one.relation.plain for one in stated if one.relation))
+
+
+def outline(statement: Statement) -> list[str]:
+    """The first lines of a proof: what each concludes, and by which rule."""
+    if statement.proof is None:
+        return []
+    lines = [line for line in transcript(statement) if line.depth == 0]
+    shown = []
+    for line in lines[:OUTLINE]:
+        step = line.step
+        by = step.rule if isinstance(step, Use) else "induction" if isinstance(step, Induction) else "algebra"
+        shown.append(f"{line.conclusion.plain}   [{by}]")
+    more = len(lines) - OUTLINE
+    return [*shown, f"... and {more} more lines; the report has all of them"] if more > 0 else shown
+
+
+def _relation(statement: Statement) -> list[str]:
+    return [statement.words] if statement.relation is None else [statement.words, statement.relation.plain]
+
+
+def _section(console: Page, title: str, lines: Sequence[str]) -> None:
+    if lines:
+        if title:
+            console.print()
+            console.say(title, style="bold")
+        for line in lines:
+            console.say("  " + line)
