@@ -18,6 +18,9 @@ def test_the_table_stands_beside_the_printed_one(cflag):
     assert "of 24 entries agree" in out
     assert sum(line.startswith(("holds  ", "fails  ")) for line in lines) == 6
     assert "Part of" not in out
+    flat = " ".join(out.split())
+    assert "printed learning rates are the best ones here, by how fine the grid of learning rates is" in flat
+    assert "the agreement is no independent confirmation" in flat
 
 
 def test_json_figure_and_file_agree(cflag, tmp_path):

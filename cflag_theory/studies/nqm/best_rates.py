@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from cflag_theory.studies.nqm.setting import CELLS, G2, METHODS, SIGMA2, Cell, M
 Array = NDArray[Any]
 #: Two learning rates agree within half a unit of the printed digits, or within this part of the printed one.
 ROUNDING, TOLERANCE = 0.005, 0.1
+#: Steps of the grids of learning rates over which the agreement with Table 3 is counted.
+STEPS = (0.01, 0.005, 0.0025, 0.001)
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,26 @@ def study(setting: Setting | None = None, *, progress: Callable[[str], None] = l
             curves[cell.name, method.name] = curve(chosen, cell, method, bests[-1].rate)
         progress(cell.name)
     return Study(chosen, tuple(bests), curves)
+
+
+def over_grids(setting: Setting) -> list[dict[str, Any]]:
+    """How many printed rates a setting reproduces, by how fine the grid of learning rates is.
+
+    Returns
+    -------
+    list of dict
+        "grid", "entries", those that Table 3 prints, "agree", how many of them agree (`agree`), and "near", at how many
+        printed rates the criterion is within 1% of its best.
+    """
+    rows = []
+    for grid in STEPS:
+        fine = replace(setting, grid=grid)
+        found = [best(fine, cell, method) for cell in CELLS for method in METHODS]
+        losses = [(one.printed_loss, one.loss) for one in found if one.printed_loss is not None]
+        agreeing = sum(bool(one.agrees) for one in found)
+        near = sum(printed <= 1.01 * least for printed, least in losses)
+        rows.append({"grid": grid, "entries": len(losses), "agree": agreeing, "near": near})
+    return rows
 
 
 def sentences(found: Study) -> list[dict[str, Any]]:

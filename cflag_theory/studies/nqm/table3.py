@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Drift, algorithm, simulate
 from cflag_theory.kernels.cfl.drift_models import shared_quadratic
-from cflag_theory.studies.nqm.best_rates import Study, answers, criterion, law, round_weights, study
+from cflag_theory.studies.nqm.best_rates import Study, answers, criterion, law, over_grids, round_weights, study
 from cflag_theory.studies.nqm.search import Grid, search
 from cflag_theory.studies.nqm.setting import CELLS, G2, METHODS, SIGMA2, Cell, Method, Setting
 
@@ -213,7 +213,7 @@ def nqm_study(
     Returns
     -------
     dict
-        Plain values: "setting", "table", "sentences", "decaying", "windows", "monte_carlo", "search" (None without),
+        Plain values: "setting", "table", "grids", "sentences", "decaying", "windows", "monte_carlo", "search" (None without),
         and "panels" for the figure.
 
     Raises
@@ -236,6 +236,7 @@ def nqm_study(
         result["sentences"].append(smoothness(witnesses))
     return {
         **result,
+        "grids": over_grids(found.setting),
         "decaying": beside(found),
         "windows": window_cost(found.setting),
         "monte_carlo": witnesses,
