@@ -213,8 +213,8 @@ def nqm_study(
     Returns
     -------
     dict
-        Plain values: "setting", "table", "grids", "sentences", "decaying", "windows", "monte_carlo", "search" (None without),
-        and "panels" for the figure.
+        Plain values: "setting", "table", "grids", "sentences", "decaying", "windows", "monte_carlo", "search" (None
+        without), and "panels" for the figure.
 
     Raises
     ------
