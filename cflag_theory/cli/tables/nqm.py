@@ -34,10 +34,11 @@ def _headline(console: Page, grids: list[dict[str, Any]]) -> None:
     of = grids[0]["entries"]
     said = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(counts[0])
     steps = ", ".join(f"{row['agree']} in steps of {row['grid']:g}" for row in grids)
+    finest = grids[-1]
     console.say(
         f"Table 3: {said} of {of} printed learning rates agree with the best ones here within 0.005 or 10 %, by how "
-        f"fine the grid of learning rates is ({steps}). At the printed rates the criterion is within 1 % of its best in {grids[-1]['near']} of "
-        f"{of} entries (steps of {grids[-1]['grid']:g})."
+        f"fine the grid of learning rates is ({steps}). At the printed rates the criterion is within 1 % of its best in "
+        f"{finest['near']} of {of} entries (steps of {finest['grid']:g})."
     )
     console.say(
         "The paper does not give these parameters. The defaults were chosen after a search among the settings that "
