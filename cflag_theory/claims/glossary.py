@@ -13,7 +13,7 @@ from importlib.resources import files
 _NAME = re.compile(r"(?!e\^)[^\W\d_]+[~']*(?:_(?:hat|bar|memory)(?![A-Za-z]))*(?:_(?:\{[^{}]*\}|[^\W_]+))?")
 _SUBSCRIPT = re.compile(r"_(?:\{.*|(?!hat$|bar$|memory$)[^\W_]+)$")
 #: Operators, which every reader knows, as the base e of an exponential.
-_KNOWN = frozenset(["grad", "sum", "max", "min", "sqrt", "ln", "exp", "sup", "ceil", "mean", "Var"])
+_KNOWN = frozenset(["grad", "sum", "max", "min", "sqrt", "ln", "exp", "sup", "ceil", "mean", "Var", "transpose"])
 
 
 @cache

@@ -37,7 +37,7 @@ _SIGNS = {
     "ell": "l",
     "partial": "d",
     "circ": "o",
-    "top": "T",
+    "top": "transpose",
     "star": "*",
     "prime": "'",
     ",": " ",

@@ -37,8 +37,8 @@ def _headline(console: Page, grids: list[dict[str, Any]]) -> None:
     finest = grids[-1]
     console.say(
         f"Table 3: {said} of {of} printed learning rates agree with the best ones here within 0.005 or 10 %, by how "
-        f"fine the grid of learning rates is ({steps}). At the printed rates the criterion is within 1 % of its best in "
-        f"{finest['near']} of {of} entries (steps of {finest['grid']:g})."
+        f"fine the grid of learning rates is ({steps}). At the printed rates the criterion is within 1 % of its best "
+        f"in {finest['near']} of {of} entries (steps of {finest['grid']:g})."
     )
     console.say(
         "The paper does not give these parameters. The defaults were chosen after a search among the settings that "
