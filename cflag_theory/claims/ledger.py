@@ -23,7 +23,7 @@ c_flag.forgetting              terms
 c_flag.local_steps             iag drift delayed sums
 c_flag.forgetting              bounds average
 c_flag.past_task               theorem5
-c_flag.adaptive                server clients lemmas algorithm3
+c_flag.adaptive                server rescaling clients client_rates lemmas algorithm3 division
 c_flag                         published
 cfl.moments                    gradient_noise
 cfl.techniques                 norms summation sublinear chebyshev
