@@ -17,7 +17,7 @@ _SECTIONS = """
 c_flag.problem                 objective assumptions update
 c_flag.past_task               descent
 c_flag.problem                 memory overfitting
-c_flag.past_task               theorem2
+c_flag.past_task               theorem2 averages
 c_flag.union                   lemma3 surrogate
 c_flag.forgetting              terms
 c_flag.local_steps             iag drift delayed sums

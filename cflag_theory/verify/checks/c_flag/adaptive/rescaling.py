@@ -61,7 +61,7 @@ CHECKS = {
         transference_points,
         expected="holds holds",
         plants=(
-            *related("half of the first term", right=lambda side: side / 2, part="lowers"),
+            *related("beta Lambda in full", right=lambda side: side - beta * Lambda, part="lowers"),
             *scaled(2, "raises", left=True),
             *without("m", part=("lowers", "raises")),
             *without("transference", part="lowers"),
