@@ -20,7 +20,7 @@ c_flag.problem                 memory overfitting
 c_flag.past_task               theorem2 averages
 c_flag.union                   lemma3 surrogate
 c_flag.forgetting              terms
-c_flag.local_steps             iag drift delayed sums
+c_flag.local_steps             iag lengths drift delayed sums
 c_flag.forgetting              bounds average
 c_flag.past_task               theorem5
 c_flag.adaptive                server rescaling clients client_rates lemmas algorithm3 division
