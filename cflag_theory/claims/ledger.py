@@ -21,7 +21,7 @@ c_flag.past_task               theorem2 averages
 c_flag.union                   lemma3 surrogate
 c_flag.forgetting              terms
 c_flag.local_steps             iag lengths drift delayed sums
-c_flag.forgetting              bounds average
+c_flag.forgetting              bounds memory_choice average
 c_flag.past_task               theorem5
 c_flag.adaptive                server rescaling clients client_rates lemmas algorithm3 division
 c_flag                         published
