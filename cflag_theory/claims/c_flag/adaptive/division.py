@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cflag_theory.claims.c_flag.adaptive.clients import INTERFERENCE, Lambda_i, a, memory, memory_gradient
 from cflag_theory.claims.c_flag.adaptive.algorithm3 import length
+from cflag_theory.claims.c_flag.adaptive.clients import INTERFERENCE, Lambda_i, a, memory, memory_gradient
 from cflag_theory.claims.c_flag.vectors import client
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, shown
@@ -42,8 +42,8 @@ def alg3_division() -> Claim:
         (
             "Where grad_f_memory(x_t) = 0, every client reaches line 10, whose rate is 0/0. Any rate makes the same "
             "step there, since it multiplies grad_f_memory; the simulation keeps alpha.",
-            "Line 4 computes beta a_i (cflag.alg3_line4), which is zero where a_i is. Line 8 also divides by p_i, which "
-            "is positive for a client that counts.",
+            "Line 4 computes beta a_i (cflag.alg3_line4), which is zero where a_i is. Line 8 also divides by p_i, "
+            "which is positive for a client that counts.",
         ),
     )
 

@@ -49,9 +49,7 @@ def points() -> Iterator[Point]:
             # A memory of everything: the mean over its draws is the value itself.
             yield Point(at | {claim.mean_least: at[claim.least]}, story, part)
         for more in (2 * case.beta, 16 * case.beta):
-            here, there = (
-                clients.client_term(rate, alpha).subs(values | {alpha: step}) for rate in (case.beta, more)
-            )
+            here, there = (clients.client_term(rate, alpha).subs(values | {alpha: step}) for rate in (case.beta, more))
             told = f"{words}: the term is {here} at beta = {case.beta} and {there} at {more}."
             yield Point(values | {alpha: step, beta: case.beta, claim.larger: more}, (case.words(), told), "increasing")
     yield from _two_memories()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from cflag_theory.claims.c_flag.adaptive import rescaling as claim
 from cflag_theory.claims.c_flag.adaptive.server import Lambda, beta_star
 from cflag_theory.claims.c_flag.problem import update
 from cflag_theory.claims.engine.notation import L, alpha, beta, m, sum2

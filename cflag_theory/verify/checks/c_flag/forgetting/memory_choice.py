@@ -44,7 +44,7 @@ def _memories(past: tuple[int, ...], current: int, alpha: Fraction, rounds: int)
         own = {claim.lost: lost[j], claim.best: best[j], claim.omega2: spread[j]}
         words = (
             f"N = E = L = 1, past components {', '.join(f'{s} x' for s in past)}, of which the memory keeps one (m = "
-            f"{m}), g = {current} x, r = {r}, alpha = {alpha}, beta = {beta}, T = {rounds}; this memory keeps {slope} x."
+            f"{m}), g = {current} x, r = {r}, alpha = {alpha}, beta = {beta}, T = {rounds}; this one keeps {slope} x."
         )
         yield Point(values | own, (words,))
 
