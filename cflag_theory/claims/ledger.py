@@ -24,7 +24,7 @@ c_flag.local_steps             iag lengths drift delayed sums
 c_flag.forgetting              bounds memory_choice average
 c_flag.past_task               theorem5
 c_flag.adaptive                server rescaling clients client_rates lemmas algorithm3 division
-c_flag                         published supplement_text
+c_flag                         published published_text
 cfl.moments                    gradient_noise
 cfl.techniques                 norms summation sublinear chebyshev
 cfl.moments                    information_loss

@@ -8,6 +8,7 @@ from itertools import product
 
 from cflag_theory.claims.c_flag.problem import similar as claim
 from cflag_theory.claims.c_flag.problem.assumptions import bias_i, grad_f_i, m_i
+from cflag_theory.claims.c_flag.problem.ours.memory import m_max, spread2
 from cflag_theory.claims.engine.notation import bias2, grad_f2
 from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
@@ -34,8 +35,8 @@ def points() -> Iterator[Point]:
                 m_i: Fraction(1, 4),
                 bias2: (problem.p @ b) ** 2,
                 grad_f2: grad_f**2,
-                claim.m_max: Fraction(1, 4),
-                claim.spread2: problem.p @ (grad_f_i_ - grad_f) ** 2,
+                m_max: Fraction(1, 4),
+                spread2: problem.p @ (grad_f_i_ - grad_f) ** 2,
                 claim.zeta: zeta,
             }
             yield Point(values, (f"{described(problem)}; the clients keep {draw}, counted from 0; zeta = {zeta}.",))
