@@ -79,6 +79,7 @@ def test_a_line_without_rows_says_why(paper):
         assert line.place
         assert line.text, line.place
         assert line.rows or line.remark, line
+        assert "$" not in line.remark, "a remark is plain text"
         assert len(set(line.rows)) == len(line.rows), line
         assert all(field == field.strip() for field in (line.place, line.text, line.remark)), line
 
