@@ -40,7 +40,7 @@ _MEAN: tuple[Step, ...] = (
 def _run() -> Part:
     left = first * lost_mean
     mended = shown(
-        "kappa E[Delta_h~] <= kappa E[Delta_{h|D*}].",
+        "kappa E_M[Delta_h~] <= kappa E_M[Delta_{h|D*}].",
         at_most(left, first * best_mean),
         *_MEAN,
         given=("mean",),
@@ -49,8 +49,8 @@ def _run() -> Part:
     return Part(
         "run",
         Statement(
-            "kappa E[Delta_h~] <= kappa Delta_{h|D*} for every draw of the memory, where D* has the largest h|_D(x_0) "
-            "- h|_D(x_T) among all C in D in P u C for the x_T of that draw's run.",
+            "kappa E_M[Delta_h~] <= kappa Delta_{h|D*} for every draw of the memory, where D* has the largest "
+            "h|_D(x_0) - h|_D(x_T) among all C in D in P u C for the x_T of that draw's run.",
             at_most(left, first * best),
             (OWN_RUN,),
         ),
@@ -63,8 +63,8 @@ def _runs() -> Part:
     return Part(
         "runs",
         shown(
-            "kappa E[Delta_h~] <= kappa max_M Delta_{h|D*}, the largest over the memories M and the sets C in D in P u "
-            "C, with the x_T of the run with M.",
+            "kappa E_M[Delta_h~] <= kappa max_M Delta_{h|D*}, the largest over the memories M and the sets C in D in P "
+            "u C, with the x_T of the run with M.",
             at_most(first * lost_mean, first * largest),
             *_MEAN,
             given=("mean",),
@@ -77,7 +77,7 @@ def _runs() -> Part:
 def _omega() -> Part:
     left = first * lost_mean + second * omega2_mean
     mended = shown(
-        "kappa E[Delta_h~] + lambda E[omega^2] <= kappa max_M Delta_{h|D*} + lambda E[omega^2].",
+        "kappa E_M[Delta_h~] + lambda E_M[omega^2] <= kappa max_M Delta_{h|D*} + lambda E_M[omega^2].",
         at_most(left, first * largest + second * omega2_mean),
         *_MEAN,
         given=("mean",),
@@ -86,8 +86,8 @@ def _omega() -> Part:
     return Part(
         "omega",
         Statement(
-            "kappa E[Delta_h~] + lambda E[omega^2] <= kappa max_M Delta_{h|D*} + lambda omega^2 for every draw of the "
-            "memory, with omega^2 of the memory that is drawn, as (75) defines it.",
+            "kappa E_M[Delta_h~] + lambda E_M[omega^2] <= kappa max_M Delta_{h|D*} + lambda omega^2 for every draw of "
+            "the memory, with omega^2 of the memory that is drawn, as (75) defines it.",
             at_most(left, first * largest + second * omega2),
             (ALL_RUNS,),
         ),
@@ -105,6 +105,8 @@ def eq166() -> Claim:
         (
             "kappa and lambda are what stands before Delta and omega^2 in (165), divided by T, or in (180); they are "
             "granted not to be negative, as alpha <= 1/L makes them in (180).",
+            "As printed the expression that D* maximises has Delta_{h~}, in which there is no D. It is read as "
+            "Delta_{h|D}, which (167) and (182) then have.",
             "The text names omega as what depends on the memory, but (166) and (181) choose D by Delta alone.",
             "In (167) and (182) O(.) hides constants, so that the instance stands against the step and not against the "
             "order in T.",

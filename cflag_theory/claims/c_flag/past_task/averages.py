@@ -11,12 +11,14 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement, shown
 from cflag_theory.claims.engine.notation import (
     L,
+    alpha,
     bias_dot_sum,
     draw,
     draws,
     f,
     grad_dot_sum,
     grad_f,
+    m,
     omega,
     sequence,
     sum2,
@@ -61,11 +63,12 @@ IN_ALL = Fact(
 def _eq60() -> Part:
     after = f(x(draw, t + 1))
     right = factor() * (f_mean(t) - f_mean(t + 1) + terms_mean(t))
-    every = at_most(norm2(grad_f), factor() * (f(x(draw, t)) - after + _terms))
+    # Without a division, of which a mean would make as many as there are terms.
+    every = at_most(alpha * (1 - L * alpha * (1 + m) / 2) * norm2(grad_f), f(x(draw, t)) - after + _terms)
     return Part(
         "60",
         shown(
-            "(60): E ||grad f(x_t)||^2 is at most the expectation of the right side of (59).",
+            "(60): E_M[||grad f(x_t)||^2] is at most the mean over the memories of the right side of (59).",
             at_most(grad_f2_mean(t), right),
             rules.rewrite("next point", after, given=ROUND),
             Obligation("at x_{t+1}", every, ("(59)", "next point", "alpha")),
@@ -81,7 +84,7 @@ def _eq61(constant: Any) -> Part:
     return Part(
         "61",
         shown(
-            "(61): min_t E ||grad f(x_t)||^2 is at most the mean over the rounds.",
+            "(61): min_t E_M[||grad f(x_t)||^2] is at most its mean over the rounds.",
             at_most(least, constant * grad_f2_sum / T),
             smallest(),
             given=("least",),
@@ -92,7 +95,7 @@ def _eq61(constant: Any) -> Part:
 def _eq62() -> Part:
     left = grad_f2_sum / T
     mended = shown(
-        "The same with E[f(x_t) - f(x_{t+1})].",
+        "The same with E_M[f(x_t) - f(x_{t+1})].",
         at_most(left, factor() * (lost_mean + terms_sum) / T),
         given=("(60)", "alpha"),
         under=(STEP_SIZE, IN_ALL),
@@ -100,8 +103,8 @@ def _eq62() -> Part:
     return Part(
         "62",
         Statement(
-            "(61) <= (62): the mean over the rounds of E ||grad f(x_t)||^2 is at most that of the right side of (60), "
-            "with f(x_t) - f(x_{t+1}) of the run itself, for every draw of the memory.",
+            "(61) <= (62): the mean over the rounds of E_M[||grad f(x_t)||^2] is at most that of the right side of "
+            "(60), with f(x_t) - f(x_{t+1}) of the run itself, for every draw of the memory.",
             at_most(left, factor() * (lost + terms_sum) / T),
             (STEP_SIZE, IN_ALL),
         ),
@@ -132,9 +135,9 @@ def eq63(constant: Any = 1) -> Claim:
         (
             "(59) is taken with the sums from k = 0, with which it is true: cflag.lemma1_supp.",
             "(62) compares an expectation with the values of one run; the same expectation is missing in F of Theorem "
-            "2, which cflag.thm2 reads as E[f(x_0) - f(x_T)]. (63) is (62), with equality, with the expectation or "
+            "2, which cflag.thm2 reads as E_M[f(x_0) - f(x_T)]. (63) is (62), with equality, with the expectation or "
             "without.",
-            "Step (a) of (64), which drops E B(t), is cflag.overfitting_mean.",
+            "Step (a) of (64), which drops E_M[B(t)], is cflag.overfitting_mean.",
         ),
     )
 
