@@ -11,8 +11,6 @@ from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.claims.printed import COLUMNS, PAPERS, name, of_part, printed
 
 EQUATION = "equation"
-
-
 #: What a paper numbers, by the name that stands before the number; equations have theirs in parentheses.
 NUMBERING = {
     "C-FLAG": {
@@ -31,7 +29,7 @@ _EQUATIONS = re.compile(r"\((\d+)\)(?:-\((\d+)\))?")
 
 
 def numbers(text: str) -> list[str]:
-    """ "1-3 5" is 1, 2, 3 and 5; a name such as B.4 stands for itself."""
+    """What a text lists: 1, 2, 3 and 5 for "1-3 5"; a name such as B.4 stands for itself."""
     found: list[str] = []
     for one in text.split():
         first, _, last = one.partition("-")

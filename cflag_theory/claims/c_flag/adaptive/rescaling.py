@@ -6,11 +6,64 @@ from cflag_theory.claims.c_flag.adaptive.server import Lambda, beta_star, forget
 from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
 from cflag_theory.claims.c_flag.problem import update
 from cflag_theory.claims.c_flag.problem.update import MEAN_DRIFT, S, x, x_mean
+from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, shown
-from cflag_theory.claims.engine.notation import L, alpha, beta, m, sum2
+from cflag_theory.claims.engine.notation import (
+    L,
+    alpha,
+    beta,
+    bias,
+    bias_dot_sum,
+    delayed_sum,
+    grad_dot_sum,
+    m,
+    sum2,
+    symbol,
+)
 from cflag_theory.claims.engine.relation import at_most, below, equal
+from cflag_theory.claims.engine.terms import norm
+
+b_norm = symbol("bias_norm", r"{\|b\|}", norm(bias), nonnegative=True)
+S_norm = symbol("S_norm", r"{\|S\|}", norm(delayed_sum), nonnegative=True)
 
 ONE_RATE = Fact("one rate", equal(beta, alpha), "The server fixes alpha_t = beta_t = alpha.")
+
+
+def _learning() -> Part:
+    """Transference is about the memory's gradient; f has another one."""
+    transfer = Fact(
+        "transference",
+        below(0, grad_dot_sum + bias_dot_sum),
+        "Lambda_t = <grad f_memory(x_t), S> > 0.",
+    )
+    faithful = Fact(
+        "bias",
+        below(b_norm * S_norm, grad_dot_sum + bias_dot_sum),
+        "||b(x_t)|| ||S|| < Lambda_t.",
+    )
+    goal = below(0, grad_dot_sum)
+    mended = shown(
+        "The same where ||b(x_t)|| ||S|| < Lambda_t.",
+        goal,
+        rules.cauchy_schwarz("<b, S>", bias, delayed_sum),
+        given=("<b, S>", "bias"),
+        under=(transfer, faithful),
+    )
+    return Part(
+        "learning",
+        Statement(
+            "Where Lambda_t > 0, the step -beta S on the current data lowers f to first order: <grad f(x_t), S> > 0.",
+            goal,
+            (transfer,),
+        ),
+        Repair(
+            "needs-hypothesis",
+            "the memory's bias must be small beside Lambda_t, ||b(x_t)|| ||S|| < Lambda_t; a memory of everything has "
+            "none",
+            mended,
+        ),
+        reading="enhancing learning on the previous task as lowering its loss f to first order",
+    )
 
 
 def sec5_transference() -> Claim:
@@ -36,12 +89,12 @@ def sec5_transference() -> Claim:
         "cflag.sec5_transference",
         "text after (15)",
         "Transference lowers Gamma, interference raises it",
-        (Part("lowers", lowers), Part("raises", raises)),
+        (Part("lowers", lowers), Part("raises", raises), _learning()),
         (
             "Decrease and increase are read against Lambda_t = 0 with the same ||S||. For m < 1 and 1/L < alpha < "
             "2/(L(1 + m)) both are the other way round: cflag.sec5_sign.",
-            "Transference lowers the bound of Lemma 1. Whether f itself falls is another question: a biased memory "
-            "allows Lambda_t > 0 with <grad f(x_t), S> < 0.",
+            "On the current task S is near E grad g(x_t) for small beta L E, by Lemmas 13 and 16, and lowers g to "
+            "first order whatever Lambda_t is.",
         ),
     )
 

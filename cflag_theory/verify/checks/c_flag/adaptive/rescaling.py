@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
+from math import isqrt
 
+from cflag_theory.claims.c_flag.adaptive import rescaling as claim
 from cflag_theory.claims.c_flag.adaptive.server import Lambda, beta_star
 from cflag_theory.claims.c_flag.problem import update
-from cflag_theory.claims.engine.notation import L, alpha, beta, m, sum2
+from cflag_theory.claims.engine.notation import L, alpha, beta, bias_dot_sum, grad_dot_sum, m, sum2
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, random_rounds, with_gradients
 from cflag_theory.verify.evidence import Point
@@ -26,7 +29,27 @@ def transference_points() -> Iterator[Point]:
         values = case.values()
         for bias in (_HALF, Fraction(1), Fraction(3)):
             shown = f"Lambda = {values[Lambda]}, ||S||^2 = {values[sum2]}, m = {bias}."
-            yield Point(values | {m: bias}, (case.words(), shown))
+            for part in ("lowers", "raises"):
+                yield Point(values | {m: bias}, (case.words(), shown), part)
+    yield from _biased()
+
+
+def _biased() -> Iterator[Point]:
+    """f the mean of two linear functions, of which the memory keeps one; b and S of rational length."""
+    for b, S in product(((0, 3), (0, -3), (0, 0)), ((-5, 12), (4, 3), (5, 12))):
+        grad_f = (4, 0)
+        products = {v: sum(Fraction(x * y) for x, y in zip(v, S, strict=True)) / 16 for v in (grad_f, b)}
+        values = {
+            grad_dot_sum: products[grad_f],
+            bias_dot_sum: products[b],
+            claim.b_norm: Fraction(abs(b[1]), 4),
+            claim.S_norm: Fraction(isqrt(S[0] ** 2 + S[1] ** 2), 4),
+        }
+        words = (
+            f"N = 1, E = 1, f = x_1 as the mean of x_1 + ({b[1]}/4) x_2 and x_1 - ({b[1]}/4) x_2, of which the memory "
+            f"keeps the first (m = {Fraction(b[1], 4) ** 2}); g = ({S[0]}/4) x_1 + ({S[1]}/4) x_2."
+        )
+        yield Point(values, (words,), "learning")
 
 
 def rescaling_points() -> Iterator[Point]:
@@ -58,12 +81,14 @@ def rescaling_points() -> Iterator[Point]:
 CHECKS = {
     "cflag.sec5_transference": Check(
         transference_points,
-        expected="holds holds",
+        expected="holds holds needs-hypothesis",
         plants=(
             *related("beta Lambda in full", right=lambda side: side - beta * Lambda, part="lowers"),
             *scaled(2, "raises", left=True),
             *without("m", part=("lowers", "raises")),
             *without("transference", part="lowers"),
+            *without("bias", part="learning", on="repair"),
+            *shifted("-10", part="learning", on="repair"),
         ),
     ),
     "cflag.sec5_rescaling": Check(
