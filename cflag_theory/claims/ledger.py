@@ -14,17 +14,17 @@ from cflag_theory.errors import UnknownName
 #: in `CLAIMS`, and in `RESUMES` those at which the paper comes back to it, with the claim that stands before each;
 #: `verify.checks` has a module of the same name.
 _SECTIONS = """
-c_flag.problem                 objective assumptions update
+c_flag.problem                 objective assumptions similar update
 c_flag.past_task               descent
 c_flag.problem                 memory overfitting
-c_flag.past_task               theorem2
+c_flag.past_task               theorem2 averages
 c_flag.union                   lemma3 surrogate
 c_flag.forgetting              terms
-c_flag.local_steps             iag drift delayed sums
-c_flag.forgetting              bounds average
+c_flag.local_steps             iag lengths drift delayed sums
+c_flag.forgetting              bounds memory_choice average
 c_flag.past_task               theorem5
-c_flag.adaptive                server clients lemmas algorithm3
-c_flag                         published
+c_flag.adaptive                server rescaling clients client_rates lemmas algorithm3 division
+c_flag                         published published_text
 cfl.moments                    gradient_noise
 cfl.techniques                 norms summation sublinear chebyshev
 cfl.moments                    information_loss

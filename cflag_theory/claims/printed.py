@@ -64,7 +64,12 @@ def printed(paper: str) -> tuple[Printed, ...]:
     return tuple(found)
 
 
+def name(id: str, key: str) -> str:
+    """A part as the tables name it: "cflag.eq16.step_size" for a key of two words."""
+    return f"{id}.{key}".replace(" ", "_")
+
+
 def of_part(id: str, key: str) -> tuple[Printed, ...]:
     """What a part of a row decides, as it is printed."""
     paper = {"cflag": "C-FLAG", "cfl": "CFL"}.get(id.partition(".")[0])
-    return () if paper is None else tuple(one for one in printed(paper) if f"{id}.{key}" in one.rows)
+    return () if paper is None else tuple(one for one in printed(paper) if name(id, key) in one.rows)

@@ -260,4 +260,4 @@ CLAIMS = {
     "cflag.eq56": eq56,
     "cflag.eq65": eq65,
 }
-RESUMES = {"cflag.eq65": "cflag.thm2"}
+RESUMES = {"cflag.eq65": "cflag.eq63"}

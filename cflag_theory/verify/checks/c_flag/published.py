@@ -13,7 +13,8 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 
 
-def _found(part: str, contradictions: list[str], compared: int, what: str) -> Evidence:
+def found(part: str, contradictions: list[str], compared: int, what: str) -> Evidence:
+    """What a comparison of published numbers says of the printed statement."""
     if contradictions:
         summary = f"{len(contradictions)} of {compared} {what} contradict: {'; '.join(contradictions)}."
         return Evidence("recomputation", part, "printed", REFUTES, summary, {"instance": contradictions})
@@ -42,13 +43,13 @@ def better(entries: Iterable[Entry], metric: str, baseline: str | None = None) -
 def _sentences(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
     chosen = [entry for entry in TABLES if entry.table in ("2", "3")]
     for part, metric in (("1", "accuracy"), ("2", "forgetting")):
-        yield _found(part, *better(chosen, metric), f"comparisons in {metric}")
+        yield found(part, *better(chosen, metric), f"comparisons in {metric}")
 
 
 def _supplement(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
     chosen = [entry for entry in TABLES if entry.table == "6"]
-    yield _found("1", *better(chosen, "accuracy"), "comparisons in accuracy")
-    yield _found("2", *better(chosen, "forgetting", "Fine-FL"), "comparisons in forgetting")
+    yield found("1", *better(chosen, "accuracy"), "comparisons in accuracy")
+    yield found("2", *better(chosen, "forgetting", "Fine-FL"), "comparisons in forgetting")
 
 
 def _pairs(first: tuple[str, ...], second: str) -> Iterator[tuple[Entry, Entry]]:
@@ -73,8 +74,8 @@ def _differences(pairs: Iterable[tuple[Entry, Entry]]) -> tuple[list[str], int]:
 
 
 def _consistency(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
-    yield _found("1", *_differences(_pairs(("2", "3"), "6")), "entries of Tables 2 and 3")
-    yield _found("2", *_differences(_pairs(("2", "3"), "8")), "entries of Table 8 with 5 clients")
+    yield found("1", *_differences(_pairs(("2", "3"), "6")), "entries of Tables 2 and 3")
+    yield found("2", *_differences(_pairs(("2", "3"), "8")), "entries of Table 8 with 5 clients")
 
 
 def _twins(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
@@ -87,7 +88,7 @@ def _twins(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
     stated = ("Erg-FL", "non-IID", "CIFAR100", "Erg-FL", "IID", "TinyImageNet")
     others = [" ".join(pair) for pair in twins if pair != stated]
     missing = [] if stated in twins else ["the stated pair differs"]
-    yield _found("1", others + missing, len(detailed) * (len(detailed) - 1) // 2, "pairs of runs")
+    yield found("1", others + missing, len(detailed) * (len(detailed) - 1) // 2, "pairs of runs")
 
 
 def _numbers(entry: Entry) -> tuple[str, ...]:
@@ -97,7 +98,7 @@ def _numbers(entry: Entry) -> tuple[str, ...]:
 def _iid(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
     chosen = [entry for entry in TABLES if entry.table == "3"]
     accuracy, forgetting = better(chosen, "accuracy"), better(chosen, "forgetting")
-    yield _found("1", accuracy[0] + forgetting[0], accuracy[1] + forgetting[1], "comparisons in Table 3")
+    yield found("1", accuracy[0] + forgetting[0], accuracy[1] + forgetting[1], "comparisons in Table 3")
 
 
 CHECKS = {
