@@ -84,27 +84,26 @@ Proof.
       + apply Rmult_le_pos; [pose proof (exp_tangent (c * L * INR E)); lra | apply Rlt_le, Rinv_0_lt_compat; exact CE].
       + replace (INR E * (beta * L) * root) with (INR E * L * (beta * root)) by ring.
         replace (INR E * (c * L)) with (INR E * L * c) by ring. apply Rmult_le_compat_l; [nonneg | exact BC]. }
-  assert (Range : 16 * L ^ 2 * INR W ^ 2 * (1 + m) * reach ^ 2 <= rho ^ 2).
-  { assert (Q1 : 4 * L * INR W * (1 + mu) * reach <= rho).
-    { apply Rmult_le_reg_r with root; [lra|]. eapply Rle_trans; [|exact NotLarge].
-      replace (4 * L * INR W * (1 + mu) * reach * root) with (4 * L * INR W * (1 + mu) * (reach * root)) by ring.
-      replace (4 * L * INR W * Y * (1 + mu)) with (4 * L * INR W * (1 + mu) * Y) by ring.
-      apply Rmult_le_compat_l; [nonneg | exact ReY]. }
-    apply Rle_trans with ((4 * L * INR W * (1 + mu) * reach) ^ 2).
-    - replace ((4 * L * INR W * (1 + mu) * reach) ^ 2) with (16 * L ^ 2 * INR W ^ 2 * reach ^ 2 * (1 + mu) ^ 2) by ring.
-      replace (16 * L ^ 2 * INR W ^ 2 * (1 + m) * reach ^ 2)
-        with (16 * L ^ 2 * INR W ^ 2 * reach ^ 2 * (1 + m)) by ring.
-      apply Rmult_le_compat_l; [nonneg|]. nra.
-    - apply pow_incr. split; [nonneg | exact Q1]. }
+  assert (Range : 4 * L * INR W * reach <= rho).
+  { apply Rmult_le_reg_r with root; [lra|]. eapply Rle_trans; [|exact NotLarge].
+    replace (4 * L * INR W * reach * root) with (4 * L * INR W * (reach * root)) by ring.
+    apply Rle_trans with (4 * L * INR W * Y); [apply Rmult_le_compat_l; [nonneg | exact ReY]|].
+    assert (0 <= L * INR W * Y) by (apply Rmult_le_pos; [apply Rmult_le_pos; lra | lra]).
+    assert (0 <= L * INR W * Y * mu) by (apply Rmult_le_pos; lra). nra. }
   assert (First : sum W A2 / INR W <= 4 * (f x0 - f_least) / (alpha * rho * INR W)
     + 4 * (reach * norm d (grad_current P x0) / (alpha * rho)) ^ 2).
   { set (bound := 4 * (f x0 - f_least) / (alpha * rho * INR W)
       + 4 * (reach * norm d (grad_current P x0) / (alpha * rho)) ^ 2).
     assert (Path : forall w, sum W (fun t => norm d (grad_f (x w t)) ^ 2) <= INR W * bound).
-    { intro w. pose proof (first_rounds P L alpha beta m E (order w) (memory w) x0 f grad_f f_least HL (conj A0 A1)
-        Hb Hm Reg
-        Smooth Below (Bias w) W HW Range) as Q.
-      change (sum W (fun t => norm d (grad_f (x w t)) ^ 2) / INR W <= bound) in Q.
+    { intro w. pose proof (first_rounds P L alpha beta m E (order w) (memory w) x0 f grad_f f_least W HL (conj A0 A1)
+        Hb Hm Reg Smooth Below (Bias w) HW Range) as Q.
+      assert (B : sum W (fun t => norm d (grad_f (x w t)) ^ 2) / INR W <= bound).
+      { eapply Rle_trans; [exact Q|]. unfold bound, rho, reach, mu, d in *. clear Q.
+        pose proof (pow2_ge_0 (((1 + beta * L) ^ E - 1) / L * norm (dim P) (grad_current P x0)
+          / (alpha * (1 - sqrt m)))).
+        apply Rplus_le_compat; [|lra]. pose proof (Below x0). assert (0 < alpha * (1 - sqrt m) * INR W) by (repeat apply Rmult_lt_0_compat; lra).
+        apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; assumption | lra]. }
+      clear Q. rename B into Q.
       apply Rmult_le_compat_l with (r := INR W) in Q; [|lra]. eapply Rle_trans; [|exact Q]. right. field. lra. }
     destruct Mean as [Add [Scale [Mono One]]].
     assert (Swap : sum W A2 = Ex (fun w => sum W (fun t => norm d (grad_f (x w t)) ^ 2))).

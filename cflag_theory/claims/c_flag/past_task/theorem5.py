@@ -96,8 +96,8 @@ def _rate(constant: Any) -> tuple[Statement, Statement]:
         first_rounds.RANGE,
         ("W is small", "power", "chord", "Y", "beta", "grown", "m"),
         slack("W is small") * (rho + 4 * L * W * w * Y * (1 + root_m))
-        + 32 * L**2 * W**2 * (w * Y) ** 2 * root_m
-        + 16 * L**2 * W**2 * (1 + root_m**2) * reach_small * (w * Y + slack("grown") / L),
+        + 16 * L**2 * W**2 * (w * Y) ** 2 * (2 * root_m + root_m**2)
+        + 16 * L**2 * W**2 * reach_small * (w * Y + slack("grown") / L),
     )
     short = Obligation("alpha", at_most(L * alpha, 1), ("step",))
     unit = alpha * (1 - root_m)
@@ -113,7 +113,9 @@ def _rate(constant: Any) -> tuple[Statement, Statement]:
         ("least", "first rounds", "W is not small", "C", "power", "chord", "Y", "beta", "grown", "w <= 1", "m"),
         slack("least")
         + slack("first rounds")
+        + F / (alpha * rho * W)
         + 4 * F / (alpha * rho**2 * W) * slack("W is not small")
+        + sp.Rational(8, 5) * (slack("grown") / L * size_g(0) / (alpha * rho)) ** 2
         + 4
         * size_g(0) ** 2
         / (alpha * rho) ** 2
@@ -147,7 +149,7 @@ def _rate(constant: Any) -> tuple[Statement, Statement]:
     mended = Statement(
         words + ", for m < 1 in (27), f bounded below and T large; Assumption 3 is not needed.",
         goal,
-        (*hypotheses, LESS_BIAS, *LONG_ENOUGH, first_rounds.INFIMUM, first_rounds.FIRST),
+        (*hypotheses, LESS_BIAS, *LONG_ENOUGH, first_rounds.INFIMUM),
         proof,
         definitions,
     )
@@ -222,7 +224,6 @@ def cor17(constant: Any = 1) -> Claim:
                     "W is not small",
                     "W <= T",
                     "inf f",
-                    "t",
                     "Y",
                     "C",
                 ),
