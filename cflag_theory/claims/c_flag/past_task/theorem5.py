@@ -21,8 +21,8 @@ from cflag_theory.claims.c_flag.forgetting.average import (
     w,
 )
 from cflag_theory.claims.c_flag.past_task.ours import first_rounds
-from cflag_theory.claims.c_flag.past_task.ours.first_rounds import F, W, f2, size_g
-from cflag_theory.claims.c_flag.past_task.ours.rates import ROOT_BIAS
+from cflag_theory.claims.c_flag.past_task.ours.first_rounds import W, f2, size_g
+from cflag_theory.claims.c_flag.past_task.ours.rates import EXACT_STEP, INFIMUM, ROOT_BIAS, F
 from cflag_theory.claims.c_flag.past_task.runs import T, least, root_m, s, t
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
@@ -69,7 +69,6 @@ def floor() -> Statement:
     return Statement(words, goal, proof=Proof((still, follows)), definitions=definitions)
 
 
-EXACT_STEP = Fact("step", equal(alpha, 1 / (L * (1 + root_m**2))), "alpha = 1/(L (1 + m)).")
 LONG_ENOUGH = (
     Fact(
         "W is small",
@@ -149,7 +148,7 @@ def _rate(constant: Any) -> tuple[Statement, Statement]:
     mended = Statement(
         words + ", for m < 1 in (27), f bounded below and T large; Assumption 3 is not needed.",
         goal,
-        (*hypotheses, LESS_BIAS, *LONG_ENOUGH, first_rounds.INFIMUM),
+        (*hypotheses, LESS_BIAS, *LONG_ENOUGH, INFIMUM),
         proof,
         definitions,
     )

@@ -10,10 +10,23 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.past_task.ours.rates import BELOW_ONE, ROOT_BIAS, SMALL_STEP, each_round
+from cflag_theory.claims.c_flag.forgetting.average import ONE_ROUND, ROOT, w
+from cflag_theory.claims.c_flag.past_task.ours.rates import (
+    BELOW_ONE,
+    DIMINISHING,
+    EXACT_STEP,
+    GROWN,
+    INFIMUM,
+    ROOT_BIAS,
+    SMALL_STEP,
+    F,
+    each_round,
+    reach_in_T,
+)
 from cflag_theory.claims.c_flag.past_task.runs import (
-    f_mean,
+    T,
     in_the_mean,
+    least,
     memory,
     reach,
     root_m,
@@ -45,25 +58,24 @@ from cflag_theory.claims.engine.notation import (
     omega,
     sequence,
     symbol,
+    unfold,
     x,
     x_next,
     x_t,
 )
-from cflag_theory.claims.engine.operators import sum_over
+from cflag_theory.claims.engine.operators import Least, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below
 from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step
 from cflag_theory.claims.engine.steps import Instance as At
 from cflag_theory.claims.engine.terms import dot, norm, norm2
 
 W = symbol("W", "W", positive=True, integer=True)
-F = symbol("F", r"(f(x_0)-\inf f)", nonnegative=True)
 size_g = sequence(
     "size_g", r"\sqrt{\mathbf{E}\|\nabla g(x_{@})\|^2}", lambda t: sp.sqrt(in_the_mean(norm2(grad_current), t))
 )
 f2 = sequence("f2_until", r"\sum_{s<@}\mathbf{E}\|\nabla f(x_s)\|^2", lambda t: summed(norm2(grad_f), t))
 g2 = sequence("g2_until", r"\sum_{s<@}\mathbf{E}\|\nabla g(x_s)\|^2", lambda t: summed(norm2(grad_current), t))
 
-INFIMUM = Fact("inf f", at_most(f_mean(0) - f_mean(t), F), "f is bounded below, F = f(x_0) - inf f.", forall=(t,))
 #: What ||grad g||^2 may gain over ||grad g(x_0)||^2, and what part of the mean of ||grad g||^2 is due to the steps.
 delta = symbol("delta_first", r"\delta", positive=True)
 eta = symbol("eta_first", r"\eta", positive=True)
@@ -241,6 +253,66 @@ def steps(delta: sp.Expr = SIMPLE[0], eta: sp.Expr = SIMPLE[1]) -> tuple[Step, .
     )
 
 
+#: How W is chosen for beta = c / sqrt(T).
+WINDOW = (
+    Fact(
+        "W is small",
+        at_most(4 * W * w * GROWN, 1 - root_m),
+        "T is large, and W an integer with 4 W (e^{c L E} - 1) <= (1 - sqrt(m)) sqrt(T) ...",
+    ),
+    Fact("W is not small", at_most(1 - root_m, 8 * W * w * GROWN), "... <= 8 W (e^{c L E} - 1) ..."),
+    Fact("W <= T", at_most(W, T), "... and W <= T; there is one for every large T."),
+)
+
+
+def _in_T(constant: Any) -> Part:
+    """The least over the rounds in the constants of the problem alone, for beta = c / sqrt(T)."""
+    rho, ratio = slack("m"), 1 + root_m**2
+    by_f = 24 * L * ratio * GROWN * F / (1 - root_m) ** 2
+    by_g = _SECOND * (ratio * GROWN * size_g(0) / (1 - root_m)) ** 2
+    goal = at_most(least, constant * (by_f * w + by_g / T))
+    apart, reached, grown = residual("step") * ratio / alpha, slack("reach"), slack("grown")
+    certificate = (
+        slack("least")
+        + slack("first rounds")
+        + 3 * F / (alpha * rho**2 * W) * slack("W is not small")
+        + 24 * F * w * GROWN * L * apart / rho**2
+        + _SECOND
+        * (size_g(0) / rho) ** 2
+        * (
+            ratio**2 * (reached * (2 * grown + reached) - GROWN**2 * residual("1/sqrt(T)") / T)
+            + grown**2 * apart * (1 / (L * alpha) + ratio)
+        )
+    )
+    proof: tuple[Step, ...] = (
+        Obligation("alpha", at_most(L * alpha, 1), ("step",)),
+        *reach_in_T(),
+        Obligation(
+            "range",
+            RANGE,
+            ("W is small", "reach", "grown", "m"),
+            (slack("W is small") + 4 * W * reached) * (rho + 4 * W * grown),
+        ),
+        *steps(),
+        rules.fewer("fewer", unfold(least), W, given="W <= T"),
+        rules.minimum("least of the first", Least(s, W, unfold(least).body)),
+        Obligation("least", at_most(least, f2(W) / W), ("fewer", "least of the first")),
+        Obligation(
+            "the statement follows",
+            goal,
+            ("least", "first rounds", "W is not small", "step", "reach", "grown", "1/sqrt(T)", "m"),
+            certificate,
+        ),
+    )
+    words = (
+        "Along every run with one memory, m < 1 in (27), alpha = 1/(L (1 + m)), beta <= c/sqrt(T) and f bounded below: "
+        "min_{t<T} ||grad f(x_t)||^2 <= 24 L (1 + m) (e^{c L E} - 1) (f(x_0) - inf f)/((1 - sqrt(m))^2 sqrt(T)) + "
+        "(12/5) ((1 + m) (e^{c L E} - 1) ||grad g(x_0)||/(1 - sqrt(m)))^2/T, for every large T."
+    )
+    known = (EXACT_STEP, DIMINISHING, ROOT, ONE_ROUND, BELOW_ONE, ROOT_BIAS, INFIMUM, *WINDOW)
+    return Part("in T", Statement(words, goal, known, Proof(proof)))
+
+
 _EVERY_RUN = "for the first W rounds of every run whose memory satisfies (27) with m < 1"
 _KNOWN = (SMALL_STEP, BELOW_ONE, ROOT_BIAS, INFIMUM)
 
@@ -252,8 +324,8 @@ def _shown(words: str, goal: Relation, known: tuple[Fact, ...], *of: sp.Expr) ->
     return Statement(words, goal, (*_KNOWN, *known), Proof((*before, ending)))
 
 
-def first_rounds(first: Any = 3, second: Any = _SECOND, share: Any = 1) -> Claim:
-    """No Assumption 3, no bound on grad g along the run; `share` times the general bound."""
+def first_rounds(first: Any = 3, second: Any = _SECOND, share: Any = 1, in_T: Any = 1) -> Claim:
+    """No Assumption 3, no bound on grad g along the run; `share` and `in_T` scale the bounds of the other parts."""
     small = Fact("range", RANGE, "4 W ((1 + beta L)^E - 1) <= 1 - sqrt(m): W of the order 1/(beta L E).")
     simple = _shown(
         "(1/W) sum_{t<W} E||grad f(x_t)||^2 <= 3 (f(x_0) - inf f) / (alpha (1 - sqrt(m)) W) + (12/5) [((1 + beta L)^E "
@@ -279,7 +351,7 @@ def first_rounds(first: Any = 3, second: Any = _SECOND, share: Any = 1) -> Claim
         "ours.first_rounds",
         "for Theorem 5",
         "min ||grad f||^2 = O(1/sqrt(T)) with one memory, m < 1, and nothing assumed on grad g",
-        (Part("1", simple), Part("constants", sharp)),
+        (_in_T(in_T), Part("1", simple), Part("constants", sharp)),
         (
             "With beta = c/sqrt(T) the range allows W of the order sqrt(T), so min_t E||grad f(x_t)||^2 = "
             "O(1/sqrt(T)): the rate of Theorem 5, for m < 1, without Assumption 3 and for a memory that is drawn once.",

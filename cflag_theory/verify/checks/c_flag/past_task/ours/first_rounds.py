@@ -14,7 +14,7 @@ from cflag_theory.claims.c_flag.past_task import runs as symbols
 from cflag_theory.claims.c_flag.past_task.ours import first_rounds as claim
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.c_flag.past_task.ours.rates import met_ratio, past, resting
+from cflag_theory.verify.checks.c_flag.past_task.ours.rates import in_T, met_ratio, past, resting
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.planted import built, without
 from cflag_theory.verify.quantities.c_flag import of
@@ -34,14 +34,29 @@ def points() -> Iterator[Point]:
         for step, W, steps in ((1 / (1 + scale**2), 2, 2), (_HALF, 3, 1)):
             local = (1 - scale) / (8 * W * steps)
             problem = on_the_line([past(scale)], [[current]], start=start, L=1)
-            yield _point(Exact(problem, step, local, steps, W), scale)
+            yield from _points(Exact(problem, step, local, steps, W), scale)
     small = Fraction(1, 100)
     step_alone = on_the_line([past(Fraction(0))], [[(0, 1)]], start=Fraction(1), L=1)
-    yield _point(Exact(step_alone, Fraction(1), Fraction(1, 10**9), 1, 1), Fraction(0), small, small)
-    yield _point(resting(Fraction(0), Fraction(1), Fraction(7, 10**5), 1, 100), Fraction(0), small, small)
+    yield from _points(Exact(step_alone, Fraction(1), Fraction(1, 10**9), 1, 1), Fraction(0), small, small)
+    yield from _points(resting(Fraction(0), Fraction(1), Fraction(7, 10**5), 1, 100), Fraction(0), small, small)
 
 
-def _point(run: Exact, scale: Fraction, delta: Any = claim.SIMPLE[0], eta: Any = claim.SIMPLE[1]) -> Point:
+def in_T_points() -> Iterator[Point]:
+    """T = 49 rounds and the largest W that c allows; a flat f, on which grad f decays slowly, comes nearest."""
+    flat = [(Fraction(1, 98), 0)]
+    for (scale, past_), rate, start in product(
+        ((Fraction(0), past(Fraction(0))), (_HALF, past(_HALF)), (Fraction(0), flat)),
+        (Fraction(1, 100), Fraction(1, 54)),
+        (Fraction(0), Fraction(2)),
+    ):
+        problem = on_the_line([past_], [[(0, 1)]], start=start, L=1)
+        run = Exact(problem, 1 / (1 + scale**2), rate / 7, 1, 49)
+        longest = sp.floor(7 * (1 - scale) / (4 * (sp.exp(sp.Rational(rate)) - 1)))
+        known = {claim.W: sp.Min(longest, 49), claim.size_g(0): sp.sympify(abs(slopes(problem)[1]))}
+        yield Point({**in_T(run, scale), **known}, part="in T")
+
+
+def _points(run: Exact, scale: Fraction, delta: Any = claim.SIMPLE[0], eta: Any = claim.SIMPLE[1]) -> Iterator[Point]:
     problem = run.problem
     _, grad_g = slopes(problem)
     entries = run.sums.entries
@@ -59,7 +74,8 @@ def _point(run: Exact, scale: Fraction, delta: Any = claim.SIMPLE[0], eta: Any =
         symbols.root_m: scale,
         **of(run, L, alpha, beta, E, bias2, grad_f2),
     }
-    return Point({key: sp.sympify(value) for key, value in values.items()})
+    for part in ("1", "constants"):
+        yield Point({key: sp.sympify(value) for key, value in values.items()}, part=part)
 
 
 def samples(seed: int, count: int) -> Iterator[Sample]:
@@ -85,17 +101,30 @@ def samples(seed: int, count: int) -> Iterator[Sample]:
 
 CHECKS = {
     "ours.first_rounds": Check(
-        points,
+        lambda: (*points(), *in_T_points()),
         samples,
-        expected="holds holds",
-        undrawn=dict.fromkeys(("1", "constants"), "runs over many rounds"),
-        reached={"1": 0.66, "constants": 0.98},
+        expected="holds holds holds",
+        undrawn=dict.fromkeys(("in T", "1", "constants"), "runs over many rounds"),
+        reached={"in T": 0.1, "1": 0.66, "constants": 0.98},
         plants=(
             *built((2, "12/5"), (3, 1), verdict="open"),
             *built(("1999/1000", "12/5"), (3, "49/50")),
             *built((3, "12/5", "49/50"), part="constants"),
             *without("alpha", "m", "(27)", "range", part=("1", "constants"), verdict="open"),
             *without("eta", part="constants", verdict="open"),
+            *without(
+                "step",
+                "beta",
+                "1/sqrt(T)",
+                "m",
+                "inf f",
+                "W is small",
+                "W is not small",
+                "W <= T",
+                part="in T",
+                verdict="open",
+            ),
+            *built((3, "12/5", 1, "1/10"), part="in T"),
         ),
     )
 }
