@@ -99,7 +99,7 @@ def _client(case: Round, j: int, rate: Fraction) -> dict[Any, Any]:
         clients.Lambda_i: product,
         clients.beta_i: rate,
         claim.pull: product / size,
-        claim.root_2: sp.sqrt(2),
+        lemmas.root_2: sp.sqrt(2),
     }
 
 
