@@ -19,6 +19,7 @@ from cflag_theory.claims.c_flag.past_task.ours.rates import (
     INFIMUM,
     ROOT_BIAS,
     SMALL_STEP,
+    SYMBOLS,
     F,
     each_round,
     reach_in_T,
@@ -68,6 +69,8 @@ from cflag_theory.claims.engine.relation import Relation, at_most, below
 from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step
 from cflag_theory.claims.engine.steps import Instance as At
 from cflag_theory.claims.engine.terms import dot, norm, norm2
+
+__all__ = ["F"]
 
 W = symbol("W", "W", positive=True, integer=True)
 size_g = sequence(
@@ -353,6 +356,7 @@ def first_rounds(first: Any = 3, second: Any = _SECOND, share: Any = 1, in_T: An
         "min ||grad f||^2 = O(1/sqrt(T)) with one memory, m < 1, and nothing assumed on grad g",
         (_in_T(in_T), Part("1", simple), Part("constants", sharp)),
         (
+            SYMBOLS,
             "With beta = c/sqrt(T) the range allows W of the order sqrt(T), so min_t E||grad f(x_t)||^2 = "
             "O(1/sqrt(T)): the rate of Theorem 5, for m < 1, without Assumption 3 and for a memory that is drawn once.",
             "f is bounded below; g need not be, and ||grad g(x_t)|| may grow without bound after the first W rounds.",

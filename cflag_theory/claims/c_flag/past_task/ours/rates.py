@@ -68,6 +68,8 @@ from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
 from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step
 from cflag_theory.claims.engine.terms import norm, norm2
 
+__all__ = ["G", "c", "w"]
+
 F = symbol("F", r"(f(x_0)-\inf f)", nonnegative=True)
 
 SMALL_STEP = Fact("alpha", at_most(L * alpha, 1), "alpha <= 1/L, as at alpha = 1/(L (1 + m)).")
@@ -90,6 +92,11 @@ BIAS = Fact(
 FRESH = Fact("fresh", equal(grad_dot_bias_sum, 0), "The draw of round t is fresh and unbiased: E <grad f(x_t), b> = 0.")
 APART = Fact("apart", equal(bias_dot_S_sum, 0), "S does not depend on the draw of the round: E <b, S> = 0.")
 POSITIVE = Fact("L alpha m", below(L * alpha * m, 1), "L alpha m < 1; alpha = 1/(L (1 + m)) is within both limits.")
+SYMBOLS = (
+    "In part in T: L is the smoothness constant of f and of every component of g, m < 1 has ||b(x)||^2 <= m ||grad "
+    "f(x)||^2 at the points of the run for the bias b = grad f_memory - grad f, E is the number of local steps, T that "
+    "of rounds, and c any positive number."
+)
 _READING = (
     "((1 + beta L)^E - 1)/L <= beta E exp(beta L E): with f bounded below, beta = c / sqrt(T) and a bounded mean of "
     "||grad g(x_t)||^2 the bound is O(1/T), for every T.",
@@ -238,6 +245,7 @@ def drawn_once(first: Any = 2, second: Any = 1, constant: Any = 1) -> Claim:
         "Convergence on the past task with one memory, m < 1",
         (in_T(constant), Part("1", statement)),
         (
+            SYMBOLS,
             *_READING,
             "The second constant is attained for every T, E and m < 1: with L = 1, f = x^2/2, b = -sqrt(m) grad f and "
             "g = -x^2/2 - x rest where alpha (1 - sqrt(m)) x = ((1 + beta)^E - 1)(x + 1), if that has a solution; "

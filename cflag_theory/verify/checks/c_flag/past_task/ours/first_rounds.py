@@ -18,7 +18,7 @@ from cflag_theory.verify.checks.c_flag.past_task.ours.rates import in_T, met_rat
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.planted import built, without
 from cflag_theory.verify.quantities.c_flag import of
-from cflag_theory.verify.witnesses.instances import on_the_line, random_runs, slopes
+from cflag_theory.verify.witnesses.instances import Component, on_the_line, random_runs, slopes
 from cflag_theory.verify.witnesses.runs import Exact
 
 _HALF = Fraction(1, 2)
@@ -43,13 +43,11 @@ def points() -> Iterator[Point]:
 
 def in_T_points() -> Iterator[Point]:
     """T = 49 rounds and the largest W that c allows; a flat f, on which grad f decays slowly, comes nearest."""
-    flat = [(Fraction(1, 98), 0)]
-    for (scale, past_), rate, start in product(
-        ((Fraction(0), past(Fraction(0))), (_HALF, past(_HALF)), (Fraction(0), flat)),
-        (Fraction(1, 100), Fraction(1, 54)),
-        (Fraction(0), Fraction(2)),
-    ):
-        problem = on_the_line([past_], [[(0, 1)]], start=start, L=1)
+    flat: list[Component] = [(Fraction(1, 98), 0)]
+    kinds = [(Fraction(0), past(Fraction(0))), (_HALF, past(_HALF)), (Fraction(0), flat)]
+    rates, starts = (Fraction(1, 100), Fraction(1, 54)), (Fraction(0), Fraction(2))
+    for (scale, kept), rate, start in product(kinds, rates, starts):
+        problem = on_the_line([kept], [[(0, 1)]], start=start, L=1)
         run = Exact(problem, 1 / (1 + scale**2), rate / 7, 1, 49)
         longest = sp.floor(7 * (1 - scale) / (4 * (sp.exp(sp.Rational(rate)) - 1)))
         known = {claim.W: sp.Min(longest, 49), claim.size_g(0): sp.sympify(abs(slopes(problem)[1]))}
