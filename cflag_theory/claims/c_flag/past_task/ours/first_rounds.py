@@ -362,7 +362,8 @@ def first_rounds(first: Any = 3, second: Any = _SECOND, share: Any = 1, in_T: An
             "f is bounded below; g need not be, and ||grad g(x_t)|| may grow without bound after the first W rounds.",
             "Part 1 is part constants with delta = 3/5 and eta = 1/3. As delta and eta tend to 0 the constants tend to "
             "2 and 1, which are the least possible: one step of gradient descent on f = x^2/2 with alpha = 1/L and "
-            "hardly any g needs the 2, and a run at rest that is long needs the 1 (ours.drawn_once).",
+            "hardly any g needs the 2, and a run at rest that is long needs the 1 (ours.drawn_once). Which "
+            "constants are best for the range of part 1 is open.",
         ),
     )
 
