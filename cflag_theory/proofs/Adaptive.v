@@ -334,7 +334,8 @@ Proof.
     set (k := INR N * (p i * (2 * r i - w * beta))).
     pose proof (dot_self_nonneg d (V -^ k *^ a i)) as Sq.
     assert (Sq' : 0 <= V2 - 2 * k * dot d (a i) V + k ^ 2 * norm d (a i) ^ 2).
-    { eapply Rle_trans; [exact Sq|]. right. unfold V2. rewrite !norm_pow2. expand_dots. rewrite (dot_comm d V (a i)). ring. }
+    { eapply Rle_trans; [exact Sq|]. right. unfold V2. rewrite !norm_pow2. expand_dots.
+      rewrite (dot_comm d V (a i)). ring. }
     assert (Rest : 2 / L * (q * (p i * (r i * Lambda i)) - beta * (q * (p i * (1 * Lambda i)))) =
       2 * INR N * p i ^ 2 * norm d (a i) ^ 2 * (r i * (r i - beta))).
     { replace (2 / L * (q * (p i * (r i * Lambda i)) - beta * (q * (p i * (1 * Lambda i)))))
@@ -420,7 +421,8 @@ Proof.
       destruct (Rlt_dec 0 (dot d v (a i))) as [|Z]; [ring | destruct (Z (Transfer i Hi))].
     - rewrite sum_scale, (proj2 Hp). ring. }
   unfold Gamma_adapted. rewrite Same.
-  apply (worst_case_lowers d N p L alpha beta v a Hp HL Pos (table_beta d p L alpha beta v a (INR N)) B0); [|exact Short].
+  apply (worst_case_lowers d N p L alpha beta v a Hp HL Pos (table_beta d p L alpha beta v a (INR N)) B0);
+    [|exact Short].
   intros i Hi. apply (table_rate d N p L alpha beta v a HL (INR N) NP Pos i Hi).
   unfold transfers. destruct (Rlt_dec 0 (dot d v (a i))) as [|Z]; [reflexivity | destruct (Z (Transfer i Hi))].
 Qed.

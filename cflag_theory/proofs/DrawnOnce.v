@@ -123,8 +123,8 @@ Proof.
   eapply Rle_trans; [exact Round|]. right. field. lra.
 Qed.
 
-(** One memory for the whole run.  Every constant is explicit: with beta <= c / sqrt(T), f bounded below by [f_least] and
-    a mean of ||grad g(x_t)||^2 of at most [g2] the bound is [rate_constant] / T, for every T >= 1.  Ledger:
+(** One memory for the whole run.  Every constant is explicit: with beta <= c / sqrt(T), f bounded below by [f_least]
+    and a mean of ||grad g(x_t)||^2 of at most [g2] the bound is [rate_constant] / T, for every T >= 1.  Ledger:
     ours.drawn_once, part in T, for any alpha <= 1/L. *)
 Definition rate_constant (c f_least g2 : R) : R :=
   2 * (f x0 - f_least) / (alpha * (1 - sqrt m)) + ((exp (c * L * INR E) - 1) / (L * alpha * (1 - sqrt m))) ^ 2 * g2.

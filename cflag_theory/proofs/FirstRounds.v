@@ -230,7 +230,8 @@ Proof.
     replace (2 * (1 + / delta) * (L * INR W * reach / rho) ^ 2 * (rho ^ 2 / eta))
       with (2 * (1 + / delta) / eta * (L * INR W * reach) ^ 2) by (field; lra). exact range. }
   assert (K0 : 0 <= k).
-  { unfold k. apply Rmult_le_pos; [|apply pow2_ge_0]. assert (0 < / delta) by (apply Rinv_0_lt_compat; assumption). lra. }
+  { unfold k. apply Rmult_le_pos; [|apply pow2_ge_0].
+    assert (0 < / delta) by (apply Rinv_0_lt_compat; assumption). lra. }
   set (start := INR W * (1 + delta) * G 0 ^ 2). set (drop := 2 * more * INR W ^ 2 * alpha * (1 + mu) * F / rho).
   assert (Gr : (1 - eta) * g2 <= start + drop).
   { pose proof (gradients W) as H. fold g2 in H. fold start in H.
@@ -282,8 +283,8 @@ Proof.
   assert (R : 2 * (1 + / (3 / 5)) / (1 / 3) * (L * INR W * reach) ^ 2 <= rho ^ 2).
   { replace (2 * (1 + / (3 / 5)) / (1 / 3) * (L * INR W * reach) ^ 2) with ((4 * L * INR W * reach) ^ 2) by field.
     apply pow_incr. split; [nonneg | exact Range]. }
-  pose proof (first_rounds_constants P L alpha beta m E order memory x0 f grad_f f_least HL Ha Hb Hm Reg Smooth Below Bias
-    (3 / 5) (1 / 3) ltac:(lra) ltac:(lra) W HW R) as Q.
+  pose proof (first_rounds_constants P L alpha beta m E order memory x0 f grad_f f_least HL Ha Hb Hm Reg Smooth Below
+    Bias (3 / 5) (1 / 3) ltac:(lra) ltac:(lra) W HW R) as Q.
   assert (0 < rho) by exact (rho_positive m Hm).
   eapply Rle_trans; [exact Q|]. right. change (run P (fun _ => alpha) (fun _ => beta) E order memory x0 0) with x0.
   fold d rho reach. field. lra.
