@@ -43,7 +43,7 @@ c_flag.union.ours              rounds
 c_flag.local_steps.ours        worst_path worst_sums worst_order worst_turns
 c_flag.union.ours              rate
 c_flag.forgetting.ours         step
-c_flag.adaptive.ours           rates
+c_flag.adaptive.ours           rates worst_case
 cfl.nonconvex.ours             rate fedavg coefficient
 cfl.techniques.ours            noise
 cfl.one_round.ours             round largest_step

@@ -220,20 +220,27 @@ Proof.
   rewrite sum_add, !sum_scale. ring.
 Qed.
 
+Lemma N_positive : 0 < INR N.
+Proof.
+  apply INR_pos. destruct N as [|n]; [|lia]. destruct p_weights as [_ Z]. simpl in Z. lra.
+Qed.
+
+(** ||sum_i p_i r_i a_i||^2 <= N sum_i p_i^2 r_i^2 ||a_i||^2. *)
+Lemma weighted_le : forall r, norm d (weighted r) ^ 2 <= INR N * own r.
+Proof.
+  intro r. pose proof N_positive as NP.
+  replace (weighted r) with (vsum N (fun i => / INR N *^ (INR N *^ (p i *^ (r i *^ a i))))).
+  - eapply Rle_trans; [apply (jensen d N (fun _ => / INR N))|].
+    + split; [intros; apply Rlt_le, Rinv_0_lt_compat; exact NP|]. rewrite sum_const. field. lra.
+    + right. unfold own. rewrite <- sum_scale. apply sum_ext. intros i _. rewrite !norm_pow2. expand_dots. field. lra.
+  - apply vec_eq. intro c. unfold weighted, vsum, vscale. apply sum_ext. intros i _. field. lra.
+Qed.
+
 (** (187)-(188): the worst case, whatever the signs of the products.  Ledger: cflag.eq188, part 1. *)
 Theorem eq188 : Gamma <= L * beta ^ 2 / 2 * sum N (fun i => p i ^ 2 * INR N * norm d (a i) ^ 2)
   - beta * (1 - L * alpha) * sum N (fun i => p i * Lambda i).
 Proof.
-  rewrite <- eq189.
-  assert (HN : (0 < N)%nat).
-  { destruct N as [|n]; [|lia]. destruct p_weights as [_ Z]. simpl in Z. lra. }
-  pose proof (INR_pos N HN) as NP.
-  assert (J : norm d S ^ 2 <= INR N * own (fun _ => 1)).
-  { replace S with (vsum N (fun i => / INR N *^ (INR N *^ (p i *^ a i)))).
-    - eapply Rle_trans; [apply (jensen d N (fun _ => / INR N))|].
-      + split; [intros; apply Rlt_le, Rinv_0_lt_compat; exact NP|]. rewrite sum_const. field. lra.
-      + right. unfold own. rewrite <- sum_scale. apply sum_ext. intros i _. rewrite !norm_pow2. expand_dots. field. lra.
-    - apply vec_eq. intro c. unfold S, weighted, vsum, vscale. apply sum_ext. intros i _. field. lra. }
+  rewrite <- eq189. pose proof (weighted_le (fun _ => 1)) as J. fold S in J.
   rewrite (sum_ext N _ (fun i => L * beta ^ 2 / 2 * INR N * (p i ^ 2 * (1 ^ 2 * norm d (a i) ^ 2))
     + - (beta * (1 - L * alpha)) * (p i * (1 * Lambda i)))) by (intros; unfold forgetting; field).
   rewrite sum_add, !sum_scale. unfold Gamma, S. fold (own (fun _ => 1)). fold (product (fun _ => 1)).
@@ -291,6 +298,85 @@ Proof.
   unfold q in K. lra.
 Qed.
 
+(** *** Table 1's worst-case rates where clients transfer: what Lemma 7 is for *)
+
+(** Gamma of the step really taken with rates r, where alpha stays. *)
+Definition Gamma_with (r : nat -> R) : R := L / 2 * norm d (weighted r) ^ 2 - q * product r.
+Definition worst_rate (i : nat) : R :=
+  if transfers i then best_rate L alpha (INR N * p i * norm d (a i) ^ 2) (Lambda i) else 0.
+
+(** Ledger: ours.adaptive_worst_case, part bound. *)
+Theorem worst_case_gain : Gamma_with worst_rate <=
+  - (q ^ 2 / (2 * L * INR N)) * over_T (fun i => Lambda i ^ 2 / norm d (a i) ^ 2).
+Proof.
+  pose proof N_positive as NP. pose proof (weighted_le worst_rate) as J.
+  apply Rmult_le_compat_l with (r := L / 2) in J; [|lra]. unfold Gamma_with.
+  apply Rle_trans with (L / 2 * (INR N * own worst_rate) - q * product worst_rate); [lra|]. right.
+  unfold own, product, over_T. rewrite <- !sum_scale, <- sum_sub.
+  apply sum_ext. intros i Hi. unfold worst_rate. destruct (transfers i) eqn:Ht; [|field; lra].
+  unfold transfers in Ht. destruct (Rlt_dec 0 (Lambda i)) as [H|]; [|discriminate].
+  assert (M : 0 < norm d (a i) ^ 2) by (apply (product_moves d v); unfold Lambda in H; lra).
+  pose proof (p_positive i Hi). set (n2 := norm d (a i) ^ 2) in *. unfold best_rate, q. field; repeat split; lra.
+Qed.
+
+(** Ledger: ours.adaptive_worst_case, part lowers. *)
+Theorem worst_case_lowers : forall r, 0 <= beta ->
+  (forall i, (i < N)%nat -> L * INR N * p i * norm d (a i) ^ 2 * r i = q * Lambda i) ->
+  (forall i, (i < N)%nat -> beta <= 2 * (sqrt 2 - 1) * r i) ->
+  Gamma_with r <= Gamma.
+Proof.
+  intros r B0 Rate Short. pose proof N_positive as NP.
+  assert (R2 : sqrt 2 * sqrt 2 = 2) by (apply sqrt_sqrt; lra). set (w := sqrt 2) in *.
+  set (V := weighted r). set (V2 := norm d V ^ 2).
+  assert (Each : forall i, (i < N)%nat -> p i * (2 * r i - w * beta) * dot d (a i) V <=
+    V2 / (2 * INR N) + 2 / L * (q * (p i * (r i * Lambda i)) - beta * (q * (p i * (1 * Lambda i))))).
+  { intros i Hi. pose proof (p_positive i Hi) as P0.
+    set (k := INR N * (p i * (2 * r i - w * beta))).
+    pose proof (dot_self_nonneg d (V -^ k *^ a i)) as Sq.
+    assert (Sq' : 0 <= V2 - 2 * k * dot d (a i) V + k ^ 2 * norm d (a i) ^ 2).
+    { eapply Rle_trans; [exact Sq|]. right. unfold V2. rewrite !norm_pow2. expand_dots.
+      rewrite (dot_comm d V (a i)). ring. }
+    assert (Rest : 2 / L * (q * (p i * (r i * Lambda i)) - beta * (q * (p i * (1 * Lambda i)))) =
+      2 * INR N * p i ^ 2 * norm d (a i) ^ 2 * (r i * (r i - beta))).
+    { replace (2 / L * (q * (p i * (r i * Lambda i)) - beta * (q * (p i * (1 * Lambda i)))))
+        with (2 / L * (p i * (r i - beta) * (q * Lambda i))) by ring.
+      rewrite <- (Rate i Hi). field. lra. }
+    rewrite Rest. set (n2 := norm d (a i) ^ 2) in *. assert (N2 : 0 <= n2) by (unfold n2; apply pow2_ge_0).
+    assert (Room : 0 <= beta * (2 * (w - 1) * r i - beta)).
+    { apply Rmult_le_pos; [exact B0|]. pose proof (Short i Hi) as Q. fold w in Q. lra. }
+    assert (Extra : 0 <= INR N * p i ^ 2 * n2 * (beta * (2 * (w - 1) * r i - beta))).
+    { apply Rmult_le_pos; [|exact Room]. apply Rmult_le_pos; [|exact N2].
+      apply Rmult_le_pos; [lra | apply pow2_ge_0]. }
+    assert (Id : V2 / (2 * INR N) + 2 * INR N * p i ^ 2 * n2 * (r i * (r i - beta))
+      - p i * (2 * r i - w * beta) * dot d (a i) V =
+      (V2 - 2 * k * dot d (a i) V + k ^ 2 * n2) / (2 * INR N)
+      + INR N * p i ^ 2 * n2 * (beta * (2 * (w - 1) * r i - beta))
+      + INR N * p i ^ 2 * n2 * beta ^ 2 * (2 - w * w) / 2) by (unfold k; field; lra).
+    rewrite R2 in Id.
+    assert (0 <= (V2 - 2 * k * dot d (a i) V + k ^ 2 * n2) / (2 * INR N)).
+    { apply Rmult_le_pos; [exact Sq' | apply Rlt_le, Rinv_0_lt_compat; lra]. }
+    lra. }
+  apply sum_le in Each.
+  assert (Left : sum N (fun i => p i * (2 * r i - w * beta) * dot d (a i) V) = 2 * V2 - w * beta * dot d S V).
+  { rewrite (sum_ext N _ (fun i => 2 * dot d V (p i *^ (r i *^ a i)) + - (w * beta) * dot d V (p i *^ (1 *^ a i))))
+      by (intros i _; expand_dots; rewrite (dot_comm d V (a i)); ring).
+    rewrite sum_add, !sum_scale. rewrite <- !dot_sum_r. fold (weighted r). fold (weighted (fun _ => 1)). fold S. fold V.
+    unfold V2. rewrite norm_pow2, (dot_comm d V S). ring. }
+  rewrite Left in Each. rewrite sum_add, sum_const, sum_scale, sum_sub, !sum_scale in Each.
+  fold (product r) in Each. fold (product (fun _ => 1)) in Each.
+  pose proof (dot_self_nonneg d ((w * beta) *^ S -^ V)) as Sq.
+  assert (Sq' : 0 <= w * w * beta ^ 2 * dot d S S - 2 * (w * beta) * dot d S V + V2).
+  { eapply Rle_trans; [exact Sq|]. right. unfold V2. rewrite norm_pow2. expand_dots. rewrite (dot_comm d V S). ring. }
+  rewrite R2 in Sq'.
+  unfold Gamma_with, Gamma, forgetting. fold V. fold V2. unfold S at 2. rewrite weighted_product. fold q.
+  rewrite norm_pow2. fold S.
+  replace (INR N * (V2 / (2 * INR N))) with (V2 / 2) in Each by (field; lra).
+  apply Rmult_le_compat_l with (r := L / 2) in Each; [|lra].
+  replace (L / 2 * (V2 / 2 + 2 / L * (q * product r - beta * (q * product (fun _ => 1)))))
+    with (L * V2 / 4 + (q * product r - beta * (q * product (fun _ => 1)))) in Each by (field; lra).
+  apply Rmult_le_compat_l with (r := L / 4) in Sq'; [|lra]. rewrite Rmult_0_r in Sq'. lra.
+Qed.
+
 End Clients.
 
 (** Lemma 7, average case.  Ledger: cflag.lemma7_average, repaired: no client interferes, and the rescaled products stay
@@ -317,4 +403,26 @@ Proof.
   assert (0 <= L * spread) by nonneg.
   assert (0 <= L * - cross d N p a (table_beta d p L alpha beta v a 1)) by (apply Rmult_le_pos; lra).
   lra.
+Qed.
+
+(** Lemma 7, worst case.  Ledger: cflag.lemma7_worst, repaired: all clients transfer, and beta is small beside their
+    rates. *)
+Theorem lemma7_worst : forall d N p L alpha beta v a,
+  weights N p -> (forall i, (i < N)%nat -> 0 < p i) -> 0 < L -> 0 <= beta ->
+  (forall i, (i < N)%nat -> 0 < dot d v (a i)) ->
+  (forall i, (i < N)%nat -> beta <= 2 * (sqrt 2 - 1) * table_beta d p L alpha beta v a (INR N) i) ->
+  Gamma_adapted d N p L alpha beta v a (INR N) <= Gamma d N p L alpha beta v a.
+Proof.
+  intros d N p L alpha beta v a Hp Pos HL B0 Transfer Short.
+  assert (NP : 0 < INR N) by exact (N_positive N p Hp).
+  assert (Same : mean_alpha d N p alpha v a = alpha).
+  { unfold mean_alpha. transitivity (sum N (fun i => alpha * p i)).
+    - apply sum_ext. intros i Hi. unfold table_alpha, transfers.
+      destruct (Rlt_dec 0 (dot d v (a i))) as [|Z]; [ring | destruct (Z (Transfer i Hi))].
+    - rewrite sum_scale, (proj2 Hp). ring. }
+  unfold Gamma_adapted. rewrite Same.
+  apply (worst_case_lowers d N p L alpha beta v a Hp HL Pos (table_beta d p L alpha beta v a (INR N)) B0);
+    [|exact Short].
+  intros i Hi. apply (table_rate d N p L alpha beta v a HL (INR N) NP Pos i Hi).
+  unfold transfers. destruct (Rlt_dec 0 (dot d v (a i))) as [|Z]; [reflexivity | destruct (Z (Transfer i Hi))].
 Qed.

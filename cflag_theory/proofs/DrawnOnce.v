@@ -123,26 +123,27 @@ Proof.
   eapply Rle_trans; [exact Round|]. right. field. lra.
 Qed.
 
-(** One memory for the whole run.  Every constant is explicit: with beta = c / sqrt(T), f bounded below by [f_least] and
-    a mean of ||grad g(x_t)||^2 of at most [g2] the bound is [rate_constant] / T, for every T >= 1.  Ledger: the first
-    note of ours.drawn_once, with reach <= beta E exp(beta L E). *)
+(** One memory for the whole run.  Every constant is explicit: with beta <= c / sqrt(T), f bounded below by [f_least]
+    and a mean of ||grad g(x_t)||^2 of at most [g2] the bound is [rate_constant] / T, for every T >= 1.  Ledger:
+    ours.drawn_once, part in T, for any alpha <= 1/L. *)
 Definition rate_constant (c f_least g2 : R) : R :=
-  2 * (f x0 - f_least) / (alpha * (1 - sqrt m)) + (c * INR E * exp (c * L * INR E) / (alpha * (1 - sqrt m))) ^ 2 * g2.
+  2 * (f x0 - f_least) / (alpha * (1 - sqrt m)) + ((exp (c * L * INR E) - 1) / (L * alpha * (1 - sqrt m))) ^ 2 * g2.
 
 Theorem drawn_once_in_T : forall c f_least g2,
-  0 < L -> 0 < alpha -> L * alpha <= 1 -> 0 < c -> beta = c / sqrt (INR T) -> 0 <= m < 1 -> (0 < T)%nat ->
+  0 < L -> 0 < alpha -> L * alpha <= 1 -> 0 < c -> 0 < beta -> beta <= c / sqrt (INR T) -> 0 <= m < 1 ->
+  (0 < E)%nat -> (0 < T)%nat ->
   regular P L -> smooth d L f grad_f -> (forall y, f_least <= f y) ->
   (forall t y, norm d (memory_mean P (fun i => memory t i y) -^ grad_f y) ^ 2 <= m * norm d (grad_f y) ^ 2) ->
   sum T (fun t => norm d (grad_current P (x t)) ^ 2) / INR T <= g2 ->
   sum T (fun t => norm d (grad_f (x t)) ^ 2) / INR T <= rate_constant c f_least g2 / INR T.
 Proof.
-  intros c f_least g2 HL Ha HLa Hc Hbeta Hm HT Reg Smooth Below Bias G2.
-  pose proof (INR_pos T HT) as TP.
+  intros c f_least g2 HL Ha HLa Hc Hb Hbeta Hm HE HT Reg Smooth Below Bias G2.
+  pose proof (INR_pos T HT) as TP. pose proof (INR_pos E HE) as EP.
   assert (T1 : 1 <= INR T) by (replace 1 with (INR 1) by reflexivity; apply le_INR; lia).
   assert (R0 : 0 < sqrt (INR T)) by (apply sqrt_lt_R0; exact TP).
   assert (RR : sqrt (INR T) * sqrt (INR T) = INR T) by (apply sqrt_sqrt; lra).
   assert (R1 : 1 <= sqrt (INR T)) by (rewrite <- sqrt_1; apply sqrt_le_1_alt; exact T1).
-  assert (Hb : 0 < beta) by (rewrite Hbeta; apply Rdiv_lt_0_compat; lra).
+  set (root := sqrt (INR T)) in *.
   eapply Rle_trans; [apply drawn_once; auto|].
   assert (Hmu : 0 <= sqrt m < 1).
   { split; [apply sqrt_pos|]. rewrite <- sqrt_1. apply sqrt_lt_1_alt. lra. }
@@ -150,8 +151,9 @@ Proof.
   set (G := sum T (fun t => norm d (grad_current P (x t)) ^ 2) / INR T) in *.
   assert (G0 : 0 <= G).
   { apply Rmult_le_pos; [apply sum_nonneg; intros; apply pow2_ge_0 | apply Rlt_le, Rinv_0_lt_compat; exact TP]. }
-  unfold rate_constant. fold rho.
-  set (second := (c * INR E * exp (c * L * INR E) / rho) ^ 2 * g2).
+  unfold rate_constant. replace (L * alpha * (1 - sqrt m)) with (L * rho) by (unfold rho; ring). fold rho.
+  set (z := c * L * INR E). assert (Z0 : 0 < z) by (unfold z; repeat apply Rmult_lt_0_compat; lra).
+  set (second := ((exp z - 1) / (L * rho)) ^ 2 * g2).
   replace ((2 * (f x0 - f_least) / rho + second) / INR T) with (2 * (f x0 - f_least) / rho * / INR T + second / INR T)
     by (field; lra).
   apply Rplus_le_compat.
@@ -159,31 +161,33 @@ Proof.
     replace (2 * (f x0 - f_least) / rho * / INR T) with (2 * (f x0 - f_least) * (/ rho * / INR T)) by (field; lra).
     apply Rmult_le_compat_r; [|specialize (Below (x T)); lra].
     apply Rmult_le_pos; apply Rlt_le, Rinv_0_lt_compat; assumption.
-  - pose proof (pos_INR E) as E0. assert (BL : 0 < beta * L) by (apply Rmult_lt_0_compat; lra).
-    assert (Q : (1 + beta * L) ^ E - 1 <= INR E * (beta * L) * exp (INR E * (beta * L))).
-    { pose proof (power_below_exp (beta * L) E ltac:(lra)) as P1. set (y := INR E * (beta * L)) in *.
-      pose proof (exp_tangent (- y)) as T2. rewrite exp_Ropp in T2. pose proof (exp_pos y).
-      apply Rmult_le_compat_l with (r := exp y) in T2; [|lra]. rewrite Rinv_r in T2 by lra. lra. }
-    assert (BC : beta <= c).
-    { rewrite Hbeta. apply Rmult_le_reg_r with (sqrt (INR T)); [exact R0|].
-      replace (c / sqrt (INR T) * sqrt (INR T)) with c by (field; lra). nra. }
-    assert (Y : exp (INR E * (beta * L)) <= exp (c * L * INR E)).
-    { assert (Le : INR E * (beta * L) <= c * L * INR E)
-        by (pose proof (Rmult_le_compat_r (L * INR E) beta c ltac:(nra) BC); lra).
-      destruct Le as [Lt|Eq]; [left; apply exp_increasing; exact Lt | rewrite Eq; right; reflexivity]. }
-    set (e := exp (c * L * INR E)) in *.
-    assert (K : ((1 + beta * L) ^ E - 1) / (L * rho) <= beta * (INR E * e / rho)).
-    { apply Rmult_le_reg_r with (L * rho); [nra|].
-      replace (((1 + beta * L) ^ E - 1) / (L * rho) * (L * rho)) with ((1 + beta * L) ^ E - 1) by (field; lra).
-      replace (beta * (INR E * e / rho) * (L * rho)) with (INR E * (beta * L) * e) by (field; lra).
-      eapply Rle_trans; [exact Q|]. apply Rmult_le_compat_l; [|exact Y]. apply Rmult_le_pos; lra. }
-    assert (K0 : 0 <= ((1 + beta * L) ^ E - 1) / (L * rho)).
-    { apply Rmult_le_pos; [pose proof (pow_R1_Rle (1 + beta * L) E ltac:(lra)); lra | apply Rlt_le, Rinv_0_lt_compat;
-        nra]. }
-    replace (L * alpha * (1 - sqrt m)) with (L * rho) by (unfold rho; ring).
-    apply Rle_trans with ((beta * (INR E * e / rho)) ^ 2 * g2).
-    + apply Rmult_le_compat; [apply pow2_ge_0 | exact G0 | apply pow_incr; split; assumption | exact G2].
-    + right. unfold second. fold e. rewrite Hbeta. rewrite <- RR at 2. field. lra.
+  - assert (BC : beta * root <= c).
+    { apply Rmult_le_compat_r with (r := root) in Hbeta; [|lra].
+      replace (c / root * root) with c in Hbeta by (field; lra). exact Hbeta. }
+    assert (BL : 0 < beta * L) by (apply Rmult_lt_0_compat; lra).
+    assert (In : INR E * (beta * L) <= z).
+    { unfold z. replace (INR E * (beta * L)) with (beta * (L * INR E)) by ring. rewrite Rmult_assoc.
+      apply Rmult_le_compat_r; [nra | nra]. }
+    assert (X0 : 0 <= exp z - 1) by (pose proof (exp_tangent z); lra).
+    (* (1 + beta L)^E - 1 <= (exp(c L E) - 1) / sqrt(T) *)
+    assert (K : ((1 + beta * L) ^ E - 1) * root <= exp z - 1).
+    { pose proof (power_chord (beta * L) E z ltac:(lra) Z0 In) as Ch.
+      apply Rle_trans with ((exp z - 1) / z * (INR E * (beta * L)) * root); [apply Rmult_le_compat_r; lra|].
+      replace (exp z - 1) with ((exp z - 1) / z * z) at 2 by (field; lra). rewrite Rmult_assoc.
+      apply Rmult_le_compat_l; [apply Rmult_le_pos; [exact X0 | apply Rlt_le, Rinv_0_lt_compat; exact Z0]|].
+      replace (INR E * (beta * L) * root) with (beta * root * (L * INR E)) by ring.
+      replace z with (c * (L * INR E)) by (unfold z; ring). apply Rmult_le_compat_r; [nra | exact BC]. }
+    assert (P0 : 0 <= (1 + beta * L) ^ E - 1) by (pose proof (pow_R1_Rle (1 + beta * L) E ltac:(lra)); lra).
+    assert (LR : 0 < L * rho) by (apply Rmult_lt_0_compat; assumption).
+    set (q := (1 + beta * L) ^ E - 1) in *.
+    apply Rle_trans with (((exp z - 1) / (L * rho)) ^ 2 / INR T * g2); [|unfold second; right; field; lra].
+    apply Rmult_le_compat; [apply pow2_ge_0 | exact G0 | | exact G2].
+    replace (((exp z - 1) / (L * rho)) ^ 2 / INR T) with (((exp z - 1) / root / (L * rho)) ^ 2)
+      by (rewrite <- RR; field; lra).
+    apply pow_incr. split; [apply Rmult_le_pos; [exact P0 | apply Rlt_le, Rinv_0_lt_compat; exact LR]|].
+    apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; exact LR|].
+    apply Rmult_le_reg_r with root; [exact R0|]. replace ((exp z - 1) / root * root) with (exp z - 1) by (field; lra).
+    exact K.
 Qed.
 
 End DrawnOnce.

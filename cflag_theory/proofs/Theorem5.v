@@ -36,6 +36,64 @@ Proof.
   rewrite Rmult_comm, <- sum_const. apply sum_le. intros i Hi. apply least_member. lia.
 Qed.
 
+(** ((1 + beta L)^E - 1)/L <= Y / sqrt(T). *)
+Lemma reach_by_Y : 0 < L -> 0 < c -> 0 < beta -> beta <= c / sqrt (INR T) -> (1 <= E)%nat -> (0 < T)%nat ->
+  ((1 + beta * L) ^ E - 1) / L * sqrt (INR T) <= Y.
+Proof.
+  intros HL Hc Hb Hbeta HE HT. pose proof (INR_pos T HT) as TP.
+  assert (T1 : 1 <= INR T) by (replace 1 with (INR 1) by reflexivity; apply le_INR; lia).
+  set (root := sqrt (INR T)) in *.
+  assert (R1 : 1 <= root) by (unfold root; rewrite <- sqrt_1; apply sqrt_le_1_alt; exact T1).
+  assert (E1 : 1 <= INR E) by (replace 1 with (INR 1) by reflexivity; apply le_INR; exact HE).
+  assert (BL : 0 < beta * L) by (apply Rmult_lt_0_compat; lra).
+  assert (CE : 0 < c * L * INR E) by (repeat apply Rmult_lt_0_compat; lra).
+  assert (BC : beta * root <= c).
+  { apply Rmult_le_compat_r with (r := root) in Hbeta; [|lra].
+    replace (c / root * root) with c in Hbeta by (field; lra). exact Hbeta. }
+  assert (In : INR E * (beta * L) <= c * L * INR E).
+  { apply Rle_trans with (INR E * (c * L)); [|lra]. apply Rmult_le_compat_l; [lra|]. apply Rmult_le_compat_r; nra. }
+  pose proof (power_chord (beta * L) E (c * L * INR E) ltac:(lra) CE In) as Ch.
+  apply Rmult_le_reg_r with L; [lra|].
+  replace (((1 + beta * L) ^ E - 1) / L * root * L) with (((1 + beta * L) ^ E - 1) * root) by (field; lra).
+  replace (Y * L) with ((exp (c * L * INR E) - 1) / (c * L * INR E) * (INR E * (c * L))) by (unfold Y; field; lra).
+  apply Rle_trans with ((exp (c * L * INR E) - 1) / (c * L * INR E) * (INR E * (beta * L)) * root).
+  - apply Rmult_le_compat_r; lra.
+  - rewrite Rmult_assoc. apply Rmult_le_compat_l.
+    + apply Rmult_le_pos; [pose proof (exp_tangent (c * L * INR E)); lra | apply Rlt_le, Rinv_0_lt_compat; exact CE].
+    + replace (INR E * (beta * L) * root) with (INR E * L * (beta * root)) by ring.
+      replace (INR E * (c * L)) with (INR E * L * c) by ring. apply Rmult_le_compat_l; [nonneg | exact BC].
+Qed.
+
+(** The first W rounds, in expectation. *)
+Lemma first_part : forall W, let reach := ((1 + beta * L) ^ E - 1) / L in let rho := 1 - sqrt m in
+  0 < L -> 0 < alpha /\ L * alpha <= 1 -> 0 < beta -> 0 <= m < 1 -> (0 < W)%nat -> 4 * L * INR W * reach <= rho ->
+  regular P L -> smooth d L f grad_f -> (forall y, f_least <= f y) -> bias_below -> expectation Ex ->
+  sum W A2 / INR W <= 3 * (f x0 - f_least) / (alpha * rho * INR W)
+    + 12 / 5 * (reach * norm d (grad_current P x0) / (alpha * rho)) ^ 2.
+Proof.
+  intros W reach rho HL Ha Hb Hm HW Range Reg Smooth Below Bias Mean. pose proof (INR_pos W HW) as WP.
+  set (bound := 3 * (f x0 - f_least) / (alpha * rho * INR W)
+    + 12 / 5 * (reach * norm d (grad_current P x0) / (alpha * rho)) ^ 2).
+  assert (Path : forall w, sum W (fun t => norm d (grad_f (x w t)) ^ 2) <= INR W * bound).
+  { intro w. pose proof (first_rounds P L alpha beta m E (order w) (memory w) x0 f grad_f f_least W HL Ha
+      Hb Hm Reg Smooth Below (Bias w) HW Range) as Q.
+    change (sum W (fun t => norm d (grad_f (x w t)) ^ 2) / INR W <= bound) in Q.
+    apply Rmult_le_compat_l with (r := INR W) in Q; [|lra]. eapply Rle_trans; [|exact Q]. right. field. lra. }
+  destruct Mean as [Add [Scale [Mono One]]].
+  assert (Swap : sum W A2 = Ex (fun w => sum W (fun t => norm d (grad_f (x w t)) ^ 2))).
+  { unfold A2. clear - Add Scale. induction W as [|n IH].
+    - simpl. pose proof (Scale 0 (fun _ => 1)) as Z. rewrite (Rmult_0_l (Ex _)) in Z. rewrite <- Z at 1.
+      f_equal. apply functional_extensionality. intro. ring.
+    - change (sum (S n) (fun t => Ex (fun w => norm d (grad_f (x w t)) ^ 2)))
+        with (sum n (fun t => Ex (fun w => norm d (grad_f (x w t)) ^ 2)) + Ex (fun w => norm d (grad_f (x w n)) ^ 2)).
+      rewrite IH, <- Add. reflexivity. }
+  apply Rmult_le_reg_l with (INR W); [exact WP|].
+  replace (INR W * (sum W A2 / INR W)) with (sum W A2) by (field; lra).
+  rewrite Swap. eapply Rle_trans; [apply (Mono _ (fun _ => (INR W * bound) * 1)); intro w; rewrite Rmult_1_r;
+    apply Path|].
+  rewrite Scale, One. lra.
+Qed.
+
 (** Ledger: cflag.thm5, repaired: m < 1 in (27), f bounded below and T large, with W as there. *)
 Theorem theorem5_W : forall W, 0 < L -> 0 <= m < 1 -> alpha = 1 / (L * (1 + m)) -> 0 < c -> 0 < beta ->
   beta < c / sqrt (INR T) -> (1 <= E)%nat -> (0 < W)%nat -> (W <= T)%nat ->
@@ -51,7 +109,6 @@ Proof.
   set (root := sqrt (INR T)) in *.
   assert (R1 : 1 <= root) by (unfold root; rewrite <- sqrt_1; apply sqrt_le_1_alt; exact T1).
   assert (RR : root * root = INR T) by (apply sqrt_sqrt; lra).
-  assert (E1 : 1 <= INR E) by (replace 1 with (INR 1) by reflexivity; apply le_INR; exact HE).
   assert (Hmu : 0 <= sqrt m < 1) by (split; [apply sqrt_pos | rewrite <- sqrt_1; apply sqrt_lt_1_alt; lra]).
   assert (SM : sqrt m * sqrt m = m) by (apply sqrt_sqrt; lra).
   set (mu := sqrt m) in *. set (rho := 1 - mu) in *. assert (Rho : 0 < rho) by (unfold rho; lra).
@@ -64,61 +121,31 @@ Proof.
   assert (Re0 : 0 <= reach).
   { unfold reach. apply Rmult_le_pos; [pose proof (pow_R1_Rle (1 + beta * L) E ltac:(lra)); lra
       | apply Rlt_le, Rinv_0_lt_compat; lra]. }
+  assert (0 < INR E) by (apply INR_pos; lia).
   assert (CE : 0 < c * L * INR E) by (repeat apply Rmult_lt_0_compat; lra).
   assert (Y0 : 0 < Y).
   { unfold Y. apply Rdiv_lt_0_compat; [|lra]. pose proof (exp_tangent (c * L * INR E)). lra. }
-  assert (BC : beta * root <= c).
-  { apply Rmult_lt_compat_r with (r := root) in Hbeta; [|lra].
-    replace (c / root * root) with c in Hbeta by (field; lra). lra. }
-  (* reach <= Y / sqrt(T) *)
-  assert (ReY : reach * root <= Y).
-  { assert (In : INR E * (beta * L) <= c * L * INR E).
-    { apply Rle_trans with (INR E * (c * L)); [|lra]. apply Rmult_le_compat_l; [lra|]. apply Rmult_le_compat_r; nra. }
-    pose proof (power_chord (beta * L) E (c * L * INR E) ltac:(lra) CE In) as Ch.
-    apply Rmult_le_reg_r with L; [lra|]. unfold reach.
-    replace (((1 + beta * L) ^ E - 1) / L * root * L) with (((1 + beta * L) ^ E - 1) * root) by (field; lra).
-    replace (Y * L) with ((exp (c * L * INR E) - 1) / (c * L * INR E) * (INR E * (c * L))) by (unfold Y; field; lra).
-    apply Rle_trans with ((exp (c * L * INR E) - 1) / (c * L * INR E) * (INR E * (beta * L)) * root).
-    - apply Rmult_le_compat_r; lra.
-    - rewrite Rmult_assoc. apply Rmult_le_compat_l.
-      + apply Rmult_le_pos; [pose proof (exp_tangent (c * L * INR E)); lra | apply Rlt_le, Rinv_0_lt_compat; exact CE].
-      + replace (INR E * (beta * L) * root) with (INR E * L * (beta * root)) by ring.
-        replace (INR E * (c * L)) with (INR E * L * c) by ring. apply Rmult_le_compat_l; [nonneg | exact BC]. }
-  assert (Range : 16 * L ^ 2 * INR W ^ 2 * (1 + m) * reach ^ 2 <= rho ^ 2).
-  { assert (Q1 : 4 * L * INR W * (1 + mu) * reach <= rho).
-    { apply Rmult_le_reg_r with root; [lra|]. eapply Rle_trans; [|exact NotLarge].
-      replace (4 * L * INR W * (1 + mu) * reach * root) with (4 * L * INR W * (1 + mu) * (reach * root)) by ring.
-      replace (4 * L * INR W * Y * (1 + mu)) with (4 * L * INR W * (1 + mu) * Y) by ring.
-      apply Rmult_le_compat_l; [nonneg | exact ReY]. }
-    apply Rle_trans with ((4 * L * INR W * (1 + mu) * reach) ^ 2).
-    - replace ((4 * L * INR W * (1 + mu) * reach) ^ 2) with (16 * L ^ 2 * INR W ^ 2 * reach ^ 2 * (1 + mu) ^ 2) by ring.
-      replace (16 * L ^ 2 * INR W ^ 2 * (1 + m) * reach ^ 2)
-        with (16 * L ^ 2 * INR W ^ 2 * reach ^ 2 * (1 + m)) by ring.
-      apply Rmult_le_compat_l; [nonneg|]. nra.
-    - apply pow_incr. split; [nonneg | exact Q1]. }
-  assert (First : sum W A2 / INR W <= 4 * (f x0 - f_least) / (alpha * rho * INR W)
-    + 4 * (reach * norm d (grad_current P x0) / (alpha * rho)) ^ 2).
-  { set (bound := 4 * (f x0 - f_least) / (alpha * rho * INR W)
-      + 4 * (reach * norm d (grad_current P x0) / (alpha * rho)) ^ 2).
-    assert (Path : forall w, sum W (fun t => norm d (grad_f (x w t)) ^ 2) <= INR W * bound).
-    { intro w. pose proof (first_rounds P L alpha beta m E (order w) (memory w) x0 f grad_f f_least HL (conj A0 A1)
-        Hb Hm Reg
-        Smooth Below (Bias w) W HW Range) as Q.
-      change (sum W (fun t => norm d (grad_f (x w t)) ^ 2) / INR W <= bound) in Q.
-      apply Rmult_le_compat_l with (r := INR W) in Q; [|lra]. eapply Rle_trans; [|exact Q]. right. field. lra. }
-    destruct Mean as [Add [Scale [Mono One]]].
-    assert (Swap : sum W A2 = Ex (fun w => sum W (fun t => norm d (grad_f (x w t)) ^ 2))).
-    { unfold A2. clear - Add Scale. induction W as [|n IH].
-      - simpl. pose proof (Scale 0 (fun _ => 1)) as Z. rewrite (Rmult_0_l (Ex _)) in Z. rewrite <- Z at 1.
-        f_equal. apply functional_extensionality. intro. ring.
-      - change (sum (S n) (fun t => Ex (fun w => norm d (grad_f (x w t)) ^ 2)))
-          with (sum n (fun t => Ex (fun w => norm d (grad_f (x w t)) ^ 2)) + Ex (fun w => norm d (grad_f (x w n)) ^ 2)).
-        rewrite IH, <- Add. reflexivity. }
-    apply Rmult_le_reg_l with (INR W); [exact WP|].
-    replace (INR W * (sum W A2 / INR W)) with (sum W A2) by (field; lra).
-    rewrite Swap. eapply Rle_trans; [apply (Mono _ (fun _ => (INR W * bound) * 1)); intro w; rewrite Rmult_1_r;
-      apply Path|].
-    rewrite Scale, One. lra. }
+  pose proof (reach_by_Y HL Hc Hb (Rlt_le _ _ Hbeta) HE HT) as ReY. fold root reach in ReY.
+  assert (Range : 4 * L * INR W * reach <= rho).
+  { apply Rmult_le_reg_r with root; [lra|]. eapply Rle_trans; [|exact NotLarge].
+    replace (4 * L * INR W * reach * root) with (4 * L * INR W * (reach * root)) by ring.
+    apply Rle_trans with (4 * L * INR W * Y); [apply Rmult_le_compat_l; [nonneg | exact ReY]|].
+    assert (0 <= L * INR W * Y) by (apply Rmult_le_pos; [apply Rmult_le_pos; lra | lra]).
+    assert (0 <= L * INR W * Y * mu) by (apply Rmult_le_pos; lra). nra. }
+  pose proof (first_part W HL (conj A0 A1) Hb Hm HW Range Reg Smooth Below Bias Mean) as First.
+  fold mu rho reach in First.
+  set (gap := (reach * norm d (grad_current P x0) / (alpha * rho)) ^ 2) in *.
+  assert (0 <= gap) by (unfold gap; apply pow2_ge_0).
+  assert (AW : 0 < alpha * rho * INR W) by (repeat apply Rmult_lt_0_compat; lra).
+  assert (0 <= (f x0 - f_least) / (alpha * rho * INR W)).
+  { apply Rmult_le_pos; [pose proof (Below x0); lra | apply Rlt_le, Rinv_0_lt_compat; exact AW]. }
+  assert (First4 : sum W A2 / INR W <= 4 * (f x0 - f_least) / (alpha * rho * INR W) + 4 * gap).
+  { eapply Rle_trans; [exact First|].
+    replace (3 * (f x0 - f_least) / (alpha * rho * INR W)) with (3 * ((f x0 - f_least) / (alpha * rho * INR W)))
+      by (field; lra).
+    replace (4 * (f x0 - f_least) / (alpha * rho * INR W)) with (4 * ((f x0 - f_least) / (alpha * rho * INR W)))
+      by (field; lra). lra. }
+  clear First. rename First4 into First. unfold gap in *.
   eapply Rle_trans; [apply (least_of_part T W A2 HW HWT)|].
   eapply Rle_trans; [exact First|].
   unfold C. fold mu d. fold rho. set (F := f x0 - f_least) in *. set (G0 := norm d (grad_current P x0)) in *.
@@ -144,6 +171,61 @@ Proof.
       split; [exact (Rmult_le_pos _ _ Re0 G1)|]. apply Rmult_le_compat_r; [exact G1|].
       apply Rmult_le_reg_r with root; [lra|]. replace (Y / root * root) with Y by (field; lra). exact ReY.
     + unfold Rdiv. apply Rmult_le_compat_l; [nonneg|]. apply Rinv_le_contravar; nra.
+Qed.
+
+(** Ledger: ours.first_rounds, part in T: with X = exp(c L E) - 1 = L Y, and W as there. *)
+Theorem first_rounds_in_T : forall W, let X := exp (c * L * INR E) - 1 in let rho := 1 - sqrt m in
+  0 < L -> 0 <= m < 1 -> alpha = 1 / (L * (1 + m)) -> 0 < c -> 0 < beta ->
+  beta <= c / sqrt (INR T) -> (1 <= E)%nat -> (0 < W)%nat -> (W <= T)%nat ->
+  4 * INR W * X <= rho * sqrt (INR T) -> rho * sqrt (INR T) <= 8 * INR W * X ->
+  regular P L -> smooth d L f grad_f -> (forall y, f_least <= f y) -> bias_below -> expectation Ex ->
+  least T A2 <= 24 * L * (1 + m) * X * (f x0 - f_least) / (rho ^ 2 * sqrt (INR T))
+    + 12 / 5 * ((1 + m) * X * norm d (grad_current P x0) / rho) ^ 2 / INR T.
+Proof.
+  intros W X rho HL Hm Halpha Hc Hb Hbeta HE HW HWT NotLarge NotSmall Reg Smooth Below Bias Mean.
+  assert (HT : (0 < T)%nat) by lia. pose proof (INR_pos T HT) as TP. pose proof (INR_pos W HW) as WP.
+  pose proof (reach_by_Y HL Hc Hb Hbeta HE HT) as ReY.
+  assert (RR : sqrt (INR T) * sqrt (INR T) = INR T) by (apply sqrt_sqrt; lra).
+  assert (R0 : 0 < sqrt (INR T)) by (apply sqrt_lt_R0; exact TP). set (root := sqrt (INR T)) in *.
+  assert (Rho : 0 < rho).
+  { unfold rho. assert (sqrt m < 1) by (rewrite <- sqrt_1; apply sqrt_lt_1_alt; lra). lra. }
+  assert (LY : L * Y = X) by (unfold Y, X; field; lra).
+  set (reach := ((1 + beta * L) ^ E - 1) / L) in *.
+  assert (Re0 : 0 <= reach) by exact (reach_nonneg L beta E HL Hb).
+  assert (LR : L * reach * root <= X) by (rewrite <- LY, Rmult_assoc; apply Rmult_le_compat_l; lra).
+  assert (A0 : 0 < alpha) by (rewrite Halpha; apply Rdiv_lt_0_compat; [lra | apply Rmult_lt_0_compat; lra]).
+  assert (LA : L * alpha * (1 + m) = 1) by (rewrite Halpha; field; lra).
+  assert (A1 : L * alpha <= 1) by (assert (0 < L * alpha) by (apply Rmult_lt_0_compat; lra); nra).
+  assert (Range : 4 * L * INR W * reach <= rho).
+  { apply Rmult_le_reg_r with root; [exact R0|]. eapply Rle_trans; [|exact NotLarge].
+    replace (4 * L * INR W * reach * root) with (4 * INR W * (L * reach * root)) by ring.
+    apply Rmult_le_compat_l; lra. }
+  eapply Rle_trans; [apply (least_of_part T W A2 HW HWT)|].
+  eapply Rle_trans; [apply (first_part W HL (conj A0 A1) Hb Hm HW Range Reg Smooth Below Bias Mean)|].
+  fold rho reach. set (F := f x0 - f_least). set (G0 := norm d (grad_current P x0)).
+  assert (F0 : 0 <= F) by (unfold F; pose proof (Below x0); lra).
+  assert (G1 : 0 <= G0) by apply norm_nonneg.
+  apply Rplus_le_compat.
+  - apply Rmult_le_reg_r with (rho ^ 2 * INR W * root / (L * (1 + m)));
+      [apply Rdiv_lt_0_compat; [apply Rmult_lt_0_compat; [apply Rmult_lt_0_compat; [apply pow_lt|]|]
+        | apply Rmult_lt_0_compat]; lra|].
+    replace (3 * F / (alpha * rho * INR W) * (rho ^ 2 * INR W * root / (L * (1 + m)))) with (3 * F * (rho * root))
+      by (rewrite Halpha; field; lra).
+    replace (24 * L * (1 + m) * X * F / (rho ^ 2 * root) * (rho ^ 2 * INR W * root / (L * (1 + m))))
+      with (3 * F * (8 * INR W * X)) by (field; lra).
+    apply Rmult_le_compat_l; [lra | exact NotSmall].
+  - replace (12 / 5 * ((1 + m) * X * G0 / rho) ^ 2 / INR T) with (12 / 5 * ((1 + m) * X * G0 / (rho * root)) ^ 2)
+      by (rewrite <- RR; field; lra).
+    apply Rmult_le_compat_l; [lra|]. apply pow_incr.
+    assert (Rewrite : reach * G0 / (alpha * rho) = (1 + m) * (L * reach * root) * G0 / (rho * root)).
+    { rewrite Halpha. field. lra. }
+    rewrite Rewrite. assert (0 < rho * root) by (apply Rmult_lt_0_compat; assumption).
+    assert (0 <= L * reach * root) by (apply Rmult_le_pos; [apply Rmult_le_pos; lra | lra]).
+    split.
+    + apply Rmult_le_pos; [|apply Rlt_le, Rinv_0_lt_compat; assumption].
+      apply Rmult_le_pos; [apply Rmult_le_pos; lra | exact G1].
+    + apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat; assumption|].
+      apply Rmult_le_compat_r; [exact G1|]. apply Rmult_le_compat_l; lra.
 Qed.
 
 (** W exists as soon as 1 <= (1 - sqrt(m)) sqrt(T) / (4 L Y (1 + sqrt(m))) <= T: both hold for all large T. *)

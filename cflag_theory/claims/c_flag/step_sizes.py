@@ -169,7 +169,7 @@ OUR_CONDITIONS: tuple[Condition, ...] = (
     Condition(
         "W >= 1, ours.first_rounds",
         _plain(ours_first_rounds.RANGE.subs({ours_first_rounds.W: 1})),
-        "16 L^2 W^2 (1+m) (((1+beta L)^E-1)/L)^2 <= (1-sqrt(m))^2 at W = 1",
+        "4 W ((1+beta L)^E-1) <= 1-sqrt(m) at W = 1",
         "the first W rounds, with nothing assumed on grad g but its value at x_0",
         ("ours.first_rounds",),
         "ours",

@@ -64,7 +64,7 @@ def _denominator(relation):
 
 
 def statement(name):
-    (part,) = CLAIMS[name]().parts
+    (part,) = (part for part in CLAIMS[name]().parts if part.key == "1")
     return part.printed if part.repair is None else part.repair.statement
 
 

@@ -43,7 +43,7 @@ def by_hand(alpha, beta):
     Y = (math.exp(c * L * E) - 1) / L
     unit = alpha * (1 - root)
     C5 = 32 * F * L * Y * (1 + root) / (unit * (1 - root)) + 4 * (Y * G0 / unit) ** 2
-    W = min(T, math.floor((1 - root) / (4 * L * math.sqrt(1 + M) * reach)))
+    W = min(T, math.floor((1 - root) / (4 * L * reach)))
     K4, K18 = (math.exp(c * L * E) - 1) / (c * L), 60 * E * (math.exp(1 / 60) - 1)
     q = reach / alpha
     total = alpha + beta * E
@@ -55,7 +55,7 @@ def by_hand(alpha, beta):
         ("cflag.thm5", "repaired"): C5 / math.sqrt(T),
         ("ours.drawn_once", "proved"): 2 * F / (unit * T) + (reach / unit) ** 2 * G**2,
         ("ours.redrawn", "proved"): (2 * F / (alpha * T) + (reach / alpha) ** 2 * G**2) / (1 - L * alpha * M),
-        ("ours.first_rounds", "proved"): 4 * F / (unit * W) + 4 * (reach * G0 / unit) ** 2,
+        ("ours.first_rounds", "proved"): 3 * F / (unit * W) + 12 / 5 * (reach * G0 / unit) ** 2,
         ("ours.adaptive_descent", "proved"): F / (unit * (1 - L * unit / 2) * T),
         ("ours.bounded_gradients", "proved"): 2 * NUMBERS["gap_g"] / (alpha * (1 - q) * T)
         + (NUMBERS["memory_gap"] / (1 - q)) ** 2,

@@ -144,8 +144,8 @@ def test_conditions_on_both_step_sizes():
 
 
 def test_conditions_on_the_first_rounds():
-    # E = 1 and W = 1: 4 L beta sqrt(1 + m) <= 1 - sqrt(m).
-    edge = 0.5 / (4 * math.sqrt(1.25))
+    # E = 1 and W = 1: 4 L beta <= 1 - sqrt(m).
+    edge = 0.5 / 4
     name = "W >= 1, ours.first_rounds"
     assert holds(name, beta=edge * (1 - NEAR))
     assert not holds(name, beta=edge * (1 + NEAR))

@@ -21,8 +21,8 @@ from cflag_theory.claims.c_flag.forgetting.average import (
     w,
 )
 from cflag_theory.claims.c_flag.past_task.ours import first_rounds
-from cflag_theory.claims.c_flag.past_task.ours.first_rounds import F, W, f2, size_g
-from cflag_theory.claims.c_flag.past_task.ours.rates import ROOT_BIAS
+from cflag_theory.claims.c_flag.past_task.ours.first_rounds import W, f2, size_g
+from cflag_theory.claims.c_flag.past_task.ours.rates import EXACT_STEP, INFIMUM, ROOT_BIAS, F
 from cflag_theory.claims.c_flag.past_task.runs import T, least, root_m, s, t
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
@@ -69,7 +69,6 @@ def floor() -> Statement:
     return Statement(words, goal, proof=Proof((still, follows)), definitions=definitions)
 
 
-EXACT_STEP = Fact("step", equal(alpha, 1 / (L * (1 + root_m**2))), "alpha = 1/(L (1 + m)).")
 LONG_ENOUGH = (
     Fact(
         "W is small",
@@ -96,8 +95,8 @@ def _rate(constant: Any) -> tuple[Statement, Statement]:
         first_rounds.RANGE,
         ("W is small", "power", "chord", "Y", "beta", "grown", "m"),
         slack("W is small") * (rho + 4 * L * W * w * Y * (1 + root_m))
-        + 32 * L**2 * W**2 * (w * Y) ** 2 * root_m
-        + 16 * L**2 * W**2 * (1 + root_m**2) * reach_small * (w * Y + slack("grown") / L),
+        + 16 * L**2 * W**2 * (w * Y) ** 2 * (2 * root_m + root_m**2)
+        + 16 * L**2 * W**2 * reach_small * (w * Y + slack("grown") / L),
     )
     short = Obligation("alpha", at_most(L * alpha, 1), ("step",))
     unit = alpha * (1 - root_m)
@@ -113,7 +112,9 @@ def _rate(constant: Any) -> tuple[Statement, Statement]:
         ("least", "first rounds", "W is not small", "C", "power", "chord", "Y", "beta", "grown", "w <= 1", "m"),
         slack("least")
         + slack("first rounds")
+        + F / (alpha * rho * W)
         + 4 * F / (alpha * rho**2 * W) * slack("W is not small")
+        + sp.Rational(8, 5) * (slack("grown") / L * size_g(0) / (alpha * rho)) ** 2
         + 4
         * size_g(0) ** 2
         / (alpha * rho) ** 2
@@ -147,7 +148,7 @@ def _rate(constant: Any) -> tuple[Statement, Statement]:
     mended = Statement(
         words + ", for m < 1 in (27), f bounded below and T large; Assumption 3 is not needed.",
         goal,
-        (*hypotheses, LESS_BIAS, *LONG_ENOUGH, first_rounds.INFIMUM, first_rounds.FIRST),
+        (*hypotheses, LESS_BIAS, *LONG_ENOUGH, INFIMUM),
         proof,
         definitions,
     )
@@ -222,7 +223,6 @@ def cor17(constant: Any = 1) -> Claim:
                     "W is not small",
                     "W <= T",
                     "inf f",
-                    "t",
                     "Y",
                     "C",
                 ),

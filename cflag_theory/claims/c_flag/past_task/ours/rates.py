@@ -10,6 +10,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import sympy as sp
+
+from cflag_theory.claims.c_flag.forgetting.average import (
+    BOUNDED,
+    ONE_ROUND,
+    ROOT,
+    SMALL,
+    WITHIN_ONE,
+    G,
+    c,
+    reach_steps,
+    w,
+)
 from cflag_theory.claims.c_flag.past_task.runs import (
     LEMMA9_SUMMED,
     T,
@@ -55,6 +68,10 @@ from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
 from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Step
 from cflag_theory.claims.engine.terms import norm, norm2
 
+__all__ = ["G", "c", "w"]
+
+F = symbol("F", r"(f(x_0)-\inf f)", nonnegative=True)
+
 SMALL_STEP = Fact("alpha", at_most(L * alpha, 1), "alpha <= 1/L, as at alpha = 1/(L (1 + m)).")
 BELOW_ONE = Fact("m", below(root_m, 1), "m < 1.")
 ROOT_BIAS = Fact(
@@ -64,6 +81,8 @@ ROOT_BIAS = Fact(
     forall=(draw, t),
     sources=(replace(LEMMA9, at=((m, root_m**2),)),),
 )
+INFIMUM = Fact("inf f", at_most(f_mean(0) - f_mean(t), F), "f is bounded below, F = f(x_0) - inf f.", forall=(t,))
+EXACT_STEP = Fact("step", equal(alpha, 1 / (L * (1 + root_m**2))), "alpha = 1/(L (1 + m)).")
 BIAS = Fact(
     "(27)",
     at_most(bias2_sum, m * grad_f2_sum),
@@ -73,6 +92,11 @@ BIAS = Fact(
 FRESH = Fact("fresh", equal(grad_dot_bias_sum, 0), "The draw of round t is fresh and unbiased: E <grad f(x_t), b> = 0.")
 APART = Fact("apart", equal(bias_dot_S_sum, 0), "S does not depend on the draw of the round: E <b, S> = 0.")
 POSITIVE = Fact("L alpha m", below(L * alpha * m, 1), "L alpha m < 1; alpha = 1/(L (1 + m)) is within both limits.")
+SYMBOLS = (
+    "In part in T: L is the smoothness constant of f and of every component of g, m < 1 has ||b(x)||^2 <= m ||grad "
+    "f(x)||^2 at the points of the run for the bias b = grad f_memory - grad f, E is the number of local steps, T that "
+    "of rounds, and c any positive number."
+)
 _READING = (
     "((1 + beta L)^E - 1)/L <= beta E exp(beta L E): with f bounded below, beta = c / sqrt(T) and a bounded mean of "
     "||grad g(x_t)||^2 the bound is O(1/T), for every T.",
@@ -131,6 +155,68 @@ def each_round() -> tuple[Step, ...]:
     )
 
 
+#: e^{c L E} - 1: how far beta = c / sqrt(T) reaches, sqrt(T) times over.
+GROWN = sp.exp(c * L * E) - 1
+DIMINISHING = Fact("beta", at_most(beta, c * w), "beta <= c / sqrt(T).")
+
+
+def reach_in_T() -> tuple[Step, ...]:
+    """(1 + beta L)^E - 1 <= (e^{c L E} - 1)/sqrt(T), as "reach", from "beta", "1/sqrt(T)" and "T"; "grown" is >= 0."""
+    one = at_most((1 + beta * L) ** E - 1, w * GROWN)
+    more = (slack("exp") + c * L * E) / c
+    return (
+        WITHIN_ONE,
+        SMALL,
+        *reach_steps(),
+        rules.tangent_of_exp("exp", c * L * E, sp.S.One),
+        Obligation(
+            "reach", one, ("power", "chord", "exp", "beta"), slack("power") + slack("chord") + more * slack("beta")
+        ),
+    )
+
+
+def in_T(constant: Any = 1) -> Part:
+    """The same in the constants of the problem alone, for beta = c / sqrt(T)."""
+    rho, ratio, unit = slack("m"), 1 + root_m**2, alpha * (1 - root_m)
+    value = 2 * L * ratio * F / (1 - root_m) + (ratio * GROWN / (1 - root_m)) ** 2 * G**2
+    goal = at_most(grad_f2_sum / T, constant * value / T)
+    apart, reached, grown = residual("step") / alpha, slack("reach"), slack("grown")
+    certificate = (
+        slack("once")
+        + 2 * F * L * ratio * apart / rho
+        + (grown / rho) ** 2 * grad_g2_sum * ratio * apart * (1 / (L * alpha) + ratio)
+        + (ratio / rho) ** 2
+        * (
+            T * G**2 * reached * (2 * grown + reached)
+            + grown**2 * slack("bounded")
+            - residual("1/sqrt(T)") * GROWN**2 * G**2
+        )
+    ) / T
+    steps: tuple[Step, ...] = (
+        Obligation("alpha", at_most(L * alpha, 1), ("step",)),
+        *reach_in_T(),
+        *each_round(),
+        *throughout("all rounds", "each round"),
+        telescoped(),
+        rules.at("inf f at the end", t, T, given="inf f"),
+        Obligation(
+            "once",
+            at_most(grad_f2_sum, 2 * F / unit + (reach() / unit) ** 2 * grad_g2_sum),
+            ("all rounds", "telescoped", "inf f at the end", "m"),
+        ),
+        Obligation(
+            "the statement follows", goal, ("once", "step", "reach", "grown", "bounded", "1/sqrt(T)", "m"), certificate
+        ),
+    )
+    words = (
+        "Along every run with one memory, m < 1 in (27), alpha = 1/(L (1 + m)), beta <= c/sqrt(T), f bounded below "
+        "and (1/T) sum_t ||grad g(x_t)||^2 <= G^2: (1/T) sum_t ||grad f(x_t)||^2 <= [2 L (1 + m) (f(x_0) - inf f)/(1 "
+        "- sqrt(m)) + ((1 + m) (e^{c L E} - 1) G/(1 - sqrt(m)))^2]/T, for every T and E."
+    )
+    known = (EXACT_STEP, DIMINISHING, ROOT, ONE_ROUND, BELOW_ONE, ROOT_BIAS, INFIMUM, BOUNDED)
+    return Part("in T", Statement(words, goal, known, Proof(steps)))
+
+
 def _once_proof(goal: Relation) -> Proof:
     return Proof(
         (
@@ -142,8 +228,8 @@ def _once_proof(goal: Relation) -> Proof:
     )
 
 
-def drawn_once(first: Any = 2, second: Any = 1) -> Claim:
-    """A memory with m < 1, drawn once: no expectation is needed, and no Assumption 3."""
+def drawn_once(first: Any = 2, second: Any = 1, constant: Any = 1) -> Claim:
+    """A memory with m < 1, drawn once: no expectation is needed, and no Assumption 3; `constant` scales part in T."""
     goal = once_bound(first, second)
     statement = Statement(
         "(1/T) sum_t ||grad f(x_t)||^2 <= 2 (f(x_0) - f(x_T)) / (alpha (1 - sqrt(m)) T) + [((1 + beta L)^E - 1) / (L "
@@ -157,8 +243,9 @@ def drawn_once(first: Any = 2, second: Any = 1) -> Claim:
         "ours.drawn_once",
         "for Theorems 2 and 5 and Lemma 4",
         "Convergence on the past task with one memory, m < 1",
-        (Part("1", statement),),
+        (in_T(constant), Part("1", statement)),
         (
+            SYMBOLS,
             *_READING,
             "The second constant is attained for every T, E and m < 1: with L = 1, f = x^2/2, b = -sqrt(m) grad f and "
             "g = -x^2/2 - x rest where alpha (1 - sqrt(m)) x = ((1 + beta)^E - 1)(x + 1), if that has a solution; "
@@ -216,7 +303,6 @@ def redrawn(constant: Any = 1) -> Claim:
 
 
 # The rate: f = x^2/2, g = -x, one client, memory keeps everything.
-c = symbol("c", "c", positive=True)
 x = sequence("x", r"x_{@}", real=True)
 
 

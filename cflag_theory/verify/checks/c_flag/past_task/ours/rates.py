@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+import sympy as sp
 
 from cflag_theory.claims.c_flag.past_task import runs as symbols
 from cflag_theory.claims.c_flag.past_task.ours import rates as claim
@@ -30,7 +31,7 @@ def past(scale: Fraction) -> list[Component]:
 
 def point(run: Exact, scale: Fraction) -> Point:
     """A run averaged over its draws, with m = scale^2."""
-    return Point({**of(run, *SUMS, L, alpha, beta, E, bias2, grad_f2), symbols.root_m: scale, m: scale**2})
+    return Point({**of(run, *SUMS, L, alpha, beta, E, bias2, grad_f2), symbols.root_m: scale, m: scale**2}, part="1")
 
 
 def _line(scale: Fraction, current: list[Component], start: Fraction) -> Problem:
@@ -55,6 +56,34 @@ def drawn_once_points() -> Iterator[Point]:
         for steps, rounds in ((1, 3), (2, 4)):
             problem = _line(scale, [(_HALF, slope), (-_HALF, slope)], Fraction(1))
             yield point(Exact(problem, step, Fraction(1, 8), steps, rounds), scale)
+
+
+def in_T(run: Exact, scale: Fraction) -> dict[sp.Expr, sp.Expr]:
+    """What the parts "in T" need besides, with beta = c/sqrt(T) and f = x^2/2, so that inf f = 0; T is a square."""
+    sums, root = run.sums, sp.sqrt(run.rounds)
+    lowest = min(range(run.rounds + 1), key=lambda t: sums.f[t])
+    values = {
+        symbols.root_m: scale,
+        symbols.t: lowest,
+        symbols.f_mean(symbols.t): sums.f[lowest],
+        claim.F: run.f(run.problem.start),
+        claim.c: run.beta * root,
+        claim.w: 1 / root,
+        **of(run, *SUMS, L, alpha, beta, E, bias2, grad_f2),
+    }
+    return {key: sp.sympify(value) for key, value in values.items()}
+
+
+def drawn_once_in_T() -> Iterator[Point]:
+    """A long run at rest, which comes near to the bound, and runs from above and below it."""
+    found = [(resting(Fraction(0), Fraction(1), Fraction(1, 1000), 1, 100), Fraction(0))]
+    for scale, start, steps in product((Fraction(0), _HALF), (Fraction(0), Fraction(2)), (1, 2)):
+        problem = _line(scale, [(-1, 1)], start)
+        found.append((Exact(problem, 1 / (1 + scale**2), Fraction(1, 20), steps, 4), scale))
+    for run, scale in found:
+        values = in_T(run, scale)
+        gradients = sp.sqrt(values[symbols.grad_g2_sum] / run.rounds)
+        yield Point({**values, claim.G: gradients}, part="in T")
 
 
 def redrawn_points() -> Iterator[Point]:
@@ -122,12 +151,17 @@ def drawn_once_samples(seed: int, count: int) -> Iterator[Sample]:
 
 CHECKS = {
     "ours.drawn_once": Check(
-        drawn_once_points,
+        lambda: (*drawn_once_points(), *drawn_once_in_T()),
         drawn_once_samples,
-        expected="holds",
-        undrawn={"1": "runs over many rounds"},
-        reached={"1": 1},
-        plants=(*built((2, "9999/10000"), ("9999/5000", 1)), *without("alpha", "m", "(27)", verdict="open")),
+        expected="holds holds",
+        undrawn=dict.fromkeys(("in T", "1"), "runs over many rounds"),
+        reached={"in T": 0.98, "1": 1},
+        plants=(
+            *built((2, "9999/10000"), ("9999/5000", 1)),
+            *built((2, 1, "49/50"), part="in T"),
+            *without("alpha", "m", "(27)", verdict="open"),
+            *without("step", "beta", "1/sqrt(T)", "m", "(27)", "inf f", "bounded", part="in T", verdict="open"),
+        ),
     ),
     "ours.drawn_once_rate": Check(
         rate_points,
