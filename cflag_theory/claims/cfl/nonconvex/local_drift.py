@@ -196,7 +196,11 @@ def nc_eq31(factor: Any = 2, share: Any = 16) -> Claim:
             Part(
                 "3",
                 part3,
-                Repair("typo", "16 K^2 eta_l^2 L^2 c_pB <= 1, and 1/L^2 before the third line", repair3),
+                Repair(
+                    "needs-hypothesis",
+                    "16 K^2 eta_l^2 L^2 c_pB <= 1 in place of 8 K^2 eta_l^2 c_pB <= 1, and 1/L^2 before the third line",
+                    repair3,
+                ),
             ),
         ),
         (
