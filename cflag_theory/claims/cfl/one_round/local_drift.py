@@ -52,7 +52,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement, setting, shown
 from cflag_theory.claims.engine.notation import L, k, symbol
 from cflag_theory.claims.engine.operators import sum_over
-from cflag_theory.claims.engine.relation import at_most, equal
+from cflag_theory.claims.engine.relation import Relation, at_most, equal
 from cflag_theory.claims.engine.steps import Obligation, deduced
 from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
@@ -107,10 +107,6 @@ from_t = symbol("w_from_t", r"{(\mathbb{E}\|\omega-\omega_t\|^2)^{1/2}}", sp.sqr
 SUMS = setting(
     "sums of gradients", equal(P(client, k), sum_over(j, k)(m(client, j))), "P_k is the sum of the first k gradients."
 )
-_MENDED = (
-    "local steps must not increase distances: approximated objectives convex and L-smooth too, and eta_l <= 2/L; else "
-    "the gradients after a noise may lean with it, and Lemma A.4 does not apply to means that depend on noise"
-)
 _CENTRED_AT_END = setting(
     "all noises of a client", equal(over_noises(S(client, K)), 0), "Every noise has mean zero given w_t."
 )
@@ -119,22 +115,138 @@ _CENTRED_AT_END = setting(
 LEMMA_B2_AT = ((mixed2, true_grad2), (mean_grad2, grad_w2))
 LEMMA_B2_CONSTANTS = ((c_Bi, 1 + B2 + A2 * weights2), (c_Gi, G2 + D2 * weights2))
 
+_VARIANCE = Fact(
+    "Assumption 2",
+    at_most(noise2, sigma2 / (N * K)),
+    "The noises have mean zero given the past and E||nu||^2 <= sigma^2, so that their mean has variance at most "
+    "sigma^2 / (NK).",
+)
+_OWN_VARIANCE = Fact("Assumption 2", at_most(sum_nu2, k_steps * sigma2), "Noises of mean zero given the past.")
+_WORDS = (
+    "E||Delta w_t||^2 <= ({}eta^2 / NK) sum_{{i,k}} E||m_{{i,k}}||^2 + {}eta^2 sigma^2 / (NK), m being the noiseless "
+    "local gradients at w_{{t,i,k-1}}",
+    "E||Delta w_t||^2 <= ({} eta^2 / NK) sum_{{i,k}} (E||sum p grad f_{{tau,i}}||^2 + E||sum p Delta_{{tau,i}}||^2) + "
+    "{}eta^2 sigma^2 / (NK)",
+    "E||w_{{t,i,k}} - w_t||^2 <= {}k eta_l^2 sum_{{tau<=k}} E||grad f-bar_{{t,i}}(w_{{t,i,tau-1}})||^2 + {}k eta_l^2 "
+    "sigma^2",
+)
+#: Jensen's inequality for the mean of the local gradients.
+_JENSEN = (
+    rules.jensen("Jensen over the steps", all_steps, local_gradient(i, j)),
+    rules.mean("Jensen over the steps of all", all_clients, given="Jensen over the steps"),
+    rules.jensen("Jensen over the clients", all_clients, steps(local_gradient(i, j))),
+    rules.norm_squared("length of a step", local_gradient(i, j), all_steps, all_clients),
+    Obligation(
+        "Jensen in a draw",
+        at_most(norm2(mean_gradient), clients(steps(norm(local_gradient(i, j)) ** 2))),
+        ("Jensen over the steps of all", "Jensen over the clients", "length of a step"),
+    ),
+    rules.mean("Jensen given the past", over_noises, given="Jensen in a draw"),
+    rules.mean("Jensen", over_past, given="Jensen given the past"),
+)
+#: A local gradient as true gradient and loss.
+_SPLIT = (
+    rules.norm_squared("length", local_gradient(i, j), all_steps, all_clients, *EXPECTATION),
+    rules.square("Young", true_gradient(i, j) + loss(i, j), all_steps, all_clients, *EXPECTATION),
+)
+
+
+def _of_round(factor: Any = 1, noise: Any = 1) -> tuple[Relation, Relation]:
+    """The two inequalities of (14), their right sides times a factor; `noise` scales the last terms."""
+    last = factor * noise * eta**2 * sigma2 / (N * K)
+    return (
+        at_most(move2, factor * eta**2 * each2 + last),
+        at_most(move2, 2 * factor * eta**2 * (true2 + loss2) + last),
+    )
+
+
+def _of_client(factor: Any = 1, noise: Any = 1) -> Relation:
+    """(17), likewise."""
+    return at_most(
+        moved2, factor * k_steps * eta_l**2 * sum_each2 + factor * noise * k_steps * eta_l**2 * sigma2
+    )
+
 
 def eq14(noise: Any = 1) -> Claim:
     """The two inequalities of (14)."""
+    parts = []
+    for number, extra in enumerate(((), _SPLIT)):
+        lead = ("", 2)[number]
+        mended = shown(
+            _WORDS[number].format(2 * (number + 1), 2) + ".",
+            _of_round(2, noise)[number],
+            rules.norm_squared("(8)", move, *EXPECTATION),
+            rules.square("gradients and noises apart", mean_gradient - mean_noise, *EXPECTATION),
+            *_JENSEN,
+            *extra,
+            given=("(8)", "gradients and noises apart", "Jensen", "Assumption 2", *(step.name for step in extra)),
+            under=(_VARIANCE,),
+        )
+        which = ", first inequality" if number == 0 else ""
+        printed = Statement(f"(14){which}: {_WORDS[number].format(lead, '')}.", _of_round()[number], (_VARIANCE,))
+        parts.append(Part(str(number + 1), printed, Repair("typo", "a factor 2 before both terms", mended)))
+    return Claim(
+        "cfl.eq14",
+        "(14)",
+        "Variance of the sum of the noisy local gradients",
+        tuple(parts),
+        (
+            "Lemma A.4 needs fixed means; m_{i,k} is evaluated at w_{t,i,k-1}, which contains the client's earlier "
+            "noises, so that the gradients after a noise may lean with it. The factor is that of cfl.nc_eq26 for (27), "
+            "which is the same line.",
+            "With the printed constants it holds where local steps do not increase distances: ours.cfl_nonexpansive. "
+            "For t = 1 or R = 0, convexity and eta_l <= 2/L are enough.",
+            "For non-convex f, which (27) applies (14) to, f = -w^2/2, w_t = 0 and K = 2 break (14) for every eta_l < "
+            "2/3.",
+            "The noise terms are of the right size: with constant gradients both sides are equal in the first line.",
+        ),
+    )
+
+
+def eq17(noise: Any = 1) -> Claim:
+    """(16)-(17): one client's local drift after k steps."""
+    total = sum_over(j, k)
+    mended = shown(
+        _WORDS[2].format("2 ", "2 ") + ".",
+        _of_client(2, noise),
+        *averaged(rules.jensen("Jensen", total, m(client, j)), *EXPECTATION),
+        rules.norm_squared("distance", x(client, k) - w_t, *EXPECTATION),
+        rules.rewrite("way of k steps", E(norm2(x(client, k) - w_t)), given=(PATH, SUMS)),
+        rules.square("gradients and noises apart", P(client, k) - S(client, k), *EXPECTATION),
+        rules.rewrite("sums", E(norm2(P(client, k) - S(client, k))), given=SUMS),
+        Obligation(
+            "after k steps",
+            at_most(
+                E(norm(x(client, k) - w_t) ** 2),
+                2 * k * eta_l**2 * E(total(norm2(m(client, j)))) + 2 * eta_l**2 * E(norm2(S(client, k))),
+            ),
+            ("Jensen", "distance", "way of k steps", "gradients and noises apart", "sums"),
+        ),
+        rules.at("(16)", k, k_steps, given="after k steps"),
+        given=("(16)", "Assumption 2"),
+        under=(_OWN_VARIANCE,),
+    )
+    printed = Statement(f"(17): {_WORDS[2].format('', '')}.", _of_client(), (_OWN_VARIANCE,))
+    return Claim(
+        "cfl.eq17",
+        "(16)-(17)",
+        "Local drift by the local gradients",
+        (Part("1", printed, Repair("typo", "a factor 2 before both terms of (17), and eta_l for eta_t in (16)", mended)),),
+        (
+            "The fault is that of (14): the sum of the noises and the sum of the gradients are not uncorrelated, and "
+            "taken apart each counts twice. ours.cfl_round goes that way.",
+            "With the printed constants it holds where local steps do not increase distances: ours.cfl_nonexpansive.",
+        ),
+    )
+
+
+def nonexpansive(noise: Any = 1) -> Claim:
+    """(14) and (17) with their printed constants, for local steps that do not increase distances."""
     independent = Fact(
         "independent clients",
         equal(N * K**2 * mean_dot_noise, own_dot),
         "m-bar and nu-bar are means over the clients of P_{i,K}/K and S_{i,K}/K, and clients' noises are independent.",
     )
-    variance = Fact(
-        "Assumption 2",
-        at_most(noise2, sigma2 / (N * K)),
-        "The noises have mean zero given the past and E||nu||^2 <= sigma^2, so that their mean has variance at most "
-        "sigma^2 / (NK).",
-    )
-    first = at_most(move2, eta**2 * each2 + noise * eta**2 * sigma2 / (N * K))
-    second = at_most(move2, 2 * eta**2 * (true2 + loss2) + noise * eta**2 * sigma2 / (N * K))
     at_end = (client, K)
     lemma = (
         *no_leaning("no leaning"),
@@ -149,73 +261,24 @@ def eq14(noise: Any = 1) -> Claim:
         rules.mean("clients", all_clients, given="each client"),
         Obligation("cross term", at_most(mean_dot_noise, 0), ("clients", "independent clients")),
         rules.norm_squared("(8)", move, *EXPECTATION),
-        rules.jensen("Jensen over the steps", all_steps, local_gradient(i, j)),
-        rules.mean("Jensen over the steps of all", all_clients, given="Jensen over the steps"),
-        rules.jensen("Jensen over the clients", all_clients, steps(local_gradient(i, j))),
-        rules.norm_squared("length of a step", local_gradient(i, j), all_steps, all_clients),
-        Obligation(
-            "Jensen in a draw",
-            at_most(norm2(mean_gradient), clients(steps(norm(local_gradient(i, j)) ** 2))),
-            ("Jensen over the steps of all", "Jensen over the clients", "length of a step"),
-        ),
-        rules.mean("Jensen given the past", over_noises, given="Jensen in a draw"),
-        rules.mean("Jensen", over_past, given="Jensen given the past"),
+        *_JENSEN,
     )
-    given = ("(8)", "Jensen", "cross term", "Assumption 2")
-    split = (
-        rules.norm_squared("length", local_gradient(i, j), all_steps, all_clients, *EXPECTATION),
-        rules.square("Young", true_gradient(i, j) + loss(i, j), all_steps, all_clients, *EXPECTATION),
-    )
-    words = (
-        "(14), first inequality: E||Delta w_t||^2 <= (eta^2 / NK) sum_{i,k} E||m_{i,k}||^2 + eta^2 sigma^2 / (NK), m "
-        "being the noiseless local gradients at w_{t,i,k-1}.",
-        "(14): E||Delta w_t||^2 <= (2 eta^2 / NK) sum_{i,k} (E||sum p grad f_{tau,i}||^2 + E||sum p "
-        "Delta_{tau,i}||^2) + eta^2 sigma^2 / (NK).",
-    )
-    parts = []
-    for key, relation, extra in (("1", first, ()), ("2", second, split)):
-        used = (*given, *(step.name for step in extra))
-        mended = shown(
-            words[int(key) - 1] + " With local steps that do not increase distances.",
-            relation,
+    rounds = [
+        shown(
+            f"{_WORDS[number].format(('', 2)[number], '')}.",
+            _of_round(1, noise)[number],
             *lemma,
             *extra,
-            given=used,
-            under=(variance, NONEXPANSIVE),
+            given=("(8)", "Jensen", "cross term", "Assumption 2", *(step.name for step in extra)),
+            under=(_VARIANCE, NONEXPANSIVE),
             where=(independent, *RUNS),
         )
-        printed = Statement(words[int(key) - 1], relation, (variance,))
-        parts.append(Part(key, printed, Repair("needs-hypothesis", _MENDED, mended)))
-    return Claim(
-        "cfl.eq14",
-        "(14)",
-        "Variance of the sum of the noisy local gradients",
-        tuple(parts),
-        (
-            "The repair compares a run with the one without noises from the same w_t: e_k is their distance, Gamma_k "
-            "and S_k the sums of the changes of the gradients and of the noises.",
-            "Lemma A.4 needs fixed means; m_{i,k} is evaluated at w_{t,i,k-1}, which contains the client's earlier "
-            "noises. For t = 1 or R = 0, convexity and eta_l <= 2/L give the hypothesis of the repair.",
-            "For non-convex f, which (27) applies (14) to, the hypothesis fails: f = -w^2/2, w_t = 0 and K = 2 break "
-            "(14) for every eta_l < 2/3.",
-            "The noise terms are of the right size: with constant gradients both sides are equal in the first line.",
-        ),
-    )
-
-
-def eq17(noise: Any = 1) -> Claim:
-    """(16)-(17): one client's local drift after k steps."""
-    variance = Fact("Assumption 2", at_most(sum_nu2, k_steps * sigma2), "Noises of mean zero given the past.")
-    goal = at_most(moved2, k_steps * eta_l**2 * sum_each2 + noise * k_steps * eta_l**2 * sigma2)
+        for number, extra in enumerate(((), _SPLIT))
+    ]
     total = sum_over(j, k)
-    words = (
-        "(17): E||w_{t,i,k} - w_t||^2 <= k eta_l^2 sum_{tau<=k} E||grad f-bar_{t,i}(w_{t,i,tau-1})||^2 + k eta_l^2 "
-        "sigma^2."
-    )
-    printed = Statement(words, goal, (variance,))
-    mended = shown(
-        words + " With local steps that do not increase distances.",
-        goal,
+    one = shown(
+        _WORDS[2].format("", "") + ".",
+        _of_client(1, noise),
         *no_leaning("no leaning"),
         *averaged(rules.along("no noise in the noiseless run", Q(client, k), given=CENTRED), over_past),
         *averaged(rules.jensen("Jensen", total, m(client, j)), *EXPECTATION),
@@ -232,19 +295,18 @@ def eq17(noise: Any = 1) -> Claim:
         ),
         rules.at("(16)", k, k_steps, given="after k steps"),
         given=("(16)", "Assumption 2"),
-        under=(variance, NONEXPANSIVE),
+        under=(_OWN_VARIANCE, NONEXPANSIVE),
         where=RUNS,
     )
     return Claim(
-        "cfl.eq17",
-        "(16)-(17)",
-        "Local drift by the local gradients",
-        (Part("1", printed, Repair("needs-hypothesis", _MENDED, mended)),),
+        "ours.cfl_nonexpansive",
+        "on (14) and (17)",
+        "Noises of local steps that do not increase distances",
+        tuple(Part(str(number), statement) for number, statement in enumerate((*rounds, one), start=1)),
         (
-            "(16) prints eta_t^2 for eta_l^2. The fault is that of (14); for t = 1 or R = 0, convexity and eta_l <= "
-            "2/L are enough.",
-            "Without any such hypothesis twice the right side is enough: the sum of the noises and the sum of the "
-            "gradients apart. ours.cfl_round goes that way.",
+            "A run is compared with the one without noises from the same w_t: e_k is their distance, Gamma_k and S_k "
+            "the sums of the changes of the gradients and of the noises.",
+            "Convex and L-smooth objectives, those approximated too, and eta_l <= 2/L give the hypothesis.",
         ),
     )
 
@@ -316,5 +378,6 @@ CLAIMS = {
     "cfl.eq14": eq14,
     "cfl.eq17": eq17,
     "cfl.eq18": eq18,
+    "ours.cfl_nonexpansive": nonexpansive,
 }
 RESUMES = {"cfl.eq17": "cfl.eq15"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -113,6 +114,13 @@ def eq17_points() -> Iterator[Point]:
             yield Point({**values, **found}, (words,))
 
 
+def nonexpansive_points() -> Iterator[Point]:
+    """The same rounds, for (14) and for (17)."""
+    for point in eq14_points():
+        yield from (replace(point, part=part) for part in "12")
+    yield from (replace(point, part="3") for point in eq17_points())
+
+
 def eq18_points() -> Iterator[Point]:
     """Part 1: fixed points, all draws of the drifts; the first one attains the bound. Part 2: local paths."""
     attained = (DriftRounds(even(2), R=Fraction(-4)), Fraction(1), Fraction(2))
@@ -206,19 +214,25 @@ def drifts(rounds: list[Round], steps: int) -> list[Fraction]:
 CHECKS = {
     "cfl.eq14": Check(
         eq14_points,
-        expected="needs-hypothesis needs-hypothesis",
+        expected="typo typo",
         undrawn={"1": "moments along noisy local steps", "2": "moments along noisy local steps"},
-        plants=(
-            *built(LESS, "1/2", 0, on="repair"),
-            *without("nonexpansive", on="repair"),
-            *assumed("nonexpansive", right=2, on="repair"),
-        ),
+        plants=(*built(LESS, verdict="open", on="repair"), *built(0, on="repair")),
     ),
     "cfl.eq17": Check(
         eq17_points,
-        expected="needs-hypothesis",
+        expected="typo",
         undrawn={"1": "moments along noisy local steps"},
-        plants=built(LESS, "1/2", 0, on="repair"),
+        plants=(*built(LESS, verdict="open", on="repair"), *built(0, on="repair")),
+    ),
+    "ours.cfl_nonexpansive": Check(
+        nonexpansive_points,
+        expected="holds holds holds",
+        undrawn=dict.fromkeys("123", "moments along noisy local steps"),
+        plants=(
+            *built(LESS, "1/2", 0, part=("1", "3")),
+            *without("nonexpansive"),
+            *assumed("nonexpansive", right=2),
+        ),
     ),
     "cfl.eq18": Check(
         eq18_points,
