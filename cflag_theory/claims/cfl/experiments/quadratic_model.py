@@ -227,9 +227,9 @@ def figure2(share: Any = 1) -> Claim:
             Part(
                 "1",
                 Statement(
-                    "On the noisy quadratic model with the sizes of Sec. 5.1.1, whatever it leaves open, CFL without "
-                    "information loss at its best learning rate ends with a smaller E||A w_T + B||^2 than FedAvg at "
-                    "its best one.",
+                    "On the noisy quadratic model with the sizes of Sec. 5.1.1, for every choice of what is not given "
+                    "there, CFL without information loss at its best learning rate ends with a smaller E||A w_T + "
+                    "B||^2 than FedAvg at its best one.",
                     None,
                 ),
                 Repair(
@@ -244,6 +244,7 @@ def figure2(share: Any = 1) -> Claim:
                         closed,
                     ),
                 ),
+                kind="question",
             ),
             Part(
                 "2",
@@ -275,11 +276,21 @@ def figure2(share: Any = 1) -> Claim:
                         moments,
                     ),
                 ),
+                kind="question",
+            ),
+            Part(
+                "4",
+                Statement(
+                    "In all eight experiments of Figure 2 the loss curve of CFL lies below those of FedAvg and FedProx "
+                    "and is smoother, and that of CFL-0.01 ends above those of CFL and CFL-0.001.",
+                    None,
+                ),
             ),
         ),
         (
             "For K = 1 FedProx is FedAvg: the proximal term has no gradient at w_t.",
-            "The curves are not printed as numbers, so that the sentences are decided on the model they describe.",
+            "Part 4: the curves are not printed as numbers, and Sec. 5.1 does not say enough to draw them again. Parts 1 "
+            "and 3 ask of the model what the paper says of the curves.",
             "'Smoother, indicating a reduced variance of gradients' is read as the variance of the gradient at a fixed "
             "w; the curves themselves also move because CFL's best rate is larger.",
             "In the setting that reproduces most of Table 3 CFL ends lowest in all eight experiments, but in three of "

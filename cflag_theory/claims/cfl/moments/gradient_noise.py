@@ -86,6 +86,18 @@ between = symbol(
     over_past(dot(delta(client), mean_xi)),
 )
 
+#: What the proof of Lemma B.2 expands: grad f_{tau,i} + delta_i + xi_{tau,i}, and grad f in the place of grad f_{tau,i}.
+expanded2 = symbol(
+    "expanded2",
+    r"\mathbb{E}\|\sum_\tau p_{\tau,i}(\nabla f_{\tau,i}(\omega)+\delta_i+\xi_{\tau,i})\|^2",
+    over_past(norm2(mixed_gradient + delta(client) + mean_xi)),
+)
+meant2 = symbol(
+    "meant2",
+    r"\mathbb{E}\|\sum_\tau p_{\tau,i}(\nabla f(\omega)+\delta_i+\xi_{\tau,i})\|^2",
+    over_past(norm2(grad + delta(client) + mean_xi)),
+)
+
 # Another client in every round.
 _delta = vector("client_drift_of_round", r"\delta_{@1,@2}")
 mean_delta = rounds(p(tau) * _delta(tau, client, draw))
@@ -233,18 +245,34 @@ def lemB2(one: Any = 1) -> Claim:
         "(2) E||sum_tau p_tau grad f_{tau,i}(w)||^2 <= (1 + B^2 + A^2 sum p^2) E||grad f(w)||^2 + G^2 + D^2 sum p^2.",
         "(3) Clients that take part once: the same with (A^2 + B^2) sum p^2 and (G^2 + D^2) sum p^2.",
     )
-    parts = tuple(Part(str(i + 1), Statement(words[i], goals[i], known[i], proof)) for i, proof in enumerate(proofs))
+    parts = [Part(str(i + 1), Statement(words[i], goals[i], known[i], proof)) for i, proof in enumerate(proofs)]
+    line = "E||sum_tau p_tau grad f_{{tau,i}}||^2 = E||sum_tau p_tau ({} + delta_i + xi_{{tau,i}})||^2"
+    parts.append(
+        Part(
+            "4",
+            Statement(
+                f"The line from which the proofs of (2) and (3) start: {line.format('grad f_{tau,i}')}.",
+                equal(mixed2, expanded2),
+                (CENTRED,),
+            ),
+            Repair(
+                "typo",
+                "grad f in place of grad f_{tau,i} on the right",
+                shown(f"{line.format('grad f')}.", equal(mixed2, meant2), given=("mean zero",), under=(CENTRED,)),
+            ),
+        )
+    )
     return Claim(
         "cfl.lemB2",
         "Lemma B.2",
         "Second moments of mixed gradients at a fixed w",
-        parts,
+        tuple(parts),
         (
             "Equalities where Assumption 3's bounds are; weights of either sign are allowed, only their squares enter.",
             "The mean is over the draws, at a w that does not depend on them. Where the paper uses the lemma it does: "
             "cfl.lemB2_use.",
-            "The proof of (2) and (3) expands sum_tau p_tau (grad f_{tau,i} + delta + xi), which by (5) is grad f "
-            "itself; grad f is meant for grad f_{tau,i} there, and by (5) the signs of delta and xi are minus.",
+            "Part 4: by (5) the right side as printed is E||grad f||^2. The line stands in the proofs of Lemmas B.7 and "
+            "B.10 too. By (5) the signs of delta and xi are minus; with mean zero that makes no difference.",
         ),
     )
 

@@ -108,7 +108,9 @@ def nc_rate(numerator: Any = D2, size: Any = 2) -> Claim:
             ),
         ),
     )
-    words = "the mean over T rounds of E||grad f(w_t)||^2 reaches every eps > 0 with T = O(L^2 (f_0 - f_*)^2/(N K c_m^2 "
+    words = (
+        "the mean over T rounds of E||grad f(w_t)||^2 reaches every eps > 0 with T = O(L^2 (f_0 - f_*)^2/(N K c_m^2 "
+    )
     words += "eps^2) + (sqrt(K N) {}/L + sigma^2/sqrt(N K))^2/eps^2{})."
     average = Part(
         "1a",

@@ -162,9 +162,7 @@ def _of_round(factor: Any = 1, noise: Any = 1) -> tuple[Relation, Relation]:
 
 def _of_client(factor: Any = 1, noise: Any = 1) -> Relation:
     """(17), likewise."""
-    return at_most(
-        moved2, factor * k_steps * eta_l**2 * sum_each2 + factor * noise * k_steps * eta_l**2 * sigma2
-    )
+    return at_most(moved2, factor * k_steps * eta_l**2 * sum_each2 + factor * noise * k_steps * eta_l**2 * sigma2)
 
 
 def eq14(noise: Any = 1) -> Claim:
@@ -231,7 +229,13 @@ def eq17(noise: Any = 1) -> Claim:
         "cfl.eq17",
         "(16)-(17)",
         "Local drift by the local gradients",
-        (Part("1", printed, Repair("typo", "a factor 2 before both terms of (17), and eta_l for eta_t in (16)", mended)),),
+        (
+            Part(
+                "1",
+                printed,
+                Repair("typo", "a factor 2 before both terms of (17), and eta_l for eta_t in (16)", mended),
+            ),
+        ),
         (
             "The fault is that of (14): the sum of the noises and the sum of the gradients are not uncorrelated, and "
             "taken apart each counts twice. ours.cfl_round goes that way.",

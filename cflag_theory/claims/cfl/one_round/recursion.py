@@ -231,9 +231,7 @@ def eq21() -> Claim:
             ),
             "(20), averaged over clients and steps.",
             sources=(
-                Source(
-                    "cfl.eq20", "2", at=((most2, drift2), (c_Bi, c_B), (c_Gi, c_G), (rho_i2, rho2)), granted=True
-                ),
+                Source("cfl.eq20", "2", at=((most2, drift2), (c_Bi, c_B), (c_Gi, c_G), (rho_i2, rho2)), granted=True),
             ),
         ),
         Fact("range", below(quotient, 1), "4 K^2 eta_l^2 L^2 c_pB < 1."),

@@ -246,7 +246,7 @@ CHECKS = {
     "cfl.nqm_fig2": Check(
         points=_figure_points,
         further=_best_rates,
-        expected="needs-hypothesis holds needs-hypothesis",
+        expected="needs-hypothesis holds needs-hypothesis open",
         plants=(
             *without(on="repair", verdict="open"),
             *scaled("101/100", left=True, on="repair", verdict="open"),
