@@ -289,8 +289,8 @@ def figure2(share: Any = 1) -> Claim:
         ),
         (
             "For K = 1 FedProx is FedAvg: the proximal term has no gradient at w_t.",
-            "Part 4: the curves are not printed as numbers, and Sec. 5.1 does not say enough to draw them again. Parts 1 "
-            "and 3 ask of the model what the paper says of the curves.",
+            "Part 4: the curves are not printed as numbers, and Sec. 5.1 does not say enough to draw them again. Parts "
+            "1 and 3 ask of the model what the paper says of the curves.",
             "'Smoother, indicating a reduced variance of gradients' is read as the variance of the gradient at a fixed "
             "w; the curves themselves also move because CFL's best rate is larger.",
             "In the setting that reproduces most of Table 3 CFL ends lowest in all eight experiments, but in three of "

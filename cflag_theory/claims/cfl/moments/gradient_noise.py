@@ -86,7 +86,7 @@ between = symbol(
     over_past(dot(delta(client), mean_xi)),
 )
 
-#: What the proof of Lemma B.2 expands: grad f_{tau,i} + delta_i + xi_{tau,i}, and grad f in the place of grad f_{tau,i}.
+#: What the proof of Lemma B.2 expands, grad f_{tau,i} + delta_i + xi_{tau,i}, and the same with grad f.
 expanded2 = symbol(
     "expanded2",
     r"\mathbb{E}\|\sum_\tau p_{\tau,i}(\nabla f_{\tau,i}(\omega)+\delta_i+\xi_{\tau,i})\|^2",
@@ -271,8 +271,8 @@ def lemB2(one: Any = 1) -> Claim:
             "Equalities where Assumption 3's bounds are; weights of either sign are allowed, only their squares enter.",
             "The mean is over the draws, at a w that does not depend on them. Where the paper uses the lemma it does: "
             "cfl.lemB2_use.",
-            "Part 4: by (5) the right side as printed is E||grad f||^2. The line stands in the proofs of Lemmas B.7 and "
-            "B.10 too. By (5) the signs of delta and xi are minus; with mean zero that makes no difference.",
+            "Part 4: by (5) the right side as printed is E||grad f||^2. The line stands in the proofs of Lemmas B.7 "
+            "and B.10 too. By (5) the signs of delta and xi are minus; with mean zero that makes no difference.",
         ),
     )
 

@@ -163,7 +163,7 @@ def nc_eq26(first: Any = 4, second: Any = 2, limit: Any = 2) -> Claim:
             "them.",
             "(27) goes through Lemma A.4, which needs the noise to be uncorrelated with the later gradients; from the "
             "second local step on the gradients are taken where the noise has led. The factors 4 and 2 of the repair "
-            "are those of the lemma's form for martingale differences. ours.cfl_nonexpansive keeps the printed ones for "
+            "are those of the lemma's form for martingale differences. ours.cfl_nonexpansive has the printed ones, for "
             "local steps that do not increase distances, which a non-convex f does not grant. For K = 1 (27) is right, "
             "and so is part 1 of ours.cfl_nonconvex.",
             "Part 3: the text has 'less than 0'; at eta = 1/(2L) the coefficient is 0, which is enough. With the "

@@ -133,9 +133,7 @@ def lemB2_points() -> Iterator[Point]:
                 yield Point(values, part="3" if once else "2")
                 if not once:
                     yield Point(values, part="1")
-                    yield Point(
-                        values, (f"grad f = {dials[4]}, G, B, D, A = {shown(dials[:4])}; p = {shown(p)}.",), "4"
-                    )
+                    yield Point(values, (f"G, B, D, A, grad f = {', '.join(map(str, dials))}; p = {shown(p)}.",), "4")
 
 
 #: 1 above 150, -1 below 146, of slope 1/2 between: f_i' = w - s turning(w) has slopes in [1/2, 3/2].
