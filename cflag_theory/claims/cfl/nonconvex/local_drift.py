@@ -186,8 +186,7 @@ def nc_eq31(factor: Any = 2, share: Any = 8) -> Claim:
         (
             "(30) fails for the reason of (27): the noise of a step is correlated with the gradients after it. The "
             "repair doubles its terms and takes the largest of the earlier distances, since (17) and (18) bound by "
-            "their mean; that the last distance would not do with the doubled terms is not shown, as for (19) in "
-            "cfl.eq20.",
+            "their mean; that the last distance would not do with the doubled terms is not shown.",
             "8 K^2 eta_l^2 c_pB <= 1 compares a squared step size with a pure number. Part 3 as printed is right for L "
             "<= 1 alone, and for L^2 >= 2 the denominator can vanish. The second line comes from (30), which fails; "
             "what can be proved of a round is in ours.cfl_nonconvex.",
