@@ -386,8 +386,6 @@ def ex1(sign: Any = 1) -> Claim:
             "Part 2: the example compares with the p_{tau,i} of Theorem 4.7, each of which decreases. Those of (7) do "
             "not: p_1 grows with alpha for every t >= 3, in Table 2 from 0.2857 to 0.3870 (rows 2 and 4). As alpha "
             "tends to 1, p_1 tends to 1/2, p_{t-1} to -1/2 and p_t to 1 (R > 0, t >= 3).",
-            "For t >= 3, 1 / p_1 is 2 + (t-2)(1-alpha) + R^2 (1 + (t-2)(1-alpha)) / (D^2 (1+alpha) + R^2 alpha / "
-            "(1-alpha)), which decreases with alpha. Only those two rows differ in alpha alone.",
             "That larger F^2 reduces the impact of the time drifts in Theorem 4.7 is refuted: cfl.rem4_8.",
         ),
     )
