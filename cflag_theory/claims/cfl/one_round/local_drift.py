@@ -9,15 +9,10 @@ import sympy as sp
 from cflag_theory.claims.cfl.moments.gradient_noise import grad2 as mean_grad2
 from cflag_theory.claims.cfl.moments.gradient_noise import mixed2, weights2
 from cflag_theory.claims.cfl.one_round.leaning import (
-    CENTRED,
-    NONEXPANSIVE,
     PATH,
-    RUNS,
     P,
-    Q,
     S,
     m,
-    no_leaning,
 )
 from cflag_theory.claims.cfl.one_round.progress import gap, move2
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, K, N, eta, eta_l, sigma2
@@ -53,7 +48,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, 
 from cflag_theory.claims.engine.notation import L, k, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, deduced
+from cflag_theory.claims.engine.steps import Obligation, Proof, deduced
 from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
 # (14): means over clients and steps of local gradients m and noises nu.
@@ -107,22 +102,18 @@ from_t = symbol("w_from_t", r"{(\mathbb{E}\|\omega-\omega_t\|^2)^{1/2}}", sp.sqr
 SUMS = setting(
     "sums of gradients", equal(P(client, k), sum_over(j, k)(m(client, j))), "P_k is the sum of the first k gradients."
 )
-_CENTRED_AT_END = setting(
-    "all noises of a client", equal(over_noises(S(client, K)), 0), "Every noise has mean zero given w_t."
-)
-
 #: Lemma B.2 at the point, and its constants.
 LEMMA_B2_AT = ((mixed2, true_grad2), (mean_grad2, grad_w2))
 LEMMA_B2_CONSTANTS = ((c_Bi, 1 + B2 + A2 * weights2), (c_Gi, G2 + D2 * weights2))
 
-_VARIANCE = Fact(
+VARIANCE = Fact(
     "Assumption 2",
     at_most(noise2, sigma2 / (N * K)),
     "The noises have mean zero given the past and E||nu||^2 <= sigma^2, so that their mean has variance at most "
     "sigma^2 / (NK).",
 )
-_OWN_VARIANCE = Fact("Assumption 2", at_most(sum_nu2, k_steps * sigma2), "Noises of mean zero given the past.")
-_WORDS = (
+OWN_VARIANCE = Fact("Assumption 2", at_most(sum_nu2, k_steps * sigma2), "Noises of mean zero given the past.")
+WORDS = (
     "E||Delta w_t||^2 <= ({}eta^2 / NK) sum_{{i,k}} E||m_{{i,k}}||^2 + {}eta^2 sigma^2 / (NK), m being the noiseless "
     "local gradients at w_{{t,i,k-1}}",
     "E||Delta w_t||^2 <= ({} eta^2 / NK) sum_{{i,k}} (E||sum p grad f_{{tau,i}}||^2 + E||sum p Delta_{{tau,i}}||^2) + "
@@ -131,7 +122,7 @@ _WORDS = (
     "sigma^2",
 )
 #: Jensen's inequality for the mean of the local gradients.
-_JENSEN = (
+JENSEN = (
     rules.jensen("Jensen over the steps", all_steps, local_gradient(i, j)),
     rules.mean("Jensen over the steps of all", all_clients, given="Jensen over the steps"),
     rules.jensen("Jensen over the clients", all_clients, steps(local_gradient(i, j))),
@@ -145,13 +136,13 @@ _JENSEN = (
     rules.mean("Jensen", over_past, given="Jensen given the past"),
 )
 #: A local gradient as true gradient and loss.
-_SPLIT = (
+SPLIT = (
     rules.norm_squared("length", local_gradient(i, j), all_steps, all_clients, *EXPECTATION),
     rules.square("Young", true_gradient(i, j) + loss(i, j), all_steps, all_clients, *EXPECTATION),
 )
 
 
-def _of_round(factor: Any = 1, noise: Any = 1) -> tuple[Relation, Relation]:
+def of_round(factor: Any = 1, noise: Any = 1) -> tuple[Relation, Relation]:
     """The two inequalities of (14), their right sides times a factor; `noise` scales the last terms."""
     last = factor * noise * eta**2 * sigma2 / (N * K)
     return (
@@ -160,7 +151,7 @@ def _of_round(factor: Any = 1, noise: Any = 1) -> tuple[Relation, Relation]:
     )
 
 
-def _of_client(factor: Any = 1, noise: Any = 1) -> Relation:
+def of_client(factor: Any = 1, noise: Any = 1) -> Relation:
     """(17), likewise."""
     return at_most(moved2, factor * k_steps * eta_l**2 * sum_each2 + factor * noise * k_steps * eta_l**2 * sigma2)
 
@@ -168,20 +159,20 @@ def _of_client(factor: Any = 1, noise: Any = 1) -> Relation:
 def eq14(noise: Any = 1) -> Claim:
     """The two inequalities of (14)."""
     parts = []
-    for number, extra in enumerate(((), _SPLIT)):
+    for number, extra in enumerate(((), SPLIT)):
         lead = ("", 2)[number]
         mended = shown(
-            _WORDS[number].format(2 * (number + 1), 2) + ".",
-            _of_round(2, noise)[number],
+            WORDS[number].format(2 * (number + 1), 2) + ".",
+            of_round(2, noise)[number],
             rules.norm_squared("(8)", move, *EXPECTATION),
             rules.square("gradients and noises apart", mean_gradient - mean_noise, *EXPECTATION),
-            *_JENSEN,
+            *JENSEN,
             *extra,
             given=("(8)", "gradients and noises apart", "Jensen", "Assumption 2", *(step.name for step in extra)),
-            under=(_VARIANCE,),
+            under=(VARIANCE,),
         )
         which = ", first inequality" if number == 0 else ""
-        printed = Statement(f"(14){which}: {_WORDS[number].format(lead, '')}.", _of_round()[number], (_VARIANCE,))
+        printed = Statement(f"(14){which}: {WORDS[number].format(lead, '')}.", of_round()[number], (VARIANCE,))
         parts.append(Part(str(number + 1), printed, Repair("typo", "a factor 2 before both terms", mended)))
     return Claim(
         "cfl.eq14",
@@ -205,8 +196,8 @@ def eq17(noise: Any = 1) -> Claim:
     """(16)-(17): one client's local drift after k steps."""
     total = sum_over(j, k)
     mended = shown(
-        _WORDS[2].format("2 ", "2 ") + ".",
-        _of_client(2, noise),
+        WORDS[2].format("2 ", "2 ") + ".",
+        of_client(2, noise),
         *averaged(rules.jensen("Jensen", total, m(client, j)), *EXPECTATION),
         rules.norm_squared("distance", x(client, k) - w_t, *EXPECTATION),
         rules.rewrite("way of k steps", E(norm2(x(client, k) - w_t)), given=(PATH, SUMS)),
@@ -222,9 +213,9 @@ def eq17(noise: Any = 1) -> Claim:
         ),
         rules.at("(16)", k, k_steps, given="after k steps"),
         given=("(16)", "Assumption 2"),
-        under=(_OWN_VARIANCE,),
+        under=(OWN_VARIANCE,),
     )
-    printed = Statement(f"(17): {_WORDS[2].format('', '')}.", _of_client(), (_OWN_VARIANCE,))
+    printed = Statement(f"(17): {WORDS[2].format('', '')}.", of_client(), (OWN_VARIANCE,))
     return Claim(
         "cfl.eq17",
         "(16)-(17)",
@@ -240,77 +231,6 @@ def eq17(noise: Any = 1) -> Claim:
             "The fault is that of (14): the sum of the noises and the sum of the gradients are not uncorrelated, and "
             "taken apart each counts twice. ours.cfl_round goes that way.",
             "With the printed constants it holds where local steps do not increase distances: ours.cfl_nonexpansive.",
-        ),
-    )
-
-
-def nonexpansive(noise: Any = 1) -> Claim:
-    """(14) and (17) with their printed constants, for local steps that do not increase distances."""
-    independent = Fact(
-        "independent clients",
-        equal(N * K**2 * mean_dot_noise, own_dot),
-        "m-bar and nu-bar are means over the clients of P_{i,K}/K and S_{i,K}/K, and clients' noises are independent.",
-    )
-    at_end = (client, K)
-    lemma = (
-        *no_leaning("no leaning"),
-        rules.at("a client's sums", k, K, given="no leaning"),
-        *averaged(rules.along("no noise in the noiseless run", Q(*at_end), given=_CENTRED_AT_END), over_past),
-        Obligation(
-            "a client",
-            at_most(E(dot(P(*at_end), S(*at_end))), 0),
-            ("a client's sums", "no noise in the noiseless run"),
-        ),
-        rules.at("each client", client, i, given="a client"),
-        rules.mean("clients", all_clients, given="each client"),
-        Obligation("cross term", at_most(mean_dot_noise, 0), ("clients", "independent clients")),
-        rules.norm_squared("(8)", move, *EXPECTATION),
-        *_JENSEN,
-    )
-    rounds = [
-        shown(
-            f"{_WORDS[number].format(('', 2)[number], '')}.",
-            _of_round(1, noise)[number],
-            *lemma,
-            *extra,
-            given=("(8)", "Jensen", "cross term", "Assumption 2", *(step.name for step in extra)),
-            under=(_VARIANCE, NONEXPANSIVE),
-            where=(independent, *RUNS),
-        )
-        for number, extra in enumerate(((), _SPLIT))
-    ]
-    total = sum_over(j, k)
-    one = shown(
-        _WORDS[2].format("", "") + ".",
-        _of_client(1, noise),
-        *no_leaning("no leaning"),
-        *averaged(rules.along("no noise in the noiseless run", Q(client, k), given=CENTRED), over_past),
-        *averaged(rules.jensen("Jensen", total, m(client, j)), *EXPECTATION),
-        rules.norm_squared("distance", x(client, k) - w_t, *EXPECTATION),
-        rules.rewrite("way of k steps", E(norm2(x(client, k) - w_t)), given=(PATH, SUMS)),
-        rules.rewrite("sums", E(dot(P(client, k), S(client, k))), given=SUMS),
-        Obligation(
-            "after k steps",
-            at_most(
-                E(norm(x(client, k) - w_t) ** 2),
-                k * eta_l**2 * E(total(norm2(m(client, j)))) + eta_l**2 * E(norm2(S(client, k))),
-            ),
-            ("no leaning", "no noise in the noiseless run", "Jensen", "distance", "way of k steps", "sums"),
-        ),
-        rules.at("(16)", k, k_steps, given="after k steps"),
-        given=("(16)", "Assumption 2"),
-        under=(_OWN_VARIANCE, NONEXPANSIVE),
-        where=RUNS,
-    )
-    return Claim(
-        "ours.cfl_nonexpansive",
-        "on (14) and (17)",
-        "Noises of local steps that do not increase distances",
-        tuple(Part(str(number), statement) for number, statement in enumerate((*rounds, one), start=1)),
-        (
-            "A run is compared with the one without noises from the same w_t: e_k is their distance, Gamma_k and S_k "
-            "the sums of the changes of the gradients and of the noises.",
-            "Convex and L-smooth objectives, those approximated too, and eta_l <= 2/L give the hypothesis.",
         ),
     )
 
@@ -337,28 +257,65 @@ def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
     )
     loss = Fact("Assumption 4", at_most(loss_grad2, rho_i2), "Each Delta_{tau,i} is at most R long.")
     change = f.grad(point) - f.grad(w_t)
-    proof = deduced(
-        goal,
-        rules.square("Lemma A.3", true_at + loss_at, over_past),
-        rules.lipschitz("Lipschitz", f, point, w_t),
-        rules.norm_squared("change", change),
-        rules.square("Young", change - f.grad(w_t)),
-        Obligation(
-            "through w_t",
-            at_most(norm2(f.grad(point)), 2 * L**2 * norm(point - w_t) ** 2 + 2 * norm2(f.grad(w_t))),
-            ("Lipschitz", "change", "Young"),
-        ),
-        rules.mean("through w_t in the mean", over_past, given="through w_t"),
-        *gradient_by_gap("gradient"),
-        given=("Lemma B.2", "Assumption 4", "Lemma A.3", "through w_t in the mean", "gradient"),
-    )
+
+    def proof(bound: Relation) -> Proof:
+        return deduced(
+            bound,
+            rules.square("Lemma A.3", true_at + loss_at, over_past),
+            rules.lipschitz("Lipschitz", f, point, w_t),
+            rules.norm_squared("change", change),
+            rules.square("Young", change - f.grad(w_t)),
+            Obligation(
+                "through w_t",
+                at_most(norm2(f.grad(point)), 2 * L**2 * norm(point - w_t) ** 2 + 2 * norm2(f.grad(w_t))),
+                ("Lipschitz", "change", "Young"),
+            ),
+            rules.mean("through w_t in the mean", over_past, given="through w_t"),
+            *gradient_by_gap("gradient"),
+            given=("Lemma B.2", "Assumption 4", "Lemma A.3", "through w_t in the mean", "gradient"),
+        )
+
     words = (
         "(18): E||grad f-bar_{t,i}(w)||^2 <= 4 L^2 c_{pB,i} E||w - w_t||^2 + 8 L c_{pB,i} E(f(w_t) - f(w*)) + 2 "
         "c_{pG,i} + 2 (sum_{tau<t} p_{tau,i})^2 R^2"
     )
-    fixed = Statement(words + ", at points w and w_t that do not depend on the drifts.", goal, (lemma, loss), proof)
-    on_path = words + ", at w = w_{t,i,k-1}."
-    moving = Part("2", Statement(on_path, goal, (loss,)), reading="at w = w_{t,i,k-1}, where (17) needs it")
+    fixed = Statement(
+        words + ", at points w and w_t that do not depend on the drifts.", goal, (lemma, loss), proof(goal)
+    )
+    at_iterate = Fact(
+        "Lemma B.2",
+        at_most(true_grad2, 2 * (c_Bi * grad_w2 + c_Gi)),
+        "Twice the right side of Lemma B.2 at w = w_{t,i,k-1}.",
+        sources=(
+            Source(
+                "cfl.lemB2_use",
+                "2",
+                "repair",
+                at=LEMMA_B2_AT,
+                here=LEMMA_B2_CONSTANTS,
+                besides=("client drift", "time drift", "drifts apart"),
+            ),
+        ),
+    )
+    twice = at_most(
+        local_grad2,
+        2 * distance_factor * L**2 * c_Bi * from_t**2 + 2 * curvature * L * c_Bi * gap + 4 * c_Gi + 2 * rho_i2,
+    )
+    moving = Part(
+        "2",
+        Statement(words + ", at w = w_{t,i,k-1}.", goal, (loss,)),
+        Repair(
+            "needs-hypothesis",
+            "drifts that do not depend on w (cfl.lemB2_use), and a factor 2 before all terms but the last",
+            Statement(
+                "(18) with a factor 2 before all terms but the last, at w = w_{t,i,k-1}, for such drifts.",
+                twice,
+                (at_iterate, loss),
+                proof(twice),
+            ),
+        ),
+        reading="at w = w_{t,i,k-1}, where (17) needs it",
+    )
     return Claim(
         "cfl.eq18",
         "(18)",
@@ -369,9 +326,8 @@ def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
             "gradient and against it, no drifts.",
             "Part 2: in the instance a remembered drift pulls one way, the information loss first the other way, and "
             "after the step both together; every f_{tau,i} and every approximated objective is convex.",
-            "Part 2: Lemma B.2 at w_{t,i,k-1} is what the text takes, and all that is missing (part 1). No method has "
-            "it by construction: the steps of one round follow one drift, and with a memory those of past rounds too. "
-            "For any dependence: ours.cfl_moments_on_the_run.",
+            "Part 2: Lemma B.2 at w_{t,i,k-1} is what the text takes, and all that is missing (part 1): the steps of "
+            "one round follow one drift, and with a memory those of past rounds too.",
             "In the first round (18) holds at any w, with 2 L^2 and 4 L: grad f_{1,i}(w) is a change of at most L ||w "
             "- w_1|| and grad f_{1,i}(w_1), to which Lemma B.2 applies.",
         ),
@@ -382,6 +338,5 @@ CLAIMS = {
     "cfl.eq14": eq14,
     "cfl.eq17": eq17,
     "cfl.eq18": eq18,
-    "ours.cfl_nonexpansive": nonexpansive,
 }
 RESUMES = {"cfl.eq17": "cfl.eq15"}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cflag_theory.claims.cfl.one_round.progress import dist, dist2, gap, next2, rho
-from cflag_theory.claims.cfl.one_round.recursion import OF_THE_RUN, OF_THE_STEP, c_G, rho2
+from cflag_theory.claims.cfl.one_round.recursion import c_G, rho2
+from cflag_theory.claims.cfl.one_round.sums import OF_THE_RUN, OF_THE_STEP
 from cflag_theory.claims.cfl.one_round.thresholds import ROOTS, step_size
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, mu, sigma2
 from cflag_theory.claims.cfl.vectors import w_0, w_star

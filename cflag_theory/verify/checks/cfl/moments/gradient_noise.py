@@ -190,5 +190,10 @@ CHECKS = {
         expected="holds holds holds typo",
         plants=(*built(LESS, part=("1", "2", "3")), *without("mean zero", part="4", on="repair", verdict="open")),
     ),
-    "cfl.lemB2_use": Check(lemB2_use_points, expected="false false"),
+    "cfl.lemB2_use": Check(
+        lemB2_use_points,
+        expected="needs-hypothesis needs-hypothesis",
+        undrawn={"1": "moments along noisy local steps", "2": "moments along noisy local steps"},
+        plants=(*built("1/2", on="repair"), *without("client drift", "time drift", on="repair", verdict="open")),
+    ),
 }
