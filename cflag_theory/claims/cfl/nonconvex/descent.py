@@ -189,7 +189,7 @@ def nc_eq28(drift_factor: Any = 2) -> Claim:
             "drift",
             at_most(drift2, b * grad_k2 + g),
             "E||delta_i + sum_tau p_tau xi_tau||^2 <= (B^2 + A^2 sum p^2) E||grad f||^2 + G^2 + D^2 sum p^2 at "
-            "w_{t,i,k}, as Lemma B.2 says at a fixed point.",
+            "w_{t,i,k}, as at a fixed point: so it is for drifts that do not depend on w.",
         ),
     )
     here, under = f.grad(x), (means, *EXPECTATION)
@@ -200,10 +200,11 @@ def nc_eq28(drift_factor: Any = 2) -> Claim:
         (
             Part(
                 "1",
-                Statement("(28), first to last line, at one client and local step.", gap_bound(), known),
+                Statement("(28), first to last line, at one client and local step.", gap_bound(), known[:1]),
                 Repair(
-                    "typo",
-                    "a factor 2 before the drift terms: 4 L^2 b, 4 b and 2 c_pG, b = B^2 + A^2 sum p^2",
+                    "needs-hypothesis",
+                    "drifts that do not depend on w (cfl.lemB2_use), and a factor 2 before the drift terms: 4 L^2 b, 4 "
+                    "b and 2 c_pG, b = B^2 + A^2 sum p^2",
                     shown(
                         "gap <= 2 L^2 (1 + 2 b) E||w_{t,i,k} - w_t||^2 + 4 b E||grad f(w_t)||^2 + 2 (G^2 + D^2 sum "
                         "p^2), b = B^2 + A^2 sum p^2.",
@@ -225,7 +226,7 @@ def nc_eq28(drift_factor: Any = 2) -> Claim:
         (
             "From the second to the third line the factor 2 of 2E||grad f(w_k) - sum p grad f_tau||^2 is lost. It is "
             "needed: w_{t,i,k} depends on delta_i and xi, and grad f(w_t) - grad f(w_{t,i,k}) is correlated with them.",
-            "That the drifts at w_{t,i,k} obey Lemma B.2 is a hypothesis here; whether they do is cfl.lemB2_use.",
+            "The drifts at w_{t,i,k} need not obey Lemma B.2: cfl.lemB2_use. In the instance they do.",
             "With it, (29) has 2 c_pB - 1 in place of c_pB before the distance, 2 (c_pB - 1) in place of c_pB - 1 "
             "before ||grad f(w_t)||^2, and 2 c_pG.",
         ),

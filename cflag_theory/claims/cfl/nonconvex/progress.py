@@ -136,7 +136,7 @@ def nc_eq32(swapped: bool = False) -> Claim:
         "cfl.nc_eq32",
         "(32)",
         "When the coefficient of ||grad f||^2 is negative",
-        (Part("1", first), second, third),
+        (Part("1", first, reading="as a step from what is printed before it"), second, third),
         (
             "Part 1 is the algebra alone; (27), (28) and (31) are rows of their own, and fail.",
             "Part 2: the text does not say when the coefficient is negative. It says that 'the value of A^2, B^2, L, p "

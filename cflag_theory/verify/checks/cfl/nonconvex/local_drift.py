@@ -99,7 +99,7 @@ def _numbers() -> Iterator[Point]:
 CHECKS = {
     "cfl.nc_eq31": Check(
         nc_eq31_points,
-        expected="holds typo needs-hypothesis",
+        expected="holds needs-hypothesis needs-hypothesis",
         undrawn={"2": "moments along noisy local steps"},
         plants=(
             *scaled(LESS, verdict="open"),
