@@ -221,7 +221,8 @@ def lnT(constant: Any = 4) -> Claim:
             "Part 2 takes by itself a term that the paper prints within the sum of part 1, and says nothing of alone. "
             "The sum of all three terms absorbs it: D^4/(R^2+D^2)^2 (R^2+D^2)/D^2 = D^4/(R^2+D^2)^2 + D^2 "
             "R^2/(R^2+D^2)^2.",
-            "C = 3/(2 ln 2) = 2.16 is reached at T = 2, R = G = mu = 0, so 4 is within a factor 1.85 of the best C.",
+            "C = 3/(2 ln 2) = 2.16 is reached at T = 2, R = G = mu = 0, and exceeded nowhere on a grid of T, R^2/(R^2 "
+            "+ D^2) and mu eta; the proved 4 is within a factor 1.85 of the best C.",
             "The rates drop the logarithm: they print c_B/(mu T^2) for c_1 eta with eta of the order of ln T/(mu T).",
         ),
     )

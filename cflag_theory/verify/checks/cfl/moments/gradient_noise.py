@@ -194,6 +194,9 @@ CHECKS = {
         lemB2_use_points,
         expected="needs-hypothesis needs-hypothesis",
         undrawn={"1": "moments along noisy local steps", "2": "moments along noisy local steps"},
-        plants=(*built("1/2", on="repair", verdict="open"), *without("client drift", "time drift", on="repair", verdict="open")),
+        plants=(
+            *built("1/2", on="repair", verdict="open"),
+            *without("client drift", "time drift", on="repair", verdict="open"),
+        ),
     ),
 }
