@@ -111,10 +111,10 @@ def nc_rate(numerator: Any = D2, size: Any = 2) -> Claim:
     words = (
         "the mean over T rounds of E||grad f(w_t)||^2 reaches every eps > 0 with T = O(L^2 (f_0 - f_*)^2/(N K c_m^2 "
     )
-    words += "eps^2) + (sqrt(K N) {}/L + sigma^2/sqrt(N K))^2/eps^2{})."
+    words += "eps^2) + (sqrt(K N){}/L + sigma^2/sqrt(N K))^2/eps^2{})."
     average = Part(
         "1a",
-        Statement(f"Theorems 4.4 and B.6, non-convex FedAvg: {words.format('1', '')}", None),
+        Statement(f"Theorems 4.4 and B.6, non-convex FedAvg: {words.format('', '')}", None),
         reached(),
         None,
         floor(),
@@ -124,7 +124,7 @@ def nc_rate(numerator: Any = D2, size: Any = 2) -> Claim:
         "1b",
         Statement(
             "Theorems 4.1 and B.5, non-convex CFL: "
-            + words.format("c_R1^2", ", in Theorem B.5 with c_R1 for its square and + sqrt(K N) c_R2/(c_m eps L)"),
+            + words.format(" c_R1^2", ", in Theorem B.5 with c_R1 for its square and + sqrt(K N) c_R2/(c_m eps L)"),
             None,
         ),
         refutation=floor(),
