@@ -46,7 +46,7 @@ c_flag.forgetting.ours         step
 c_flag.adaptive.ours           rates worst_case
 cfl.nonconvex.ours             rate fedavg coefficient
 cfl.techniques.ours            noise
-cfl.one_round.ours             round largest_step
+cfl.one_round.ours             round largest_step nonexpansive
 cfl.rates.ours                 strongly_convex general_convex lower_bounds decaying_fedavg
 cfl.weights.ours               correlated variance
 cfl.experiments.ours           quadratic_model

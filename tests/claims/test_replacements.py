@@ -22,7 +22,7 @@ SHARP = [name for name, part in PARTS.items() if part.sharp]
 ASSUMED = {
     "cfl.rem4_2.1": "two bounds that differ by G^2 are the same exactly where G = 0",
     "cfl.rem4_2.2": "two factors that differ by B^2 are the same exactly where B = 0",
-    "cfl.nc_eq32.2": "a sign that the paper takes from its condition is that condition",
+    "cfl.nc_eq32.2": "a question: the exact condition is its answer",
     "cfl.nc_rate.step": "a step size that is misprinted: its square is what is used",
 }
 

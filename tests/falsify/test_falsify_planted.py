@@ -31,7 +31,6 @@ MISSED = {
     "cflag.eq151.3": "approached as E and n grow; with E = n = 256 the ratio is 0.985 of the sharp constant",
     "cflag.eq164.2": "no sharp constant is known; the largest ratio met is about 0.1",
     "cfl.eq21.1": "no sharp constant is known; with c_pB >= 1 the largest ratio met is about 0.98",
-    "cfl.eq21.3": "no sharp constant is known; with c_pB >= 1 the largest ratio met is about 0.98",
     "cfl.lemA1.1": "no sharp constant is known; the largest ratio met is about 0.4",
     "cfl.lemA2.1": "approached as T grows; three rounds are drawn",
     "ours.union_rate.1": "no sharp constant is known for T up to 3; the largest ratio met is about 0.87",

@@ -32,6 +32,7 @@ _NUMERIC = frozenset({"tangent of exp", "chord of exp", "value of exp", "parabol
 _CHOSEN = frozenset(
     {
         "cfl.phi.1",
+        "cfl.phi.3",
         "cflag.eq129.2",
         "cflag.eq164.1",
         "cflag.eq177.1",
@@ -43,7 +44,7 @@ _CHOSEN = frozenset(
         "cfl.nc_eq32.2",
         "cfl.nc_rate.3",
         "cfl.nqm_fig2.3",
-        "cfl.setup_overlap.2",
+        "cfl.setup_overlap.4",
     }
 )
 

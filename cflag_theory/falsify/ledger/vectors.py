@@ -215,12 +215,6 @@ ROWS: Mapping[str, Realisation] = {
         "mixed_once2 = g**2 + (d**2 + e**2)*weights2",
         _TWO,
     ),
-    **{
-        f"cfl.lemB2_use.{part}": Realisation(
-            _SIGNS, f"{_DRIFTS}; {_PAIR}; time_sum2 = e**2*weights2; {_MIXED}", _TWO, ("repair",)
-        )
-        for part in ("1", "2")
-    },
     "cfl.lemB7.1": Realisation(
         "time drifts of two rounds with correlation q; F^2 and C^2 bound it",
         f"{_CORRELATED}; least_FD = Min(F2, time_drift2)",
@@ -239,30 +233,21 @@ ROWS: Mapping[str, Realisation] = {
         _CURVED,
     ),
     "cfl.eq13.1": Realisation("the loss pulls straight away from w*", "loss_pull = round_dist*round_rho"),
-    **{
-        f"cfl.eq13.{part}": Realisation(
-            "the loss pulls straight away from w*",
-            "pull = true_pull + round_dist*round_rho; dist2 = round_dist**2",
-            {},
-            (on,),
-        )
-        for part, on in (("2", "printed"), ("3", "repair"))
-    },
+    "cfl.eq13.2": Realisation(
+        "the loss pulls straight away from w*",
+        "pull = true_pull + round_dist*round_rho; dist2 = round_dist**2",
+    ),
     "cfl.eq15.1": Realisation(
         f"{_LINE}, w_t = y, the local point y + z",
         "c_grad2 = c_pB*c**2*(y + z)**2; c_drift2 = c_pB*z**2; f_gap = c*y**2/2; L = c + over",
         _CURVED,
     ),
-    **{
-        f"cfl.eq18.{part}": Realisation(
-            f"{_LINE}, w_t = y; the loss b follows the gradient a",
-            "local_grad2 = (a + b)**2; true_grad2 = a**2; loss_grad2 = b**2; grad_w2 = c**2*(y + w_from_t)**2; "
-            "f_gap = c*y**2/2; L = c + over",
-            _CURVED,
-            (on,),
-        )
-        for part, on in (("1", "printed"), ("2", "repair"))
-    },
+    "cfl.eq18.1": Realisation(
+        f"{_LINE}, w_t = y; the loss b follows the gradient a",
+        "local_grad2 = (a + b)**2; true_grad2 = a**2; loss_grad2 = b**2; grad_w2 = c**2*(y + w_from_t)**2; "
+        "f_gap = c*y**2/2; L = c + over",
+        _CURVED,
+    ),
     **{f"cfl.lemB4.{part}": Realisation(_ROUNDS, _LAST, _PARTS) for part in ("1", "2")},
     "cfl.eq33.1": Realisation(_ROUNDS, _LAST, _PARTS),
     "cfl.thm4_9.2": Realisation(
@@ -284,15 +269,12 @@ ROWS: Mapping[str, Realisation] = {
         "nc_grad_dot_move = -eta*g*w + eta*nc_past_weight*g*d",
         {"nc_past_weight": SHARE},
     ),
-    **{
-        f"cfl.eq21.{part}": Realisation(
-            "a move of length y at an angle of cosine q to w* - w_t, of length x",
-            "dist2 = x**2; move2 = y**2; pull = q*x*y/eta",
-            {"q": _SIGN, "x": _SIZE, "y": _SIZE},
-            ("repair",),
-        )
-        for part in ("1", "3")
-    },
+    "cfl.eq21.1": Realisation(
+        "a move of length y at an angle of cosine q to w* - w_t, of length x",
+        "dist2 = x**2; move2 = y**2; pull = q*x*y/eta",
+        {"q": _SIGN, "x": _SIZE, "y": _SIZE},
+        ("repair",),
+    ),
     "cfl.nc_eq32.1": Realisation(
         "a move of length y at an angle of cosine q to grad f, of length x",
         "nc_mean_grad2 = x**2; nc_move2 = y**2; nc_grad_dot_move = q*x*y",

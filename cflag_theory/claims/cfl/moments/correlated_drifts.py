@@ -112,11 +112,11 @@ def lemB10(one: Any = 1) -> Claim:
     summed = Fact(
         "correlation",
         bounded.relation,
-        "The weighted sum of the correlations is at most that of their bounds, as with equality in Assumption 5, or "
-        "with weights that are not negative.",
+        "Assumption 5, weighted with p_{tau_1} p_{tau_2} and summed: for weights that are not negative, or with "
+        "equality in it.",
     )
     signed = Statement(
-        any_sign.words + " With equality in Assumption 5, or weights that are not negative.",
+        any_sign.words + " For weights that are not negative, or with equality in Assumption 5.",
         least,
         (*KNOWN, small, summed),
         _pairs_proof(least, "F <= D"),
@@ -126,8 +126,7 @@ def lemB10(one: Any = 1) -> Claim:
         any_sign,
         Repair(
             "needs-hypothesis",
-            "the bound on the weighted sum of correlations itself, which Assumption 5 gives with equality in it, or "
-            "with weights that are not negative",
+            "p_tau >= 0 for every tau; or equality in Assumption 5, for weights of either sign",
             signed,
         ),
     )

@@ -109,9 +109,14 @@ def lemB3(constant: Any = 1) -> Claim:
                 ),
                 refutation=off_the_segment(),
                 unseen="the statement is that a point of the segment exists",
+                reading="between the vectors inside the norms, as the mean value theorem has it for one number",
             ),
         ),
         (
+            "Part 2: between the norms, as it is printed, the line is true where the Hessian is continuous. The norm "
+            "of (its value at a point of the segment - that at w_hat) (w - w_hat) is 0 at w_hat and somewhere at least "
+            "the left side, by the mean value theorem for the product with one unit vector; it takes every value "
+            "between. Part 1 does not need the line.",
             "eps is approached: f'' = 1 up to w_hat and 1 + eps soon after it.",
             "For a Hessian that is rho-Lipschitz the same step gives (rho/2) ||w - w_hat||^2.",
             "The bound grows with the distance, so it gives Assumption 4's constant R only where the run stays within "

@@ -163,9 +163,9 @@ def nc_eq26(first: Any = 4, second: Any = 2, limit: Any = 2) -> Claim:
             "them.",
             "(27) goes through Lemma A.4, which needs the noise to be uncorrelated with the later gradients; from the "
             "second local step on the gradients are taken where the noise has led. The factors 4 and 2 of the repair "
-            "are those of the lemma's form for martingale differences. cfl.eq14 keeps the printed factors for local "
-            "steps that do not increase distances, which a non-convex f does not grant. For K = 1 (27) is right, and "
-            "so is part 1 of ours.cfl_nonconvex.",
+            "are those of the lemma's form for martingale differences. ours.cfl_nonexpansive has the printed ones, for "
+            "local steps that do not increase distances, which a non-convex f does not grant. For K = 1 (27) is right, "
+            "and so is part 1 of ours.cfl_nonconvex.",
             "Part 3: the text has 'less than 0'; at eta = 1/(2L) the coefficient is 0, which is enough. With the "
             "repaired (27) the step size becomes eta <= 1/(4L).",
             "The concave f of the instances is used near its maximum only; further out it may be continued so that it "
@@ -189,7 +189,7 @@ def nc_eq28(drift_factor: Any = 2) -> Claim:
             "drift",
             at_most(drift2, b * grad_k2 + g),
             "E||delta_i + sum_tau p_tau xi_tau||^2 <= (B^2 + A^2 sum p^2) E||grad f||^2 + G^2 + D^2 sum p^2 at "
-            "w_{t,i,k}, as Lemma B.2 says at a fixed point.",
+            "w_{t,i,k}, as at a fixed point: so it is for drifts that do not depend on w.",
         ),
     )
     here, under = f.grad(x), (means, *EXPECTATION)
@@ -200,10 +200,11 @@ def nc_eq28(drift_factor: Any = 2) -> Claim:
         (
             Part(
                 "1",
-                Statement("(28), first to last line, at one client and local step.", gap_bound(), known),
+                Statement("(28), first to last line, at one client and local step.", gap_bound(), known[:1]),
                 Repair(
-                    "typo",
-                    "a factor 2 before the drift terms: 4 L^2 b, 4 b and 2 c_pG, b = B^2 + A^2 sum p^2",
+                    "needs-hypothesis",
+                    "drifts that do not depend on w (cfl.lemB2_use), and a factor 2 before the drift terms: 4 L^2 b, 4 "
+                    "b and 2 c_pG, b = B^2 + A^2 sum p^2",
                     shown(
                         "gap <= 2 L^2 (1 + 2 b) E||w_{t,i,k} - w_t||^2 + 4 b E||grad f(w_t)||^2 + 2 (G^2 + D^2 sum "
                         "p^2), b = B^2 + A^2 sum p^2.",
@@ -225,7 +226,7 @@ def nc_eq28(drift_factor: Any = 2) -> Claim:
         (
             "From the second to the third line the factor 2 of 2E||grad f(w_k) - sum p grad f_tau||^2 is lost. It is "
             "needed: w_{t,i,k} depends on delta_i and xi, and grad f(w_t) - grad f(w_{t,i,k}) is correlated with them.",
-            "That the drifts at w_{t,i,k} obey Lemma B.2 is a hypothesis here; whether they do is cfl.lemB2_use.",
+            "The drifts at w_{t,i,k} need not obey Lemma B.2: cfl.lemB2_use. In the instance they do.",
             "With it, (29) has 2 c_pB - 1 in place of c_pB before the distance, 2 (c_pB - 1) in place of c_pB - 1 "
             "before ||grad f(w_t)||^2, and 2 c_pG.",
         ),

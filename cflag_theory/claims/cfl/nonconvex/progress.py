@@ -95,8 +95,7 @@ def nc_eq32(swapped: bool = False) -> Claim:
     second = Part(
         "2",
         Statement(
-            "Under the hypotheses of the theorems, whatever L is, the coefficient of eta E||grad f(w_t)||^2 in (32) is "
-            "negative, as the rate needs.",
+            "The coefficient of eta E||grad f(w_t)||^2 in (32) is negative for every L, A and B.",
             negative,
             (within,),
         ),
@@ -110,6 +109,7 @@ def nc_eq32(swapped: bool = False) -> Claim:
                 under=(within, condition),
             ),
         ),
+        kind="question",
     )
     definition = Fact("c_pB", equal(c_B, 1 + B2 + A2 * squares), "c_pB, before (14).")
     printed_c0 = equal(coefficient(1 + A2 + B2 * squares), coefficient())
@@ -136,12 +136,12 @@ def nc_eq32(swapped: bool = False) -> Claim:
         "cfl.nc_eq32",
         "(32)",
         "When the coefficient of ||grad f||^2 is negative",
-        (Part("1", first), second, third),
+        (Part("1", first, reading="as a step from what is printed before it"), second, third),
         (
             "Part 1 is the algebra alone; (27), (28) and (31) are rows of their own, and fail.",
-            "The question of the row is read as part 2. The text says that the algorithm cannot converge for very "
-            "large A and B, that 'the value of A^2, B^2, L, p decide if c_0 >= 0', and that it considers c_0 < 0 "
-            "first; the theorems that follow have no condition of the kind. In the instance A = B = 0.",
+            "Part 2: the text does not say when the coefficient is negative. It says that 'the value of A^2, B^2, L, p "
+            "decide if c_0 >= 0', and goes on with c_0 < 0; the theorems have no condition of the kind, and what they "
+            "state is cfl.nc_rate. In the instance A = B = 0.",
             "L^2 + 1 adds a squared curvature to a number: f/100 has another sign than f, though the run with 100 eta "
             "is the same. With the dimensions of (31) mended and its number 8 kept the coefficient is never negative; "
             "with a shorter step it is, for c_pB < 1 + p_t/2: ours.cfl_nonconvex_coefficient.",

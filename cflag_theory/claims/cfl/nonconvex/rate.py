@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.cfl.nonconvex.descent import grad2, past
-from cflag_theory.claims.cfl.nonconvex.floor import floor
+from cflag_theory.claims.cfl.nonconvex.floor import floor, one_drift
 from cflag_theory.claims.cfl.nonconvex.ours.fedavg import reached
 from cflag_theory.claims.cfl.nonconvex.ours.rate import fall
 from cflag_theory.claims.cfl.nonconvex.progress import INGREDIENTS, coefficient, earlier, f_next, f_now, progress
@@ -23,8 +23,11 @@ shares = symbol("nc_share", r"\frac{R^2}{R^2+D^2}", nonnegative=True)
 ratio = symbol("nc_ratio", "n", positive=True)
 
 
-def nc_rate(numerator: Any = D2) -> Claim:
-    """The non-convex rate and its constants; `numerator` is what the repair of part 3 puts in the place of R^2."""
+def nc_rate(numerator: Any = D2, size: Any = 2) -> Claim:
+    """The non-convex rate and its constants.
+
+    `numerator` is what the repair of part 3 puts in the place of R^2, `size` that of the drifts of part 1c.
+    """
     share = Fact("c_R1", equal(shares * (R2 + D2), R2), "R^2/(R^2 + D^2).")
     small = Fact("D", below(0, D2), "D > 0.")
     second = Part(
@@ -96,7 +99,7 @@ def nc_rate(numerator: Any = D2) -> Claim:
         ),
         Repair(
             "typo",
-            "c_0 with the opposite sign, and c_m > 0 its least value",
+            "c_0 with the opposite sign",
             shown(
                 "The same with c_0 = 1 + p_t/2 - (L^2 + 1) c_pB.",
                 descent,
@@ -105,11 +108,13 @@ def nc_rate(numerator: Any = D2) -> Claim:
             ),
         ),
     )
-    words = "the mean over T rounds of E||grad f(w_t)||^2 reaches every eps > 0 with T = O(1/eps^2), the constants not "
-    words += "depending on eps."
+    words = (
+        "the mean over T rounds of E||grad f(w_t)||^2 reaches every eps > 0 with T = O(L^2 (f_0 - f_*)^2/(N K c_m^2 "
+    )
+    words += "eps^2) + (sqrt(K N){}/L + sigma^2/sqrt(N K))^2/eps^2{})."
     average = Part(
         "1a",
-        Statement(f"Theorems 4.4 and B.6, non-convex FedAvg: {words}", None),
+        Statement(f"Theorems 4.4 and B.6, non-convex FedAvg: {words.format('', '')}", None),
         reached(),
         None,
         floor(),
@@ -117,15 +122,29 @@ def nc_rate(numerator: Any = D2) -> Claim:
     )
     continual = Part(
         "1b",
-        Statement(f"Theorems 4.1 and B.5, non-convex CFL: {words}", None),
+        Statement(
+            "Theorems 4.1 and B.5, non-convex CFL: "
+            + words.format(" c_R1^2", ", in Theorem B.5 with c_R1 for its square and + sqrt(K N) c_R2/(c_m eps L)"),
+            None,
+        ),
         refutation=floor(),
+        unseen=FOR_NO_CONSTANT,
+    )
+    sizes = Part(
+        "1c",
+        Statement(
+            "The brackets of all four theorems contain no G and no D but in quotients: one constant serves every size "
+            "of the drifts, where they are new in every round.",
+            None,
+        ),
+        refutation=one_drift(size),
         unseen=FOR_NO_CONSTANT,
     )
     return Claim(
         "cfl.nc_rate",
         "B.5, Theorems 4.1, 4.4, B.5, B.6",
         "Non-convex rate and its constants",
-        (average, continual, second, third, fourth, _step_size()),
+        (average, continual, sizes, second, third, fourth, _step_size()),
         (
             "Quadratics belong to the non-convex case although they are convex: nothing in it excludes them.",
             "c_1(t) of the round contains c_pG/2 >= G^2/2 and is multiplied by eta, so that c_1 itself stays when eta "
@@ -139,8 +158,9 @@ def nc_rate(numerator: Any = D2) -> Claim:
             "With eta = sqrt(K N)/(sqrt(T) L) this is T >= 36 c_O K N/(sqrt(3 + 4 c_O) - sqrt(4 c_O))^2 >= 86 K N, "
             "more than (27) and (31) need.",
             "All parts but step read eta = sqrt(K N)/(sqrt(T) L).",
-            "sqrt(K N) c_R1/L lacks the dimension of a squared gradient: R^2 is missing, and the second term of (32) "
-            "has L (1 - p_t)^2 R^2. For FedAvg it is sqrt(K N)/L: in the repair sqrt(K/N) (G^2 + D^2) stands there.",
+            "Part 1c: sqrt(K N)/L, with c_R1^2 for CFL, lacks the dimension of a squared gradient. In the repair of "
+            "part 1a sqrt(K/N) (G^2 + D^2) stands there for FedAvg; for CFL R^2 is missing as well, and the second "
+            "term of (32) has L (1 - p_t)^2 R^2.",
         ),
     )
 

@@ -9,15 +9,10 @@ import sympy as sp
 from cflag_theory.claims.cfl.moments.gradient_noise import grad2 as mean_grad2
 from cflag_theory.claims.cfl.moments.gradient_noise import mixed2, weights2
 from cflag_theory.claims.cfl.one_round.leaning import (
-    CENTRED,
-    NONEXPANSIVE,
     PATH,
-    RUNS,
     P,
-    Q,
     S,
     m,
-    no_leaning,
 )
 from cflag_theory.claims.cfl.one_round.progress import gap, move2
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, K, N, eta, eta_l, sigma2
@@ -52,8 +47,8 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement, setting, shown
 from cflag_theory.claims.engine.notation import L, k, symbol
 from cflag_theory.claims.engine.operators import sum_over
-from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, deduced
+from cflag_theory.claims.engine.relation import Relation, at_most, equal
+from cflag_theory.claims.engine.steps import Obligation, Proof, deduced
 from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
 # (14): means over clients and steps of local gradients m and noises nu.
@@ -107,97 +102,91 @@ from_t = symbol("w_from_t", r"{(\mathbb{E}\|\omega-\omega_t\|^2)^{1/2}}", sp.sqr
 SUMS = setting(
     "sums of gradients", equal(P(client, k), sum_over(j, k)(m(client, j))), "P_k is the sum of the first k gradients."
 )
-_MENDED = (
-    "local steps must not increase distances: approximated objectives convex and L-smooth too, and eta_l <= 2/L; else "
-    "the gradients after a noise may lean with it, and Lemma A.4 does not apply to means that depend on noise"
-)
-_CENTRED_AT_END = setting(
-    "all noises of a client", equal(over_noises(S(client, K)), 0), "Every noise has mean zero given w_t."
-)
-
 #: Lemma B.2 at the point, and its constants.
 LEMMA_B2_AT = ((mixed2, true_grad2), (mean_grad2, grad_w2))
 LEMMA_B2_CONSTANTS = ((c_Bi, 1 + B2 + A2 * weights2), (c_Gi, G2 + D2 * weights2))
 
+VARIANCE = Fact(
+    "Assumption 2",
+    at_most(noise2, sigma2 / (N * K)),
+    "The noises have mean zero given the past and E||nu||^2 <= sigma^2, so that their mean has variance at most "
+    "sigma^2 / (NK).",
+)
+OWN_VARIANCE = Fact("Assumption 2", at_most(sum_nu2, k_steps * sigma2), "Noises of mean zero given the past.")
+WORDS = (
+    "E||Delta w_t||^2 <= ({}eta^2 / NK) sum_{{i,k}} E||m_{{i,k}}||^2 + {}eta^2 sigma^2 / (NK), m being the noiseless "
+    "local gradients at w_{{t,i,k-1}}",
+    "E||Delta w_t||^2 <= ({} eta^2 / NK) sum_{{i,k}} (E||sum p grad f_{{tau,i}}||^2 + E||sum p Delta_{{tau,i}}||^2) + "
+    "{}eta^2 sigma^2 / (NK)",
+    "E||w_{{t,i,k}} - w_t||^2 <= {}k eta_l^2 sum_{{tau<=k}} E||grad f-bar_{{t,i}}(w_{{t,i,tau-1}})||^2 + {}k eta_l^2 "
+    "sigma^2",
+)
+#: Jensen's inequality for the mean of the local gradients.
+JENSEN = (
+    rules.jensen("Jensen over the steps", all_steps, local_gradient(i, j)),
+    rules.mean("Jensen over the steps of all", all_clients, given="Jensen over the steps"),
+    rules.jensen("Jensen over the clients", all_clients, steps(local_gradient(i, j))),
+    rules.norm_squared("length of a step", local_gradient(i, j), all_steps, all_clients),
+    Obligation(
+        "Jensen in a draw",
+        at_most(norm2(mean_gradient), clients(steps(norm(local_gradient(i, j)) ** 2))),
+        ("Jensen over the steps of all", "Jensen over the clients", "length of a step"),
+    ),
+    rules.mean("Jensen given the past", over_noises, given="Jensen in a draw"),
+    rules.mean("Jensen", over_past, given="Jensen given the past"),
+)
+#: A local gradient as true gradient and loss.
+SPLIT = (
+    rules.norm_squared("length", local_gradient(i, j), all_steps, all_clients, *EXPECTATION),
+    rules.square("Young", true_gradient(i, j) + loss(i, j), all_steps, all_clients, *EXPECTATION),
+)
+
+
+def of_round(factor: Any = 1, noise: Any = 1) -> tuple[Relation, Relation]:
+    """The two inequalities of (14), their right sides times a factor; `noise` scales the last terms."""
+    last = factor * noise * eta**2 * sigma2 / (N * K)
+    return (
+        at_most(move2, factor * eta**2 * each2 + last),
+        at_most(move2, 2 * factor * eta**2 * (true2 + loss2) + last),
+    )
+
+
+def of_client(factor: Any = 1, noise: Any = 1) -> Relation:
+    """(17), likewise."""
+    return at_most(moved2, factor * k_steps * eta_l**2 * sum_each2 + factor * noise * k_steps * eta_l**2 * sigma2)
+
 
 def eq14(noise: Any = 1) -> Claim:
     """The two inequalities of (14)."""
-    independent = Fact(
-        "independent clients",
-        equal(N * K**2 * mean_dot_noise, own_dot),
-        "m-bar and nu-bar are means over the clients of P_{i,K}/K and S_{i,K}/K, and clients' noises are independent.",
-    )
-    variance = Fact(
-        "Assumption 2",
-        at_most(noise2, sigma2 / (N * K)),
-        "The noises have mean zero given the past and E||nu||^2 <= sigma^2, so that their mean has variance at most "
-        "sigma^2 / (NK).",
-    )
-    first = at_most(move2, eta**2 * each2 + noise * eta**2 * sigma2 / (N * K))
-    second = at_most(move2, 2 * eta**2 * (true2 + loss2) + noise * eta**2 * sigma2 / (N * K))
-    at_end = (client, K)
-    lemma = (
-        *no_leaning("no leaning"),
-        rules.at("a client's sums", k, K, given="no leaning"),
-        *averaged(rules.along("no noise in the noiseless run", Q(*at_end), given=_CENTRED_AT_END), over_past),
-        Obligation(
-            "a client",
-            at_most(E(dot(P(*at_end), S(*at_end))), 0),
-            ("a client's sums", "no noise in the noiseless run"),
-        ),
-        rules.at("each client", client, i, given="a client"),
-        rules.mean("clients", all_clients, given="each client"),
-        Obligation("cross term", at_most(mean_dot_noise, 0), ("clients", "independent clients")),
-        rules.norm_squared("(8)", move, *EXPECTATION),
-        rules.jensen("Jensen over the steps", all_steps, local_gradient(i, j)),
-        rules.mean("Jensen over the steps of all", all_clients, given="Jensen over the steps"),
-        rules.jensen("Jensen over the clients", all_clients, steps(local_gradient(i, j))),
-        rules.norm_squared("length of a step", local_gradient(i, j), all_steps, all_clients),
-        Obligation(
-            "Jensen in a draw",
-            at_most(norm2(mean_gradient), clients(steps(norm(local_gradient(i, j)) ** 2))),
-            ("Jensen over the steps of all", "Jensen over the clients", "length of a step"),
-        ),
-        rules.mean("Jensen given the past", over_noises, given="Jensen in a draw"),
-        rules.mean("Jensen", over_past, given="Jensen given the past"),
-    )
-    given = ("(8)", "Jensen", "cross term", "Assumption 2")
-    split = (
-        rules.norm_squared("length", local_gradient(i, j), all_steps, all_clients, *EXPECTATION),
-        rules.square("Young", true_gradient(i, j) + loss(i, j), all_steps, all_clients, *EXPECTATION),
-    )
-    words = (
-        "(14), first inequality: E||Delta w_t||^2 <= (eta^2 / NK) sum_{i,k} E||m_{i,k}||^2 + eta^2 sigma^2 / (NK), m "
-        "being the noiseless local gradients at w_{t,i,k-1}.",
-        "(14): E||Delta w_t||^2 <= (2 eta^2 / NK) sum_{i,k} (E||sum p grad f_{tau,i}||^2 + E||sum p "
-        "Delta_{tau,i}||^2) + eta^2 sigma^2 / (NK).",
-    )
     parts = []
-    for key, relation, extra in (("1", first, ()), ("2", second, split)):
-        used = (*given, *(step.name for step in extra))
+    for number, extra in enumerate(((), SPLIT)):
+        lead = ("", 2)[number]
         mended = shown(
-            words[int(key) - 1] + " With local steps that do not increase distances.",
-            relation,
-            *lemma,
+            WORDS[number].format(2 * (number + 1), 2) + ".",
+            of_round(2, noise)[number],
+            rules.norm_squared("(8)", move, *EXPECTATION),
+            rules.square("gradients and noises apart", mean_gradient - mean_noise, *EXPECTATION),
+            *JENSEN,
             *extra,
-            given=used,
-            under=(variance, NONEXPANSIVE),
-            where=(independent, *RUNS),
+            given=("(8)", "gradients and noises apart", "Jensen", "Assumption 2", *(step.name for step in extra)),
+            under=(VARIANCE,),
         )
-        printed = Statement(words[int(key) - 1], relation, (variance,))
-        parts.append(Part(key, printed, Repair("needs-hypothesis", _MENDED, mended)))
+        which = ", first inequality" if number == 0 else ""
+        printed = Statement(f"(14){which}: {WORDS[number].format(lead, '')}.", of_round()[number], (VARIANCE,))
+        parts.append(Part(str(number + 1), printed, Repair("typo", "a factor 2 before both terms", mended)))
     return Claim(
         "cfl.eq14",
         "(14)",
         "Variance of the sum of the noisy local gradients",
         tuple(parts),
         (
-            "The repair compares a run with the one without noises from the same w_t: e_k is their distance, Gamma_k "
-            "and S_k the sums of the changes of the gradients and of the noises.",
             "Lemma A.4 needs fixed means; m_{i,k} is evaluated at w_{t,i,k-1}, which contains the client's earlier "
-            "noises. For t = 1 or R = 0, convexity and eta_l <= 2/L give the hypothesis of the repair.",
-            "For non-convex f, which (27) applies (14) to, the hypothesis fails: f = -w^2/2, w_t = 0 and K = 2 break "
-            "(14) for every eta_l < 2/3.",
+            "noises, so that the gradients after a noise may lean with it. The factor is that of cfl.nc_eq26 for (27), "
+            "which is the same line.",
+            "With the printed constants it holds where local steps do not increase distances: ours.cfl_nonexpansive. "
+            "For t = 1 or R = 0, convexity and eta_l <= 2/L are enough.",
+            "For non-convex f, which (27) applies (14) to, f = -w^2/2, w_t = 0 and K = 2 break (14) for every eta_l < "
+            "2/3.",
             "The noise terms are of the right size: with constant gradients both sides are equal in the first line.",
         ),
     )
@@ -205,46 +194,43 @@ def eq14(noise: Any = 1) -> Claim:
 
 def eq17(noise: Any = 1) -> Claim:
     """(16)-(17): one client's local drift after k steps."""
-    variance = Fact("Assumption 2", at_most(sum_nu2, k_steps * sigma2), "Noises of mean zero given the past.")
-    goal = at_most(moved2, k_steps * eta_l**2 * sum_each2 + noise * k_steps * eta_l**2 * sigma2)
     total = sum_over(j, k)
-    words = (
-        "(17): E||w_{t,i,k} - w_t||^2 <= k eta_l^2 sum_{tau<=k} E||grad f-bar_{t,i}(w_{t,i,tau-1})||^2 + k eta_l^2 "
-        "sigma^2."
-    )
-    printed = Statement(words, goal, (variance,))
     mended = shown(
-        words + " With local steps that do not increase distances.",
-        goal,
-        *no_leaning("no leaning"),
-        *averaged(rules.along("no noise in the noiseless run", Q(client, k), given=CENTRED), over_past),
+        WORDS[2].format("2 ", "2 ") + ".",
+        of_client(2, noise),
         *averaged(rules.jensen("Jensen", total, m(client, j)), *EXPECTATION),
         rules.norm_squared("distance", x(client, k) - w_t, *EXPECTATION),
         rules.rewrite("way of k steps", E(norm2(x(client, k) - w_t)), given=(PATH, SUMS)),
-        rules.rewrite("sums", E(dot(P(client, k), S(client, k))), given=SUMS),
+        rules.square("gradients and noises apart", P(client, k) - S(client, k), *EXPECTATION),
+        rules.rewrite("sums", E(norm2(P(client, k) - S(client, k))), given=SUMS),
         Obligation(
             "after k steps",
             at_most(
                 E(norm(x(client, k) - w_t) ** 2),
-                k * eta_l**2 * E(total(norm2(m(client, j)))) + eta_l**2 * E(norm2(S(client, k))),
+                2 * k * eta_l**2 * E(total(norm2(m(client, j)))) + 2 * eta_l**2 * E(norm2(S(client, k))),
             ),
-            ("no leaning", "no noise in the noiseless run", "Jensen", "distance", "way of k steps", "sums"),
+            ("Jensen", "distance", "way of k steps", "gradients and noises apart", "sums"),
         ),
         rules.at("(16)", k, k_steps, given="after k steps"),
         given=("(16)", "Assumption 2"),
-        under=(variance, NONEXPANSIVE),
-        where=RUNS,
+        under=(OWN_VARIANCE,),
     )
+    printed = Statement(f"(17): {WORDS[2].format('', '')}.", of_client(), (OWN_VARIANCE,))
     return Claim(
         "cfl.eq17",
         "(16)-(17)",
         "Local drift by the local gradients",
-        (Part("1", printed, Repair("needs-hypothesis", _MENDED, mended)),),
         (
-            "(16) prints eta_t^2 for eta_l^2. The fault is that of (14); for t = 1 or R = 0, convexity and eta_l <= "
-            "2/L are enough.",
-            "Without any such hypothesis twice the right side is enough: the sum of the noises and the sum of the "
-            "gradients apart. ours.cfl_round goes that way.",
+            Part(
+                "1",
+                printed,
+                Repair("typo", "a factor 2 before both terms of (17), and eta_l for eta_t in (16)", mended),
+            ),
+        ),
+        (
+            "The fault is that of (14): the sum of the noises and the sum of the gradients are not uncorrelated, and "
+            "taken apart each counts twice. ours.cfl_round goes that way.",
+            "With the printed constants it holds where local steps do not increase distances: ours.cfl_nonexpansive.",
         ),
     )
 
@@ -271,31 +257,35 @@ def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
     )
     loss = Fact("Assumption 4", at_most(loss_grad2, rho_i2), "Each Delta_{tau,i} is at most R long.")
     change = f.grad(point) - f.grad(w_t)
-    proof = deduced(
-        goal,
-        rules.square("Lemma A.3", true_at + loss_at, over_past),
-        rules.lipschitz("Lipschitz", f, point, w_t),
-        rules.norm_squared("change", change),
-        rules.square("Young", change - f.grad(w_t)),
-        Obligation(
-            "through w_t",
-            at_most(norm2(f.grad(point)), 2 * L**2 * norm(point - w_t) ** 2 + 2 * norm2(f.grad(w_t))),
-            ("Lipschitz", "change", "Young"),
-        ),
-        rules.mean("through w_t in the mean", over_past, given="through w_t"),
-        *gradient_by_gap("gradient"),
-        given=("Lemma B.2", "Assumption 4", "Lemma A.3", "through w_t in the mean", "gradient"),
-    )
+
+    def proof(bound: Relation) -> Proof:
+        return deduced(
+            bound,
+            rules.square("Lemma A.3", true_at + loss_at, over_past),
+            rules.lipschitz("Lipschitz", f, point, w_t),
+            rules.norm_squared("change", change),
+            rules.square("Young", change - f.grad(w_t)),
+            Obligation(
+                "through w_t",
+                at_most(norm2(f.grad(point)), 2 * L**2 * norm(point - w_t) ** 2 + 2 * norm2(f.grad(w_t))),
+                ("Lipschitz", "change", "Young"),
+            ),
+            rules.mean("through w_t in the mean", over_past, given="through w_t"),
+            *gradient_by_gap("gradient"),
+            given=("Lemma B.2", "Assumption 4", "Lemma A.3", "through w_t in the mean", "gradient"),
+        )
+
     words = (
         "(18): E||grad f-bar_{t,i}(w)||^2 <= 4 L^2 c_{pB,i} E||w - w_t||^2 + 8 L c_{pB,i} E(f(w_t) - f(w*)) + 2 "
         "c_{pG,i} + 2 (sum_{tau<t} p_{tau,i})^2 R^2"
     )
-    fixed = Statement(words + ", at points w and w_t that do not depend on the drifts.", goal, (lemma, loss), proof)
-    on_path = words + ", at w = w_{t,i,k-1}, where (17) needs it."
-    not_correlated = Fact(
+    fixed = Statement(
+        words + ", at points w and w_t that do not depend on the drifts.", goal, (lemma, loss), proof(goal)
+    )
+    at_iterate = Fact(
         "Lemma B.2",
-        lemma.relation,
-        "Lemma B.2 at w = w_{t,i,k-1}: E||sum p grad f_{tau,i}(w)||^2 <= c_{pB,i} E||grad f(w)||^2 + c_{pG,i}.",
+        at_most(true_grad2, 2 * (c_Bi * grad_w2 + c_Gi)),
+        "Twice the right side of Lemma B.2 at w = w_{t,i,k-1}.",
         sources=(
             Source(
                 "cfl.lemB2_use",
@@ -303,29 +293,41 @@ def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
                 "repair",
                 at=LEMMA_B2_AT,
                 here=LEMMA_B2_CONSTANTS,
-                besides=("client drift", "time drift", "drifts apart", "fresh drifts"),
+                besides=("client drift", "time drift", "drifts apart"),
             ),
         ),
     )
+    twice = at_most(
+        local_grad2,
+        2 * distance_factor * L**2 * c_Bi * from_t**2 + 2 * curvature * L * c_Bi * gap + 4 * c_Gi + 2 * rho_i2,
+    )
     moving = Part(
         "2",
-        Statement(on_path, goal, (loss,)),
+        Statement(words + ", at w = w_{t,i,k-1}.", goal, (loss,)),
         Repair(
             "needs-hypothesis",
-            "Lemma B.2 must hold at w_{t,i,k-1}: the drifts must not be correlated with it",
-            Statement(on_path + " Granted Lemma B.2 there.", goal, (not_correlated, loss), proof),
+            "drifts that do not depend on w (cfl.lemB2_use), and a factor 2 before all terms but the last",
+            Statement(
+                "(18) with a factor 2 before all terms but the last, at w = w_{t,i,k-1}, for such drifts.",
+                twice,
+                (at_iterate, loss),
+                proof(twice),
+            ),
         ),
+        reading="at w = w_{t,i,k-1}, where (17) needs it",
     )
     return Claim(
         "cfl.eq18",
         "(18)",
         "Bound on the local gradient",
-        (Part("1", fixed), moving),
+        (Part("1", fixed, reading="at a fixed w"), moving),
         (
             "Part 1: attained in all terms at once: f = (L/2) ||w||^2, w = 2 w_t, an information loss as long as the "
             "gradient and against it, no drifts.",
             "Part 2: in the instance a remembered drift pulls one way, the information loss first the other way, and "
             "after the step both together; every f_{tau,i} and every approximated objective is convex.",
+            "Part 2: Lemma B.2 at w_{t,i,k-1} is what the text takes, and all that is missing (part 1): the steps of "
+            "one round follow one drift, and with a memory those of past rounds too.",
             "In the first round (18) holds at any w, with 2 L^2 and 4 L: grad f_{1,i}(w) is a change of at most L ||w "
             "- w_1|| and grad f_{1,i}(w_1), to which Lemma B.2 applies.",
         ),

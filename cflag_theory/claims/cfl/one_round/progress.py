@@ -11,10 +11,12 @@ from cflag_theory.claims.cfl.techniques.norms import h
 from cflag_theory.claims.cfl.techniques.norms import x as point
 from cflag_theory.claims.cfl.vectors import (
     EXPECTATION,
+    LATER_NOISE,
     E,
     F,
     all_clients,
     all_steps,
+    averaged,
     clients,
     draw,
     f,
@@ -147,7 +149,7 @@ def eq10(sign: Any = -1) -> Claim:
         ),
         Repair(
             "typo",
-            "the cross term of (10), and A_1, is +2 E<w_t - w*, Delta w_t>; the display after it computes that",
+            "the cross term of (10), and A_1, is +2 E<w_t - w*, Delta w_t>, as (11) computes it",
             shown("(10) with +2 E<w_t - w*, Delta w_t>.", mended, *squares, given=tuple(one.name for one in squares)),
         ),
     )
@@ -198,8 +200,62 @@ _CAUCHY = (
 )
 
 
+def round_bound(value: sp.Expr, convexity: Any = _QUARTER) -> Relation:
+    """(13), `value` being what the round's objective loses from w_t to w*."""
+    return at_most(
+        2 * eta * pull,
+        -2 * eta * (value + convexity * mu * dist2) + 2 * eta * L * drift2 + 2 * eta * rho * dist,
+    )
+
+
+AVERAGED_12 = Fact(
+    "(12)",
+    at_most(true_pull, -local_gap - mu / 4 * dist2 + L * drift2),
+    "(12) with its norm squared, averaged over i, k and with weights p_{tau,i} over tau.",
+    sources=(
+        Source(
+            "cfl.eq10",
+            "2",
+            "repair",
+            at=(
+                (to_star, dot(true_gradient(i, j), w_star - w_t)),
+                (gap2, norm(w_star - w_t) ** 2),
+                (step, norm(x(i, j) - w_t)),
+                (h_star, F[i, draw](w_star)),
+                (h_t, F[i, draw](w_t)),
+            ),
+            over=(all_steps, all_clients, over_noises, over_past),
+            besides=("L >= mu",),
+        ),
+    ),
+)
+
+
+def _pulled() -> Part:
+    """The sign of the first line of (11), which is the left side of (13) too."""
+    words = "E<w_t - w*, Delta w_t> = (2 eta / NK) sum_{i,k} E<grad f-bar_{t,i}(w_{t,i,k-1}), w* - w_t>"
+    mended = equal(2 * dist_dot_move, 2 * eta * pull)
+    return Part(
+        "3",
+        Statement(
+            f"The first line of (11), with the left side that (13) has too: -2 {words}.",
+            equal(-2 * dist_dot_move, 2 * eta * pull),
+        ),
+        Repair(
+            "typo",
+            "+2 E<w_t - w*, Delta w_t> in (11) and (13), as in (10)",
+            shown(
+                f"2 {words}.",
+                mended,
+                *averaged(rules.along("noise", w_t - w_star, given=LATER_NOISE), over_past),
+                given=("noise",),
+            ),
+        ),
+    )
+
+
 def eq13(convexity: Any = _QUARTER) -> Claim:
-    """(11), (13) with the weighted local objective, and (13) with f, as (21) uses it."""
+    """(11), and (13) with the weighted local objective."""
     bound = at_most(2 * eta * loss_pull, 2 * eta * rho * dist)
     first = shown(
         "The last line of (11): the information loss adds at most (2 eta / N) sum_i sum_{tau<t} p_{tau,i} R ||w* - "
@@ -209,83 +265,29 @@ def eq13(convexity: Any = _QUARTER) -> Claim:
         given=("loss",),
         under=(SMALL_LOSS,),
     )
-    averaged_12 = Fact(
-        "(12)",
-        at_most(true_pull, -local_gap - mu / 4 * dist2 + L * drift2),
-        "(12) with its norm squared, averaged over i, k and with weights p_{tau,i} over tau.",
-        sources=(
-            Source(
-                "cfl.eq10",
-                "2",
-                "repair",
-                at=(
-                    (to_star, dot(true_gradient(i, j), w_star - w_t)),
-                    (gap2, norm(w_star - w_t) ** 2),
-                    (step, norm(x(i, j) - w_t)),
-                    (h_star, F[i, draw](w_star)),
-                    (h_t, F[i, draw](w_t)),
-                ),
-                over=(all_steps, all_clients, over_noises, over_past),
-                besides=("L >= mu",),
-            ),
-        ),
-    )
-    known = ("(12)", "loss")
-
-    def relation(value: sp.Expr) -> Relation:
-        return at_most(
-            2 * eta * pull,
-            -2 * eta * (value + convexity * mu * dist2) + 2 * eta * L * drift2 + 2 * eta * rho * dist,
-        )
-
-    goal = relation(local_gap)
     second = shown(
         "(13) with f_t = (1/N) sum_i sum_{tau<=t} p_{tau,i} f_{tau,i}, expectations taken: the left side, (2 eta / NK) "
         "sum E<grad f-bar, w* - w_t>, is at most -2 eta (E[f_t(w_t) - f_t(w*)] + (mu/4) E||w_t - w*||^2) + (2 eta L / "
         "NK) sum E||w_{t,i,k-1} - w_t||^2 + 2 eta sum p R E||w* - w_t||.",
-        goal,
+        round_bound(local_gap, convexity),
         *_CAUCHY,
-        given=known,
-        under=(averaged_12, SMALL_LOSS),
-    )
-    with_f = relation(gap)
-    unbiased = Fact(
-        "unbiased",
-        equal(local_gap, gap),
-        "E[f_t(w_t) - f_t(w*)] = E[f(w_t) - f(w*)], as where the drifts inside f_t are independent of w_t: at t = 1, "
-        "or with p_{t,i} = 1 and drifts that are new in every round.",
-    )
-    third = Part(
-        "3",
-        Statement(
-            "(13) with f in place of f_t, as (21) and (23) use it.",
-            with_f,
-            (averaged_12, SMALL_LOSS),
-        ),
-        Repair(
-            "needs-hypothesis",
-            "the drifts inside f_t must be independent of w_t, so that E[f_t(w_t) - f_t(w*)] = E[f(w_t) - f(w*)]",
-            shown(
-                "The same where E[f_t(w_t) - f_t(w*)] = E[f(w_t) - f(w*)].",
-                with_f,
-                *_CAUCHY,
-                given=(*known, "unbiased"),
-                under=(averaged_12, SMALL_LOSS, unbiased),
-            ),
-        ),
+        given=("(12)", "loss"),
+        under=(AVERAGED_12, SMALL_LOSS),
     )
     return Claim(
         "cfl.eq13",
         "(11), (13)",
         "The part A_1 of a round",
-        (Part("1", first), Part("2", second), third),
         (
-            "f_t is never defined. Part 2 reads it as the weighted local objective, to which Lemma A.5 applies; part 3 "
-            "as f, which is what (21) needs.",
-            "The last sum of (13) has a free index i; it is read as the mean over clients, as in (11). The left sides "
-            "carry the sign of (10), mended in cfl.eq10.",
-            "w_t has been pulled along the past drifts, which are in f_t again: E<xi_tau, w_t> > 0, so f_t(w_t) - "
-            "f_t(w*) is smaller than f(w_t) - f(w*) on average. What holds instead is ours.cfl_round.",
+            Part("1", first),
+            Part("2", second, reading="f_t is the weighted objective of the round"),
+            _pulled(),
+        ),
+        (
+            "f_t is never defined; Lemma A.5, by which (13) is derived, applies to the weighted local objective. (21) "
+            "and (23) have f in its place: cfl.eq21, part 4.",
+            "The last sum of (13) has a free index i; it is read as the mean over clients, as in (11). With the "
+            "weights of Theorem 4.1, which are the same for all clients, nothing depends on i.",
         ),
     )
 

@@ -1,23 +1,19 @@
-"""App. B.4.2: the recursion for the local drift, (19)-(20), and one round put together, (21)-(22)."""
+"""App. B.4.2: one round put together, (21)-(22)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import sympy as sp
 
 from cflag_theory.claims.cfl.one_round.local_drift import (
     c_Bi,
     c_Gi,
-    from_t,
-    k_steps,
-    local_grad2,
-    moved2,
     rho_i2,
-    sum_each2,
 )
 from cflag_theory.claims.cfl.one_round.progress import (
+    AVERAGED_12,
+    SMALL_LOSS,
     c_B,
     dist,
     dist2,
@@ -28,169 +24,19 @@ from cflag_theory.claims.cfl.one_round.progress import (
     next2,
     pull,
     rho,
+    round_bound,
 )
+from cflag_theory.claims.cfl.one_round.sums import OF_THE_RUN, OF_THE_STEP, eq20, most2
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, eta_l, mu, sigma2
-from cflag_theory.claims.cfl.vectors import E, client, j, local_gradient, no_less_than_least, w_t, x
-from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import L, symbol
-from cflag_theory.claims.engine.operators import Largest, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof
-from cflag_theory.claims.engine.terms import norm, norm2
-
-# (19), (20).
-_moved2 = E(norm(x(client, j) - w_t) ** 2)
-before2 = symbol(
-    "moved_before2",
-    r"{\mathbb{E}\|\omega_{t,i,k-1}-\omega_t\|^2}",
-    E(norm(x(client, k_steps - 1) - w_t) ** 2),
-    nonnegative=True,
-)
-_most_before = Largest(j, k_steps - 1, _moved2)
-most_before2 = symbol(
-    "most_before2", r"\max_{\tau<k}\mathbb{E}\|\omega_{t,i,\tau}-\omega_t\|^2", _most_before, nonnegative=True
-)
-_so_far = sum_over(j, k_steps)
-sum_before2 = symbol(
-    "sum_before2", r"\sum_{\tau<k}\mathbb{E}\|\omega_{t,i,\tau}-\omega_t\|^2", _so_far(_moved2), nonnegative=True
-)
-_most = Largest(j, K, _moved2)
-most2 = symbol("most_moved2", r"\max_{\tau\le K}\mathbb{E}\|\omega_{t,i,\tau}-\omega_t\|^2", _most, nonnegative=True)
-BEFORE = Fact("j < k", at_most(j + 1, k_steps), "j runs over the steps before the k-th.")
 
 # (21): means over clients.
 c_G = symbol("c_pG", r"c_{p_G}", nonnegative=True)
 rho2 = symbol("c_R", r"c_R", nonnegative=True)
-#: When a round, and with it (23), is as (21) says.
-UNCORRELATED = (
-    "where (13) with f, (15) and (20) hold: the drifts that enter a round must not be correlated with its w_t, nor the "
-    "later gradients of a client with its noises"
-)
-
-
-def eq20(base: Any = 8) -> Claim:
-    """(19), and (20) with its geometric sum."""
-    constant = base * L * c_Bi * gap + 2 * c_Gi + 2 * rho_i2
-    true_constant = 8 * L * c_Bi * gap + 2 * c_Gi + 2 * rho_i2
-
-    def bounded(left: sp.Expr) -> Relation:
-        return at_most(
-            left,
-            k_steps * eta_l**2 * (4 * L**2 * c_Bi * sum_before2 + k_steps * true_constant)
-            + k_steps * eta_l**2 * sigma2,
-        )
-
-    def recursion(earlier: sp.Expr) -> Relation:
-        return at_most(
-            moved2,
-            4 * k_steps**2 * eta_l**2 * L**2 * c_Bi * earlier
-            + k_steps**2 * eta_l**2 * constant
-            + k_steps * eta_l**2 * sigma2,
-        )
-
-    def of_17_18(left: sp.Expr) -> tuple[Source, ...]:
-        each = E(norm2(local_gradient(client, j)))
-        at = ((local_grad2, each), (from_t, sp.sqrt(_moved2)))
-        return (
-            Source(
-                "cfl.eq17",
-                on="repair",
-                at=((moved2, left), (sum_each2, _so_far(each))),
-                besides=("Assumption 2", "nonexpansive", "later noise"),
-            ),
-            Source("cfl.eq18", "2", "repair", at=at, over=(_so_far,), besides=("Lemma B.2", "Assumption 4")),
-        )
-
-    combined = Fact("(17), (18)", bounded(moved2), "(17) with (18) in it.", sources=of_17_18(moved2))
-    grows = Fact(
-        "drifts grow",
-        at_most(most_before2, before2),
-        "The last local drift E||w_{t,i,k-1} - w_t||^2 is the largest so far.",
-    )
-    words = (
-        "(19): E||w_{t,i,k} - w_t||^2 <= 4 k^2 eta_l^2 L^2 c_{pB,i} E||w_{t,i,k-1} - w_t||^2 + k^2 eta_l^2 (8 L "
-        "c_{pB,i} (f(w_t) - f(w*)) + 2 c_{pG,i} + 2 (sum p)^2 R^2) + k eta_l^2 sigma^2"
-    )
-    goal = recursion(before2)
-    mended = Statement(
-        f"{words}, granted (17) and (18), where the local drift grows.",
-        goal,
-        (combined, grows),
-        Proof(
-            (
-                Obligation("earlier step", at_most(j, k_steps - 1), ("j < k",)),
-                rules.member("each", _most_before, j, given="earlier step"),
-                rules.mean("earlier", _so_far, given="each"),
-                *no_less_than_least("gap"),
-                Obligation("with the maximum", recursion(most_before2), ("(17), (18)", "earlier", "gap")),
-                Obligation("the statement follows", goal, ("with the maximum", "drifts grow")),
-            )
-        ),
-        (BEFORE,),
-    )
-    first = Part(
-        "1",
-        Statement(f"{words}.", goal),
-        Repair(
-            "needs-hypothesis",
-            "(17) and (18) must hold, and the local drift must grow with k: the sum over tau < k of (17) is at most k "
-            "times its largest term, not k times its last one",
-            mended,
-        ),
-    )
-    quotient = 4 * K**2 * eta_l**2 * L**2 * c_Bi
-    closed = at_most(most2, (K**2 * eta_l**2 * constant + K * eta_l**2 * sigma2) / (1 - quotient))
-    within = Fact("range", below(quotient, 1), "4 K^2 eta_l^2 L^2 c_{pB,i} < 1, for the geometric sum to converge.")
-    at_largest = Fact(
-        "(17), (18)",
-        bounded(most2),
-        "(17) with (18) in it, at the k <= K with the largest drift.",
-        sources=of_17_18(most2),
-    )
-    count = Fact("k <= K", at_most(k_steps, K), "The largest drift is after k of the K steps.")
-    top = 4 * L**2 * c_Bi * most2 + true_constant
-    proof = Proof(
-        (
-            Obligation("earlier step", at_most(j, K), ("j < k", "k <= K")),
-            rules.member("each", _most, j, given="earlier step"),
-            rules.mean("earlier", _so_far, given="each"),
-            *no_less_than_least("gap"),
-            Obligation(
-                "at the largest",
-                at_most(most2, K**2 * eta_l**2 * top + K * eta_l**2 * sigma2),
-                ("(17), (18)", "earlier", "k <= K", "gap"),
-            ),
-            Obligation("the statement follows", closed, ("at the largest", "range", "gap")),
-        )
-    )
-    words = (
-        "(20): for all k <= K, E||w_{t,i,k} - w_t||^2 <= (8 K^2 eta_l^2 L c_{pB,i} (f(w_t) - f(w*)) + 2 K^2 eta_l^2 "
-        "c_{pG,i} + 2 K^2 eta_l^2 (sum p)^2 R^2 + K eta_l^2 sigma^2) / (1 - 4 K^2 eta_l^2 L^2 c_{pB,i})."
-    )
-    second = Part(
-        "2",
-        Statement(words, closed, (within, count)),
-        Repair(
-            "needs-hypothesis",
-            "(17) and (18) must hold, as they do where local steps do not increase distances (cfl.eq17)",
-            Statement(words + " Granted (17) and (18).", closed, (within, count, at_largest), proof, (BEFORE,)),
-        ),
-    )
-    return Claim(
-        "cfl.eq20",
-        "(19)-(20)",
-        "Recursion for the local drift and its sum",
-        (first, second),
-        (
-            "(20) does not follow by iterating (19), but from the largest drift among k <= K, by the same algebra; it "
-            "needs 4 K^2 eta_l^2 L^2 c < 1, which (20) does not say and the step sizes after (22) imply.",
-            "E||w_{t,i,k} - w_t||^2 need not grow with k, so that the step from (17) and (18) to (19) is a gap in the "
-            "proof; with max_{tau<k} in place of k - 1 it is none. The instance that refutes (19) breaks (17) already; "
-            "(19) itself, granted (17) and (18) alone, is open: we know of no run that breaks it, nor of a proof.",
-        ),
-    )
 
 
 def coefficient(drift: sp.Expr, quotient: sp.Expr) -> sp.Expr:
@@ -226,9 +72,9 @@ def eq21() -> Claim:
         ),
         Fact(
             "(13)",
-            at_most(2 * eta * pull, -2 * eta * (gap + mu / 4 * dist2) + 2 * eta * (L * drift2 + rho * dist)),
+            round_bound(gap),
             "(13) with f.",
-            sources=(Source("cfl.eq13", "3", "repair", besides=("(12)", "Assumption 4", "unbiased")),),
+            sources=(Source("cfl.eq21", "4", granted=True),),
         ),
         Fact(
             "(15)",
@@ -243,13 +89,7 @@ def eq21() -> Claim:
             ),
             "(20), averaged over clients and steps.",
             sources=(
-                Source(
-                    "cfl.eq20",
-                    "2",
-                    "repair",
-                    at=((most2, drift2), (c_Bi, c_B), (c_Gi, c_G), (rho_i2, rho2)),
-                    besides=("k <= K", "(17), (18)"),
-                ),
+                Source("cfl.eq20", "2", at=((most2, drift2), (c_Bi, c_B), (c_Gi, c_G), (rho_i2, rho2)), granted=True),
             ),
         ),
         Fact("range", below(quotient, 1), "4 K^2 eta_l^2 L^2 c_pB < 1."),
@@ -282,15 +122,19 @@ def eq21() -> Claim:
                 Proof(follows),
             ),
         ),
+        reading=OF_THE_STEP,
     )
-    of_method = "(21), mended, for Algorithm 2 under Assumptions 1-4"
     third = Part(
         "3",
-        Statement(f"{of_method}, in any round.", mended, (known[-1],)),
-        Repair(
-            "needs-hypothesis",
-            f"(21), mended, holds {UNCORRELATED}",
-            Statement(f"{of_method}, granted (13) with f, (15) and (20).", mended, known, Proof(follows)),
+        Statement(
+            "(21), mended as in part 1, for Algorithm 2 under Assumptions 1-4, in any round.", mended, (known[-1],)
+        ),
+        reading=OF_THE_RUN,
+    )
+    fourth = Part(
+        "4",
+        Statement(
+            "(21) has f where (13) has f_t: (13) with f in its place.", round_bound(gap), (AVERAGED_12, SMALL_LOSS)
         ),
     )
     far = 4 * eta**2 * L**2 * c_B / eta_g**2
@@ -333,14 +177,19 @@ def eq21() -> Claim:
         "cfl.eq21",
         "(21)-(22)",
         "One round put together",
-        (first, second, third),
+        (first, second, third, fourth),
         (
             "By its units (eta is a 1/L) the printed (21) adds eta c_pG to eta^2 c_pG, and (22) a pure number to eta. "
             "The step sizes after (22) solve the mended one, so the slip is in the displays.",
             "With eta < 1 and eta L < 1 the printed (21) is weaker than the mended one; it fails where eta is large.",
             "The same algebra inside the mean over clients gives part 1 with each client's own c_{p_B,i}, c_{p_G,i}.",
-            "Part 3 is about the method: (13) with f is biased from the second round on (cfl.eq13), and no c_2 mends "
-            "that. With L = 1/100 and eta = 5 its first instance breaks the printed (21) as well.",
+            "Part 4: w_t has been pulled along the past drifts, which are in f_t again: E<xi_tau, w_t> > 0, so that "
+            "f_t(w_t) - f_t(w*) is smaller than f(w_t) - f(w*) on average. Drifts that are independent of w_t would "
+            "mend parts 3 and 4, but no method has them that weighs past rounds: p_{tau,i}, tau < t, brings back the "
+            "drifts that have moved w_t. So that is no hypothesis for Algorithm 2 with a memory.",
+            "For drifts that do not depend on w what is missing is 2 eta E<d_t, w_t - w*>, d_t being their weighted "
+            "mean: of the order of eta, so that no constants of (21) make up for it.",
+            "Part 3: no c_2 mends it. With L = 1/100 and eta = 5 its first instance breaks the printed (21) as well.",
             "What can be proved of a round without the faults of its ingredients is ours.cfl_round.",
         ),
     )

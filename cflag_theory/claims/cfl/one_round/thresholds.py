@@ -93,7 +93,11 @@ def step6() -> Claim:
             None,
             ROOTS,
         ),
-        Repair("typo", "12 K L sqrt(c) in place of 6 K L sqrt(c), as in App. B.4.2", halved),
+        Repair(
+            "needs-hypothesis",
+            "steps of at most half that length: 12 K L sqrt(c) in place of 6 K L sqrt(c), as in App. B.4.2",
+            halved,
+        ),
     )
     return Claim(
         "cfl.step6",

@@ -135,8 +135,7 @@ def phi_rate(constant: Any = 4) -> Claim:
         ),
     )
     term = Statement(
-        f"{words} for some fixed c > 0, all T and all steps in the printed range: the 2 is that of c_3, and this is "
-        "what the subtracted term says if it says anything.",
+        f"{words} for some fixed c > 0, all T and all steps in the printed range: the 2 is that of c_3.",
         exact,
         (STEP,),
     )
@@ -144,15 +143,24 @@ def phi_rate(constant: Any = 4) -> Claim:
         "cfl.phi_rate",
         "App. B.4.4, the bound of phi",
         'The "- ln T/T" term of phi',
-        (Part("1", swallowed), Part("2", term, repair, refutation=_fixed_step(), unseen=FOR_NO_CONSTANT)),
         (
-            "Lemma A.6 bounds the mean of 1/t from above; a bound of phi from above needs it from below.",
-            "In O(.) the subtracted term means nothing: D^2/(D^2+R^2) - D^4/(D^2+R^2)^2 ln T/T lies between half of "
-            "D^2/(D^2+R^2) and all of it. So part 1 says phi = O(R D^2/(D^2+R^2) ||w_0 - w*||) and no more.",
-            "Part 1 is what O(.) promises. Part 2 asks for the term itself: with c_3 and any constant step the weights "
-            "q_t favour the last 2/(mu eta) rounds, so the subtracted term is of order 1/T; with equal weights it is "
-            "there.",
-            "phi_t = c_3 ||w_0 - w*|| is a row of its own, cfl.phi.",
+            Part("1", swallowed, reading="O(.) is one constant for the whole bracket"),
+            Part(
+                "2",
+                term,
+                repair,
+                refutation=_fixed_step(),
+                unseen=FOR_NO_CONSTANT,
+                reading="as the line is derived, with the subtracted term in its size",
+            ),
+        ),
+        (
+            "Part 1 is true, granted phi_t = c_3 ||w_0 - w*|| (a row of its own, cfl.phi), and its derivation is not: "
+            "Lemma A.6 bounds the mean of 1/t from above, and a bound of phi from above needs it from below.",
+            "In O(.) the subtracted term means nothing: ln T/T is at most ln 3/3, and the bracket stays between 0.633 "
+            "D^2/(D^2+R^2) and D^2/(D^2+R^2). So part 1 says phi = O(R D^2/(D^2+R^2) ||w_0 - w*||) and no more.",
+            "Part 2: with c_3 and any constant step the weights q_t favour the last 2/(mu eta) rounds, so the "
+            "subtracted term is of order 1/T; with equal weights it is there.",
         ),
     )
 

@@ -157,6 +157,7 @@ def table1(excess: Any = 1) -> Claim:
                     "convex), L^a H^b with a, b >= 0 (general convex).",
                     None,
                 ),
+                kind="question",
             ),
             Part(
                 "3",
@@ -171,6 +172,7 @@ def table1(excess: Any = 1) -> Claim:
             Part(
                 "4",
                 Statement("No entry of the general convex column contains mu, which is 0 there.", None),
+                kind="question",
             ),
             Part(
                 "5",
@@ -179,9 +181,12 @@ def table1(excess: Any = 1) -> Claim:
                     "where sigma = G = D = 0.",
                     None,
                 ),
+                kind="question",
             ),
         ),
         (
+            "Parts 2, 4 and 5 are not said of the table; they ask whether its entries can be rates. Parts 4 and 5 are "
+            "about other papers' entries alone.",
             "Units: w in m, f and epsilon in J, L and mu in J/m^2, G, D, R, sigma in J/m, H in m^2; A, B, N, K and the "
             "number of rounds are numbers. H enters a strongly convex rate only in a logarithm.",
             "c_A is D^2 R^2 / (R^2 + D^2) in the caption, and contains G^2 in Theorem B.5. CL has 1 + A^2 in one "

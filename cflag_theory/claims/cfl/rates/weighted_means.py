@@ -211,14 +211,18 @@ def lnT(constant: Any = 4) -> Claim:
         "cfl.lnT",
         "App. B.4.4, third line after Lemma A.6 is used",
         "The mean over rounds of the minimum of Lemma B.4",
-        (Part("1", together), Part("2", term, repair, refutation=_alone(), unseen=FOR_NO_CONSTANT)),
+        (
+            Part("1", together),
+            Part("2", term, repair, refutation=_alone(), unseen=FOR_NO_CONSTANT, kind="question"),
+        ),
         (
             "Lemma A.6 is used with the weights q_t / sum q_t, which do not decrease, so that the bound is uniform in "
             "mu eta; its sum of 1/t is here one of 1/(t - R^2/(R^2 + D^2)), whose first term grows like 1/D^2.",
-            "Part 2 takes by itself the term that the paper prints within the sum of part 1.",
+            "Part 2 takes by itself a term that the paper prints within the sum of part 1, and says nothing of alone. "
             "The sum of all three terms absorbs it: D^4/(R^2+D^2)^2 (R^2+D^2)/D^2 = D^4/(R^2+D^2)^2 + D^2 "
             "R^2/(R^2+D^2)^2.",
-            "C = 3/(2 ln 2) = 2.16 is reached at T = 2, R = G = mu = 0, so 4 is within a factor 1.85 of the best C.",
+            "C = 3/(2 ln 2) = 2.16 is reached at T = 2, R = G = mu = 0, and exceeded nowhere on a grid of T, R^2/(R^2 "
+            "+ D^2) and mu eta; the proved 4 is within a factor 1.85 of the best C.",
             "The rates drop the logarithm: they print c_B/(mu T^2) for c_1 eta with eta of the order of ln T/(mu T).",
         ),
     )

@@ -91,12 +91,26 @@ def lemB9() -> Claim:
         "cfl.lemB9",
         "Lemma B.9",
         "Q is positive definite",
-        (Part("1", printed, Repair("needs-hypothesis", "D > 0", mended)),),
+        (
+            Part("1", printed, Repair("needs-hypothesis", "D > 0", mended)),
+            Part(
+                "2",
+                Statement(
+                    "App. B.8: Q_ij = alpha^{|i-j| D^2 + R^2} for i, j < t and alpha^{|i-j| D^2} for the others are "
+                    "the entries of (34).",
+                    None,
+                ),
+                Repair(
+                    "typo",
+                    "D^2 before the power, and R^2 beside it",
+                    Statement("alpha^|i-j| D^2 + R^2 and alpha^|i-j| D^2 are the entries of (34).", None),
+                ),
+            ),
+        ),
         (
             "D = 0 is allowed where the paper recovers conventional rates (caption of Table 1). Q then has rank 1: "
             "only positive semidefinite for t >= 2, and zero for t = 1.",
             "How positive it is, for every t: ours.cfl_least_eigenvalue.",
-            "App. B.8 prints Q_ij = alpha^{|i-j| D^2 + R^2}, with D^2 + R^2 in the exponent; (34) has it right.",
         ),
     )
 
@@ -301,6 +315,8 @@ now_2 = symbol("now_2", "u_2", positive=True)
 before_1 = symbol("before_1", "v_1", positive=True)
 before_2 = symbol("before_2", "v_2", positive=True)
 excess = symbol("odds_excess", "e", real=True)
+first_low = symbol("first_low", r"p_1(\alpha_1)", nonnegative=True)
+first_high = symbol("first_high", r"p_1(\alpha_2)", nonnegative=True)
 
 
 def shares(correlation: sp.Expr, rest: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
@@ -308,6 +324,13 @@ def shares(correlation: sp.Expr, rest: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     m = further + 1
     own = D2_positive * rest * (1 + correlation)
     return own + R2 * (1 + correlation + m * rest), own * (1 + m * rest)
+
+
+def first_share(correlation: sp.Expr, rest: sp.Expr) -> sp.Expr:
+    """p_1, for rest = 1 - correlation."""
+    m = further + 1
+    own = D2_positive * rest * (1 + correlation) + R2 * correlation
+    return own / ((2 + m * rest) * own + R2 * rest * (1 + m * rest))
 
 
 def ex1(sign: Any = 1) -> Claim:
@@ -334,6 +357,15 @@ def ex1(sign: Any = 1) -> Claim:
         Obligation("odds of p_t", below(now_1 * before_2, now_2 * before_1), ("difference", "positive")),
         Obligation("the statement follows", goal, ("odds of p_t", "p_t(alpha_1)", "p_t(alpha_2)")),
     )
+    each = Statement(
+        "p_tau decreases with alpha for every tau < t, t >= 3, D > 0 and R: here tau = 1.",
+        below(first_high, first_low),
+        definitions=(
+            definitions[0],
+            Fact("p_1(alpha_1)", equal(first_low, first_share(alpha_1, rise + delta_2)), "The solution of (7)."),
+            Fact("p_1(alpha_2)", equal(first_high, first_share(alpha_1 + rise, delta_2)), "The solution of (7)."),
+        ),
+    )
     statement = Statement(
         "p_t, the last entry of the solution of (7), increases with alpha, for t >= 3, D > 0 and every R.",
         goal,
@@ -344,14 +376,16 @@ def ex1(sign: Any = 1) -> Claim:
         "cfl.ex1",
         "Example 1",
         "The weight of the current round increases with alpha",
-        (Part("1", statement),),
+        (
+            Part("1", statement, reading="the importance of previous rounds is their total weight 1 - p_t"),
+            Part("2", each, reading="the importance of previous rounds is the weight of each"),
+        ),
         (
             "The closed form of p_t is a part of ours.cfl_correlated_weights; the example has t = 4 and calls it "
             "difficult to find. For t = 2 the weight p_2 increases for R > 0 and is 1/2 for R = 0.",
-            "'Lower importance of previous rounds' is true of their total 1 - p_t, not of each round: for t >= 3 p_1 "
-            "grows with alpha. As alpha tends to 1, p_1 tends to 1/2, p_{t-1} to -1/2 and p_t to 1 (R > 0, t >= 3).",
-            "For t >= 3, 1 / p_1 is 2 + (t-2)(1-alpha) + R^2 (1 + (t-2)(1-alpha)) / (D^2 (1+alpha) + R^2 alpha / "
-            "(1-alpha)), which decreases with alpha. In Table 2 only rows 2 and 4 differ in alpha alone.",
+            "Part 2: the example compares with the p_{tau,i} of Theorem 4.7, each of which decreases. Those of (7) do "
+            "not: p_1 grows with alpha for every t >= 3, in Table 2 from 0.2857 to 0.3870 (rows 2 and 4). As alpha "
+            "tends to 1, p_1 tends to 1/2, p_{t-1} to -1/2 and p_t to 1 (R > 0, t >= 3).",
             "That larger F^2 reduces the impact of the time drifts in Theorem 4.7 is refuted: cfl.rem4_8.",
         ),
     )

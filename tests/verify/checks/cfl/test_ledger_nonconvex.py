@@ -15,6 +15,7 @@ from cflag_theory.claims.cfl.nonconvex import rate as nonconvex_rate
 from cflag_theory.claims.cfl.nonconvex.ours import coefficient as ours_cfl_coefficient
 from cflag_theory.claims.cfl.nonconvex.ours import fedavg as ours_cfl_fedavg
 from cflag_theory.claims.engine.examiner import examine
+from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.checks.cfl.nonconvex import descent as checks
 from cflag_theory.verify.checks.cfl.nonconvex import local_drift as drift_checks
 from cflag_theory.verify.checks.cfl.nonconvex import rate as rate_checks
@@ -31,15 +32,14 @@ def test_27_holds_for_one_local_step():
             assert relation.holds_at(checks.moments(world))
 
 
-def test_31_with_a_longer_step():
-    """At 16 K^2 eta_l^2 L^2 c_pB = 1 the repaired (31) is an equality, so that 16 cannot be smaller."""
-    repaired = nonconvex_drift.nc_eq31().parts[2].repair.statement.relation
-    points = [
-        point for point in drift_checks.nc_eq31_points() if point.part == "3" and nonconvex_drift.far2 in point.values
-    ]
-    sides = [repaired.at(point.values) for point in points]
-    assert any(left == right for left, right in sides)
-    assert any(left > right for left, right in sides)
+def test_31_needs_the_second_condition_on_the_step():
+    """Where 8 K^2 eta_l^2 c_pB = 1 and L > 1 it fails; where both are equalities, so is (31)."""
+    part = nonconvex_drift.nc_eq31().parts[2]
+    points = [point.values for point in drift_checks.nc_eq31_points() if point.part == "3"]
+    points = [values for values in points if part.printed.hypotheses[0].relation.holds_at(values)]
+    sides = [(values[L] > 1, *part.printed.relation.at(values)) for values in points]
+    assert any(large and left > right for large, left, right in sides)
+    assert any(not large and left == right for large, left, right in sides)
 
 
 def test_the_floor_of_the_printed_rate():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
+from math import log
 
 import pytest
 import sympy as sp
@@ -41,6 +43,23 @@ def test_lnT_alone_with_one_constant_is_refuted_by_a_small_drift():
     point = Point({**low.values, rates.C: 10}, low.story)
     assert applies(printed, point)
     assert not printed.relation.holds_at(point.values)
+
+
+def test_the_ratio_of_lnT_is_largest_at_two_rounds_without_loss():
+    """What its note says of a grid; G adds the same to both sides."""
+    shares = [step / 20 for step in range(20)] + [0.99]
+    ratios = {}
+    for rounds, share, x in product((*range(2, 20), 100), shares, (0, 0.1, 0.5, 0.9)):
+        weights = [(1 - x) ** (rounds - t) for t in range(1, rounds + 1)]
+        mean = sum(q / (t - share) for t, q in enumerate(weights, start=1)) / sum(weights)
+        rest = (1 - share) ** 2
+        ratios[rounds, share, x] = (share + rest * mean) / (share + rest * log(rounds) / rounds)
+    assert max(ratios, key=ratios.__getitem__) == (2, 0, 0)
+    assert max(ratios.values()) == pytest.approx(3 / (2 * log(2)))
+
+
+def test_the_bracket_of_phi_stays_above_0_633():
+    assert min(1 - log(rounds) / rounds for rounds in range(1, 1000)) == 1 - log(3) / 3 > 0.633
 
 
 def test_phi_rate_is_refuted_within_the_printed_step_size():

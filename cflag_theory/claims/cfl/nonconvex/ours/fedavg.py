@@ -143,7 +143,8 @@ def reached(constant: Any = 1) -> Repair:
     )
     return Repair(
         "needs-hypothesis",
-        "clients whose drifts are drawn anew in every round (and do not grow with the gradient)",
+        "clients whose drifts are drawn anew in every round and do not grow with the gradient; and sqrt(K/N) (G^2 + "
+        "D^2) in place of sqrt(K N)/L",
         Statement(
             "FedAvg with fresh additive drifts (A = B = 0), any K, eta_g = 1, eta = sqrt(K N)/(sqrt(T) L) and T >= 20 "
             "K N (the theorems ask for more): the mean over T rounds of E||grad f(w_t)||^2 is at most epsilon once T "

@@ -12,7 +12,7 @@ from cflag_theory.claims.cfl.moments import gradient_noise as claim
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, eta_g
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import LESS, built, related
+from cflag_theory.verify.planted import LESS, built, related, without
 
 _HALF = Fraction(1, 2)
 Signs = tuple[int, ...]
@@ -55,6 +55,8 @@ def moments(draws: Sequence[Draw], p: Sequence[Fraction]) -> dict[Any, Fraction]
         claim.noise_cross: mean([d.slope * (d.client[-1] + d.time[-1]) for d in draws]),
         claim.local_between: mean([d.client[-1] * d.time[-1] for d in draws]),
         claim.mixed2: mixed2,
+        claim.expanded2: mean([d.slope**2 for d in draws]),
+        claim.meant2: mean([(d.slope + x + y) ** 2 for d, x, y in zip(draws, client, time, strict=True)]),
         claim.once2: mixed2,
         claim.client2: most_client2,
         claim.each_client2: most_client2,
@@ -131,6 +133,7 @@ def lemB2_points() -> Iterator[Point]:
                 yield Point(values, part="3" if once else "2")
                 if not once:
                     yield Point(values, part="1")
+                    yield Point(values, (f"G, B, D, A, grad f = {', '.join(map(str, dials))}; p = {shown(p)}.",), "4")
 
 
 #: 1 above 150, -1 below 146, of slope 1/2 between: f_i' = w - s turning(w) has slopes in [1/2, 3/2].
@@ -184,10 +187,16 @@ CHECKS = {
     "cfl.lemB1": Check(lemB1_points, expected="holds typo", plants=built(LESS)),
     "cfl.lemB2": Check(
         lemB2_points,
-        expected="holds holds holds",
-        plants=built(LESS, part=("1", "2", "3")),
+        expected="holds holds holds typo",
+        plants=(*built(LESS, part=("1", "2", "3")), *without("mean zero", part="4", on="repair", verdict="open")),
     ),
     "cfl.lemB2_use": Check(
-        lemB2_use_points, expected="needs-hypothesis needs-hypothesis", plants=built(LESS, on="repair")
+        lemB2_use_points,
+        expected="needs-hypothesis needs-hypothesis",
+        undrawn={"1": "moments along noisy local steps", "2": "moments along noisy local steps"},
+        plants=(
+            *built("1/2", on="repair", verdict="open"),
+            *without("client drift", "time drift", on="repair", verdict="open"),
+        ),
     ),
 }

@@ -117,6 +117,6 @@ CHECKS = {
         ),
     ),
     "cfl.nc_eq28": Check(
-        nc_eq28_points, expected="typo", reached={"1": 1}, plants=built(1, "3/2", 2 * LESS, on="repair")
+        nc_eq28_points, expected="needs-hypothesis", reached={"1": 1}, plants=built(1, "3/2", 2 * LESS, on="repair")
     ),
 }

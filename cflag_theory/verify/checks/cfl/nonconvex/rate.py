@@ -21,7 +21,7 @@ from cflag_theory.verify.checks.cfl.rates.fedavg import fresh, fresh_as_enumerat
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import built, scaled
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
-from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, current
+from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, current, even
 
 _HALF = Fraction(1, 2)
 
@@ -52,6 +52,17 @@ def _floor(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
     data = {"cases": rounds * len(steps), "worst_ratio": float(_HALF / least)}
     for part in ("1a", "1b"):
         yield Evidence("property", part, "printed", finding, summary, data)
+    rounds, drift = 4, Fraction(8)
+    # eta L = 1/sqrt(T); the mean is to exceed epsilon = D^2/(2 T^2).
+    found = {
+        name: sum(mean_squared_gradients(DriftRounds(p, a=_HALF, eta_l=Fraction(1), D=drift)), Fraction(0)) / rounds
+        for name, p in (("FedAvg", current(rounds)), ("equal weights of rounds", even(rounds)))
+    }
+    eps = drift**2 / (2 * rounds**2)
+    summary = f"T = {rounds}, D = {drift}, epsilon = {eps}: the mean of E||grad f(w_t)||^2 is "
+    summary += ", ".join(f"{mean} with {name}" for name, mean in found.items()) + "."
+    finding = REFUTES if min(found.values()) > eps else SUPPORTS
+    yield Evidence("property", "1c", "printed", finding, summary, {"cases": len(found)})
 
 
 def nc_rate_points() -> Iterator[Point]:
@@ -130,11 +141,12 @@ CHECKS = {
     "cfl.nc_rate": Check(
         nc_rate_points,
         further=_floor,
-        expected="needs-hypothesis false typo typo typo typo",
+        expected="needs-hypothesis false false typo typo typo typo",
         undrawn={"1a": "runs over many rounds"},
         plants=(
             *built(D2 / 2, part="3", on="repair"),
             *scaled(2, "1a", left=True, on="refutation", verdict="open"),
+            *built((D2, 1), part="1c", on="refutation", verdict="open"),
         ),
     )
 }

@@ -16,7 +16,7 @@ from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.one_round.progress import WORLDS
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import LESS, assumed, built, without
+from cflag_theory.verify.planted import LESS, built, without
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, even
 from cflag_theory.verify.witnesses.one_round import Client, Round, expectation, noisy_rounds
@@ -206,23 +206,24 @@ def drifts(rounds: list[Round], steps: int) -> list[Fraction]:
 CHECKS = {
     "cfl.eq14": Check(
         eq14_points,
-        expected="needs-hypothesis needs-hypothesis",
+        expected="typo typo",
         undrawn={"1": "moments along noisy local steps", "2": "moments along noisy local steps"},
-        plants=(
-            *built(LESS, "1/2", 0, on="repair"),
-            *without("nonexpansive", on="repair"),
-            *assumed("nonexpansive", right=2, on="repair"),
-        ),
+        plants=(*built(LESS, verdict="open", on="repair"), *built(0, on="repair")),
     ),
     "cfl.eq17": Check(
         eq17_points,
-        expected="needs-hypothesis",
+        expected="typo",
         undrawn={"1": "moments along noisy local steps"},
-        plants=built(LESS, "1/2", 0, on="repair"),
+        plants=(*built(LESS, verdict="open", on="repair"), *built(0, on="repair")),
     ),
     "cfl.eq18": Check(
         eq18_points,
         expected="holds needs-hypothesis",
-        plants=(*built((8 * LESS, 4), (8, 4 * LESS)), *without("Lemma B.2", part="2", on="repair")),
+        undrawn={"2": "moments along noisy local steps"},
+        plants=(
+            *built((8 * LESS, 4), (8, 4 * LESS)),
+            *built((8 * LESS, 4), (8, 4 * LESS), part="2", on="repair", verdict="open"),
+            *without("Lemma B.2", verdict="open"),
+        ),
     ),
 }

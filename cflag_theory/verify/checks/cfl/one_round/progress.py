@@ -11,7 +11,7 @@ from cflag_theory.claims.cfl.vectors import draw, fresh
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import MORE, built, shifted
+from cflag_theory.verify.planted import MORE, built, scaled, shifted
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run, even
 from cflag_theory.verify.witnesses.one_round import of_run
@@ -75,7 +75,7 @@ MOMENTS = (
 def eq13_points() -> Iterator[Point]:
     """Rounds 1 and 2: in the second w_t has been pulled along a drift that its objective contains again."""
     for at in map(WorldRound, WORLDS):
-        yield at.point(*MOMENTS)
+        yield at.point(*MOMENTS, claim.dist_dot_move)
 
 
 def eq15_points() -> Iterator[Point]:
@@ -100,8 +100,12 @@ CHECKS = {
     "cfl.eq10": Check(eq10_points, expected="typo typo", plants=shifted(-L * claim.step**2 / 2, part="2", on="repair")),
     "cfl.eq13": Check(
         eq13_points,
-        expected="holds holds needs-hypothesis",
-        plants=(*built(MORE / 4, part="2", verdict="open"), *built(1, part="2")),
+        expected="holds holds typo",
+        plants=(
+            *built(MORE / 4, part="2", verdict="open"),
+            *built(1, part="2"),
+            *scaled(2, "3", on="repair"),
+        ),
     ),
     "cfl.eq15": Check(
         eq15_points,

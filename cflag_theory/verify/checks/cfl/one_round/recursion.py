@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from cflag_theory.claims.cfl.one_round import recursion as claim
+from cflag_theory.claims.cfl.one_round import sums, turning
 from cflag_theory.claims.cfl.one_round.local_drift import c_Bi, c_Gi, k_steps, moved2, rho_i2
 from cflag_theory.claims.cfl.one_round.progress import c_B, dist, dist2, drift2, gap, move2, next2, pull, rho
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_l, mu, sigma2
@@ -22,6 +23,20 @@ from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, current, eve
 from cflag_theory.verify.witnesses.one_round import Round, expectation, noisy_rounds
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+def _last_step(rounds: list[Round], steps: int, step: Fraction) -> dict[Any, Fraction]:
+    """E||grad f-bar||^2 and E||nu||^2 of the first client's step k, and E<w_{k-1} - w_t - eta_l grad f-bar, nu>."""
+    at = steps - 1
+
+    def mean(function: Any) -> Fraction:
+        return expectation(rounds, lambda r: function(r.clients[0]))
+
+    return {
+        turning.last_gradient2: mean(lambda c: c.local[at] ** 2),
+        turning.last_noise2: mean(lambda c: c.noise[at] ** 2),
+        turning.last_leaning: mean(lambda c: (c.path[at] - c.path[0] - step * c.local[at]) * c.noise[at]),
+    }
 
 
 def eq20_points() -> Iterator[Point]:
@@ -44,23 +59,36 @@ def eq20_points() -> Iterator[Point]:
     ]
     half = Fraction(1, 2)
     small = DriftRounds(even(2), start=_ONE, local_steps=3, eta_l=Fraction(1, 12), D=half, R=Fraction(1, 3), sigma=half)
-    for at in map(WorldRound, (small, *WORLDS)):
+    # Steps of 3/2: the iterates jump over w* and come nearer to it, first away from w_t and then back.
+    over = DriftRounds(even(1), start=_ONE, local_steps=3, eta_l=3 * half)
+    for at in map(WorldRound, (small, over, *WORLDS)):
         cases.append((at.rounds, at.values(L, eta_l, K, sigma2, c_Bi, c_Gi, rho_i2, gap), at.words))
     for rounds, values, words in cases:
         found = drifts(rounds, values[K])
         most = max(found)
         for steps in range(1, values[K] + 1):
-            earlier = {k_steps: steps, claim.sum_before2: sum(found[:steps], _ZERO)}
+            earlier = {k_steps: steps, sums.sum_before2: sum(found[:steps], _ZERO)}
             point = {
                 **values,
                 **earlier,
                 moved2: found[steps],
-                claim.before2: found[steps - 1],
-                claim.most_before2: max(found[:steps]),
+                sums.before2: found[steps - 1],
+                sums.most_before2: max(found[:steps]),
             }
-            yield Point(point, (words,), "1")
+            for part in ("1", "3"):
+                yield Point(point, (words,), part)
+            farthest = max(range(steps), key=found.__getitem__)
+            if farthest:
+                of_turn = {
+                    turning.turn: farthest,
+                    turning.turned2: found[farthest],
+                    turning.sum_turn2: sum(found[:farthest], _ZERO),
+                    **_last_step(rounds, steps, values[eta_l]),
+                }
+                yield Point({**point, **of_turn}, (words,), "3b")
             if found[steps] == most:
-                yield Point({**values, **earlier, claim.most2: most}, (words,), "2")
+                for part in ("2", "4"):
+                    yield Point({**values, **earlier, sums.most2: most}, (words,), part)
 
 
 #: The bending round: eta, eta L, where the gradient stops growing, number of clients.
@@ -135,6 +163,8 @@ def runs() -> Iterator[Point]:
     ):
         named = (*MOMENTS, eta_l, K, N, sigma2, c_B, claim.c_G, claim.rho2, move2, next2)
         yield WorldRound(world).point(*named, part="3")
+    for at in map(WorldRound, WORLDS):
+        yield at.point(*MOMENTS, part="4")
 
 
 def solution(s: Fraction, g: Fraction, smoothness: Fraction) -> Point:
@@ -147,21 +177,22 @@ def solution(s: Fraction, g: Fraction, smoothness: Fraction) -> Point:
 CHECKS = {
     "cfl.eq20": Check(
         eq20_points,
-        expected="needs-hypothesis needs-hypothesis",
-        undrawn={"1": "moments along noisy local steps", "2": "moments along noisy local steps"},
+        expected="needs-hypothesis needs-hypothesis holds holds holds",
+        undrawn=dict.fromkeys(("1", "2", "3", "3b", "4"), "moments along noisy local steps"),
         plants=(
-            *built(8 * LESS, on="repair", verdict="open"),
-            *built(8 * LESS, part="2", on="repair", verdict="open"),
-            *without("(17), (18)", on="repair"),
-            *without("drifts grow", on="repair", verdict="open"),
+            *built(8 * LESS, part=("1", "2"), on="repair", verdict="open"),
+            *built(8 * LESS, part=("3", "3b", "4"), verdict="open"),
+            *without("earlier", "nearer", "(18)", part="3b", verdict="open"),
+            *without("(17), (18)", part=("3", "4")),
+            *without("drifts grow", part="3", verdict="open"),
         ),
     ),
     "cfl.eq21": Check(
         eq21_points,
-        expected="typo typo needs-hypothesis",
+        expected="typo typo false false",
         plants=(
-            *without("(13)", part="3", on="repair"),
-            *without("(15)", "(20)", part="3", on="repair", verdict="open"),
+            *without("(13)", on="repair", verdict="open"),
+            *without("(15)", "(20)", on="repair", verdict="open"),
         ),
     ),
 }

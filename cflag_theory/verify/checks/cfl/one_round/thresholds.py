@@ -55,7 +55,7 @@ def constant_points() -> Iterator[Point]:
 CHECKS = {
     "cfl.step6": Check(
         step_points,
-        expected="holds typo",
+        expected="holds needs-hypothesis",
         plants=related("less than nothing left", left=claim.LEFT, right=(LESS - 1) * eta),
     ),
     "cfl.step12": Check(step_points, expected="holds", plants=(*built(11, "21/2", verdict="open"), *built(6))),

@@ -19,6 +19,8 @@ from cflag_theory.claims.cfl.weights.correlated import (
     delta_2,
     drift2,
     excess,
+    first_high,
+    first_low,
     form,
     front,
     further,
@@ -257,6 +259,27 @@ def _table(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
         yield Evidence("recomputation", "1", on, finding, summary, {"instance": names, "reproduced": table})
 
 
+def _exponents(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
+    """Q_ij of App. B.8 against (34), at whole exponents: alpha = 1/2, D = 2 and R = 1, four rounds."""
+    half, d2, r2 = Fraction(1, 2), 4, 1
+    right = matrix_Q(half, Fraction(d2), Fraction(r2), 4)
+    past = [[i < 3 and j < 3 for j in range(4)] for i in range(4)]
+    gaps = [[abs(i - j) for j in range(4)] for i in range(4)]
+    entries = {
+        "printed": [
+            [half ** (g * d2 + r2 * p) for g, p in zip(*rows, strict=True)] for rows in zip(gaps, past, strict=True)
+        ],
+        "repair": [
+            [half**g * d2 + r2 * p for g, p in zip(*rows, strict=True)] for rows in zip(gaps, past, strict=True)
+        ],
+    }
+    for on, found in entries.items():
+        equal = sum(a == b for rows in zip(found, right, strict=True) for a, b in zip(*rows, strict=True))
+        words = f"alpha = 1/2, D = 2, R = 1, t = 4: {equal} of 16 entries are those of (34); Q_11 is {found[0][0]}."
+        finding = SUPPORTS if equal == 16 else REFUTES
+        yield Evidence("recomputation", "2", on, finding, words, {"instance": [str(row[0]) for row in found]})
+
+
 def rising_points() -> Iterator[Point]:
     """p_t of (7) at two values of alpha, solved without the closed form."""
     grid = (Fraction(0), Fraction(3, 10), Fraction(1, 2), Fraction(4, 5), Fraction(99, 100))
@@ -267,7 +290,10 @@ def rising_points() -> Iterator[Point]:
             u_2, v_2 = (expr.subs(inputs) for expr in shares(alpha_1 + rise, delta_2))
             found = {now_1: u_1, before_1: v_1, now_2: u_2, before_2: v_2, excess: u_2 * v_1 - u_1 * v_2}
             solved = {low: weights(a, d2, r2, t)[0][-1], high: weights(b, d2, r2, t)[0][-1]}
-            yield Point(inputs | found | solved)
+            first = {first_low: weights(a, d2, r2, t)[0][0], first_high: weights(b, d2, r2, t)[0][0]}
+            story = (f"t = {t}, D^2 = {d2}, R^2 = {r2}; (7) solved for alpha = {a} and {b}.",)
+            yield Point(inputs | found | solved, story, "1")
+            yield Point(inputs | first, story, "2")
 
 
 CHECKS = {
@@ -282,7 +308,12 @@ CHECKS = {
             *without("D > 0", part="3", on="repair"),
         ),
     ),
-    "cfl.lemB9": Check(definite_points, expected="needs-hypothesis", plants=without("D > 0", "x != 0", on="repair")),
+    "cfl.lemB9": Check(
+        definite_points,
+        further=_exponents,
+        expected="needs-hypothesis typo",
+        plants=without("D > 0", "x != 0", on="repair"),
+    ),
     "cfl.table2": Check(further=_table, expected="typo"),
-    "cfl.ex1": Check(rising_points, expected="holds", plants=built(-1)),
+    "cfl.ex1": Check(rising_points, expected="holds false", plants=built(-1)),
 }

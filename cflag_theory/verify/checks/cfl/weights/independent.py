@@ -7,8 +7,11 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from cflag_theory.claims.cfl.symbols import D2, F2, G2, R2, K, N, eta_g, p_t, sigma2
-from cflag_theory.claims.cfl.weights.independent import M2, W, cross, past, past2, past_sum, shared, v, w
+import sympy as sp
+
+from cflag_theory.claims.cfl.one_round.progress import dist
+from cflag_theory.claims.cfl.symbols import D2, F2, G2, R2, K, N, eta, eta_g, p_t, sigma2
+from cflag_theory.claims.cfl.weights.independent import M2, W, cross, loss_size, past, past2, past_sum, shared, v, w
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
@@ -68,7 +71,11 @@ def points() -> Iterator[Point]:
             continue
         for p in (optimal(t, d2, r2), *_OTHERS[t]):
             fixed = {D2: d2, G2: Fraction(1, 2), sigma2: 2, L: 3, N: 2, K: 2, eta_g: 1}
-            yield Point(described(p, d2, r2) | fixed)
+            known = described(p, d2, r2) | fixed
+            yield from (Point(known, part=part) for part in "123")
+            story = (f"t = {t}, D^2 = {d2}, R^2 = {r2}, eta = 1/100, E||w_t - w*|| = 1; p = {words(p)}.",)
+            more = {loss_size: sp.sqrt(sp.Rational(r2)), eta: Fraction(1, 100), dist: 1}
+            yield Point(known | more, story, "4")
 
 
 def correlated_points() -> Iterator[Point]:
@@ -83,7 +90,7 @@ def correlated_points() -> Iterator[Point]:
 
 
 CHECKS = {
-    "cfl.lemB4": Check(points, expected="holds holds holds", plants=scaled(MORE, "1", "2", "3", left=True)),
+    "cfl.lemB4": Check(points, expected="holds holds holds false", plants=scaled(MORE, "1", "2", "3", left=True)),
     "cfl.eq33": Check(
         correlated_points,
         expected="holds",
