@@ -47,7 +47,8 @@ c_flag.adaptive.ours           rates
 cfl.nonconvex.ours             rate fedavg coefficient
 cfl.techniques.ours            noise
 cfl.one_round.ours             round largest_step
-cfl.rates.ours                 strongly_convex general_convex lower_bounds decaying_fedavg sum_over_rounds time_drift
+cfl.rates.ours                 strongly_convex general_convex lower_bounds decaying_fedavg
+cfl.rates.ours                 sum_over_rounds time_drift online
 cfl.weights.ours               correlated variance
 cfl.experiments.ours           quadratic_model
 """
