@@ -373,7 +373,8 @@ def fedavg_rates(constant: Any = 1, noise: Any = 12, between: Any = 1, online: A
             "Under (2) the clients' floors fall, as their drifts belong to f. Parts sign and noise serve both "
             "readings: they have no drift.",
             "Parts sum and generally_sum fail by the missing logarithm and the missing L, which no drift causes. For K "
-            "> 1 neither a proof nor a counterexample was found for what is printed with them.",
+            "> 1 neither a proof nor a counterexample was found for what is printed with them. The rate of "
+            "generally_sum is ours.cfl_online.",
             "The version of 2022 has this theorem as its Theorem 4.5, with the terms of Theorem B.6.",
             "Full participation with clients that stay, delta_i independent of t as Sec. 3.3 has it: FedAvg finds the "
             "minimiser of the mean of these clients' objectives, not w*.",
