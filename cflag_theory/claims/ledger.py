@@ -48,6 +48,7 @@ cfl.nonconvex.ours             rate fedavg coefficient
 cfl.techniques.ours            noise
 cfl.one_round.ours             round largest_step nonexpansive
 cfl.rates.ours                 strongly_convex general_convex lower_bounds decaying_fedavg
+cfl.rates.ours                 sum_over_rounds time_drift online
 cfl.weights.ours               correlated variance
 cfl.experiments.ours           quadratic_model
 """
@@ -65,10 +66,10 @@ PREAMBLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "CFL": (
             "The round weights p_{1,i}, ..., p_{t,i} sum to one (App. B.4.1), and are not negative unless the row is "
             "about their sign; step sizes are positive; N, S, K, T are at least 1.",
-            "f(w) = E[f_{t,i}(w)] and grad f(w) = grad f_{t,i}(w) + delta_i + xi_{t,i} (5); Assumption 3 prints f(w) "
-            "for its gradient. E is the expectation over all draws; at a fixed w drifts have mean zero, those of "
-            "different rounds are independent (Remark 3.2), and so are client and time drifts (the proof of Lemma B.2; "
-            "Assumption 3 does not say it).",
+            "f(w) = E[f_{t,i}(w)], unless a part's reading is formulation (2), and grad f(w) = grad f_{t,i}(w) + "
+            "delta_i + xi_{t,i} (5); Assumption 3 prints f(w) for its gradient. E is the expectation over all draws; "
+            "at a fixed w drifts have mean zero, those of different rounds are independent (Remark 3.2), and so are "
+            "client and time drifts (the proof of Lemma B.2; Assumption 3 does not say it).",
             "The noises of Assumption 2 have mean zero given the drifts and everything that came before them, and are "
             "independent between clients.",
             "eta = K eta_l eta_g (App. B.4.1), and N stands for the selected clients (footnote 3).",

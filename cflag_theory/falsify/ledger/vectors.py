@@ -327,6 +327,15 @@ ROWS: Mapping[str, Realisation] = {
         "x_second_moment = g_second_moment/c**2; convexity = c*s",
         _CURVED,
     ),
+    **{
+        f"ours.cfl_sum_over_rounds.{part}": Realisation(
+            f"{_LINE}, w - w* at a times the minimiser of the sum",
+            "f_now_gap = a**2*mean_drift2/(2*c); sum_gap = (a - 1)**2*mean_drift2/(2*c); convexity = c*s",
+            _CURVED,
+        )
+        for part in ("sum", "expectation")
+    },
+    "ours.cfl_time_drift.minimiser": Realisation(_LINE, "minimiser_gap = mean_drift2/(2*c); convexity = c*s", _CURVED),
     "ours.cfl_correlated_bias.1": Realisation(
         "N = 1, two rounds with weights p and 1 - p and time drifts of correlation q",
         "N = 1; mean_client_drift2 = d**2; one_drift2 = e**2; weights_products = 2*p*(1 - p); "

@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.cfl.rates.remarks import approached, limit
+from cflag_theory.claims.cfl.rates.summed import EXPECTED, SUMMED, behind
 from cflag_theory.claims.cfl.symbols import A2, B2, C2, G2, R2, eta
 from cflag_theory.claims.cfl.weights.independent import M2, SHARED, W, chosen, least_noise, shared
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
@@ -102,6 +103,18 @@ def thm4_7() -> Claim:
                 ),
                 refutation=floor(),
                 unseen=FOR_NO_CONSTANT,
+                reading=EXPECTED,
+            ),
+            Part(
+                "3",
+                Statement("The same, with a factor ln(1/epsilon) in L c_O/mu.", None),
+                refutation=behind(
+                    "F = C = G = A = B = R = sigma = 0, so that M = D, phi = 0 and p_tau = 1/t: the family of part sum "
+                    "of cfl.sc_rate, with L = n mu/3 and n <= T. E[f(w_T) - f*] >= 2 L D^2/(3 N mu^2 T^2), where the "
+                    "theorem prints O(L/mu) rounds for every epsilon."
+                ),
+                unseen=FOR_NO_CONSTANT,
+                reading=SUMMED,
             ),
         ),
         (
@@ -112,10 +125,12 @@ def thm4_7() -> Claim:
             "moves the point to which the iterates converge, and no number of rounds mends that. What any weights, "
             "step sizes and averages leave, for F <= D and N clients: ours.cfl_correlated_floor. Rates that do hold: "
             "ours.cfl_correlated_bias.",
-            "The general convex case has the same family: its f is convex. For R = 0 and D = F the weights read 0/0; "
+            "Under (2) the drift of part 2 belongs to f, and its floor falls; part 1 does not depend on what f is.",
+            "The general convex case has the same family: its f is convex; under (2) it has that of part sum of "
+            "cfl.gc_rate, at F = 0. For R = 0 and D = F the weights read 0/0; "
             "any choice leads to the same iterates.",
             "Assumption 6 replaces Assumption 3's independence over time. Its E[. | w] is read at a fixed w; along the "
-            "run w_t depends on past drifts.",
+            "run w_t depends on past drifts. The version of 2022 has no correlated drifts.",
         ),
     )
 

@@ -66,6 +66,8 @@ def prop4_3(share: Any = 1) -> Claim:
             "c_stateless by R^4 G^4 / ((R^2 + D^2)^2 (G^2 + D^2 + R^2)).",
             "Written out, c_normal - c_stateless = G^2 (1 - R^4 / ((R^2 + D^2)(G^2 + D^2 + R^2))). As FedAvg has G^2 + "
             "D^2 in both cases, the improvement over FedAvg is the larger one without state.",
+            "The version of 2022, Remark 4.4, also compares c_A + sqrt(c_B/mu), as far as its text can be read. That "
+            "sum can grow: at R = 0 from G^2 + D/sqrt(mu) to sqrt((G^2 + D^2)/mu), for G sqrt(mu) < 1 and small D.",
         ),
     )
 
@@ -123,6 +125,7 @@ def rem4_2() -> Claim:
             "The general convex entry of CL in Table 1 keeps c_{p_B} = 1 + A^2 + B^2: see cfl.table1.",
             "Remark 4.2 cites Yin et al. 2020a for the general convex case; Table 1, in the text at hand, lists Yin et "
             "al. 2020b under strongly convex. Both keys are arXiv 2006.10974.",
+            "Remark 4.3 in the version of 2022.",
         ),
     )
 
@@ -152,7 +155,7 @@ def rem4_5() -> Claim:
         "Remark 4.5",
         "R to infinity recovers FedAvg",
         (Part("1", weights), Part("2", rate), Part("3", fedavg)),
-        ("On round 1 p_1 = 1 for every R.",),
+        ("On round 1 p_1 = 1 for every R.", "Part of Remark 4.6 in the version of 2022."),
     )
 
 

@@ -14,7 +14,7 @@ from rows import points_of
 from cflag_theory.claims.cfl.rates import bias as bias_rate
 from cflag_theory.claims.cfl.rates import correlated as correlated_rates
 from cflag_theory.claims.cfl.rates import fedavg as fedavg_theorems
-from cflag_theory.claims.cfl.rates import floors
+from cflag_theory.claims.cfl.rates import floors, summed
 from cflag_theory.claims.cfl.rates import theorems as rate_theorems
 from cflag_theory.claims.cfl.rates import weighted_means as rates
 from cflag_theory.claims.cfl.symbols import T, sigma2
@@ -79,7 +79,15 @@ def test_the_subtracted_term_of_phi_is_of_order_one_over_T():
 
 @pytest.mark.parametrize(
     "family",
-    [floors.fixed_clients, floors.new_in_every_round, floors.no_gradient, floors.geometric, floors.flat],
+    [
+        floors.fixed_clients,
+        floors.new_in_every_round,
+        floors.no_gradient,
+        floors.geometric,
+        floors.flat,
+        summed.behind,
+        summed.plateau,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_a_higher_floor_is_not_proved(family):
@@ -110,11 +118,26 @@ def test_no_step_goes_below_the_floor_of_time_drifts(rounds):
 
 def test_the_bracket_of_fedavg_falls_faster_than_the_floor_of_its_noise():
     """With ||w_0 - w*||^2 = sigma^2/(mu^2 T) and mu = L the quotient exceeds any C: here 249 at T = 1000."""
-    printed = fedavg_theorems.fedavg_rates().parts[2].printed.relation
+    noise = next(part for part in fedavg_theorems.fedavg_rates().parts if part.key == "noise")
+    printed = noise.printed.relation
     bracket = (
         (printed.right / rates.C).subs({floors.start2: 1 / T, sigma2: 1, L: 1, rate_theorems.mu: 1}).subs({T: 1000})
     )
     assert sp.Rational(1, 4000) > 249 * bracket
+
+
+def test_with_a_smooth_class_the_sum_over_rounds_is_missed_by_more_than_theorem_B5_has():
+    """T^2 (f - f*) of part sum of cfl.sc_rate for D = mu = 1 grows with L."""
+    ratios = [theorem_checks.behind(9, smooth)[0] * 81 for smooth in (1, 2, 3)]
+    assert ratios == sorted(ratios)
+    assert all(found >= Fraction(2 * smooth, 3) for found, smooth in zip(ratios, (1, 2, 3), strict=True))
+
+
+def test_orthogonal_drifts_leave_the_unit_ball_only_if_T_is_too_small():
+    least, floor = theorem_checks.plateau(10, 500)
+    assert least > floor
+    with pytest.raises(ArithmeticError, match="leaves the unit ball"):
+        theorem_checks.plateau(10, 101)
 
 
 def test_the_largest_step_still_leaves_clients_at_rest():

@@ -130,7 +130,9 @@ def lower_bounds(constant: Any = 1) -> Claim:
             "R = 0 too.",
             "Remark 4.6, on this f: no weights for the past do better than FedAvg with the step of the last part, "
             "which is on the floor for every T and every start: here reuse of the past gains nothing. For every "
-            "strongly convex f ours.cfl_decaying_fedavg comes within a factor of about 4 L/mu.",
+            "strongly convex f ours.cfl_decaying_fedavg comes within a factor of about 4 L/mu. With one step for all "
+            "rounds it does gain: ours.cfl_time_drift.",
+            "f is E f_{t,i}. For the sum over rounds, (2), see part sum of cfl.sc_rate and ours.cfl_sum_over_rounds.",
             "Part clients is attained by one round, and with h to infinity by part exact of ours.cfl_decaying_fedavg.",
             "The weights of Lemma B.4 have 1 - p_t >= D^2/(2 D^2 + R^2) from the second round on, where the third part "
             "may start.",

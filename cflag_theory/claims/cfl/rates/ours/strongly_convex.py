@@ -279,8 +279,10 @@ def strongly_convex(bias: Any = 1, noise: Any = 1, local: Any = 2) -> Claim:
             "E f(w_T) - f* <= (L/2) E||w_T - w*||^2. The mean of a run needs no eta beyond eta <= 2/(mu + L), and no "
             "condition ties eta to the drifts; beta > 0 may be as small as one likes.",
             "b_t may depend on w_t in any way: nothing is asked of the drifts at w_t. v = (sigma^2 + p_t^2 D^2)/N.",
-            "No term can be left out: beta/mu is exact (ours.cfl_lower_bounds, clients and loss), and eta v/mu is "
-            "within a factor 2 - eta mu of the stationary variance eta v/(mu (2 - eta mu)) of f = mu ||w||^2/2.",
+            "beta/mu is met by drifts of clients that stay, and by the loss (ours.cfl_lower_bounds, clients and loss). "
+            "By time drifts it is not: where the weights spread, their part falls with T, as ours.cfl_time_drift has "
+            "it for p_tau = 1/t. eta v/mu is within a factor 2 - eta mu of the stationary variance eta v/(mu (2 - eta "
+            "mu)) of f = mu ||w||^2/2.",
             "With the weights of Lemma B.4, 1 - p_t <= D^2/(R^2 + D^2) and sum_{tau<t} p_tau^2 <= D^4/(2 D^2 + R^2)^2 "
             "for every t: so beta = sqrt((G^2 + D^6/(2 D^2 + R^2)^2)/N) + R D^2/(R^2 + D^2) serves.",
             "The last part allows K local steps, with coarser constants.",

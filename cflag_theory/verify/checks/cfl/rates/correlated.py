@@ -85,7 +85,7 @@ def constant_points() -> Iterator[Point]:
 CHECKS = {
     "cfl.thm4_7": Check(
         variance_points,
-        expected="false false",
+        expected="false false false",
         plants=changed(
             "with what the drifts share", lambda s: replace(s, relation=least_value().relation), verdict="open"
         ),

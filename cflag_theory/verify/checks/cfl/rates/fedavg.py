@@ -11,12 +11,14 @@ import sympy as sp
 
 from cflag_theory.claims.cfl.rates import fedavg as claim
 from cflag_theory.claims.cfl.rates import floors
+from cflag_theory.claims.cfl.rates import summed as over_rounds
 from cflag_theory.claims.cfl.rates import theorems as shared
 from cflag_theory.claims.cfl.rates.weighted_means import C, drift2
-from cflag_theory.claims.cfl.symbols import A2, B2, G2, K, N, T, c_O, eta, sigma2
+from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, K, N, T, c_O, eta, sigma2
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
+from cflag_theory.verify.checks.cfl.rates.ours.online import least_excess
 from cflag_theory.verify.checks.cfl.rates.theorems import fixed_clients, gaps
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import LESS, built, without
@@ -90,6 +92,68 @@ def two_halves(noise: Fraction, start2: Fraction, rounds: int) -> Point:
     return Point(values, part="noise")
 
 
+def two_halves_summed(rounds: int) -> Point:
+    """The same run with D = 1 and sigma = 0, measured from the minimiser of the mean of all its losses, w_0 = 1."""
+    steps = [Fraction(1, 10)] * rounds + [Fraction(4, t + 40) for t in range(rounds)]
+    keep, shares, whole = Fraction(1), [_ZERO] * len(steps), Fraction(1, len(steps))
+    expected, summed = [], []
+    for number, step in enumerate(steps):
+        if number >= rounds:
+            expected.append((keep**2 + sum((b**2 for b in shares), _ZERO)) / 2)
+            summed.append((keep**2 + sum(((b - whole) ** 2 for b in shares), _ZERO)) / 2)
+        keep, shares = (1 - step) * keep, [(1 - step) * b + step * (tau == number) for tau, b in enumerate(shares)]
+    best = expected.index(min(expected))
+    values: dict[Any, Any] = {
+        L: 1,
+        shared.mu: 1,
+        N: 1,
+        K: 1,
+        sigma2: 0,
+        G2: 0,
+        D2: 1,
+        drift2: 1,
+        A2: 0,
+        B2: 0,
+        c_O: 1,
+        C: 1,
+        shared.eps: 2,
+        T: rounds,
+        claim.delay: 38,
+        claim.new2: 1,
+        claim.run: 2 * rounds,
+        floors.start2: 1,
+        claim.late_least: expected[best],
+        claim.best: expected[best],
+        over_rounds.gap: summed[best],
+    }
+    return Point(values, part="sum")
+
+
+def best_of_sum(rounds: int) -> Point:
+    """D = 1 on w^2/2 from w_0 = 0 with eta = 1/4, over all draws: epsilon = 2."""
+    world = DriftRounds(weights=current(rounds), eta_l=Fraction(1, 4), D=Fraction(1))
+    found = least_excess(world)
+    values: dict[Any, Any] = {
+        L: 1,
+        N: 1,
+        K: 1,
+        sigma2: 0,
+        G2: 0,
+        D2: 1,
+        drift2: 1,
+        A2: 0,
+        B2: 0,
+        c_O: 1,
+        C: 1,
+        eta: world.eta,
+        shared.eps: 2,
+        T: rounds,
+        floors.start2: found.start2,
+        over_rounds.gap: found.least,
+    }
+    return Point(values, part="generally_sum")
+
+
 def fresh(start2: Fraction, step: Fraction, drift: Fraction, rounds: int) -> list[Fraction]:
     """E||w_t - w*||^2 of FedAvg on w^2/2 with N = K = 1 and fresh drifts of second moment `drift`."""
     path = [start2]
@@ -118,6 +182,8 @@ def rate_points() -> Iterator[Point]:
         raise AssertionError("the closed form of fresh drifts disagrees with the enumeration")
     if not noisy_as_enumerated():
         raise AssertionError("the closed form of gradient noise disagrees with the enumeration")
+    yield two_halves_summed(40)
+    yield best_of_sum(4)
     yield from (two_halves(*sizes) for sizes in ((_ZERO, Fraction(4), 40), (Fraction(1), Fraction(1), 50)))
     for G, D, eps, root in (
         (Fraction(0), Fraction(3, 40), Fraction(1), 1),
@@ -162,13 +228,16 @@ CHECKS = {
     "cfl.fedavg_rates": Check(
         rate_points,
         further=_floors,
-        expected="false typo typo needs-hypothesis",
+        expected="false needs-hypothesis typo typo needs-hypothesis needs-hypothesis",
         undrawn={"noise": "runs over many rounds", "generally": "runs over many rounds"},
         plants=(
             *built("1/2", LESS, part="generally", on="repair", verdict="open"),
             *without("fresh", part="generally", on="repair", verdict="open"),
             *built({"noise": "1/5"}, part="noise", on="repair", verdict="open"),
             *without("T", part="noise", on="repair", verdict="open"),
+            *built({"between": LESS}, part="sum", on="repair", verdict="open"),
+            *built({"online": 1 / LESS}, part="generally_sum", on="repair", verdict="open"),
+            *without("meanings", "logarithm", part="sum", on="repair", verdict="open"),
         ),
     )
 }
