@@ -58,6 +58,7 @@ def plain(latex: str) -> str:
         words += [reader.next(), *_group(reader)]
     text = re.sub(r"\s+", " ", _joined(words)).strip()
     text = re.sub(r"(?<=[(<\[]) (?=\w)| (?=[)\]])", "", text)
+    text = re.sub(r"\(\(([^()]*)\)\)", r"(\1)", text)
     # A norm or an inner product needs no other brackets, unless it is what a function is taken of.
     return re.sub(r"(?<![\w}~'])\((\|\|(?:(?!\|\|).)*\|\|(?:\^2)?|<[^<>|]*>)\)", r"\1", text)
 
