@@ -61,6 +61,7 @@ CHECKS = {
     "cflag.eq166": Check(
         points,
         expected="typo holds typo",
+        undrawn=dict.fromkeys(("run", "runs", "omega"), "a choice among all memories"),
         plants=(
             *scaled("4/5", "run", on="repair"),
             *shifted("-100", part="runs"),

@@ -80,7 +80,11 @@ CHECKS = {
     "cflag.eq63": Check(
         points,
         expected="holds holds typo holds",
-        undrawn={"61": "runs over many rounds", "62": "runs over many rounds", "63": "runs over many rounds"},
+        undrawn={
+            "60": "means over all memories",
+            "61": "runs over many rounds",
+            "63": "runs over many rounds",
+        },
         plants=(
             *scaled("999/1000", "60"),
             *built("999/1000", part="61"),

@@ -46,6 +46,7 @@ CHECKS = {
     "cflag.assumption2_similar": Check(
         points,
         expected="holds needs-hypothesis",
+        undrawn={"average": "a mean over clients of given biases"},
         plants=(
             *without("Assumption 2", part="client", verdict="open"),
             *shifted("-1/1000", part="client"),
