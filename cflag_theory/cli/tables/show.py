@@ -16,7 +16,7 @@ from cflag_theory.claims.glossary import explained
 from cflag_theory.claims.printed import Printed, of_part
 from cflag_theory.cli.tables.claims import COLOURS, label
 from cflag_theory.cli.tables.page import Page
-from cflag_theory.verify.verdict import ANSWERS, REFUTES, SUPPORTS, Evidence, PartVerdict, Verdict
+from cflag_theory.verify.verdict import ANSWERS, REFUTES, Evidence, PartVerdict, Verdict
 
 #: Lines of a proof that are printed; the report has all.
 OUTLINE = 12
@@ -79,38 +79,27 @@ def counterexample(item: Evidence) -> list[str]:
 def checked(verdict: Verdict, key: str) -> list[str]:
     """By statement of a part: which engines, Coq and trusted rules stand behind it, and what was searched."""
     lines = []
-    for item in verdict.evidence:
-        if item.part == key and not (item.on == "printed" and item.finding == REFUTES):
-            lines.append(f"{_ROLES.get(item.on, item.on)}, {item.kind}: {item.summary}")
-        elif item.part == key:
-            lines.append(f"printed, {item.kind}: refutes, as above")
-        else:
-            continue
+    own = [item for item in verdict.evidence if item.part == key]
+    for item in own:
+        shown = item.on == "printed" and item.finding == REFUTES
+        on = "sharper" if item.on == "sharp" else item.on
+        lines.append(f"{on}, {item.kind}: {'refutes, as above' if shown else item.summary}")
         rules = item.data.get("rules")
         lines += [f"  rules that are trusted: {', '.join(rules)}"] if rules else []
         lines += [f"  Coq: {words}" for words in _coq(item)]
+    if own and not any({"coq", "whole", "theorems"} & item.data.keys() for item in own):
+        lines.append("Coq: not asked (--prover coq asks it)")
     return lines
 
 
-_ROLES = {"printed": "printed", "repair": "repair", "sharp": "sharper"}
-
-
 def _coq(item: Evidence) -> Iterable[str]:
-    if item.kind not in ("proof", "counterexample") or item.finding not in (SUPPORTS, REFUTES):
-        return
-    if "coq" not in item.data and "whole" not in item.data and "theorems" not in item.data:
-        yield "not asked (--prover coq asks it)"
-        return
     if "coq" in item.data:
         lemmas = item.data["coq"]["lemmas"]
         yield f"scalar steps, {sum(one['accepted'] for one in lemmas)} of {len(lemmas)} accepted"
     if "whole" in item.data:
         whole = item.data["whole"]
-        yield (
-            "whole statement, accepted"
-            if whole["accepted"]
-            else f"whole statement, not ({whole.get('why', 'refused')})"
-        )
+        why = whole.get("why", "refused")
+        yield "the whole statement, accepted" if whole["accepted"] else f"the whole statement, not accepted: {why}"
 
 
 def theorems(verdict: Verdict, key: str | None = None) -> list[dict[str, Any]]:
