@@ -21,7 +21,7 @@ from cflag_theory.claims.engine.transcript import Inference, asked, settings, tr
 from cflag_theory.claims.ledger import PREAMBLE
 from cflag_theory.claims.printed import of_part
 from cflag_theory.cli.tables.claims import counts
-from cflag_theory.cli.tables.show import checked, counterexample, letters, quotation
+from cflag_theory.cli.tables.show import checked, counterexample, failure, letters, quotation
 from cflag_theory.errors import OutputError
 from cflag_theory.files import check_writable, whole_set
 from cflag_theory.studies.rates.statistics import FIT_RULE
@@ -193,6 +193,7 @@ def _page(
     environment.filters["printed"] = lambda part, id: of_part(id, part.key)
     environment.filters["quotation"] = quotation
     environment.filters["counterexample"] = counterexample
+    environment.filters["failure"] = failure
     environment.filters["checked"] = checked
     environment.filters["letters"] = letters
     papers = list(dict.fromkeys(v.claim.paper for v in verdicts))

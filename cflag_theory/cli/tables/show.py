@@ -16,7 +16,7 @@ from cflag_theory.claims.glossary import explained
 from cflag_theory.claims.printed import Printed, of_part
 from cflag_theory.cli.tables.claims import COLOURS, label
 from cflag_theory.cli.tables.page import Page
-from cflag_theory.verify.verdict import ANSWERS, REFUTES, Evidence, PartVerdict, Verdict
+from cflag_theory.verify.verdict import ANSWERS, REFUTES, REFUTING, Evidence, PartVerdict, Verdict
 
 #: Lines of a proof that are printed; the report has all.
 OUTLINE = 12
@@ -49,7 +49,7 @@ def _part(console: Page, verdict: Verdict, part: Part, found: PartVerdict) -> No
     _stated(console, decided, part.printed)
     for item in verdict.evidence:
         if (item.part, item.on, item.finding) == (part.key, "printed", REFUTES):
-            _section(console, f"why it fails ({item.kind})", counterexample(item))
+            _section(console, failure(item), counterexample(item))
     if part.repair:
         console.print()
         console.say(f"repair ({part.repair.kind}): {part.repair.words}", style="bold")
@@ -70,6 +70,11 @@ def quotation(one: Printed) -> list[str]:
     return [f'{one.place}{version}: "{text}"', *([f"  {one.remark}"] if one.remark else [])]
 
 
+def failure(item: Evidence) -> str:
+    """What a contradiction to a printed statement is: only exact ones refute."""
+    return f"why it fails ({item.kind})" if item.kind in REFUTING else f"seen along runs ({item.kind})"
+
+
 def counterexample(item: Evidence) -> list[str]:
     """An instance whole: what it is, the values that the statement needs, both sides."""
     lines = [*item.data.get("instance", ()), *item.data.get("shown", ())]
@@ -83,7 +88,7 @@ def checked(verdict: Verdict, key: str) -> list[str]:
     for item in own:
         shown = item.on == "printed" and item.finding == REFUTES
         on = "sharper" if item.on == "sharp" else item.on
-        lines.append(f"{on}, {item.kind}: {'refutes, as above' if shown else item.summary}")
+        lines.append(f"{on}, {item.kind}: {'as above' if shown else item.summary}")
         rules = item.data.get("rules")
         lines += [f"  rules that are trusted: {', '.join(rules)}"] if rules else []
         lines += [f"  Coq: {words}" for words in _coq(item)]
