@@ -46,7 +46,7 @@ Proof.
   rewrite (dot_comm d b F), (dot_comm d S F), (dot_comm d S b). field.
 Qed.
 
-(** (36)-(56).  Ledger: cflag.eq56, part 2; part 1 is [smooth_round]. *)
+(** (36)-(56).  Ledger: cflag.eq56, part 2 repaired; part 1 is [smooth_round]. *)
 Theorem eq56 : forall m, 0 <= L -> norm d b ^ 2 <= m * norm d (grad_f x) ^ 2 ->
   f next - f x <= - alpha * (1 - L / 2 * alpha * (1 + m)) * norm d (grad_f x) ^ 2 + overfitting + forgetting (L / 2).
 Proof.

@@ -250,7 +250,7 @@ Definition last_overfitting (h : list nat) : R :=
     grad_f
   end.
 
-(** E B(t) = 0.  Ledger: cflag.overfitting_mean, repaired: the memory is drawn anew every round. *)
+(** E B(t) = 0.  Ledger: cflag.overfitting_mean, part anew: the memory is drawn anew every round. *)
 Theorem overfitting_mean : unbiased -> forall t, average (Datatypes.S t) last_overfitting = 0.
 Proof.
   intros Unbiased t. rewrite average_tower. rewrite <- (average_zero t). apply average_ext. intro past.
@@ -262,8 +262,8 @@ Proof.
     fold d. rewrite (dot_comm d (b w x) S). ring.
 Qed.
 
-(** Theorem 2. Ledger: cflag.thm2, both parts, repaired: a memory drawn anew every round, and m the constant of (27).
-    *)
+(** Theorem 2. Ledger: cflag.thm2, parts anew and 2 repaired: a memory drawn anew every round, and m the constant of
+    (27). *)
 Theorem theorem2 :
   0 < L -> 0 <= m -> alpha = 1 / (L * (1 + m)) -> (0 < T)%nat ->
   sum (clients P) (weight P) = 1 -> smooth d L f grad_f -> unbiased ->

@@ -267,7 +267,7 @@ def _forgetting_of_a_round() -> Any:
 def _theorem2(Gamma: Any, *, repaired: bool = False) -> Any:
     """Theorem 2 with a bound on the sum of Gamma beside F."""
     sums = dict.fromkeys((S2_sum, grad_dot_S_sum, bias_dot_S_sum, f_mean(T)), 0)
-    return right_of("cflag.thm2", "1", repaired=repaired).subs(sums | {f_mean(0): F + Gamma})
+    return right_of("cflag.thm2", "2" if repaired else "1", repaired=repaired).subs(sums | {f_mean(0): F + Gamma})
 
 
 def _with_constant(id: str, inner: sp.Symbol) -> Any:

@@ -199,6 +199,7 @@ def line14() -> Claim:
         (_consistent(), _bounded()),
         (
             "With equal rates beta_{t,i} the extra term vanishes, and the step is (24).",
+            "The paper says nothing of the step's length, which part bounded asks for.",
             f"{_SETS} Both sets make the same step.",
             "The simulation has both: the rows c_flag_adaptive and c_flag_adaptive_printed.",
         ),
@@ -246,6 +247,7 @@ def _bounded() -> Part:
             "For given alpha, beta and E the step ||x_{t+1} - x_t|| of lines 4-14 is bounded in terms of a bound on "
             "the round's gradients.",
             None,
+            (MEMORY,),
         ),
         Repair(
             "typo",
@@ -254,6 +256,7 @@ def _bounded() -> Part:
         ),
         refutation=refutation,
         unseen=FOR_NO_CONSTANT,
+        kind="question",
     )
 
 

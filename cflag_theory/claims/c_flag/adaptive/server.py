@@ -34,8 +34,8 @@ def forgetting(step: sp.Expr, memory_step: sp.Expr, norm2: sp.Expr = sum2, produ
 def eq14() -> Claim:
     """(14) has no solution with positive step sizes."""
     printed = Statement(
-        "The problem (14) has a solution: in every round some alpha_t < 2/(L(1 + m)) and beta_t, both positive, "
-        "minimise E Gamma(t), with Gamma(t) of (15) for the round's gradients.",
+        "Whether the problem (14) has a solution: in every round some alpha_t < 2/(L(1 + m)) and beta_t, both "
+        "positive, minimise E_M[Gamma(t)], with Gamma(t) of (15) for the round's gradients.",
         None,
         (STEP_SIZE,),
     )
@@ -58,8 +58,18 @@ def eq14() -> Claim:
         "cflag.eq14",
         "(14)",
         "The step-size problem",
-        (Part("1", printed, refutation=refutation, unseen="the statement is that a least value is attained"),),
         (
+            Part(
+                "1",
+                printed,
+                refutation=refutation,
+                unseen="the statement is that a least value is attained",
+                kind="question",
+            ),
+        ),
+        (
+            "The paper states the problem and claims no solution. Without one, rates that solve it are not defined; "
+            "(16) and Table 1 solve others.",
             "Under transference, Lambda > 0, the infimum is -Lambda^2 / (2 L ||S||^2), approached as alpha -> 0: what "
             "(14) asks for is to leave the memory alone.",
             "Under interference, Lambda < 0, with S not zero, either 1 - L alpha > 0 on the feasible set (m >= 1), and "

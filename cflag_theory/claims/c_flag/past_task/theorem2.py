@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from cflag_theory.claims.c_flag.past_task.runs import (
@@ -22,7 +23,7 @@ from cflag_theory.claims.c_flag.past_task.runs import (
     telescoped,
     throughout,
 )
-from cflag_theory.claims.c_flag.problem.overfitting import mean_B
+from cflag_theory.claims.c_flag.problem.overfitting import NEW_MEMORIES, ONE_MEMORY, mean_B
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import L, alpha, beta, bias, delayed_sum, grad_f, m
 from cflag_theory.claims.engine.operators import sum_over
@@ -43,12 +44,12 @@ FORGETTING = L * beta**2 / 2 * S2_sum - beta * (1 - L * alpha) * (grad_dot_S_sum
 REDRAWN = Fact(
     "redrawn",
     equal(OVERFITTING, 0),
-    "The memory of every round is a fresh uniform draw, independent of the past: then x_t and S do not depend on it, E "
-    "B(t) = 0 for every t.",
+    "The memory of every round is a fresh uniform draw, independent of the past: x_t and S do not depend on it, and "
+    "E_M[B(t)] = 0 for every t.",
     sources=(
         Source(
             "cflag.overfitting_mean",
-            on="repair",
+            "anew",
             at=((mean_B, in_the_mean((L * alpha**2 - alpha) * dot(grad_f, bias) + beta * dot(bias, delayed_sum), s)),),
             over=(sum_over(s, T),),
             besides=("redrawn",),
@@ -58,7 +59,7 @@ REDRAWN = Fact(
 
 
 def bound(constant: Any = 2) -> Relation:
-    """Theorem 2, with F = E[f(x_0) - f(x_T)]."""
+    """Theorem 2, with F = E_M[f(x_0) - f(x_T)]."""
     return at_most(least, constant * L * (1 + m) / T * (f_mean(0) - f_mean(T) + FORGETTING))
 
 
@@ -77,50 +78,46 @@ def _proof() -> Proof:
 
 
 def thm2(constant: Any = 2) -> Claim:
-    """Theorem 2 for a memory that is drawn once, as Sec. 2 says it is."""
+    """Theorem 2 for a memory that is drawn once, as Sec. 2 has it, and for memories that are drawn anew."""
     words = (
-        "min_t E ||grad f(x_t)||^2 <= (2 L (1 + m) / T) (F + sum_t E Gamma(t)) at alpha = 1/(L (1 + m)), with F = "
-        "E[f(x_0) - f(x_T)], the expectation over the memory, which is drawn once before the run, and S from k = 0."
+        "min_t E_M[||grad f(x_t)||^2] <= (2 L (1 + m) / T) (F + sum_t E_M[Gamma(t)]) at alpha = 1/(L (1 + m)), with F "
+        "= E_M[f(x_0) - f(x_T)] and S from k = 0"
     )
-    mended = Statement(
-        "The same for a memory that is drawn anew every round.",
-        bound(constant),
-        (CONSTANT_STEP, BIAS, REDRAWN),
-        _proof(),
-    )
-    once = Part(
-        "1",
-        Statement(words + " Here m is the constant of (27).", bound(constant), (CONSTANT_STEP, BIAS)),
-        Repair(
-            "needs-hypothesis",
-            "the memory must be drawn anew every round, independently: drawn once, x_t depends on it from t = 1 on, "
-            "and E B(t) is not zero",
-            mended,
-        ),
-    )
-    alone = Part(
-        "2",
-        Statement(
-            words + " Under Assumptions 1 and 2 alone, for any m >= 0; here even for a memory drawn anew every round.",
-            bound(constant),
-            (CONSTANT_STEP, REDRAWN),
-        ),
-        Repair(
-            "needs-hypothesis",
-            "m must satisfy (27): the clients' gradients can cancel in grad f where their biases do not",
-            mended,
-        ),
+    of_27 = f"{words}. Here m is the constant of (27)."
+    anew = Statement(of_27, bound(constant), (CONSTANT_STEP, BIAS, REDRAWN), _proof())
+    alone = Repair(
+        "needs-hypothesis",
+        "m must satisfy (27): the clients' gradients can cancel in grad f where their biases do not",
+        replace(anew, words="The same with the m of (27)."),
     )
     return Claim(
         "cflag.thm2",
         "Theorem 2",
         "Bound on E ||grad f||^2 by the forgetting term",
-        (once, alone),
         (
+            Part("1", Statement(of_27, bound(constant), (CONSTANT_STEP, BIAS)), reading=ONE_MEMORY),
+            Part("anew", anew, reading=NEW_MEMORIES),
+            Part(
+                "2",
+                Statement(
+                    f"{words}, under Assumptions 1 and 2 alone, for any m >= 0.",
+                    bound(constant),
+                    (CONSTANT_STEP, REDRAWN),
+                ),
+                alone,
+                reading=NEW_MEMORIES,
+            ),
+        ),
+        (
+            "Sec. 2 keeps one memory for all rounds, and Algorithm 1 has no other. The notation E_[M_0:M_t] of Sec. 4 "
+            "speaks for a memory M_t of every round, though a client that keeps only M cannot draw it: the past data "
+            "are gone.",
+            "For one memory the nearest true statement is (63), which keeps E_M[B(t)]: cflag.eq63, with (27) and the "
+            "mean of f(x_t) - f(x_{t+1}). A rate for one memory and m < 1 is ours.drawn_once, one for memories drawn "
+            "anew ours.redrawn.",
             "F is printed as f(x_0) - f(x_T), a random number against a deterministic left side; it is read as its "
-            "mean.",
-            "With (27) the bound holds for T = 1 with a memory drawn once too: x_0 and the S of round 0 do not depend "
-            "on it.",
+            "mean. Without the mean (62) fails: cflag.eq63.",
+            "With (27) the bound holds for T = 1 with one memory too: x_0 and the S of round 0 do not depend on it.",
             "The instance of part 2 fails for every m: with beta = alpha/4 the right side is -1/(8 (1 + m)).",
             "With the sums from k = 1 that (10) and (35) print the bound fails already without memory bias: see Lemma "
             "1.",

@@ -1,4 +1,4 @@
-"""Assumptions 2 and 3, read as the statements that they restrict nothing; what they need, and what breaks them."""
+"""Assumptions 2 and 3: when they can be met, and what breaks them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FAMILY_ALPHA = sp.Rational(1, 2)
 
 
 def assumption2() -> Claim:
-    """Assumption 2 read as: every finite sum and every memory has its m_i."""
+    """Assumption 2: whether every finite sum and every memory has its m_i, and what gives one."""
     goal = at_most(bias_i**2, m_i * grad_f_i**2)
     rest = Fact("same minimiser", equal(bias_at_rest, 0), "The memory's gradient vanishes at the minimiser s of f_i.")
     contraction = Fact(
@@ -80,10 +80,9 @@ def assumption2() -> Claim:
         "cflag.assumption2",
         "Assumption 2",
         "Which finite sums and memories have a bounded bias",
-        (Part("1", printed, repair),),
+        (Part("1", printed, repair, kind="assumption"),),
         (
-            "The row asks a question; it is read as the statement that the assumption restricts neither f_i nor the "
-            "memory.",
+            "For the proofs it is not enough: they use (27), which needs (28) besides (cflag.lemma9).",
             "At a stationary point of f_i the right side is zero whatever m_i is. Least squares without an "
             "interpolating solution has memories that satisfy the assumption only by accident, when they share the "
             "minimiser of f_i.",
@@ -96,7 +95,7 @@ def assumption2() -> Claim:
 
 
 def assumption3(step: Any = FAMILY_ALPHA) -> Claim:
-    """Assumption 3 read as: every pair f, g has its r_i along a run, and one for all T."""
+    """Assumption 3: whether every pair f, g has its r_i along a run, and one for all T."""
     goal = at_most(memory_i, r_i * grad_g)
     hypotheses = (
         Fact("nested", equal(memory_at_rest, 0), "Stationary points of g are stationary for each client's memory."),
@@ -145,6 +144,7 @@ def assumption3(step: Any = FAMILY_ALPHA) -> Claim:
                     goal,
                 ),
                 repair,
+                kind="assumption",
             ),
             Part(
                 "2",
@@ -153,10 +153,12 @@ def assumption3(step: Any = FAMILY_ALPHA) -> Claim:
                 ),
                 repair,
                 refutation=family,
+                kind="assumption",
             ),
         ),
         (
-            "The row asks a question; it is read as the statement that the assumption restricts neither f nor g.",
+            "The proofs use it through (30) alone (cflag.lemma10), and their bounds are uniform in T only if r is, "
+            "which is part 2. Theorem 5 does not need it: see its repair.",
             "Held at all x, the assumption makes every stationary point of g one of each client's memory: finishing "
             "the new task then costs nothing on the old, and there is no forgetting to bound.",
             "Along a finite run that meets no stationary point of g some r_i exists; the bounds that use it depend on "

@@ -238,6 +238,7 @@ def iag_cost() -> Claim:
                     (full, single, whole),
                 ),
             ),
+            kind="question",
         ),
     )
     return Claim(
@@ -246,9 +247,8 @@ def iag_cost() -> Claim:
         "Component gradients evaluated by IAG",
         parts,
         (
-            "The row asks for a count; it is read as the count that the two sentences after (5) give, and as 'the "
-            "gradient "
-            "computation cost decreases', for all n and E.",
+            "Part 1 is the count that the two sentences after (5) give. The paper says that the cost decreases, and "
+            "not for which n and E: that is part 2.",
             "The cost relative to full local gradients is 1/E + 1/n - 1/(nE), never below 1/E: at E = 2 more than "
             "half of the cost remains. The word 'drastically' needs large n and E.",
             "Counted once, the full gradient of line 2 of Algorithm 1 is the one at k = 0; evaluated again it costs n "

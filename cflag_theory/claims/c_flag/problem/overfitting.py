@@ -8,7 +8,7 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.problem.memory import mean_bias
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import A_LIMIT, Claim, Fact, Part, Repair, Source, Statement, shown
+from cflag_theory.claims.engine.claim import A_LIMIT, Claim, Fact, Part, Source, Statement, shown
 from cflag_theory.claims.engine.notation import (
     L,
     alpha,
@@ -42,38 +42,37 @@ mean_B = symbol(
 )
 low = sequence("x_low", r"x_{@}^{1/2}", real=True)
 high = sequence("x_high", r"x_{@}^{3/2}", real=True)
+total_B = symbol("total_B", r"\sum_t\mathbb{E}[B(t)]", real=True)
 mean_B_at = sequence("mean_B_at", r"\mathbb{E}[B(@)]", real=True)
+
+#: The two readings of the expectation over M_0, ..., M_t.
+ONE_MEMORY = "one memory, drawn once before the run, as Sec. 2 has it"
+NEW_MEMORIES = "a memory drawn anew every round, as the notation E_[M_0:M_t] has it"
 
 #: The family of part 2: L, alpha = 1 / (L (1 + m)) with m = 1/4, beta, and E[B(t)] from t = 1 on.
 FAMILY_L, FAMILY_ALPHA, FAMILY_BETA = sp.Rational(8, 5), sp.Rational(1, 2), sp.Rational(1, 4)
 FAMILY_VALUE = sp.Rational(11, 320)
 
 
-def _redrawn() -> Repair:
-    goal = equal(mean_B, 0)
+def _anew() -> Statement:
     redrawn = Fact(
         "redrawn",
         equal(conditional_bias, 0),
-        "The memory is drawn anew, uniformly and independently, every round: E[b(x_t) | x_t, S] = 0.",
+        "The memory is drawn anew, uniformly and independently, every round: E_M[b(x_t) | x_t, S] = 0.",
         (draw,),
         (Source("cflag.lemma8", at=((mean_bias, conditional_bias),), besides=("uniform",)),),
     )
-    return Repair(
-        "needs-hypothesis",
-        "the memory must be re-drawn uniformly and independently every round; then the draw of round t is independent "
-        "of x_t and of S",
-        shown(
-            "E[B(t)] = 0 for every t when the memory is re-drawn every round.",
-            goal,
-            rules.null("<grad f, E b>", _expected, grad_f, given="redrawn"),
-            rules.null("<E b, S>", _expected, delayed_sum, given="redrawn"),
-            rules.at("first, any draw", draw, omega, given="<grad f, E b>"),
-            rules.at("second, any draw", draw, omega, given="<E b, S>"),
-            rules.mean("first term", draws, given="first, any draw"),
-            rules.mean("second term", draws, given="second, any draw"),
-            given=("first term", "second term"),
-            under=(redrawn,),
-        ),
+    return shown(
+        "E_M[B(t)] = 0 for every t.",
+        equal(mean_B, 0),
+        rules.null("<grad f, E b>", _expected, grad_f, given="redrawn"),
+        rules.null("<E b, S>", _expected, delayed_sum, given="redrawn"),
+        rules.at("first, any draw", draw, omega, given="<grad f, E b>"),
+        rules.at("second, any draw", draw, omega, given="<E b, S>"),
+        rules.mean("first term", draws, given="first, any draw"),
+        rules.mean("second term", draws, given="second, any draw"),
+        given=("first term", "second term"),
+        under=(redrawn,),
     )
 
 
@@ -112,31 +111,36 @@ def _family(value: sp.Expr) -> Statement:
 
 
 def overfitting_mean(value: Any = FAMILY_VALUE) -> Claim:
-    """E[B(t)] for a memory drawn once; `value` is the closed form that contradicts part 2."""
-    repair = _redrawn()
+    """E_M[B(t)] for one memory and for memories drawn anew; `value` is the closed form that contradicts part 2."""
     return Claim(
         "cflag.overfitting_mean",
         "text after Theorem 2, step (a) of (64)",
         "The expected overfitting term",
         (
+            Part("1", Statement("E_M[B(t)] = 0 for every t.", equal(mean_B, 0)), reading=ONE_MEMORY),
             Part(
-                "1", Statement("E[B(t)] = 0 for every t, memory drawn once before the run.", equal(mean_B, 0)), repair
+                "sum",
+                Statement("Step (a), (63) = (64): sum_{t<T} E_M[B(t)] = 0.", equal(total_B, 0)),
+                reading=ONE_MEMORY,
             ),
             Part(
                 "2",
-                Statement("E[B(t)] tends to zero as t grows, memory drawn once before the run.", None),
-                repair,
+                Statement("E_M[B(t)] tends to zero as t grows.", None),
                 refutation=_family(sp.sympify(value)),
                 unseen=A_LIMIT,
+                reading=ONE_MEMORY,
             ),
+            Part("anew", _anew(), reading=NEW_MEMORIES),
         ),
         (
-            "At t = 0 it is true: x_0 and the component order do not depend on the memory, so Lemma 8 applies. From "
-            "t = 1 on x_t remembers the draw: f falls faster where the memory is steeper.",
+            "Sec. 2 draws the memory once; the notation E_[M_0:M_t] of Sec. 4 speaks for one of every round. A client "
+            "that keeps only M cannot draw again from past data, so that the reading anew is another algorithm.",
+            "At t = 0 it is true of one memory too: x_0 and the component order do not depend on it, so Lemma 8 "
+            "applies. From t = 1 on x_t remembers the draw: f falls faster where the memory is steeper.",
             "Sums from k = 0 or, as (34) prints, from k = 1: the counterexamples hold with the second term in either "
-            "form, and with L as small as f allows (L = 1, alpha = 4/5, E[B(1)] = 419/5000).",
-            "E[B(t)] is positive in the family, so that dropping it from (63) is not on the safe side. A bound without "
-            "expectation and for a memory drawn once is ours.drawn_once.",
+            "form, and with L as small as f allows (L = 1, alpha = 4/5, E_M[B(1)] = 419/5000).",
+            "E_M[B(t)] is positive in the family, so that dropping it from (63) is not on the safe side: the true line "
+            "is (63), cflag.eq63. A bound without expectation and for one memory is ours.drawn_once.",
         ),
     )
 

@@ -56,6 +56,7 @@ memory_mean = symbol(
 grad_g = symbol("grad_g", r"\nabla g(x_t)", dot(grad_current, e), real=True)
 grad_g_i = symbol("grad_g_i", r"\nabla g_i(x_t)", dot(grad_client(x_t), e), real=True)
 grad_g_mean = symbol("sum_p_grad_g", r"\sum_i p_i\nabla g_i(x_t)", dot(clients(grad_client(x_t, i)), e), real=True)
+memory_at_clients = symbol("memory_at_clients", r"\sum_i p_i\nabla f^\dagger(x_{t,E}^i)", real=True)
 total_weight = symbol("sum_p", r"\sum_i p_i", clients(sp.S.One), real=True)
 x_local = sequence("x_local", r"x_{t,@}^i", lambda k: dot(local(client, k), e), real=True)
 delayed = sequence("delayed", r"\nabla g_i'(x_{t,@}^i)", lambda k: dot(table_mean(k), e), real=True)
@@ -156,7 +157,7 @@ def eq22() -> Claim:
 
 
 def eq25() -> Claim:
-    """(23) gives (24), and (24) is (25)."""
+    """(23) gives (24) with x_t for x_t^i, and (24) is (25)."""
     averaged = Fact(
         "(23)",
         equal(x_next, x_mean - alpha * grad_f_memory),
@@ -170,6 +171,17 @@ def eq25() -> Claim:
         update,
         (averaged, MEAN_DRIFT),
         proof,
+    )
+    at_clients = Fact(
+        "(23)",
+        equal(x_next, x_mean - alpha * memory_at_clients),
+        "The server averages x_{t,E}^i - alpha grad_f_memory(x_{t,E}^i) with weights p_i.",
+    )
+    client_iterate = Statement(
+        "x_{t+1} = sum_i p_i (x_{t,E}^i - alpha grad_f_memory(x_{t,E}^i)) is x_t - alpha grad_f_memory(x_t) - beta S, "
+        "that is (23) = (24).",
+        update,
+        (at_clients, MEAN_DRIFT),
     )
     definition = Fact(
         "(6)", equal(memory_mean, grad_f_memory), "grad_f_memory = sum_i p_i grad f_i_memory, the average of (6)."
@@ -187,11 +199,19 @@ def eq25() -> Claim:
         "cflag.eq25",
         "(23)-(25)",
         "Server update of the supplement",
-        (Part("1", first), Part("2", second)),
         (
-            "(23) evaluates the memory gradient at x_t^i, a symbol that the paper never defines. It is read as x_t, "
-            "where "
-            "line 2 of Algorithm 1 evaluates it; at the clients' last iterates x_{t,E}^i the equality fails.",
+            Part("1", first, reading="x_t^i is the client's model when the round begins, x_{t,0}^i = x_t"),
+            Part("2", second),
+            Part(
+                "client",
+                client_iterate,
+                Repair("typo", "x_t in place of x_t^i", first),
+                reading="x_t^i is the client's model when it sends, x_{t,E}^i",
+            ),
+        ),
+        (
+            "(23) evaluates the memory gradient at x_t^i, a symbol that the paper never defines. Line 2 of Algorithm 1 "
+            "evaluates it at x_t.",
         ),
     )
 

@@ -5,6 +5,7 @@ A round of (67)-(68) moves by -beta ((1 + E) grad h~(x_t) + e_t); the proof boun
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -127,9 +128,8 @@ def eq69(square: Any = 10, fourth: Any = 80) -> Claim:
         "1",
         Statement(words, relation(square, fourth, h(t) ** 2), hypotheses),
         Repair(
-            "typo",
-            "write ||grad h~(x_t)||^2 for ||h~(x_t)||^2, here and in (70)-(73), and assume that every component kept "
-            "in memory is L-smooth",
+            "needs-hypothesis",
+            "||grad h~(x_t)||^2 in place of ||h~(x_t)||^2, and every component that is kept in memory is L-smooth",
             repaired,
         ),
         Sharp("the coefficient of beta^2 L E^2; no beta^4 is needed", sp.sympify(square), sp.Integer(2), sharpened),
@@ -147,70 +147,103 @@ def eq69(square: Any = 10, fourth: Any = 80) -> Claim:
             "The constant 2 is attained at E = 1 by h~ = (L/2) ||x||^2. For every E and beta L (1 + E) <= 1 the "
             "decrease is at least (1 - q^2) / (2 L) ||grad h~(x_t)||^2 with q = (1 + beta L)^E - beta L - 2 beta L E: "
             "ours.union_descent.",
-            "(70) drops -beta ||grad h~(x_t)||^2 with a strict sign, which fails where grad h~(x_t) = 0.",
         ),
     )
 
 
+def _squared(
+    key: str,
+    words: str,
+    relation: Callable[[sp.Expr], Relation],
+    under: Fact,
+    line: tuple[str, Relation],
+    source: Source,
+) -> Part:
+    """A bound that prints ||h~(x_t)||^2; with the gradient it follows from the mended line before it."""
+    slip, meant = "||h~(x_t)||^2", "||grad h~(x_t)||^2"
+    granted = "; granted that the components kept in memory are L-smooth."
+    before = Fact(*line, f"{line[0]} with {meant}.", sources=(source,))
+    goal, given = relation(grad_h(t) ** 2), (line[0], under.name)
+    mended = shown(words.replace(slip, meant) + ".", goal, given=given, under=(under, before))
+    printed = Statement(words + granted, relation(h(t) ** 2), (under, LOCAL_STEPS, WITHIN, KEPT))
+    return Part(key, printed, Repair("typo", f"{meant} in place of {slip}", mended))
+
+
 def eq71(lead: Any = 15, inverse_limit: Any = 4) -> Claim:
-    """The numerical inequality between (70) and (71)."""
+    """(69) < (70) <= (71), and (71) as a bound on the decrease."""
     u = beta * L * E
     fact = Fact("range", at_most(u, 1 / sp.sympify(inverse_limit)), f"beta <= 1/({inverse_limit} L E).")
-    goal = at_most(10 * u + 80 * u**3, lead * u)
-    printed = shown(
-        f"10 u + 80 u^3 <= {lead} u with u = beta L E, for beta <= 1/({inverse_limit} L E).",
-        goal,
+    step = shown(
+        f"Step (a), (70) <= (71): 10 u + 80 u^3 <= {lead} u, u = beta L E, for beta <= 1/({inverse_limit} L E).",
+        at_most(10 * u + 80 * u**3, lead * u),
         given=("range",),
         under=(fact,),
+    )
+    of_70 = -beta * E + 10 * beta**2 * L * E**2 + 80 * beta**4 * L**3 * E**4
+    with_beta, without = (of_70 - beta) * h(t) ** 2, of_70 * h(t) ** 2
+    strict = Part(
+        "strict",
+        Statement("(69) < (70): -beta ||h~(x_t)||^2 is dropped from the bound.", below(with_beta, without)),
+        Repair("typo", "<= in place of <", shown("The same with <=.", at_most(with_beta, without))),
+    )
+    decrease = _squared(
+        "decrease",
+        f"h~(x_{{t+1}}) - h~(x_t) <= -beta E (1 - {lead} beta L E) ||h~(x_t)||^2 along (67)-(68), for "
+        f"beta <= 1/({inverse_limit} L E)",
+        lambda size2: at_most(h(t + 1) - h(t), -beta * E * (1 - lead * u) * size2),
+        fact,
+        ("(69)", at_most(h(t + 1) - h(t), (of_70 - beta) * grad_h(t) ** 2)),
+        Source("cflag.eq69", on="repair", besides=("range", "E", "k", "kept")),
     )
     return Claim(
         "cflag.eq71",
         "(70)-(71)",
-        "10 u + 80 u^3 <= 15 u",
-        (Part("1", printed),),
+        "The descent of the union's loss with one constant",
+        (Part("1", step), strict, decrease),
         (
-            "Equality at u = 1/4, so neither the constant 15 nor the range can be moved; the difference is "
-            "5 u (1 - 4 u)(1 + 4 u).",
-            "At the step size of Lemma 3, u = 1/30, the left side is 10.09 u.",
+            "Step (a) is true whatever is squared, since the square is not negative. Equality at u = 1/4, so neither "
+            "the constant 15 nor the range can be moved; the difference is 5 u (1 - 4 u)(1 + 4 u).",
+            "(69) < (70) fails where h~(x_t) = 0, and with the gradient where grad h~(x_t) = 0.",
+            "At the step size of Lemma 3, u = 1/30, the left side of step (a) is 10.09 u.",
         ),
     )
 
 
 def eq73(constant: Any = 60) -> Claim:
-    """The constant of (72) at the step size of Lemma 3."""
+    """(73): the constant of (72) at the step size of Lemma 3, and the bound."""
     value = 1 / (beta * E * (1 - 15 * beta * L * E))
     goal = equal(value, constant * L)
     # 1/(beta E s) - 60 L = (30 L E)^2 (beta - 1/(30 L E))^2 / (beta E s), s = 1 - 15 beta L E.
     gap = (30 * L * E) ** 2 * (beta - 1 / (30 * L * E)) / (beta * E * slack("positive"))
-    printed = shown(
-        "1 / (beta E (1 - 15 beta L E)) = 60 L at beta = 1/(30 L E).",
+    factors = shown(
+        "(72) = (73): 1 / (beta E (1 - 15 beta L E)) = 60 L at beta = 1/(30 L E).",
         goal,
         Obligation("positive", below(0, 1 - 15 * beta * L * E), ("beta",)),
         given=("beta", "positive"),
         certificate=(constant - 60) * L - gap * residual("beta"),
         under=(STEP,),
     )
+    bound = _squared(
+        "bound",
+        f"(72)-(73): ||h~(x_t)||^2 <= {constant} L (h~(x_t) - h~(x_{{t+1}})) along (67)-(68), at beta = 1/(30 L E)",
+        lambda size2: at_most(size2, constant * L * (h(t) - h(t + 1))),
+        STEP,
+        ("(71)", at_most(h(t + 1) - h(t), -beta * E * (1 - 15 * beta * L * E) * grad_h(t) ** 2)),
+        Source("cflag.eq71", "decrease", on="repair", besides=("range", "(69)")),
+    )
     return Claim(
         "cflag.eq73",
         "(72)-(73)",
         "60 L at the step size of Lemma 3",
-        (Part("1", printed),),
-        (
-            "beta = 1/(30 L E) makes the factor of (72) least; ours.union_rate has 3.6 L, at 1/(2 L E).",
-            "Read as the equality of the factors; (72) itself is an inequality, and prints ||h~(x_t)||^2 for "
-            "||grad h~(x_t)||^2, which is counted at (69).",
-        ),
+        (Part("1", factors), bound),
+        ("beta = 1/(30 L E) makes the factor of (72) least; ours.union_rate has 3.6 L, at 1/(2 L E).",),
     )
 
 
 def eq74() -> Claim:
     """The telescoped sum, with the summand as printed."""
     drop = h(0) - h(T)
-    sources = (
-        Source("cflag.eq69", on="repair", besides=("range", "E", "k", "kept")),
-        Source("cflag.eq71", besides=("range",)),
-        Source("cflag.eq73", besides=("beta",)),
-    )
+    sources = (Source("cflag.eq73", "bound", on="repair", besides=("beta", "(71)")),)
     each = Fact("(73)", at_most(grad_h(t) ** 2, 60 * L * (h(t) - h(t + 1))), "(73) in every round.", (t,), sources)
     goal = at_most(least, 60 * L / T * printed_sum)
     words = "min_{t<T} ||grad h~(x_t)||^2 <= (60 L / T) sum_{t=0}^{T-1} (h~(x_0) - h~(x_T)), given (73)."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -46,29 +47,35 @@ def points() -> Iterator[Point]:
         without_memory = _round(problem, Fraction(0), local, E)
         x = problem.start[0]
         memory_gradient, grad_g = slopes(problem)
-        yield Point(
-            {
-                claim.x: x,
-                claim.x_next: whole,
-                claim.x_mean: without_memory,
-                claim.S: _delayed_sum(problem, local, E),
-                claim.grad_f_memory: memory_gradient,
-                claim.memory_mean: memory_gradient,
-                claim.grad_g: grad_g,
-                claim.total_weight: sum(problem.p),
-                alpha: step,
-                beta: local,
-            },
-            (f"{described(problem)}; memory keeps everything; E = {E}, seed {_SEED}.",),
+        S, ends = _local_steps(problem, local, E)
+        story = (f"{described(problem)}; memory keeps everything; E = {E}, seed {_SEED}.",)
+        at_ends = sum(
+            p * slopes(replace(problem, start=np.array([end])))[0] for p, end in zip(problem.p, ends, strict=True)
         )
+        values = {
+            claim.x: x,
+            claim.x_next: whole,
+            claim.x_mean: without_memory,
+            claim.S: S,
+            claim.grad_f_memory: memory_gradient,
+            claim.memory_mean: memory_gradient,
+            claim.memory_at_clients: at_ends,
+            claim.grad_g: grad_g,
+            claim.total_weight: sum(problem.p),
+            alpha: step,
+            beta: local,
+        }
+        yield Point(values, story)
+        # (23) with the memory gradient at the clients' last iterates.
+        yield Point(values | {claim.x_next: without_memory - step * at_ends}, story, "client")
 
 
 def _round(problem: Problem, step: Fraction, local: Fraction, E: int) -> Fraction:
     return visited(exact_run(problem, alpha=step, beta=local, local_steps=E, seed=_SEED))[1]
 
 
-def _delayed_sum(problem: Problem, local: Fraction, E: int) -> Fraction:
-    """S by (5) and (4), written out here once more: a witness that shares no line with the simulation."""
+def _local_steps(problem: Problem, local: Fraction, E: int) -> tuple[Fraction, list[Fraction]]:
+    """S and x_{t,E}^i by (5) and (4), written out here once more: a witness that shares no line with the simulation."""
     x, part = problem.start[0], problem.current
 
     def gradient(j: int, at: Fraction) -> Fraction:
@@ -83,7 +90,7 @@ def _delayed_sum(problem: Problem, local: Fraction, E: int) -> Fraction:
         members = range(part.client_start[i], part.client_start[i + 1])
         means.append(sum(gradient(j, x) for j in members) / Fraction(len(members)))
     grad_g = sum(p * mean for p, mean in zip(problem.p, means, strict=True))
-    S = Fraction(0)
+    S, ends = Fraction(0), []
     for i in range(problem.clients):
         members = range(part.client_start[i], part.client_start[i + 1])
         filled = {j: x for j in members}
@@ -95,7 +102,8 @@ def _delayed_sum(problem: Problem, local: Fraction, E: int) -> Fraction:
             delayed = sum(gradient(j, filled[j]) for j in members) / Fraction(len(members))
             S += problem.p[i] * delayed
             at -= local * (grad_g - means[i] + delayed)
-    return S
+        ends.append(at)
+    return S, ends
 
 
 CHECKS = {
@@ -122,8 +130,9 @@ CHECKS = {
     ),
     "cflag.eq25": Check(
         points,
-        expected="holds holds",
+        expected="holds holds typo",
         plants=(
+            *shifted(-alpha * claim.grad_f_memory, part="client", on="repair"),
             *shifted(-alpha * claim.grad_f_memory, 3 * beta * claim.S, (1 - MORE) * beta * claim.S),
             *related("alpha twice", right=lambda side: side.subs({alpha: 2 * alpha}), part="2"),
             *related("beta squared", right=lambda side: side.subs({beta: beta**2}), part="2"),

@@ -34,7 +34,7 @@ from cflag_theory.verify.checks.c_flag.union.data import (
     shares,
 )
 from cflag_theory.verify.evidence import Point, Sample
-from cflag_theory.verify.planted import built, related, scaled, without
+from cflag_theory.verify.planted import built, related, scaled, shifted, without
 from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.witnesses.instances import visited
 
@@ -63,13 +63,18 @@ def eq71_points() -> Iterator[Point]:
     for smoothness, steps, share in product(
         (Fraction(1), Fraction(5, 3)), (1, 4), (Fraction(1, 100), Fraction(1, 30), Fraction(1, 4), Fraction(1, 3))
     ):
-        yield Point({L: smoothness, E: steps, beta: share / (smoothness * steps)})
+        yield Point({L: smoothness, E: steps, beta: share / (smoothness * steps)}, part="1")
+    for point in eq69_points():
+        yield replace(point, part="decrease")
+        yield replace(point, part="strict")
 
 
 def eq73_points() -> Iterator[Point]:
     """The step size of Lemma 3."""
     for smoothness, steps in product((Fraction(1, 3), Fraction(1), Fraction(7)), (1, 2, 9)):
-        yield Point({L: smoothness, E: steps, beta: 1 / (30 * smoothness * steps)})
+        yield Point({L: smoothness, E: steps, beta: 1 / (30 * smoothness * steps)}, part="1")
+    for steps, union in product((1, 2, 5), (AT_REST, CONVEX, LINEAR)):
+        yield replace(round_values(union, Fraction(1, 30 * steps), steps), part="bound")
 
 
 def run_values(union: Union, steps: int, rounds: int) -> Point:
@@ -233,11 +238,23 @@ CHECKS = {
     "cflag.eq69": Check(
         eq69_points,
         eq69_samples,
-        expected="typo",
+        expected="needs-hypothesis",
         plants=(*built({"square": "199/100", "fourth": 0}, on="repair"), *without("kept", on="repair")),
     ),
-    "cflag.eq71": Check(eq71_points, expected="holds", plants=built({"lead": "1499/100"}, {"inverse_limit": 3})),
-    "cflag.eq73": Check(eq73_points, expected="holds", plants=built(59, 61)),
+    "cflag.eq71": Check(
+        eq71_points,
+        expected="holds typo typo",
+        plants=(
+            *built({"lead": "1499/100"}, {"inverse_limit": 3}),
+            *built({"lead": 1}, part="decrease", on="repair"),
+            *shifted(-2 * beta * claim.h(claim.t) ** 2, part="strict", on="repair"),
+        ),
+    ),
+    "cflag.eq73": Check(
+        eq73_points,
+        expected="holds typo",
+        plants=(*built(59, 61), *built(1, part="bound", on="repair")),
+    ),
     "cflag.eq74": Check(
         run_points,
         expected="holds typo",
