@@ -1,0 +1,44 @@
+"""The terms that are left out, and the comparison with FedAvg: grids of exact instances of the printed brackets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from cflag_theory.claims.cfl.rates import comparison as claim
+from cflag_theory.claims.cfl.rates.remarks import D2_R2
+from cflag_theory.claims.cfl.symbols import D2, G2, R2, N
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.planted import built, scaled, without
+
+#: G^2, D^2, R^2, and the roots of c_A and c_B.
+_DRIFTS = (
+    *((Fraction(0), Fraction(d**2), Fraction(0), Fraction(0), Fraction(d)) for d in (1, 2)),
+    (Fraction(4), Fraction(0), Fraction(1), Fraction(2), Fraction(0)),
+    (Fraction(1, 4), Fraction(1), Fraction(3), Fraction(1), Fraction(1, 4)),
+)
+
+
+def left_out() -> Iterator[Point]:
+    """Squares, so that the roots are exact; where one kind of noise is alone the bounds are reached."""
+    for (g2, d2, r2, a, b), root, size in product(_DRIFTS, (1, 8), (0, 1)):
+        values: dict[Any, Any] = {G2: g2, D2: d2, R2: r2, D2_R2: d2 + r2, claim.inverse: root**2}
+        values |= {claim.first: 1, claim.condition: 1, claim.noise: size * root**2, N: root**2, claim.root_N: root}
+        values |= {claim.noise_root: size * root, claim.drift_root: root * b, claim.bias_root: root * a}
+        yield Point(values)
+
+
+CHECKS = {
+    "cfl.dominant": Check(
+        left_out,
+        expected="needs-hypothesis holds false holds",
+        plants=(
+            *without("D <= R", part="drift", on="repair"),
+            *scaled("999/1000", "variance", "noise_N"),
+            *built(-1, part=("drift", "noise"), on="refutation", verdict="open"),
+        ),
+    ),
+}
