@@ -30,7 +30,7 @@ cfl.techniques                 norms summation sublinear chebyshev
 cfl.moments                    information_loss
 cfl.one_round                  progress local_drift recursion thresholds phi
 cfl.weights                    independent
-cfl.rates                      weighted_means bias theorems fedavg comparison remarks
+cfl.rates                      weighted_means bias theorems fedavg remarks comparison
 cfl.moments                    correlated_drifts
 cfl.rates                      correlated
 cfl.weights                    correlated

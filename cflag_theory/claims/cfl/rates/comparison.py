@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from cflag_theory.claims.cfl.nonconvex.rate import c_R1, shares
 from cflag_theory.claims.cfl.rates.remarks import D2_R2, DENOMINATOR, limit
-from cflag_theory.claims.cfl.rates.weighted_means import C
-from cflag_theory.claims.cfl.symbols import D2, G2, R2, N
+from cflag_theory.claims.cfl.rates.theorems import eps
+from cflag_theory.claims.cfl.rates.weighted_means import C, phi
+from cflag_theory.claims.cfl.symbols import D2, G2, R2, K, N, sigma2
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement, shown
 from cflag_theory.claims.engine.notation import symbol
@@ -145,4 +147,101 @@ def dominant(excess: Any = 1) -> Claim:
     )
 
 
-CLAIMS = {"cfl.dominant": dominant}
+# Both methods' noise with sigma: what stands before 1/(mu epsilon), or before H/epsilon^2.
+shared_noise = sigma2 / (N * K)
+_CFL, _FEDAVG = c_A + shared_noise, G2 + D2 + shared_noise
+left = symbol("accuracy_left", r"(\epsilon-\varphi)", positive=True)
+fall = symbol("fall_of_variance", r"\frac{D^4}{D^2+R^2}", nonnegative=True)
+
+
+def _same_error(share: Any) -> Part:
+    """Theorem 4.1 promises epsilon + phi: for the error epsilon its accuracy must be epsilon - phi."""
+    goal = at_most(_CFL / left, _FEDAVG / eps)
+    words = (
+        "For an expected error epsilon > phi the strongly convex bracket of Theorem 4.1, whose accuracy is then "
+        "epsilon - phi, is at most that of Theorem 4.4; the first terms are the same and are left out, and so is 1/mu"
+    )
+    accuracy = Fact("epsilon - phi", equal(left, eps - phi), "What is left of epsilon.")
+    fallen = Fact("fall", equal(fall * D2_R2, D2**2), "D^4/(D^2 + R^2) = G^2 + D^2 - c_A.")
+    coarse = Fact(
+        "coarse",
+        at_most(phi * _FEDAVG, share * eps * fall),
+        "epsilon >= phi (G^2 + D^2 + sigma^2/(N K)) (D^2 + R^2)/D^4.",
+    )
+    mended = shown(
+        f"{words}, where epsilon >= phi (G^2 + D^2 + sigma^2/(N K)) (D^2 + R^2)/D^4.",
+        goal,
+        Obligation("difference", equal(_FEDAVG - _CFL, fall), ("fall", "D^2 + R^2")),
+        Obligation("cleared", at_most(_CFL * eps, _FEDAVG * left), ("difference", "coarse", "epsilon - phi")),
+        given=("cleared",),
+        under=(coarse,),
+        where=(DENOMINATOR, accuracy, fallen),
+    )
+    return Part(
+        "error",
+        Statement(f"{words}.", goal, definitions=(DENOMINATOR, accuracy)),
+        Repair(
+            "needs-hypothesis",
+            "an error epsilon of at least phi (G^2 + D^2 + sigma^2/(N K)) (D^2 + R^2)/D^4; every epsilon if R = 0",
+            mended,
+        ),
+        reading="both methods to the same expected error",
+    )
+
+
+def _non_convex() -> Part:
+    share = Fact("share", equal(shares * (R2 + D2), R2), "R^2/(R^2 + D^2).")
+    name = Fact("c_R1", equal(c_R1, shares), "c_R1 of Theorem 4.1.")
+    small = Fact("D", below(0, D2), "D > 0.")
+    words = "Non-convex: where Theorem 4.4 has sqrt(K N)/L times 1, Theorem 4.1 has sqrt(K N)/L times"
+    return Part(
+        "nonconvex",
+        Statement(f"{words} R^2/(R^2 + D^2).", equal(c_R1**2, shares), (small,), definitions=(share, name)),
+        Repair(
+            "typo",
+            "the square of R^2/(R^2 + D^2), as Theorem 4.1 prints it",
+            shown(
+                f"{words} (R^2/(R^2 + D^2))^2.",
+                equal(c_R1**2, shares**2),
+                given=("c_R1",),
+                under=(small,),
+                where=(share, name),
+            ),
+        ),
+    )
+
+
+def faster(share: Any = 1) -> Claim:
+    """Remark 4.6; `share` scales the fall of the variance in the condition on epsilon."""
+    printed = shown(
+        "The coefficient G^2 + D^2 R^2/(R^2 + D^2) of Theorem 4.1, convex, is at most the G^2 + D^2 of Theorem 4.4.",
+        at_most(c_A, G2 + D2),
+        given=("D^2 + R^2",),
+        where=(DENOMINATOR,),
+    )
+    return Claim(
+        "cfl.faster",
+        "Abstract, Sec. 4, Remark 4.6",
+        "CFL converges faster than FedAvg",
+        (
+            Part("coefficient", printed, reading="CFL to epsilon + phi, FedAvg to epsilon"),
+            _same_error(share),
+            _non_convex(),
+        ),
+        (
+            "About the printed brackets. That they are no rates, for clients that stay, is cfl.sc_rate, cfl.gc_rate, "
+            "cfl.nc_rate and cfl.fedavg_rates. A smaller upper bound shows no faster method.",
+            "The coefficient falls by D^4/(D^2 + R^2), which is 0 only for D = 0.",
+            "Part error: for epsilon <= phi Theorem 4.1 promises nothing, and Theorem 4.4 a number of rounds. In the "
+            "general convex bracket (epsilon - phi)^2 stands for epsilon^2, and the range of epsilon is smaller still.",
+            "That the loss counts is said in the text: the benefit depends on the approximation, and phi trades it "
+            "off. What R costs and what the past rounds gain: ours.cfl_strongly_convex and ours.cfl_time_drift. On the "
+            "quadratic model FedAvg with decaying steps takes CFL's steps: ours.cfl_nqm_decaying.",
+            "Part nonconvex: Theorem B.5 has c_R1 without the square, and neither is what (32) gives: cfl.nc_rate, "
+            "parts 2, 3 and 1c.",
+        ),
+    )
+
+
+CLAIMS = {"cfl.dominant": dominant, "cfl.faster": faster}
+RESUMES = {"cfl.dominant": "cfl.rem4_2", "cfl.faster": "cfl.rem4_5"}

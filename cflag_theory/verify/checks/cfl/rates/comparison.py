@@ -7,12 +7,15 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from cflag_theory.claims.cfl.nonconvex.rate import c_R1, shares
 from cflag_theory.claims.cfl.rates import comparison as claim
 from cflag_theory.claims.cfl.rates.remarks import D2_R2
-from cflag_theory.claims.cfl.symbols import D2, G2, R2, N
+from cflag_theory.claims.cfl.rates.theorems import eps
+from cflag_theory.claims.cfl.rates.weighted_means import phi
+from cflag_theory.claims.cfl.symbols import D2, G2, R2, K, N, sigma2
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import built, scaled, without
+from cflag_theory.verify.planted import MORE, built, scaled, without
 
 #: G^2, D^2, R^2, and the roots of c_A and c_B.
 _DRIFTS = (
@@ -31,6 +34,19 @@ def left_out() -> Iterator[Point]:
         yield Point(values)
 
 
+def compared() -> Iterator[Point]:
+    """Both brackets at the errors 1 and 4; the first phi of each is as large as the repair allows, or 0."""
+    for (g2, d2, r2, *_), sigma in product((*_DRIFTS, (*map(Fraction, (0, 1, 1, 0, 0)),)), (0, 1)):
+        fall, fedavg = d2**2 / (d2 + r2), g2 + d2 + sigma
+        for error, lost in product((1, 4), (fall / fedavg, Fraction(3, 4))):
+            if lost < 1:
+                share = r2 / (r2 + d2)
+                values: dict[Any, Any] = {G2: g2, D2: d2, R2: r2, D2_R2: d2 + r2, sigma2: sigma, N: 1, K: 1}
+                values |= {eps: error, phi: error * lost, claim.left: error * (1 - lost), claim.fall: fall}
+                values |= {shares: share, c_R1: share}
+                yield Point(values)
+
+
 CHECKS = {
     "cfl.dominant": Check(
         left_out,
@@ -39,6 +55,16 @@ CHECKS = {
             *without("D <= R", part="drift", on="repair"),
             *scaled("999/1000", "variance", "noise_N"),
             *built(-1, part=("drift", "noise"), on="refutation", verdict="open"),
+        ),
+    ),
+    "cfl.faster": Check(
+        compared,
+        expected="holds needs-hypothesis typo",
+        plants=(
+            *scaled(MORE, "coefficient", left=True),
+            *built("1001/1000", part="error", on="repair", verdict="open"),
+            *without("coarse", part="error", on="repair"),
+            *scaled("1/2", "nonconvex", on="repair"),
         ),
     ),
 }
