@@ -35,7 +35,7 @@ cfl.moments                    correlated_drifts
 cfl.rates                      correlated
 cfl.weights                    correlated
 cfl.rates                      table1
-cfl.nonconvex                  descent local_drift progress rate
+cfl.nonconvex                  descent local_drift progress rate observations
 cfl.experiments                quadratic_model splitting reported
 c_flag.past_task.ours          rates first_rounds bounded_gradients
 c_flag.problem.ours            memory
