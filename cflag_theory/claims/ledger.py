@@ -25,7 +25,7 @@ c_flag.forgetting              bounds memory_choice average
 c_flag.past_task               theorem5
 c_flag.adaptive                server rescaling clients client_rates lemmas algorithm3 division
 c_flag                         published published_text
-cfl.moments                    gradient_noise
+cfl.moments                    objectives gradient_noise
 cfl.techniques                 norms summation sublinear chebyshev
 cfl.moments                    information_loss
 cfl.one_round                  progress local_drift recursion thresholds phi
