@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cflag_theory.claims.cfl.nonconvex.rate import c_R1, shares
-from cflag_theory.claims.cfl.rates.remarks import D2_R2, DENOMINATOR, limit
+from cflag_theory.claims.cfl.rates.remarks import D2_R2, DENOMINATOR, G2_D2_R2, limit
 from cflag_theory.claims.cfl.rates.theorems import eps
 from cflag_theory.claims.cfl.rates.weighted_means import C, phi
 from cflag_theory.claims.cfl.symbols import D2, G2, R2, K, N, sigma2
@@ -243,5 +243,39 @@ def faster(share: Any = 1) -> Claim:
     )
 
 
-CLAIMS = {"cfl.dominant": dominant, "cfl.faster": faster}
+drift_term = symbol("rem_drift_root", r"\sqrt{c_B/\mu}", nonnegative=True)
+stateless_term = symbol("rem_stateless_root", r"\sqrt{c_B'/\mu}", nonnegative=True)
+
+
+def rem4_4_2022(weight: Any = 1) -> Claim:
+    """Remark 4.4 of the version of 2022; `weight` scales the stateless root."""
+    total = G2 + D2
+    goal = at_most(total * R2 / G2_D2_R2 + weight * stateless_term, c_A + drift_term)
+    own = Fact("c_B", equal(drift_term**2, c_B), "c_B = D^6/(R^2 + D^2)^2, and mu = 1.")
+    stateless = Fact("c_B'", equal(stateless_term**2, total**3 / G2_D2_R2**2), "G^2 + D^2 for D^2, and mu = 1.")
+    both = Fact("G^2 + D^2 + R^2", equal(G2_D2_R2, G2 + D2_R2), "As it says.")
+    return Claim(
+        "cfl.rem4_4_2022",
+        "Version of 2022, Remark 4.4",
+        "Tighter bounds without state, with the root of c_B",
+        (
+            Part(
+                "1",
+                Statement(
+                    "mu = 1: c_A' + (c_B'/mu)^{1/2} <= c_A + (c_B/mu)^{1/2}, with G^2 + D^2 in the place of D^2, and "
+                    "without G^2, in c_A' and c_B'.",
+                    goal,
+                    definitions=(DENOMINATOR, both, own, stateless),
+                ),
+            ),
+        ),
+        (
+            "The text at hand is damaged here; at mu = 1 it does not matter where mu stands.",
+            "The first terms alone satisfy it, which is what the later version says: cfl.prop4_3, part 1. For R = 0 "
+            "the sum grows from G^2 + D to sqrt(G^2 + D^2), if G is small against 1.",
+        ),
+    )
+
+
+CLAIMS = {"cfl.dominant": dominant, "cfl.faster": faster, "cfl.rem4_4_2022": rem4_4_2022}
 RESUMES = {"cfl.dominant": "cfl.rem4_2", "cfl.faster": "cfl.rem4_5"}

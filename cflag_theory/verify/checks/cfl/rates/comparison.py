@@ -9,7 +9,7 @@ from typing import Any
 
 from cflag_theory.claims.cfl.nonconvex.rate import c_R1, shares
 from cflag_theory.claims.cfl.rates import comparison as claim
-from cflag_theory.claims.cfl.rates.remarks import D2_R2
+from cflag_theory.claims.cfl.rates.remarks import D2_R2, G2_D2_R2
 from cflag_theory.claims.cfl.rates.theorems import eps
 from cflag_theory.claims.cfl.rates.weighted_means import phi
 from cflag_theory.claims.cfl.symbols import D2, G2, R2, K, N, sigma2
@@ -47,6 +47,14 @@ def compared() -> Iterator[Point]:
                 yield Point(values)
 
 
+def stateless() -> Iterator[Point]:
+    """R = 0, where the roots are D and sqrt(G^2 + D^2): G small, and G large."""
+    for g, d, both in ((Fraction(2, 5), Fraction(3, 10), Fraction(1, 2)), (Fraction(4), Fraction(3), Fraction(5))):
+        values: dict[Any, Any] = {G2: g**2, D2: d**2, R2: 0, D2_R2: d**2, G2_D2_R2: both**2}
+        story = f"mu = 1, R = 0, D = {d}, G = {g}."
+        yield Point(values | {claim.drift_term: d, claim.stateless_term: both}, (story,))
+
+
 CHECKS = {
     "cfl.dominant": Check(
         left_out,
@@ -67,4 +75,5 @@ CHECKS = {
             *scaled("1/2", "nonconvex", on="repair"),
         ),
     ),
+    "cfl.rem4_4_2022": Check(stateless, expected="false", plants=built("9/10", verdict="open")),
 }
