@@ -25,17 +25,17 @@ c_flag.forgetting              bounds memory_choice average
 c_flag.past_task               theorem5
 c_flag.adaptive                server rescaling clients client_rates lemmas algorithm3 division
 c_flag                         published published_text
-cfl.moments                    gradient_noise
+cfl.moments                    objectives gradient_noise
 cfl.techniques                 norms summation sublinear chebyshev
 cfl.moments                    information_loss
 cfl.one_round                  progress local_drift recursion thresholds phi
 cfl.weights                    independent
-cfl.rates                      weighted_means bias theorems fedavg remarks
+cfl.rates                      weighted_means bias theorems fedavg remarks comparison
 cfl.moments                    correlated_drifts
 cfl.rates                      correlated
 cfl.weights                    correlated
 cfl.rates                      table1
-cfl.nonconvex                  descent local_drift progress rate
+cfl.nonconvex                  descent local_drift progress rate observations
 cfl.experiments                quadratic_model splitting reported
 c_flag.past_task.ours          rates first_rounds bounded_gradients
 c_flag.problem.ours            memory
