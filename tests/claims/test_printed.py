@@ -23,6 +23,19 @@ NUMBERING = {
         "Figure": "1-7",
         "Algorithm": "1-3",
     },
+    "CFL": {
+        EQUATION: "1-5 7-34",
+        "Definition": "3.1",
+        "Assumption": "1-7",
+        "Theorem": "4.1 4.4 4.7 4.9 B.5 B.6 B.8",
+        "Proposition": "4.3",
+        "Lemma": "A.1 A.2 A.3 A.4 A.5 A.6 B.1 B.2 B.3 B.4 B.7 B.9 B.10",
+        "Remark": "3.2 3.3 4.2 4.5 4.6 4.8",
+        "Example": "1",
+        "Table": "1-9",
+        "Figure": "1-7",
+        "Algorithm": "1-6",
+    },
 }
 _NAMED = re.compile(r"([A-Z][a-z]+) ((?:[A-Z]\.)?\d+(?:\.\d+)*)")
 _EQUATIONS = re.compile(r"\((\d+)\)(?:-\((\d+)\))?")
