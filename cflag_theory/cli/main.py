@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +22,16 @@ from cflag_theory.cli.commands.simulate import simulate_command
 from cflag_theory.cli.commands.stepsize import stepsize_command
 from cflag_theory.cli.commands.sweep import sweep_command
 from cflag_theory.cli.commands.tasks import tasks_command
-from cflag_theory.cli.shell import Format, FormatOption, ProverOption, SeedOption, print_json, progress_bar, read_theory
+from cflag_theory.cli.shell import (
+    Format,
+    FormatOption,
+    ProverOption,
+    SeedOption,
+    print_json,
+    progress_bar,
+    read_theory,
+    spell,
+)
 from cflag_theory.errors import CflagError
 
 
@@ -49,6 +59,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; errors that a user can mend are one sentence and exit code 2."""
+    spell(sys.stdout, sys.stderr)
     try:
         app()
     except CflagError as error:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -50,6 +52,22 @@ def read_theory(prover: str | None, claims: Sequence[str]) -> dict[str, Any] | N
         claim(id)
     with progress_bar("Coq", len(files_for(names_for(claims))) + 1) as advance:
         return compile_theory(claims, progress=lambda file: advance(1, file))
+
+
+def spell(*streams: TextIO) -> None:
+    """Let streams write what their encoding lacks: E for the letter of an expectation, a question mark otherwise."""
+    codecs.register_error("spelled", _spelled)
+    for stream in streams:
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="spelled")
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    missing = error.object[error.start : error.end]
+    return "".join(
+        "E" if letter == "\N{MATHEMATICAL DOUBLE-STRUCK CAPITAL E}" else "?" for letter in missing
+    ), error.end
 
 
 @contextmanager

@@ -1,9 +1,11 @@
 """`cflag show`: one claim, whole."""
 
+import io
 import json
 from dataclasses import replace
 
 from cflag_theory.claims.ledger import LEDGER, claim
+from cflag_theory.cli import shell
 
 
 def test_show(cflag):
@@ -63,3 +65,10 @@ def test_show_replay_of_what_holds(cflag):
     code, out, _ = cflag("show", "cflag.eq65", "--replay")
     assert code == 0
     assert "cflag.eq65 has the verdict holds: there is no counterexample to replay" in " ".join(out.split())
+
+
+def test_a_terminal_without_the_letter_of_an_expectation_shows_e():
+    shell.spell(stream := io.TextIOWrapper(io.BytesIO(), "ascii"))
+    stream.write("\N{MATHEMATICAL DOUBLE-STRUCK CAPITAL E} \N{INFINITY}")
+    stream.flush()
+    assert stream.buffer.getvalue() == b"E ?"

@@ -10,10 +10,14 @@ _DROPPED = {"left", "right", "textstyle", "displaystyle", "bigl", "bigr", "big",
 _FONTS = {"mathbb", "mathrm", "mathcal", "mathbf", "text", "operatorname", "boldsymbol"}
 _ACCENTS = {"tilde": "~", "hat": "_hat", "bar": "_bar", "overline": "_bar"}
 _EXPECTATION = "\N{MATHEMATICAL DOUBLE-STRUCK CAPITAL E}"
+#: Brackets of inner products, which are no relations until all is put together.
+_BRACKETS = str.maketrans({"\N{MATHEMATICAL LEFT ANGLE BRACKET}": "<", "\N{MATHEMATICAL RIGHT ANGLE BRACKET}": ">"})
 _SIGNS = {
     "|": "||",
-    "langle": "<",
-    "rangle": ">",
+    "langle": "\N{MATHEMATICAL LEFT ANGLE BRACKET}",
+    "rangle": "\N{MATHEMATICAL RIGHT ANGLE BRACKET}",
+    "<": " < ",
+    ">": " > ",
     "le": " <= ",
     "leq": " <= ",
     "ge": " >= ",
@@ -57,10 +61,11 @@ def plain(latex: str) -> str:
     while reader.rest:
         words += [reader.next(), *_group(reader)]
     text = re.sub(r"\s+", " ", _joined(words)).strip()
-    text = re.sub(r"(?<=[(<\[]) (?=\w)| (?=[)\]])", "", text)
+    text = re.sub(r"(?<=[(\u27e8\[]) (?=\w)| (?=[)\]])", "", text)
     text = re.sub(r"\(\(([^()]*)\)\)", r"(\1)", text)
     # A norm or an inner product needs no other brackets, unless it is what a function is taken of.
-    return re.sub(r"(?<![\w}~'])\((\|\|(?:(?!\|\|).)*\|\|(?:\^2)?|<[^<>|]*>)\)", r"\1", text)
+    bare = r"(?<![\w}~'])\((\|\|(?:(?!\|\|).)*\|\|(?:\^2)?|\u27e8[^\u27e8\u27e9|]*\u27e9)\)"
+    return re.sub(bare, r"\1", text).translate(_BRACKETS)
 
 
 class _Reader:
@@ -104,7 +109,7 @@ def _word(reader: _Reader) -> str:
     if token in ("^", "_"):
         return _script(token, _argument(reader))
     if not token.startswith("\\"):
-        return token
+        return _SIGNS[token] if token in ("<", ">") else token
     name = token[1:]
     if name in _DROPPED:
         return reader.next().strip(".") if reader.peek() == "." else ""
@@ -133,6 +138,7 @@ def _degree(reader: _Reader) -> str:
 
 
 def _script(mark: str, inside: str) -> str:
+    inside = inside.replace(" < ", "<").replace(" > ", ">")
     if mark == "^" and (inside == "memory" or set(inside) <= {"*", "'"}):
         return "_memory" if inside == "memory" else inside
     if inside.isalnum():
