@@ -13,7 +13,7 @@ from cflag_theory.claims.engine.relation import at_most, equal
 xi = symbol("setting_xi", r"\xi_{1,1}", real=True)
 delta = symbol("setting_delta", r"\delta_1", real=True)
 summed = symbol("setting_summed", r"w^*_1", real=True)
-expected = symbol("setting_expected", r"w^*", real=True)
+w_star = symbol("setting_expected", r"w^*", real=True)
 value = symbol("setting_value", "f(w)", real=True)
 slope = symbol("setting_slope", r"\nabla f(w)", real=True)
 own_slope = symbol("setting_own_slope", r"\nabla f_{1,1}(w)", real=True)
@@ -28,12 +28,12 @@ def objectives() -> Claim:
     """(2) and Sec. 3.3."""
     facts = (
         Fact("(2)", equal(summed - xi, 0), "Where the derivative of f_{1,1} is zero."),
-        Fact("mean", equal(expected, 0), "Where that of E f_{1,1} is zero."),
+        Fact("mean", equal(w_star, 0), "Where that of E f_{1,1} is zero."),
     )
     same = Statement(
         "f_{t,1} = w^2/2 - xi_{t,1} w, where xi_{t,1} has mean zero; T = S = 1, p_{1,1} = 1: the minimiser of (2), "
         "f = f_{1,1}, is that of f = E f_{1,1}.",
-        equal(summed, expected),
+        equal(summed, w_star),
         definitions=facts,
     )
     return Claim(

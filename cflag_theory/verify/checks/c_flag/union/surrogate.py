@@ -246,7 +246,7 @@ CHECKS = {
         expected="holds typo typo",
         plants=(
             *built({"lead": "1499/100"}, {"inverse_limit": 3}),
-            *built({"lead": 1}, part="decrease", on="repair"),
+            *built({"lead": 0}, part="decrease", on="repair"),
             *shifted(-2 * beta * claim.h(claim.t) ** 2, part="strict", on="repair"),
         ),
     ),

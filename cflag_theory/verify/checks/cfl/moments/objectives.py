@@ -16,7 +16,7 @@ def drawn() -> Iterator[Point]:
     """xi = 1 and -1 with equal chances."""
     for xi in (1, -1):
         yield Point(
-            {claim.xi: xi, claim.summed: xi, claim.expected: 0},
+            {claim.xi: xi, claim.summed: xi, claim.w_star: 0},
             (f"f_{{1,1}} = w^2/2 - xi w, xi = 1 or -1 with equal chances, xi = {xi} here: it is least at w = {xi}.",),
         )
 
@@ -40,7 +40,7 @@ def by_the_client() -> Iterator[Point]:
 
 CHECKS = {
     "cfl.objectives": Check(
-        drawn, expected="false", plants=assumed("mean", left=claim.expected - claim.xi, verdict="open")
+        drawn, expected="false", plants=assumed("mean", left=claim.w_star - claim.xi, verdict="open")
     ),
     "cfl.assumption3": Check(half_square, expected="typo", plants=built(1, part="1", on="repair")),
     "cfl.corollary_2022": Check(by_the_client, expected="typo", plants=built("9/10", on="repair")),

@@ -64,6 +64,7 @@ CHECKS = {
             *scaled("999/1000", "variance", "noise_N"),
             *built(-1, part=("drift", "noise"), on="refutation", verdict="open"),
         ),
+        undrawn={"variance": "terms of a number of rounds", "noise_N": "terms of a number of rounds"},
     ),
     "cfl.faster": Check(
         compared,
