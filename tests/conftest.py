@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import shutil
 import signal
 import sys
 from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,11 +26,41 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 LONGEST = ("test_whole_ledger.py", "test_planted.py", "test_report.py", "test_cuda.py", "test_performance.py")
 
 
+#: What a test may ask for with importorskip without being marked `extra`: the extra `test` has it, or the system.
+PLAIN = {"sklearn", "pyarrow", "fcntl", "resource", "psutil"}
+#: These tests import torch throughout.
+TORCH = Path(__file__).with_name("bridge")
+
+
+def pytest_report_header() -> str | None:
+    if find_spec("torch") is None:
+        return "torch is not installed: tests/bridge is left out; pip install -e '.[test-all]' has what all tests need"
+    return None
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    return True if collection_path == TORCH and find_spec("torch") is None else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files first, then those with most tests: processes take them in this order."""
     size = Counter(item.path for item in items)
     rank = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (rank.get(item.path.name, len(rank)), -size[item.path], str(item.path)))
+    extra = {path for path in size if path.is_relative_to(TORCH) or asks(outside_functions(path))}
+    for item in items:
+        if item.path in extra or (isinstance(item, pytest.Function) and asks(inspect.getsource(item.function))):
+            item.add_marker("extra")
+
+
+def asks(source: str) -> bool:
+    """Whether a test's source asks for a library that the extra `test` lacks."""
+    asked = re.findall(r"importorskip\(\"?([\w.\[\]]+)", source)
+    return any(library not in PLAIN for library in asked)
+
+
+def outside_functions(path: Path) -> str:
+    return "\n".join(line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith((" ", "@")))
 
 
 FIRST_EIGHT = tuple(f"cflag.{name}" for name in ("eq7", "eq22", "eq25", "lemma1", "eq65", "lemma13", "cor14", "eq177"))

@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+# What follows imports torch.
+pytest.importorskip("torch")
+
 from cflag_theory.bridge.data.datasets import load_images
 from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.bridge.training.run import run_bridge
