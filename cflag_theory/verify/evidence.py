@@ -194,7 +194,7 @@ def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
             left, right = statement.relation.at(against.values)
             summary = f"An exact instance has {_number(left)} on the left and {_number(right)} on the right."
             instance: dict[str, Any] = {
-                "instance": list(against.lines),
+                "instance": list(against.story),
                 "values": {str(key): str(value) for key, value in against.values.items()},
                 "shown": [f"{plain(to_latex(key))} = {value}" for key, value in _own_values(statement, against)],
                 "left": _number(left),

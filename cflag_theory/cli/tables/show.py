@@ -49,10 +49,12 @@ def _part(console: Page, verdict: Verdict, part: Part, found: PartVerdict) -> No
     _stated(console, decided, part.printed)
     for item in verdict.evidence:
         if (item.part, item.on, item.finding) == (part.key, "printed", REFUTES):
-            _section(console, failure(item), counterexample(item))
+            title = failure(item) if found.kind == "claim" else f"where it is not so ({item.kind})"
+            _section(console, title, counterexample(item))
     if part.repair:
         console.print()
-        console.say(f"repair ({part.repair.kind}): {part.repair.words}", style="bold")
+        name = f"repair ({part.repair.kind})" if found.kind == "claim" else "condition"
+        console.say(f"{name}: {part.repair.words}", style="bold")
         _stated(console, "", part.repair.statement)
     if part.sharp:
         _stated(console, "sharper", part.sharp.statement)
