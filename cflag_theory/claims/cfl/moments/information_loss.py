@@ -33,6 +33,7 @@ loss_elsewhere = symbol(
     r"{\|\nabla f_{t,i}(\omega)-\nabla f_{t,i}(\omega_t)-\nabla^2f_{t,i}(\omega_t)(\omega-\omega_t)\|}",
     norm(_elsewhere),
 )
+at_hat = symbol("hessian_at_hat", r"{\|\nabla^2f(\hat{\omega})\|}", nonnegative=True)
 theta = symbol("theta_segment", r"\theta", nonnegative=True)
 
 # One input and one weight: p_c from the softmax of the logits z_c, primes for derivatives in the weight.
@@ -73,22 +74,30 @@ def off_the_segment() -> Statement:
     )
 
 
+NEAR = Fact("Hessians", at_most(spread, eps), "||Hessian f(w_1) - Hessian f(w_2)|| <= eps for all w_1, w_2.")
+
+
+def mended(words: str, constant: Any) -> Statement:
+    """One point in both places and Hessians that are near each other; `constant` scales eps."""
+    return shown(
+        words,
+        at_most(loss, constant * eps * distance),
+        rules.lipschitz("mean value", remainder[0], w, hat),
+        given=("mean value", "Hessians"),
+        under=(NEAR,),
+    )
+
+
 def lemB3(constant: Any = 1) -> Claim:
     """The information loss of Taylor models; `constant` scales eps."""
-    near = Fact("Hessians", at_most(spread, eps), "||Hessian f(w_1) - Hessian f(w_2)|| <= eps for all w_1, w_2.")
-    goal = at_most(loss, constant * eps * distance)
     printed = Statement(
         "||Delta_{t,i}(w)|| <= eps ||w - w_hat_{t,i}|| for the model expanded at w_t, with w_hat_{t,i} = w_{t,i,K} as "
         "the proof has it.",
         at_most(loss_elsewhere, eps * distance),
-        (near,),
+        (NEAR,),
     )
-    mended = shown(
-        "||Delta_{t,i}(w)|| <= eps ||w - w_hat|| for the model expanded at w_hat, whichever point that is.",
-        goal,
-        rules.lipschitz("mean value", remainder[0], w, hat),
-        given=("mean value", "Hessians"),
-        under=(near,),
+    one_point = mended(
+        "||Delta_{t,i}(w)|| <= eps ||w - w_hat|| for the model expanded at w_hat, whichever point that is.", constant
     )
     step = Statement(
         "The proof's step: grad f(w) - grad f(w_hat) is the Hessian at one point of the segment times w - w_hat, by "
@@ -100,12 +109,12 @@ def lemB3(constant: Any = 1) -> Claim:
         "Lemma B.3",
         "Information loss of Taylor models",
         (
-            Part("1", printed, Repair("typo", "expand at w_hat_{t,i} = w_{t,i,K}: one point in both places", mended)),
+            Part("1", printed, Repair("typo", "expand at w_hat_{t,i} = w_{t,i,K}: one point in both places", one_point)),
             Part(
                 "2",
                 step,
                 Repair(
-                    "typo", "the mean of the Hessian along the segment in place of the Hessian at one point", mended
+                    "typo", "the mean of the Hessian along the segment in place of the Hessian at one point", one_point
                 ),
                 refutation=off_the_segment(),
                 unseen="the statement is that a point of the segment exists",
@@ -121,6 +130,37 @@ def lemB3(constant: Any = 1) -> Claim:
             "For a Hessian that is rho-Lipschitz the same step gives (rho/2) ||w - w_hat||^2.",
             "The bound grows with the distance, so it gives Assumption 4's constant R only where the run stays within "
             "R/eps of every point of expansion.",
+        ),
+    )
+
+
+def lemB3_2022(constant: Any = 1) -> Claim:
+    """The information loss by the Hessian at the point of expansion alone; `constant` scales eps of the repair."""
+    here = Fact("Hessian", at_most(at_hat, eps), "||Hessian f(w_hat)|| <= eps, as App. C.2.2 of that version has it.")
+    return Claim(
+        "cfl.lemB3_2022",
+        "Version of 2022, App. C.2.2",
+        "Information loss by the Hessian at one point",
+        (
+            Part(
+                "1",
+                Statement(
+                    "||Delta_{t,i}(w)|| <= eps ||w - w_hat|| for the model expanded at w_hat.",
+                    at_most(loss, eps * distance),
+                    (here,),
+                ),
+                Repair(
+                    "needs-hypothesis",
+                    "the Hessians at any two points are at most eps apart, as Lemma B.3 of the later version assumes",
+                    mended("||Delta_{t,i}(w)|| <= eps ||w - w_hat|| for the model expanded at w_hat.", constant),
+                ),
+            ),
+        ),
+        (
+            "Lemma B.3 of that version has the same bound and no condition; its proof takes the last step from "
+            "Assumption 4, which is about Delta itself. With an eps that the reader may choose, eps = 2 L is enough for "
+            "every L-smooth f.",
+            "For convex f a bound of the Hessian at every point is enough too: two of them are then at most eps apart.",
         ),
     )
 
@@ -201,4 +241,4 @@ def fisher_matrix(scale: Any = 1) -> Claim:
     )
 
 
-CLAIMS = {"cfl.lemB3": lemB3, "cfl.fisher": fisher_matrix}
+CLAIMS = {"cfl.lemB3": lemB3, "cfl.lemB3_2022": lemB3_2022, "cfl.fisher": fisher_matrix}

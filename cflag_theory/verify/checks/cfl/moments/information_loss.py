@@ -56,6 +56,22 @@ def lemB3_points() -> Iterator[Point]:
         )
 
 
+def lemB3_2022_points() -> Iterator[Point]:
+    """f without its w^2/2, which changes no Taylor error; eps bounds the Hessian at w_hat, or also its changes."""
+    numbers = [Fraction(x, 2) for x in (-2, 0, 1, 2, 2000)]
+    for hat, w in ((a, b) for a in numbers[:4] for b in numbers):
+        spread, here = abs(curvature(w) - curvature(hat)), curvature(hat) - 1
+        for eps in {here, max(here, spread)}:
+            values = {
+                claim.at_hat: here,
+                claim.eps: eps,
+                claim.spread: spread,
+                claim.distance: abs(w - hat),
+                claim.loss: taylor_error(w, hat),
+            }
+            yield Point(values, (f"f'' = min(max(w, 0), 1) on the line, w_hat = {hat}, w = {w}.",))
+
+
 @dataclass(frozen=True)
 class Softmax:
     """Logits z_c = ln q_c + first_c w + second_c w^2/2 at w = 0, so that p_c is q_c there; labels of the data."""
@@ -136,6 +152,12 @@ CHECKS = {
         lemB3_points,
         expected="typo typo",
         undrawn={"1": "second derivatives", "2": "second derivatives"},
+        plants=built("999/1000", on="repair"),
+    ),
+    "cfl.lemB3_2022": Check(
+        lemB3_2022_points,
+        expected="needs-hypothesis",
+        undrawn={"1": "second derivatives"},
         plants=built("999/1000", on="repair"),
     ),
     "cfl.fisher": Check(

@@ -55,6 +55,12 @@ def stateless() -> Iterator[Point]:
         yield Point(values | {claim.drift_term: d, claim.stateless_term: both}, (story,))
 
 
+def added() -> Iterator[Point]:
+    """One part alone, where both sides of part "lower" agree, two, and three that are nearly alike."""
+    for noise, g, d, root in ((0, 0, 1, 1), (3, 4, 0, 5), (6, 6, 7, 11)):
+        yield Point({claim.noise_part: noise, claim.G: g, claim.D: d, claim.root_C: root})
+
+
 CHECKS = {
     "cfl.dominant": Check(
         left_out,
@@ -75,6 +81,11 @@ CHECKS = {
             *without("coarse", part="error", on="repair"),
             *scaled("1/2", "nonconvex", on="repair"),
         ),
+    ),
+    "cfl.table1_2022": Check(
+        added,
+        expected="holds holds",
+        plants=(*built("17/10", part="upper"), *scaled("999/1000", "lower")),
     ),
     "cfl.rem4_4_2022": Check(stateless, expected="false", plants=built("9/10", verdict="open")),
 }
