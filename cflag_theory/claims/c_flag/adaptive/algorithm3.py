@@ -218,6 +218,7 @@ def _consistent() -> Part:
             "With line 12 of Algorithm 1 the returned update makes (24) with the adapted rates, x_{t+1} = x_t - sum_i "
             "p_i alpha_{t,i} grad_f_memory - sum_i p_i beta_{t,i} a_i.",
             equal(target - E * correction, target),
+            (WEIGHTS,),
         ),
         Repair(
             "typo",

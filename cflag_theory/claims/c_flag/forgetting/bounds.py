@@ -264,8 +264,9 @@ def eq164(slip: Any = L) -> Claim:
         "2",
         Statement(
             "(165): (164) is at most a constant, which may depend on E and r, times (beta^3 L^4 + beta L + beta L^2 + "
-            "beta L + 1) / (1 - beta^3 L^3 - 10 beta L) Delta + T (...) omega^2, wherever Z > 0.",
+            "beta L + 1) / (1 - beta^3 L^3 - 10 beta L) Delta + T (...) omega^2, wherever Z > 0 and Delta >= 0.",
             None,
+            (steps, positive, falls),
         ),
         Repair(
             "typo",
