@@ -52,13 +52,6 @@ Proof.
   assert (0 <= s * s * dot d u u) by nonneg. nra.
 Qed.
 
-(** The text after Lemma 3.  Ledger: cflag.lemma3_remark, repaired. *)
-Theorem lemma3_remark : 0 <= s < 1 -> 0 <= dot d u w -> norm d mix ^ 2 = 0 -> norm d w ^ 2 <= 0.
-Proof.
-  intros Hs H Z. pose proof (current_from_union_2 ltac:(lra) H) as Q. rewrite Z in Q.
-  assert (0 < (1 - s) ^ 2) by (apply pow_lt; lra). assert (0 <= norm d w ^ 2) by nonneg. nra.
-Qed.
-
 (** Ledger: ours.current_from_union, part 1. *)
 Theorem current_from_union_1 : forall r, 0 <= s -> norm d u <= r * norm d w -> r * s < 1 - s -> 0 <= r ->
   norm d w <= 1 / (1 - s - r * s) * norm d mix.
@@ -70,6 +63,13 @@ Proof.
   apply Rmult_le_reg_l with (1 - s - r * s); [lra|].
   replace ((1 - s - r * s) * (1 / (1 - s - r * s) * norm d mix)) with (norm d mix) by (field; lra).
   apply Rmult_le_compat_l with (r := s) in H; [|exact Hs]. lra.
+Qed.
+
+(** The text after Lemma 3.  Ledger: cflag.lemma3_remark, repaired. *)
+Theorem lemma3_remark : forall r, 0 <= s -> norm d u <= r * norm d w -> r * s < 1 - s -> 0 <= r ->
+  norm d mix = 0 -> norm d w <= 0.
+Proof.
+  intros r Hs H Hr R0 Z. pose proof (current_from_union_1 r Hs H Hr R0) as Q. rewrite Z in Q. lra.
 Qed.
 
 End Mixture.

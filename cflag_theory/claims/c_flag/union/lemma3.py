@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
+from cflag_theory.claims.c_flag.problem.memory import LEMMA10, memory_norm
 from cflag_theory.claims.c_flag.problem.update import S, e, grad_f_memory, grad_g, x
 from cflag_theory.claims.c_flag.union.iterates import (
     EQUAL_SHARES,
@@ -22,7 +24,6 @@ from cflag_theory.claims.c_flag.union.iterates import (
 from cflag_theory.claims.c_flag.union.surrogate import equal_shares
 from cflag_theory.claims.c_flag.vectors import grad_client
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, setting, shown
 from cflag_theory.claims.engine.notation import (
     E,
@@ -36,6 +37,7 @@ from cflag_theory.claims.engine.notation import (
     i,
     j,
     k,
+    r,
     sequence,
     symbol,
     t,
@@ -44,7 +46,7 @@ from cflag_theory.claims.engine.notation import (
 )
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
 from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, Step, by_induction
-from cflag_theory.claims.engine.terms import dot, norm2, vector
+from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 
 # One coordinate of a round, for (68).
 grad_h = symbol("grad_h", r"\nabla\tilde h(x_t)", dot(clients(both(component[i, j].grad(x_t))), e))
@@ -73,14 +75,23 @@ mean_gap2 = symbol(
     "mean_gap2", r"{\left[\sum_i p_i\|\nabla g_i(x_t)-\nabla\tilde h_i(x_t)\|^2\right]}", clients(norm2(_gap))
 )
 omega2 = symbol("omega2", r"\omega^2", nonnegative=True)
-grad_memory2 = symbol("grad_memory2", r"{\|\nabla f^\dagger(x_t)\|^2}", norm2(memory))
-memory_dot = symbol("memory_dot_g", r"\langle\nabla f^\dagger(x_t),\nabla g(x_t)\rangle", dot(memory, grad_current))
 SUPREMUM = Fact(
     "(79)-(82)",
     at_most(mean_gap2, omega2),
     "D^i = C^i is one of the sets, and x_t one of the points, of the suprema in omega^2.",
 )
-NO_CONFLICT = Fact("no conflict", at_most(0, memory_dot), "<grad f_memory(x_t), grad g(x_t)> >= 0.")
+size_g = symbol("size_g", r"{\|\nabla g(x_t)\|}", norm(grad_current), nonnegative=True)
+size_h = symbol("size_h", r"{\|\nabla\tilde h(x_t)\|}", norm(union_slope), nonnegative=True)
+size_memory = symbol("size_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(memory), nonnegative=True)
+RATIO = Fact(
+    "ratio",
+    at_most(size_memory, r * size_g),
+    "||grad f_memory(x_t)|| <= r ||grad g(x_t)||.",
+    sources=(replace(LEMMA10, at=((memory_norm, size_memory),)),),
+)
+SHARES = Fact("shares", below(r * share, 1 - share), "r s < 1 - s, that is r |M| < |C|.")
+#: grad g is what grad h~ and the memory's part of it leave.
+FROM_UNION = rules.triangle("triangle", grad_current, union_slope, -share * memory, share * grad_current)
 
 __all__ = ["S", "grad_f_memory", "grad_g", "x"]
 
@@ -193,29 +204,23 @@ def lemma3(constant: Any = 60) -> Claim:
 
 def lemma3_remark() -> Claim:
     """Convergence on the current task from convergence on the union."""
-    goal = at_most(grad_g2, 0)
-    stationary = Fact("stationary", equal(grad_h2, 0), "grad h~(x_t) = 0.")
+    goal = at_most(size_g, 0)
+    stationary = Fact("stationary", equal(size_h, 0), "grad h~(x_t) = 0.")
     words = "Where grad h~(x_t) = 0, the point that Lemma 3 promises in the limit, also grad g(x_t) = 0"
-    certificate = share**2 * slack("memory") + 2 * share * slack("s") * slack("no conflict") - residual("stationary")
     repaired = shown(
-        f"{words}, if memory and current data do not conflict there, with h~ = s f_memory + (1 - s) g and s < 1.",
+        f"{words}, if ||grad f_memory(x_t)|| <= r ||grad g(x_t)|| with r |M| < |C|.",
         goal,
-        rules.square("memory", memory),
-        given=("memory", "stationary", "no conflict", "s"),
-        certificate=certificate / slack("s") ** 2,
-        under=(
-            stationary,
-            NO_CONFLICT,
-            Fact("s", below(share, 1), "s = |M| / (|M| + |C|) < 1: there are current data."),
-        ),
+        FROM_UNION,
+        given=("triangle", "ratio", "shares", "stationary"),
+        under=(stationary, RATIO, SHARES),
     )
     part = Part(
         "1",
         Statement(f"{words}, because C is a subset of M u C.", goal, (stationary,)),
         Repair(
             "needs-hypothesis",
-            "memory and current gradients do not conflict, <grad f_memory(x_t), grad g(x_t)> >= 0; being a subset is "
-            "not enough",
+            "a memory that is small against the current data, r |M| < |C|, with the r of Assumption 3; being a subset "
+            "is not enough",
             repaired,
         ),
     )
@@ -225,11 +230,12 @@ def lemma3_remark() -> Claim:
         "Convergence on the current task as a part of the union",
         (part,),
         (
-            "Read as: ||grad h~(x_t)|| -> 0 gives ||grad g(x_t)|| -> 0; being a norm, ||grad g||^2 <= 0 says that it "
+            "Read as: ||grad h~(x_t)|| -> 0 gives ||grad g(x_t)|| -> 0; being a norm, ||grad g|| <= 0 says that it "
             "is 0. The instance stays at a minimiser of h~, so grad h~ is 0 in every round and ||grad g||^2 is 1/4 in "
             "every round.",
-            "A mean of gradients can vanish while its parts do not: that is interference, which the hypothesis rules "
-            "out. ours.current_from_union gives the rate, and the other case, a memory gradient that is small enough.",
+            "A mean of gradients can vanish while its parts do not. That memory and current gradients do not conflict "
+            "at such a point says the conclusion in other words, and is no repair: there <grad f_memory, grad g> = "
+            "-(|C|/|M|) ||grad g||^2. ours.current_from_union has the rates.",
             "h~ = (|M| f_memory + |C| g) / (|M| + |C|), which is (3) on memory and current data.",
         ),
     )

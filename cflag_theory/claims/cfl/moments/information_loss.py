@@ -109,7 +109,9 @@ def lemB3(constant: Any = 1) -> Claim:
         "Lemma B.3",
         "Information loss of Taylor models",
         (
-            Part("1", printed, Repair("typo", "expand at w_hat_{t,i} = w_{t,i,K}: one point in both places", one_point)),
+            Part(
+                "1", printed, Repair("typo", "expand at w_hat_{t,i} = w_{t,i,K}: one point in both places", one_point)
+            ),
             Part(
                 "2",
                 step,
@@ -158,8 +160,8 @@ def lemB3_2022(constant: Any = 1) -> Claim:
         ),
         (
             "Lemma B.3 of that version has the same bound and no condition; its proof takes the last step from "
-            "Assumption 4, which is about Delta itself. With an eps that the reader may choose, eps = 2 L is enough for "
-            "every L-smooth f.",
+            "Assumption 4, which is about Delta itself. If the reader may choose eps, 2 L is enough for every L-smooth "
+            "f.",
             "For convex f a bound of the Hessian at every point is enough too: two of them are then at most eps apart.",
         ),
     )

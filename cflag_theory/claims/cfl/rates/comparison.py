@@ -319,5 +319,10 @@ def table1_2022(most: Any = 2) -> Claim:
     )
 
 
-CLAIMS = {"cfl.dominant": dominant, "cfl.faster": faster, "cfl.rem4_4_2022": rem4_4_2022, "cfl.table1_2022": table1_2022}
+CLAIMS = {
+    "cfl.dominant": dominant,
+    "cfl.faster": faster,
+    "cfl.rem4_4_2022": rem4_4_2022,
+    "cfl.table1_2022": table1_2022,
+}
 RESUMES = {"cfl.dominant": "cfl.rem4_2", "cfl.faster": "cfl.rem4_5"}

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.problem.memory import LEMMA10, memory_norm
 from cflag_theory.claims.c_flag.problem.update import x_mean as x_mean_of_g
 from cflag_theory.claims.c_flag.union.iterates import LOCAL_STEPS, ROUNDS, STEP, T, h, s, union
 from cflag_theory.claims.c_flag.union.iterates import grad_h as slope_of_union
 from cflag_theory.claims.c_flag.union.lemma3 import (
-    NO_CONFLICT,
+    FROM_UNION,
+    RATIO,
+    SHARES,
     S,
     S_union,
     grad_f_memory,
@@ -22,7 +22,8 @@ from cflag_theory.claims.c_flag.union.lemma3 import (
     grad_h2,
     memory,
     share,
-    union_slope,
+    size_g,
+    size_h,
     x,
 )
 from cflag_theory.claims.c_flag.union.surrogate import SUMMED, over_rounds, round_steps
@@ -52,14 +53,13 @@ from cflag_theory.claims.engine.notation import (
     x_t,
 )
 from cflag_theory.claims.engine.operators import Least, sum_over
-from cflag_theory.claims.engine.relation import at_most, below, equal
+from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof, Step
 from cflag_theory.claims.engine.terms import dot, function, norm, norm2
 
 x_mean = symbol("x_mean_union", r"\sum_i p_i x_{t,E}^i", real=True)
-size_g = symbol("size_g", r"{\|\nabla g(x_t)\|}", norm(grad_current), nonnegative=True)
-size_h = symbol("size_h", r"{\|\nabla\tilde h(x_t)\|}", norm(union_slope), nonnegative=True)
-size_memory = symbol("size_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(memory), nonnegative=True)
+memory_dot = symbol("memory_dot_g", r"\langle\nabla f^\dagger(x_t),\nabla g(x_t)\rangle", dot(memory, grad_current))
+NO_CONFLICT = Fact("no conflict", at_most(0, memory_dot), "<grad f_memory(x_t), grad g(x_t)> >= 0.")
 
 L_f_memory = symbol("L_f_memory", r"L_{f^\dagger}", nonnegative=True)
 f_memory = function("f_memory", r"f^\dagger", smooth=L_f_memory)
@@ -298,18 +298,10 @@ def current_from_union(scale: Any = 1) -> Claim:
         "||grad g|| <= ||grad h~|| / (1 - s - r s), with s = |M| / (|M| + |C|), if ||grad f_memory|| <= r ||grad g|| "
         "(Lemma 10) and r s < 1 - s, that is r |M| < |C|.",
         goal,
-        (
-            Fact(
-                "ratio",
-                at_most(size_memory, r * size_g),
-                "||grad f_memory(x_t)|| <= r ||grad g(x_t)||.",
-                sources=(replace(LEMMA10, at=((memory_norm, size_memory),)),),
-            ),
-            Fact("shares", below(r * share, 1 - share), "r s < 1 - s."),
-        ),
+        (RATIO, SHARES),
         Proof(
             (
-                rules.triangle("triangle", grad_current, union_slope, -share * memory, share * grad_current),
+                FROM_UNION,
                 Obligation("the statement follows", goal, ("triangle", "ratio", "shares")),
             )
         ),

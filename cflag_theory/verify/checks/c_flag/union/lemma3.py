@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
@@ -29,7 +28,7 @@ from cflag_theory.verify.checks.c_flag.union.data import (
     single,
 )
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import assumed, built, changed, related, without
+from cflag_theory.verify.planted import assumed, built, related, without
 from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line, slopes, visited
 
@@ -115,16 +114,14 @@ def remark_points() -> Iterator[Point]:
         _, share, _ = shares(union)
         for t, at in enumerate(visited(trace)[:-1]):
             f_memory, g = slopes(separate(union), at)
-            yield Point(
-                {
-                    claim.grad_h2: trace.column("grad_f2")[0, t],
-                    claim.grad_g2: g**2,
-                    claim.grad_memory2: f_memory**2,
-                    claim.memory_dot: f_memory * g,
-                    claim.share: share,
-                },
-                (f"{union.words} (67)-(68) with beta = 1/60 = 1/(30 L E), E = 2, seed {SEED}, round {t}: x_t = {at}.",),
-            )
+            values = {
+                claim.size_h: abs(share * f_memory + (1 - share) * g),
+                claim.size_g: abs(g),
+                claim.size_memory: abs(f_memory),
+                claim.share: share,
+            }
+            story = f"{union.words} (67)-(68) with beta = 1/60 = 1/(30 L E), E = 2, seed {SEED}, round {t}: x_t = {at}."
+            yield from (Point(values | {claim.r: ratio}, (story,)) for ratio in (Fraction(1, 2), Fraction(1)))
 
 
 def omega2(union: Union) -> Fraction:
@@ -209,11 +206,8 @@ CHECKS = {
         remark_points,
         expected="needs-hypothesis",
         plants=(
-            *without("no conflict", on="repair"),
-            *changed(
-                "without two hypotheses", lambda s: replace(s, hypotheses=s.hypotheses[:2]), on="repair", verdict="open"
-            ),
-            *related("a bound that the instances satisfy", right=sp.Rational(1, 4), verdict="open"),
+            *without("ratio", "shares", on="repair"),
+            *related("a bound that the instances satisfy", right=sp.Rational(1, 2), verdict="open"),
         ),
     ),
     "cflag.lemma11": Check(

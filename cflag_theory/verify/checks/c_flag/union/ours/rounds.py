@@ -157,11 +157,10 @@ def current_points() -> Iterator[Point]:
             r: abs(f_memory / g) if g else Fraction(0),
             claim.size_g: abs(g),
             claim.size_h: root(h2),
-            claim.size_memory: abs(f_memory),
+            printed.size_memory: abs(f_memory),
             printed.grad_g2: g**2,
             printed.grad_h2: h2,
-            printed.grad_memory2: f_memory**2,
-            printed.memory_dot: f_memory * g,
+            claim.memory_dot: f_memory * g,
         }
         yield Point(values)
 
