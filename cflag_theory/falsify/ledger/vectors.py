@@ -146,7 +146,7 @@ ROWS: Mapping[str, Realisation] = {
         f"cflag.{row}": Realisation(
             "a_i at an angle of cosine s to the memory gradient", "Lambda_i = s*a_i*grad_f_memory", {"s": _SIGN}
         )
-        for row in ("table1_interference.lowers", "lemma6.1")
+        for row in ("table1_interference.lowers", "lemma6.1", "lemma6.equal")
     },
     **{
         f"cflag.table1_transference.{part}": Realisation("memory gradient d along a_i", "Lambda_i = d*a_i")

@@ -57,6 +57,8 @@ Lambda_I = symbol("Lambda_I", r"\sum_I p_i\Lambda_{t,i}", real=True)
 _product = weight_of(i) * dot(memory_gradient, a(i))
 Lambda_T = symbol("Lambda_T", r"\sum_T p_i\Lambda_{t,i}", over_T(_product))
 Lambda_adapted = symbol("Lambda_adapted", r"\sum_T p_i\beta_{t,i}\Lambda_{t,i}", over_T(beta_of(i) * _product))
+Lambda2_I = symbol("Lambda2_I", r"\sum_I p_i\Lambda_{t,i}^2", nonnegative=True)
+raised_I = symbol("raised_I", r"\sum_I p_i\alpha_{t,i}\Lambda_{t,i}", real=True)
 alpha_mean = symbol("alpha_mean", r"\sum_i p_i\alpha_{t,i}", real=True)
 
 
@@ -70,6 +72,7 @@ def lemma6() -> Claim:
     """Lemma 6 with beta_i = alpha as printed, and with beta_i = beta as its proof and Algorithm 3 have it."""
     known = (INTERFERENCE, MEMORY)
     lower = at_most(client_term(beta, alpha_i), client_term(beta, alpha))
+    common = at_most(client_term(alpha, alpha_i), client_term(alpha, alpha))
     follows = Obligation("the statement follows", lower, ("alpha_i", "interference", "memory"))
     return Claim(
         "cflag.lemma6",
@@ -80,7 +83,7 @@ def lemma6() -> Claim:
                 "1",
                 Statement(
                     "Under interference alpha_{t,i} of Table 1 and beta_{t,i} = alpha do not raise the client's term, "
-                    "in both cases, for step sizes alpha_t = alpha and beta_t.",
+                    "in both cases.",
                     at_most(client_term(alpha, alpha_i), client_term(beta, alpha)),
                     known,
                     None,
@@ -91,11 +94,22 @@ def lemma6() -> Claim:
                     "beta_{t,i} = beta_t, as in (194) and in line 11 of Algorithm 3",
                     Statement("The same with beta_{t,i} = beta_t.", lower, known, Proof((follows,)), (ALPHA_I,)),
                 ),
+                reading="two step sizes, alpha_t = alpha and beta_t, as Algorithm 3 has them",
+            ),
+            Part(
+                "equal",
+                Statement(
+                    "Under interference alpha_{t,i} of Table 1 and beta_{t,i} = alpha do not raise the client's term, "
+                    "in both cases.",
+                    common,
+                    known,
+                    Proof((Obligation("the statement follows", common, ("alpha_i", "interference", "memory")),)),
+                    (ALPHA_I,),
+                ),
+                reading="one step size, alpha_t = beta_t = alpha, as Sec. 5 fixes them before Table 1",
             ),
         ),
         (
-            "Read for two rates, as Algorithm 3 has them. With alpha_t = beta_t = alpha, as Sec. 5 fixes them, the "
-            "printed lemma is the repaired one and true: cflag.table1_interference, part lowers.",
             "Exactly: the term falls by alpha beta L Lambda_i^2 / ||grad_f_memory||^2.",
             "1 - L alpha may have any sign. The lemma is about the client's term alone; alpha_{t,i} need not be "
             "feasible.",
@@ -187,17 +201,44 @@ def lemma7_average() -> Claim:
         "cflag.lemma7_average",
         "Lemma 7, (195)-(200), average case",
         "Adapted rates improve forgetting, average case",
-        (Part("1", printed, repair),),
+        (
+            Part("1", printed, repair, reading="Gamma_ad as the forgetting term of the step that is taken"),
+            Part("sum", _sum_of_terms(), reading="Gamma_ad as (195) writes it, sum_i p_i Gamma_{i,ad}"),
+        ),
         (
             "Either condition alone is not enough: the raised alpha takes from what the transferring clients bring, "
             "and products that cancel at equal rates need not cancel after rescaling. Both hold where all clients "
             "transfer and the a_i are orthogonal in pairs.",
             "Exactly, without conditions: ours.adaptive_condition.",
-            "If Gamma_ad only stands for sum_i p_i Gamma_{i,ad}, as (195) writes it, the lemma is true in the average "
-            "case with alpha_t = beta_t = alpha: cflag.table1_interference and cflag.table1_transference, client by "
-            "client. That sum is not the forgetting term of the step taken.",
+            "The sum of part sum is not the forgetting term of the step taken: products C_ij that cancel at one rate "
+            "are left out of it, and every client has the raised alpha_{t,i} for itself.",
             "The counterexamples have alpha = beta, where beta_{t,i} = alpha and beta_{t,i} = beta are the same.",
         ),
+    )
+
+
+def _sum_of_terms() -> Statement:
+    """sum_i p_i Gamma_{i,ad} against sum_i p_i Gamma_i, which is Gamma in the average case."""
+    definitions, steps = rates(sp.S.One)
+    adapted = L / 2 * (beta**2 * own_I + own_adapted) - beta * (Lambda_I - L * raised_I) - q * Lambda_adapted
+    goal = at_most(adapted, constant_forgetting())
+    raised = Fact(
+        "raised", equal(raised_I * memory**2, alpha * (Lambda_I * memory**2 - Lambda2_I)), "alpha_{t,i} of Table 1."
+    )
+    given = ("raised", "average case", "memory", "rates", "rates once", "spread")
+    return Statement(
+        "In the average case Table 1's rates (beta_{t,i} = beta under interference) do not raise sum_i p_i Gamma_i: "
+        "sum_i p_i [(L/2) p_i beta_i^2 ||a_i||^2 - (1 - L alpha_i) beta_i Lambda_i] <= Gamma.",
+        goal,
+        (STEP_SIZE, NO_CROSS, MEMORY),
+        Proof(
+            (
+                *steps,
+                rules.square("spread", (beta_of(i) - beta) * weight_of(i) * a(i), over_T),
+                Obligation("the statement follows", goal, given),
+            )
+        ),
+        (definitions[0], raised),
     )
 
 

@@ -81,20 +81,27 @@ def _gain(case: Any) -> Plants:
     return (*shifted(rest - gain, verdict="open"), *shifted(rest - sp.Rational(1001, 1000) * gain))
 
 
+#: A little more than what alpha_{t,i} gains, before beta Lambda_i^2.
+_MORE = sp.Rational(1001, 1000) * alpha * L / clients.memory**2
+
 CHECKS = {
     "cflag.lemma6": Check(
         lemma6_points,
-        expected="typo",
-        plants=shifted(
-            -sp.Rational(1001, 1000) * alpha * beta * L * clients.Lambda_i**2 / clients.memory**2,
-            on="repair",
+        expected="typo holds",
+        plants=(
+            *shifted(-_MORE * beta * clients.Lambda_i**2, on="repair"),
+            *shifted(-_MORE * alpha * clients.Lambda_i**2, part="equal"),
         ),
     ),
     "cflag.lemma7_average": Check(
         average_points,
-        expected="needs-hypothesis",
-        undrawn={"1": "shares of memory, or sets of clients"},
-        plants=(*without("no interference", "rescaled", on="repair"), *_gain(1)),
+        expected="needs-hypothesis holds",
+        undrawn={"1": "shares of memory, or sets of clients", "sum": "shares of memory, or sets of clients"},
+        plants=(
+            *without("no interference", "rescaled", on="repair"),
+            *_gain(1),
+            *shifted(-_MORE * beta * claim.Lambda2_I - L / 2 * claim.spread, part="sum"),
+        ),
     ),
     "cflag.lemma7_worst": Check(
         worst_points,

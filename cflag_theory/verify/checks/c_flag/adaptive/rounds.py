@@ -183,6 +183,8 @@ class Round:
             lemmas.cross_adapted: sum((p[i] * p[j] * betas[i] * betas[j] * gram[i, j] for i, j in pairs), Fraction(0)),
             lemmas.Lambda_I: sum((p[i] * products[i] for i in inside), Fraction(0)),
             lemmas.Lambda_T: sum((p[i] * products[i] for i in T), Fraction(0)),
+            lemmas.Lambda2_I: sum((p[i] * products[i] ** 2 for i in inside), Fraction(0)),
+            lemmas.raised_I: sum((p[i] * rates[i][0] * products[i] for i in inside), Fraction(0)),
             lemmas.root_2: sp.sqrt(2),
             lemmas.N_T: len(T),
             lemmas.Lambda_adapted: sum((p[i] * betas[i] * products[i] for i in T), Fraction(0)),
