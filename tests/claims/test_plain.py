@@ -1,10 +1,12 @@
 """Formulas as text, and what their letters stand for."""
 
 import pytest
+import sympy as sp
 
 from cflag_theory.claims import glossary
 from cflag_theory.claims.engine.claim import statements
-from cflag_theory.claims.engine.notation import L, alpha, symbol, to_latex
+from cflag_theory.claims.engine.notation import L, alpha, sequence, symbol, to_latex
+from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.plain import plain
 from cflag_theory.claims.ledger import LEDGER, claim
 
@@ -74,3 +76,11 @@ def test_the_line_of_a_row_counts_before_that_of_its_paper():
     }
     assert "e" not in glossary.letters("4 (e^(1/4) - 1) beta k")
     assert glossary.letters("||e_{t,k}^i|| <= d_bar_k + S_1") == ["e_{t,k}", "i", "d_bar_k", "S_1"]
+
+
+def test_a_term_of_a_sum_stays_inside():
+    term, n = sequence("printed_term", r"\theta_{@}", real=True), sp.Symbol("n", integer=True, positive=True)
+    place = index("printed_place")
+    assert (
+        plain(to_latex(3 * sum_over(place, n)(term(place) ** 2))) == "3 sum_{printed_place<n}(theta_{printed_place}^2)"
+    )

@@ -9,6 +9,7 @@ from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
+from sympy.printing.latex import LatexPrinter
 
 from cflag_theory.claims.engine.operators import Index, index, mean_over
 from cflag_theory.claims.engine.terms import dot, function, is_vector, norm, norm2, vector
@@ -44,7 +45,7 @@ def symbol(name: str, latex: str, means: sp.Expr | None = None, **assumptions: b
 def sequence(name: str, latex: str, means: Callable[..., sp.Expr] | None = None, **assumptions: bool) -> Any:
     """A sequence; its term at index k prints as `latex` with k in place of every "@", and stands for `means(k)`.
 
-    It has the sign of what it stands for.
+    Of several indices "@2" is the second. It has the sign of what it stands for.
 
     Raises
     ------
@@ -97,20 +98,36 @@ def unfold(expr: sp.Expr) -> sp.Expr:
 
 def to_latex(expr: sp.Expr) -> str:
     """An expression in the papers' notation."""
+    # As symbols they have their places among the symbols; one that depends on an index stays in the sum over it.
     terms = {
         term: sp.Symbol(f"term{i}")
         for i, term in enumerate(sorted(expr.atoms(AppliedUndef), key=str))
-        if str(term.func) in _SEQUENCES
+        if str(term.func) in _SEQUENCES and not any(isinstance(one, Index) for one in term.free_symbols)
     }
-    printed = {
-        placeholder: _SEQUENCES[str(term.func)].replace("@", to_latex(term.args[0]))
-        for term, placeholder in terms.items()
-    }
-    names = {**_LATEX, **printed}
+    names = {**_LATEX, **{placeholder: _of_sequence(term) for term, placeholder in terms.items()}}
     if not (expr.is_Symbol or expr in terms):
         names = {term: f"({latex})" if _is_sum(latex) else latex for term, latex in names.items()}
-    text: str = sp.latex(expr.xreplace(terms), symbol_names=names, order="none")
+    text: str = _Latex({"symbol_names": names, "order": "none"}).doprint(expr.xreplace(terms))
     return text
+
+
+def _of_sequence(term: sp.Expr) -> str:
+    text = _SEQUENCES[str(term.func)]
+    for place, argument in enumerate(term.args, 1):
+        text = text.replace(f"@{place}", to_latex(argument))
+    return text.replace("@", to_latex(term.args[0]))
+
+
+class _Latex(LatexPrinter):  # type: ignore[misc]
+    """Terms of sequences inside sums over their index."""
+
+    def _print_Function(self, expr: sp.Expr, exp: str | None = None) -> str:
+        if str(expr.func) not in _SEQUENCES:
+            printed: str = super()._print_Function(expr, exp)
+            return printed
+        text = _of_sequence(expr)
+        text = f"({text})" if _is_sum(text) and self._print_level > 1 else text
+        return text if exp is None else f"{{{text}}}^{{{exp}}}"
 
 
 @cache

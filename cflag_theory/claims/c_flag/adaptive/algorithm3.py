@@ -14,7 +14,7 @@ from cflag_theory.claims.c_flag.problem.update import MEAN_DRIFT, WEIGHTS, S, x,
 from cflag_theory.claims.c_flag.vectors import client
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement, shown
-from cflag_theory.claims.engine.notation import E, L, alpha, beta, i, symbol
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, i, sequence, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof, Step
@@ -35,7 +35,7 @@ adapted = symbol("adapted", r"\sum_i p_i\beta_{t,i}\mathbf{a}_i", real=True)
 correction = symbol("correction", r"\sum_i p_i\beta_{t,i}(\nabla g(x_t)-\nabla g_i(x_t))", real=True)
 # Norms, for the bound on the step.
 length = symbol("a_i_norm", r"{\|\mathbf{a}_i\|}", norm(a(client)))
-_size_of = sp.Function("size_of_beta", nonnegative=True)
+_size_of = sequence("size_of_beta", r"|eta_{t,@}|", nonnegative=True)
 abs_rate = symbol("abs_beta_i", r"|\beta_{t,i}|", _size_of(client))
 abs_q = symbol("abs_q", r"|1-L\alpha|", nonnegative=True)
 sign = symbol("sign_q", r"\mathrm{sign}(1-L\alpha)", real=True)
@@ -43,7 +43,7 @@ sign = symbol("sign_q", r"\mathrm{sign}(1-L\alpha)", real=True)
 N_I = symbol("N_I", "N_I", nonnegative=True, integer=True)
 over_I = sum_over(i, N_I)
 _member = sp.Symbol("member", integer=True, nonnegative=True)
-_raised_by = sp.Function("raised_by", nonnegative=True)
+_raised_by = sequence("raised_by", r"(lpha_{t,@}-lpha)", nonnegative=True)
 _weight, _a = weight_of(N_T + i), a(N_T + i)
 Lambda_j = symbol("Lambda_j", r"\Lambda_{t,j}", dot(memory_gradient, a(N_T + _member)))
 length_j = symbol("a_j_norm", r"{\|\mathbf{a}_j\|}", norm(a(N_T + _member)))

@@ -14,7 +14,7 @@ from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
 from cflag_theory.claims.c_flag.vectors import client
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
-from cflag_theory.claims.engine.notation import L, alpha, beta, bias, draw, draws, grad_f, i, m, omega, symbol
+from cflag_theory.claims.engine.notation import L, alpha, beta, bias, draw, draws, grad_f, i, m, omega, sequence, symbol
 from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof, Step
@@ -23,8 +23,8 @@ from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 N = symbol("N", "N", positive=True, integer=True)
 # A client's a_i and rate, and the gradient of the memory, of one round.
 a = vector("a", r"\mathbf{a}_{@}")
-beta_of = sp.Function("beta_of", real=True)
-weight_of = sp.Function("p_of", positive=True)
+beta_of = sequence("beta_of", r"\beta_{t,@}", real=True)
+weight_of = sequence("p_of", "p_{@}", positive=True)
 memory_gradient = grad_f + bias
 total = sum_over(i, N)
 S = total(weight_of(i) * a(i))
@@ -38,8 +38,8 @@ beta_i = symbol("beta_i", r"\beta_{t,i}", beta_of(client), real=True)
 
 sum2 = symbol("sum_pa2", r"{\|S\|^2}", norm2(S), nonnegative=True)
 Lambda = symbol("Lambda_pa", r"\Lambda_t", dot(memory_gradient, S), real=True)
-_Gamma_of = sp.Function("Gamma_of", real=True)
-_Gamma = sp.Function("Gamma_drawn", real=True)
+_Gamma_of = sequence("Gamma_of", r"\Gamma_{@}", real=True)
+_Gamma = sequence("Gamma_drawn", r"\Gamma_{@}", real=True)
 Gamma_i = symbol("Gamma_i", r"\Gamma_i(t)", _Gamma_of(client, draw), real=True)
 Gamma = symbol("Gamma_t", r"\Gamma(t)", _Gamma(draw), real=True)
 client_sum = symbol("sum_p_Gamma_i", r"\sum_i p_i\Gamma_i(t)", total(weight_of(i) * _Gamma_of(i, draw)), real=True)

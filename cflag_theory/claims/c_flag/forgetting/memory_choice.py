@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sympy as sp
-
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Statement, shown
-from cflag_theory.claims.engine.notation import draw, draws, omega, symbol
+from cflag_theory.claims.engine.notation import draw, draws, omega, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most
 from cflag_theory.claims.engine.steps import Step
 
-_lost = sp.Function("lost_of", real=True)
-_best = sp.Function("best_of", real=True)
-_spread = sp.Function("spread_of", nonnegative=True)
+_lost = sequence("lost_of", r"\Delta_{@}", real=True)
+_best = sequence("best_of", r"\Delta_{@|\mathcal{D}^*}", real=True)
+_spread = sequence("spread_of", r"\omega_{@}^2", nonnegative=True)
 
 #: Delta_{h~} = h~(x_0) - h~(x_T) of the run with one memory, and its mean over the memories.
 lost = symbol("Delta_drawn", r"\Delta_{\tilde h}", _lost(draw), real=True)

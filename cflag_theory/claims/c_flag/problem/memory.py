@@ -20,6 +20,7 @@ from cflag_theory.claims.engine.notation import (
     m,
     omega,
     r,
+    sequence,
     symbol,
     t,
 )
@@ -29,9 +30,9 @@ from cflag_theory.claims.engine.steps import Obligation
 from cflag_theory.claims.engine.terms import norm, norm2, vector
 
 # Lemma 8: one coordinate at a fixed x. The memory's mean has the weights c_j, which depend on the draw.
-_count = sp.Function("past_count", integer=True, positive=True)
-_weight = sp.Function("memory_weight", nonnegative=True)
-_component = sp.Function("past_gradient", real=True)
+_count = sequence("past_count", r"|\mathcal{P}^{@}|", integer=True, positive=True)
+_weight = sequence("memory_weight", "w_{@1,@2}", nonnegative=True)
+_component = sequence("past_gradient", r"\nabla f_{@1,@2}(x)", real=True)
 entry, j = sp.Symbol("entry", integer=True, nonnegative=True), index("past_j")
 n = symbol("n_past_of", r"{|\mathcal{P}^i|}", _count(client), positive=True, integer=True)
 share = symbol("share_j", "w_j", draws(_weight(client, entry, omega)))
@@ -72,14 +73,14 @@ def grad_of(client: sp.Expr) -> sp.Expr:
 
 MEAN_BIAS = setting("b", equal(clients(bias_of(i)), bias), "b = sum_i p_i b_i.")
 MEAN_GRADIENT = setting("grad f", equal(clients(grad_of(i)), grad_f), "grad f = sum_i p_i grad f_i.")
-_m = sp.Function("m_of", nonnegative=True)
+_m = sequence("m_of", "m_{@}", nonnegative=True)
 bias_i2 = symbol("bias_i2", r"{\|b_i(x)\|^2}", norm2(bias_of(client)))
 grad_f_i2 = symbol("grad_f_i2", r"{\|\nabla f_i(x)\|^2}", norm2(grad_of(client)))
 m_i = symbol("m_i_of", "m_i", _m(client))
 
 # Lemma 10.
 memory_of = vector("memory_of", r"\nabla f_{@1}^\dagger(x_t)")
-_r = sp.Function("r_of", nonnegative=True)
+_r = sequence("r_of", "r_{@}", nonnegative=True)
 memory_norm = symbol("memory_norm", r"{\|\nabla f^\dagger(x_t)\|}", norm(clients(memory_of(i))))
 memory_i = symbol("memory_i", r"{\|\nabla f_i^\dagger(x_t)\|}", norm(memory_of(client)))
 r_i = symbol("r_i_of", "r_i", _r(client))

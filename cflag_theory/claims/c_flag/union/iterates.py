@@ -69,7 +69,7 @@ round_sum = sequence(
 )
 # h~ by total sizes, (|M| f_memory + |C| g) / (|M| + |C|), which is (3) on memory and current data: it has s in place of
 # s_i = s + off_i, and so off_i (f_memory,i - g_i) less of each client.
-off = sp.Function("share_off", real=True)
+off = sequence("share_off", "(s_{@}-s)", real=True)
 apart = function("union_apart", r"(f_{@}^\dagger-g_{@})")
 h_sizes = sequence(
     "union_loss_by_sizes",

@@ -42,7 +42,7 @@ from cflag_theory.claims.engine.terms import norm2 as square_of
 S = notation.clients(a(i))
 a_i2 = symbol("a_i2", r"{\|\mathbf{a}_i\|^2}", square_of(a(client)))
 a_dot_S = symbol("a_i_dot_S", r"\langle\mathbf{a}_i,S\rangle", dot(a(client), S))
-_target_of = sp.Function("target_of", real=True)
+_target_of = sequence("target_of", r"\hat\beta_{t,@}", real=True)
 target = symbol("target", r"\hat\beta_{t,i}", _target_of(client))
 # S and its product with the memory; D = sum_i p_i (beta_i - beta) a_i, what the adapted rates add to beta S.
 S2 = symbol("sum_a2", r"{\|S\|^2}", square_of(S))

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import sympy as sp
-
 from cflag_theory.claims.c_flag.adaptive.clients import (
     Lambda,
     Lambda_i,
@@ -39,13 +37,13 @@ from cflag_theory.claims.c_flag.vectors import client
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
-from cflag_theory.claims.engine.notation import L, alpha, beta, i, symbol
+from cflag_theory.claims.engine.notation import L, alpha, beta, i, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof, Step
 from cflag_theory.claims.engine.terms import dot, norm2
 
 _taken = weight_of(i) * beta_of(i) * a(i)
-_pull_of = sp.Function("Lambda_over_a_of", real=True)
+_pull_of = sequence("Lambda_over_a_of", r"\frac{\Lambda_{t,@}}{\|\mathbf{a}_{@}\|}", real=True)
 pull = symbol("Lambda_over_a", r"\frac{\Lambda_{t,i}}{\|\mathbf{a}_i\|}", _pull_of(client))
 #: ||sum_T p_i beta_i a_i||^2, and what it brings at least.
 moved_T2 = symbol("moved_T2", r"{\|\sum_T p_i\beta_{t,i}\mathbf{a}_i\|^2}", norm2(over_T(_taken)))

@@ -37,7 +37,7 @@ from cflag_theory.claims.c_flag.problem.objective import (
 from cflag_theory.claims.c_flag.vectors import client
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement, shown
-from cflag_theory.claims.engine.notation import bias2, clients, grad_f, grad_f2, i, symbol
+from cflag_theory.claims.engine.notation import bias2, clients, grad_f, grad_f2, i, sequence, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof, Use
@@ -61,7 +61,7 @@ memory_i = symbol("memory_i_x", r"{\|\nabla f_i^\dagger(x)\|}", norm(grad_one + 
 bias_worst = symbol("bias_worst", r"{\|b_i(x')\|}", nonnegative=True)
 grad_worst = symbol("grad_worst", r"{\|\nabla f_i(x')\|}", positive=True)
 # One coordinate of component gradients at a stationary point of f_i; kept = what two memories have in common.
-_component = sp.Function("gradient_at_rest", real=True)
+_component = sequence("gradient_at_rest", r"\nabla f_{i,@}(s)", real=True)
 _j, _l, _o = (
     sp.Symbol("j_kept", integer=True, nonnegative=True),
     sp.Symbol("l_out", integer=True, nonnegative=True),
@@ -69,7 +69,7 @@ _j, _l, _o = (
 )
 u_j = symbol("u_j", r"\nabla f_{i,j}(s)", _component(_j))
 u_l = symbol("u_l", r"\nabla f_{i,l}(s)", _component(_l))
-_kept = sp.Function("kept_of", real=True)
+_kept = sequence("kept_of", r"\mathrm{kept}_{@}", real=True)
 kept = symbol("kept", r"\sum_{o\in M\setminus j}\nabla f_{i,o}(s)", _kept(_l))
 n = symbol("n_past", r"{|\mathcal{P}^i|}", positive=True, integer=True)
 total = symbol("total", r"\sum_o\nabla f_{i,o}(s)", sum_over(_o, n)(_component(_o)))
