@@ -79,8 +79,6 @@ def test_the_line_of_a_row_counts_before_that_of_its_paper():
 
 
 def test_a_term_of_a_sum_stays_inside():
-    term, n = sequence("printed_term", r"\theta_{@}", real=True), sp.Symbol("n", integer=True, positive=True)
-    place = index("printed_place")
-    assert (
-        plain(to_latex(3 * sum_over(place, n)(term(place) ** 2))) == "3 sum_{printed_place<n}(theta_{printed_place}^2)"
-    )
+    term, last = sequence("printed_term", r"\theta_{@}", real=True), sp.Symbol("last", integer=True, positive=True)
+    place = index("place")
+    assert plain(to_latex(3 * sum_over(place, last)(term(place) ** 2))) == "3 sum_{place<last}(theta_{place}^2)"

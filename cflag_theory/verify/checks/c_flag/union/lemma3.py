@@ -12,7 +12,7 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.union import lemma3 as claim
 from cflag_theory.claims.c_flag.union import surrogate
-from cflag_theory.claims.engine.notation import E, L, alpha, beta
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, r
 from cflag_theory.kernels import Problem, Trace
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.union.data import (
@@ -121,7 +121,7 @@ def remark_points() -> Iterator[Point]:
                 claim.share: share,
             }
             story = f"{union.words} (67)-(68) with beta = 1/60 = 1/(30 L E), E = 2, seed {SEED}, round {t}: x_t = {at}."
-            yield from (Point(values | {claim.r: ratio}, (story,)) for ratio in (Fraction(1, 2), Fraction(1)))
+            yield from (Point(values | {r: ratio}, (story,)) for ratio in (Fraction(1, 2), Fraction(1)))
 
 
 def omega2(union: Union) -> Fraction:

@@ -155,8 +155,8 @@ def current_points() -> Iterator[Point]:
         values: Values = {
             printed.share: Fraction(kept, kept + new),
             r: abs(f_memory / g) if g else Fraction(0),
-            claim.size_g: abs(g),
-            claim.size_h: root(h2),
+            printed.size_g: abs(g),
+            printed.size_h: root(h2),
             printed.size_memory: abs(f_memory),
             printed.grad_g2: g**2,
             printed.grad_h2: h2,
@@ -177,8 +177,8 @@ def current_samples(seed: int, count: int) -> Iterator[Sample]:
                 {
                     printed.share: s,
                     r: met[fits],
-                    claim.size_g: np.sqrt(columns["grad_g2"][fits]),
-                    claim.size_h: np.sqrt(columns["grad_h2"][fits]),
+                    printed.size_g: np.sqrt(columns["grad_g2"][fits]),
+                    printed.size_h: np.sqrt(columns["grad_h2"][fits]),
                 },
                 "1",
             )
