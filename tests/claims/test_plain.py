@@ -81,4 +81,4 @@ def test_the_line_of_a_row_counts_before_that_of_its_paper():
 def test_a_term_of_a_sum_stays_inside():
     term, last = sequence("printed_term", r"\theta_{@}", real=True), sp.Symbol("last", integer=True, positive=True)
     place = index("place")
-    assert plain(to_latex(3 * sum_over(place, last)(term(place) ** 2))) == "3 sum_{place<last}(theta_{place}^2)"
+    assert plain(to_latex(3 * sum_over(place, last)(term(place) ** 2))) == "3 sum_{place<last}(theta_place^2)"

@@ -24,6 +24,7 @@ _SIZE = Span(Fraction(0), Fraction(4))
 _PART = Span(Fraction(-15, 16), Fraction(15, 16))
 _CURVED = {"c": Span(Fraction(1, 16), Fraction(4)), "over": SLACK, "s": SHARE}
 _BETWEEN = "; L = c + over; convexity = c*s"
+_SERVER = "ours.adaptive_server.interference"
 _TWO = {"p": SHARE}
 _DATA = {"rest": COUNT}
 #: The solution of (7) for t = 3: a, b and w are p_1, p_2 and p_3, loss2 is R^2.
@@ -150,11 +151,16 @@ ROWS: Mapping[str, Realisation] = {
     },
     **{
         f"cflag.table1_transference.{part}": Realisation("memory gradient d along a_i", "Lambda_i = d*a_i")
-        for part in ("average", "worst", "step size")
+        for part in ("average", "worst", "step size", "large m")
     },
     **{
         row: Realisation("S = a and memory gradient d on the line", "sum2 = a**2; Lambda = d*a")
-        for row in ("cflag.eq16.minimiser", "cflag.eq16.step size", "ours.adaptive_server.interference")
+        for row in (
+            "cflag.eq16.minimiser",
+            "cflag.eq16.step size",
+            "cflag.eq16.large m",
+            "ours.adaptive_server.interference",
+        )
     },
     "cflag.eq160.1": Realisation(
         "grad g at a distance d from grad h~ along it", "grad_g = norm_grad_union + d; omega2 = d**2", {"d": _SIZE}

@@ -9,7 +9,7 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.c_flag.adaptive.server import forgetting
+from cflag_theory.claims.c_flag.adaptive.server import forgetting, step_sizes
 from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
 from cflag_theory.claims.c_flag.vectors import client
 from cflag_theory.claims.engine import rules
@@ -253,27 +253,20 @@ def _least(case: str, w: sp.Expr, words: str) -> Part:
 def table1_transference() -> Claim:
     """The T rows minimise the client's term; they are step sizes only for alpha < 1/L."""
     rate = Fact("rate", equal(beta_i * L * weight * a_i**2, q * Lambda_i), "beta_{t,i} of Table 1, w_i = p_i or N p_i.")
-    small = Fact("small alpha", below(L * alpha, 1), "alpha < 1/L.")
     moving = Fact("a_i", below(0, a_i), "a_i is not zero, as Lambda_i > 0 implies.")
-    goal = below(0, beta_i)
-    follows = Obligation("the statement follows", goal, ("rate", "transference", "small alpha", "a_i"))
-    known = (STEP_SIZE, TRANSFERENCE, moving)
-    size = Part(
-        "step size",
-        Statement("beta_{t,i} is a step size: positive, for alpha < 2/(L(1 + m)).", goal, known, None, (rate,)),
-        Repair(
-            "needs-hypothesis",
-            "alpha < 1/L, which m >= 1 would imply",
-            Statement("The same for alpha < 1/L.", goal, (*known, small), Proof((follows,)), (rate,)),
-        ),
+    sizes = step_sizes(
+        "beta_{t,i} is a step size: positive, for alpha < 2/(L(1 + m)).",
+        below(0, beta_i),
+        (STEP_SIZE, TRANSFERENCE, moving),
+        rate,
+        ("rate", "transference", "small alpha", "a_i"),
     )
     return Claim(
         "cflag.table1_transference",
         "Table 1, T rows",
         "Rates under transference",
-        (_least("average", p_i, "average case"), _least("worst", N * p_i, "worst case"), size),
+        (_least("average", p_i, "average case"), _least("worst", N * p_i, "worst case"), *sizes),
         (
-            'The paper prints "(for m > 1)" just before (16): for such m, alpha < 1/L and part step size is true.',
             "Minimal for the given a_i, that is when the client's displacement is rescaled after its local steps.",
             "The client's term is not its share of Gamma: cross terms are left out (average) or bounded (worst); see "
             "Lemma 7.",

@@ -9,7 +9,7 @@ import sympy as sp
 from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
 from cflag_theory.claims.engine.claim import A_LIMIT, Claim, Fact, Part, Repair, Statement, shown
 from cflag_theory.claims.engine.notation import L, alpha, beta, k, m, sequence, sum2, symbol
-from cflag_theory.claims.engine.relation import at_most, below, equal
+from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof, by_induction
 
 Lambda = symbol("Lambda", r"\Lambda_t", real=True)
@@ -232,9 +232,8 @@ def eq16() -> Claim:
         "cflag.eq16",
         "(16)",
         "Optimal beta and optimal Gamma",
-        (_quadratic(), minimiser, _positive_rate(star, moving), _optimal_value(star, moving)),
+        (_quadratic(), minimiser, *_positive_rate(star, moving), _optimal_value(star, moving)),
         (
-            'The paper prints "(for m > 1)" just before (16): for such m, alpha < 1/L and part step size is true.',
             "Rescaling a fixed displacement after the local steps, as the paper's next sentence proposes, keeps S "
             "fixed, and part quadratic is true for it; taking the local steps with beta* does not.",
             "For (1 - L alpha) Lambda <= 0 the least Gamma over beta >= 0 is 0, at beta = 0: ours.adaptive_server.",
@@ -275,25 +274,36 @@ def _quadratic() -> Part:
     )
 
 
-def _positive_rate(star: Fact, moving: Fact) -> Part:
+def _positive_rate(star: Fact, moving: Fact) -> tuple[Part, Part]:
     goal = below(0, beta_star)
     transfer = Fact("transference", below(0, Lambda), "Lambda > 0, the case in which the paper uses beta*.")
+    words = "Under transference beta* of (16) is a step size: positive, for every alpha < 2/(L(1 + m))."
+    return step_sizes(words, goal, (STEP_SIZE, moving, transfer), star, ("(16)", "transference", "small alpha", "S"))
+
+
+def step_sizes(
+    words: str, goal: Relation, known: tuple[Fact, ...], rate: Fact, given: tuple[str, ...]
+) -> tuple[Part, Part]:
+    """A rate that has the sign of 1 - L alpha: positive for m > 1, and for smaller m with alpha < 1/L."""
     small = Fact("small alpha", below(L * alpha, 1), "alpha < 1/L.")
-    known = (STEP_SIZE, moving, transfer)
-    follows = Obligation("the statement follows", goal, ("(16)", "transference", "small alpha", "S"))
-    return Part(
-        "step size",
-        Statement(
-            "Under transference beta* of (16) is a step size: positive, for every alpha < 2/(L(1 + m)).",
-            goal,
-            known,
-            None,
-            (star,),
+    large = Fact("m", below(1, m), "m > 1.")
+    follows = Obligation("the statement follows", goal, given)
+    within = Obligation("small alpha", below(L * alpha, 1), (STEP_SIZE.name, "m"))
+    return (
+        Part(
+            "step size",
+            Statement(words, goal, known, None, (rate,)),
+            Repair(
+                "needs-hypothesis",
+                "alpha < 1/L, which m >= 1 would imply",
+                Statement("The same for alpha < 1/L.", goal, (*known, small), Proof((follows,)), (rate,)),
+            ),
+            reading="for every m, as Assumption 2 has it",
         ),
-        Repair(
-            "needs-hypothesis",
-            "alpha < 1/L, which m >= 1 would imply",
-            Statement("The same for alpha < 1/L.", goal, (*known, small), Proof((follows,)), (star,)),
+        Part(
+            "large m",
+            Statement(words, goal, (*known, large), Proof((within, follows)), (rate,)),
+            reading='"(for m > 1)", as the text before (16) has it',
         ),
     )
 

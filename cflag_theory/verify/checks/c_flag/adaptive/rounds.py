@@ -243,6 +243,12 @@ def norm(vector: Array) -> sp.Expr:
     return sp.sqrt(sp.Rational(square.numerator, square.denominator))
 
 
+def larger_m(case: Round) -> dict[Any, Any]:
+    """An m above 1 that allows the round's alpha, where there is one: alpha < 2/(L(1 + m)) with m = 1/(L alpha)."""
+    share = case.L * case.alpha
+    return {m: 1 / share} if share < 1 else {}
+
+
 def random_rounds(count: int, seed: int) -> list[Round]:
     """Small exact rounds with curved f and g, every sign of Lambda_i, and step sizes on both sides of 1/L."""
     rng = np.random.default_rng(seed)

@@ -18,6 +18,7 @@ from cflag_theory.verify.checks.c_flag.adaptive.rounds import (
     Round,
     at_rate,
     in_space,
+    larger_m,
     random_rounds,
     with_gradients,
 )
@@ -146,6 +147,7 @@ def eq16_points() -> Iterator[Point]:
         for local in (Fraction(1, 9), Fraction(1), Fraction(3)):
             yield Point(at_rate(values, local) | {claim.beta_star: star}, (case.words(), words), "minimiser")
         yield Point(values | {claim.beta_star: star}, (case.words(), words), "step size")
+        yield Point(values | {claim.beta_star: star} | larger_m(case), (case.words(), words), "large m")
     yield from _two_memories()
 
 
@@ -199,7 +201,7 @@ CHECKS = {
     "cflag.sec5_sign": Check(sign_points, expected="holds", plants=built("1/3")),
     "cflag.eq16": Check(
         eq16_points,
-        expected="needs-hypothesis holds needs-hypothesis typo",
+        expected="needs-hypothesis holds needs-hypothesis holds typo",
         plants=(
             *related(
                 "twice the rate", left=lambda side: side.subs({claim.beta_star: 2 * claim.beta_star}), part="minimiser"
@@ -207,6 +209,7 @@ CHECKS = {
             *shifted("1/1000", part="quadratic", on="repair"),
             *shifted("1/1000", part="value", on="repair"),
             *without("small alpha", part="step size", on="repair"),
+            *without("m", part="large m"),
         ),
     ),
 }

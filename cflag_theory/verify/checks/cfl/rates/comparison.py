@@ -85,6 +85,7 @@ CHECKS = {
     "cfl.table1_2022": Check(
         added,
         expected="holds holds",
+        undrawn={"upper": "roots of three squares", "lower": "roots of three squares"},
         plants=(*built("17/10", part="upper"), *scaled("999/1000", "lower")),
     ),
     "cfl.rem4_4_2022": Check(stateless, expected="false", plants=built("9/10", verdict="open")),
