@@ -124,10 +124,7 @@ def climbing(step: Fact | None = None) -> Statement:
         "sum",
         t,
         at_most(beta**4 * (t**3 / 6 - t**2 / 4), Gamma_until(t)),
-        Instance("x_t here", "x_t", t, t),
-        Obligation(
-            "x_t^2", square, ("x_t here",), slack("x_t here") * (slack("x_t here") + 2 * line) + 1 + 2 * t * beta
-        ),
+        Obligation("x_t^2", square, ("x_t",), slack("x_t") * (slack("x_t") + 2 * line) + 1 + 2 * t * beta),
         start=("no Gamma",),
         given=("Gamma", "x_t^2"),
     )

@@ -108,8 +108,8 @@ def _climbing_evidence(subject: Claim, seed: int, count: int) -> Iterator[Eviden
         words = "follows" if follows else "does not follow"
         least = local**4 * rounds * (2 * rounds - 3) / 12
         summary = (
-            f"The exact run of the family with beta = {local}, T = {rounds} {words} its recursion and Assumptions 2 and "
-            f"3; mean of Gamma(t): {float(mean):.4g}, at least beta^4 T (2T - 3)/12 = {float(least):.4g}."
+            f"The exact run of the family with beta = {local}, T = {rounds} {words} its recursion and Assumptions 2 "
+            f"and 3; mean of Gamma(t): {float(mean):.4g}, at least beta^4 T (2T - 3)/12 = {float(least):.4g}."
         )
         yield Evidence("property", "1", "printed", REFUTES, summary, {"mean_Gamma": str(mean), "T": rounds})
 
