@@ -146,7 +146,9 @@ def _rate(constant: Any) -> tuple[Statement, Statement]:
         hypotheses,
     )
     mended = Statement(
-        words + ", for m < 1 in (27), f bounded below and T large; Assumption 3 is not needed.",
+        words
+        + ", for m < 1 in (27), f bounded below and T so large that an integer W as below exists; Assumption 3 is "
+        "not needed.",
         goal,
         (*hypotheses, LESS_BIAS, *LONG_ENOUGH, INFIMUM),
         proof,
@@ -168,7 +170,16 @@ def thm5(constant: Any = 1) -> Claim:
         "cflag.thm5",
         "Theorem 5",
         "Rate O(1/sqrt(T)) on the past task",
-        (Part("1", printed, repair, refutation=floor(), unseen=FOR_NO_CONSTANT),),
+        (
+            Part(
+                "1",
+                printed,
+                repair,
+                refutation=floor(),
+                unseen=FOR_NO_CONSTANT,
+                reading="one memory, drawn once before the run, as Sec. 2 has it",
+            ),
+        ),
         (
             "The family leaves x_1 where it is, so only the derivatives at x_1 = 1 count: the quadratics in x_1 may be "
             "replaced by functions with bounded gradients.",
@@ -180,8 +191,11 @@ def thm5(constant: Any = 1) -> Claim:
             "f bounded below is taken for granted; without it f = g = -x, with m = 0 and r = 1, has ||grad f|| = 1 for "
             "ever.",
             "The printed proof puts Theorem 2 and Lemma 4 together, both of which need more; the repair uses neither.",
-            "With a bounded mean of ||grad g||^2 the rate is O(1/T): ours.drawn_once; and exactly that: "
-            "ours.drawn_once_rate. For memories drawn anew any m will do: ours.redrawn.",
+            "W is a means of the proof: it counts the first rounds, in which grad g cannot have grown far. With a "
+            "bounded mean of ||grad g||^2 nothing of the kind is needed, and the rate is O(1/T): ours.drawn_once, part "
+            "in T; and exactly that: ours.drawn_once_rate.",
+            "For memories drawn anew in every round, the other reading of Theorem 2, any m will do where the mean of "
+            "||grad g||^2 is bounded: ours.redrawn. Without that bound this reading is not decided here.",
         ),
     )
 
