@@ -66,7 +66,7 @@ PREAMBLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "CFL": (
             "The round weights p_{1,i}, ..., p_{t,i} sum to one (App. B.4.1), and are not negative unless the row is "
             "about their sign; step sizes are positive; N, S, K, T are at least 1.",
-            "f(w) = E[f_{t,i}(w)], unless a part's reading is formulation (2), and grad f(w) = grad f_{t,i}(w) + "
+            "f(w) = 𝔼[f_{t,i}(w)], unless a part's reading is formulation (2), and grad f(w) = grad f_{t,i}(w) + "
             "delta_i + xi_{t,i} (5); Assumption 3 prints f(w) for its gradient. E is the expectation over all draws; "
             "at a fixed w drifts have mean zero, those of different rounds are independent (Remark 3.2), and so are "
             "client and time drifts (the proof of Lemma B.2; Assumption 3 does not say it).",

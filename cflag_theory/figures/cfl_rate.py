@@ -1,4 +1,4 @@
-"""E f(w_T) - f* of FedAvg and CFL against T, with the printed rate, what is proved, and the floor."""
+"""𝔼 f(w_T) - f* of FedAvg and CFL against T, with the printed rate, what is proved, and the floor."""
 
 from __future__ import annotations
 

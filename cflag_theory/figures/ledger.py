@@ -29,7 +29,7 @@ def floors_figure(series: Sequence[Mapping[str, Any]]) -> Figure:
 
 
 def expectation_figure(data: Mapping[str, Any]) -> Figure:
-    """E[B(t)] against t, by enumeration over all draws.
+    """𝔼[B(t)] against t, by enumeration over all draws.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def expectation_figure(data: Mapping[str, Any]) -> Figure:
         every = [float(v) for v in data["drawn_every_round"]]
         axes.plot(data["t"], every, "^-", color=SECOND, markersize=4, label="memory drawn every round")
         axes.axhline(0.0, color=REFERENCE, linewidth=1, label="what step (a) of (64) uses")
-        axes.set(title="Overfitting term, exact expectation", xlabel="round t", ylabel=r"$\mathbf{E}\,B(t)$")
+        axes.set(title="Overfitting term, exact expectation", xlabel="round t", ylabel=r"$\mathbb{E}\,B(t)$")
         axes.legend(loc="best")
     return figure
 

@@ -22,7 +22,7 @@ _LINES = {
 
 
 def nqm_figure(panels: Sequence[Mapping[str, Any]]) -> Figure:
-    """E||A w_t + B|| by round, two rows of panels.
+    """𝔼||A w_t + B|| by round, two rows of panels.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def nqm_figure(panels: Sequence[Mapping[str, Any]]) -> Figure:
         for place in axes[-1]:
             place.set_xlabel("round t")
         for place in axes[:, 0]:
-            place.set_ylabel(r"$\mathbf{E}\,\|A w_t + B\|$")
+            place.set_ylabel(r"$\mathbb{E}\,\|A w_t + B\|$")
     return figure
 
 

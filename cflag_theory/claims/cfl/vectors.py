@@ -150,7 +150,7 @@ LATER_NOISE = setting(
 
 
 def no_less_than_least(name: str, at: sp.Expr = w_t) -> tuple[Use | Obligation, ...]:
-    """f(w*) <= E f(at), from convexity at the minimiser; `at` is touched by no noise of the round."""
+    """f(w*) <= 𝔼 f(at), from convexity at the minimiser; `at` is touched by no noise of the round."""
     return (
         *averaged(rules.convex(f"{name}: convex", f, w_star, at), over_past),
         *averaged(rules.square(f"{name}: distance", at - w_star), over_past),
@@ -164,7 +164,7 @@ def no_less_than_least(name: str, at: sp.Expr = w_t) -> tuple[Use | Obligation, 
 
 
 def gradient_by_gap(name: str) -> tuple[Use | Obligation, ...]:
-    """E||grad f(w_t)||^2 <= 2 L (E f(w_t) - f(w*)): f at w_t - grad f(w_t)/L is no less than f(w*)."""
+    """𝔼||grad f(w_t)||^2 <= 2 L (𝔼 f(w_t) - f(w*)): f at w_t - grad f(w_t)/L is no less than f(w*)."""
     lower = w_t - f.grad(w_t) / L
     return (
         *averaged(rules.smooth(f"{name}: descent", f, w_t, lower), over_past),

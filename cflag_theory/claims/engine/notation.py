@@ -156,7 +156,7 @@ r = symbol("r", "r", nonnegative=True)
 i, j, omega = index("i"), index("j"), index("omega")
 clients = mean_over("clients", i, r"\textstyle\sum_{@}p_{@}")
 components = mean_over("components", j, r"\mathrm{mean}_{@}")
-draws = mean_over("draws", omega, r"\mathbf{E}")
+draws = mean_over("draws", omega, r"\mathbb{E}")
 #: Any draw of the memory and any round of the run.
 draw = sp.Symbol("draw", integer=True, nonnegative=True)
 t = symbol("t", "t", nonnegative=True, integer=True)

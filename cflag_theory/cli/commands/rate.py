@@ -70,7 +70,7 @@ def rate_command(
     """Squared gradients of f, g and h~ against T, with the bounds of both sides and fitted slopes.
 
     Without --problem and --data: the default problem, and beside it the handwritten digits. An interrupted study with
-    --out goes on where it was when it is started again. With --paper cfl: E f(w_T) - f* of FedAvg and CFL on the noisy
+    --out goes on where it was when it is started again. With --paper cfl: 𝔼 f(w_T) - f* of FedAvg and CFL on the noisy
     quadratic model, whose numbers are dials (--dial D=10), for clients that stay and for clients that are new in every
     round.
     """

@@ -142,7 +142,7 @@ def best(setting: Setting, cell: Cell, method: Method) -> Best:
 
 
 def curve(setting: Setting, cell: Cell, method: Method, rate: float) -> dict[str, Array]:
-    """E||A w_t + B|| and its standard deviation over runs, both (T + 1,), exactly."""
+    """𝔼||A w_t + B|| and its standard deviation over runs, both (T + 1,), exactly."""
     found = law(setting, cell, method, answers(setting, cell, method, np.array([rate])))
     mean, square = found.norm()[0], found.square()[0]
     return {"mean": mean, "deviation": np.sqrt(np.maximum(square - mean**2, 0.0))}

@@ -133,7 +133,7 @@ def _matches(world: Setting, grid: Grid) -> Iterator[Match]:
     """All settings that share the linear responses of `world`."""
     shown = [method for method in METHODS if method.information_loss == 0]
     printed = np.array([float(rate) for rate in PRINTED.values()]).reshape(len(shown), len(CELLS))
-    # The responses do not depend on E||xi||^2: without information loss Lemma B.4 gives 1/t whatever D is.
+    # The responses do not depend on 𝔼||xi||^2: without information loss Lemma B.4 gives 1/t whatever D is.
     pairs = list(dict.fromkeys((cell.L, cell.mu) for cell in CELLS))
     rows = [(method, proximal) for method in shown for proximal in (grid.proximal if method.proximal else (None,))]
     sums = {

@@ -13,7 +13,7 @@ from cflag_theory.claims.cfl.experiments.quadratic_model import SETTINGS
 from cflag_theory.errors import InvalidInput
 
 Array = NDArray[Any]
-#: E||delta||^2 and E||nu||^2.
+#: 𝔼||delta||^2 and 𝔼||nu||^2.
 G2, SIGMA2 = 0.01, 1e-5
 
 
@@ -60,11 +60,11 @@ class Setting:
     start, distance : str, float
         Every coordinate of w_0 - w* ("w") or of A w_0 + B ("gradient") has this size in the eigenbasis.
     per : str
-        E||xi||^2, E||delta||^2 and E||nu||^2 are those of the vector, as written, or of each coordinate.
+        𝔼||xi||^2, 𝔼||delta||^2 and 𝔼||nu||^2 are those of the vector, as written, or of each coordinate.
     criterion : str
-        What the best rate minimises: E||A w_T + B|| at the end, or its mean over the last tenth, or over all rounds.
+        What the best rate minimises: 𝔼||A w_T + B|| at the end, or its mean over the last tenth, or over all rounds.
     weights : str
-        Lemma B.4 with D^2 = E||xi||^2 and R^2 = E||N(I, I/1000)||^2, which is 1/t for I = 0; or 1/t throughout.
+        Lemma B.4 with D^2 = 𝔼||xi||^2 and R^2 = 𝔼||N(I, I/1000)||^2, which is 1/t for I = 0; or 1/t throughout.
     proximal : float
         Weight of (proximal/2) ||w - w_t||^2 in FedProx; 0.1 as in App. C.1.1.
     grid : float
@@ -111,13 +111,13 @@ class Setting:
         return np.where(seen, self.distance / np.where(seen, eigenvalues, 1.0), 0.0)
 
     def size(self, square: float) -> float:
-        """E||.||^2 of a vector from the number that the paper prints."""
+        """𝔼||.||^2 of a vector from the number that the paper prints."""
         return square * (self.dimension if self.per == "coordinate" else 1)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One of the eight experiments: its printed name, E||xi||^2, L and mu."""
+    """One of the eight experiments: its printed name, 𝔼||xi||^2, L and mu."""
 
     name: str
     D2: float

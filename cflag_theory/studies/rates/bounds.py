@@ -124,9 +124,9 @@ def _theorem2(setting: Setting, horizons: Sequence[Horizon]) -> Bound:
     if not exact:
         why = "it is stated for alpha = 1/(L (1 + m)) only"
     elif setting.fresh:
-        why = "Gamma measured; E B(t) = 0, as it needs" + _doubt(setting)
+        why = "Gamma measured; 𝔼 B(t) = 0, as it needs" + _doubt(setting)
     else:
-        why = "Gamma measured; its E B(t) = 0 needs a memory drawn anew: here it can lie below what it bounds"
+        why = "Gamma measured; its 𝔼 B(t) = 0 needs a memory drawn anew: here it can lie below what it bounds"
     proved = exact and setting.fresh and not setting.m_doubt
     return Bound("cflag.thm2", "f", "min", proved, _each(horizons, value, given=exact), why)
 

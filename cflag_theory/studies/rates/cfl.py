@@ -1,4 +1,4 @@
-"""The convex rates of the CFL paper beside what happens: E f(w_T) - f* against T on the noisy quadratic model.
+"""The convex rates of the CFL paper beside what happens: 𝔼 f(w_T) - f* against T on the noisy quadratic model.
 
 Everything is exact but the simulated band: on the model all second moments have closed recursions (`kernels.moments`).
 The printed rate is (23), or (24) for FedAvg, summed over the rounds with the printed c_1, c_2 and phi. Ours is the
@@ -103,7 +103,7 @@ class MethodRate:
     Attributes
     ----------
     eta : step size K eta_l of the runs.
-    last, mean : E f(w_T) - f*, and the mean of E f(w_t) - f* over t < T with the weights q_t of App. B.4.4; exact.
+    last, mean : 𝔼 f(w_T) - f*, and the mean of 𝔼 f(w_t) - f* over t < T with the weights q_t of App. B.4.4; exact.
     simulated, band : mean of f(w_T) - f* over simulated replicas, with its bootstrap band; as far as `SIMULATED`.
     printed : (23), for FedAvg (24), summed over the rounds; it bounds `mean` if the paper is right.
     ours : what is proved instead; for mu > 0 it bounds `last`, else the least gap. None where nothing is proved.
@@ -285,7 +285,7 @@ def printed_bound(model: Model, method: str, T: int) -> float:
 def our_bound(model: Model, method: str, T: int) -> float | None:
     """A bound that is proved, for drifts that do not depend on w.
 
-    mu > 0: L/2 times the bound on E||w_T - w*||^2 that T uses of the inequality of one round give, part "round" of
+    mu > 0: L/2 times the bound on 𝔼||w_T - w*||^2 that T uses of the inequality of one round give, part "round" of
     `ours.cfl_strongly_convex` for K = 1 and part 2 of `ours.cfl_round` for more. mu = 0: `ours.cfl_general_convex` on
     the least gap, for K = 1 alone.
     """

@@ -26,7 +26,7 @@ from cflag_theory.studies.rates.past_task import HORIZONS, ClosedForm, Rate, rat
 
 @dataclass(frozen=True)
 class Instance:
-    """A problem with its step sizes and the closed form of E ||grad f(x_t)||^2.
+    """A problem with its step sizes and the closed form of 𝔼 ||grad f(x_t)||^2.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Instance:
     m : float
         The constant of (27), in closed form too.
     squares : callable
-        (t, alpha, beta, E) -> E ||grad f(x_t)||^2 over the draws of the memory, for t of shape (T,).
+        (t, alpha, beta, E) -> 𝔼 ||grad f(x_t)||^2 over the draws of the memory, for t of shape (T,).
     """
 
     claim: str
@@ -213,7 +213,7 @@ INSTANCES = MappingProxyType(
         "floor-m": Instance(
             claim="cflag.thm5",
             words="two clients whose memories cancel grad f along x_1 in one draw of four, m = 1: "
-            "E ||grad f||^2 >= 1/36 for ever",
+            "𝔼 ||grad f||^2 >= 1/36 for ever",
             problem=_cancelling,
             memory=uniform(1),
             m=1.0,

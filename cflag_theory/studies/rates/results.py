@@ -44,7 +44,7 @@ class ClosedForm:
     name, claim, words : str
         The instance, the claim that it illustrates, and what happens on it.
     least, mean : (horizons,)
-        min_t and mean over t of E ||grad f(x_t)||^2, the expectation over the draws of the memory; no mean where it
+        min_t and mean over t of 𝔼 ||grad f(x_t)||^2, the expectation over the draws of the memory; no mean where it
         leaves the floats.
     """
 

@@ -67,7 +67,7 @@ class Setting:
 
     @property
     def fresh(self) -> bool:
-        """Whether every round's memory is independent of the past and unbiased, so that E B(t) = 0."""
+        """Whether every round's memory is independent of the past and unbiased, so that 𝔼 B(t) = 0."""
         return self.memory.kind == ALL or (self.memory.redraw and self.memory.kind in (SUBSET, SIGN_BIAS))
 
 

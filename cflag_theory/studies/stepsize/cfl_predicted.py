@@ -62,7 +62,7 @@ def cfl_theorems() -> tuple[Theorem, ...]:
     strongly = right_of("ours.cfl_strongly_convex", "rounds").subs({convex.r: 1 - mu * eta, convex.start: distance})
     error2 = right_of("ours.cfl_nonconvex", "3")
     along = {nonconvex.error2_mean: error2, nonconvex.error2: error2.subs(N, 1), nonconvex.fall: gap}
-    apart, least, squares = "E||w_T - w*||^2", "min E f(w_t) - f*", "mean E||grad f||^2"
+    apart, least, squares = "𝔼||w_T - w*||^2", "min 𝔼 f(w_t) - f*", "mean 𝔼||grad f||^2"
     strong, plain, one = "mu > 0", "A = B = 0", "K = 1"
     rows = (
         ("ours.cfl_strongly_convex", apart, strongly.subs(convex.v, new), (strong, one, "eta <= 2/(mu + L)"), "K = 1"),

@@ -116,7 +116,7 @@ class Bound:
 def c_flag_theorems() -> tuple[Theorem, ...]:
     """All bounds on the past task, the current task, their union and the forgetting term."""
     Gamma = _forgetting_of_a_round()
-    on_f, least_f = "mean ||grad f||^2", "min E||grad f||^2"
+    on_f, least_f = "mean ||grad f||^2", "min 𝔼||grad f||^2"
     on_Gamma = "mean E Gamma"
     by_step = "Gamma by ours.forgetting_step"
     adaptive = statement("ours.adaptive_descent", "run").relation
@@ -171,7 +171,7 @@ def c_flag_theorems() -> tuple[Theorem, ...]:
         Theorem(
             "ours.redrawn",
             "proved",
-            on_f.replace("||grad", "E||grad"),
+            on_f.replace("||grad", "𝔼||grad"),
             _along_f("ours.redrawn"),
             ("alpha <= 1/L", "L alpha m < 1"),
             BOTH,

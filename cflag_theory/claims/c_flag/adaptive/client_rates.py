@@ -44,7 +44,7 @@ def _value() -> Part:
     return Part(
         "value",
         Statement(
-            "E_M[Gamma_i*] = -[(1 - L alpha) Lambda_i]^2 / (2 L w_i ||a_i||^2), with the round's Lambda_i and a_i on "
+            "𝔼_M[Gamma_i*] = -[(1 - L alpha) Lambda_i]^2 / (2 L w_i ||a_i||^2), with the round's Lambda_i and a_i on "
             "the right; w_i = p_i in the average case, N p_i in the worst.",
             equal(mean_least, found),
             (MOVING,),

@@ -116,7 +116,7 @@ def eq184() -> Claim:
     part1 = Source("cflag.eq184", besides=("average case", *definitions))
     drawn = Fact("(184)", goal, "(184) for every draw of the memories.", (draw,), (part1,))
     second = Statement(
-        "E Gamma(t) = sum_i p_i E Gamma_i,av(t), (185).",
+        "𝔼 Gamma(t) = sum_i p_i 𝔼 Gamma_i,av(t), (185).",
         means,
         (drawn,),
         Proof(

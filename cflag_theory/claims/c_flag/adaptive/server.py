@@ -35,7 +35,7 @@ def eq14() -> Claim:
     """(14) has no solution with positive step sizes."""
     printed = Statement(
         "Whether the problem (14) has a solution: in every round some alpha_t < 2/(L(1 + m)) and beta_t, both "
-        "positive, minimise E_M[Gamma(t)], with Gamma(t) of (15) for the round's gradients.",
+        "positive, minimise 𝔼_M[Gamma(t)], with Gamma(t) of (15) for the round's gradients.",
         None,
         (STEP_SIZE,),
     )

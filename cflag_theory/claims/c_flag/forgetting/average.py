@@ -38,7 +38,7 @@ c = symbol("c", "c", positive=True)
 w = symbol("inverse_root_T", r"T^{-1/2}", positive=True)
 K = symbol("K", "K", positive=True)
 G = symbol("G", "G", nonnegative=True)
-Gamma_sum = symbol("Gamma_sum", r"\sum_t\mathbf{E}\Gamma(t)", summed(unfold(Gamma)))
+Gamma_sum = symbol("Gamma_sum", r"\sum_t\mathbb{E}\Gamma(t)", summed(unfold(Gamma)))
 
 ROOT = Fact("1/sqrt(T)", equal(T * w**2, 1), "The square of 1/sqrt(T) is 1/T.")
 STEP_SIZE = Fact("alpha", below(alpha, 2 / (L * (1 + m))), "alpha < 2 / (L (1 + m)).")
@@ -52,7 +52,7 @@ RATIO = Fact(
 )
 POSITIVE_R = Fact("r", below(0, r), "r > 0, as Assumption 3 has it.")
 BOUNDED = Fact(
-    "bounded", at_most(grad_g2_sum, T * G**2), "(1/T) sum_t E||grad g(x_t)||^2 <= G^2, with one G for all T."
+    "bounded", at_most(grad_g2_sum, T * G**2), "(1/T) sum_t 𝔼||grad g(x_t)||^2 <= G^2, with one G for all T."
 )
 
 
@@ -78,7 +78,7 @@ SMALL = Obligation("exp range", at_most(E * beta * L, c * L * E), ("beta", "w <=
 
 
 def _forgetting() -> tuple[Step, ...]:
-    """sum_t E Gamma(t) <= (L beta^2 K^2 / 2 + beta r K) sum_t E||grad g(x_t)||^2, as "Gamma by g"."""
+    """sum_t 𝔼 Gamma(t) <= (L beta^2 K^2 / 2 + beta r K) sum_t 𝔼||grad g(x_t)||^2, as "Gamma by g"."""
     length = Obligation(
         "length of S", at_most(S2_sum, K**2 * grad_g2_sum), ("all rounds", "power", "chord", "K", "grown")
     )
@@ -142,7 +142,7 @@ def climbing(step: Fact | None = None) -> Statement:
 def _bounded(id: str, where: str, title: str, printed: Statement, mended: Statement, family: Statement) -> Claim:
     repair = Repair(
         "needs-hypothesis",
-        "the mean of E||grad g(x_t)||^2 over the rounds must stay bounded as T grows; the printed proof takes it from "
+        "the mean of 𝔼||grad g(x_t)||^2 over the rounds must stay bounded as T grows; the printed proof takes it from "
         "the descent (70) of h~, which belongs to (67)-(68) and not to Algorithm 1",
         mended,
     )
@@ -166,9 +166,9 @@ def _bounded(id: str, where: str, title: str, printed: Statement, mended: Statem
 
 
 def lemma4(constant: Any = 1) -> Claim:
-    """The mean of E Gamma(t) is O(1/T + 1/sqrt(T))."""
+    """The mean of 𝔼 Gamma(t) is O(1/T + 1/sqrt(T))."""
     goal = at_most(Gamma_sum / T, C * (1 / T + w))
-    words = "(1/T) sum_t E Gamma(t) <= C (1/T + 1/sqrt(T)) with C independent of T"
+    words = "(1/T) sum_t 𝔼 Gamma(t) <= C (1/T + 1/sqrt(T)) with C independent of T"
     hypotheses = (STEP_SIZE, DIMINISHING, ROOT, ONE_ROUND, RATIO, POSITIVE_R)
     rise = c * r * K + L * K**2 * c**2 / 2
     definitions = (
@@ -187,9 +187,9 @@ def lemma4(constant: Any = 1) -> Claim:
 
 
 def lemma18(constant: Any = 1) -> Claim:
-    """The mean of E Gamma(t) is O(1/T + 1) at constant step sizes."""
+    """The mean of 𝔼 Gamma(t) is O(1/T + 1) at constant step sizes."""
     goal = at_most(Gamma_sum / T, C * (1 / T + 1))
-    words = "(1/T) sum_t E Gamma(t) <= C (1/T + 1) with C independent of T"
+    words = "(1/T) sum_t 𝔼 Gamma(t) <= C (1/T + 1) with C independent of T"
     hypotheses = (STEP_SIZE, CONSTANT, RATIO, POSITIVE_R)
     end = sp.Rational(1, 60)
     rise = beta * r * K + L * beta**2 * K**2 / 2

@@ -38,7 +38,7 @@ _MEAN: tuple[Step, ...] = (
 def _run() -> Part:
     left = first * lost_mean
     mended = shown(
-        "kappa E_M[Delta_h~] <= kappa E_M[Delta_{h|D*}].",
+        "kappa 𝔼_M[Delta_h~] <= kappa 𝔼_M[Delta_{h|D*}].",
         at_most(left, first * best_mean),
         *_MEAN,
         given=("mean",),
@@ -47,7 +47,7 @@ def _run() -> Part:
     return Part(
         "run",
         Statement(
-            "kappa E_M[Delta_h~] <= kappa Delta_{h|D*} for every draw of the memory, where D* has the largest "
+            "kappa 𝔼_M[Delta_h~] <= kappa Delta_{h|D*} for every draw of the memory, where D* has the largest "
             "h|_D(x_0) - h|_D(x_T) among all C in D in P u C for the x_T of that draw's run.",
             at_most(left, first * best),
             (OWN_RUN,),
@@ -61,7 +61,7 @@ def _runs() -> Part:
     return Part(
         "runs",
         shown(
-            "kappa E_M[Delta_h~] <= kappa max_M Delta_{h|D*}, the largest over the memories M and the sets C in D in P "
+            "kappa 𝔼_M[Delta_h~] <= kappa max_M Delta_{h|D*}, the largest over the memories M and the sets C in D in P "
             "u C, with the x_T of the run with M.",
             at_most(first * lost_mean, first * largest),
             *_MEAN,
@@ -75,7 +75,7 @@ def _runs() -> Part:
 def _omega() -> Part:
     left = first * lost_mean + second * omega2_mean
     mended = shown(
-        "kappa E_M[Delta_h~] + lambda E_M[omega^2] <= kappa max_M Delta_{h|D*} + lambda E_M[omega^2].",
+        "kappa 𝔼_M[Delta_h~] + lambda 𝔼_M[omega^2] <= kappa max_M Delta_{h|D*} + lambda 𝔼_M[omega^2].",
         at_most(left, first * largest + second * omega2_mean),
         *_MEAN,
         given=("mean",),
@@ -84,7 +84,7 @@ def _omega() -> Part:
     return Part(
         "omega",
         Statement(
-            "kappa E_M[Delta_h~] + lambda E_M[omega^2] <= kappa max_M Delta_{h|D*} + lambda omega^2 for every draw of "
+            "kappa 𝔼_M[Delta_h~] + lambda 𝔼_M[omega^2] <= kappa max_M Delta_{h|D*} + lambda omega^2 for every draw of "
             "the memory, with omega^2 of the memory that is drawn, as (75) defines it.",
             at_most(left, first * largest + second * omega2),
             (ALL_RUNS,),

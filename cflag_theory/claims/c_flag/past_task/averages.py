@@ -68,7 +68,7 @@ def _eq60() -> Part:
     return Part(
         "60",
         shown(
-            "(60): E_M[||grad f(x_t)||^2] is at most the mean over the memories of the right side of (59).",
+            "(60): 𝔼_M[||grad f(x_t)||^2] is at most the mean over the memories of the right side of (59).",
             at_most(grad_f2_mean(t), right),
             rules.rewrite("next point", after, given=ROUND),
             Obligation("at x_{t+1}", every, ("(59)", "next point", "alpha")),
@@ -84,7 +84,7 @@ def _eq61(constant: Any) -> Part:
     return Part(
         "61",
         shown(
-            "(61): min_t E_M[||grad f(x_t)||^2] is at most its mean over the rounds.",
+            "(61): min_t 𝔼_M[||grad f(x_t)||^2] is at most its mean over the rounds.",
             at_most(least, constant * grad_f2_sum / T),
             smallest(),
             given=("least",),
@@ -95,7 +95,7 @@ def _eq61(constant: Any) -> Part:
 def _eq62() -> Part:
     left = grad_f2_sum / T
     mended = shown(
-        "The same with E_M[f(x_t) - f(x_{t+1})].",
+        "The same with 𝔼_M[f(x_t) - f(x_{t+1})].",
         at_most(left, factor() * (lost_mean + terms_sum) / T),
         given=("(60)", "alpha"),
         under=(STEP_SIZE, IN_ALL),
@@ -103,7 +103,7 @@ def _eq62() -> Part:
     return Part(
         "62",
         Statement(
-            "(61) <= (62): the mean over the rounds of E_M[||grad f(x_t)||^2] is at most that of the right side of "
+            "(61) <= (62): the mean over the rounds of 𝔼_M[||grad f(x_t)||^2] is at most that of the right side of "
             "(60), with f(x_t) - f(x_{t+1}) of the run itself, for every draw of the memory.",
             at_most(left, factor() * (lost + terms_sum) / T),
             (STEP_SIZE, IN_ALL),
@@ -135,9 +135,9 @@ def eq63(constant: Any = 1) -> Claim:
         (
             "(59) is taken with the sums from k = 0, with which it is true: cflag.lemma1_supp.",
             "(62) compares an expectation with the values of one run; the same expectation is missing in F of Theorem "
-            "2, which cflag.thm2 reads as E_M[f(x_0) - f(x_T)]. (63) is (62), with equality, with the expectation or "
+            "2, which cflag.thm2 reads as 𝔼_M[f(x_0) - f(x_T)]. (63) is (62), with equality, with the expectation or "
             "without.",
-            "Step (a) of (64), which drops E_M[B(t)], is cflag.overfitting_mean.",
+            "Step (a) of (64), which drops 𝔼_M[B(t)], is cflag.overfitting_mean.",
         ),
     )
 

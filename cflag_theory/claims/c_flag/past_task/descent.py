@@ -252,7 +252,7 @@ def eq65(constant: Any = 2) -> Claim:
         (
             "The factor is smallest at this alpha over the whole range of Lemma 1, since alpha (1 - c alpha / 2) <= 1 "
             "/ (2 c) with c = L (1 + m).",
-            "Step (a) of (64), which drops E_M[B(t)], is cflag.overfitting_mean.",
+            "Step (a) of (64), which drops 𝔼_M[B(t)], is cflag.overfitting_mean.",
         ),
     )
 

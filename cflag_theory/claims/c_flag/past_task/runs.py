@@ -73,20 +73,20 @@ def throughout(name: str, of: str, count: sp.Expr = T) -> tuple[Step, ...]:
 THROUGHOUT: dict[str, Any] = {"at": ((draw, omega), (t, s)), "over": (draws, sum_over(s, T))}
 LEMMA9_SUMMED = replace(LEMMA9, **THROUGHOUT)
 memory = grad_f + bias
-f_mean = sequence("f_mean", r"\mathbf{E}f(x_{@})", lambda t: draws(f(x(omega, t))))
-grad_f2_sum = symbol("grad_f2_sum", r"\sum_t\mathbf{E}\|\nabla f(x_t)\|^2", summed(norm2(grad_f)))
-bias2_sum = symbol("bias2_sum", r"\sum_t\mathbf{E}\|b\|^2", summed(norm2(bias)))
-memory2_sum = symbol("memory2_sum", r"\sum_t\mathbf{E}\|\nabla f^\dagger\|^2", summed(norm2(memory)))
-S2_sum = symbol("S2_sum", r"\sum_t\mathbf{E}\|S\|^2", summed(norm2(delayed_sum)))
-grad_g2_sum = symbol("grad_g2_sum", r"\sum_t\mathbf{E}\|\nabla g(x_t)\|^2", summed(norm2(grad_current)))
-grad_dot_bias_sum = symbol("grad_dot_bias_sum", r"\sum_t\mathbf{E}\langle\nabla f,b\rangle", summed(dot(grad_f, bias)))
-grad_dot_S_sum = symbol("grad_dot_S_sum", r"\sum_t\mathbf{E}\langle\nabla f,S\rangle", summed(dot(grad_f, delayed_sum)))
-bias_dot_S_sum = symbol("bias_dot_S_sum", r"\sum_t\mathbf{E}\langle b,S\rangle", summed(dot(bias, delayed_sum)))
+f_mean = sequence("f_mean", r"\mathbb{E}f(x_{@})", lambda t: draws(f(x(omega, t))))
+grad_f2_sum = symbol("grad_f2_sum", r"\sum_t\mathbb{E}\|\nabla f(x_t)\|^2", summed(norm2(grad_f)))
+bias2_sum = symbol("bias2_sum", r"\sum_t\mathbb{E}\|b\|^2", summed(norm2(bias)))
+memory2_sum = symbol("memory2_sum", r"\sum_t\mathbb{E}\|\nabla f^\dagger\|^2", summed(norm2(memory)))
+S2_sum = symbol("S2_sum", r"\sum_t\mathbb{E}\|S\|^2", summed(norm2(delayed_sum)))
+grad_g2_sum = symbol("grad_g2_sum", r"\sum_t\mathbb{E}\|\nabla g(x_t)\|^2", summed(norm2(grad_current)))
+grad_dot_bias_sum = symbol("grad_dot_bias_sum", r"\sum_t\mathbb{E}\langle\nabla f,b\rangle", summed(dot(grad_f, bias)))
+grad_dot_S_sum = symbol("grad_dot_S_sum", r"\sum_t\mathbb{E}\langle\nabla f,S\rangle", summed(dot(grad_f, delayed_sum)))
+bias_dot_S_sum = symbol("bias_dot_S_sum", r"\sum_t\mathbb{E}\langle b,S\rangle", summed(dot(bias, delayed_sum)))
 memory_dot_S_sum = symbol(
-    "memory_dot_S_sum", r"\sum_t\mathbf{E}\langle\nabla f^\dagger,S\rangle", summed(dot(memory, delayed_sum))
+    "memory_dot_S_sum", r"\sum_t\mathbb{E}\langle\nabla f^\dagger,S\rangle", summed(dot(memory, delayed_sum))
 )
-#: The smallest of the rounds' E ||grad f(x_t)||^2.
-least = symbol("least", r"\min_t\mathbf{E}\|\nabla f(x_t)\|^2", Least(s, T, in_the_mean(norm2(grad_f), s)))
+#: The smallest of the rounds' 𝔼 ||grad f(x_t)||^2.
+least = symbol("least", r"\min_t\mathbb{E}\|\nabla f(x_t)\|^2", Least(s, T, in_the_mean(norm2(grad_f), s)))
 root_m = symbol("root_m", r"\sqrt{m}", nonnegative=True)
 
 
@@ -102,7 +102,7 @@ def descent() -> tuple[Step, ...]:
 
 
 def telescoped(name: str = "telescoped", count: sp.Expr = T) -> Step:
-    """sum_t (E f(x_t) - E f(x_{t+1})) is E f(x_0) - E f(x_T)."""
+    """sum_t (𝔼 f(x_t) - 𝔼 f(x_{t+1})) is 𝔼 f(x_0) - 𝔼 f(x_T)."""
     return rules.telescoping(name, s, count, unfold(f_mean(s)))
 
 
@@ -145,10 +145,10 @@ def sum_bound() -> tuple[Step, ...]:
 
 
 def sum_bound_in_the_mean() -> tuple[Step, ...]:
-    """beta^2 sum_t E ||S||^2 <= reach^2 sum_t E ||grad g(x_t)||^2, as "all rounds"."""
+    """beta^2 sum_t 𝔼 ||S||^2 <= reach^2 sum_t 𝔼 ||grad g(x_t)||^2, as "all rounds"."""
     return (*sum_bound(), *throughout("all rounds", "one round"))
 
 
 def smallest(name: str = "least") -> Step:
-    """T min_t E ||grad f(x_t)||^2 <= sum_t E ||grad f(x_t)||^2."""
+    """T min_t 𝔼 ||grad f(x_t)||^2 <= sum_t 𝔼 ||grad f(x_t)||^2."""
     return rules.minimum(name, unfold(least))

@@ -1,4 +1,4 @@
-"""Theorem 2: the bound on E ||grad f||^2 in terms of the forgetting term."""
+"""Theorem 2: the bound on 𝔼 ||grad f||^2 in terms of the forgetting term."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ BIAS = Fact(
     "||b(x_t)||^2 <= m ||grad f(x_t)||^2 in every round, (27).",
     sources=(LEMMA9_SUMMED,),
 )
-#: sum_t E B(t) and sum_t E Gamma(t), with S from k = 0.
+#: sum_t 𝔼 B(t) and sum_t 𝔼 Gamma(t), with S from k = 0.
 OVERFITTING = (L * alpha**2 - alpha) * grad_dot_bias_sum + beta * bias_dot_S_sum
 FORGETTING = L * beta**2 / 2 * S2_sum - beta * (1 - L * alpha) * (grad_dot_S_sum + bias_dot_S_sum)
 REDRAWN = Fact(
     "redrawn",
     equal(OVERFITTING, 0),
     "The memory of every round is a fresh uniform draw, independent of the past: x_t and S do not depend on it, and "
-    "E_M[B(t)] = 0 for every t.",
+    "𝔼_M[B(t)] = 0 for every t.",
     sources=(
         Source(
             "cflag.overfitting_mean",
@@ -59,7 +59,7 @@ REDRAWN = Fact(
 
 
 def bound(constant: Any = 2) -> Relation:
-    """Theorem 2, with F = E_M[f(x_0) - f(x_T)]."""
+    """Theorem 2, with F = 𝔼_M[f(x_0) - f(x_T)]."""
     return at_most(least, constant * L * (1 + m) / T * (f_mean(0) - f_mean(T) + FORGETTING))
 
 
@@ -80,8 +80,8 @@ def _proof() -> Proof:
 def thm2(constant: Any = 2) -> Claim:
     """Theorem 2 for a memory that is drawn once, as Sec. 2 has it, and for memories that are drawn anew."""
     words = (
-        "min_t E_M[||grad f(x_t)||^2] <= (2 L (1 + m) / T) (F + sum_t E_M[Gamma(t)]) at alpha = 1/(L (1 + m)), with F "
-        "= E_M[f(x_0) - f(x_T)] and S from k = 0"
+        "min_t 𝔼_M[||grad f(x_t)||^2] <= (2 L (1 + m) / T) (F + sum_t 𝔼_M[Gamma(t)]) at alpha = 1/(L (1 + m)), with F "
+        "= 𝔼_M[f(x_0) - f(x_T)] and S from k = 0"
     )
     of_27 = f"{words}. Here m is the constant of (27)."
     anew = Statement(of_27, bound(constant), (CONSTANT_STEP, BIAS, REDRAWN), _proof())
@@ -93,7 +93,7 @@ def thm2(constant: Any = 2) -> Claim:
     return Claim(
         "cflag.thm2",
         "Theorem 2",
-        "Bound on E ||grad f||^2 by the forgetting term",
+        "Bound on 𝔼 ||grad f||^2 by the forgetting term",
         (
             Part("1", Statement(of_27, bound(constant), (CONSTANT_STEP, BIAS)), reading=ONE_MEMORY),
             Part("anew", anew, reading=NEW_MEMORIES),
@@ -112,7 +112,7 @@ def thm2(constant: Any = 2) -> Claim:
             "Sec. 2 keeps one memory for all rounds, and Algorithm 1 has no other. The notation E_[M_0:M_t] of Sec. 4 "
             "speaks for a memory M_t of every round, though a client that keeps only M cannot draw it: the past data "
             "are gone.",
-            "For one memory the nearest true statement is (63), which keeps E_M[B(t)]: cflag.eq63, with (27) and the "
+            "For one memory the nearest true statement is (63), which keeps 𝔼_M[B(t)]: cflag.eq63, with (27) and the "
             "mean of f(x_t) - f(x_{t+1}). A rate for one memory and m < 1 is ours.drawn_once, one for memories drawn "
             "anew ours.redrawn.",
             "F is printed as f(x_0) - f(x_T), a random number against a deterministic left side; it is read as its "

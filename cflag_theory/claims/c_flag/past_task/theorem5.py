@@ -36,12 +36,12 @@ Y = symbol("Y", "Y", positive=True)
 
 # The floor: the first coordinate of x_t for the draw whose biases cancel grad f along it.
 x_first = sequence("x_first", r"(x_{@})_1", real=True)
-mean2 = sequence("mean_grad2", r"\mathbf{E}\|\nabla f(x_{@})\|^2", nonnegative=True)
+mean2 = sequence("mean_grad2", r"\mathbb{E}\|\nabla f(x_{@})\|^2", nonnegative=True)
 others = sequence("others", r"R_{@}", nonnegative=True)
 
 
 def floor() -> Statement:
-    """A family with all assumptions of Theorem 5 and m = 1 on which E||grad f(x_t)||^2 never falls below 1/36."""
+    """A family with all assumptions of Theorem 5 and m = 1 on which 𝔼||grad f(x_t)||^2 never falls below 1/36."""
     along = x_first(t) / 2 - 3 * x_first(t) / 6
     definitions = (
         Fact("x_0", equal(x_first(0), 1), "The first coordinate of x_0 is 1."),
@@ -64,7 +64,7 @@ def floor() -> Statement:
         "+ x_2^2/2; client i's past components are (3/2) f_i and (1/2) f_i and its memory keeps one: ||b_i||^2 = (1/4) "
         "||grad f_i||^2 and ||b||^2 <= ||grad f||^2 everywhere, so m = 1 and alpha = 1/2; g_i = (x_2 - 2)^2/2. For "
         "beta <= 1/4 all runs stay in [0, 1]^2, where ||grad g|| >= 1: Assumption 3 holds with r_i = 3. One memory in "
-        "four has grad f_memory = (0, x_2), so that E||grad f(x_t)||^2 >= 1/36 for all t, T and beta."
+        "four has grad f_memory = (0, x_2), so that 𝔼||grad f(x_t)||^2 >= 1/36 for all t, T and beta."
     )
     return Statement(words, goal, proof=Proof((still, follows)), definitions=definitions)
 
@@ -137,7 +137,7 @@ def _rate(constant: Any) -> tuple[Statement, Statement]:
         )
     )
     words = (
-        "min_{t<T} E||grad f(x_t)||^2 <= C/sqrt(T) with C independent of T, for alpha = 1/(L(1 + m)), beta < c/sqrt(T)"
+        "min_{t<T} 𝔼||grad f(x_t)||^2 <= C/sqrt(T) with C independent of T, for alpha = 1/(L(1 + m)), beta < c/sqrt(T)"
     )
     hypotheses = (EXACT_STEP, DIMINISHING, ROOT, ONE_ROUND, ROOT_BIAS)
     printed = Statement(
@@ -185,9 +185,9 @@ def thm5(constant: Any = 1) -> Claim:
             "replaced by functions with bounded gradients.",
             "The floor stays for m = 9/4 too, which (28) asks of the family, and for any alpha: grad f_memory vanishes "
             "along the draw that keeps it.",
-            "T large in the repair costs nothing: for the T < T_0 before it, min_t E||grad f(x_t)||^2 <= ||grad "
-            "f(x_0)||^2 "
-            "<= sqrt(T_0) ||grad f(x_0)||^2 / sqrt(T), so max(C, sqrt(T_0) ||grad f(x_0)||^2) serves every T.",
+            "T large in the repair costs nothing: for the T < T_0 before it, min_t 𝔼||grad f(x_t)||^2 <= ||grad "
+            "f(x_0)||^2 <= sqrt(T_0) ||grad f(x_0)||^2 / sqrt(T), so max(C, sqrt(T_0) ||grad f(x_0)||^2) serves every "
+            "T, as Coq has it (theorem5_every_T).",
             "f bounded below is taken for granted; without it f = g = -x, with m = 0 and r = 1, has ||grad f|| = 1 for "
             "ever.",
             "The printed proof puts Theorem 2 and Lemma 4 together, both of which need more; the repair uses neither.",
@@ -204,7 +204,7 @@ calls = symbol("calls", r"\mathrm{IFO}(\epsilon)", nonnegative=True)
 cost = symbol("cost", r"\sum_i(n_i+E-1+m_i^0)", positive=True)
 eps = symbol("epsilon_accuracy", r"\epsilon", positive=True)
 n = symbol("T_epsilon_less_one", r"(T(\epsilon)-1)", nonnegative=True, integer=True)
-before = symbol("least_before", r"\min_{t<T(\epsilon)-1}\mathbf{E}\|\nabla f(x_t)\|^2", nonnegative=True)
+before = symbol("least_before", r"\min_{t<T(\epsilon)-1}\mathbb{E}\|\nabla f(x_t)\|^2", nonnegative=True)
 C5 = symbol("C_5", "C_5", nonnegative=True)
 WINDOW = ("W is small", "W is not small", "W <= T")
 
@@ -222,7 +222,7 @@ def cor17(constant: Any = 1) -> Claim:
     theorem5 = Fact(
         "Theorem 5",
         at_most(n * before**2, C5**2),
-        "min_t E||grad f(x_t)||^2 <= C_5/sqrt(T) at T = T(epsilon) - 1: Theorem 5 for m < 1.",
+        "min_t 𝔼||grad f(x_t)||^2 <= C_5/sqrt(T) at T = T(epsilon) - 1: Theorem 5 for m < 1.",
         sources=(
             Source(
                 "cflag.thm5",
@@ -249,7 +249,7 @@ def cor17(constant: Any = 1) -> Claim:
     )
     follows = Obligation("the statement follows", goal, ("calls", "C", "Theorem 5", "first", "epsilon"))
     words = (
-        "The number of IFO calls up to the first round with min_t E||grad f(x_t)||^2 <= epsilon is at most C/epsilon^2"
+        "The number of IFO calls up to the first round with min_t 𝔼||grad f(x_t)||^2 <= epsilon is at most C/epsilon^2"
     )
     printed = Statement(words + ", C independent of epsilon, under the hypotheses of Theorem 5.", goal, hypotheses)
     mended = Statement(words + ", for m < 1.", goal, (*hypotheses, LESS_BIAS, theorem5), Proof((follows,)), definitions)

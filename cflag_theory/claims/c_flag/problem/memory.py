@@ -92,13 +92,13 @@ def lemma8() -> Claim:
         "uniform",
         equal(n * share, 1),
         "M^i is drawn uniformly from P^i: each of the n past components has the expected share w_j = 1/n in the "
-        "memory's mean, w_j = E[1{j in M^i} / |M^i|].",
+        "memory's mean, w_j = 𝔼[1{j in M^i} / |M^i|].",
         forall=(client, entry),
     )
     goal = equal(mean_bias, 0)
     every = sum_over(j, _count(client))
     printed = shown(
-        "E[b(x)] = sum_i p_i E[b_i(x)] = 0 at every fixed x, for memories drawn uniformly from P^i at each client "
+        "𝔼[b(x)] = sum_i p_i 𝔼[b_i(x)] = 0 at every fixed x, for memories drawn uniformly from P^i at each client "
         "(one coordinate; all are alike).",
         goal,
         rules.at("any component", entry, j, given="uniform"),
@@ -122,7 +122,7 @@ def lemma8() -> Claim:
             "replacement, of fixed or of independent random size, uniform draws give w_j = 1/n.",
             "A ring buffer keeps the last arrivals; it is uniform if the order of arrival is. The class-balanced "
             "buffer of the experiments is not when classes differ in size: of the classes {1, 2, 3} and {4}, two kept, "
-            "component 4 is always kept and w = (1/6, 1/6, 1/6, 1/2), so that E[b] is not zero.",
+            "component 4 is always kept and w = (1/6, 1/6, 1/6, 1/2), so that 𝔼[b] is not zero.",
         ),
     )
 

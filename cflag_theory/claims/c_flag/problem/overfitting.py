@@ -49,7 +49,7 @@ mean_B_at = sequence("mean_B_at", r"\mathbb{E}[B(@)]", real=True)
 ONE_MEMORY = "one memory, drawn once before the run, as Sec. 2 has it"
 NEW_MEMORIES = "a memory drawn anew every round, as the notation E_[M_0:M_t] has it"
 
-#: The family of part 2: L, alpha = 1 / (L (1 + m)) with m = 1/4, beta, and E[B(t)] from t = 1 on.
+#: The family of part 2: L, alpha = 1 / (L (1 + m)) with m = 1/4, beta, and 𝔼[B(t)] from t = 1 on.
 FAMILY_L, FAMILY_ALPHA, FAMILY_BETA = sp.Rational(8, 5), sp.Rational(1, 2), sp.Rational(1, 4)
 FAMILY_VALUE = sp.Rational(11, 320)
 
@@ -58,12 +58,12 @@ def _anew() -> Statement:
     redrawn = Fact(
         "redrawn",
         equal(conditional_bias, 0),
-        "The memory is drawn anew, uniformly and independently, every round: E_M[b(x_t) | x_t, S] = 0.",
+        "The memory is drawn anew, uniformly and independently, every round: 𝔼_M[b(x_t) | x_t, S] = 0.",
         (draw,),
         (Source("cflag.lemma8", at=((mean_bias, conditional_bias),), besides=("uniform",)),),
     )
     return shown(
-        "E_M[B(t)] = 0 for every t.",
+        "𝔼_M[B(t)] = 0 for every t.",
         equal(mean_B, 0),
         rules.null("<grad f, E b>", _expected, grad_f, given="redrawn"),
         rules.null("<E b, S>", _expected, delayed_sum, given="redrawn"),
@@ -77,7 +77,7 @@ def _anew() -> Statement:
 
 
 def _family(value: sp.Expr) -> Statement:
-    """E[B(t)] in closed form, memory drawn once: f = x^2/2 from components with curvatures 1/2 and 3/2."""
+    """𝔼[B(t)] in closed form, memory drawn once: f = x^2/2 from components with curvatures 1/2 and 3/2."""
     half, L_, a, b = sp.Rational(1, 2), FAMILY_L, FAMILY_ALPHA, FAMILY_BETA
     lead = L_ * a**2 - a
 
@@ -95,37 +95,37 @@ def _family(value: sp.Expr) -> Statement:
         Fact("start", equal(low(0), 1), "x_0 = 1."),
         Fact("memory 1/2", equal(low(k + 1), step(low(k), half)), "The round (24) when the memory keeps x^2/4."),
         Fact("memory 3/2", equal(high(k + 1), step(high(k), three)), "The round (24) when the memory keeps 3 x^2/4."),
-        Fact("E[B]", equal(mean_B_at(k + 1), mean), "The mean of B(t) over the two memories, t = k + 1."),
+        Fact("𝔼[B]", equal(mean_B_at(k + 1), mean), "The mean of B(t) over the two memories, t = k + 1."),
     )
     return shown(
         "N = 1, E = 1, f the mean of x^2/4 and 3x^2/4, memory keeps one of the two, drawn once (m = 1/4); g = "
         "(x - 2)^2/2, x_0 = 1; L = 8/5, alpha = 1/(L(1 + m)) = 1/2, beta = 1/4. Then "
-        f"E[B(t)] = {value} for every t = k + 1 >= 1.",
+        f"𝔼[B(t)] = {value} for every t = k + 1 >= 1.",
         goal,
         by_induction("low", k, equal(low(k), 1), start=("start",), given=("memory 1/2",)),
         Instance("low from t = 1 on", "low", k, k + 1),
         Obligation("high from t = 1 on", equal(high(k + 1), half), ("memory 3/2",)),
-        given=("E[B]", "low from t = 1 on", "high from t = 1 on"),
+        given=("𝔼[B]", "low from t = 1 on", "high from t = 1 on"),
         where=definitions,
     )
 
 
 def overfitting_mean(value: Any = FAMILY_VALUE) -> Claim:
-    """E_M[B(t)] for one memory and for memories drawn anew; `value` is the closed form that contradicts part 2."""
+    """𝔼_M[B(t)] for one memory and for memories drawn anew; `value` is the closed form that contradicts part 2."""
     return Claim(
         "cflag.overfitting_mean",
         "text after Theorem 2, step (a) of (64)",
         "The expected overfitting term",
         (
-            Part("1", Statement("E_M[B(t)] = 0 for every t.", equal(mean_B, 0)), reading=ONE_MEMORY),
+            Part("1", Statement("𝔼_M[B(t)] = 0 for every t.", equal(mean_B, 0)), reading=ONE_MEMORY),
             Part(
                 "sum",
-                Statement("Step (a), (63) = (64): sum_{t<T} E_M[B(t)] = 0.", equal(total_B, 0)),
+                Statement("Step (a), (63) = (64): sum_{t<T} 𝔼_M[B(t)] = 0.", equal(total_B, 0)),
                 reading=ONE_MEMORY,
             ),
             Part(
                 "2",
-                Statement("E_M[B(t)] tends to zero as t grows.", None),
+                Statement("𝔼_M[B(t)] tends to zero as t grows.", None),
                 refutation=_family(sp.sympify(value)),
                 unseen=A_LIMIT,
                 reading=ONE_MEMORY,
@@ -138,8 +138,8 @@ def overfitting_mean(value: Any = FAMILY_VALUE) -> Claim:
             "At t = 0 it is true of one memory too: x_0 and the component order do not depend on it, so Lemma 8 "
             "applies. From t = 1 on x_t remembers the draw: f falls faster where the memory is steeper.",
             "Sums from k = 0 or, as (34) prints, from k = 1: the counterexamples hold with the second term in either "
-            "form, and with L as small as f allows (L = 1, alpha = 4/5, E_M[B(1)] = 419/5000).",
-            "E_M[B(t)] is positive in the family, so that dropping it from (63) is not on the safe side: the true line "
+            "form, and with L as small as f allows (L = 1, alpha = 4/5, 𝔼_M[B(1)] = 419/5000).",
+            "𝔼_M[B(t)] is positive in the family, so that dropping it from (63) is not on the safe side: the true line "
             "is (63), cflag.eq63. A bound without expectation and for one memory is ours.drawn_once.",
         ),
     )

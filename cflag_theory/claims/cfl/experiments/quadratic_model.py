@@ -13,7 +13,7 @@ from cflag_theory.claims.engine.notation import symbol
 from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof
 
-#: The eight experiments of Table 3: E||xi||^2, L and mu by the printed column.
+#: The eight experiments of Table 3: 𝔼||xi||^2, L and mu by the printed column.
 SETTINGS: dict[str, tuple[str, str, str]] = {
     f"{drift} {L}-{mu}": (D2, size, convexity)
     for drift, D2 in (("SRD", "0.01"), ("BRD", "100"))
@@ -44,28 +44,28 @@ halved_j = symbol("nqm_halved_gradient_j", r"(\nabla f_{1/2}(\omega))_j", real=T
 
 # One eigenvalue lambda, the residual u = lambda (w - w*), variances of the clients' means.
 u2 = symbol("nqm_start2", "u_0^2", nonnegative=True)
-G2 = symbol("nqm_G2", r"\mathbf{E}\bar\delta^2", nonnegative=True)
-D2 = symbol("nqm_D2", r"\mathbf{E}\bar\xi^2", nonnegative=True)
-S2 = symbol("nqm_sigma2", r"\mathbf{E}\bar\nu^2", nonnegative=True)
+G2 = symbol("nqm_G2", r"\mathbb{E}\bar\delta^2", nonnegative=True)
+D2 = symbol("nqm_D2", r"\mathbb{E}\bar\xi^2", nonnegative=True)
+S2 = symbol("nqm_sigma2", r"\mathbb{E}\bar\nu^2", nonnegative=True)
 rho = symbol("nqm_rho", r"\rho", nonnegative=True)
 power = symbol("nqm_power", r"\rho^T", nonnegative=True)
 earlier = symbol("nqm_earlier", r"(1-\rho)^2\sum_{s=1}^{T-1}\rho^{2s}", nonnegative=True)
-loss_cfl = symbol("nqm_loss_cfl", r"\mathbf{E}\,(u_T^{\mathrm{CFL}})^2", nonnegative=True)
-loss_fedavg = symbol("nqm_loss_fedavg", r"\mathbf{E}\,(u_T^{\mathrm{FedAvg}})^2", nonnegative=True)
+loss_cfl = symbol("nqm_loss_cfl", r"\mathbb{E}\,(u_T^{\mathrm{CFL}})^2", nonnegative=True)
+loss_fedavg = symbol("nqm_loss_fedavg", r"\mathbb{E}\,(u_T^{\mathrm{FedAvg}})^2", nonnegative=True)
 
 past = symbol("nqm_past_rounds", "t-1", nonnegative=True, integer=True)
 p_past = symbol("nqm_p_past", r"p_\tau", nonnegative=True)
 p_now = symbol("nqm_p_now", "p_t", nonnegative=True)
 
 # With information loss I the mean of u_T is left - response I, its variance rest + spread I / 1000.
-left = symbol("nqm_left", r"\mathbf{E}\,u_T|_{I=0}", real=True)
+left = symbol("nqm_left", r"\mathbb{E}\,u_T|_{I=0}", real=True)
 response = symbol("nqm_response", "r_T", nonnegative=True)
 spread = symbol("nqm_spread", "s_T", nonnegative=True)
 rest = symbol("nqm_rest", "v_T", nonnegative=True)
 I_low = symbol("nqm_I_low", "I_1", nonnegative=True)
 I_high = symbol("nqm_I_high", "I_2", nonnegative=True)
-loss_low = symbol("nqm_loss_low", r"\mathbf{E}\,u_T^2|_{I_1}", nonnegative=True)
-loss_high = symbol("nqm_loss_high", r"\mathbf{E}\,u_T^2|_{I_2}", nonnegative=True)
+loss_low = symbol("nqm_loss_low", r"\mathbb{E}\,u_T^2|_{I_1}", nonnegative=True)
+loss_high = symbol("nqm_loss_high", r"\mathbb{E}\,u_T^2|_{I_2}", nonnegative=True)
 
 
 def _by_differentiation(name: str, symbol_: sp.Symbol, factor: Any) -> Fact:
@@ -154,7 +154,7 @@ def table3() -> Claim:
                 ),
                 Repair(
                     "needs-hypothesis",
-                    "with big round drift, E||xi||^2 = 100",
+                    "with big round drift, 𝔼||xi||^2 = 100",
                     Statement(
                         "In the four columns with big round drift the best learning rate of CFL is higher than those "
                         "of FedAvg and FedProx.",
@@ -178,7 +178,7 @@ def table3() -> Claim:
         (
             "With small round drift CFL's rate is not lower, but equal to FedProx's for L = 5, mu = 0 and to both "
             "for L = 20, mu = 0.",
-            "Part 2: E(w_t - w*) is the same for both methods, so that both are stable for the same rates "
+            "Part 2: 𝔼(w_t - w*) is the same for both methods, so that both are stable for the same rates "
             "(ours.cfl_nqm_rates).",
             "`cflag nqm` recomputes the table by exact moments. Of 27648 choices of what Sec. 5.1 leaves unsaid, with "
             "rates in steps of 0.005, none reproduces more than 17 of the 24 entries within 0.005 or 10 %; every "
@@ -206,7 +206,7 @@ def figure2(share: Any = 1) -> Claim:
     enough = Fact(
         "enough rounds",
         at_most(D2 / T + S2 + 2 * power * G2, (1 - rho) ** 2 * (D2 + S2)),
-        "T is so large that E xi^2/T + E nu^2 + 2 rho^T E delta^2 <= (1 - rho)^2 (E xi^2 + E nu^2), where delta, xi "
+        "T is so large that 𝔼 xi^2/T + 𝔼 nu^2 + 2 rho^T 𝔼 delta^2 <= (1 - rho)^2 (𝔼 xi^2 + 𝔼 nu^2), where delta, xi "
         "and nu are means over the clients.",
     )
     beats = Obligation("the statement follows", below_, ("CFL", "FedAvg", "enough rounds"))
@@ -241,7 +241,7 @@ def figure2(share: Any = 1) -> Claim:
                 "1",
                 Statement(
                     "On the noisy quadratic model with the sizes of Sec. 5.1.1, for every choice of what is not given "
-                    "there, CFL without information loss at its best learning rate ends with a smaller E||A w_T + "
+                    "there, CFL without information loss at its best learning rate ends with a smaller 𝔼||A w_T + "
                     "B||^2 than FedAvg at its best one.",
                     None,
                 ),
@@ -250,7 +250,7 @@ def figure2(share: Any = 1) -> Claim:
                     "enough rounds, in terms of FedAvg's rate (K = 1, one eigenvalue, CFL at eta = 1/lambda)",
                     Statement(
                         "For every constant rate of FedAvg with 0 <= rho and enough rounds CFL at eta = 1/lambda has "
-                        "the smaller E||A w_T + B||^2.",
+                        "the smaller 𝔼||A w_T + B||^2.",
                         below_,
                         (enough,),
                         Proof((beats,)),
@@ -281,7 +281,7 @@ def figure2(share: Any = 1) -> Claim:
                 ),
                 Repair(
                     "needs-hypothesis",
-                    "the start is forgotten: 2 E u_T at I = 0 is at most r_T (I_1 + I_2)",
+                    "the start is forgotten: 2 𝔼 u_T at I = 0 is at most r_T (I_1 + I_2)",
                     Statement(
                         "Once the start is forgotten the loss grows with I.",
                         worse,

@@ -33,11 +33,11 @@ pair_least = symbol(
 
 
 def _with_pairs(pair_c: sp.Expr, pair_f: sp.Expr) -> Relation:
-    """(1 + B^2 + A^2 sum p^2 + pair_c) E||grad f||^2 + G^2 + D^2 sum p^2 + pair_f as a bound."""
+    """(1 + B^2 + A^2 sum p^2 + pair_c) 𝔼||grad f||^2 + G^2 + D^2 sum p^2 + pair_f as a bound."""
     return at_most(mixed2, (1 + B2 + A2 * weights2 + pair_c) * grad2 + G2 + D2 * weights2 + pair_f)
 
 
-SQUARES = Fact("time drift", at_most(squares, weights2 * (D2 + A2 * grad2)), "E||xi||^2 <= D^2 + A^2 E||grad f||^2.")
+SQUARES = Fact("time drift", at_most(squares, weights2 * (D2 + A2 * grad2)), "𝔼||xi||^2 <= D^2 + A^2 𝔼||grad f||^2.")
 KNOWN = (CLIENT, SQUARES, CENTRED, APART)
 
 
@@ -56,7 +56,7 @@ def lemB7(one: Any = 1) -> Claim:
     known = (*KNOWN, bounded)
     goal = _with_pairs(C2 * pairs, one * F2 * pairs)
     words = (
-        "E||sum p grad f||^2 <= (1 + B^2 + A^2 sum p^2 + C^2 P) E||grad f||^2 + G^2 + D^2 sum p^2 + {} P, P = sum p p"
+        "𝔼||sum p grad f||^2 <= (1 + B^2 + A^2 sum p^2 + C^2 P) 𝔼||grad f||^2 + G^2 + D^2 sum p^2 + {} P, P = sum p p"
     )
     printed = Statement(
         words.format("min(F^2, D^2)") + ", under Assumptions 3 and 6, with weights that are not negative.",
@@ -71,8 +71,8 @@ def lemB7(one: Any = 1) -> Claim:
         "Second moment under correlated drifts",
         (Part("1", printed, repair),),
         (
-            "Cauchy-Schwarz gives E<xi_1, xi_2> <= D^2 + A^2 E||grad f||^2, so a least member may be taken of F^2 + "
-            "C^2 E||grad f||^2 and that, together; the printed lemma takes D^2 from one and C^2 from the other.",
+            "Cauchy-Schwarz gives 𝔼<xi_1, xi_2> <= D^2 + A^2 𝔼||grad f||^2, so a least member may be taken of F^2 + "
+            "C^2 𝔼||grad f||^2 and that, together; the printed lemma takes D^2 from one and C^2 from the other.",
             "The two agree for F <= D, and for A <= C; then min(F^2, D^2) is right.",
             "Assumption 6 bounds correlations from above only, so weights of both signs are excluded: "
             "cfl.lemB10, part 2.",
@@ -90,7 +90,7 @@ def lemB10(one: Any = 1) -> Claim:
     goal = _with_pairs(pair_C, one * pair_F)
     least = _with_pairs(pair_C, pair_least)
     words = (
-        "E||sum p grad f||^2 <= (1 + B^2 + A^2 sum p^2 + sum C_12^2 p p) E||grad f||^2 + G^2 + D^2 sum p^2 + sum {} p p"
+        "𝔼||sum p grad f||^2 <= (1 + B^2 + A^2 sum p^2 + sum C_12^2 p p) 𝔼||grad f||^2 + G^2 + D^2 sum p^2 + sum {} p p"
     )
     mended = Statement(words.format("F_12^2") + ".", goal, (*KNOWN, bounded), _pairs_proof(goal))
     first = Part(
@@ -137,7 +137,7 @@ def lemB10(one: Any = 1) -> Claim:
         (first, second),
         (
             "Part 1 is Lemma B.7's fault again.",
-            "Part 2: an upper bound on E<xi_1, xi_2> says nothing where p_1 p_2 < 0. A bound on |E<xi_1, xi_2>| does "
+            "Part 2: an upper bound on 𝔼<xi_1, xi_2> says nothing where p_1 p_2 < 0. A bound on |𝔼<xi_1, xi_2>| does "
             "not help: in the instance the correlations lie between 0 and F_12^2, and those of xi_3 are 0.",
             "With equalities in Assumption 7 and in Assumption 3 the lemma is an equality for any weights.",
         ),

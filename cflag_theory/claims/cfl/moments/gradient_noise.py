@@ -144,8 +144,8 @@ def _apart(cross: sp.Expr, between: sp.Expr) -> tuple[Fact, Fact]:
     )
 
 
-CLIENT = _sized("client drift", client2, G2, B2, "E||delta||^2 <= G^2 + B^2 E||grad f||^2.")
-TIME = _sized("time drift", time2, D2, A2, "E||xi||^2 <= D^2 + A^2 E||grad f||^2, for every round.")
+CLIENT = _sized("client drift", client2, G2, B2, "𝔼||delta||^2 <= G^2 + B^2 𝔼||grad f||^2.")
+TIME = _sized("time drift", time2, D2, A2, "𝔼||xi||^2 <= D^2 + A^2 𝔼||grad f||^2, for every round.")
 CENTRED, APART = _apart(drift_cross, between)
 
 
@@ -176,14 +176,14 @@ def aggregation() -> Claim:
 
 
 def lemB1(constant: Any = 1) -> Claim:
-    """Second moment of a local gradient; `constant` stands before E||grad f||^2 besides A^2."""
-    centred = Fact("mean zero", equal(noise_cross, 0), "E[varsigma_i] = 0 at every w, since f = E f_i.")
-    bounded = Fact("bound", at_most(noise2, A**2 * grad2 + B**2), "E||varsigma_i||^2 <= A^2 E||grad f||^2 + B^2.")
+    """Second moment of a local gradient; `constant` stands before 𝔼||grad f||^2 besides A^2."""
+    centred = Fact("mean zero", equal(noise_cross, 0), "𝔼[varsigma_i] = 0 at every w, since f = E f_i.")
+    bounded = Fact("bound", at_most(noise2, A**2 * grad2 + B**2), "𝔼||varsigma_i||^2 <= A^2 𝔼||grad f||^2 + B^2.")
     goal = at_most(local2, (A**2 + constant) * grad2 + B**2)
-    words = "E||grad f_i(w)||^2 <= (A^2 + 1) E||grad f(w)||^2 + B^2."
+    words = "𝔼||grad f_i(w)||^2 <= (A^2 + 1) 𝔼||grad f(w)||^2 + B^2."
     first = shown(words, goal, given=("mean zero", "bound"), under=(centred, bounded))
     last = Statement(
-        "The last line of the proof: E||grad f_i(w)||^2 <= (A + 1) E||grad f(w)||^2 + B.",
+        "The last line of the proof: 𝔼||grad f_i(w)||^2 <= (A + 1) 𝔼||grad f(w)||^2 + B.",
         at_most(local2, (A + 1) * grad2 + B),
         (centred, bounded),
     )
@@ -193,7 +193,7 @@ def lemB1(constant: Any = 1) -> Claim:
         "Bound of gradient noise",
         (Part("1", first), Part("2", last, Repair("typo", "A and B are squares there: A^2 and B^2", first))),
         (
-            "An equality where the bound on varsigma_i is one; so a bound on E||grad f_i||^2 with constants 1 + A^2 "
+            "An equality where the bound on varsigma_i is one; so a bound on 𝔼||grad f_i||^2 with constants 1 + A^2 "
             "and B^2 is the same assumption as the one on varsigma_i, which is the equivalence claimed after "
             "Assumption 3.",
             "The proof writes grad f + varsigma_i for grad f - varsigma_i; with mean zero the sign is harmless.",
@@ -202,7 +202,7 @@ def lemB1(constant: Any = 1) -> Claim:
 
 
 def bound(whole: sp.Expr, client_share: sp.Expr, time_share: sp.Expr, one: sp.Expr = sp.S.One) -> Relation:
-    """(one + B^2 client_share + A^2 time_share) E||grad f||^2 + G^2 client_share + D^2 time_share, as a bound."""
+    """(one + B^2 client_share + A^2 time_share) 𝔼||grad f||^2 + G^2 client_share + D^2 time_share, as a bound."""
     return at_most(whole, (one + B2 * client_share + A2 * time_share) * grad2 + G2 * client_share + D2 * time_share)
 
 
@@ -215,8 +215,8 @@ def _summed(fact: Fact, each: str) -> tuple[Use, ...]:
 
 
 def lemB2(one: Any = 1) -> Claim:
-    """The three second moments of Lemma B.2; `one` stands for the 1 before E||grad f||^2."""
-    each_client = _sized("client drift", each_client2, G2, B2, "E||delta||^2 <= G^2 + B^2 E||grad f||^2, likewise.")
+    """The three second moments of Lemma B.2; `one` stands for the 1 before 𝔼||grad f||^2."""
+    each_client = _sized("client drift", each_client2, G2, B2, "𝔼||delta||^2 <= G^2 + B^2 𝔼||grad f||^2, likewise.")
     rounds_apart = Fact(
         "rounds apart", equal(correlated, 0), "The time drifts of different rounds are independent with mean zero."
     )
@@ -241,12 +241,12 @@ def lemB2(one: Any = 1) -> Claim:
         for goal, facts, steps, bounds in zip(goals, known, sums, names, strict=True)
     ]
     words = (
-        "(1) FedAvg: E||grad f_{t,i}(w)||^2 <= (1 + A^2 + B^2) E||grad f(w)||^2 + G^2 + D^2.",
-        "(2) E||sum_tau p_tau grad f_{tau,i}(w)||^2 <= (1 + B^2 + A^2 sum p^2) E||grad f(w)||^2 + G^2 + D^2 sum p^2.",
+        "(1) FedAvg: 𝔼||grad f_{t,i}(w)||^2 <= (1 + A^2 + B^2) 𝔼||grad f(w)||^2 + G^2 + D^2.",
+        "(2) 𝔼||sum_tau p_tau grad f_{tau,i}(w)||^2 <= (1 + B^2 + A^2 sum p^2) 𝔼||grad f(w)||^2 + G^2 + D^2 sum p^2.",
         "(3) Clients that take part once: the same with (A^2 + B^2) sum p^2 and (G^2 + D^2) sum p^2.",
     )
     parts = [Part(str(i + 1), Statement(words[i], goals[i], known[i], proof)) for i, proof in enumerate(proofs)]
-    line = "E||sum_tau p_tau grad f_{{tau,i}}||^2 = E||sum_tau p_tau ({} + delta_i + xi_{{tau,i}})||^2"
+    line = "𝔼||sum_tau p_tau grad f_{{tau,i}}||^2 = 𝔼||sum_tau p_tau ({} + delta_i + xi_{{tau,i}})||^2"
     parts.append(
         Part(
             "4",
@@ -271,7 +271,7 @@ def lemB2(one: Any = 1) -> Claim:
             "Equalities where Assumption 3's bounds are; weights of either sign are allowed, only their squares enter.",
             "The mean is over the draws, at a w that does not depend on them. Where the paper uses the lemma it does: "
             "cfl.lemB2_use.",
-            "Part 4: by (5) the right side as printed is E||grad f||^2. The line stands in the proofs of Lemmas B.7 "
+            "Part 4: by (5) the right side as printed is 𝔼||grad f||^2. The line stands in the proofs of Lemmas B.7 "
             "and B.10 too. By (5) the signs of delta and xi are minus; with mean zero that makes no difference.",
         ),
     )
@@ -283,9 +283,9 @@ def lemB2_use(one: Any = 1) -> Claim:
     size = Fact(
         "time drift",
         at_most(time_sum2, weights2 * (D2 + A2 * grad2)),
-        "E||sum_tau p_tau xi_{tau,i}||^2 <= sum p^2 (D^2 + A^2 E||grad f||^2) at this iterate.",
+        "𝔼||sum_tau p_tau xi_{tau,i}||^2 <= sum p^2 (D^2 + A^2 𝔼||grad f||^2) at this iterate.",
     )
-    apart = Fact("drifts apart", at_most(between, 0), "E<delta_i, sum p xi> <= 0 at this iterate.")
+    apart = Fact("drifts apart", at_most(between, 0), "𝔼<delta_i, sum p xi> <= 0 at this iterate.")
     known = (CLIENT, size, apart)
     doubled = at_most(goal.left, 2 * goal.right)
     places = (
@@ -317,20 +317,20 @@ def lemB2_use(one: Any = 1) -> Claim:
         "Lemma B.2 at iterates that depend on the drifts",
         parts,
         (
-            "w_t is a function of delta_i and of xi_{tau,i}, tau < t, so that E[delta_i | w_t] is not zero, although "
-            "E[delta_i(w)] is zero at every fixed w.",
+            "w_t is a function of delta_i and of xi_{tau,i}, tau < t, so that 𝔼[delta_i | w_t] is not zero, although "
+            "𝔼[delta_i(w)] is zero at every fixed w.",
             "The instance has convex, 3/2-smooth f_i, drifts of constant length G and a step within Theorem 4.1's "
             "range; the drift turns round between w_1 and w_2.",
             "For offsets (drifts that do not depend on w) one step is harmless: w moves along its own drift, and grad "
             "f is monotone.",
             "Drifts that are merely uncorrelated with grad f at the iterate are not enough: Assumption 3 bounds "
-            "E||delta||^2 at a fixed w, which says nothing at an iterate that the draw has chosen. The instances keep "
+            "𝔼||delta||^2 at a fixed w, which says nothing at an iterate that the draw has chosen. The instances keep "
             "the bounds at the iterate as well, so that those alone do not mend the lemma: the factor 2 does.",
-            "Without the factor drifts that are independent of the iterate would be enough, or E<grad f, delta_i + sum "
+            "Without the factor drifts that are independent of the iterate would be enough, or 𝔼<grad f, delta_i + sum "
             "p xi> >= 0 there. Neither is a hypothesis that Algorithm 2 can satisfy: with a memory the weights "
             "p_{tau,i}, tau < t, bring back the drifts that have moved w_t, and the steps of one round follow one "
             "drift with or without it. Clients that are new in every round, and no memory, would excuse part 1 alone.",
-            "Another reading takes E[. | w] of Assumption 3 at the random iterate itself: that assumes what is "
+            "Another reading takes 𝔼[. | w] of Assumption 3 at the random iterate itself: that assumes what is "
             "missing.",
             "For any dependence, with drifts bounded at every w and not in the mean: ours.cfl_moments_on_the_run.",
         ),

@@ -203,7 +203,7 @@ def fisher_matrix(scale: Any = 1) -> Claim:
     )
     direct = equal(scale * mean_fisher, mean_hessian)
     averaged = shown(
-        "F = E[(grad l)^2], the square inside the mean over inputs and over labels drawn from the model, is the "
+        "F = 𝔼[(grad l)^2], the square inside the mean over inputs and over labels drawn from the model, is the "
         "diagonal of the Hessian of the mean loss, for linear logits.",
         direct,
         given=("Hessian", "linear logits"),

@@ -28,11 +28,11 @@ def objectives() -> Claim:
     """(2) and Sec. 3.3."""
     facts = (
         Fact("(2)", equal(summed - xi, 0), "Where the derivative of f_{1,1} is zero."),
-        Fact("mean", equal(w_star, 0), "Where that of E f_{1,1} is zero."),
+        Fact("mean", equal(w_star, 0), "Where that of 𝔼 f_{1,1} is zero."),
     )
     same = Statement(
         "f_{t,1} = w^2/2 - xi_{t,1} w, where xi_{t,1} has mean zero; T = S = 1, p_{1,1} = 1: the minimiser of (2), "
-        "f = f_{1,1}, is that of f = E f_{1,1}.",
+        "f = f_{1,1}, is that of f = 𝔼 f_{1,1}.",
         equal(summed, w_star),
         definitions=facts,
     )
@@ -42,7 +42,7 @@ def objectives() -> Claim:
         "Two meanings of f",
         (Part("1", same, kind="question"),),
         (
-            "(2) defines f as the sum over the rounds of a run, which is random; Sec. 3.3 assumes f = E f_{t,i}. They "
+            "(2) defines f as the sum over the rounds of a run, which is random; Sec. 3.3 assumes f = 𝔼 f_{t,i}. They "
             "agree in the mean, for weights that sum to one, and not in a run.",
             "Rows on rates decide both, each as a part with its reading. How far the two f are from each other after T "
             "rounds: ours.cfl_sum_over_rounds.",
@@ -86,10 +86,10 @@ def assumption3(wrong: Any = 0) -> Claim:
 
 def corollary_2022(factor: Any = 1) -> Claim:
     """The corollary of the version of 2022; `factor` is what the repair adds to B^2."""
-    clients = Fact("client drift", at_most(delta2, G2 + B2 * grad2), "E||delta||^2 <= G^2 + B^2 E||grad f||^2.")
-    drifts = Fact("time drift", at_most(xi2, D2 + A2 * client2), "E||xi||^2 <= D^2 + A^2 E||grad f_i||^2.")
-    moment = Fact("mean zero", equal(client2, grad2 + delta2), "grad f_i = grad f - delta, with E delta = 0.")
-    words = "Time drifts that are bounded by the client's gradient: E||xi||^2 <= D^2 + A^2 G^2 + A^2"
+    clients = Fact("client drift", at_most(delta2, G2 + B2 * grad2), "𝔼||delta||^2 <= G^2 + B^2 𝔼||grad f||^2.")
+    drifts = Fact("time drift", at_most(xi2, D2 + A2 * client2), "𝔼||xi||^2 <= D^2 + A^2 𝔼||grad f_i||^2.")
+    moment = Fact("mean zero", equal(client2, grad2 + delta2), "grad f_i = grad f - delta, with 𝔼 delta = 0.")
+    words = "Time drifts that are bounded by the client's gradient: 𝔼||xi||^2 <= D^2 + A^2 G^2 + A^2"
     return Claim(
         "cfl.corollary_2022",
         "Version of 2022, after Assumption 3",
@@ -98,7 +98,7 @@ def corollary_2022(factor: Any = 1) -> Claim:
             Part(
                 "1",
                 Statement(
-                    f"{words} B^2 E||grad f||^2.",
+                    f"{words} B^2 𝔼||grad f||^2.",
                     at_most(xi2, D2 + A2 * G2 + A2 * B2 * grad2),
                     (clients, drifts),
                     definitions=(moment,),
@@ -107,7 +107,7 @@ def corollary_2022(factor: Any = 1) -> Claim:
                     "typo",
                     "A^2 (1 + B^2) for A^2 B^2",
                     shown(
-                        f"{words} (1 + B^2) E||grad f||^2.",
+                        f"{words} (1 + B^2) 𝔼||grad f||^2.",
                         at_most(xi2, D2 + A2 * G2 + A2 * (factor + B2) * grad2),
                         given=("client drift", "time drift", "mean zero"),
                         under=(clients, drifts),

@@ -43,13 +43,13 @@ local = mixed - loss
 u, v = means(local), means(noise)
 move = -eta * (u + v)
 
-inner = symbol("nc_grad_dot_move", r"\mathbf{E}\langle\nabla f(\omega_t),\Delta\omega_t\rangle", E(dot(G, move)))
-move2 = symbol("nc_move2", r"\mathbf{E}\|\Delta\omega_t\|^2", E(norm(move) ** 2))
-grad2 = symbol("nc_mean_grad2", r"\mathbf{E}\|\nabla f(\omega_t)\|^2", E(norm2(G)))
+inner = symbol("nc_grad_dot_move", r"\mathbb{E}\langle\nabla f(\omega_t),\Delta\omega_t\rangle", E(dot(G, move)))
+move2 = symbol("nc_move2", r"\mathbb{E}\|\Delta\omega_t\|^2", E(norm(move) ** 2))
+grad2 = symbol("nc_mean_grad2", r"\mathbb{E}\|\nabla f(\omega_t)\|^2", E(norm2(G)))
 
 
 def _mean2(name: str, latex: str, of: sp.Expr) -> sp.Symbol:
-    """The mean over pairs of E||of||^2."""
+    """The mean over pairs of 𝔼||of||^2."""
     square = norm(of) ** 2 if of.is_Add else norm2(of)
     return symbol(name, rf"\mathbf{{E}}\|{latex}\|^2", E(means(square)), nonnegative=True)
 
@@ -59,7 +59,7 @@ gap2 = _mean2("nc_gap2", r"\nabla f(\omega_t)-\sum_\tau p_\tau\nabla f_\tau", G 
 loss2 = _mean2("nc_loss2", r"\sum_\tau p_\tau\Delta_\tau", loss)
 local2 = _mean2("nc_local2", r"\nabla\bar f_{t,i}", local)
 noise2 = _mean2("nc_noise2", r"\nu", noise)
-Delta2 = symbol("nc_Delta2", r"\mathbf{E}\|\Delta_\tau\|^2", E(means(earlier_rounds(norm2(Delta)))))
+Delta2 = symbol("nc_Delta2", r"\mathbb{E}\|\Delta_\tau\|^2", E(means(earlier_rounds(norm2(Delta)))))
 dist2 = _mean2("nc_dist2", r"\omega_{t,i,k}-\omega_t", x - w_t)
 change2 = _mean2("nc_change2", r"\nabla f(\omega_t)-\nabla f(\omega_{t,i,k})", G - f.grad(x))
 drift2 = _mean2("nc_drift2", r"\delta_i+\sum_\tau p_\tau\xi_\tau", drift)
@@ -71,7 +71,7 @@ CENTRED = setting("nc noise", equal(over_noises(v), 0), "The noises of a round h
 
 
 def uncorrelated(count: sp.Expr) -> Fact:
-    """E||v||^2 = E||nu||^2 / count."""
+    """𝔼||v||^2 = 𝔼||nu||^2 / count."""
     return Fact(
         "noise",
         equal(E(norm2(v)), noise2 / count),
@@ -79,7 +79,7 @@ def uncorrelated(count: sp.Expr) -> Fact:
     )
 
 
-NOISE = Fact("Assumption 2", at_most(noise2, sigma2), "E||nu||^2 <= sigma^2; given the past, nu has mean zero.")
+NOISE = Fact("Assumption 2", at_most(noise2, sigma2), "𝔼||nu||^2 <= sigma^2; given the past, nu has mean zero.")
 LOSS = Fact("Assumption 4", at_most(Delta2, R2), "||Delta|| <= R.")
 SMALL = Fact("eta", at_most(eta, 1 / (2 * L)), "eta <= 1/(2L).")
 
@@ -105,7 +105,7 @@ def _inner_proof() -> Proof:
 
 
 def jensen_of_round() -> tuple[Use, ...]:
-    """E||u||^2 is at most the mean of E||grad f-bar||^2, as "Jensen"."""
+    """𝔼||u||^2 is at most the mean of 𝔼||grad f-bar||^2, as "Jensen"."""
     return averaged(rules.jensen("Jensen", means, local), *EXPECTATION)
 
 
@@ -125,7 +125,7 @@ def nc_eq26(first: Any = 4, second: Any = 2, limit: Any = 2) -> Claim:
     dropped = at_most(-eta / 2 + L / 2 * 2 * eta**2, 0)
     small = Fact("eta", at_most(eta, 1 / (limit * L)), "eta <= 1/(2L).")
     third = shown(
-        "With (26) and (27) as printed, the coefficient of the mean of E||sum_tau p_tau grad f_tau||^2 in (25) is at "
+        "With (26) and (27) as printed, the coefficient of the mean of 𝔼||sum_tau p_tau grad f_tau||^2 in (25) is at "
         "most zero for eta <= 1/(2L).",
         dropped,
         given=("eta",),
@@ -147,7 +147,7 @@ def nc_eq26(first: Any = 4, second: Any = 2, limit: Any = 2) -> Claim:
                     "typo",
                     "a factor 2 before each of the terms: 4 eta^2/(NK) and 2 eta^2 sigma^2/(NK)",
                     Statement(
-                        "E||Delta w_t||^2 <= 4 eta^2 (mean of E||sum_tau p_tau grad f_tau||^2 + mean of E||sum_tau "
+                        "𝔼||Delta w_t||^2 <= 4 eta^2 (mean of 𝔼||sum_tau p_tau grad f_tau||^2 + mean of 𝔼||sum_tau "
                         "p_tau Delta_tau||^2) + 2 eta^2 sigma^2/(NK).",
                         move_bound(first, second),
                         (NOISE,),
@@ -188,7 +188,7 @@ def nc_eq28(drift_factor: Any = 2) -> Claim:
         Fact(
             "drift",
             at_most(drift2, b * grad_k2 + g),
-            "E||delta_i + sum_tau p_tau xi_tau||^2 <= (B^2 + A^2 sum p^2) E||grad f||^2 + G^2 + D^2 sum p^2 at "
+            "𝔼||delta_i + sum_tau p_tau xi_tau||^2 <= (B^2 + A^2 sum p^2) 𝔼||grad f||^2 + G^2 + D^2 sum p^2 at "
             "w_{t,i,k}, as at a fixed point: so it is for drifts that do not depend on w.",
         ),
     )
@@ -206,7 +206,7 @@ def nc_eq28(drift_factor: Any = 2) -> Claim:
                     "drifts that do not depend on w (cfl.lemB2_use), and a factor 2 before the drift terms: 4 L^2 b, 4 "
                     "b and 2 c_pG, b = B^2 + A^2 sum p^2",
                     shown(
-                        "gap <= 2 L^2 (1 + 2 b) E||w_{t,i,k} - w_t||^2 + 4 b E||grad f(w_t)||^2 + 2 (G^2 + D^2 sum "
+                        "gap <= 2 L^2 (1 + 2 b) 𝔼||w_{t,i,k} - w_t||^2 + 4 b 𝔼||grad f(w_t)||^2 + 2 (G^2 + D^2 sum "
                         "p^2), b = B^2 + A^2 sum p^2.",
                         gap_bound(2, drift_factor),
                         rules.norm_squared("gap", G - mixed, *under),

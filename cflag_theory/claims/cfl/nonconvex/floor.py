@@ -16,14 +16,14 @@ w_plus = sequence("nc_w_plus", r"\omega^+_{@}", real=True)
 w_minus = sequence("nc_w_minus", r"\omega^-_{@}", real=True)
 #: delta = G and delta = -G, each with probability 1/2.
 family_grad2 = symbol(
-    "nc_family_grad2", r"\mathbf{E}\|\nabla f(\omega_{t})\|^2", ((L * w_plus(t)) ** 2 + (L * w_minus(t)) ** 2) / 2
+    "nc_family_grad2", r"\mathbb{E}\|\nabla f(\omega_{t})\|^2", ((L * w_plus(t)) ** 2 + (L * w_minus(t)) ** 2) / 2
 )
 D = symbol("nc_D", "D", nonnegative=True)
 second_grad2 = symbol(
-    "nc_second_grad2", r"\mathbf{E}\|\nabla f(\omega_{2})\|^2", ((L * w_plus(1)) ** 2 + (L * w_minus(1)) ** 2) / 2
+    "nc_second_grad2", r"\mathbb{E}\|\nabla f(\omega_{2})\|^2", ((L * w_plus(1)) ** 2 + (L * w_minus(1)) ** 2) / 2
 )
 average_grad2 = symbol(
-    "nc_average_grad2", r"\frac{1}{T}\sum_{t\le T}\mathbf{E}\|\nabla f(\omega_{t})\|^2", nonnegative=True
+    "nc_average_grad2", r"\frac{1}{T}\sum_{t\le T}\mathbb{E}\|\nabla f(\omega_{t})\|^2", nonnegative=True
 )
 accuracy = symbol("nc_accuracy", r"\epsilon", positive=True)
 
@@ -40,7 +40,7 @@ def one_drift(size: Any = 2) -> Statement:
         "Both methods: in round 1 p_1 = 1. N = K = 1 and no noise, f_{t,1} = (L/2) w^2 - xi_t w, where xi_t = D or -D "
         "is drawn anew in every round, with equal chances; A = B = G = sigma = 0, w_1 = w*, so that f_0 = f_*, and eta "
         "= 1/(sqrt(T) L). Whatever T >= 2 the brackets, in which c_R1 and c_R2 are at most 1, give for an epsilon, D "
-        "with D^2 = 2 T^2 epsilon leaves the mean above epsilon: round 2 alone has E||grad f(w_2)||^2 = D^2/T.",
+        "with D^2 = 2 T^2 epsilon leaves the mean above epsilon: round 2 alone has 𝔼||grad f(w_2)||^2 = D^2/T.",
         goal,
         given=("mean", "start +", "start -", "xi_1 = D", "xi_1 = -D", "eta", "D"),
         under=(
@@ -63,7 +63,7 @@ def floor() -> Statement:
         "FedAvg, and CFL with D = 0 < R, whose weights are then p_t = 1. Omega = {+G, -G}: two clients with f_{t,i} = "
         "(L/2) w^2 - delta_i w, delta_i = +-G, and f = (L/2) w^2 their mean. S = 1, and S_t = S_1 in every round, "
         "drawn once with equal chances: (3) asks the clients of S_t for their f of all earlier rounds. K = 1, no "
-        "other noise, w_1 = G/L. Then E||grad f(w_t)||^2 >= G^2/2 for every t and every eta, since with probability "
+        "other noise, w_1 = G/L. Then 𝔼||grad f(w_t)||^2 >= G^2/2 for every t and every eta, since with probability "
         "1/2 the start is the client's own minimiser. A = B = sigma = 0, and L may be 1/2, so that the coefficient of "
         "(32) is negative; f_* = 0.",
         goal,

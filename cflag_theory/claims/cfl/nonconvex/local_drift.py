@@ -46,25 +46,25 @@ _apart2 = norm(x - w_t) ** 2
 _c_of = sequence("nc_c_B_of_client", r"c_{p_B,@}", nonnegative=True)
 c_dist = symbol(
     "nc_c_dist",
-    r"\frac{1}{NK}\sum_{i,k}c_{p_B,i}\mathbf{E}\|\omega_{t,i,k}-\omega_t\|^2",
+    r"\frac{1}{NK}\sum_{i,k}c_{p_B,i}\mathbb{E}\|\omega_{t,i,k}-\omega_t\|^2",
     E(means(_c_of(pair) * _apart2)),
     nonnegative=True,
 )
 # (30), for one client after k steps: means over these steps.
 step = symbol("nc_local_step", "k", positive=True, integer=True)
 walk = -step * eta_l * (u + v)
-reached2 = symbol("nc_reached2", r"\mathbf{E}\|\omega_{t,i,k}-\omega_t\|^2", E(norm(walk) ** 2), nonnegative=True)
+reached2 = symbol("nc_reached2", r"\mathbb{E}\|\omega_{t,i,k}-\omega_t\|^2", E(norm(walk) ** 2), nonnegative=True)
 _any = index("k of a client")
 _distance_at = E(_apart2.xreplace({pair: _any}))
 dist_last2 = symbol(
     "nc_dist_last2",
-    r"\mathbf{E}\|\omega_{t,i,k-1}-\omega_t\|^2",
+    r"\mathbb{E}\|\omega_{t,i,k-1}-\omega_t\|^2",
     _distance_at.xreplace({_any: step - 1}),
     nonnegative=True,
 )
 dist_max2 = symbol(
     "nc_dist_max2",
-    r"\max_{j<k}\mathbf{E}\|\omega_{t,i,j}-\omega_t\|^2",
+    r"\max_{j<k}\mathbb{E}\|\omega_{t,i,j}-\omega_t\|^2",
     Largest(_any, step - 1, _distance_at),
     nonnegative=True,
 )
@@ -120,12 +120,12 @@ def nc_eq31(factor: Any = 2, share: Any = 8) -> Claim:
     known = (NOISE, bounded)
     goal = at_most(reached2, _distance(dist_max2, factor, 2))
     part2 = Statement(
-        "(30): E||w_{t,i,k} - w_t||^2 in terms of E||w_{t,i,k-1} - w_t||^2.",
+        "(30): 𝔼||w_{t,i,k} - w_t||^2 in terms of 𝔼||w_{t,i,k-1} - w_t||^2.",
         at_most(reached2, _distance(dist_last2, 1, 1)),
         (NOISE,),
     )
     repair2 = Statement(
-        "(30) with the largest of the earlier E||w_{t,i,j} - w_t||^2, every term doubled, and those with c_{pB,i} and "
+        "(30) with the largest of the earlier 𝔼||w_{t,i,j} - w_t||^2, every term doubled, and those with c_{pB,i} and "
         "c_{pG,i} again; for drifts that do not depend on w.",
         goal,
         known,

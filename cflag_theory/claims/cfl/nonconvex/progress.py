@@ -30,8 +30,8 @@ from cflag_theory.claims.engine.operators import sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
 
 _HALF = sp.Rational(1, 2)
-f_now = symbol("nc_f_now", r"\mathbf{E}f(\omega_t)", E(f(w_t)))
-f_next = symbol("nc_f_next", r"\mathbf{E}f(\omega_{t+1})", E(f(w_t + move)))
+f_now = symbol("nc_f_now", r"\mathbb{E}f(\omega_t)", E(f(w_t)))
+f_next = symbol("nc_f_next", r"\mathbb{E}f(\omega_{t+1})", E(f(w_t + move)))
 
 # Weights: t - 1 earlier rounds, their total weight q = 1 - p_t and the sum of the squares of their weights.
 earlier = symbol("nc_earlier", "(t-1)", positive=True, integer=True)
@@ -46,7 +46,7 @@ q_best = symbol("nc_q_best", r"q^*", nonnegative=True)
 
 
 def coefficient(drift: sp.Expr = c_B) -> sp.Expr:
-    """(L^2 + 1) c_pB - 1 - p_t/2, before eta E||grad f(w_t)||^2 in (32)."""
+    """(L^2 + 1) c_pB - 1 - p_t/2, before eta 𝔼||grad f(w_t)||^2 in (32)."""
     return (L**2 + 1) * drift - 1 - (1 - past) / 2
 
 
@@ -73,7 +73,7 @@ def nc_eq32(swapped: bool = False) -> Claim:
         Fact("(25)", at_most(f_next, f_now + inner_step + L / 2 * move2), "(25)."),
         LINE_26,
         Fact("(27)", move_bound(), "(27) as printed.", sources=(Source("cfl.nc_eq26", "2", granted=True),)),
-        Fact("loss", at_most(loss2, past2 * R2), "E||sum p Delta||^2 <= (1 - p_t)^2 R^2, by Assumption 4."),
+        Fact("loss", at_most(loss2, past2 * R2), "𝔼||sum p Delta||^2 <= (1 - p_t)^2 R^2, by Assumption 4."),
         LINE_28,
         Fact(
             "(31)",
@@ -95,7 +95,7 @@ def nc_eq32(swapped: bool = False) -> Claim:
     second = Part(
         "2",
         Statement(
-            "The coefficient of eta E||grad f(w_t)||^2 in (32) is negative for every L, A and B.",
+            "The coefficient of eta 𝔼||grad f(w_t)||^2 in (32) is negative for every L, A and B.",
             negative,
             (within,),
         ),

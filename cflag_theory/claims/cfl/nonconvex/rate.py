@@ -92,7 +92,7 @@ def nc_rate(numerator: Any = D2, size: Any = 2) -> Claim:
     fourth = Part(
         "4",
         Statement(
-            "E f(w_{t+1}) <= E f(w_t) - eta c_0 E||grad f(w_t)||^2 + eta c_1 + eta^2 c_2 with c_0 = (L^2 + 1) c_pB - 1 "
+            "𝔼 f(w_{t+1}) <= 𝔼 f(w_t) - eta c_0 𝔼||grad f(w_t)||^2 + eta c_1 + eta^2 c_2 with c_0 = (L^2 + 1) c_pB - 1 "
             "- p_t/2.",
             descent,
             (relation, Fact("c_0", equal(c_0, coefficient()), "c_0, as printed.")),
@@ -109,7 +109,7 @@ def nc_rate(numerator: Any = D2, size: Any = 2) -> Claim:
         ),
     )
     words = (
-        "the mean over T rounds of E||grad f(w_t)||^2 reaches every eps > 0 with T = O(L^2 (f_0 - f_*)^2/(N K c_m^2 "
+        "the mean over T rounds of 𝔼||grad f(w_t)||^2 reaches every eps > 0 with T = O(L^2 (f_0 - f_*)^2/(N K c_m^2 "
     )
     words += "eps^2) + (sqrt(K N){}/L + sigma^2/sqrt(N K))^2/eps^2{})."
     average = Part(

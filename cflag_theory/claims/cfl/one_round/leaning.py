@@ -115,7 +115,7 @@ RUNS = (
 
 
 def no_leaning(name: str) -> tuple[Step, ...]:
-    """E<P_k - Q_k, S_k> <= 0 for every k and client, as `name`, from `NONEXPANSIVE` and `RUNS`."""
+    """𝔼<P_k - Q_k, S_k> <= 0 for every k and client, as `name`, from `NONEXPANSIVE` and `RUNS`."""
     apart = x(client, k) - _calm_at
     stepped = potential[client, draw].grad(x(client, k)) - potential[client, draw].grad(_calm_at)
     relation = at_most(2 * expected(dot(changes, S(client, k))) + expected(norm2(changes)), 0)

@@ -109,16 +109,16 @@ LEMMA_B2_CONSTANTS = ((c_Bi, 1 + B2 + A2 * weights2), (c_Gi, G2 + D2 * weights2)
 VARIANCE = Fact(
     "Assumption 2",
     at_most(noise2, sigma2 / (N * K)),
-    "The noises have mean zero given the past and E||nu||^2 <= sigma^2, so that their mean has variance at most "
+    "The noises have mean zero given the past and 𝔼||nu||^2 <= sigma^2, so that their mean has variance at most "
     "sigma^2 / (NK).",
 )
 OWN_VARIANCE = Fact("Assumption 2", at_most(sum_nu2, k_steps * sigma2), "Noises of mean zero given the past.")
 WORDS = (
-    "E||Delta w_t||^2 <= ({}eta^2 / NK) sum_{{i,k}} E||m_{{i,k}}||^2 + {}eta^2 sigma^2 / (NK), m being the noiseless "
+    "𝔼||Delta w_t||^2 <= ({}eta^2 / NK) sum_{{i,k}} 𝔼||m_{{i,k}}||^2 + {}eta^2 sigma^2 / (NK), m being the noiseless "
     "local gradients at w_{{t,i,k-1}}",
-    "E||Delta w_t||^2 <= ({} eta^2 / NK) sum_{{i,k}} (E||sum p grad f_{{tau,i}}||^2 + E||sum p Delta_{{tau,i}}||^2) + "
+    "𝔼||Delta w_t||^2 <= ({} eta^2 / NK) sum_{{i,k}} (𝔼||sum p grad f_{{tau,i}}||^2 + 𝔼||sum p Delta_{{tau,i}}||^2) + "
     "{}eta^2 sigma^2 / (NK)",
-    "E||w_{{t,i,k}} - w_t||^2 <= {}k eta_l^2 sum_{{tau<=k}} E||grad f-bar_{{t,i}}(w_{{t,i,tau-1}})||^2 + {}k eta_l^2 "
+    "𝔼||w_{{t,i,k}} - w_t||^2 <= {}k eta_l^2 sum_{{tau<=k}} 𝔼||grad f-bar_{{t,i}}(w_{{t,i,tau-1}})||^2 + {}k eta_l^2 "
     "sigma^2",
 )
 #: Jensen's inequality for the mean of the local gradients.
@@ -276,7 +276,7 @@ def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
         )
 
     words = (
-        "(18): E||grad f-bar_{t,i}(w)||^2 <= 4 L^2 c_{pB,i} E||w - w_t||^2 + 8 L c_{pB,i} E(f(w_t) - f(w*)) + 2 "
+        "(18): 𝔼||grad f-bar_{t,i}(w)||^2 <= 4 L^2 c_{pB,i} 𝔼||w - w_t||^2 + 8 L c_{pB,i} 𝔼(f(w_t) - f(w*)) + 2 "
         "c_{pG,i} + 2 (sum_{tau<t} p_{tau,i})^2 R^2"
     )
     fixed = Statement(

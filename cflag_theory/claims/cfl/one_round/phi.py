@@ -18,7 +18,7 @@ c_2 = symbol("round_c2", r"c_2", nonnegative=True)
 phi_t = symbol("phi_t", r"\varphi_t", nonnegative=True)
 start_dist = symbol("start_dist", r"{\|\omega_0-\omega^*\|}", norm(w_0 - w_star))
 
-MEANING = Fact("phi_t", equal(phi_t, 2 * rho * dist), "phi_t = c_3 E||w_t - w*||.")
+MEANING = Fact("phi_t", equal(phi_t, 2 * rho * dist), "phi_t = c_3 𝔼||w_t - w*||.")
 CONSTANTS = (
     Fact("c_1", equal(c_1, 2 * c_G + sigma2 / (N * K) + 2 * rho2), "c_1 = 2 c_pG + sigma^2/(NK) + 2 c_R."),
     Fact(
@@ -40,7 +40,7 @@ def _round() -> tuple[Part, Part]:
         "The display before (23), expectations taken, with c_3 = 2 rho.",
     )
     moved = at_most(gap, ((1 - mu * eta / 2) * dist2 - next2) / eta + c_1 * eta + c_2 * eta**2 + phi_t)
-    words = "(23) with phi_t = c_3 E||w_t - w*||, under the step size with 12."
+    words = "(23) with phi_t = c_3 𝔼||w_t - w*||, under the step size with 12."
     known = (MEANING, *CONSTANTS, *ROOTS)
     step = shown(
         words + " Granted the display before it.",
@@ -74,7 +74,7 @@ def phi() -> Claim:
             "phi_t is called a constant; it is a multiple of the distance of w_t. A start at w* would make phi = 0, "
             "and no information loss would count.",
             "For mu > 0 ours.cfl_round has 16 (e_t^2 + c_R) / mu in its place, whatever the start, with e_t^2 = "
-            "E||grad F(w_t) - grad f(w_t)||^2 for the mean objective F of the round, and f(w_t) - f* with the "
+            "𝔼||grad F(w_t) - grad f(w_t)||^2 for the mean objective F of the round, and f(w_t) - f* with the "
             "factor 1 as in (23).",
         ),
     )

@@ -144,13 +144,13 @@ def eq10(sign: Any = -1) -> Claim:
     first = Part(
         "1",
         Statement(
-            "(10): E||w_t + Delta w_t - w*||^2 = ||w_t - w*||^2 - 2 E<w_t - w*, Delta w_t> + E||Delta w_t||^2.",
+            "(10): 𝔼||w_t + Delta w_t - w*||^2 = ||w_t - w*||^2 - 2 𝔼<w_t - w*, Delta w_t> + 𝔼||Delta w_t||^2.",
             equal(next2, dist2 + 2 * sign * dist_dot_move + move2),
         ),
         Repair(
             "typo",
-            "the cross term of (10), and A_1, is +2 E<w_t - w*, Delta w_t>, as (11) computes it",
-            shown("(10) with +2 E<w_t - w*, Delta w_t>.", mended, *squares, given=tuple(one.name for one in squares)),
+            "the cross term of (10), and A_1, is +2 𝔼<w_t - w*, Delta w_t>, as (11) computes it",
+            shown("(10) with +2 𝔼<w_t - w*, Delta w_t>.", mended, *squares, given=tuple(one.name for one in squares)),
         ),
     )
     goal = at_most(to_star, h_star - h_t - mu / 4 * gap2 + L * step**2)
@@ -233,7 +233,7 @@ AVERAGED_12 = Fact(
 
 def _pulled() -> Part:
     """The sign of the first line of (11), which is the left side of (13) too."""
-    words = "E<w_t - w*, Delta w_t> = (2 eta / NK) sum_{i,k} E<grad f-bar_{t,i}(w_{t,i,k-1}), w* - w_t>"
+    words = "𝔼<w_t - w*, Delta w_t> = (2 eta / NK) sum_{i,k} 𝔼<grad f-bar_{t,i}(w_{t,i,k-1}), w* - w_t>"
     mended = equal(2 * dist_dot_move, 2 * eta * pull)
     return Part(
         "3",
@@ -243,7 +243,7 @@ def _pulled() -> Part:
         ),
         Repair(
             "typo",
-            "+2 E<w_t - w*, Delta w_t> in (11) and (13), as in (10)",
+            "+2 𝔼<w_t - w*, Delta w_t> in (11) and (13), as in (10)",
             shown(
                 f"2 {words}.",
                 mended,
@@ -267,8 +267,8 @@ def eq13(convexity: Any = _QUARTER) -> Claim:
     )
     second = shown(
         "(13) with f_t = (1/N) sum_i sum_{tau<=t} p_{tau,i} f_{tau,i}, expectations taken: the left side, (2 eta / NK) "
-        "sum E<grad f-bar, w* - w_t>, is at most -2 eta (E[f_t(w_t) - f_t(w*)] + (mu/4) E||w_t - w*||^2) + (2 eta L / "
-        "NK) sum E||w_{t,i,k-1} - w_t||^2 + 2 eta sum p R E||w* - w_t||.",
+        "sum 𝔼<grad f-bar, w* - w_t>, is at most -2 eta (𝔼[f_t(w_t) - f_t(w*)] + (mu/4) 𝔼||w_t - w*||^2) + (2 eta L / "
+        "NK) sum 𝔼||w_{t,i,k-1} - w_t||^2 + 2 eta sum p R 𝔼||w* - w_t||.",
         round_bound(local_gap, convexity),
         *_CAUCHY,
         given=("(12)", "loss"),
@@ -293,7 +293,7 @@ def eq13(convexity: Any = _QUARTER) -> Claim:
 
 
 def eq15(curvature: Any = 16, distance_factor: Any = 8) -> Claim:
-    """The last step of (15): from E||grad f(w_{t,i,k-1})||^2 to f(w_t) - f(w*) and the local drift."""
+    """The last step of (15): from 𝔼||grad f(w_{t,i,k-1})||^2 to f(w_t) - f(w*) and the local drift."""
     at_x, at_t, change = f.grad(x(i, j)), f.grad(w_t), f.grad(x(i, j)) - f.grad(w_t)
     known = (
         rules.lipschitz("Lipschitz", f, x(i, j), w_t),
@@ -317,8 +317,8 @@ def eq15(curvature: Any = 16, distance_factor: Any = 8) -> Claim:
         return shown(words, relation, *known, given=("over the clients", "gradient", "gap"))
 
     printed = statement(
-        "(15), last step: (2 eta^2 / NK) sum c_{pB,i} E||grad f(w_{t,i,k-1})||^2 <= 16 eta^2 L c_pB (f(w_t) - f(w*)) + "
-        "(8 eta^2 L^2 / NK) sum c_{pB,i} E||w_{t,i,k-1} - w_t||^2; the other terms of (15) stay as they are.",
+        "(15), last step: (2 eta^2 / NK) sum c_{pB,i} 𝔼||grad f(w_{t,i,k-1})||^2 <= 16 eta^2 L c_pB (f(w_t) - f(w*)) + "
+        "(8 eta^2 L^2 / NK) sum c_{pB,i} 𝔼||w_{t,i,k-1} - w_t||^2; the other terms of (15) stay as they are.",
         curvature,
         distance_factor,
     )

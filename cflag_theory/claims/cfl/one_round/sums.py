@@ -104,7 +104,7 @@ OFFSETS = "drifts that do not depend on w (cfl.eq18)"
 
 def _19(base: Any) -> tuple[Part, ...]:
     words = (
-        "(19): E||w_{t,i,k} - w_t||^2 <= 4 k^2 eta_l^2 L^2 c_{pB,i} E||w_{t,i,k-1} - w_t||^2 + k^2 eta_l^2 (8 L "
+        "(19): 𝔼||w_{t,i,k} - w_t||^2 <= 4 k^2 eta_l^2 L^2 c_{pB,i} 𝔼||w_{t,i,k-1} - w_t||^2 + k^2 eta_l^2 (8 L "
         "c_{pB,i} (f(w_t) - f(w*)) + 2 c_{pG,i} + 2 (sum p)^2 R^2) + k eta_l^2 sigma^2"
     )
     goal, doubled = (_within(moved2, far, k_steps, base, lead) for far, lead in ((before2, 1), (most_before2, 2)))
@@ -131,7 +131,7 @@ def _19(base: Any) -> tuple[Part, ...]:
     grows = Fact(
         "drifts grow",
         at_most(most_before2, before2),
-        "The last local drift E||w_{t,i,k-1} - w_t||^2 is the largest so far.",
+        "The last local drift 𝔼||w_{t,i,k-1} - w_t||^2 is the largest so far.",
     )
     at_most_before = _within(moved2, most_before2, k_steps, base, 1)
     growing = Statement(
@@ -183,7 +183,7 @@ def _20(base: Any) -> tuple[Part, ...]:
         return goal, Fact("range", below(quotient, 1), words), proof
 
     words = (
-        "(20): for all k <= K, E||w_{t,i,k} - w_t||^2 <= (8 K^2 eta_l^2 L c_{pB,i} (f(w_t) - f(w*)) + 2 K^2 eta_l^2 "
+        "(20): for all k <= K, 𝔼||w_{t,i,k} - w_t||^2 <= (8 K^2 eta_l^2 L c_{pB,i} (f(w_t) - f(w*)) + 2 K^2 eta_l^2 "
         "c_{pG,i} + 2 K^2 eta_l^2 (sum p)^2 R^2 + K eta_l^2 sigma^2) / (1 - 4 K^2 eta_l^2 L^2 c_{pB,i})."
     )
     goal, within, proof = closed(1)
@@ -227,7 +227,7 @@ def eq20(base: Any = 8) -> Claim:
             "noises before them (cfl.eq18, cfl.eq17). With other constants: ours.cfl_round.",
             "(20) does not follow by iterating (19), but from the largest drift among k <= K, by the same algebra; it "
             "needs 4 K^2 eta_l^2 L^2 c < 1, which (20) does not say and the step sizes after (22) imply.",
-            "Parts 3 and 3b are the two cases of (19): E||w_{t,i,k} - w_t||^2 need not grow with k, and the sum over "
+            "Parts 3 and 3b are the two cases of (19): 𝔼||w_{t,i,k} - w_t||^2 need not grow with k, and the sum over "
             "tau < k of (17) is at most k times its largest term, not k times its last one. Where the last one is not "
             "the largest, the step that leads to w_{t,i,k} is bounded by itself. The instance that refutes part 1 "
             "breaks (17) already.",

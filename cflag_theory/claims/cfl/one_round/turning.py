@@ -88,7 +88,7 @@ def turned(
         Fact("earlier", at_most(turn + 2, k_steps), "m <= k - 2."),
         Fact("largest", at_most(most_before2, turned2), "The largest local drift before step k is that after m steps."),
         Fact("nearer", below(before2, turned2), "The last one, after k - 1 steps, is smaller."),
-        Fact("Assumption 2", at_most(last_noise2, sigma2), "E||nu||^2 <= sigma^2."),
+        Fact("Assumption 2", at_most(last_noise2, sigma2), "𝔼||nu||^2 <= sigma^2."),
     )
     definitions = (
         Fact(

@@ -26,7 +26,7 @@ w_minus = sequence("iterate_minus", r"\omega^-_{@}", real=True)
 
 
 def floor(share: Any = 1) -> Statement:
-    """E ||w_k||^2 >= share w_0^2 F^2 / (w_0^2 + F^2) for the family, whatever k, eta and the weights."""
+    """𝔼 ||w_k||^2 >= share w_0^2 F^2 / (w_0^2 + F^2) for the family, whatever k, eta and the weights."""
 
     def path(name: str, iterate: Any, centre: sp.Expr) -> tuple[tuple[Fact, Fact], Induction]:
         start = Fact(f"{name}: start", equal(iterate(0), w_0), "The start.")
@@ -54,7 +54,7 @@ def floor(share: Any = 1) -> Statement:
     )
     return Statement(
         "f_{t,1}(w) = (w - c)^2 / 2 with c = F or -F, each with probability 1/2, the same in every round; N = K = 1, "
-        "eta_g = 1. Here L = mu = 1, f(w) = w^2/2 + F^2/2, sigma = G = A = B = C = 0, D = F, E <xi_s, xi_t> = F^2, so "
+        "eta_g = 1. Here L = mu = 1, f(w) = w^2/2 + F^2/2, sigma = G = A = B = C = 0, D = F, 𝔼 <xi_s, xi_t> = F^2, so "
         "that M = 0, p_t = 1 for R > 0 and phi = 0; the theorem promises O(1) rounds for every epsilon. But f(w_k) - "
         "f* = w_k^2 / 2 is in the mean at least w_0^2 F^2 / (2 w_0^2 + 2 F^2) for every k, step size and choice of "
         "weights that do not depend on the draw of c, and so is it for every average of iterates.",
@@ -110,7 +110,7 @@ def thm4_7() -> Claim:
                 Statement("The same, with a factor ln(1/epsilon) in L c_O/mu.", None),
                 refutation=behind(
                     "F = C = G = A = B = R = sigma = 0, so that M = D, phi = 0 and p_tau = 1/t: the family of part sum "
-                    "of cfl.sc_rate, with L = n mu/3 and n <= T. E[f(w_T) - f*] >= 2 L D^2/(3 N mu^2 T^2), where the "
+                    "of cfl.sc_rate, with L = n mu/3 and n <= T. 𝔼[f(w_T) - f*] >= 2 L D^2/(3 N mu^2 T^2), where the "
                     "theorem prints O(L/mu) rounds for every epsilon."
                 ),
                 unseen=FOR_NO_CONSTANT,
@@ -129,7 +129,7 @@ def thm4_7() -> Claim:
             "The general convex case has the same family: its f is convex; under (2) it has that of part sum of "
             "cfl.gc_rate, at F = 0. For R = 0 and D = F the weights read 0/0; "
             "any choice leads to the same iterates.",
-            "Assumption 6 replaces Assumption 3's independence over time. Its E[. | w] is read at a fixed w; along the "
+            "Assumption 6 replaces Assumption 3's independence over time. Its 𝔼[. | w] is read at a fixed w; along the "
             "run w_t depends on past drifts. The version of 2022 has no correlated drifts.",
         ),
     )

@@ -43,12 +43,12 @@ from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Pr
 from cflag_theory.claims.engine.terms import norm2, vector
 
 root = symbol("root_c_C", r"\sqrt{\hat{c}_C/\epsilon}", nonnegative=True)
-#: The largest bias of a round: E[(f - F)(w_t) - (f - F)(w*)] with F the mean objective of its clients.
+#: The largest bias of a round: 𝔼[(f - F)(w_t) - (f - F)(w*)] with F the mean objective of its clients.
 bias = symbol("round_bias", r"\max_t b_t", nonnegative=True)
 #: The exponent mu T/(L c_O) of the printed rate, and exp(-z).
 z = symbol("exponent", "z", nonnegative=True)
 factor = symbol("decay_factor", "e^{-z}", nonnegative=True)
-#: Two runs of T rounds after another: 40 L/mu - 2, E||w_@ - w*||^2 and E f(w_@) - f* of the second, its weighted sum.
+#: Two runs of T rounds after another: 40 L/mu - 2, 𝔼||w_@ - w*||^2 and 𝔼 f(w_@) - f* of the second, its weighted sum.
 delay = symbol("decay_delay", "s_0", nonnegative=True)
 w_late = vector("late_apart", "(w_{T+@1}-w^*)")
 late = sequence("late_distance2", r"\mathbb{E}\|w_{T+@}-w^*\|^2", lambda t: expectation(norm2(w_late(t, draw))))
@@ -58,7 +58,7 @@ late_total = sequence(
     r"\sum_{t<@}(t+s_0+1)(\mathbb{E}f(w_{T+t})-f^*)",
     lambda count: sum_over(round_index, count)((round_index + delay + 1) * late_gap(round_index)),
 )
-#: E f(w_t) - f* of the best of these rounds, the rounds of both runs, and E||.||^2 of what is new in a round.
+#: 𝔼 f(w_t) - f* of the best of these rounds, the rounds of both runs, and 𝔼||.||^2 of what is new in a round.
 best = symbol("best_of_second", r"\min_{T\le t<2T}\mathbb{E}f(w_t)-f^*", real=True)
 run = symbol("rounds_of_run", "2T", positive=True, integer=True)
 new2 = symbol("new_in_a_round2", r"(\sigma^2+D^2)", nonnegative=True)
@@ -158,7 +158,7 @@ def _halves(constant: Any) -> Repair:
         "a term sigma^2/(mu N K T), which (24) gives and Theorem B.6 has",
         shown(
             "With gradient noise alone and K = 1, T rounds with the step 1/(10 L) and T with 4/(mu (t + s)), t = 0, 1, "
-            "..., s = 40 L/mu <= T, have a round with E f(w_t) - f* <= (mu/2) ||w_0 - w*||^2 exp(-mu T/(20 L)) + 12 "
+            "..., s = 40 L/mu <= T, have a round with 𝔼 f(w_t) - f* <= (mu/2) ||w_0 - w*||^2 exp(-mu T/(20 L)) + 12 "
             "sigma^2/(mu N T).",
             goal,
             induction("distance", settled, "first rounds"),
@@ -203,13 +203,13 @@ def _noise(constant: Any) -> Part:
     """The line of App. B.4.4 without a term for the gradient noise."""
     printed = Statement(
         "The strongly convex line of App. B.4.4 for gradient noise alone (A = B = G = D = 0) and K = 1, where its last "
-        "term is L sigma^2/(mu^2 T^2), and with an exponent that the range of the steps allows, -mu T/(20 L): E f(w_T) "
+        "term is L sigma^2/(mu^2 T^2), and with an exponent that the range of the steps allows, -mu T/(20 L): 𝔼 f(w_T) "
         "- f* = O(mu ||w_0 - w*||^2 exp(-mu T/(20 L)) + L sigma^2/(mu^2 T^2)).",
         at_most(gap(T), C * (mu * start2 * sp.exp(-mu * T / (20 * L)) + L * sigma2 / (mu * T) ** 2)),
         NO_DRIFTS,
     )
     family = floors.new_in_every_round(
-        "f = mu ||w - w*||^2/2, lambda = mu = L, K = N = 1, G = D = 0: E f(w_T) - f* >= sigma^2/(4 mu T) for all "
+        "f = mu ||w - w*||^2/2, lambda = mu = L, K = N = 1, G = D = 0: 𝔼 f(w_T) - f* >= sigma^2/(4 mu T) for all "
         "positive steps chosen beforehand, if ||w_0 - w*||^2 = sigma^2/(mu^2 T). The printed bracket is then "
         "sigma^2/(mu T) (exp(-T/20) + 1/T), and no C serves all T.",
         sigma2,
@@ -230,9 +230,9 @@ def _sum_over_rounds(printed: Statement, constant: Any) -> Part:
         "one local step, drifts that do not grow with the gradient, and a logarithm at L c_O/mu",
         shown(
             "With additive drifts (A = B = 0) and K = 1, T rounds with the step 1/(10 L) and T with 4/(mu (t + s)), t "
-            "= 0, 1, ..., s = 40 L/mu, have a round with E[f(w_t) - f*] <= epsilon if T >= s, T >= (20 L/mu) ln(2 mu "
+            "= 0, 1, ..., s = 40 L/mu, have a round with 𝔼[f(w_t) - f*] <= epsilon if T >= s, T >= (20 L/mu) ln(2 mu "
             "h/epsilon) and T >= (48 sigma^2 + 49 D^2)/(mu N epsilon): f is the mean of the losses of these N clients "
-            "in the 2 T rounds, h = E||w_0 - w||^2 to the minimiser w of their mean objective.",
+            "in the 2 T rounds, h = 𝔼||w_0 - w||^2 to the minimiser w of their mean objective.",
             goal,
             given=("round", "meanings", "best", "new", "run", "logarithm", "drifts"),
             under=(
@@ -280,7 +280,7 @@ def fedavg_rates(constant: Any = 1, noise: Any = 12, between: Any = 1, online: A
     """
     drift = G2 + drift2
     first = reached(
-        "Theorem 4.4, strongly convex, with clients that stay: E f(w_T) - f* <= epsilon after T = O(L c_O/mu + "
+        "Theorem 4.4, strongly convex, with clients that stay: 𝔼 f(w_T) - f* <= epsilon after T = O(L c_O/mu + "
         "sigma^2/(mu N K epsilon) + (G^2 + D^2)/(mu epsilon)) rounds, and Theorem B.6 with sqrt(c_C/(mu^2 epsilon)) "
         "more.",
         L * c_O / mu + sigma2 / (mu * N * K * eps) + drift / (mu * eps),
@@ -294,7 +294,7 @@ def fedavg_rates(constant: Any = 1, noise: Any = 12, between: Any = 1, online: A
     )
     third = Statement(
         "Theorem 4.4, general convex, with drifts that do not grow with the gradient (A = B = 0, c_O = 1) and clients "
-        "that stay: min_t E f(w_t) - f* <= epsilon after T = O(c_O H/epsilon + sigma^2 H/(N K epsilon^2) + (G^2 + D^2) "
+        "that stay: min_t 𝔼 f(w_t) - f* <= epsilon after T = O(c_O H/epsilon + sigma^2 H/(N K epsilon^2) + (G^2 + D^2) "
         "H/epsilon^2) rounds, H = ||w_0 - w*||^2, and Theorem B.6 with sqrt(c_C H^2/epsilon^3) more; the C of O(.) may "
         "depend on L, so that only the drifts are at issue here.",
         at_most(least, eps),
@@ -309,7 +309,7 @@ def fedavg_rates(constant: Any = 1, noise: Any = 12, between: Any = 1, online: A
         ),
     )
     fourth = Statement(
-        "The same for the sum over rounds with the weights 1/(N T), H = E||w_0 - w*||^2, with one C for all L.",
+        "The same for the sum over rounds with the weights 1/(N T), H = 𝔼||w_0 - w*||^2, with one C for all L.",
         at_most(summed.gap, eps),
         third.hypotheses,
     )
@@ -323,7 +323,7 @@ def fedavg_rates(constant: Any = 1, noise: Any = 12, between: Any = 1, online: A
         "one local step, and L c_O H/epsilon for c_O H/epsilon",
         shown(
             "With additive drifts and K = 1, T >= (H/epsilon) (2 L + (4 D^2 + sigma^2)/(N epsilon)) rounds have one "
-            "with E[f(w_t) - f*] <= epsilon, where 1/eta is the last bracket.",
+            "with 𝔼[f(w_t) - f*] <= epsilon, where 1/eta is the last bracket.",
             at_most(summed.gap, eps),
             given=("rounds", "T", "eta"),
             under=(
@@ -349,12 +349,12 @@ def fedavg_rates(constant: Any = 1, noise: Any = 12, between: Any = 1, online: A
         ),
     )
     strongly = floors.fixed_clients(
-        "f = mu ||w - w*||^2/2, lambda = mu = L, K = 1, p_t = 1, any D and sigma: E f(w_T) - f* >= G^2/(4 N mu) for "
+        "f = mu ||w - w*||^2/2, lambda = mu = L, K = 1, p_t = 1, any D and sigma: 𝔼 f(w_T) - f* >= G^2/(4 N mu) for "
         "every T and all positive steps chosen beforehand, if ||w_0 - w*||^2 = G^2/(N mu^2); averages of the iterates "
         "too. No T reaches an epsilon below that."
     )
     generally = floors.fixed_clients(
-        "f = lambda ||w - w*||^2/2 with lambda = G/sqrt(N H) <= L, K = 1, p_t = 1: E f(w_T) - f* >= G sqrt(H/N)/4 for "
+        "f = lambda ||w - w*||^2/2 with lambda = G/sqrt(N H) <= L, K = 1, p_t = 1: 𝔼 f(w_T) - f* >= G sqrt(H/N)/4 for "
         "every T and all positive steps chosen beforehand."
     )
     return Claim(

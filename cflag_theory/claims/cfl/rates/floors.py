@@ -54,7 +54,7 @@ _COEFFICIENTS = (
 
 
 def drift_floor(words: str, moment: sp.Expr, chosen: Fact, g: sp.Expr, constant: Any = 1) -> Statement:
-    """E f(w_T) - f* >= (lambda/2) h g/(h + g), h = ||w_0 - w*||^2: `chosen` says how far g the drifts alone lead.
+    """𝔼 f(w_T) - f* >= (lambda/2) h g/(h + g), h = ||w_0 - w*||^2: `chosen` says how far g the drifts alone lead.
 
     Their second moment is `moment`: G^2 of clients that stay, else of what T rounds draw independently. With D^2 these
     are the time drifts, and with sigma^2 and p_t = 1 the gradient noises of one local step, which enter each round as
@@ -94,13 +94,13 @@ def drift_floor(words: str, moment: sp.Expr, chosen: Fact, g: sp.Expr, constant:
 
 
 def fixed_clients(words: str) -> Statement:
-    """The floor of clients that stay: E f(w_T) - f* >= lambda h/4 where G^2 = N lambda^2 h."""
+    """The floor of clients that stay: 𝔼 f(w_T) - f* >= lambda h/4 where G^2 = N lambda^2 h."""
     chosen = Fact("h", equal(G2, N * curvature**2 * start2), "||w_0 - w*||^2 = G^2/(N lambda^2).")
     return drift_floor(words, G2, chosen, start2)
 
 
 def new_in_every_round(words: str, moment: sp.Expr = D2) -> Statement:
-    """The floor of what T rounds draw independently: E f(w_T) - f* >= lambda h/4 where N T lambda^2 h <= `moment`."""
+    """The floor of what T rounds draw independently: 𝔼 f(w_T) - f* >= lambda h/4 where N T lambda^2 h <= `moment`."""
     chosen = Fact(
         "h",
         at_most(N * T * curvature**2 * start2, moment),
@@ -114,7 +114,7 @@ moving = symbol("gap_if_moving", r"\mathbb{E}[(f(w_T)-f^*)1_{\mathrm{moving}}]",
 
 
 def no_gradient(words: str) -> Statement:
-    """Clients that stay and whose objectives may all be 0: E f(w_T) - f* >= 2^{-N} (f(w_0) - f*)."""
+    """Clients that stay and whose objectives may all be 0: 𝔼 f(w_T) - f* >= 2^{-N} (f(w_0) - f*)."""
     goal = at_most(stuck * gap(0), gap(T))
     return shown(
         words,
@@ -139,7 +139,7 @@ STEP = Fact(
 
 
 def geometric(words: str) -> Statement:
-    """Gradient descent on f = L ||w - w*||^2 / 2: E f(w_T) - f* >= (L h/2) (64/81)^T."""
+    """Gradient descent on f = L ||w - w*||^2 / 2: 𝔼 f(w_T) - f* >= (L h/2) (64/81)^T."""
 
     def bound(rounds: sp.Expr) -> Relation:
         return at_most(L * start2 / 2 * sp.Rational(64, 81) ** rounds, gap(rounds))
@@ -171,7 +171,7 @@ def geometric(words: str) -> Statement:
 
 
 def flat(words: str) -> Statement:
-    """Gradient descent on f = L ||w - w*||^2 / (2 T): E f(w_T) - f* >= 7 L h/(18 T)."""
+    """Gradient descent on f = L ||w - w*||^2 / (2 T): 𝔼 f(w_T) - f* >= 7 L h/(18 T)."""
     u = L * eta / T
     first = L * start2 / (2 * T)
 

@@ -90,7 +90,7 @@ def approached(left_over: sp.Expr, name: str, goal: Any) -> Proof:
 
 def rem4_2() -> Claim:
     """Remark 4.2."""
-    alone = Fact("G = 0", equal(G2, 0), "One client in all: f(w) = E f_{t,1}(w), so that delta = 0.")
+    alone = Fact("G = 0", equal(G2, 0), "One client in all: f(w) = 𝔼 f_{t,1}(w), so that delta = 0.")
     constant = Fact("B = 0", equal(B2, 0), "One client in all: delta = 0.")
     goal = equal(G2 + limit(D2, D2_R2), limit(D2, D2_R2))
     second = equal(1 + A2 + B2, 1 + A2)

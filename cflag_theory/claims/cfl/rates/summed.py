@@ -1,7 +1,7 @@
 """Floors where f is the sum over the rounds, formulation (2), with equal weights: what CFL minimises with R = 0.
 
 (3) in the last round is then (2), and its minimiser w* depends on the draws. The clients' fixed drifts belong to f.
-The drifts are independent around E f_{t,i}; measured from the sum they add to zero, and independent ones would be zero.
+The drifts are independent around 𝔼 f_{t,i}; measured from the sum they add to zero, and independent ones would be zero.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Instance, Obligation, by_induction
 
 #: The two meanings of f.
-EXPECTED = "f = E f_{t,i} (Sec. 3.3)"
+EXPECTED = "f = 𝔼 f_{t,i} (Sec. 3.3)"
 SUMMED = "f = the sum over rounds, (2)"
 
 gap = symbol("summed_suboptimality", r"\mathbb{E}[f(w_T)-f^*]", nonnegative=True)
@@ -38,7 +38,7 @@ _ROUNDS = Fact("T", at_most(n, T), "T >= n.")
 
 
 def behind(words: str, constant: Any = 1) -> Statement:
-    """On f_{t,i} = lambda ||w||^2/2 - <xi_{t,i}, w>, L = n lambda/3: E[f(w_T) - f*] >= 2 L D^2/(3 N lambda^2 T^2)."""
+    """On f_{t,i} = lambda ||w||^2/2 - <xi_{t,i}, w>, L = n lambda/3: 𝔼[f(w_T) - f*] >= 2 L D^2/(3 N lambda^2 T^2)."""
     taken = curvature * step(k) * (k + 1) / number(k)
     goal = at_most(constant * 2 * L * D2 / (3 * N * curvature**2 * T**2), gap)
     little = by_induction(

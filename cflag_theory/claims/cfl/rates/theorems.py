@@ -2,7 +2,7 @@
 
 T = O(.) is read as: there is a C such that for every problem in the stated class, every start, every epsilon > 0 and
 every T of at least C times the bracket, some number of rounds up to T, with suitable steps in the stated range that are
-chosen beforehand, gives E f - f* <= epsilon + phi. Where f is the sum over rounds, (2), they are those of the run.
+chosen beforehand, gives 𝔼 f - f* <= epsilon + phi. Where f is the sum over rounds, (2), they are those of the run.
 """
 
 from __future__ import annotations
@@ -125,17 +125,17 @@ def sc_rate() -> Claim:
     noise = G2 + _TIME
     bracket = L * c_O / mu + sigma2 / (mu * N * K * eps) + noise / (mu * eps)
     first = reached(
-        "Theorem 4.1, strongly convex, with clients that stay: E f(w_T) - f* <= epsilon + phi after T = O(L c_O/mu + "
+        "Theorem 4.1, strongly convex, with clients that stay: 𝔼 f(w_T) - f* <= epsilon + phi after T = O(L c_O/mu + "
         "sigma^2/(mu N K epsilon) + (G^2 + D^2 R^2/(R^2 + D^2))/(mu epsilon)) rounds.",
         bracket,
     )
     stay = floors.fixed_clients(
-        "f = mu ||w - w*||^2/2, lambda = mu = L, K = 1, R = 0 (so phi = 0), any D: E f(w_T) - f* >= G^2/(4 N mu) for "
+        "f = mu ||w - w*||^2/2, lambda = mu = L, K = 1, R = 0 (so phi = 0), any D: 𝔼 f(w_T) - f* >= G^2/(4 N mu) for "
         "every T, all positive steps and all round weights chosen beforehand, if ||w_0 - w*||^2 = G^2/(N mu^2); "
         "averages of the iterates too.",
     )
     once = floors.new_in_every_round(
-        "f = mu ||w - w*||^2/2, lambda = mu = L, K = 1, G = R = sigma = 0 (so phi = 0): E f(w_T') - f* >= D^2/(4 N mu "
+        "f = mu ||w - w*||^2/2, lambda = mu = L, K = 1, G = R = sigma = 0 (so phi = 0): 𝔼 f(w_T') - f* >= D^2/(4 N mu "
         "T) for every number T' of rounds up to T, all positive steps and all round weights chosen beforehand, if "
         "||w_0 - w*||^2 = D^2/(N T mu^2). So T >= D^2/(4 N mu epsilon), where the theorem prints O(L/mu), and Theorem "
         "B.5 powers of 1/epsilon up to 1/2.",
@@ -153,14 +153,14 @@ def sc_rate() -> Claim:
     )
     fourth = reached(
         "The same with G = R = sigma = 0 (so phi = 0 and p_tau = 1/t), f with the weights 1/(N T), as the objective of "
-        "the last round: E[f(w_T) - f*] <= epsilon after the rounds of Theorem B.5, T = O(L c_O/mu + (D^2/(mu "
+        "the last round: 𝔼[f(w_T) - f*] <= epsilon after the rounds of Theorem B.5, T = O(L c_O/mu + (D^2/(mu "
         "epsilon))^{1/2} + (L D^2/(mu^2 epsilon))^{1/3}), of which Theorem 4.1 has the first term.",
         L * c_O / mu + sp.sqrt(drift2 / (mu * eps)) + sp.cbrt(L * drift2 / (mu**2 * eps)),
         0,
         summed.gap,
     )
     behind = summed.behind(
-        "f_{t,i} = mu ||w||^2/2 - <xi_{t,i}, w>, lambda = mu, L = n mu/3 with n <= T, K = 1: E[f(w_T) - f*] >= 2 L "
+        "f_{t,i} = mu ||w||^2/2 - <xi_{t,i}, w>, lambda = mu, L = n mu/3 with n <= T, K = 1: 𝔼[f(w_T) - f*] >= 2 L "
         "D^2/(3 N mu^2 T^2) for every T, any start and all steps in the range; earlier iterates and averages too. So T "
         ">= (2 L D^2/(3 N mu^2 epsilon))^{1/2}: with epsilon to 0 and L/mu to infinity no C serves, nor would it with "
         "a logarithm at L c_O/mu."
@@ -183,9 +183,9 @@ def sc_rate() -> Claim:
             "Clients that stay keep their delta_i: what the rounds find is the minimiser of their mean objective. Its "
             "distance is of order G/(sqrt(N) mu), and no step size removes it; for K > 1 lambda eta_t is 1 - (1 - "
             "eta_l lambda)^K, and nothing else changes.",
-            "E[delta|w] = 0 read at the iterates would leave no clients that stay: after one round from a fixed w_1 "
-            "the mean drift has E<delta, w_2> = eta G^2/N. f as the mean of the N clients at hand, sum_i delta_i = 0, "
-            "is not the model either: the delta_i are independent, f = E f_{t,i} (Sec. 3.3), and Sec. 5.1 draws them "
+            "𝔼[delta|w] = 0 read at the iterates would leave no clients that stay: after one round from a fixed w_1 "
+            "the mean drift has 𝔼<delta, w_2> = eta G^2/N. f as the mean of the N clients at hand, sum_i delta_i = 0, "
+            "is not the model either: the delta_i are independent, f = 𝔼 f_{t,i} (Sec. 3.3), and Sec. 5.1 draws them "
             "so. Nor is a fresh S_t in every round from very many clients: Lemma B.2, (2) and Prop. 4.3 set that case "
             "apart.",
             "A past drift is used again in every later round, so it is not noise that averages out: T rounds have T "
@@ -262,7 +262,7 @@ def gc_rate() -> Claim:
     """The general convex rate of CFL."""
     bracket = c_O * start2 / eps + sigma2 * start2 / (N * K * eps**2) + (G2 + _TIME) * start2 / eps**2
     first = reached(
-        "Theorem 4.1, general convex, with clients that stay: E f(w_T) - f* <= epsilon + phi after T = O(c_O H/epsilon "
+        "Theorem 4.1, general convex, with clients that stay: 𝔼 f(w_T) - f* <= epsilon + phi after T = O(c_O H/epsilon "
         "+ sigma^2 H/(N K epsilon^2) + (G^2 + D^2 R^2/(R^2 + D^2)) H/epsilon^2) rounds, H = ||w_0 - w*||^2.",
         bracket,
     )
@@ -278,29 +278,29 @@ def gc_rate() -> Claim:
         (Fact("T", at_most(C * c_O * start2, T * eps), ENOUGH), CLASS, *NO_DRIFTS),
     )
     fourth = Statement(
-        "The same with G = D = A = R = sigma = 0 and clients that stay: min_t E f(w_t) - f* <= epsilon after T = O(c_O "
+        "The same with G = D = A = R = sigma = 0 and clients that stay: min_t 𝔼 f(w_t) - f* <= epsilon after T = O(c_O "
         "H/epsilon) rounds, where the C of O(.) may depend on L.",
         at_most(least, eps),
         (Fact("T", at_most(C * c_O * start2, T * eps), ENOUGH), CLASS),
     )
     none = floors.no_gradient(
         "f_{t,i} = (1 - s_i) f with fair signs s_i and f (L/2)-smooth, so delta_i = s_i grad f, B = 1, c_O = 2: with "
-        "probability 2^{-N} every f_{t,i} is 0 and nothing moves, so E f(w_T) - f* >= 2^{-N} (f(w_0) - f*) for every T "
+        "probability 2^{-N} every f_{t,i} is 0 and nothing moves, so 𝔼 f(w_T) - f* >= 2^{-N} (f(w_0) - f*) for every T "
         "and all steps. No T reaches an epsilon below that."
     )
     stay = floors.fixed_clients(
-        "f = lambda ||w - w*||^2/2 with lambda = G/sqrt(N H) <= L, K = 1, R = 0 (so phi = 0), any D: E f(w_T) - f* >= "
+        "f = lambda ||w - w*||^2/2 with lambda = G/sqrt(N H) <= L, K = 1, R = 0 (so phi = 0), any D: 𝔼 f(w_T) - f* >= "
         "G sqrt(H/N)/4 for every T, all positive steps and all round weights chosen beforehand.",
     )
     once = floors.new_in_every_round(
-        "f = lambda ||w - w*||^2/2 with lambda = D/sqrt(N T H) <= L, K = 1, G = R = sigma = 0 (so phi = 0): E f(w_T') "
+        "f = lambda ||w - w*||^2/2 with lambda = D/sqrt(N T H) <= L, K = 1, G = R = sigma = 0 (so phi = 0): 𝔼 f(w_T') "
         "- f* >= D sqrt(H/(N T))/4 for every number T' of rounds up to T, for all steps and weights as above. So T >= "
         "D^2 H/(16 N epsilon^2), where the theorem prints O(1/epsilon).",
     )
     fifth = reached(
-        "The same with G = R = sigma = 0 and f with the weights 1/(N T): E[f(w_T) - f*] <= epsilon after the rounds of "
+        "The same with G = R = sigma = 0 and f with the weights 1/(N T): 𝔼[f(w_T) - f*] <= epsilon after the rounds of "
         "Theorem B.5 with the missing L put in, T = O((L c_O H + (D^2 H)^{1/2} + (L D^2 H^2)^{1/3})/epsilon), H = "
-        "E||w_0 - w*||^2.",
+        "𝔼||w_0 - w*||^2.",
         (L * c_O * start2 + sp.sqrt(drift2 * start2) + sp.cbrt(L * drift2 * start2**2)) / eps,
         0,
         summed.gap,

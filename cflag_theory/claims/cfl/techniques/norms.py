@@ -122,14 +122,14 @@ def lemA3(constant: Any = 1) -> Claim:
 
 
 VARIANCES = Fact(
-    "variance", at_most(deviations2, M * means2 + tau * sigma2), "E||Xi_i - xi_i||^2 <= M ||xi_i||^2 + sigma^2, summed."
+    "variance", at_most(deviations2, M * means2 + tau * sigma2), "𝔼||Xi_i - xi_i||^2 <= M ||xi_i||^2 + sigma^2, summed."
 )
 
 
 def lemA4(constant: Any = 1) -> Claim:
     """Separating mean and variance; `constant` scales tau sigma^2."""
     goal = at_most(total2, (tau + M) * means2 + constant * tau * sigma2)
-    words = "E||sum_i Xi_i||^2 <= (tau + M) sum_i ||xi_i||^2 + tau sigma^2, with E Xi_i = xi_i"
+    words = "𝔼||sum_i Xi_i||^2 <= (tau + M) sum_i ||xi_i||^2 + tau sigma^2, with 𝔼 Xi_i = xi_i"
     uncorrelated = Fact(
         "uncorrelated",
         at_most(correlations, 0),
@@ -156,7 +156,7 @@ def lemA4(constant: Any = 1) -> Claim:
         "Separating mean and variance without independence",
         (Part("1", printed, repair),),
         (
-            "tau copies of one sign variable have E||sum||^2 = tau^2 sigma^2; the lemma gives tau sigma^2.",
+            "tau copies of one sign variable have 𝔼||sum||^2 = tau^2 sigma^2; the lemma gives tau sigma^2.",
             "It holds for martingale differences, which may depend on each other and are uncorrelated.",
             "What holds for any dependence, and for means that are random themselves as in (14): ours.cfl_separation.",
         ),

@@ -202,7 +202,7 @@ def _bound(factor: sp.Expr) -> Part:
     each = Fact(
         "Assumption 7",
         at_most(pair, power * (D2 + A2 * grad2)),
-        "E <xi_tau1, xi_tau2> <= alpha^|tau1-tau2| (D^2 + A^2 E ||grad f||^2); for tau1 = tau2 it is Assumption 3.",
+        "𝔼 <xi_tau1, xi_tau2> <= alpha^|tau1-tau2| (D^2 + A^2 𝔼 ||grad f||^2); for tau1 = tau2 it is Assumption 3.",
         (one_round, another),
     )
     signs = Fact("p >= 0", at_most(0, least_weight), "No weight is negative.")
@@ -228,7 +228,7 @@ def _bound(factor: sp.Expr) -> Part:
         rules.exchange("all inside", over_past, rounds, p(tau) * dot(xi(tau, client), mixed)),
         Obligation("the statement follows", goal, ("over all", "the others inside, summed", "all inside")),
     )
-    words = "E ||sum p_tau xi_tau||^2 <= (D^2 + A^2 E ||grad f||^2) sum alpha^|tau1-tau2| p_tau1 p_tau2"
+    words = "𝔼 ||sum p_tau xi_tau||^2 <= (D^2 + A^2 𝔼 ||grad f||^2) sum alpha^|tau1-tau2| p_tau1 p_tau2"
     printed = Statement(f"{words} for the p of (7): the bound that it is chosen to minimise.", goal, (each,))
     mended = Statement(f"{words} for weights that are not negative.", goal, (each, signs), Proof(steps), _WITHIN)
     return Part("2", printed, Repair("needs-hypothesis", "p_tau >= 0 for every tau", mended))
@@ -244,7 +244,7 @@ def thm4_9(factor: Any = 1) -> Claim:
         (
             "Part 3: the paper goes on to solve (7) by LU factorization. For D = 0 and t >= 3 the matrix of (7) is "
             "singular; among its solutions are p_t = 1 with past weights that sum to zero.",
-            "Assumptions 5 to 7 bound the inner products from above only. A bound on sum p_tau1 p_tau2 E <xi_tau1, "
+            "Assumptions 5 to 7 bound the inner products from above only. A bound on sum p_tau1 p_tau2 𝔼 <xi_tau1, "
             "xi_tau2> follows only where p_tau1 p_tau2 >= 0, and for t >= 3 (7) makes p_{t-1} negative as soon as "
             "alpha R^2 (alpha + (t-2)(1-alpha)) > (1-alpha)^2 (1+alpha) D^2: three of five rows of Table 2. "
             "Independent drifts satisfy Assumption 7 for every alpha, and exceed the bound. If the assumption held "

@@ -105,7 +105,7 @@ def _whole_bound() -> Part:
         "4",
         Statement(
             "At these weights c_1 eta + c_2 eta^2 + phi_t, what (23) adds, is at most what it is at any weights that "
-            "sum to one, of one client; phi_t = c_3 E||w_t - w*||, and terms without weights are left out.",
+            "sum to one, of one client; phi_t = c_3 𝔼||w_t - w*||, and terms without weights are left out.",
             goal,
             definitions=(SUM, Fact("R", equal(loss_size**2, R2), "R, from R^2."), *chosen(D2)),
         ),

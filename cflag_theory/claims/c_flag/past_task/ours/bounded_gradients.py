@@ -45,14 +45,14 @@ from cflag_theory.claims.engine.terms import norm2
 
 omega = symbol("gradient_gap", r"\omega", nonnegative=True)
 q = symbol("q", "q", positive=True)
-g_mean = sequence("g_mean", r"\mathbf{E}g(x_{@})", lambda t: draws(clients(components(g[i, j](x(any_draw, t))))))
+g_mean = sequence("g_mean", r"\mathbb{E}g(x_{@})", lambda t: draws(clients(components(g[i, j](x(any_draw, t))))))
 #: grad f_memory - grad g.
 delta = memory - grad_current
-delta2_sum = symbol("delta2_sum", r"\sum_t\mathbf{E}\|\nabla f^\dagger-\nabla g\|^2", summed(norm2(delta)))
+delta2_sum = symbol("delta2_sum", r"\sum_t\mathbb{E}\|\nabla f^\dagger-\nabla g\|^2", summed(norm2(delta)))
 
 
 def bound(first: Any = 2, second: Any = 1) -> Relation:
-    """(1/T) sum E||grad g||^2 <= first (g(x_0) - g(x_T)) / (alpha (1 - q) T) + second (omega/(1 - q))^2."""
+    """(1/T) sum 𝔼||grad g||^2 <= first (g(x_0) - g(x_T)) / (alpha (1 - q) T) + second (omega/(1 - q))^2."""
     drop = first * (g_mean(0) - g_mean(T)) / (alpha * (1 - q) * T)
     return at_most(grad_g2_sum / T, drop + second * (omega / (1 - q)) ** 2)
 
@@ -63,7 +63,7 @@ def bounded_gradients(first: Any = 2, second: Any = 1) -> Claim:
     z = beta / alpha * delayed_sum
     now, later = (clients(components(g[i, j](point))) for point in (x_t, x(draw, t + 1)))
     statement = shown(
-        "(1/T) sum_t E||grad g(x_t)||^2 <= 2 E(g(x_0) - g(x_T)) / (alpha (1 - q) T) + (omega/(1 - q))^2 with q = ((1 + "
+        "(1/T) sum_t 𝔼||grad g(x_t)||^2 <= 2 𝔼(g(x_0) - g(x_T)) / (alpha (1 - q) T) + (omega/(1 - q))^2 with q = ((1 + "
         "beta L)^E - 1)/(L alpha) < 1 and ||grad f_memory(x_t) - grad g(x_t)|| <= omega in every round.",
         goal,
         rules.smooth("component", g[i, j], x_t, x_next),

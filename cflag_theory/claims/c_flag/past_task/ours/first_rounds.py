@@ -74,10 +74,10 @@ __all__ = ["F"]
 
 W = symbol("W", "W", positive=True, integer=True)
 size_g = sequence(
-    "size_g", r"\sqrt{\mathbf{E}\|\nabla g(x_{@})\|^2}", lambda t: sp.sqrt(in_the_mean(norm2(grad_current), t))
+    "size_g", r"\sqrt{\mathbb{E}\|\nabla g(x_{@})\|^2}", lambda t: sp.sqrt(in_the_mean(norm2(grad_current), t))
 )
-f2 = sequence("f2_until", r"\sum_{s<@}\mathbf{E}\|\nabla f(x_s)\|^2", lambda t: summed(norm2(grad_f), t))
-g2 = sequence("g2_until", r"\sum_{s<@}\mathbf{E}\|\nabla g(x_s)\|^2", lambda t: summed(norm2(grad_current), t))
+f2 = sequence("f2_until", r"\sum_{s<@}\mathbb{E}\|\nabla f(x_s)\|^2", lambda t: summed(norm2(grad_f), t))
+g2 = sequence("g2_until", r"\sum_{s<@}\mathbb{E}\|\nabla g(x_s)\|^2", lambda t: summed(norm2(grad_current), t))
 
 #: What ||grad g||^2 may gain over ||grad g(x_0)||^2, and what part of the mean of ||grad g||^2 is due to the steps.
 delta = symbol("delta_first", r"\delta", positive=True)
@@ -154,7 +154,7 @@ def _length_of_steps() -> tuple[Step, ...]:
 
 
 def _gradient_of_g(delta: sp.Expr) -> tuple[Step, ...]:
-    """E||grad g(x_t)||^2 <= (1 + delta) ||grad g(x_0)||^2 + (1 + 1/delta) L^2 t sum_{s<t} E||x_{s+1} - x_s||^2."""
+    """𝔼||grad g(x_t)||^2 <= (1 + delta) ||grad g(x_0)||^2 + (1 + 1/delta) L^2 t sum_{s<t} 𝔼||x_{s+1} - x_s||^2."""
     start, over = x(draw, 0), sum_over(s, t)
     far, path = x_t - start, sum_over(s, t)(_MOVED)
     entry = g[i, j].grad(x_t) - g[i, j].grad(start)
@@ -188,7 +188,7 @@ def _gradient_of_g(delta: sp.Expr) -> tuple[Step, ...]:
 
 
 def _gradients(delta: sp.Expr) -> Induction:
-    """sum_{s<t} E||grad g(x_s)||^2 <= t (1 + delta) ||grad g(x_0)||^2 + (1 + 1/delta) L^2 (t^2/2) times the steps."""
+    """sum_{s<t} 𝔼||grad g(x_s)||^2 <= t (1 + delta) ||grad g(x_0)||^2 + (1 + 1/delta) L^2 (t^2/2) times the steps."""
     growth, moved, drawn = (1 + 1 / delta) * L**2, norm2(_MOVED), _MOVED.xreplace({draw: omega})
     hypothesis = "gradients (hypothesis)"
 
@@ -331,7 +331,7 @@ def first_rounds(first: Any = 3, second: Any = _SECOND, share: Any = 1, in_T: An
     """No Assumption 3, no bound on grad g along the run; `share` and `in_T` scale the bounds of the other parts."""
     small = Fact("range", RANGE, "4 W ((1 + beta L)^E - 1) <= 1 - sqrt(m): W of the order 1/(beta L E).")
     simple = _shown(
-        "(1/W) sum_{t<W} E||grad f(x_t)||^2 <= 3 (f(x_0) - inf f) / (alpha (1 - sqrt(m)) W) + (12/5) [((1 + beta L)^E "
+        "(1/W) sum_{t<W} 𝔼||grad f(x_t)||^2 <= 3 (f(x_0) - inf f) / (alpha (1 - sqrt(m)) W) + (12/5) [((1 + beta L)^E "
         f"- 1) ||grad g(x_0)|| / (L alpha (1 - sqrt(m)))]^2 {_EVERY_RUN}.",
         bound(first, second),
         (small,),
@@ -357,7 +357,7 @@ def first_rounds(first: Any = 3, second: Any = _SECOND, share: Any = 1, in_T: An
         (_in_T(in_T), Part("1", simple), Part("constants", sharp)),
         (
             SYMBOLS,
-            "With beta = c/sqrt(T) the range allows W of the order sqrt(T), so min_t E||grad f(x_t)||^2 = "
+            "With beta = c/sqrt(T) the range allows W of the order sqrt(T), so min_t 𝔼||grad f(x_t)||^2 = "
             "O(1/sqrt(T)): the rate of Theorem 5, for m < 1, without Assumption 3 and for a memory that is drawn once.",
             "f is bounded below; g need not be, and ||grad g(x_t)|| may grow without bound after the first W rounds.",
             "Part 1 is part constants with delta = 3/5 and eta = 1/3. As delta and eta tend to 0 the constants tend to "

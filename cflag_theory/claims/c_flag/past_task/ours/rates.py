@@ -86,7 +86,7 @@ EXACT_STEP = Fact("step", equal(alpha, 1 / (L * (1 + root_m**2))), "alpha = 1/(L
 BIAS = Fact(
     "(27)",
     at_most(bias2_sum, m * grad_f2_sum),
-    "E ||b(x_t)||^2 <= m E ||grad f(x_t)||^2 in every round.",
+    "𝔼 ||b(x_t)||^2 <= m 𝔼 ||grad f(x_t)||^2 in every round.",
     sources=(LEMMA9_SUMMED,),
 )
 FRESH = Fact("fresh", equal(grad_dot_bias_sum, 0), "The draw of round t is fresh and unbiased: E <grad f(x_t), b> = 0.")
@@ -257,7 +257,7 @@ def drawn_once(first: Any = 2, second: Any = 1, constant: Any = 1) -> Claim:
 
 
 def redrawn_bound(constant: Any = 1) -> Relation:
-    """(1/T) sum E||grad f||^2 <= [2 F/(alpha T) + (reach/alpha)^2 (1/T) sum E||grad g||^2] / (1 - L alpha m)."""
+    """(1/T) sum 𝔼||grad f||^2 <= [2 F/(alpha T) + (reach/alpha)^2 (1/T) sum 𝔼||grad g||^2] / (1 - L alpha m)."""
     pull = (reach() / alpha) ** 2 * grad_g2_sum / T
     return at_most(grad_f2_sum / T, constant * (2 * (f_mean(0) - f_mean(T)) / (alpha * T) + pull) / (1 - L * alpha * m))
 
@@ -278,8 +278,8 @@ def redrawn(constant: Any = 1) -> Claim:
         )
     )
     statement = Statement(
-        "(1/T) sum_t E ||grad f(x_t)||^2 <= [2 E(f(x_0) - f(x_T)) / (alpha T) + (((1 + beta L)^E - 1) / (L alpha))^2 "
-        "(1/T) sum_t E ||grad g(x_t)||^2] / (1 - L alpha m), for a memory drawn anew in every round, unbiased and "
+        "(1/T) sum_t 𝔼 ||grad f(x_t)||^2 <= [2 𝔼(f(x_0) - f(x_T)) / (alpha T) + (((1 + beta L)^E - 1) / (L alpha))^2 "
+        "(1/T) sum_t 𝔼 ||grad g(x_t)||^2] / (1 - L alpha m), for a memory drawn anew in every round, unbiased and "
         "independent of the past.",
         goal,
         (SMALL_STEP, POSITIVE, BIAS, FRESH, APART),
@@ -292,8 +292,8 @@ def redrawn(constant: Any = 1) -> Claim:
         (Part("1", statement),),
         (
             *_READING,
-            "Any m >= 0 is allowed: alpha = 1/(L (1 + m)) gives (1/T) sum E||grad f||^2 <= 2 L (1 + m)^2 F/T + ((1 + "
-            "m)^{3/2} ((1 + beta L)^E - 1))^2 (1/T) sum E||grad g||^2.",
+            "Any m >= 0 is allowed: alpha = 1/(L (1 + m)) gives (1/T) sum 𝔼||grad f||^2 <= 2 L (1 + m)^2 F/T + ((1 + "
+            "m)^{3/2} ((1 + beta L)^E - 1))^2 (1/T) sum 𝔼||grad g||^2.",
             "Attained for m = 0 by f = x^2/2 and g = -x^2/2 - x at rest. For m > 0, f = x^2/2 with g = -x and b = "
             "+-sqrt(m) grad f reaches (2 - alpha)(1 - alpha m) / (2 - alpha (1 + m)) of it as T grows, for L = 1 and "
             "E = "

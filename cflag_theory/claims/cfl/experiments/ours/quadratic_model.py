@@ -16,8 +16,8 @@ by_fedavg = sequence("nqm_u_fedavg", r"u_{@}^{\mathrm{FedAvg}}", real=True)
 by_cfl = sequence("nqm_u_cfl", r"u_{@}^{\mathrm{CFL}}", real=True)
 
 rate = symbol("nqm_rate_L", r"\eta_l L", nonnegative=True)
-mean_now = symbol("nqm_mean_now", r"(\mathbf{E}\,u_t)^2", nonnegative=True)
-mean_next = symbol("nqm_mean_next", r"(\mathbf{E}\,u_{t+1})^2", nonnegative=True)
+mean_now = symbol("nqm_mean_now", r"(\mathbb{E}\,u_t)^2", nonnegative=True)
+mean_next = symbol("nqm_mean_next", r"(\mathbb{E}\,u_{t+1})^2", nonnegative=True)
 
 
 def decaying(step: Any = None) -> Claim:

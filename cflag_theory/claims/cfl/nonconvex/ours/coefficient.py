@@ -41,7 +41,7 @@ def coefficients() -> Claim:
             Part(
                 "1",
                 shown(
-                    "With 8 K^2 eta_l^2 L^2 c_pB <= 1, and all else as printed, the coefficient of eta E||grad "
+                    "With 8 K^2 eta_l^2 L^2 c_pB <= 1, and all else as printed, the coefficient of eta 𝔼||grad "
                     "f(w_t)||^2 in (32) is 2 c_pB - 1 - p_t/2 >= 1/2: with this step size the bound never says that f "
                     "decreases.",
                     first,

@@ -46,14 +46,14 @@ from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof, Step
 from cflag_theory.claims.engine.terms import dot, norm2
 
-#: The largest of E<grad f(w_t), mean drift>, zero for drifts that are drawn anew.
-bias = symbol("nc_bias", r"\max_t\mathbf{E}\langle\nabla f(\omega_t),\bar e_t\rangle", real=True)
-drift2 = symbol("nc_client_time2", r"\mathbf{E}\|\delta_i+\xi_{t,i}\|^2", nonnegative=True)
+#: The largest of 𝔼<grad f(w_t), mean drift>, zero for drifts that are drawn anew.
+bias = symbol("nc_bias", r"\max_t\mathbb{E}\langle\nabla f(\omega_t),\bar e_t\rangle", real=True)
+drift2 = symbol("nc_client_time2", r"\mathbb{E}\|\delta_i+\xi_{t,i}\|^2", nonnegative=True)
 eps = symbol("nc_eps", r"\epsilon", positive=True)
 
 FRESH = (
     Fact("fresh", equal(bias, 0), "The drifts of a round are independent of w_t and have mean zero."),
-    Fact("drift", at_most(drift2, G2 + D2), "E||delta_i||^2 <= G^2, E||xi_{t,i}||^2 <= D^2, uncorrelated."),
+    Fact("drift", at_most(drift2, G2 + D2), "𝔼||delta_i||^2 <= G^2, 𝔼||xi_{t,i}||^2 <= D^2, uncorrelated."),
 )
 #: What is assumed of the draws: the errors are the drifts of the round.
 DRAWS = (
@@ -122,7 +122,7 @@ def bound(constant: Any = 1) -> Statement:
     local, mean = _variances(constant)
     return Statement(
         "FedAvg, any K, drifts drawn anew in every round that do not grow with the gradient (A = B = 0), eta <= "
-        "1/(2L) and 20 K^2 eta_l^2 L^2 <= 1: the mean over T rounds of E||grad f(w_t)||^2 is at most 8 (f_0 - f_*)/(3 "
+        "1/(2L) and 20 K^2 eta_l^2 L^2 <= 1: the mean over T rounds of 𝔼||grad f(w_t)||^2 is at most 8 (f_0 - f_*)/(3 "
         "eta T) + (8/3) L eta ((G^2 + D^2)/N + sigma^2/(N K)) + (20/3) K^2 eta_l^2 L^2 (G^2 + D^2 + sigma^2/K).",
         mean_bound(_LEAD / eta, 0, _FAR * K**2 * eta_l**2 * L**2 * local + _LEAD * L * eta * mean),
         (*LOCAL, *FRESH),
@@ -147,7 +147,7 @@ def reached(constant: Any = 1) -> Repair:
         "D^2) in place of sqrt(K N)/L",
         Statement(
             "FedAvg with fresh additive drifts (A = B = 0), any K, eta_g = 1, eta = sqrt(K N)/(sqrt(T) L) and T >= 20 "
-            "K N (the theorems ask for more): the mean over T rounds of E||grad f(w_t)||^2 is at most epsilon once T "
+            "K N (the theorems ask for more): the mean over T rounds of 𝔼||grad f(w_t)||^2 is at most epsilon once T "
             ">= (2a/epsilon)^2 and T >= 40 K N (G^2 + D^2 + sigma^2/K)/(3 epsilon), where a = (8/3) (L (f_0 - "
             "f_*)/sqrt(K N) + sqrt(K/N) (G^2 + D^2) + sigma^2/sqrt(N K)).",
             goal,

@@ -48,7 +48,7 @@ FARTHEST = setting(
 
 
 def _by_round(name: str, latex: str, of: sp.Expr) -> Any:
-    """E||of||^2 by round."""
+    """𝔼||of||^2 by round."""
     return sequence(
         name, rf"\mathbf{{E}}\|{latex}\|^2", lambda round_: E(norm2(of)).xreplace({t: round_}), nonnegative=True
     )
@@ -60,34 +60,34 @@ grad2_t = _by_round("nc_grad2_t", r"\nabla f(\omega_{@})", G)
 error2_t = _by_round("nc_error2_t", r"\bar e_{@}", error)
 far_t = sequence(
     "nc_far_t",
-    r"\max_{i,k<K}\mathbf{E}\|\omega_{@,i,k}-\omega_{@}\|^2",
+    r"\max_{i,k<K}\mathbb{E}\|\omega_{@,i,k}-\omega_{@}\|^2",
     lambda round_: E(norm2(far)).xreplace({t: round_}),
 )
-f_mean = sequence("nc_f_mean", r"\mathbf{E}f(\omega_{@})", lambda round_: E(f(w(round_))))
+f_mean = sequence("nc_f_mean", r"\mathbb{E}f(\omega_{@})", lambda round_: E(f(w(round_))))
 fall = symbol("nc_fall", "(f_0-f_*)", E(f(w(0))) - f_star)
 mean_grad2 = symbol(
-    "nc_all_grad2", r"\frac1T\sum_t\mathbf{E}\|\nabla f(\omega_t)\|^2", sum_over(rounds, T)(grad2_t(rounds)) / T
+    "nc_all_grad2", r"\frac1T\sum_t\mathbb{E}\|\nabla f(\omega_t)\|^2", sum_over(rounds, T)(grad2_t(rounds)) / T
 )
 error2_mean = symbol(
-    "nc_error2_mean", r"\frac1T\sum_t\mathbf{E}\|\bar e_t\|^2", sum_over(rounds, T)(error2_t(rounds)) / T
+    "nc_error2_mean", r"\frac1T\sum_t\mathbb{E}\|\bar e_t\|^2", sum_over(rounds, T)(error2_t(rounds)) / T
 )
 #: Of the noise and of the error of one client at one step of one round, largest.
-noise2 = symbol("nc_noise2_of_run", r"\max\mathbf{E}\|\nu\|^2", nonnegative=True)
+noise2 = symbol("nc_noise2_of_run", r"\max\mathbb{E}\|\nu\|^2", nonnegative=True)
 error2 = symbol("nc_error2", r"e^2", nonnegative=True)
 
-NOISE = Fact("Assumption 2", at_most(noise2, sigma2), "E||nu||^2 <= sigma^2; given the past, nu has mean zero.")
+NOISE = Fact("Assumption 2", at_most(noise2, sigma2), "𝔼||nu||^2 <= sigma^2; given the past, nu has mean zero.")
 CENTRED = Fact("inner", equal(E(dot(G, v)), 0), "The noises of a round have mean zero given w_t.", (t,))
 
 
 def uncorrelated(name: str, mean: sp.Expr, count: sp.Expr) -> Fact:
-    """E||mean of the noises||^2 <= E||nu||^2 / count, the largest."""
-    words = "The noises of different clients and steps are uncorrelated: E<nu, nu'> = 0."
+    """𝔼||mean of the noises||^2 <= 𝔼||nu||^2 / count, the largest."""
+    words = "The noises of different clients and steps are uncorrelated: 𝔼<nu, nu'> = 0."
     return Fact(name, at_most(E(norm2(mean)), noise2 / count), words, (t,))
 
 
 def errors_at_most(bound: sp.Expr) -> Fact:
     """The errors of single clients and steps."""
-    return Fact("e", at_most(E(norm2(e)), bound), "e^2 is the largest E||e||^2.", (t, pair))
+    return Fact("e", at_most(E(norm2(e)), bound), "e^2 is the largest 𝔼||e||^2.", (t, pair))
 
 
 FAR = (
@@ -132,7 +132,7 @@ def whole_run(
 
 
 def mean_bound(lead: sp.Expr, constant: Any, rest: sp.Expr) -> Relation:
-    """The mean over the rounds of E||grad f(w_t)||^2 <= lead (f_0 - f_*)/T + constant times the errors + rest."""
+    """The mean over the rounds of 𝔼||grad f(w_t)||^2 <= lead (f_0 - f_*)/T + constant times the errors + rest."""
     return at_most(mean_grad2, lead * fall / T + constant * error2_mean + rest)
 
 
@@ -160,8 +160,8 @@ def one_step(constant: Any = 1) -> Statement:
     )
     given = (*_DESCENT, "u", "slope of u", "known gradients")
     return Statement(
-        "K = 1 and eta <= 1/L: the mean over T rounds of E||grad f(w_t)||^2 is at most 2 (f_0 - f_*)/(eta T) + the "
-        "mean over t of E||e_t||^2 + L eta sigma^2/N, e_t being the mean error of the clients.",
+        "K = 1 and eta <= 1/L: the mean over T rounds of 𝔼||grad f(w_t)||^2 is at most 2 (f_0 - f_*)/(eta T) + the "
+        "mean over t of 𝔼||e_t||^2 + L eta sigma^2/N, e_t being the mean error of the clients.",
         mean_bound(2 / eta, constant, rest),
         (Fact("eta", at_most(eta, 1 / L), "eta <= 1/L."), NOISE),
         Proof(whole_run(first, Obligation("one round", round_goal, given), 2 / eta, 1, rest, constant)),
@@ -177,7 +177,7 @@ def one_step(constant: Any = 1) -> Statement:
 def local_drift(error: sp.Expr = error2) -> tuple[Use | Obligation, ...]:
     """L^2 times the largest squared distance of a local iterate, as "near", for 20 K^2 eta_l^2 L^2 <= 1.
 
-    `error` bounds E||e||^2 of one client at one step.
+    `error` bounds 𝔼||e||^2 of one client at one step.
     """
     share = K**2 * eta_l**2
     inside = grad2_t(t) + L**2 * far_t(t) + error + sigma2 / K
@@ -208,7 +208,7 @@ def local_drift(error: sp.Expr = error2) -> tuple[Use | Obligation, ...]:
 
 
 def change_at_most(mean: Operator, name: str = "change") -> tuple[Use | Obligation, ...]:
-    """The mean of E||grad f(w_{t,i,k}) - grad f(w_t)||^2 is at most L^2 far, as `name`."""
+    """The mean of 𝔼||grad f(w_{t,i,k}) - grad f(w_t)||^2 is at most L^2 far, as `name`."""
     changed = f.grad(x) - G
     apart = x - w(t)
     goal = at_most(norm(changed) ** 2, L**2 * norm(apart) ** 2)
@@ -256,9 +256,9 @@ def local_steps(constant: Any = 4) -> Statement:
     )
     given = (*_DESCENT, "u - v", "off", "moved + error", "moves", "move", "near", "steps")
     return Statement(
-        "Any K, eta <= 1/(2L) and 20 K^2 eta_l^2 L^2 <= 1: the mean over T rounds of E||grad f(w_t)||^2 is at most 4 "
-        "(f_0 - f_*)/(eta T) + 4 times the mean over t of E||e_t||^2 + 20 K^2 eta_l^2 L^2 (e^2 + sigma^2/K) + 4 L eta "
-        "sigma^2/(N K), e_t the error averaged over clients and steps, e^2 the largest E||e||^2 of one client at one "
+        "Any K, eta <= 1/(2L) and 20 K^2 eta_l^2 L^2 <= 1: the mean over T rounds of 𝔼||grad f(w_t)||^2 is at most 4 "
+        "(f_0 - f_*)/(eta T) + 4 times the mean over t of 𝔼||e_t||^2 + 20 K^2 eta_l^2 L^2 (e^2 + sigma^2/K) + 4 L eta "
+        "sigma^2/(N K), e_t the error averaged over clients and steps, e^2 the largest 𝔼||e||^2 of one client at one "
         "step of any round.",
         mean_bound(4 / eta, constant, rest),
         LOCAL,
@@ -270,24 +270,24 @@ def local_steps(constant: Any = 4) -> Statement:
 # The drift model: what the drifts and the losses of a round add to the error.
 _drifts = vector("nc drifts of a round", r"(\bar\delta+\bar\xi)")(draw)
 _losses = vector("nc losses of a round", r"\bar\Delta")(draw)
-client2 = symbol("nc_client2", r"\mathbf{E}\|\delta_i\|^2", nonnegative=True)
-time2 = symbol("nc_time2", r"\mathbf{E}\|\xi_{\tau,i}\|^2", nonnegative=True)
-bar2 = symbol("nc_bar2", r"\mathbf{E}\|\bar e\|^2_\mathrm{drift}", E(norm(_drifts + _losses) ** 2))
+client2 = symbol("nc_client2", r"\mathbb{E}\|\delta_i\|^2", nonnegative=True)
+time2 = symbol("nc_time2", r"\mathbb{E}\|\xi_{\tau,i}\|^2", nonnegative=True)
+bar2 = symbol("nc_bar2", r"\mathbb{E}\|\bar e\|^2_\mathrm{drift}", E(norm(_drifts + _losses) ** 2))
 
 
 def drift_model() -> Statement:
     """The error in the drift model."""
     goal = at_most(bar2, 2 * (G2 + D2 * squares) / N + 2 * past**2 * R2)
     return shown(
-        "If the drifts do not depend on w (A = B = 0, as in Sec. 5.1.1): E||e_t||^2 <= 2 (G^2 + D^2 sum p^2)/N + 2 (1 "
+        "If the drifts do not depend on w (A = B = 0, as in Sec. 5.1.1): 𝔼||e_t||^2 <= 2 (G^2 + D^2 sum p^2)/N + 2 (1 "
         "- p_t)^2 R^2, all N clients taking part with equal weights; e^2 is at most the same with N = 1.",
         goal,
         rules.norm_squared("error", _drifts + _losses, E),
         rules.square("drifts - losses", _drifts - _losses, E),
         given=("error", "drifts - losses", "drifts", "losses", "client", "time"),
         under=(
-            Fact("client", at_most(client2, G2), "E||delta_i||^2 <= G^2."),
-            Fact("time", at_most(time2, D2), "E||xi_{tau,i}||^2 <= D^2."),
+            Fact("client", at_most(client2, G2), "𝔼||delta_i||^2 <= G^2."),
+            Fact("time", at_most(time2, D2), "𝔼||xi_{tau,i}||^2 <= D^2."),
         ),
         where=(
             Fact(
@@ -322,8 +322,8 @@ def nonconvex(constant: Any = 1, local: Any = 4) -> Claim:
             "square.",
             "With eta = sqrt(N K)/(L sqrt(T)) the first and last terms of parts 1 and 2 are O(1/sqrt(N K T)), as the "
             "paper has them; the errors stay. The least of the rounds is at most their mean.",
-            "The constant 1 of part 1 is sharp, and the floor stays: for eta = 1/L the family of part 4 has E||grad "
-            "f(w_t)||^2 = G^2 = E||e_t||^2 in every round, T/(T + 1) times the bound.",
+            "The constant 1 of part 1 is sharp, and the floor stays: for eta = 1/L the family of part 4 has 𝔼||grad "
+            "f(w_t)||^2 = G^2 = 𝔼||e_t||^2 in every round, T/(T + 1) times the bound.",
             "The K local steps cost the factor 2 of 2||r||^2 + 2||e||^2 and the step size of part 2; sharp constants "
             "for K >= 2 are not claimed.",
         ),

@@ -67,7 +67,7 @@ def _sum_of(name: str, power: int, value: sp.Expr) -> tuple[Step, ...]:
 
 
 def _one_client() -> tuple[Step, ...]:
-    """E||w_{t,i,l} - w_t||^2 of one client after l < K steps, by the sum of these over all steps; "one client"."""
+    """𝔼||w_{t,i,l} - w_t||^2 of one client after l < K steps, by the sum of these over all steps; "one client"."""
     start = F[client, draw].grad(w_t)
     total = sum_over(j, k)
     change = true_gradient(client, j) - start
@@ -130,7 +130,7 @@ def _one_client() -> tuple[Step, ...]:
 
 
 def local_drift() -> tuple[Step, ...]:
-    """The mean of E||w_{t,i,k-1} - w_t||^2."""
+    """The mean of 𝔼||w_{t,i,k-1} - w_t||^2."""
     y = K * eta_l
     moved = norm(x(i, j) - w_t) ** 2
     each = E(moved)

@@ -70,7 +70,7 @@ noise_sum2 = symbol("noise_sum2", r"{\mathbb{E}\|\sum\nu\|^2}", E(norm2(S(client
 
 _THIRDS = sp.Rational(10, 3)
 NOISE = (
-    "Noises have mean zero given the past and the drifts, E||nu||^2 <= sigma^2, and are independent between clients."
+    "Noises have mean zero given the past and the drifts, 𝔼||nu||^2 <= sigma^2, and are independent between clients."
 )
 LOSS = "||Delta_{tau,i}(w)|| <= R at every w, and rho_i = sum_{tau<t} p_{tau,i} R."
 HYPOTHESES = (
@@ -90,7 +90,7 @@ DEFINITIONS = (
 
 
 def _moments() -> tuple[Step, ...]:
-    """E||g||^2 of the mean step, and the mean squared gradients at w_t."""
+    """𝔼||g||^2 of the mean step, and the mean squared gradients at w_t."""
     grad = f.grad(w_t)
     change = true_gradient(i, j) - at_start
     mean_change, noisy = clients(steps(change)), mean_at_start + mean_noise
@@ -219,10 +219,10 @@ def cfl_round(progress: Any = 1, factor: Any = _THIRDS) -> Claim:
     """One round without assuming anything about how drifts and iterates depend on each other."""
     goal = bound(_BIAS, progress, factor)
     first = Statement(
-        "For eta <= 1/(10 L) and eta_g >= 1: E||w_{t+1} - w*||^2 <= (1 - mu eta/2) E||w_t - w*||^2 - eta E(f(w_t) - "
+        "For eta <= 1/(10 L) and eta_g >= 1: 𝔼||w_{t+1} - w*||^2 <= (1 - mu eta/2) 𝔼||w_t - w*||^2 - eta 𝔼(f(w_t) - "
         "f*) + 2 eta (beta_t + r_t d_t) + eta^2 (4 e_t^2 + 2 sigma^2/(NK) + 4 r_t^2) + (L eta^3/eta_g^2) ((10/3) (V_t "
-        "+ r_t^2) + (5/2) sigma^2/K), with d_t^2 = E||w_t - w*||^2, e_t^2 = E||grad F(w_t) - grad f(w_t)||^2, V_t = "
-        "(1/N) sum_i E||grad F_i(w_t) - grad f(w_t)||^2, r_t^2 = (1/N) sum_i (sum_{tau<t} p_{tau,i} R)^2.",
+        "+ r_t^2) + (5/2) sigma^2/K), with d_t^2 = 𝔼||w_t - w*||^2, e_t^2 = 𝔼||grad F(w_t) - grad f(w_t)||^2, V_t = "
+        "(1/N) sum_i 𝔼||grad F_i(w_t) - grad f(w_t)||^2, r_t^2 = (1/N) sum_i (sum_{tau<t} p_{tau,i} R)^2.",
         goal,
         HYPOTHESES,
         Proof(_round_steps("the statement follows", progress, factor)),
@@ -236,8 +236,8 @@ def cfl_round(progress: Any = 1, factor: Any = _THIRDS) -> Claim:
     )
     absorbed = bound(8 * eta / mu * (rms_error**2 + rms_loss**2), sp.Rational(1, 2), factor)
     second = shown(
-        "If also mu > 0 and beta_t <= e_t d_t: E||w_{t+1} - w*||^2 <= (1 - mu eta/2) E||w_t - w*||^2 - (eta/2) "
-        "E(f(w_t) - f*) + (8 eta/mu) (e_t^2 + r_t^2) + the same terms in eta^2 and eta^3.",
+        "If also mu > 0 and beta_t <= e_t d_t: 𝔼||w_{t+1} - w*||^2 <= (1 - mu eta/2) 𝔼||w_t - w*||^2 - (eta/2) "
+        "𝔼(f(w_t) - f*) + (8 eta/mu) (e_t^2 + r_t^2) + the same terms in eta^2 and eta^3.",
         absorbed,
         *_round_steps("part 1", 1, factor),
         *averaged(rules.convex("convexity", f, w_star, w_t), over_past),
@@ -263,7 +263,7 @@ def cfl_round(progress: Any = 1, factor: Any = _THIRDS) -> Claim:
             "With drifts that do not depend on w, N independent clients and the same weights for each of them, e_t^2 "
             "<= (G^2 + D^2 sum p^2)/N and V_t <= G^2 + D^2 sum p^2.",
             "c_pB does not enter: f_{t,i} is L-smooth itself, so that the change of its gradient along a local path "
-            "needs no Lemma B.2. With A, B > 0, e_t and V_t contain E||grad f(w_t)||^2.",
+            "needs no Lemma B.2. With A, B > 0, e_t and V_t contain 𝔼||grad f(w_t)||^2.",
             "Neither needs (19) nor that local steps do not increase distances.",
         ),
     )

@@ -66,7 +66,7 @@ def decaying_rate(constant: Any = 4) -> Statement:
     follows = Obligation("the statement follows", goal, ("last",))
     return Statement(
         "FedAvg with K = 1 and additive drifts, w_{t+1} = w_t - eta_t (grad F(w_t) + n_t) with F(w) = f(w) - "
-        "<delta_bar, w> and E[n_t | everything before] = 0: E||w_T - w_delta||^2 <= M/(T + s) with M = max(s E||w_0 - "
+        "<delta_bar, w> and 𝔼[n_t | everything before] = 0: 𝔼||w_T - w_delta||^2 <= M/(T + s) with M = max(s 𝔼||w_0 - "
         "w_delta||^2, 4 v/mu^2), eta_t = 2/(mu (t + s)) and s >= 2 and s >= (mu + L)/mu, w_delta the minimiser of the "
         "clients' mean objective, v = (sigma^2 + D^2)/N.",
         goal,
@@ -74,7 +74,7 @@ def decaying_rate(constant: Any = 4) -> Statement:
         definitions=(
             Fact("s", at_most(2, s), "s >= 2."),
             Fact("short", at_most(mu + L, mu * s), "s >= (mu + L)/mu."),
-            Fact("start", at_most(apart2(0) * s, M), "M >= s E||w_0 - w_delta||^2."),
+            Fact("start", at_most(apart2(0) * s, M), "M >= s 𝔼||w_0 - w_delta||^2."),
             Fact("noise", at_most(constant * v, M * mu**2), "M >= 4 v/mu^2."),
             Fact("eta", equal(rate(k) * mu * at, 2), "eta_t = 2/(mu (t + s)).", (k,)),
             Fact(
@@ -92,7 +92,7 @@ def moved_minimiser(constant: Any = 1) -> Statement:
     """How far the minimiser of the clients' mean objective lies from w*."""
     goal = at_most(convexity**2 * x2, constant * G2 / N)
     return shown(
-        "E||w_delta - w*||^2 <= G^2/(N mu^2), w_delta in the place of w_t.",
+        "𝔼||w_delta - w*||^2 <= G^2/(N mu^2), w_delta in the place of w_t.",
         goal,
         *averaged("f(w*)", rules.convex("f at w*", f, x, sp.S.Zero)),
         *averaged("f(w_delta)", rules.convex("f at w_delta", f, sp.S.Zero, x), MINIMUM),
@@ -125,7 +125,7 @@ def exact_mean(share: Any = 1) -> Statement:
     squared = equal((T * curvature * position(T, draw)) ** 2, drift_sum(T, draw) ** 2)
     return shown(
         "On f = lambda ||w - w*||^2/2, without gradient noise, FedAvg with 1 - (1 - eta_l lambda)^K = 1/(t + 1) in "
-        "round t = 0, 1, ... has E||w_T - w*||^2 = G^2/(N lambda^2) + D^2/(N T lambda^2), whatever w_0 (one "
+        "round t = 0, 1, ... has 𝔼||w_T - w*||^2 = G^2/(N lambda^2) + D^2/(N T lambda^2), whatever w_0 (one "
         "coordinate).",
         goal,
         averaged_drifts,
@@ -170,7 +170,7 @@ def decaying_fedavg(constant: Any = 4, moved: Any = 1, share: Any = 1) -> Claim:
             "Together: ||w_T - w*||_2 <= sqrt(M/(T + s)) + G/(sqrt(N) mu): no logarithm, and a floor that is exact on "
             "f = mu ||w||^2/2 by the third part. The first part is for one local step; the third, on quadratics, for "
             "any K.",
-            "With clients that are new in every round w_delta = w* and v = (sigma^2 + G^2 + D^2)/N: then E f(w_T) - f* "
+            "With clients that are new in every round w_delta = w* and v = (sigma^2 + G^2 + D^2)/N: then 𝔼 f(w_T) - f* "
             "<= L M/(2 (T + s)), which is what the D^2 + G^2 of Theorem 4.4 is about.",
             "The third part reaches the floors of ours.cfl_lower_bounds, clients and time, as h goes to infinity. "
             "Gradient noise adds to it a term of order sigma^2/T.",

@@ -55,9 +55,9 @@ def convex_round() -> Statement:
     )
     return Statement(
         "K = 1, in the model of ours.cfl_strongly_convex with mu = 0: w_{t+1} = w_t - eta (grad f(w_t) - b_t + n_t), "
-        "b_t what may depend on w_t and n_t what is new, E[n_t | everything before] = 0, the loss fixed before the "
-        "round's draws. Then E||w_{t+1} - w*||^2 <= (1 + 1/T) (E||w_t - w*||^2 - eta E(f(w_t) - f*)) + eta^2 ((1 + T) "
-        "E||b_t||^2 + E||n_t||^2).",
+        "b_t what may depend on w_t and n_t what is new, 𝔼[n_t | everything before] = 0, the loss fixed before the "
+        "round's draws. Then 𝔼||w_{t+1} - w*||^2 <= (1 + 1/T) (𝔼||w_t - w*||^2 - eta 𝔼(f(w_t) - f*)) + eta^2 ((1 + T) "
+        "𝔼||b_t||^2 + 𝔼||n_t||^2).",
         goal,
         (Fact("eta", at_most(eta * L, 1), "eta <= 1/L."),),
         Proof(steps),
@@ -90,7 +90,7 @@ def convex_rounds(constant: Any = sp.E) -> Statement:
     )
     goal = at_most(least, constant * (start2 / (eta * T) + eta * ((1 + T) * beta**2 + v)))
     return Statement(
-        "In the same model: min_t E f(w_t) - f* <= e (||w_0 - w*||^2/(eta T) + eta ((1 + T) beta^2 + v)), for every T "
+        "In the same model: min_t 𝔼 f(w_t) - f* <= e (||w_0 - w*||^2/(eta T) + eta ((1 + T) beta^2 + v)), for every T "
         "and eta <= 1/L.",
         goal,
         (Fact("eta", at_most(eta * L, 1), "eta <= 1/L."),),
@@ -105,8 +105,8 @@ def convex_rounds(constant: Any = sp.E) -> Statement:
             )
         ),
         (
-            Fact("beta", at_most(bias2_at(k), beta**2), "E||b_t||^2 <= beta^2 in every round.", (k,)),
-            Fact("v", at_most(noise2_at(k), v), "E||n_t||^2 <= v in every round.", (k,)),
+            Fact("beta", at_most(bias2_at(k), beta**2), "𝔼||b_t||^2 <= beta^2 in every round.", (k,)),
+            Fact("v", at_most(noise2_at(k), v), "𝔼||n_t||^2 <= v in every round.", (k,)),
             Fact(
                 "round",
                 at_most(apart2(k + 1), theta * (apart2(k) - eta * gap(k)) + W),

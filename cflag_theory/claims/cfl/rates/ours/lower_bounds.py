@@ -32,7 +32,7 @@ def _floor(stay: bool, constant: Any) -> Statement:
     value = "g = G^2/(N lambda^2)" if stay else "g = D^2/(N T lambda^2)"
     words = f"{'fixed clients' if stay else 'T independent time drifts'}, {value}"
     return drift_floor(
-        f"E f(w_T) - f* >= (lambda/2) h g/(h + g) with h = ||w_0 - w*||^2 and {words}.",
+        f"𝔼 f(w_T) - f* >= (lambda/2) h g/(h + g) with h = ||w_0 - w*||^2 and {words}.",
         G2 if stay else D2,
         Fact("g", chosen, f"{value}."),
         reach2,
@@ -52,13 +52,13 @@ def _loss(constant: Any) -> Statement:
     goal = at_most(constant * curvature / 2 * shift**2, later_gap(T))
     follows = Obligation("the statement follows", goal, ("last", "gap"))
     return Statement(
-        "On the line, E f(w_t) - f* >= rho^2/(2 lambda) in every round from t_0 on, if from this round t_0 >= 2 on (1 "
-        "- p_t) R >= rho, the losses point away from w* and eta_t <= 1/lambda, and E w_{t_0} - w* >= rho/lambda. In "
+        "On the line, 𝔼 f(w_t) - f* >= rho^2/(2 lambda) in every round from t_0 on, if from this round t_0 >= 2 on (1 "
+        "- p_t) R >= rho, the losses point away from w* and eta_t <= 1/lambda, and 𝔼 w_{t_0} - w* >= rho/lambda. In "
         "the first round p_1 = 1, and nothing is lost.",
         goal,
         proof=Proof((beyond, Instance("last", "beyond", k, T), follows)),
         definitions=(
-            Fact("start", at_most(shift, mean_at(0)), "E w_{t_0} - w* >= rho/lambda."),
+            Fact("start", at_most(shift, mean_at(0)), "𝔼 w_{t_0} - w* >= rho/lambda."),
             Fact(
                 "mean",
                 equal(mean_at(k + 1), (1 - curvature * later_step(k)) * mean_at(k) + later_step(k) * pull(k)),
@@ -89,7 +89,7 @@ def _attained(constant: Any) -> Statement:
     )
     return Statement(
         "FedAvg (p_t = 1) with G = sigma = 0, K = 1 and the steps eta_t = 1/(lambda (t + 1 + s)), t = 0, 1, ..., s = "
-        "D^2/(N lambda^2 h), has E f(w_T) - f* = (lambda/2) h g/(h + g), g = D^2/(N T lambda^2), for every T: the "
+        "D^2/(N lambda^2 h), has 𝔼 f(w_T) - f* = (lambda/2) h g/(h + g), g = D^2/(N T lambda^2), for every T: the "
         "floor of the time drifts itself.",
         goal,
         proof=Proof((exact, Instance("last", "exact", k, T), follows)),
@@ -132,7 +132,7 @@ def lower_bounds(constant: Any = 1) -> Claim:
             "which is on the floor for every T and every start: here reuse of the past gains nothing. For every "
             "strongly convex f ours.cfl_decaying_fedavg comes within a factor of about 4 L/mu. With one step for all "
             "rounds it does gain: ours.cfl_time_drift.",
-            "f is E f_{t,i}. For the sum over rounds, (2), see part sum of cfl.sc_rate and ours.cfl_sum_over_rounds.",
+            "f is 𝔼 f_{t,i}. For the sum over rounds, (2), see part sum of cfl.sc_rate and ours.cfl_sum_over_rounds.",
             "Part clients is attained by one round, and with h to infinity by part exact of ours.cfl_decaying_fedavg.",
             "The weights of Lemma B.4 have 1 - p_t >= D^2/(2 D^2 + R^2) from the second round on, where the third part "
             "may start.",

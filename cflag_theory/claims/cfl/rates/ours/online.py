@@ -83,8 +83,8 @@ def one_round(constant: Any = 2) -> Statement:
     inner = 2 * eta * (m_y - m_w - b_y)
     goal = at_most(after2, before2 - 2 * eta * summed + inner + constant * eta**2 * apart2 + eta**2 * n2)
     return shown(
-        "f convex and L-smooth: E||w_{t+1} - w_T*||^2 <= E||w_t - w_T*||^2 - 2 eta E[h(w_t) - h*] - 2 eta E<m, w_t> + "
-        "2 eta E<m - b_t, w_T*> + 2 eta^2 E||m - b_t||^2 + eta^2 E||n_t||^2, w_T* the minimiser of h.",
+        "f convex and L-smooth: 𝔼||w_{t+1} - w_T*||^2 <= 𝔼||w_t - w_T*||^2 - 2 eta 𝔼[h(w_t) - h*] - 2 eta 𝔼<m, w_t> + "
+        "2 eta 𝔼<m - b_t, w_T*> + 2 eta^2 𝔼||m - b_t||^2 + eta^2 𝔼||n_t||^2, w_T* the minimiser of h.",
         goal,
         rules.rewrite("after", norm2(after - y), given=ROUND),
         rules.mean("after, given the past", over_noises, given="after"),
@@ -119,7 +119,7 @@ def moved(constant: Any = 1) -> Statement:
     slopes = f.grad(one(k, draw)) - f.grad(other(k, draw))
     close = at_most(norm2(now), eta**2 * norm2(c))
     return shown(
-        "f convex and L-smooth: a drift c of one round has E<c, w> >= -eta E||c||^2 at every later iterate w.",
+        "f convex and L-smooth: a drift c of one round has 𝔼<c, w> >= -eta 𝔼||c||^2 at every later iterate w.",
         goal,
         Induction(
             "apart",
@@ -170,8 +170,8 @@ def all_rounds(constant: Any = 1) -> Statement:
     )
     inner = 2 * eta * (m_y - m_at(k) - b_at(k))
     return shown(
-        "FedAvg with K = 1, additive time drifts and eta <= 1/(2 L), f convex and L-smooth: min_{t<T} E[h(w_t) - h*] "
-        "<= E||w_0 - w_T*||^2/(2 eta T) + eta (4 D^2 + sigma^2)/(2 N), h the mean of the losses of the N clients in "
+        "FedAvg with K = 1, additive time drifts and eta <= 1/(2 L), f convex and L-smooth: min_{t<T} 𝔼[h(w_t) - h*] "
+        "<= 𝔼||w_0 - w_T*||^2/(2 eta T) + eta (4 D^2 + sigma^2)/(2 N), h the mean of the losses of the N clients in "
         "the T rounds.",
         goal,
         by_induction(
@@ -199,10 +199,10 @@ def all_rounds(constant: Any = 1) -> Statement:
             Fact(
                 "moved",
                 at_most(-m_at(k), eta * D2 / N),
-                "Part moved for each past drift, E||c||^2 = D^2/N, and their mean; w_t does not know the later ones.",
+                "Part moved for each past drift, 𝔼||c||^2 = D^2/N, and their mean; w_t does not know the later ones.",
                 (k,),
             ),
-            Fact("apart", at_most(apart_at(k), D2 / N), "E||m - b_t||^2 = (1 - 1/T) D^2/N.", (k,)),
+            Fact("apart", at_most(apart_at(k), D2 / N), "𝔼||m - b_t||^2 = (1 - 1/T) D^2/N.", (k,)),
             Fact("noise", at_most(noise_at(k), sigma2 / N), "The noises of N clients.", (k,)),
             Fact("mean", equal(pulls, T * m_y), "The mean of the drifts is m."),
         ),
@@ -221,7 +221,7 @@ def online(round_: Any = 2, one_drift: Any = 1, stays: Any = 1) -> Claim:
             Part("rounds", all_rounds(stays)),
         ),
         (
-            "With eta = sqrt(H N/(T (4 D^2 + sigma^2))), H = E||w_0 - w_T*||^2, it is sqrt(H (4 D^2 + sigma^2)/(N T)) "
+            "With eta = sqrt(H N/(T (4 D^2 + sigma^2))), H = 𝔼||w_0 - w_T*||^2, it is sqrt(H (4 D^2 + sigma^2)/(N T)) "
             "from the T on for which this eta is at most 1/(2 L): the (G^2 + D^2) H/epsilon^2 of Theorem 4.4, where "
             "clients that stay are part of h and cost nothing.",
             "f need not have a minimum; w_T* is the minimiser of h and depends on all draws.",

@@ -41,7 +41,7 @@ STEPPED = setting("u of a round", equal(u, x - eta * g), "u = w_t - eta grad f(w
 ROUND = setting(
     "w_{t+1} of a rate", equal(after, u + eta * b - eta * n), "w_{t+1} = w_t - eta (grad f(w_t) - b_t + n_t)."
 )
-UNBIASED = setting("noise of a rate", equal(over_noises(n), 0), "E[n_t | everything before] = 0.")
+UNBIASED = setting("noise of a rate", equal(over_noises(n), 0), "𝔼[n_t | everything before] = 0.")
 
 
 def _moment(name: str, latex: str, of: sp.Expr) -> sp.Symbol:
@@ -60,7 +60,7 @@ n2 = _moment("n_second_moment", "n_t", n)
 g_dot_x = symbol("g_dot_x", r"\mathbb{E}\langle\nabla f(w_t),w_t-w^*\rangle", over_past(dot(g, x)), real=True)
 f_now = symbol("f_now_gap", r"\mathbb{E}f(w_t)-f^*", over_past(f(x)) - f(0), real=True)
 u2 = over_past(norm2(u))
-#: Bounds of ||b_t||_2 and of E||n_t||^2.
+#: Bounds of ||b_t||_2 and of 𝔼||n_t||^2.
 beta = symbol("bias_bound", r"\beta", positive=True)
 v = symbol("noise_bound", "v", nonnegative=True)
 r = symbol("contraction", r"r", nonnegative=True)
@@ -76,7 +76,7 @@ def averaged(name: str, rule: Use, *equations: str) -> tuple[Use, ...]:
 
 
 def expanded_round() -> tuple[Step, ...]:
-    """E||w_{t+1} - w*||^2 = E||u||^2 + 2 eta E<u, b> + eta^2 (E||b||^2 + E||n||^2), as "round"; "u^2" is E||u||^2."""
+    """𝔼||w_{t+1} - w*||^2 = 𝔼||u||^2 + 2 eta 𝔼<u, b> + eta^2 (𝔼||b||^2 + 𝔼||n||^2), as "round"; "u^2" is 𝔼||u||^2."""
     return (
         rules.rewrite("after", norm2(after), given=ROUND),
         rules.mean("after, given the past", over_noises, given="after"),
@@ -115,15 +115,15 @@ def one_round(constant: Any = 1) -> Statement:
         "K = 1, f_{t,i}(w) = f(w) - <delta_i + xi_{t,i}, w> with f mu-convex and L-smooth, so that a round is w_{t+1} "
         "= w_t - eta (grad f(w_t) - b_t + n_t): b_t is the mean over the clients of delta_i, the past time drifts and "
         "the information loss, with their weights, and may depend on w_t; n_t is what is new, p_t xi_{t,i} and the "
-        "gradient noise, with E[n_t | everything before] = 0; the loss is fixed before the round's draws. Then "
-        "E||w_{t+1} - w*||^2 <= r^2 E||w_t - w*||^2 + 2 eta r beta ||w_t - w*||_2 + eta^2 (beta^2 + v), r = 1 - eta "
+        "gradient noise, with 𝔼[n_t | everything before] = 0; the loss is fixed before the round's draws. Then "
+        "𝔼||w_{t+1} - w*||^2 <= r^2 𝔼||w_t - w*||^2 + 2 eta r beta ||w_t - w*||_2 + eta^2 (beta^2 + v), r = 1 - eta "
         "mu.",
         goal,
         (
             Fact("eta", at_most(eta * (convexity + L), 2), STEP.words),
             Fact("r", equal(r, 1 - eta * convexity), "r = 1 - eta mu."),
-            Fact("beta", at_most(b2, beta**2), "E||b_t||^2 <= beta^2."),
-            Fact("v", at_most(n2, v), "E||n_t||^2 <= v."),
+            Fact("beta", at_most(b2, beta**2), "𝔼||b_t||^2 <= beta^2."),
+            Fact("v", at_most(n2, v), "𝔼||n_t||^2 <= v."),
         ),
         Proof(steps),
     )
@@ -181,7 +181,7 @@ def all_rounds(constant: Any = 1) -> Statement:
     )
     one = r**2 * apart2(k) + 2 * eta * r * beta * root_at(k) + eta**2 * (beta**2 + v)
     return Statement(
-        "In the model of part round: E||w_T - w*||^2 <= ((1 - eta mu)^T ||w_0 - w*|| + beta/mu)^2 + eta v/mu, for "
+        "In the model of part round: 𝔼||w_T - w*||^2 <= ((1 - eta mu)^T ||w_0 - w*|| + beta/mu)^2 + eta v/mu, for "
         "every T.",
         goal,
         (STEP,),
@@ -189,7 +189,7 @@ def all_rounds(constant: Any = 1) -> Statement:
         (
             Fact("r", equal(r, 1 - eta * mu), "r = 1 - eta mu, not negative."),
             Fact("h", equal(apart2(0), start**2), "The distance at the start."),
-            Fact("root", equal(root_at(k) ** 2, apart2(k)), "The root of E||w_t - w*||^2.", (k,)),
+            Fact("root", equal(root_at(k) ** 2, apart2(k)), "The root of 𝔼||w_t - w*||^2.", (k,)),
             Fact(
                 "round",
                 at_most(apart2(k + 1), one),
@@ -227,7 +227,7 @@ def local_steps(constant: Any = 2) -> Statement:
     )
     goal = at_most(apart2(T), q**T * start2 + sp.expand(floor))
     return Statement(
-        "K local steps, eta <= 1/(10 L), eta_g >= 1: E||w_T - w*||^2 <= (1 - mu eta/2)^T ||w_0 - w*||^2 + (16/mu^2) "
+        "K local steps, eta <= 1/(10 L), eta_g >= 1: 𝔼||w_T - w*||^2 <= (1 - mu eta/2)^T ||w_0 - w*||^2 + (16/mu^2) "
         "(e^2 + rho^2) + (2 eta/mu) (4 e^2 + 2 sigma^2/(N K) + 4 rho^2) + (2 L eta^2/(mu eta_g^2)) (10 (V + rho^2)/3 + "
         "5 sigma^2/(2 K)), with e^2 = (G^2 + D^2 sum p^2)/N, V = G^2 + D^2 sum p^2, rho = (1 - p_t) R at their "
         "largest.",
@@ -276,7 +276,7 @@ def strongly_convex(bias: Any = 1, noise: Any = 1, local: Any = 2) -> Claim:
             Part("local", local_steps(local)),
         ),
         (
-            "E f(w_T) - f* <= (L/2) E||w_T - w*||^2. The mean of a run needs no eta beyond eta <= 2/(mu + L), and no "
+            "𝔼 f(w_T) - f* <= (L/2) 𝔼||w_T - w*||^2. The mean of a run needs no eta beyond eta <= 2/(mu + L), and no "
             "condition ties eta to the drifts; beta > 0 may be as small as one likes.",
             "b_t may depend on w_t in any way: nothing is asked of the drifts at w_t. v = (sigma^2 + p_t^2 D^2)/N.",
             "beta/mu is met by drifts of clients that stay, and by the loss (ours.cfl_lower_bounds, clients and loss). "

@@ -1,4 +1,4 @@
-"""The two meanings of f in the CFL paper: how far the sum over rounds, (2), and E f_{t,i} of Sec. 3.3 are apart.
+"""The two meanings of f in the CFL paper: how far the sum over rounds, (2), and 𝔼 f_{t,i} of Sec. 3.3 are apart.
 
 The model is that of `strongly_convex`. With equal weights (2) is f(w) - <m, w>, m the mean of the drifts of all N
 clients and T rounds.
@@ -26,14 +26,14 @@ LEAST = setting("minimiser of (2)", equal(f.grad(y), m), "w_T* minimises f(w) - 
 
 m2 = symbol("mean_drift2", r"\mathbb{E}\|m\|^2", over_past(norm2(m)), nonnegative=True)
 y_gap = symbol("minimiser_gap", r"\mathbb{E}f(w_T^*)-f^*", over_past(f(y)) - f(0), real=True)
-#: E[h(w) - h(w_T*)] with h(w) = f(w) - <m, w>.
+#: 𝔼[h(w) - h(w_T*)] with h(w) = f(w) - <m, w>.
 summed = symbol(
     "sum_gap",
     r"\mathbb{E}[h(w)-h^*]",
     over_past(f(x)) - over_past(dot(m, x)) - over_past(f(y)) + over_past(dot(m, y)),
     real=True,
 )
-#: E||m||^2.
+#: 𝔼||m||^2.
 moment = G2 / N + D2 / (N * T)
 MEAN = Fact(
     "m",
@@ -44,10 +44,10 @@ _WHERE = "f mu-convex, h the mean of the f_{t,i}(w) = f(w) - <delta_i + xi_{t,i}
 
 
 def _nearby(constant: Any) -> Statement:
-    """(2) by E f_{t,i}."""
+    """(2) by 𝔼 f_{t,i}."""
     goal = at_most(convexity * summed, 2 * convexity * f_now + constant * moment)
     return shown(
-        f"{_WHERE}: mu E[h(w) - h*] <= 2 mu (E f(w) - f*) + G^2/N + D^2/(N T) at any w, which may depend on the draws.",
+        f"{_WHERE}: mu 𝔼[h(w) - h*] <= 2 mu (𝔼 f(w) - f*) + G^2/N + D^2/(N T) at any w, which may depend on the draws.",
         goal,
         *averaged("f(w)", rules.convex("f at w*, w", f, sp.S.Zero, x), MINIMUM),
         *averaged("f(y)", rules.convex("f at w*, y", f, sp.S.Zero, y), MINIMUM),
@@ -59,10 +59,10 @@ def _nearby(constant: Any) -> Statement:
 
 
 def _back(constant: Any) -> Statement:
-    """E f_{t,i} by (2)."""
+    """𝔼 f_{t,i} by (2)."""
     goal = at_most(convexity * f_now, 2 * convexity * summed + constant * moment)
     return shown(
-        f"{_WHERE}: mu (E f(w) - f*) <= 2 mu E[h(w) - h*] + G^2/N + D^2/(N T) at any w.",
+        f"{_WHERE}: mu (𝔼 f(w) - f*) <= 2 mu 𝔼[h(w) - h*] + G^2/N + D^2/(N T) at any w.",
         goal,
         *averaged("f(w)", rules.convex("f at y, w", f, y, x), LEAST),
         *averaged("f(w*)", rules.convex("f at y, w*", f, y, sp.S.Zero), LEAST),
@@ -77,7 +77,7 @@ def sum_over_rounds(constant: Any = 1) -> Claim:
     """The two meanings of f; `constant` is that of the drifts."""
     return Claim(
         "ours.cfl_sum_over_rounds",
-        "on formulation (2) and f = E f_{t,i} of Sec. 3.3",
+        "on formulation (2) and f = 𝔼 f_{t,i} of Sec. 3.3",
         "How far the two meanings of f are apart",
         (Part("sum", _nearby(constant)), Part("expectation", _back(constant))),
         (

@@ -52,7 +52,7 @@ def minimiser(constant: Any = 1) -> Statement:
     """The minimiser of the mean loss of T rounds."""
     goal = at_most(2 * convexity * y_gap, constant * moment)
     return shown(
-        "f mu-convex: the minimiser w_T* of the mean of the f_{t,i} over N clients and T rounds has E f(w_T*) - f* <= "
+        "f mu-convex: the minimiser w_T* of the mean of the f_{t,i} over N clients and T rounds has 𝔼 f(w_T*) - f* <= "
         "(G^2/N + D^2/(N T))/(2 mu).",
         goal,
         *averaged("f(w*)", rules.convex("f at y, w*", f, y, sp.S.Zero), LEAST),
@@ -107,7 +107,7 @@ def iterates(constant: Any = 1) -> Statement:
             Fact("long", at_most(c, 2 * excess * (1 - r) * since), "t_0 >= (1 + gamma)/(2 gamma eta mu)."),
         ),
         where=(
-            Fact("root", equal(later_root(k) ** 2, later2(k)), "The root of E||w_t - w*||^2.", (k,)),
+            Fact("root", equal(later_root(k) ** 2, later2(k)), "The root of 𝔼||w_t - w*||^2.", (k,)),
             Fact("lead", equal(lead(k) ** 2, D2 / (N * mu**2 * t)), "D/(mu sqrt(N t)) in round t = t_0 + k.", (k,)),
             Fact(
                 "round",
@@ -115,7 +115,7 @@ def iterates(constant: Any = 1) -> Statement:
                     later2(k + 1),
                     r**2 * later2(k) + 2 * eta * r * mu * lead(k + 1) * later_root(k) + (eta * mu * lead(k + 1)) ** 2,
                 ),
-                "A round of ours.cfl_strongly_convex: the mean drift of t rounds is b_t, E||b_t||^2 = D^2/(N t).",
+                "A round of ours.cfl_strongly_convex: the mean drift of t rounds is b_t, 𝔼||b_t||^2 = D^2/(N t).",
                 (k,),
                 (Source("ours.cfl_strongly_convex", "round", at=at, besides=("beta", "v")),),
             ),
@@ -131,7 +131,7 @@ def fedavg(constant: Any = 1) -> Statement:
         return equal(apart2(rounds) - floor, keep**rounds * (start2 - floor))
 
     return shown(
-        "On f = lambda ||w - w*||^2/2 with G = sigma = 0 and K = 1, FedAvg (p_t = 1) with a constant step has E||w_T - "
+        "On f = lambda ||w - w*||^2/2 with G = sigma = 0 and K = 1, FedAvg (p_t = 1) with a constant step has 𝔼||w_T - "
         "w*||^2 = F + (1 - eta lambda)^{2 T} (||w_0 - w*||^2 - F), F = eta D^2/(N lambda (2 - eta lambda)).",
         exact(T),
         by_induction("exact", k, exact(k), given=("round", "F")),
@@ -159,7 +159,7 @@ def attained(constant: Any = 1) -> Statement:
     goal = equal(2 * curvature * N * (k + 1) * last_gap, constant * D2)
     squared = equal(((k + 1) * curvature * position(k + 1, draw)) ** 2, drifts**2)
     return shown(
-        "On the same f, CFL with p_tau = 1/t and the step 1/lambda has E f(w_T) - f* = D^2/(2 lambda N T) after T = t "
+        "On the same f, CFL with p_tau = 1/t and the step 1/lambda has 𝔼 f(w_T) - f* = D^2/(2 lambda N T) after T = t "
         "+ 1 rounds: each round ends at the minimiser of the mean of the losses so far (one coordinate).",
         goal,
         Obligation("square", squared, ("round",)),
@@ -202,8 +202,8 @@ def time_drift(least: Any = 1, late: Any = 1, exact: Any = 1, stays: Any = 1) ->
             "with L = mu and eta = 1/mu.",
             "The gain is over constant steps: FedAvg with steps that fall like 1/t has 1/T too, by "
             "ours.cfl_decaying_fedavg and part attained of ours.cfl_lower_bounds.",
-            "f is E f_{t,i}. With clients that stay, w* of part iterates is the minimiser of their mean objective.",
-            "E f(w_t) - f* <= (L/2) E||w_t - w*||^2: for the iterates a factor L/mu more than part minimiser has for "
+            "f is 𝔼 f_{t,i}. With clients that stay, w* of part iterates is the minimiser of their mean objective.",
+            "𝔼 f(w_t) - f* <= (L/2) 𝔼||w_t - w*||^2: for the iterates a factor L/mu more than part minimiser has for "
             "what they follow.",
         ),
     )

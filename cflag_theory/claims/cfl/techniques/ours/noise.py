@@ -140,7 +140,7 @@ def separation(constant: Any = 1) -> Claim:
     """Lemma A.4 without independence; `constant` scales tau^2 sigma^2 and the noise of part 2."""
     goal = at_most(total2, count * (1 + M) * means2 + constant * count**2 * sigma2)
     first = shown(
-        "E||sum_i Xi_i||^2 <= tau (1 + M) sum_i ||xi_i||^2 + tau^2 sigma^2 for any dependence.",
+        "𝔼||sum_i Xi_i||^2 <= tau (1 + M) sum_i ||xi_i||^2 + tau^2 sigma^2 for any dependence.",
         goal,
         *averaged(rules.jensen("sum", summed, Xi), over_past),
         rules.exchange("each", over_past, summed, norm2(Xi)),
@@ -152,7 +152,7 @@ def separation(constant: Any = 1) -> Claim:
     )
     bound = at_most(total2, 2 * drift_total2 + 2 * constant * noises2)
     second = shown(
-        "E||sum_i (m_i + nu_i)||^2 <= 2 E||sum_i m_i||^2 + 2 sum_i E||nu_i||^2, where m_i may depend on the noises "
+        "𝔼||sum_i (m_i + nu_i)||^2 <= 2 𝔼||sum_i m_i||^2 + 2 sum_i 𝔼||nu_i||^2, where m_i may depend on the noises "
         "before nu_i, as in (14) and (17).",
         bound,
         rules.square("difference", summed(2 * m - Xi), over_past),
@@ -187,7 +187,7 @@ def moments_on_the_run(constant: Any = 3) -> Claim:
         "||xi_{t,i}(w)||^2 <= D^2 + A^2 ||grad f(w)||^2 likewise.",
     )
     statement = shown(
-        "E||sum_tau p_tau grad f_{tau,i}(w)||^2 <= 3 ((1 + A^2 + B^2) E||grad f(w)||^2 + G^2 + D^2) at w = w_t or "
+        "𝔼||sum_tau p_tau grad f_{tau,i}(w)||^2 <= 3 ((1 + A^2 + B^2) 𝔼||grad f(w)||^2 + G^2 + D^2) at w = w_t or "
         "w_{t,i,k}, for drifts that are bounded at every w for every draw, and p_tau >= 0.",
         goal,
         rules.square("a", gradient + client_drift, over_past),

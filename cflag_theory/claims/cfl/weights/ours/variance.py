@@ -196,9 +196,9 @@ def correlated_floor(share: Any = 1) -> Claim:
     follows = Obligation(
         "the statement follows",
         goal,
-        ("E w^2", "common"),
+        ("𝔼 w^2", "common"),
         N * square(a * y(k) - b * (1 - y(k)))
-        + N * (square(w_0) + b) * (fresh2(k) + residual("E w^2"))
+        + N * (square(w_0) + b) * (fresh2(k) + residual("𝔼 w^2"))
         + (a * share - iterate2(k)) * residual("common")
         + (1 - share) * N * square(w_0) * b,
     )
@@ -211,9 +211,9 @@ def correlated_floor(share: Any = 1) -> Claim:
                 "1",
                 Statement(
                     "f_{t,i}(w) = (w - c_i - z_{t,i})^2 / 2 with independent draws of mean zero, E c_i^2 = F^2 <= D^2 "
-                    "= E ||c_i + z_{t,i}||^2, the same N clients in every round, no information loss: Assumptions 1 to "
+                    "= 𝔼 ||c_i + z_{t,i}||^2, the same N clients in every round, no information loss: Assumptions 1 to "
                     "6 with L = mu = 1. For every number of rounds, and all step sizes and weights that sum to one, "
-                    "fixed in advance, E f(w_t) - f* = E w_t^2 / 2 >= ||w_0||^2 F^2 / (2 N ||w_0||^2 + 2 F^2).",
+                    "fixed in advance, 𝔼 f(w_t) - f* = 𝔼 w_t^2 / 2 >= ||w_0||^2 F^2 / (2 N ||w_0||^2 + 2 F^2).",
                     goal,
                     proof=Proof(
                         (
@@ -221,7 +221,7 @@ def correlated_floor(share: Any = 1) -> Claim:
                             Obligation("w^2", equal(w(k, draw) ** 2, parts**2), ("split",)),
                             rules.mean("squares", over_past, given="w^2"),
                             Obligation(
-                                "E w^2",
+                                "𝔼 w^2",
                                 equal(iterate2(k), y(k) ** 2 * a + (1 - y(k)) ** 2 * b + fresh2(k)),
                                 ("squares", "c has mean zero", "z has mean zero", "apart"),
                             ),
@@ -285,7 +285,7 @@ def correlated_bias(factor: Any = 1) -> Claim:
         Obligation("the statement follows", goal, ("clients", "delta", "own", "Assumption 6", "squares")),
     )
     words = (
-        "N E ||mean over clients of delta_i + sum_tau p_tau xi_{tau,i}||^2 <= G^2 + D^2 sum p^2 + F^2 (1 - sum p^2), "
+        "N 𝔼 ||mean over clients of delta_i + sum_tau p_tau xi_{tau,i}||^2 <= G^2 + D^2 sum p^2 + F^2 (1 - sum p^2), "
         "for additive drifts, Assumption 6 and weights that are not negative."
     )
     one = Fact("one", equal(squares + products, 1), "The weights sum to one.")
@@ -300,7 +300,7 @@ def correlated_bias(factor: Any = 1) -> Claim:
             "the rounds (sum p^2 = 1 on round 1, so that it is at least sqrt((G^2 + D^2)/N)) the theorems "
             "ours.cfl_strongly_convex and ours.cfl_general_convex hold under Assumption 6: their b_t may depend on w_t "
             "in any way, so that all drifts are counted as bias. F^2 is not divided by anything that grows with T.",
-            "Attained by xi_{tau,i} = c_i + z_{tau,i} with independent parts, E ||c_i||^2 = F^2. That a floor is left "
+            "Attained by xi_{tau,i} = c_i + z_{tau,i} with independent parts, 𝔼 ||c_i||^2 = F^2. That a floor is left "
             "for every number of rounds: ours.cfl_correlated_floor.",
         ),
     )

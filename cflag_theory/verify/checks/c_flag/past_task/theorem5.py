@@ -114,7 +114,7 @@ def calls_points() -> Iterator[Point]:
 
 
 def cancelling_family(local: Fraction, rounds: int) -> tuple[bool, Fraction]:
-    """Whether exact runs keep x_1 for one memory and satisfy all assumptions with r_i = 3, and min E||grad f||^2."""
+    """Whether exact runs keep x_1 for one memory and satisfy all assumptions with r_i = 3, and min 𝔼||grad f||^2."""
     run = cancelling(local, rounds)
     problem = run.problem
     holds = all(x[0] == 1 for x in run.path((1, 2)))
@@ -135,7 +135,7 @@ def _cancelling_evidence(subject: Claim, seed: int, count: int) -> Iterator[Evid
         words = "satisfy" if holds else "do not satisfy"
         summary = (
             f"Exact runs of the family with T = {rounds}, all four memories, {words} the closed form, Assumptions 2 "
-            f"and 3 and (27) with m = 1; min_t E||grad f||^2 = {float(least):.4g} >= 1/36."
+            f"and 3 and (27) with m = 1; min_t 𝔼||grad f||^2 = {float(least):.4g} >= 1/36."
         )
         yield Evidence("property", "1", "printed", REFUTES, summary, {"least": str(least), "T": rounds})
 

@@ -1,4 +1,4 @@
-"""E[B(t)]: exact expectations over every draw of the memory and every order of the components."""
+"""𝔼[B(t)]: exact expectations over every draw of the memory and every order of the components."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class World:
 
 @dataclass(frozen=True)
 class Expected:
-    """Of round t: E[B(t)], the part of it with L alpha^2 - alpha alone, and the largest |E[b(x_t) | x_t, S]|."""
+    """Of round t: 𝔼[B(t)], the part of it with L alpha^2 - alpha alone, and the largest |𝔼[b(x_t) | x_t, S]|."""
 
     mean_B: Fraction
     first_term: Fraction
@@ -140,7 +140,7 @@ def two_clients() -> World:
 
 
 def overfitting_points() -> Iterator[Point]:
-    """E[B(t)] for memories drawn once, and drawn anew every round."""
+    """𝔼[B(t)] for memories drawn once, and drawn anew every round."""
     for world, rounds in ((family(), 4), (family(L=Fraction(1), alpha=Fraction(4, 5)), 3), (two_clients(), 2)):
         for redraw in (False, True):
             how = "drawn anew every round" if redraw else "drawn once"
@@ -153,18 +153,18 @@ def overfitting_points() -> Iterator[Point]:
                     {claim.mean_B: found.mean_B, claim.conditional_bias: found.conditional_bias},
                     (
                         f"{world.words}; memory {how}, all draws and component orders enumerated.",
-                        f"At t = {t}, {found.first_term} of E[B(t)] is without the sum S (as (34) prints it at E = 1).",
+                        f"At t = {t}, {found.first_term} of 𝔼[B(t)] is without the sum S (as (34) prints it at E = 1).",
                     ),
                 )
 
 
 def overfitting_further(subject: Claim, seed: int, count: int) -> Iterable[Evidence]:
-    """E[B(t)] round by round over all draws, as data of the verdict."""
+    """𝔼[B(t)] round by round over all draws, as data of the verdict."""
     world, rounds = family(), 5
     once = [found.mean_B for found in expected(world, rounds, redraw=False)]
     anew = [found.mean_B for found in expected(world, rounds, redraw=True)]
     summary = (
-        f"Over all draws E[B(t)] for t = 0, ..., {rounds - 1} is {', '.join(map(str, once))} with the memory drawn "
+        f"Over all draws 𝔼[B(t)] for t = 0, ..., {rounds - 1} is {', '.join(map(str, once))} with the memory drawn "
         f"once, and {', '.join(map(str, anew))} with it drawn every round."
     )
     data = {"exact": True, "drawn_once": [str(v) for v in once], "drawn_every_round": [str(v) for v in anew]}
@@ -175,7 +175,7 @@ def overfitting_further(subject: Claim, seed: int, count: int) -> Iterable[Evide
 
 
 def expected_overfitting(rounds: int = 8, *, start: int | Fraction = 3) -> dict[str, Any]:
-    """E[B(t)] against t over all draws of the one-client instance, for the figure.
+    """𝔼[B(t)] against t over all draws of the one-client instance, for the figure.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 
 PRINTED = model.PRINTED
 CURRENT, UNIFORM = RoundWeights("current"), RoundWeights("uniform")
-#: E||delta||^2, E||nu||^2 and E||xi||^2 of small and big round drift.
+#: 𝔼||delta||^2, 𝔼||nu||^2 and 𝔼||xi||^2 of small and big round drift.
 G2, SIGMA2, SMALL, BIG = Fraction(1, 100), Fraction(1, 100000), Fraction(1, 100), Fraction(100)
 eta = sp.Symbol("eta", real=True)
 
@@ -162,7 +162,7 @@ def _ordered() -> Iterator[Point]:
 def loss(
     weights: RoundWeights, *, rounds: int, D2: Fraction, clients: int, u0: Fraction, lost: Fraction = Fraction(0)
 ) -> sp.Poly:
-    """E u_T^2 as a polynomial of eta, for lambda = 1 and K = 1."""
+    """𝔼 u_T^2 as a polynomial of eta, for lambda = 1 and K = 1."""
     m = recursion(weights, rounds, 1 - eta)
     rational = [sp.Rational(str(value)) for value in (G2, D2, SIGMA2, lost / 1000, u0, lost)]
     client, time, noise, spread, start, shift = rational
@@ -205,8 +205,8 @@ def _everywhere(part: str, above: sp.Poly, below: sp.Poly, setting: str, names: 
     summary = f"At eta = {rate} {names[1]} has {float(value):.6g}, and {names[0]} is above that at every learning rate."
     instance = [
         f"{setting}, sizes of Sec. 5.1.1",
-        f"{names[0]}: E||A w_T + B||^2 = {above.as_expr()}",
-        f"{names[1]}: E||A w_T + B||^2 = {below.as_expr()}",
+        f"{names[0]}: 𝔼||A w_T + B||^2 = {above.as_expr()}",
+        f"{names[1]}: 𝔼||A w_T + B||^2 = {below.as_expr()}",
         f"at eta = {rate} the second is {value}; by Sturm's theorem the first minus that has no real root",
     ]
     yield Evidence("counterexample", part, "printed", REFUTES, summary, {"instance": instance})

@@ -105,7 +105,7 @@ def lemB10_points() -> Iterator[Point]:
         found = moments(draws, p)
         story = (
             f"grad f = 1, xi_tau = +-1, alpha = 1/2, D = 1, {words}; p = {shown(p)} (Table 2, third row, R = 1).",
-            f"{len(draws)} draws; each E<xi_1, xi_2> is at most alpha^|tau_1 - tau_2|.",
+            f"{len(draws)} draws; each 𝔼<xi_1, xi_2> is at most alpha^|tau_1 - tau_2|.",
         )
         more = {claim.pair_F: pair_F, claim.pair_C: 0, claim.pair_least: pair_F}
         yield Point({**found, **squared(0, 0, 1, 0), **more}, story, "2")

@@ -36,7 +36,7 @@ def distances(world: DriftRounds, i: int) -> list[Fraction]:
 
 
 def _local_gradients(world: DriftRounds, i: int, k: int) -> Fraction:
-    """The mean over the first k local steps of E||grad bar f_{t,i}||^2."""
+    """The mean over the first k local steps of 𝔼||grad bar f_{t,i}||^2."""
     t = world.rounds
     return world.expectation(
         lambda run: sum((run.mean_gradient(t, i, run.local[t][i][j]) ** 2 for j in range(k)), _ZERO) / k

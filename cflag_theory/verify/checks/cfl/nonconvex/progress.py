@@ -21,7 +21,7 @@ _HALF = Fraction(1, 2)
 
 
 def _mean_f(world: DriftRounds, t: int) -> Fraction:
-    """E f(w_t)."""
+    """𝔼 f(w_t)."""
     return world.expectation(lambda run: world.f(run.w[t]))
 
 

@@ -44,7 +44,7 @@ def _floor(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
     rounds, steps = 12, (Fraction(1, 10), _HALF, Fraction(1), Fraction(2))
     least = min(min(mean_squared_gradients(stuck(step, rounds))) for step in steps)
     summary = (
-        f"FedAvg with G = 1, L = 1/2, L w_1 = G: the least E||grad f(w_t)||^2 of {rounds} rounds over {len(steps)} "
+        f"FedAvg with G = 1, L = 1/2, L w_1 = G: the least 𝔼||grad f(w_t)||^2 of {rounds} rounds over {len(steps)} "
         f"step sizes is {least}."
     )
     finding = REFUTES if least >= _HALF else SUPPORTS
@@ -59,7 +59,7 @@ def _floor(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
         for name, p in (("FedAvg", current(rounds)), ("equal weights of rounds", even(rounds)))
     }
     eps = drift**2 / (2 * rounds**2)
-    summary = f"T = {rounds}, D = {drift}, epsilon = {eps}: the mean of E||grad f(w_t)||^2 is "
+    summary = f"T = {rounds}, D = {drift}, epsilon = {eps}: the mean of 𝔼||grad f(w_t)||^2 is "
     summary += ", ".join(f"{mean} with {name}" for name, mean in found.items()) + "."
     finding = REFUTES if min(found.values()) > eps else SUPPORTS
     yield Evidence("property", "1c", "printed", finding, summary, {"cases": len(found)})

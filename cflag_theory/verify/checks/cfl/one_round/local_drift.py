@@ -198,7 +198,7 @@ def _second_step(world: DriftRounds) -> Point:
 
 
 def drifts(rounds: list[Round], steps: int) -> list[Fraction]:
-    """E||w_{t,i,k} - w_t||^2 of the first client for k = 0, ..., steps."""
+    """𝔼||w_{t,i,k} - w_t||^2 of the first client for k = 0, ..., steps."""
     paths = [[_after(found.clients[0], k) ** 2 for k in range(steps + 1)] for found in rounds]
     return [sum(column, _ZERO) / len(paths) for column in zip(*paths, strict=True)]
 

@@ -26,7 +26,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 def _last_step(rounds: list[Round], steps: int, step: Fraction) -> dict[Any, Fraction]:
-    """E||grad f-bar||^2 and E||nu||^2 of the first client's step k, and E<w_{k-1} - w_t - eta_l grad f-bar, nu>."""
+    """𝔼||grad f-bar||^2 and 𝔼||nu||^2 of the first client's step k, and 𝔼<w_{k-1} - w_t - eta_l grad f-bar, nu>."""
     at = steps - 1
 
     def mean(function: Any) -> Fraction:

@@ -34,7 +34,7 @@ def _floors(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
             least, floor = fixed_clients(current, rounds, local_steps)
             summary = (
                 f"f = w^2/2, G = D = 1, N = 1, K = {local_steps}, p_t = 1, eta_l = 1/2, w_0 = 1, T = {rounds}: over "
-                f"all draws the least E f(w_t) - f* is {least}, the floor {floor}."
+                f"all draws the least 𝔼 f(w_t) - f* is {least}, the floor {floor}."
             )
             finding = REFUTES if least >= floor else SUPPORTS
             yield Evidence("property", part, "printed", finding, summary, {"least": str(least), "floor": str(floor)})
@@ -42,14 +42,14 @@ def _floors(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
         least, floor = noisy(rounds, step)
         summary = (
             f"f = w^2/2, sigma = 1, no drift, N = K = 1, eta_l = {step}, w_0^2 = 1/T, T = {rounds}: over all draws the "
-            f"least E f(w_t) - f* is {float(least):.6g}, the floor sigma^2/(4 mu T) = {floor}."
+            f"least 𝔼 f(w_t) - f* is {float(least):.6g}, the floor sigma^2/(4 mu T) = {floor}."
         )
         finding = REFUTES if least >= floor else SUPPORTS
         yield Evidence("property", "noise", "printed", finding, summary, {"least": str(least), "floor": str(floor)})
 
 
 def noisy(rounds: int, step: Fraction) -> tuple[Fraction, Fraction]:
-    """The least E f(w_t) - f* with gradient noise alone, from the closed form, and the floor sigma^2/(4 mu T)."""
+    """The least 𝔼 f(w_t) - f* with gradient noise alone, from the closed form, and the floor sigma^2/(4 mu T)."""
     return min(fresh(Fraction(1, rounds), step, Fraction(1), rounds)) / 2, Fraction(1, 4 * rounds)
 
 
@@ -155,7 +155,7 @@ def best_of_sum(rounds: int) -> Point:
 
 
 def fresh(start2: Fraction, step: Fraction, drift: Fraction, rounds: int) -> list[Fraction]:
-    """E||w_t - w*||^2 of FedAvg on w^2/2 with N = K = 1 and fresh drifts of second moment `drift`."""
+    """𝔼||w_t - w*||^2 of FedAvg on w^2/2 with N = K = 1 and fresh drifts of second moment `drift`."""
     path = [start2]
     for _ in range(rounds):
         path.append((1 - step) ** 2 * path[-1] + step**2 * drift)

@@ -25,12 +25,12 @@ STEP = Fraction(1, 10)
 
 
 def gaps(world: DriftRounds) -> list[Fraction]:
-    """E f(w_t) - f* at the start and after every round, over all draws, for f = a w^2 / 2."""
+    """𝔼 f(w_t) - f* at the start and after every round, over all draws, for f = a w^2 / 2."""
     return [world.expectation(lambda run, t=t: world.f(run.w[t])) for t in range(1, world.rounds + 2)]  # type: ignore[misc]
 
 
 def fixed_clients(weights: Callable[[int], Rows], rounds: int, local_steps: int = 1) -> tuple[Fraction, Fraction]:
-    """The least E f(w_t) - f* over the rounds and the floor G^2/(4 N), with N = 1, G = D = w_0 = 1, eta_l = 1/2."""
+    """The least 𝔼 f(w_t) - f* over the rounds and the floor G^2/(4 N), with N = 1, G = D = w_0 = 1, eta_l = 1/2."""
     world = DriftRounds(
         weights=weights(rounds), start=_ONE, local_steps=local_steps, eta_l=Fraction(1, 2), G=_ONE, D=_ONE
     )
@@ -45,7 +45,7 @@ def time_drifts(rounds: int, eta_l: Fraction) -> tuple[Fraction, Fraction]:
 
 def _finding(part: str, words: str, found: tuple[Fraction, Fraction]) -> Evidence:
     least, floor = found
-    summary = f"{words}: the least E f(w_t) - f* of the rounds is {float(least):.6g}, the floor {float(floor):.6g}."
+    summary = f"{words}: the least 𝔼 f(w_t) - f* of the rounds is {float(least):.6g}, the floor {float(floor):.6g}."
     data = {"least": str(least), "floor": str(floor)}
     return Evidence("property", part, "printed", REFUTES if least >= floor else SUPPORTS, summary, data)
 
@@ -60,7 +60,7 @@ def _floors(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
 
 
 def behind(rounds: int, smooth: int = 1) -> tuple[Fraction, Fraction]:
-    """E[f(w_T) - f*] over all draws, f the mean of the T losses w^2/2 - xi_t w, and 2 L/(3 T^2): eta = 1/(9 L)."""
+    """𝔼[f(w_T) - f*] over all draws, f the mean of the T losses w^2/2 - xi_t w, and 2 L/(3 T^2): eta = 1/(9 L)."""
     world = DriftRounds(weights=even(rounds), start=_ZERO, eta_l=Fraction(1, 9 * smooth), D=_ONE)
 
     def excess(run: Run) -> Fraction:
@@ -153,7 +153,7 @@ def scaled(rounds: int, smooth: int) -> Fraction:
 
 
 def at_rest(clients: int, rounds: int) -> tuple[Fraction, Fraction]:
-    """The least E f(w_t) - f* over the rounds and 2^{-N} (f(w_0) - f*), with f_{t,i} = (1 - s_i) w^2/2, so B = 1."""
+    """The least 𝔼 f(w_t) - f* over the rounds and 2^{-N} (f(w_0) - f*), with f_{t,i} = (1 - s_i) w^2/2, so B = 1."""
     # L = 2 and c_O = 2, so the largest step is 0.0575/L = 0.0288.
     step = Fraction(1, 40)
     world = DriftRounds(weights=current(rounds), start=_ONE, clients=clients, eta_l=step, B=_ONE)

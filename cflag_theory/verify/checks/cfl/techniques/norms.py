@@ -200,7 +200,7 @@ def lemA4_points() -> Iterator[Point]:
         found = moments(case)
         story = (
             f"{case.words}; M = {case.M}, sigma^2 = {case.sigma2}.",
-            f"Over all {2**case.signs} draws E||sum Xi||^2 = {found['total2']}, the correlations of different i add up "
+            f"Over all {2**case.signs} draws 𝔼||sum Xi||^2 = {found['total2']}, the correlations of different i add up "
             f"to {found['correlations']}.",
         )
         values = {getattr(claim, name): number for name, number in found.items()}

@@ -151,7 +151,7 @@ def optimal_points() -> Iterator[Point]:
         correlation = Fraction(row.alpha)
         story = (
             "A chain of signs s_1, ..., s_4, each the one before with probability (1+alpha)/2, and a fair sign s; xi = "
-            "D (s_1, s_2, s, s_4). All 32 draws are enumerated: every E <xi_s, xi_t> is alpha^|s-t| D^2 or 0."
+            "D (s_1, s_2, s, s_4). All 32 draws are enumerated: every 𝔼 <xi_s, xi_t> is alpha^|s-t| D^2 or 0."
         )
         yield bounded(correlation, Fraction(row.D), Fraction(row.R), chain(correlation, 4), story)
 

@@ -73,7 +73,7 @@ def points() -> Iterator[Point]:
             fixed = {D2: d2, G2: Fraction(1, 2), sigma2: 2, L: 3, N: 2, K: 2, eta_g: 1}
             known = described(p, d2, r2) | fixed
             yield from (Point(known, part=part) for part in "123")
-            story = (f"t = {t}, D^2 = {d2}, R^2 = {r2}, eta = 1/100, E||w_t - w*|| = 1; p = {words(p)}.",)
+            story = (f"t = {t}, D^2 = {d2}, R^2 = {r2}, eta = 1/100, 𝔼||w_t - w*|| = 1; p = {words(p)}.",)
             more = {loss_size: sp.sqrt(sp.Rational(r2)), eta: Fraction(1, 100), dist: 1}
             yield Point(known | more, story, "4")
 

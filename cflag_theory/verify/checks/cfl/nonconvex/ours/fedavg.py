@@ -33,7 +33,7 @@ WORLDS = (
 
 
 def largest_bias(world: DriftRounds) -> Fraction:
-    """max over the rounds of E<grad f(w_t), mean drift>, which `stateless` is to make zero."""
+    """max over the rounds of 𝔼<grad f(w_t), mean drift>, which `stateless` is to make zero."""
 
     def of_round(t: int) -> Fraction:
         return world.expectation(

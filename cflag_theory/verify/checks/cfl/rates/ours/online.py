@@ -36,13 +36,13 @@ def _least(run: Run) -> Fraction:
 
 
 def excess(world: DriftRounds, t: int) -> Fraction:
-    """E[h(w_t) - h*]."""
+    """𝔼[h(w_t) - h*]."""
     return world.expectation(lambda run: world.a / 2 * (run.w[t] - _least(run)) ** 2)
 
 
 @dataclass(frozen=True)
 class Found:
-    """E||w_0 - w_T*||^2, and the least E[h(w_t) - h*] of the rounds."""
+    """𝔼||w_0 - w_T*||^2, and the least 𝔼[h(w_t) - h*] of the rounds."""
 
     start2: Fraction
     least: Fraction
