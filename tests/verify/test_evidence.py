@@ -184,7 +184,7 @@ def test_a_refutation_is_seen_to_contradict_what_is_printed_or_says_why_it_is_no
     seen = {name: part for name, part in parts if not part.unseen}
     # The others speak of limits, of constants that are chosen first, or of what exists.
     assert set(seen) == {"cflag.assumption3.2", "cflag.lemma3.1", "cfl.lemA2.1"}
-    assert len(parts) == 33
+    assert len(parts) == 41
     for name, part in seen.items():
         (found,) = refute(part)
         assert found.finding == "refutes", name
