@@ -10,6 +10,8 @@ import re
 from functools import cache
 from importlib.resources import files
 
+from cflag_theory.claims.engine.claim import Claim, statements
+
 _NAME = re.compile(r"(?!e\^)[^\W\d_]+[~']*(?:_(?:hat|bar|memory)(?![A-Za-z]))*(?:_(?:\{[^{}]*\}|[^\W_]+))?")
 _SUBSCRIPT = re.compile(r"_(?:\{.*|(?!hat$|bar$|memory$)[^\W_]+)$")
 #: Operators, which every reader knows, as the base e of an exponential.
@@ -27,6 +29,14 @@ def glossary() -> dict[tuple[str, str], str]:
 def letters(text: str) -> list[str]:
     """The letters of a formula in plain text, each once, in the order in which they appear."""
     return [name for name in dict.fromkeys(_NAME.findall(text)) if base(name) not in _KNOWN]
+
+
+def formulas(claim: Claim) -> str:
+    """The formulas of a claim in plain text: what is stated, and under which conditions."""
+    stated = [one for part in claim.parts for one in statements(part).values()]
+    found = [one.relation for one in stated]
+    found += [fact.relation for one in stated for fact in (*one.hypotheses, *one.definitions)]
+    return " ".join(relation.plain for relation in found if relation is not None)
 
 
 def base(letter: str) -> str:

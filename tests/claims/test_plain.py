@@ -61,8 +61,7 @@ def test_a_name_that_is_a_difference_gets_brackets_within_a_formula():
 def test_every_letter_of_every_statement_has_a_meaning_and_every_meaning_a_letter():
     used = set()
     for id in LEDGER:
-        stated = [one for part in claim(id).parts for one in statements(part).values() if one.relation]
-        for letter in glossary.letters(" ".join(one.relation.plain for one in stated)):
+        for letter in glossary.letters(glossary.formulas(claim(id))):
             found = glossary.meaning(id, letter)
             assert found, f"{id}: {letter} has no line in symbols.tsv"
             used.add((glossary.scope(id, letter), found[0]))

@@ -7,12 +7,12 @@ from typing import Any
 
 from rich.text import Text
 
-from cflag_theory.claims.engine.claim import Part, Statement, statements
+from cflag_theory.claims.engine.claim import Part, Statement
 from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.claims.engine.plain import plain
 from cflag_theory.claims.engine.steps import Induction, Use
 from cflag_theory.claims.engine.transcript import settings, transcript
-from cflag_theory.claims.glossary import explained
+from cflag_theory.claims.glossary import explained, formulas
 from cflag_theory.claims.printed import Printed, of_part
 from cflag_theory.cli.tables.claims import COLOURS, label
 from cflag_theory.cli.tables.page import Page
@@ -140,8 +140,7 @@ def _stated(console: Page, title: str, statement: Statement) -> None:
 
 def letters(verdict: Verdict) -> dict[str, str]:
     """What the letters in the formulas of a claim stand for."""
-    stated = (one for part in verdict.claim.parts for one in statements(part).values())
-    return explained(verdict.claim.id, " ".join(one.relation.plain for one in stated if one.relation))
+    return explained(verdict.claim.id, formulas(verdict.claim))
 
 
 def outline(statement: Statement) -> list[str]:
