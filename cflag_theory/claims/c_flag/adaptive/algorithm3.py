@@ -40,7 +40,7 @@ abs_rate = symbol("abs_beta_i", r"|\beta_{t,i}|", _size_of(client))
 abs_q = symbol("abs_q", r"|1-L\alpha|", nonnegative=True)
 sign = symbol("sign_q", r"\mathrm{sign}(1-L\alpha)", real=True)
 # The N_I clients with interference, after the N_T with transference; alpha_{t,j} is raised by a number >= 0.
-N_I = symbol("N_I", "N_I", nonnegative=True, integer=True)
+N_I = symbol("N_I", r"N_{\mathrm{int}}", nonnegative=True, integer=True)
 over_I = sum_over(i, N_I)
 _member = sp.Symbol("member", integer=True, nonnegative=True)
 _raised_by = sequence("raised_by", r"(lpha_{t,@}-lpha)", nonnegative=True)
@@ -48,9 +48,9 @@ _weight, _a = weight_of(N_T + i), a(N_T + i)
 Lambda_j = symbol("Lambda_j", r"\Lambda_{t,j}", dot(memory_gradient, a(N_T + _member)))
 length_j = symbol("a_j_norm", r"{\|\mathbf{a}_j\|}", norm(a(N_T + _member)))
 alpha_j = symbol("alpha_j", r"\alpha_{t,j}", alpha + _raised_by(_member), real=True)
-longest = symbol("a_max", r"\max_I\|\mathbf{a}_i\|", nonnegative=True)
-weight_I = symbol("weight_I", r"\sum_I p_i", over_I(_weight))
-# sum_I p_i (alpha_i - alpha), sum_T p_i beta_i a_i and sum_I p_i a_i.
+longest = symbol("a_max", r"\max_{\mathrm{int}}\|\mathbf{a}_i\|", nonnegative=True)
+weight_I = symbol("weight_I", r"\sum_{\mathrm{int}} p_i", over_I(_weight))
+# sum_int p_i (alpha_i - alpha), sum_tr p_i beta_i a_i and sum_int p_i a_i.
 _raised = over_I(_weight * _raised_by(i))
 _taken_T = over_T(weight_of(i) * _size_of(i) * a(i))
 _signed_T = sign * _taken_T
@@ -262,7 +262,7 @@ def _bounded() -> Part:
 
 
 def _step_bound() -> Statement:
-    """||x_{t+1} - x_t|| <= (alpha + |1 - L alpha| / L) ||grad_f_memory|| + (alpha + beta) max_I ||a_i||."""
+    """||x_{t+1} - x_t|| <= (alpha + |1 - L alpha| / L) ||grad_f_memory|| + (alpha + beta) max_int ||a_i||."""
     goal = at_most(step, (alpha + abs_q / L) * memory + (alpha + beta) * longest)
     definitions = (
         Fact(
@@ -312,7 +312,7 @@ def _step_bound() -> Statement:
         ),
     )
     return Statement(
-        "||x_{t+1} - x_t|| <= (alpha + |1 - L alpha| / L) ||grad_f_memory|| + (alpha + beta) max_I ||a_i||, the "
+        "||x_{t+1} - x_t|| <= (alpha + |1 - L alpha| / L) ||grad_f_memory|| + (alpha + beta) max_int ||a_i||, the "
         "maximum over the clients with interference; ||a_i|| is at most E times the longest delayed gradient.",
         goal,
         (MEMORY,),

@@ -1,6 +1,6 @@
 """What adapted rates do to forgetting: Lemma 6 for a client's term, Lemma 7 for the step really taken.
 
-Sums over the clients with interference carry I, those over the clients with transference T.
+Sums over the clients with interference carry "int", those over the clients with transference "tr"; in code I and T.
 """
 
 from __future__ import annotations
@@ -41,24 +41,30 @@ from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof, Step
 from cflag_theory.claims.engine.terms import dot, norm2
 
-own_I = symbol("own_I", r"\sum_I p_i^2\|\mathbf{a}_i\|^2", nonnegative=True)
+own_I = symbol("own_I", r"\sum_{\mathrm{int}} p_i^2\|\mathbf{a}_i\|^2", nonnegative=True)
 # The clients are numbered so that those with transference come first.
-N_T = symbol("N_T", "N_T", nonnegative=True, integer=True)
+N_T = symbol("N_T", r"N_{\mathrm{tr}}", nonnegative=True, integer=True)
 over_T = sum_over(i, N_T)
 _own = weight_of(i) ** 2 * norm2(a(i))
-own_T = symbol("own_T", r"\sum_T p_i^2\|\mathbf{a}_i\|^2", over_T(_own))
-own_once = symbol("own_once", r"\sum_T p_i^2\beta_{t,i}\|\mathbf{a}_i\|^2", over_T(beta_of(i) * _own))
-own_adapted = symbol("own_adapted", r"\sum_T p_i^2\beta_{t,i}^2\|\mathbf{a}_i\|^2", over_T(beta_of(i) ** 2 * _own))
+own_T = symbol("own_T", r"\sum_{\mathrm{tr}} p_i^2\|\mathbf{a}_i\|^2", over_T(_own))
+own_once = symbol("own_once", r"\sum_{\mathrm{tr}} p_i^2\beta_{t,i}\|\mathbf{a}_i\|^2", over_T(beta_of(i) * _own))
+own_adapted = symbol(
+    "own_adapted", r"\sum_{\mathrm{tr}} p_i^2\beta_{t,i}^2\|\mathbf{a}_i\|^2", over_T(beta_of(i) ** 2 * _own)
+)
 spread = symbol(
-    "spread", r"\sum_T p_i^2(\beta_{t,i}-\beta)^2\|\mathbf{a}_i\|^2", over_T((beta_of(i) - beta) ** 2 * _own)
+    "spread",
+    r"\sum_{\mathrm{tr}} p_i^2(\beta_{t,i}-\beta)^2\|\mathbf{a}_i\|^2",
+    over_T((beta_of(i) - beta) ** 2 * _own),
 )
 cross_adapted = symbol("cross_adapted", r"\sum_{i\ne j}p_ip_j\beta_{t,i}\beta_{t,j}C_{i,j}", real=True)
-Lambda_I = symbol("Lambda_I", r"\sum_I p_i\Lambda_{t,i}", real=True)
+Lambda_I = symbol("Lambda_I", r"\sum_{\mathrm{int}} p_i\Lambda_{t,i}", real=True)
 _product = weight_of(i) * dot(memory_gradient, a(i))
-Lambda_T = symbol("Lambda_T", r"\sum_T p_i\Lambda_{t,i}", over_T(_product))
-Lambda_adapted = symbol("Lambda_adapted", r"\sum_T p_i\beta_{t,i}\Lambda_{t,i}", over_T(beta_of(i) * _product))
-Lambda2_I = symbol("Lambda2_I", r"\sum_I p_i\Lambda_{t,i}^2", nonnegative=True)
-raised_I = symbol("raised_I", r"\sum_I p_i\alpha_{t,i}\Lambda_{t,i}", real=True)
+Lambda_T = symbol("Lambda_T", r"\sum_{\mathrm{tr}} p_i\Lambda_{t,i}", over_T(_product))
+Lambda_adapted = symbol(
+    "Lambda_adapted", r"\sum_{\mathrm{tr}} p_i\beta_{t,i}\Lambda_{t,i}", over_T(beta_of(i) * _product)
+)
+Lambda2_I = symbol("Lambda2_I", r"\sum_{\mathrm{int}} p_i\Lambda_{t,i}^2", nonnegative=True)
+raised_I = symbol("raised_I", r"\sum_{\mathrm{int}} p_i\alpha_{t,i}\Lambda_{t,i}", real=True)
 alpha_mean = symbol("alpha_mean", r"\sum_i p_i\alpha_{t,i}", real=True)
 
 
@@ -254,7 +260,7 @@ def lemma7_worst(share: Any = 1) -> Claim:
             "Every client transfers: the sum of p_i^2 ||a_i||^2 over the others is empty,",
         ),
         Fact("no interference", equal(Lambda_I, 0), "and so is that of p_i Lambda_{t,i}."),
-        Fact("N_T", at_most(N_T, N), "N_T of the N clients transfer."),
+        Fact("N_T", at_most(N_T, N), "N_tr of the N clients transfer."),
     )
     own = weight_of(i) * a(i)
     in_parts = (

@@ -158,8 +158,8 @@ def condition() -> Claim:
         goal = lemmas.relation_of_rates(c)
         follows = Obligation("the statement follows", goal, ("rates", "rates once"))
         words = (
-            "Gamma_ad = Gamma - (L c/2) sum_T p_i^2 (beta_i - beta)^2 ||a_i||^2 + L (sum_i p_i alpha_i - alpha) sum_i "
-            "p_i beta_i Lambda_i + (L/2) [sum_{i != j} p_i p_j (beta_i beta_j - beta^2) C_ij + (c - 1) sum_T p_i^2 "
+            "Gamma_ad = Gamma - (L c/2) sum_tr p_i^2 (beta_i - beta)^2 ||a_i||^2 + L (sum_i p_i alpha_i - alpha) sum_i "
+            "p_i beta_i Lambda_i + (L/2) [sum_{i != j} p_i p_j (beta_i beta_j - beta^2) C_ij + (c - 1) sum_tr p_i^2 "
             "(beta^2 - beta_i^2) ||a_i||^2], "
         )
         which = "c = 1, with the average case's rates." if c == 1 else "c = N, with the worst case's rates."

@@ -45,11 +45,11 @@ from cflag_theory.claims.engine.terms import dot, norm2
 _taken = weight_of(i) * beta_of(i) * a(i)
 _pull_of = sequence("Lambda_over_a_of", r"\frac{\Lambda_{t,@}}{\|\mathbf{a}_{@}\|}", real=True)
 pull = symbol("Lambda_over_a", r"\frac{\Lambda_{t,i}}{\|\mathbf{a}_i\|}", _pull_of(client))
-#: ||sum_T p_i beta_i a_i||^2, and what it brings at least.
-moved_T2 = symbol("moved_T2", r"{\|\sum_T p_i\beta_{t,i}\mathbf{a}_i\|^2}", norm2(over_T(_taken)))
+#: ||sum_tr p_i beta_i a_i||^2, and what it brings at least.
+moved_T2 = symbol("moved_T2", r"{\|\sum_{\mathrm{tr}} p_i\beta_{t,i}\mathbf{a}_i\|^2}", norm2(over_T(_taken)))
 gained_T = symbol(
     "gained_T",
-    r"\sum_T\frac{\Lambda_{t,i}^2}{\|\mathbf{a}_i\|^2}",
+    r"\sum_{\mathrm{tr}}\frac{\Lambda_{t,i}^2}{\|\mathbf{a}_i\|^2}",
     over_T(_pull_of(i) ** 2),
 )
 # The same for all clients.
@@ -65,7 +65,7 @@ RATE = Fact(
 )
 PULL = Fact("ratio", equal(a_i * pull, Lambda_i), "Lambda_{t,i}/||a_i||.", (client,))
 MOVES = Fact("a_i", below(0, a_i), "a_i is not zero, as Lambda_{t,i} > 0 implies.", (client,))
-SOME = Fact("N_T", at_most(N_T, N), "N_T of the N clients take it; the others have beta_{t,i} = 0.")
+SOME = Fact("N_T", at_most(N_T, N), "N_tr of the N clients take it; the others have beta_{t,i} = 0.")
 
 
 def _bound(constant: Any) -> Statement:
@@ -100,9 +100,9 @@ def _bound(constant: Any) -> Statement:
     )
     return Statement(
         "Clients with transference take the worst case's rate beta_{t,i} = (1 - L alpha) Lambda_{t,i}/(L N p_i "
-        "||a_i||^2) of Table 1, and the rates of the others are 0. Then Gamma_ad <= -((1 - L alpha)^2/(2 L N)) sum_T "
-        "Lambda_{t,i}^2/||a_i||^2, where Gamma_ad = (L/2) ||sum_T p_i beta_{t,i} a_i||^2 - (1 - L alpha) sum_T p_i "
-        "beta_{t,i} Lambda_{t,i} is the forgetting term of the step really taken, and T are the clients with "
+        "||a_i||^2) of Table 1, and the rates of the others are 0. Then Gamma_ad <= -((1 - L alpha)^2/(2 L N)) sum_tr "
+        "Lambda_{t,i}^2/||a_i||^2, where Gamma_ad = (L/2) ||sum_tr p_i beta_{t,i} a_i||^2 - (1 - L alpha) sum_tr p_i "
+        "beta_{t,i} Lambda_{t,i} is the forgetting term of the step really taken, and tr are the clients with "
         "transference.",
         goal,
         (MOVES, SOME),
