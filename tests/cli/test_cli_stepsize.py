@@ -42,7 +42,7 @@ def test_the_table_says_what_follows(cflag):
     _, out, _ = cflag(*STEPS, *NUMBERS)
     for words in (
         "alpha <= 1/L",
-        "cflag.thm5*",
+        "proved in another form*: cflag.thm5,",
         "L (alpha + beta E) <= 1",
         "ours.drawn_once",
         "largest beta within T",
@@ -147,6 +147,10 @@ def test_numbers_from_a_trace(cflag, recorded):
     code, out, err = cflag("stepsize", "--from-trace", recorded, "--lowest", 0)
     assert (code, err) == (0, "")
     assert "No number of samples bounds them from above" in " ".join(out.split())
+    assert "L and m: measured along a run, so lower bounds." in " ".join(out.split())
+    conditions = out.split("Conditions")[1].split("L and m: measured")[0]
+    assert "not refuted" in conditions
+    assert " yes " not in conditions.replace("beta = c", "")
     assert max(map(len, out.splitlines())) <= 100
     _, out, _ = cflag("stepsize", "--from-trace", recorded, "--lowest", 0, "--E", 7, "--m", 0.5, "--format", "json")
     found = json.loads(out)

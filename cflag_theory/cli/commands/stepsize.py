@@ -28,7 +28,7 @@ _FREE = {
     Whose.c_flag: ("r", "gap", "grad_g", "grad_g0", "gap_g", "gap_h", "omega", "memory_gap", "N", "n", "memory_size"),
     Whose.cfl: ("eta_g", "mu", "A", "B", "D", "R", "N", "G", "sigma", "distance", "gap"),
 }
-_FOR_BOTH = ("epsilon",)
+_FOR_BOTH = ("epsilon", "measured")
 _FILLED = ("L", "m", "r", "gap", "grad_g", "grad_g0")
 
 
@@ -155,6 +155,7 @@ def _fill(given: dict[str, Any], file: Path, lowest: float | None) -> Any:
             raise InvalidInput(
                 f"in the trace {str(file)!r} grad f is 0 where b is not, so no m fits (27): give --m too"
             )
+    given["measured"] = [name for name in ("L", "m") if name not in given]
     for name, value in found.items():
         given.setdefault(name, int(value) if name in ("E", "T") else value)
     return estimates

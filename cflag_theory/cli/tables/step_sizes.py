@@ -23,10 +23,11 @@ Columns = Mapping[str, int | None]
 def c_flag(found: StepSizes) -> None:
     """Everything about one choice of alpha and beta."""
     console = Page(_WIDTH)
-    _conditions(console, found.conditions, found.as_printed)
+    _conditions(console, found.conditions)
     console.say(f"beta = c/sqrt(T) of Lemma 4 and Theorem 5: c = {found.c:.6g} at T = {found.T}")
     if found.gradients_per_round is not None:
         console.say(f"gradient evaluations a round, sum_i (n_i + E - 1 + m_i): {found.gradients_per_round}")
+    _measured(console, found.measured)
     _bounds(console, found.bounds, found.epsilon, found.as_printed)
     given = ", ".join(f"{name} = {_number(value)}" for name, value in found.numbers.items())
     console.say(f"with {given}; what is said of the run is taken to hold for every T")
@@ -38,10 +39,11 @@ def c_flag(found: StepSizes) -> None:
 def cfl(found: CFLStepSizes) -> None:
     """Everything about one choice of eta_l and eta_g."""
     console = Page(_WIDTH)
-    _conditions(console, found.conditions, found.as_printed)
+    _conditions(console, found.conditions)
     console.say(f"eta = K eta_l eta_g = {found.eta:.6g}, c = 1 + A^2 + B^2 = {found.c_O:.6g}")
     console.say("s = (sqrt(3 eta_g^2 + 4 c eta_g^4) - sqrt(4 c eta_g^4)) / sqrt(c) = " + f"{found.s:.6g}")
     console.say(f"p_t = {found.p_t:.6g}, the weight of the current round (1 for FedAvg)")
+    _measured(console, found.measured)
     _bounds(console, found.bounds, found.epsilon, found.as_printed)
     given = ", ".join(f"{name} = {_number(value)}" for name, value in found.numbers.items())
     console.say(f"with {given}; the paper's own rates are O(.) and have no number")
@@ -64,8 +66,8 @@ def _table(console: Page, title: str, columns: Columns, rows: Sequence[Sequence[
     console.table(columns, rows, whole=False, title=title, title_justify="left", title_style="bold")
 
 
-def _yes(holds: bool) -> Text:
-    return Text("yes", style="green") if holds else Text("no", style="red")
+def _answer(word: str) -> Text:
+    return Text(word, style={"yes": "green", "no": "red"}.get(word, "yellow"))
 
 
 def _number(value: float | None) -> str:
@@ -82,22 +84,28 @@ def _rounds(value: float | None) -> str:
     return str(int(value)) if value < 10**7 else f"{value:.3g}"
 
 
-def _starred(ids: Sequence[str], as_printed: Mapping[str, tuple[str, ...]]) -> str:
-    return ", ".join(id + ("*" if id in as_printed else "") for id in ids)
-
-
-def _conditions(console: Page, rows: Sequence[StepSize], as_printed: Mapping[str, tuple[str, ...]]) -> None:
-    shown = [
-        (
-            row.condition,
-            _yes(row.holds),
-            _number(row.factor),
-            Text(row.unlocks) + Text(f"\n{_starred(row.claims, as_printed)}", style="dim"),
-        )
-        for row in rows
-    ]
-    columns = {"condition": 37, "holds": 5, "left/right": 10, "what it unlocks": None}
+def _conditions(console: Page, rows: Sequence[StepSize]) -> None:
+    shown = [(row.condition, _answer(row.answer), _number(row.factor), _needed_for(row)) for row in rows]
+    wide = max(len(row.answer) for row in rows)
+    columns = {"condition": 37, "holds": max(5, wide), "left/right": 10, "what needs it": None}
     _table(console, "Conditions", columns, shown)
+
+
+def _measured(console: Page, names: Sequence[str]) -> None:
+    if names:
+        console.say(
+            f"{' and '.join(names)}: measured along a run, so lower bounds. They can refute a condition and cannot "
+            "show that it holds; the bounds below are right only if the true numbers are no larger."
+        )
+
+
+def _needed_for(row: StepSize) -> Text:
+    """What a condition is for: claims that are proved, and claims of which another form is."""
+    found = Text(row.unlocks)
+    for words, ids in (("proved", row.proved), ("proved in another form*", row.repaired)):
+        if ids:
+            found += Text(f"\n{words}: {', '.join(ids)}", style="dim")
+    return found
 
 
 def _bounds(
@@ -165,7 +173,7 @@ def _ledger(console: Page, as_printed: Mapping[str, tuple[str, ...]], bounds: Se
     if not as_printed:
         return
     console.print()
-    console.say("* does not hold as printed; in its place (cflag show CLAIM):", style="bold")
+    console.say("* does not hold as printed; what is proved in its place (cflag show CLAIM):", style="bold")
     full = {bound.claim for bound in bounds}
     for id, words in as_printed.items():
         if id in full:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from cflag_theory.claims.engine.notation import L as L_symbol
 from cflag_theory.errors import InvalidInput
 from cflag_theory.studies.stepsize.cfl_best_rates import CFLBest, cfl_best
 from cflag_theory.studies.stepsize.cfl_predicted import BESIDE, cfl_theorems, known_values, predictions, round_weights
-from cflag_theory.studies.stepsize.conditions import StepSize, check_conditions, not_as_printed
+from cflag_theory.studies.stepsize.conditions import StepSize, asked_of, check_conditions, not_as_printed
 from cflag_theory.studies.stepsize.evaluate import as_json, counts, not_negative, number, positive
 from cflag_theory.studies.stepsize.predicted import Bound, Theorem
 
@@ -56,6 +56,7 @@ class CFLStepSizes:
     bounds: tuple[Bound, ...]
     best: tuple[CFLBest, ...]
     as_printed: Mapping[str, tuple[str, ...]]
+    measured: tuple[str, ...] = ()
 
     @property
     def eta(self) -> float:
@@ -90,6 +91,7 @@ def cfl_step_sizes(
     distance: float | None = None,
     gap: float | None = None,
     epsilon: float | None = None,
+    measured: Sequence[str] = (),
 ) -> CFLStepSizes:
     """Check every step-size condition of the CFL paper and of ours, and say what follows from them.
 
@@ -115,6 +117,8 @@ def cfl_step_sizes(
         ||w_0 - w*|| for the convex bounds and f(w_0) - inf f for the non-convex ones, not negative.
     epsilon : float, optional
         Target for the bounded quantities, positive: asks for the rounds to it and for the best step sizes.
+    measured : sequence of str
+        With "L" in it L was measured along a run: a lower bound, which can refute a condition and not show it.
 
     Raises
     ------
@@ -145,12 +149,11 @@ def cfl_step_sizes(
     if not math.isfinite(c_O):
         raise InvalidInput(f"A = {A} and B = {B} are not allowed: give numbers whose squares are finite")
     values = {**_plane_values(L, mu, K, T, c_O, p_t), cfl.eta_l: eta_l, cfl.eta_g: eta_g}
-    rows = check_conditions(CONDITIONS + OUR_CONDITIONS, values)
+    rows = check_conditions(CONDITIONS + OUR_CONDITIONS, values, [L_symbol] if "L" in measured else [])
     numbers = {"N": N, "G": G, "D": D or 0.0, "R": R or 0.0, "sigma": sigma, "distance": distance, "gap": gap}
     given = {name: float(value) for name, value in numbers.items() if value is not None}
     holds = {row.condition: row.holds for row in rows}
     bounds = predictions(holds, values, given, weights, plain=A == B == 0, epsilon=epsilon)
-    ids = dict.fromkeys(id for row in rows for id in row.claims) | dict.fromkeys(bound.claim for bound in bounds)
     return CFLStepSizes(
         L=float(L),
         mu=float(mu),
@@ -172,7 +175,8 @@ def cfl_step_sizes(
         else tuple(
             row for one in applicable(bounds) for row in cfl_best(one, known_values(values, given), weights, epsilon)
         ),
-        as_printed=not_as_printed(ids),
+        measured=tuple(name for name in measured if name == "L"),
+        as_printed=not_as_printed(asked_of(rows, bounds)),
     )
 
 

@@ -6,8 +6,10 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from cflag_theory.claims.c_flag.past_task.runs import T as T_symbol
@@ -33,6 +35,7 @@ from cflag_theory.studies.stepsize.evaluate import (
 )
 from cflag_theory.studies.stepsize.predicted import INPUTS, Bound, Theorem, c_flag_theorems
 
+_MEASURED = {"L": L_symbol, "m": m_symbol}
 #: Relation of every C-FLAG condition, and of ours, by name.
 RELATIONS = {condition.name: condition.relation for condition in CONDITIONS + OUR_CONDITIONS}
 
@@ -44,22 +47,28 @@ class StepSize:
     Attributes
     ----------
     holds : bool
-        Whether it is met.
+        Whether it is met at the given numbers.
+    answer : str
+        "yes" or "no"; where L or m is a lower bound, measured along a run: "not refuted" if it is met there, "no" if it
+        is met neither there nor at any larger number tried, "unknown" otherwise.
     factor : float or None
         Left over right side: at most 1 where an inequality holds; None where the right side is 0.
     where, unlocks, paper : str
         Where it stands, what it is needed for, and whose it is.
-    claims : tuple of str
-        The ledger's claims that it unlocks.
+    proved, repaired : tuple of str
+        The ledger's claims that need it: those that are proved as they stand, and those proved in another form.
+        What is not proved at all is in neither.
     """
 
     condition: str
     holds: bool
+    answer: str
     factor: float | None
     where: str
     unlocks: str
     paper: str
-    claims: tuple[str, ...]
+    proved: tuple[str, ...]
+    repaired: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -77,7 +86,9 @@ class StepSizes:
     best : tuple of best_rates.Best
         Best step sizes for the target by each proved theorem whose numbers are given; empty without a target.
     as_printed : mapping of str to tuple of str
-        Unlocked claims that do not hold as printed, each with what the ledger says in their place.
+        Claims with a repair or a bound here that do not hold as printed, each with what the ledger says in their place.
+    measured : tuple of str
+        Which of L and m are lower bounds, measured along a run.
     gradients_per_round : int or None
         sum_i (n_i + E - 1 + m_i), the gradient evaluations of a round by Corollary 17, where N, n and memory_size are
         given.
@@ -96,6 +107,7 @@ class StepSizes:
     best: tuple[Best, ...]
     as_printed: Mapping[str, tuple[str, ...]]
     gradients_per_round: int | None
+    measured: tuple[str, ...] = ()
 
     @property
     def c(self) -> float:
@@ -121,6 +133,7 @@ def step_sizes(
     N: int | None = None,
     n: int | None = None,
     memory_size: int | None = None,
+    measured: Sequence[str] = (),
     **numbers: float,
 ) -> StepSizes:
     """Check every step-size condition of the C-FLAG paper and of ours, and say what follows from them.
@@ -141,6 +154,9 @@ def step_sizes(
         f(x_0) - inf f, not negative.
     N, n, memory_size : int, optional
         Clients, components and remembered components of each: ask for the gradient evaluations of a round.
+    measured : sequence of str
+        Which of "L" and "m" were measured along a run: they are lower bounds, which can refute a condition and not show
+        it.
     **numbers : float
         Others of `predicted.INPUTS`, not negative; r may be infinite. A bound that needs one that is missing says so.
 
@@ -183,10 +199,9 @@ def step_sizes(
         beta_symbol: beta,
     }
     values |= {INPUTS[name][0]: value * value if name == "omega" else value for name, value in given.items()}
-    rows = check_conditions(CONDITIONS + OUR_CONDITIONS, values)
+    rows = check_conditions(CONDITIONS + OUR_CONDITIONS, values, [_MEASURED[name] for name in measured])
     theorems = c_flag_theorems()
     bounds = predict(theorems, rows, values, epsilon=epsilon)
-    ids = dict.fromkeys(id for row in rows for id in row.claims) | dict.fromkeys(bound.claim for bound in bounds)
     return StepSizes(
         L=float(L),
         m=float(m),
@@ -199,8 +214,9 @@ def step_sizes(
         conditions=rows,
         bounds=bounds,
         best=_best(theorems, values, epsilon),
-        as_printed=not_as_printed(ids),
+        as_printed=not_as_printed(asked_of(rows, bounds)),
         gradients_per_round=evaluations,
+        measured=tuple(measured),
     )
 
 
@@ -214,15 +230,56 @@ def _step(name: str, value: float) -> None:
     positive(**{name: value})
 
 
-def check_conditions(conditions: Sequence[Condition], values: Values) -> tuple[StepSize, ...]:
-    """Every condition at `values`, which must hold all symbols of its relation."""
+def check_conditions(
+    conditions: Sequence[Condition], values: Values, lower: Sequence[sp.Symbol] = ()
+) -> tuple[StepSize, ...]:
+    """Every condition at `values`, which must hold all symbols of its relation; those of `lower` are lower bounds."""
     found = []
     for one in conditions:
         left, right = (float(side) for side in both_sides(one.relation, values))
         factor = None if right == 0 or math.isnan(left / right) else left / right
         holds = bool(met(one.relation, values))
-        found.append(StepSize(one.name, holds, factor, one.where, one.unlocks, one.paper, one.claims))
+        answer = "yes" if holds else "no"
+        if set(lower) & (one.relation.left + one.relation.right).free_symbols:
+            answer = "not refuted" if holds else "unknown" if _met_above(one, values, lower) else "no"
+        standings = {id: standing(id) for id in one.claims}
+        proved, repaired = (tuple(id for id in one.claims if standings[id] == word) for word in ("proved", "repaired"))
+        found.append(StepSize(one.name, holds, answer, factor, one.where, one.unlocks, one.paper, proved, repaired))
     return tuple(found)
+
+
+def _met_above(condition: Condition, values: Values, lower: Sequence[sp.Symbol]) -> bool:
+    """Whether the condition is met at numbers above the measured ones, up to a million times as large."""
+    steps = [2.0**k for k in np.arange(0, 20.25, 0.25)]
+    if condition.relation.op == "==":
+        # Both sides change with what is measured: equality is possible if the difference changes its sign.
+        signs = {
+            math.copysign(1, left - right)
+            for step in steps
+            for left, right in [map(float, both_sides(condition.relation, {**values, **_raised(values, lower, step)}))]
+        }
+        return len(signs) > 1
+    return any(bool(met(condition.relation, {**values, **_raised(values, lower, step)})) for step in steps)
+
+
+def _raised(values: Values, lower: Sequence[sp.Symbol], step: float) -> dict[sp.Symbol, float]:
+    return {symbol: values[symbol] * step if values[symbol] else step - 1 for symbol in lower}
+
+
+def asked_of(rows: Iterable[StepSize], bounds: Iterable[Bound]) -> dict[str, None]:
+    """The claims that the conditions and bounds speak of."""
+    return dict.fromkeys(id for row in rows for id in (*row.proved, *row.repaired)) | dict.fromkeys(
+        bound.claim for bound in bounds
+    )
+
+
+@cache
+def standing(id: str) -> str:
+    """Whether a claim is "proved" as it stands, only as "repaired", or neither, "unproved"; read from its parts."""
+    claimed = [part for part in claim(id).parts if part.kind == "claim"]
+    if not claimed or any(part.repair is None and part.printed.proof is None for part in claimed):
+        return "unproved"
+    return "repaired" if any(part.repair is not None for part in claimed) else "proved"
 
 
 def predict(
@@ -265,11 +322,12 @@ def not_as_printed(ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
     found = {}
     for id in ids:
         words = []
-        for part in claim(id).parts:
-            which = f"part {part.key}: " if len(claim(id).parts) > 1 else ""
+        claimed = [part for part in claim(id).parts if part.kind == "claim"]
+        for part in claimed:
+            which = f"part {part.key}: " if len(claimed) > 1 else ""
             if part.repair is not None:
                 words.append(f"{which}{part.repair.kind}: {part.repair.words}")
-            elif part.printed.proof is None and part.printed.relation is not None and not id.startswith("ours."):
+            elif part.printed.proof is None:
                 instead = dict.fromkeys(re.findall(r"ours\.\w+", " ".join(claim(id).notes)))
                 words.append(f"{which}no local repair" + (f", see {', '.join(instead)}" if instead else ""))
         if words:

@@ -113,7 +113,7 @@ def region(found: StepSizes) -> Region:
     shown_alpha = min(*alphas, small / 30, unit / (1 + found.m)) / 3, max(*alphas, 2 * unit) * 2
     # What needs m < 1 has no boundary without it.
     lost = [row for row in found.conditions if row.condition == "m < 1" and not row.holds]
-    gone = {id for row in lost for id in row.claims}
+    gone = {id for row in lost for id in (*row.proved, *row.repaired)}
     moving = [
         one
         for one in CONDITIONS + OUR_CONDITIONS

@@ -12,10 +12,11 @@ from cflag_theory.claims.cfl.step_sizes import CONDITIONS as CFL_CONDITIONS
 from cflag_theory.claims.cfl.step_sizes import OUR_CONDITIONS as CFL_OUR_CONDITIONS
 from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.errors import InvalidInput
-from cflag_theory.studies.stepsize.conditions import StepSizes, not_as_printed
-from cflag_theory.verify import cfl_step_sizes, step_sizes
+from cflag_theory.studies.stepsize.conditions import StepSizes, not_as_printed, standing
+from cflag_theory.verify import cfl_step_sizes, step_sizes, verify
 
 NEAR = 1e-9
+EVERY = (*CONDITIONS, *OUR_CONDITIONS)
 SETTINGS = [(1.0, 0.0, 1), (2.5, 0.75, 10), (0.003, 7.0, 4)]
 # The root of 10 u + 80 u^3 = 1.
 ROOT = 0.09346759389767632
@@ -161,13 +162,44 @@ def test_conditions_on_the_first_rounds():
 
 
 @pytest.mark.full
-def test_what_does_not_hold_as_printed_is_what_the_ledger_says(verdicts):
-    refuted = {id for id, verdict in verdicts.items() if verdict.verdict not in ("holds", "loose")}
-    found = not_as_printed(verdicts)
-    assert set(found) == refuted
-    for id, words in found.items():
-        for repair in verdicts[id].repairs:
-            assert any(repair in one for one in words)
+def test_what_is_proved_as_it_stands_is_what_the_ledger_says():
+    asked = {id for one in (*EVERY, *CFL_CONDITIONS, *CFL_OUR_CONDITIONS) for id in one.claims}
+    for verdict in verify(sorted(asked)):
+        id, words = verdict.claim.id, not_as_printed([verdict.claim.id]).get(verdict.claim.id, ())
+        word = verdict.verdict if verdict.is_claim else "question"
+        expected = {"holds": "proved", "loose": "proved", "typo": "repaired", "needs-hypothesis": "repaired"}
+        assert standing(id) == expected.get(word, "unproved"), id
+        assert bool(words) == (verdict.is_claim and word not in ("holds", "loose")), id
+        for part in verdict.parts:
+            repair = next(one.repair for one in verdict.claim.parts if one.key == part.key)
+            assert repair is None or part.kind != "claim" or any(repair.words in one for one in words)
+
+
+def test_what_is_not_proved_is_unlocked_by_nothing():
+    rows = step_sizes(L=2, m=0.5, E=10, alpha=0.3, beta=0.004, T=400).conditions
+    shown = {id for row in rows for id in (*row.proved, *row.repaired)}
+    assert {"cflag.eq14", "cflag.lemma3", "cflag.eq161"} <= {id for one in EVERY for id in one.claims} - shown
+    assert not {id for row in rows for id in row.proved} & set(not_as_printed(shown))
+
+
+def test_a_lower_bound_of_l_refutes_and_does_not_show():
+    given = {"m": 0.5, "E": 10, "alpha": 0.3, "beta": 0.004, "T": 400}
+
+    def answers(L, measured):
+        return {row.condition: row.answer for row in step_sizes(L=L, measured=measured, **given).conditions}
+
+    known, lower, large = answers(2, ()), answers(2, ("L",)), answers(8, ("L",))
+    assert known["alpha <= 1/L"] == "yes"
+    assert lower["alpha <= 1/L"] == "not refuted"
+    assert large["alpha <= 1/L"] == "no"
+    # 1/(L(1 + m)) is 1/3 at the lower bound, and alpha = 0.3 at L = 20/9; from 8 on it is below alpha.
+    assert (known["alpha = 1/(L(1+m))"], lower["alpha = 1/(L(1+m))"], large["alpha = 1/(L(1+m))"]) == (
+        "no",
+        "unknown",
+        "no",
+    )
+    assert lower["m < 1"] == "yes"
+    assert answers(2, ("L", "m"))["m < 1"] == "not refuted"
 
 
 def test_a_claim_without_repair_points_to_what_is_proved_instead():
@@ -181,7 +213,9 @@ def test_the_result_is_data():
     assert found.c == pytest.approx(0.004 * 20)
     shown = found.to_json()
     assert json.loads(json.dumps(shown, allow_nan=False))["c"] == found.c
-    assert {"condition", "holds", "factor", "where", "unlocks", "paper", "claims"} == set(shown["conditions"][0])
+    assert {"condition", "holds", "factor", "where", "unlocks", "paper", "proved", "repaired", "answer"} == set(
+        shown["conditions"][0]
+    )
     assert {"L", "m", "E", "alpha", "beta", "T", "conditions", "c", "bounds", "best", "as_printed"} <= set(shown)
 
 
