@@ -52,7 +52,7 @@ Proof.
   assert (0 <= s * s * dot d u u) by nonneg. nra.
 Qed.
 
-(** Ledger: ours.current_from_union, part 1. *)
+(** Ledger: ours.current_from_union, part 1; the text after Lemma 3, cflag.lemma3_remark, repaired. *)
 Theorem current_from_union_1 : forall r, 0 <= s -> norm d u <= r * norm d w -> r * s < 1 - s -> 0 <= r ->
   norm d w <= 1 / (1 - s - r * s) * norm d mix.
 Proof.
@@ -63,13 +63,6 @@ Proof.
   apply Rmult_le_reg_l with (1 - s - r * s); [lra|].
   replace ((1 - s - r * s) * (1 / (1 - s - r * s) * norm d mix)) with (norm d mix) by (field; lra).
   apply Rmult_le_compat_l with (r := s) in H; [|exact Hs]. lra.
-Qed.
-
-(** The text after Lemma 3.  Ledger: cflag.lemma3_remark, repaired. *)
-Theorem lemma3_remark : forall r, 0 <= s -> norm d u <= r * norm d w -> r * s < 1 - s -> 0 <= r ->
-  norm d mix = 0 -> norm d w <= 0.
-Proof.
-  intros r Hs H Hr R0 Z. pose proof (current_from_union_1 r Hs H Hr R0) as Q. rewrite Z in Q. lra.
 Qed.
 
 End Mixture.

@@ -202,26 +202,31 @@ def lemma3(constant: Any = 60) -> Claim:
     )
 
 
+def from_union(words: str, scale: Any = 1) -> Statement:
+    """||grad g|| <= ||grad h~|| / (1 - s - r s), times `scale`, with one r for the run and r |M| < |C|."""
+    goal = at_most(size_g, sp.sympify(scale) * size_h / (1 - share - r * share))
+    return shown(words, goal, FROM_UNION, given=("triangle", "ratio", "shares"), under=(RATIO, SHARES))
+
+
 def lemma3_remark() -> Claim:
     """Convergence on the current task from convergence on the union."""
-    goal = at_most(size_g, 0)
     stationary = Fact("stationary", equal(size_h, 0), "grad h~(x_t) = 0.")
-    words = "Where grad h~(x_t) = 0, the point that Lemma 3 promises in the limit, also grad g(x_t) = 0"
-    repaired = shown(
-        f"{words}, if ||grad f_memory(x_t)|| <= r ||grad g(x_t)|| with r |M| < |C|.",
-        goal,
-        FROM_UNION,
-        given=("triangle", "ratio", "shares", "stationary"),
-        under=(stationary, RATIO, SHARES),
-    )
     part = Part(
         "1",
-        Statement(f"{words}, because C is a subset of M u C.", goal, (stationary,)),
+        Statement(
+            "Where grad h~(x_t) = 0, the point that Lemma 3 promises in the limit, also grad g(x_t) = 0, because C is "
+            "a subset of M u C.",
+            at_most(size_g, 0),
+            (stationary,),
+        ),
         Repair(
             "needs-hypothesis",
-            "a memory that is small against the current data, r |M| < |C|, with the r of Assumption 3; being a subset "
-            "is not enough",
-            repaired,
+            "a memory that is small against the current data: r |M| < |C|, with one r of Assumption 3 for the whole "
+            "run; being a subset is not enough",
+            from_union(
+                "In every round ||grad g(x_t)|| <= ||grad h~(x_t)|| / (1 - s - r s), so that grad g tends to 0 with "
+                "grad h~, if ||grad f_memory(x_t)|| <= r ||grad g(x_t)|| with r |M| < |C|."
+            ),
         ),
     )
     return Claim(
@@ -234,8 +239,8 @@ def lemma3_remark() -> Claim:
             "is 0. The instance stays at a minimiser of h~, so grad h~ is 0 in every round and ||grad g||^2 is 1/4 in "
             "every round.",
             "A mean of gradients can vanish while its parts do not. That memory and current gradients do not conflict "
-            "at such a point says the conclusion in other words, and is no repair: there <grad f_memory, grad g> = "
-            "-(|C|/|M|) ||grad g||^2. ours.current_from_union has the rates.",
+            "at such a point, or that some r fits it, says the conclusion in other words, and is no repair: there "
+            "grad f_memory = -(|C|/|M|) grad g. So r is one number for the run.",
             "h~ = (|M| f_memory + |C| g) / (|M| + |C|), which is (3) on memory and current data.",
         ),
     )

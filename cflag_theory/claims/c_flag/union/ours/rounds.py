@@ -10,11 +10,9 @@ from cflag_theory.claims.c_flag.problem.update import x_mean as x_mean_of_g
 from cflag_theory.claims.c_flag.union.iterates import LOCAL_STEPS, ROUNDS, STEP, T, h, s, union
 from cflag_theory.claims.c_flag.union.iterates import grad_h as slope_of_union
 from cflag_theory.claims.c_flag.union.lemma3 import (
-    FROM_UNION,
-    RATIO,
-    SHARES,
     S,
     S_union,
+    from_union,
     grad_f_memory,
     grad_g,
     grad_g2,
@@ -22,8 +20,6 @@ from cflag_theory.claims.c_flag.union.lemma3 import (
     grad_h2,
     memory,
     share,
-    size_g,
-    size_h,
     x,
 )
 from cflag_theory.claims.c_flag.union.surrogate import SUMMED, over_rounds, round_steps
@@ -45,7 +41,6 @@ from cflag_theory.claims.engine.notation import (
     grad_f,
     i,
     j,
-    r,
     sequence,
     symbol,
     t,
@@ -292,19 +287,10 @@ def _common_step(residue: Any) -> Statement:
 
 def current_from_union(scale: Any = 1) -> Claim:
     """When stationarity on the union is stationarity on the current task; `scale` multiplies the bound."""
-    factor = sp.sympify(scale) / (1 - share - r * share)
-    goal = at_most(size_g, factor * size_h)
-    first = Statement(
+    first = from_union(
         "||grad g|| <= ||grad h~|| / (1 - s - r s), with s = |M| / (|M| + |C|), if ||grad f_memory|| <= r ||grad g|| "
         "(Lemma 10) and r s < 1 - s, that is r |M| < |C|.",
-        goal,
-        (RATIO, SHARES),
-        Proof(
-            (
-                FROM_UNION,
-                Obligation("the statement follows", goal, ("triangle", "ratio", "shares")),
-            )
-        ),
+        scale,
     )
     kept = at_most((1 - share) ** 2 * grad_g2, sp.sympify(scale) * grad_h2)
     second = Statement(

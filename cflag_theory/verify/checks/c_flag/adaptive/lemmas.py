@@ -105,12 +105,13 @@ CHECKS = {
     ),
     "cflag.lemma7_worst": Check(
         worst_points,
-        expected="needs-hypothesis",
-        undrawn={"1": "shares of memory, or sets of clients"},
+        expected="needs-hypothesis typo",
+        undrawn={"1": "shares of memory, or sets of clients", "sum": "shares of memory, or sets of clients"},
         plants=(
             *without("beta", on="repair"),
             *without("all transfer", "no interference", "N_T", "mean alpha", on="repair", verdict="open"),
             *_gain(clients.N),
+            *shifted(-_MORE * beta * claim.Lambda2_I - L * clients.N / 2 * claim.spread, part="sum", on="repair"),
         ),
     ),
 }

@@ -28,7 +28,7 @@ from cflag_theory.verify.checks.c_flag.union.data import (
     single,
 )
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import assumed, built, related, without
+from cflag_theory.verify.planted import assumed, built, related, scaled, without
 from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line, slopes, visited
 
@@ -107,7 +107,7 @@ def lemma3_points() -> Iterator[Point]:
 
 def remark_points() -> Iterator[Point]:
     """(67)-(68) at a minimiser of h~ for three rounds: memory and current data conflict there, or do not."""
-    agree = (single([(1, 1)], [(1, 1)], 1), single([(0, 0)], [(1, 1)] * 2, 1))
+    agree = (single([(1, 1)], [(1, 1)], 1), single([(0, 0)], [(1, 1)] * 2, 0))
     for union in (AT_REST, *agree):
         run = run_union(union, Fraction(1, 60), 2, 3)
         trace = run.trace
@@ -121,7 +121,7 @@ def remark_points() -> Iterator[Point]:
                 claim.share: share,
             }
             story = f"{union.words} (67)-(68) with beta = 1/60 = 1/(30 L E), E = 2, seed {SEED}, round {t}: x_t = {at}."
-            yield from (Point(values | {r: ratio}, (story,)) for ratio in (Fraction(1, 2), Fraction(1)))
+            yield from (Point(values | {r: ratio}, (story,)) for ratio in (Fraction(0), Fraction(1, 2), Fraction(2)))
 
 
 def omega2(union: Union) -> Fraction:
@@ -207,6 +207,7 @@ CHECKS = {
         expected="needs-hypothesis",
         plants=(
             *without("ratio", "shares", on="repair"),
+            *scaled("999/1000", "1", on="repair"),
             *related("a bound that the instances satisfy", right=sp.Rational(1, 2), verdict="open"),
         ),
     ),
