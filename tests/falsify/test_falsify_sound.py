@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import time
 from fractions import Fraction
 
 import pytest
@@ -145,6 +147,29 @@ def test_names_that_would_share_a_file_are_refused(tmp_path):
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidInput, match="two conjectures of the name 'a b'"):
         read_claims(path, seconds=5)
+
+
+def test_a_time_limit_survives_the_garbage_collector():
+    """Python reports what is raised in a callback of the collector, and goes on: the limit would be lost."""
+    seen = []
+
+    def callback(phase, info):
+        until = time.monotonic() + 0.1
+        while not seen and time.monotonic() < until:
+            pass
+        seen.append(phase)
+
+    gc.callbacks.append(callback)
+    try:
+        with pytest.raises(TimeUp) as caught, time_limit(0.05):
+            gc.collect()
+            while True:
+                pass
+    finally:
+        gc.callbacks.remove(callback)
+    assert seen
+    assert "callback" not in caught.value.place
+
 
 
 def test_a_name_without_latin_letters_has_a_file_and_a_replay(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import linecache
 import signal
 import sys
@@ -66,7 +67,9 @@ def time_limit(seconds: float, files: tuple[str, ...] = ()) -> Iterator[None]:
 
     def ring(number: int, frame: FrameType | None) -> None:
         nonlocal rings
-        if not live:
+        # What is raised inside of a callback of the garbage collector is reported and lost: the clock rings again.
+        collecting = {getattr(callback, "__code__", None) for callback in gc.callbacks}
+        if not live or any(one.f_code in collecting for one, _ in traceback.walk_stack(frame)):
             return
         rings += 1
         up = TimeUp(_where(frame, files))
