@@ -20,6 +20,15 @@ decrease = symbol("Delta", r"\Delta_{\tilde h}", real=True)
 ratio = symbol("Q_over_Z", r"\frac{Q}{Z}", real=True)
 Q_constant = symbol("Q", "Q", real=True)
 bound_sum = sequence("bound_sum", r"\sum_{t<@}[\frac{Q}{Z}\{\tilde h(x_t)-\tilde h(x_{t+1})\}+Q\omega^2]", real=True)
+Gamma_at = sequence("Gamma_at_round", r"\Gamma(@)", real=True)
+Gamma_total = sequence("Gamma_total", r"\sum_{s<@}\Gamma(s)", real=True)
+largest_ratio = symbol(
+    "largest_ratio", r"\max_{t<T}\frac{\|\nabla f^\dagger(x_t)\|}{\|\nabla g(x_t)\|}", nonnegative=True
+)
+excess = symbol(
+    "excess", r"\max_{t<T}\{\Gamma(t)-\frac{Q}{Z}[\tilde h(x_t)-\tilde h(x_{t+1})]-Q\omega^2\}", real=True
+)
+RATIO_OF_RUN = Fact("(30)", at_most(largest_ratio, r), "||grad f_memory(x_t)|| <= r ||grad g(x_t)|| in every round.")
 K = symbol("K", "K", positive=True)
 
 
@@ -196,14 +205,43 @@ def eq163() -> Claim:
         proof=proof,
         definitions=facts,
     )
+    positive = Fact("Z > 0", below(0, Z()), "Z > 0: 80 u^3 + 10 u < 1 with u = beta L E.")
+    below_bound = at_most(Gamma_total(T), Q() / Z() * (h(0) - h(T)) + Q() * T * omega2)
+    bounded = Statement(
+        "(162): sum_{t<T} Gamma(t) <= sum_{t<T} [(Q/Z) {h~(x_t) - h~(x_{t+1})} + Q omega^2] along Algorithm 1, for alpha "
+        "< 2/(L(1 + m)); granted Z > 0.",
+        below_bound,
+        (STEP_SIZE, RATIO_OF_RUN, positive),
+    )
+    total = at_most(Gamma_total(t), ratio * (h(0) - h(t)) + Q_constant * t * omega2)
+    given = ("no round", "next round", "rounds", "(161)")
+    step = by_induction("summed", t, total, start=given[:1], given=given[1:])
+    granted = Statement(
+        "The same, granted (161) in every round.",
+        total.subs({t: T}),
+        (Fact("(161)", at_most(excess, 0), "Gamma(t) <= (Q/Z) [h~(x_t) - h~(x_{t+1})] + Q omega^2 in every round."),),
+        Proof((step, Instance("the statement follows", "summed", t, T))),
+        (
+            Fact("no round", equal(Gamma_total(0), 0), "The sum over t < 0 is empty."),
+            Fact("next round", equal(Gamma_total(t + 1), Gamma_total(t) + Gamma_at(t)), "One more round."),
+            Fact(
+                "rounds",
+                at_most(Gamma_at(t) - ratio * (h(t) - h(t + 1)) - Q_constant * omega2, excess),
+                "The largest excess is none less than that of round t.",
+            ),
+        ),
+    )
     return Claim(
         "cflag.eq163",
         "(162)-(163)",
         "Telescoping",
-        (Part("1", printed),),
         (
-            "Read as the telescoping of the bound. That the sum of Gamma(t) lies below it is (161) for every t, which "
-            "fails along Algorithm 1: see cflag.eq161.",
+            Part("1", printed),
+            Part("162", bounded, reading="for Algorithm 1"),
+            Part("step", granted, reading="as a step from what is printed before it"),
+        ),
+        (
+            "Part 162 fails with (161), for one round and for more: cflag.eq161, which says what can be proved instead.",
             "h~ must be one function: it is when the memory is drawn once, and is not when it is drawn anew.",
         ),
     )

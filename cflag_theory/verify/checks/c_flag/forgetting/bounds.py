@@ -15,7 +15,7 @@ from cflag_theory.verify.checks.c_flag.forgetting.terms import omega_squared
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import LESS, MORE, built, scaled, shifted, without
 from cflag_theory.verify.quantities.c_flag import ExactRound, of
-from cflag_theory.verify.witnesses.instances import exact_run, on_the_line
+from cflag_theory.verify.witnesses.instances import exact_run, on_the_line, root
 
 _SMOOTHNESS = (Fraction(1), Fraction(7, 3))
 _BIAS = (Fraction(0), Fraction(1, 4), Fraction(1), Fraction(3))
@@ -59,20 +59,30 @@ def eq163_points() -> Iterator[Point]:
         problem, step, local = _tug_of_war(slope), Fraction(1, 2), Fraction(1, 60)
         trace = exact_run(problem, alpha=step, beta=local, local_steps=1, rounds=rounds)
         h = [*trace.column("h")[0], trace.at_end("h")[0]]
-        at = {L: 1, r: Fraction(1, 3), alpha: step, beta: local, E: 1}
+        slopes = zip(trace.column("grad_memory2")[0], trace.column("grad_g2")[0], strict=True)
+        # The memory's and the current data's gradients are |x| and |x - slope| on the line: exact roots.
+        largest = max(root(over / under) for over, under in slopes)
+        at = {L: 1, r: largest, alpha: step, beta: local, E: 1}
         ratio, Q = ((claim.Q() / claim.Z()).subs(at), claim.Q().subs(at))
         omega = omega_squared(problem)
-        total = sum(ratio * (h[t] - h[t + 1]) + Q * omega for t in range(rounds))
+        bounds = [ratio * (h[t] - h[t + 1]) + Q * omega for t in range(rounds)]
+        Gammas = trace.column("Gamma")[0]
         yield Point(
             {
+                **at,
+                m: 0,
+                claim.largest_ratio: largest,
                 claim.T: rounds,
+                claim.Gamma_total(claim.T): sum(Gammas),
+                claim.excess: max(one - bound for one, bound in zip(Gammas, bounds, strict=True)),
                 claim.h(0): h[0],
                 claim.h(claim.T): h[-1],
-                claim.bound_sum(claim.T): total,
+                claim.bound_sum(claim.T): sum(bounds),
                 claim.ratio: ratio,
                 claim.Q_constant: Q,
                 omega2: omega,
-            }
+            },
+            (f"f = x^2/2, all of it kept as memory, and g = x^2/2 - {slope} x, from x_0 = 1. h~ = (f + g)/2.",),
         )
 
 
@@ -103,7 +113,15 @@ def eq164_points() -> Iterator[Point]:
 
 CHECKS = {
     "cflag.eq161": Check(eq161_points, expected="false", plants=shifted(100, verdict="open")),
-    "cflag.eq163": Check(eq163_points, expected="holds", plants=shifted(claim.Q_constant * omega2)),
+    "cflag.eq163": Check(
+        eq163_points,
+        expected="holds false holds",
+        plants=(
+            *shifted(claim.Q_constant * omega2),
+            *shifted(100, "162", verdict="open"),
+            *shifted(-omega2, "step", verdict="open"),
+        ),
+    ),
     "cflag.eq164": Check(
         eq164_points,
         expected="typo typo",
