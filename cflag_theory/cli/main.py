@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from cflag_theory import __version__
 from cflag_theory.cli.commands.bridge import bridge_command
 from cflag_theory.cli.commands.decide import decide_command, prove_command, repair_command
+from cflag_theory.cli.commands.errata import errata_command
 from cflag_theory.cli.commands.falsify import falsify_command
 from cflag_theory.cli.commands.forgetting import forgetting_command
 from cflag_theory.cli.commands.nqm import nqm_command
@@ -155,6 +156,7 @@ def show(
         tables.claim(verdict)
 
 
+app.command("errata")(errata_command)
 app.command("rate")(rate_command)
 app.command("stepsize")(stepsize_command)
 app.command("sharp")(sharp_command)
