@@ -104,7 +104,7 @@ class Document(ABC):
         """A part of the document."""
 
     @abstractmethod
-    def heading(self, title: str) -> None:
+    def heading(self, number: str, title: str) -> None:
         """An entry."""
 
     @abstractmethod
@@ -147,8 +147,8 @@ class Markdown(Document):
     def section(self, title: str) -> None:
         self.add(f"## {self.escape(title)}")
 
-    def heading(self, title: str) -> None:
-        self.add(f"### {self.words(title)}")
+    def heading(self, number: str, title: str) -> None:
+        self.add(f"### {number}. {self.words(title)}")
 
     def small(self, words: str) -> None:
         self.text(words)
@@ -206,8 +206,8 @@ class LaTeX(Document):
     def section(self, title: str) -> None:
         self.add(rf"\section*{{{self.escape(title)}}}")
 
-    def heading(self, title: str) -> None:
-        self.add(rf"\subsection*{{\normalsize {self.words(title)}}}")
+    def heading(self, number: str, title: str) -> None:
+        self.add(rf"\subsection*{{\normalsize {number}. {self.words(title)}}}")
 
     def small(self, words: str) -> None:
         self.add(rf"{{\small {self.words(words)}\par}}")

@@ -137,16 +137,16 @@ def _introduction(
     yield (
         f"Of {total} statements that we examined, {total - len(wrong) - len(left)} hold as printed, {len(loose)} "
         f"of them with a constant that can be improved; {counts[0]} have a misprint, {counts[1]} need a further "
-        f"hypothesis, {counts[2]} fail without a local correction that we could prove, and {len(left)} we could not decide. "
-        "All counts and numbers were computed when this file was written. Proofs were checked by two exact engines, "
-        "sympy and z3; `cflag show ID` prints the evidence on a statement whole, and `cflag show ID --replay` computes "
-        "its counterexample again."
+        f"hypothesis, {counts[2]} fail without a local correction that we could prove, and {len(left)} we could not "
+        "decide. All counts and numbers were computed when this file was written. Proofs were checked by two exact "
+        "engines, sympy and z3; `cflag show ID` prints the evidence on a statement, and `cflag show ID --replay` "
+        "computes its counterexample again."
     )
 
 
 def _heading(document: Document, number: str, subject: Claim, part: Part, kind: str) -> None:
     several = f", part {part.key}" if len(subject.parts) > 1 else ""
-    document.heading(f"{number}. {subject.where}: {subject.title}")
+    document.heading(number, f"{subject.where}: {subject.title}")
     document.small(f"{kind}. `{subject.id}`{several}.")
 
 
@@ -247,7 +247,7 @@ def _loose(document: Document, number: str, verdict: Verdict, part: Part) -> Non
 
 
 def _theorem(document: Document, number: str, subject: Claim) -> None:
-    document.heading(f"{number}. {subject.title}")
+    document.heading(number, subject.title)
     document.small(f"`{subject.id}`.")
     for part in subject.parts:
         _stated(document, f"Part {part.key}" if len(subject.parts) > 1 else "Statement", part.printed)

@@ -16,7 +16,7 @@ _COLOURS = {"refuted": "red", "proved": "green"}
 
 def finding(found: Finding, *, replay: str | None = None, status: str | None = None) -> None:
     """One finding; `replay` is the command that computes its counterexample again, `status` another word for it."""
-    console = Page(soft_wrap=True)
+    console = Page()
     head = Text(f"{found.name}: ")
     console.print(head.append(status or found.status, style=_COLOURS.get(found.status, "yellow")))
     console.say(f"  claim: left {found.relation} right")
@@ -43,7 +43,7 @@ def finding(found: Finding, *, replay: str | None = None, status: str | None = N
 
 def replayed(again: Replay) -> None:
     """A counterexample computed anew."""
-    console = Page(soft_wrap=True)
+    console = Page()
     verdict = "the counterexample stands" if again.broken else "this is no counterexample"
     console.print(Text(f"{again.name}: ").append(verdict, style="red" if again.broken else "green"))
     console.say(f"  claim: {again.relation}")

@@ -25,7 +25,7 @@ def nqm(found: Mapping[str, Any]) -> None:
 
 
 def _grid(console: Page, title: str, columns: list[str], rows: list[list[str | Text]]) -> None:
-    console.table(columns, rows, title=title, title_justify="left")
+    console.table(columns, rows, title=title)
     console.print()
 
 

@@ -150,5 +150,5 @@ def _lemma3(console: Page, union: Sequence[Union], limit: Interval) -> None:
 def _table(console: Page, title: str, columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
     # Not the table's own title, which would be folded to the width of its columns.
     console.say(title, style="bold")
-    console.table(columns, rows, whole=False)
+    console.table(columns, rows)
     console.print()
