@@ -14,6 +14,7 @@ from cflag_theory.cli.commands.decide import decide_command, prove_command, repa
 from cflag_theory.cli.commands.errata import errata_command
 from cflag_theory.cli.commands.falsify import falsify_command
 from cflag_theory.cli.commands.forgetting import forgetting_command
+from cflag_theory.cli.commands.list import list_command
 from cflag_theory.cli.commands.nqm import nqm_command
 from cflag_theory.cli.commands.plot import plot_command
 from cflag_theory.cli.commands.rate import rate_command
@@ -22,7 +23,16 @@ from cflag_theory.cli.commands.simulate import simulate_command
 from cflag_theory.cli.commands.stepsize import stepsize_command
 from cflag_theory.cli.commands.sweep import sweep_command
 from cflag_theory.cli.commands.tasks import tasks_command
-from cflag_theory.cli.shell import Format, FormatOption, ProverOption, SeedOption, print_json, progress_bar, read_theory
+from cflag_theory.cli.shell import (
+    Format,
+    FormatOption,
+    ProverOption,
+    SeedOption,
+    complete_claims,
+    print_json,
+    progress_bar,
+    read_theory,
+)
 from cflag_theory.errors import CflagError
 
 
@@ -42,7 +52,8 @@ app = typer.Typer(
     cls=_Commands,
     help="Decide what the C-FLAG and CFL papers claim, run their algorithms, and draw what happens.",
     no_args_is_help=True,
-    add_completion=False,
+    # Plain text fits any width, and is the same in a pipe.
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 # The order in which `cflag --help` lists them; `verify` and `show` are below.
@@ -77,8 +88,11 @@ def _root(
 
 @app.command("verify")
 def verify_command(
-    claims: Annotated[list[str] | None, typer.Argument(help="Claim ids; all of the ledger without any.")] = None,
+    claims: Annotated[
+        list[str] | None, typer.Argument(help="Claim ids; all claims without any.", autocompletion=complete_claims)
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Also run the rate experiments and write a report here.")] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Print the verdict on every claim, not only counts.")] = False,
     level: Annotated[str, typer.Option(help="quick or full: how many random runs.")] = "quick",
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; all usable cores without it.")] = None,
     prover: ProverOption = None,
@@ -124,14 +138,17 @@ def verify_command(
         return
     from cflag_theory.cli.tables import claims as tables
 
-    tables.ledger(verdicts)
+    if claims or list_:
+        tables.ledger(verdicts)
+    else:
+        tables.summary(verdicts)
     if page is not None:
         typer.echo(f"report: {page}")
 
 
 @app.command()
 def show(
-    claim: Annotated[str, typer.Argument(help="A claim id, such as cflag.lemma13.")],
+    claim: Annotated[str, typer.Argument(help="A claim id, such as cflag.lemma13.", autocompletion=complete_claims)],
     replay: Annotated[
         bool, typer.Option("--replay", help="Only replay the counterexample, in exact arithmetic.")
     ] = False,
@@ -156,6 +173,7 @@ def show(
         tables.claim(verdict)
 
 
+app.command("list")(list_command)
 app.command("errata")(errata_command)
 app.command("rate")(rate_command)
 app.command("stepsize")(stepsize_command)

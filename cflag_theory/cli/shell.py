@@ -36,6 +36,13 @@ ProverOption = Annotated[
 ]
 
 
+def complete_claims(incomplete: str) -> list[str]:
+    """Ids of claims that begin so, for the shell."""
+    from cflag_theory.claims.ledger import LEDGER
+
+    return [id for id in LEDGER if id.startswith(incomplete)]
+
+
 def read_theory(prover: str | None, claims: Sequence[str]) -> dict[str, Any] | None:
     """The theorems by hand on these claims, all without any, compiled with progress; None where the prover is not Coq.
 

@@ -106,10 +106,9 @@ def stepsize_command(
     if paper is Whose.both and not {"n", "memory_size"} & set(given):
         # N is then meant for the bounds of the other paper, not for a count of gradients.
         counted = {name: value for name, value in given.items() if name != "N"}
-    for one in asked:
-        for name in _NEEDED[one]:
-            if name not in given:
-                raise typer.BadParameter(f"--paper {paper.value} needs {_option(name)}")
+    missing = [_option(name) for one in asked for name in _NEEDED[one] if name not in given]
+    if missing:
+        raise typer.BadParameter(f"--paper {paper.value} needs {', '.join(dict.fromkeys(missing))}")
     _run({Whose.c_flag: counted, Whose.cfl: given}, asked, estimates, plot, out, format)
 
 

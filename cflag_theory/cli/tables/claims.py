@@ -11,7 +11,7 @@ from rich.text import Text
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.kernels import Problem, Trace
 from cflag_theory.verify.coq import census
-from cflag_theory.verify.verdict import GRAVITY, Verdict
+from cflag_theory.verify.verdict import GRAVITY, MEANINGS, Verdict
 
 COLOURS = {
     "holds": "green",
@@ -42,6 +42,28 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
     for paper, found in counts(verdicts).items():
         if any(found.values()):
             console.say(f"{paper}: {', '.join(f'{count} {name}' for name, count in found.items() if count)}")
+    _besides(console, verdicts)
+
+
+def summary(verdicts: Sequence[Verdict]) -> None:
+    """A screen: how many claims have each verdict, what verdicts mean, and where to read on."""
+    console = Page()
+    found = counts(verdicts)
+    papers = [paper for paper in found if paper != "ours"]
+    rows: list[list[str | Text]] = [
+        [Text(name, style=COLOURS[name]), *(str(found[paper][name]) for paper in papers), MEANINGS[name]]
+        for name in GRAVITY
+    ]
+    console.table(("verdict", *papers, "meaning"), rows)
+    proved = sum(found.get("ours", {}).values())
+    if proved:
+        console.say(f"{found['ours']['holds']} of {proved} theorems of our own, which replace what fails, are proved")
+    _besides(console, verdicts)
+    console.say("cflag list TEXT finds a claim, cflag show CLAIM prints its evidence, cflag verify --list lists all")
+
+
+def _besides(console: Page, verdicts: Sequence[Verdict]) -> None:
+    """Rows without a verdict, and what Coq says."""
     others = sum(not verdict.is_claim for verdict in verdicts)
     if others:
         console.say(f"{others} rows are assumptions or questions: they have findings and no verdict")
