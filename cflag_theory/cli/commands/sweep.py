@@ -47,8 +47,13 @@ def sweep_command(
     if format is Format.json:
         print_json(done.to_json())
         return
+    from cflag_theory.cli.tables import sweep as tables
+    from cflag_theory.studies.sweeps.overview import overview
+
+    tables.results(*overview(folder))
     typer.echo(
-        f"{done.runs - done.before} runs done, {done.before} were there, in {done.seconds:.1f} s; see cflag plot"
+        f"{done.runs - done.before} runs done, {done.before} were there, in {done.seconds:.1f} s; "
+        f"draw them with cflag plot {folder}"
     )
 
 
