@@ -1,4 +1,4 @@
-"""All claims by id, in paper order, and what is taken for granted once for all of them."""
+"""All claims by id, in paper order, and the standing assumptions of each paper."""
 
 from __future__ import annotations
 

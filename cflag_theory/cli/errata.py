@@ -92,7 +92,7 @@ def errata(verdicts: Sequence[Verdict], paper: str, document: Document) -> str:
     document.begin(f"Errata: {TITLES[paper]}", MARK)
     for words in _introduction(len(found), wrong, loose, left):
         document.text(words)
-    document.section("What is taken for granted")
+    document.section("Standing assumptions")
     document.items(PREAMBLE[paper])
     document.section("Errata")
     for place, (verdict, part, state) in enumerate(wrong, 1):

@@ -50,7 +50,7 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="cflag",
     cls=_Commands,
-    help="Decide what the C-FLAG and CFL papers claim, run their algorithms, and draw what happens.",
+    help="Check the claims of the C-FLAG and CFL papers, run their algorithms, and plot the results.",
     no_args_is_help=True,
     # Plain text fits any width, and is the same in a pipe.
     rich_markup_mode=None,
@@ -89,17 +89,19 @@ def _root(
 @app.command("verify")
 def verify_command(
     claims: Annotated[
-        list[str] | None, typer.Argument(help="Claim ids; all claims without any.", autocompletion=complete_claims)
+        list[str] | None, typer.Argument(help="Claim ids; default: all claims.", autocompletion=complete_claims)
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Also run the rate experiments and write a report here.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Also run the rate experiments and write a report to this folder.")
+    ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Print the verdict on every claim, not only counts.")] = False,
-    level: Annotated[str, typer.Option(help="quick or full: how many random runs.")] = "quick",
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; all usable cores without it.")] = None,
+    level: Annotated[str, typer.Option(help="quick or full: how many random runs check each claim.")] = "quick",
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
     prover: ProverOption = None,
     seed: SeedOption = 0,
     format: FormatOption = Format.table,
 ) -> None:
-    """Decide the claims of the ledger, and write the report."""
+    """Decide the claims of both papers, and write the report."""
     from cflag_theory.claims.ledger import LEDGER
     from cflag_theory.cli.report import write_report
     from cflag_theory.files import check_writable
@@ -150,14 +152,14 @@ def verify_command(
 def show(
     claim: Annotated[str, typer.Argument(help="A claim id, such as cflag.lemma13.", autocompletion=complete_claims)],
     replay: Annotated[
-        bool, typer.Option("--replay", help="Only replay the counterexample, in exact arithmetic.")
+        bool, typer.Option("--replay", help="Print only the counterexample, computed again in exact arithmetic.")
     ] = False,
-    level: Annotated[str, typer.Option(help="quick or full: how many random runs.")] = "quick",
+    level: Annotated[str, typer.Option(help="quick or full: how many random runs check each claim.")] = "quick",
     prover: ProverOption = None,
     seed: SeedOption = 0,
     format: FormatOption = Format.table,
 ) -> None:
-    """One claim: what is printed, the verdict of every part, counterexamples whole, proofs, and who checked what."""
+    """Print one claim with verdicts, counterexamples and proofs."""
     from cflag_theory.verify.check import verify
 
     theorems = read_theory(prover, [claim])

@@ -80,7 +80,7 @@ def prove(part: Part, imports: Faults = MappingProxyType({})) -> list[Evidence]:
         if statement.proof is None:
             continue
         result = _examined(statement, imports.get((part.key, on), ()))
-        obligations = f"{result.obligations} obligation{'s' if result.obligations != 1 else ''}"
+        steps = f"{result.obligations} algebraic step{'s' if result.obligations != 1 else ''}"
         data = {
             "engines": list(result.engines),
             "obligations": result.obligations,
@@ -90,7 +90,7 @@ def prove(part: Part, imports: Faults = MappingProxyType({})) -> list[Evidence]:
             "faults": list(result.faults),
         }
         if result.accepted:
-            summary = f"{obligations} discharged by {' and '.join(result.engines)}"
+            summary = f"{steps} verified by {' and '.join(result.engines)}"
             if result.undecided:
                 summary += f"; z3 answers unknown on {', '.join(result.undecided)}"
             found.append(Evidence("proof", part.key, on, SUPPORTS, summary + ".", data))

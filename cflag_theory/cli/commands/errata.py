@@ -12,13 +12,14 @@ from cflag_theory.cli.shell import Paper, PaperOption, SeedOption, progress_bar
 
 def errata_command(
     paper: PaperOption = Paper.c_flag,
-    out: Annotated[
-        Path | None, typer.Option(help="NAME.tex or NAME.md; Markdown on standard output without it.")
-    ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; all usable cores without it.")] = None,
+    out: Annotated[Path | None, typer.Option(help="NAME.tex or NAME.md; default: Markdown on standard output.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
     seed: SeedOption = 0,
 ) -> None:
-    """List what is wrong in a paper, for its authors: counterexamples, corrections and proofs, as LaTeX or Markdown."""
+    """List what is wrong in a paper, for its authors.
+
+    Every statement that fails as printed, with a counterexample, a correction and its proof, as LaTeX or Markdown.
+    """
     from cflag_theory.cli import errata
     from cflag_theory.files import write_text
     from cflag_theory.verify.check import verify

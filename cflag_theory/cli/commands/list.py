@@ -16,7 +16,7 @@ def list_command(
     ] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """List the claims: id, place in the paper, and title; nothing is decided."""
+    """List the claims: id, place and title. Nothing is decided."""
     from cflag_theory.claims.ledger import search
 
     words = " ".join(text or ())

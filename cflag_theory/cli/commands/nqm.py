@@ -26,12 +26,12 @@ def nqm_command(
     proximal: Annotated[float, typer.Option(help="Proximal weight of FedProx.")] = 0.1,
     grid: Annotated[float, typer.Option(help="Step of the grid of learning rates.")] = 0.0025,
     replicas: Annotated[int, typer.Option(help="Simulated runs beside the exact moments; 0 for none.")] = 64,
-    search: Annotated[bool, typer.Option(help="Also search over what the paper leaves unsaid.")] = True,
+    search: Annotated[bool, typer.Option(help="Also search over the parameters that the paper omits.")] = True,
     seed: SeedOption = 0,
     out: Annotated[Path | None, typer.Option(help="Folder for nqm.json, nqm.png and nqm.svg.")] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Table 3 and Figure 2 of the CFL paper, recomputed: best learning rates on the noisy quadratic model."""
+    """Recompute Table 3 and Figure 2 of the CFL paper."""
     from cflag_theory.cli.tables import nqm as tables_nqm
     from cflag_theory.files import check_writable
     from cflag_theory.studies.nqm.setting import Setting

@@ -38,7 +38,7 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
         follows += [f"checked by Coq: {', '.join(by_hand)}"] if by_hand else []
         rows.append((verdict.claim.id, verdict.claim.where, label(verdict), "\n".join(follows)))
     console = Page()
-    console.table(("claim", "where", "verdict", "what follows"), rows)
+    console.table(("claim", "where", "verdict", "fix or replacement"), rows)
     for paper, found in counts(verdicts).items():
         if any(found.values()):
             console.say(f"{paper}: {', '.join(f'{count} {name}' for name, count in found.items() if count)}")
@@ -129,6 +129,15 @@ def _finite(value: float) -> float | str:
     return value if math.isfinite(value) else "inf"
 
 
+_WORDS = {
+    "mean_Gamma": "mean of Gamma(t)",
+    "m_met": "largest m observed",
+    "r_met": "largest r observed",
+    "ifo_calls": "component gradients",
+    "communicated": "numbers sent",
+}
+
+
 def trace(summary: Mapping[str, Any]) -> None:
     """The summary of a run."""
     console = Page()
@@ -140,7 +149,7 @@ def trace(summary: Mapping[str, Any]) -> None:
         (name, f"{start[name]:.6g}" if name in start else "", f"{value:.6g}") for name, value in summary["end"].items()
     ]
     console.table(("mean over replicas", "at x_0", "at x_T"), rows)
-    for name in ("mean_Gamma", "m_met", "r_met", "ifo_calls", "communicated"):
+    for name, words in _WORDS.items():
         if name in summary:
             value = summary[name]
-            console.say(f"  {name}: {value if isinstance(value, str) else format(value, '.6g')}")
+            console.say(f"  {words}: {value if isinstance(value, str) else format(value, '.6g')}")

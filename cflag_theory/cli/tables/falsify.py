@@ -30,7 +30,7 @@ def finding(found: Finding, *, replay: str | None = None, status: str | None = N
         console.say(f"  for all values in the ranges, by {' and '.join(found.engines)}")
         console.say(f"  {_effort(found)}")
     else:
-        console.say(f"  no counterexample was met, which proves nothing; {_effort(found)}")
+        console.say(f"  no counterexample was found, which proves nothing; {_effort(found)}")
     if not found.refuted and found.largest_ratio is not None:
         console.say(f"  largest left/right: {found.largest_ratio:.10g}, at")
         _values(console, found.worst)

@@ -15,7 +15,7 @@ def nqm(found: Mapping[str, Any]) -> None:
     """Everything that `nqm.table3.nqm_study` found."""
     console = Page()
     setting = ", ".join(f"{name} = {value}" for name, value in found["setting"].items())
-    console.say(f"Unsaid parameters: {setting}\n")
+    console.say(f"Parameters the paper omits: {setting}\n")
     _headline(console, found["grids"])
     _table3(console, found["table"])
     _sentences(console, found["sentences"])
