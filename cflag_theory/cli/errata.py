@@ -6,7 +6,7 @@ Nothing here decides anything: a list of errata is read off from verdicts, in th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import sympy as sp
@@ -26,7 +26,7 @@ TITLES = {
     "Gradients (AISTATS 2025)",
     "CFL": "Guo, Lin, Tang: Towards Federated Learning on Time-Evolving Heterogeneous Data",
 }
-FORMATS = {".tex": LaTeX, ".md": Markdown}
+FORMATS: dict[str, Callable[..., Document]] = {".tex": LaTeX, ".md": Markdown}
 #: The first line of every list holds these words; a file that does not is never overwritten.
 MARK = "written by cflag errata"
 #: Steps of a proof that are listed.
