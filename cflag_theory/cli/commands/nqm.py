@@ -18,9 +18,14 @@ def nqm_command(
     spectrum: Annotated[str, typer.Option(help="Eigenvalues of A from mu to L: linear or log.")] = "linear",
     start: Annotated[str, typer.Option(help="What --distance measures: w (w_0 - w*) or gradient (A w_0 + B).")] = "w",
     distance: Annotated[float, typer.Option(help="Size of every coordinate at the start.")] = 1.0,
-    per: Annotated[str, typer.Option(help="E||xi||^2 and the like are per vector or per coordinate.")] = "vector",
+    per: Annotated[
+        str, typer.Option(help="Printed sizes of drifts and noise are per vector or per coordinate.")
+    ] = "vector",
     criterion: Annotated[
-        str, typer.Option(help="The best rate minimises E||A w + B|| at the end (final), over the last tenth, or all.")
+        str,
+        typer.Option(
+            help="The best rate minimises the mean of ||A w + B|| at the end (final), over the last tenth, or all."
+        ),
     ] = "final",
     weights: Annotated[str, typer.Option(help="Weights of rounds: lemma B.4 or uniform.")] = "lemma B.4",
     proximal: Annotated[float, typer.Option(help="Proximal weight of FedProx.")] = 0.1,

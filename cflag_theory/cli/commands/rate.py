@@ -72,7 +72,7 @@ def rate_command(
     Squared gradients of f, g and h~, with the paper's bounds and ours, and fitted slopes.
 
     Without --problem and --data: the default problem, and beside it the handwritten digits. An interrupted study with
-    --out continues where it stopped. With --paper cfl: E f(w_T) - f* of FedAvg and CFL on the noisy
+    --out continues where it stopped. With --paper cfl: the expected gap f(w_T) - f* of FedAvg and CFL on the noisy
     quadratic model, whose numbers are dials (--dial D=10), for clients that stay and for clients that are new in every
     round.
     """

@@ -146,7 +146,7 @@ def cfl_rate(study: CFLRate) -> None:
         header = ["T", "at T", "simulated", "proved", "floor", "q-mean", "printed", "printed/q-mean"]
         _grid(
             console,
-            f"  {rate.method}: E f(w) - f*, fitted slope {rate.slope:.3f} for T >= {study.fit_from}",
+            f"  {rate.method}: expected f(w) - f*, fitted slope {rate.slope:.3f} for T >= {study.fit_from}",
             header,
             rows,
         )
