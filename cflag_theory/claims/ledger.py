@@ -1,13 +1,15 @@
-"""All claims by id, in paper order, and what is taken for granted once for all of them."""
+"""All claims by id, in paper order, and the standing assumptions of each paper."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
 
 from cflag_theory.claims.engine.claim import Claim
+from cflag_theory.claims.printed import of_part
 from cflag_theory.errors import UnknownName
 
 #: Folders with their modules: the papers' sections in order, then what we prove instead. Every module lists its claims
@@ -118,8 +120,26 @@ def claim(id: str) -> Claim:
     Raises
     ------
     UnknownName
-        If there is none; the message lists those that exist.
+        If there is none; the message names the nearest.
     """
     if id not in LEDGER:
-        raise UnknownName(f"no claim is called {id!r}; the ledger has {', '.join(LEDGER)}")
+        # Ids are often given without their paper: lemma13 for cflag.lemma13.
+        bare = {one.partition(".")[2]: one for one in LEDGER}
+        near = [one for name, one in bare.items() if name == id] or get_close_matches(id, LEDGER, n=3)
+        near = near or [bare[name] for name in get_close_matches(id, bare, n=3)]
+        meant = f"did you mean {' or '.join(near)}? " if near else ""
+        raise UnknownName(f"no claim is called {id!r}: {meant}cflag list names all")
     return LEDGER[id]()
+
+
+def search(text: str = "") -> list[Claim]:
+    """The claims, in ledger order, of which the id, the place, the title or the printed lines hold all these words."""
+    words = text.lower().split()
+    return [one for one in map(claim, LEDGER) if all(word in _searched(one.id) for word in words)]
+
+
+@cache
+def _searched(id: str) -> str:
+    subject = claim(id)
+    lines = (line.text for part in subject.parts for line in of_part(id, part.key))
+    return " ".join((id, subject.paper, subject.where, subject.title, *lines)).lower()

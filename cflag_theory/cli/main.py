@@ -12,8 +12,10 @@ from typer.core import TyperGroup
 from cflag_theory import __version__
 from cflag_theory.cli.commands.bridge import bridge_command
 from cflag_theory.cli.commands.decide import decide_command, prove_command, repair_command
+from cflag_theory.cli.commands.errata import errata_command
 from cflag_theory.cli.commands.falsify import falsify_command
 from cflag_theory.cli.commands.forgetting import forgetting_command
+from cflag_theory.cli.commands.list import list_command
 from cflag_theory.cli.commands.nqm import nqm_command
 from cflag_theory.cli.commands.plot import plot_command
 from cflag_theory.cli.commands.rate import rate_command
@@ -27,6 +29,7 @@ from cflag_theory.cli.shell import (
     FormatOption,
     ProverOption,
     SeedOption,
+    complete_claims,
     print_json,
     progress_bar,
     read_theory,
@@ -49,9 +52,10 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="cflag",
     cls=_Commands,
-    help="Decide what the C-FLAG and CFL papers claim, run their algorithms, and draw what happens.",
+    help="Check the claims of the C-FLAG and CFL papers, run their algorithms, and plot the results.",
     no_args_is_help=True,
-    add_completion=False,
+    # Plain text fits any width, and is the same in a pipe.
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 # The order in which `cflag --help` lists them; `verify` and `show` are below.
@@ -87,15 +91,20 @@ def _root(
 
 @app.command("verify")
 def verify_command(
-    claims: Annotated[list[str] | None, typer.Argument(help="Claim ids; all of the ledger without any.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Also run the rate experiments and write a report here.")] = None,
-    level: Annotated[str, typer.Option(help="quick or full: how many random runs.")] = "quick",
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; all usable cores without it.")] = None,
+    claims: Annotated[
+        list[str] | None, typer.Argument(help="Claim ids; default: all claims.", autocompletion=complete_claims)
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Also run the rate experiments and write a report to this folder.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Print the verdict on every claim, not only counts.")] = False,
+    level: Annotated[str, typer.Option(help="quick or full: how many random runs check each claim.")] = "quick",
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
     prover: ProverOption = None,
     seed: SeedOption = 0,
     format: FormatOption = Format.table,
 ) -> None:
-    """Decide the claims of the ledger, and write the report."""
+    """Decide the claims of both papers, and write the report."""
     from cflag_theory.claims.ledger import LEDGER
     from cflag_theory.cli.report import write_report
     from cflag_theory.files import check_writable
@@ -134,23 +143,26 @@ def verify_command(
         return
     from cflag_theory.cli.tables import claims as tables
 
-    tables.ledger(verdicts)
+    if claims or list_:
+        tables.ledger(verdicts)
+    else:
+        tables.summary(verdicts)
     if page is not None:
         typer.echo(f"report: {page}")
 
 
 @app.command()
 def show(
-    claim: Annotated[str, typer.Argument(help="A claim id, such as cflag.lemma13.")],
+    claim: Annotated[str, typer.Argument(help="A claim id, such as cflag.lemma13.", autocompletion=complete_claims)],
     replay: Annotated[
-        bool, typer.Option("--replay", help="Only replay the counterexample, in exact arithmetic.")
+        bool, typer.Option("--replay", help="Print only the counterexample, computed again in exact arithmetic.")
     ] = False,
-    level: Annotated[str, typer.Option(help="quick or full: how many random runs.")] = "quick",
+    level: Annotated[str, typer.Option(help="quick or full: how many random runs check each claim.")] = "quick",
     prover: ProverOption = None,
     seed: SeedOption = 0,
     format: FormatOption = Format.table,
 ) -> None:
-    """One claim: what is printed, the verdict of every part, counterexamples whole, proofs, and who checked what."""
+    """Print one claim with verdicts, counterexamples and proofs."""
     from cflag_theory.verify.check import verify
 
     theorems = read_theory(prover, [claim])
@@ -166,6 +178,8 @@ def show(
         tables.claim(verdict)
 
 
+app.command("list")(list_command)
+app.command("errata")(errata_command)
 app.command("rate")(rate_command)
 app.command("stepsize")(stepsize_command)
 app.command("sharp")(sharp_command)

@@ -28,18 +28,25 @@ class Paper(StrEnum):
     cfl = "cfl"
 
 
-PaperOption = Annotated[Paper, typer.Option(help="Whose statements: c-flag or cfl.")]
-FormatOption = Annotated[Format, typer.Option("--format", help="A table for people, or JSON on standard output.")]
+PaperOption = Annotated[Paper, typer.Option(help="Which paper: c-flag or cfl.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="What to print: a table or JSON.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
 
 
 ProverOption = Annotated[
-    str | None, typer.Option(help="coq: let Coq's kernel check proofs and instances too; it must be installed.")
+    str | None, typer.Option(help="coq: also check proofs and counterexamples with Coq, which must be installed.")
 ]
 
 
+def complete_claims(incomplete: str) -> list[str]:
+    """Ids of claims that begin so, for the shell."""
+    from cflag_theory.claims.ledger import LEDGER
+
+    return [id for id in LEDGER if id.startswith(incomplete)]
+
+
 def read_theory(prover: str | None, claims: Sequence[str]) -> dict[str, Any] | None:
-    """The theorems by hand on these claims, all without any, compiled with progress; None where the prover is not Coq.
+    """The hand-written theorems on these claims, or on all, compiled with progress; None where the prover is not Coq.
 
     Unknown claims raise before anything is compiled.
     """

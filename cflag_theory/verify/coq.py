@@ -230,7 +230,7 @@ class Census:
         return (
             f"Coq's kernel: {self.proofs - missing[0]} of {self.proofs} proofs ({self.lemmas} lemmas), "
             f"{self.instances - missing[1]} of {self.instances} exact counterexamples; "
-            f"{self.theorems} theorems by hand for {self.rows} claims"
+            f"{self.theorems} hand-written Coq theorems covering {self.rows} claims"
         )
 
 

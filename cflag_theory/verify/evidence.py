@@ -80,7 +80,7 @@ def prove(part: Part, imports: Faults = MappingProxyType({})) -> list[Evidence]:
         if statement.proof is None:
             continue
         result = _examined(statement, imports.get((part.key, on), ()))
-        obligations = f"{result.obligations} obligation{'s' if result.obligations != 1 else ''}"
+        steps = f"{result.obligations} algebraic step{'s' if result.obligations != 1 else ''}"
         data = {
             "engines": list(result.engines),
             "obligations": result.obligations,
@@ -90,7 +90,7 @@ def prove(part: Part, imports: Faults = MappingProxyType({})) -> list[Evidence]:
             "faults": list(result.faults),
         }
         if result.accepted:
-            summary = f"{obligations} discharged by {' and '.join(result.engines)}"
+            summary = f"{steps} verified by {' and '.join(result.engines)}"
             if result.undecided:
                 summary += f"; z3 answers unknown on {', '.join(result.undecided)}"
             found.append(Evidence("proof", part.key, on, SUPPORTS, summary + ".", data))
@@ -125,7 +125,7 @@ def refute(part: Part, imports: Faults = MappingProxyType({})) -> list[Evidence]
     data["instance"] = [part.refutation.words, *(fact.words for fact in part.refutation.hypotheses)]
     summary = f"A family with a proved closed form contradicts it; checked by {' and '.join(result.engines)}."
     if part.unseen:
-        summary += f" That it does is read, not computed: {part.unseen}."
+        summary += f" The contradiction is read, not computed: {part.unseen}."
     return [Evidence("counterexample", part.key, "printed", REFUTES, summary, data)]
 
 

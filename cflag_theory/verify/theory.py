@@ -208,7 +208,7 @@ def attach(id: str, evidence: Sequence[Evidence], found: Mapping[str, Theorem]) 
                 {"name": name, "statement": found[name].statement, "axioms": list(found[name].axioms or ())}
                 for name in names
             ]
-            words = f" Proved by hand in Coq: {', '.join(names)}."
+            words = f" Hand-written Coq theorems: {', '.join(names)}."
             item = replace(item, summary=item.summary + words, data={**item.data, "theorems": shown})
         result.append(item)
     return result

@@ -56,7 +56,7 @@ def test_a_process_of_its_own_fails_with_one_sentence():
     done = run("show", "cflag.nosuch")
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr.startswith("cflag: no claim is called 'cflag.nosuch'; the ledger has ")
+    assert done.stderr.startswith("cflag: no claim is called 'cflag.nosuch': ")
     assert done.stderr.count("\n") == 1
 
 
@@ -226,7 +226,7 @@ RATE = ("rate", *TINY, "--horizons", "4,8", "--replicas", "2", "--E", "1")
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("verify", "nosuch"), "no claim is called 'nosuch'; the ledger has cflag."),
+        (("verify", "nosuch"), "no claim is called 'nosuch': cflag list names all"),
         (("verify", "cflag.eq65", "nosuch"), "no claim is called 'nosuch'"),
         (("verify", "cflag.eq65", "--level", "medium"), "level is 'medium': use one of quick, full"),
         (("show", "nosuch"), "no claim is called 'nosuch'"),

@@ -29,11 +29,20 @@ def recorded(tmp_path_factory):
     return write_trace(tmp_path_factory.mktemp("trace") / "run.npz", trace)
 
 
-@pytest.mark.parametrize("command", [(*STEPS, *NUMBERS), (*CFL, "--N", 10, "--mu", 1, "--distance", 1, "--G", 1)])
-def test_tables_fit_a_hundred_columns(cflag, command):
-    code, out, err = cflag(*command)
+BEST = (*CFL, "--K", 4, "--N", 10, "--mu", 1, "--distance", 1, "--gap", 1, "--sigma", 1, "--epsilon", 0.5)
+
+
+@pytest.mark.parametrize(("columns", "most"), [(60, 60), (80, 80), (130, 100)])
+@pytest.mark.parametrize(
+    "command", [(*STEPS, *NUMBERS), (*CFL, "--N", 10, "--mu", 1, "--distance", 1, "--G", 1), BEST, ("stepsize",)]
+)
+def test_tables_fit_the_terminal_and_a_hundred_columns(cflag, monkeypatch, recorded, command, columns, most):
+    """A terminal without colours; in a pipe no line is broken."""
+    for name, value in (("FORCE_COLOR", "1"), ("TERM", "dumb"), ("COLUMNS", str(columns))):
+        monkeypatch.setenv(name, value)
+    code, out, err = cflag(*(command if len(command) > 1 else ("stepsize", "--from-trace", recorded, "--lowest", 0)))
     assert (code, err) == (0, "")
-    assert max(map(len, out.splitlines())) <= 100
+    assert max(map(len, out.splitlines())) <= most
     assert "Conditions" in out
     assert "Predicted bounds" in out
 
@@ -122,13 +131,11 @@ def test_both_planes_at_once(cflag, tmp_path):
 
 
 def test_best_step_sizes_of_cfl(cflag):
-    command = (*CFL, "--K", 4, "--N", 10, "--mu", 1, "--distance", 1, "--gap", 1, "--sigma", 1, "--epsilon", 0.5)
-    code, out, _ = cflag(*command)
+    code, out, _ = cflag(*BEST)
     assert code == 0
-    assert max(map(len, out.splitlines())) <= 100
     for words in ("smallest bound within T", "fewest rounds at this eta_g", "eta_g = inf is the limit"):
         assert words in out
-    _, out, _ = cflag(*command, "--format", "json")
+    _, out, _ = cflag(*BEST, "--format", "json")
     found = json.loads(out)
     assert {row["goal"] for row in found["best"]} == {"smallest bound", "fewest rounds", "limit"}
 

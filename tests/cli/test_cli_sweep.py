@@ -11,6 +11,8 @@ import time
 
 import pytest
 
+from cflag_theory.studies.sweeps.store import read_results
+
 pytest.importorskip("pyarrow")
 
 STUDY = """\
@@ -36,7 +38,16 @@ def study(tmp_path):
 def test_a_sweep_is_announced_run_and_continued(cflag, study, tmp_path):
     code, out, err = cflag("sweep", study, "--jobs", 1)
     assert (code, err) == (0, "")
-    first, last = out.splitlines()
+    first, _, head, *table, last = out.splitlines()
+    # A line for every combination of alpha and T; the numbers are those of the files, over both seeds.
+    assert head.split() == ["alpha", "T", "mean", "least", "largest", "runs", "diverged"]
+    results = read_results(tmp_path / "study-results").to_pylist()
+    for line in table:
+        alpha, T, mean, *_, runs, diverged = line.split()
+        mine = [row["min_grad_f2"] for row in results if (row["alpha"], row["T"]) == (float(alpha), int(T))]
+        assert (int(runs), int(diverged)) == (2, 0)
+        assert float(mean) == pytest.approx(sum(mine) / len(mine), rel=1e-3)
+    assert len(table) == 6
     assert first == f"12 runs, 12 rows, 1 chunks, into {tmp_path / 'study-results'}"
     assert last.startswith("12 runs done, 0 were there, in ")
     code, out, _ = cflag("sweep", study, "--jobs", 1, "--format", "json")

@@ -171,7 +171,6 @@ def test_a_time_limit_survives_the_garbage_collector():
     assert "callback" not in caught.value.place
 
 
-
 def test_a_name_without_latin_letters_has_a_file_and_a_replay(tmp_path):
     claim = of(lambda x: x, "1/2", name="\u03be")
     file = save(falsify(claim), tmp_path)

@@ -78,7 +78,7 @@ def test_claims_are_decided_in_the_order_asked_and_announced():
 
 
 def test_bad_arguments():
-    with pytest.raises(UnknownName, match="'nosuch'; the ledger has"):
+    with pytest.raises(UnknownName, match="'nosuch': cflag list names all"):
         verify(["cflag.eq7", "nosuch"])
     with pytest.raises(InvalidInput, match="level is 'medium': use one of quick, full"):
         run_check(claim("cflag.eq7"), CHECKS["cflag.eq7"], level="medium")

@@ -172,7 +172,7 @@ def test_a_proof_supports_or_decides_nothing(certificate, finding):
     assert (found.kind, found.on, found.finding) == ("proof", "printed", finding)
     assert bool(found.data["faults"]) is (finding == "undecided")
     assert found.data["engines"] == (["sympy", "z3"] if finding == "supports" else [])
-    assert ("discharged by sympy and z3" in found.summary) is (finding == "supports")
+    assert ("verified by sympy and z3" in found.summary) is (finding == "supports")
 
 
 def test_a_part_without_a_proof_has_none():
@@ -209,7 +209,7 @@ def test_a_contradiction_that_is_read_says_so():
     part = claim("cflag.thm5").parts[0]
     (found,) = refute(part)
     assert found.finding == "refutes"
-    assert found.summary.endswith(f"That it does is read, not computed: {part.unseen}.")
+    assert found.summary.endswith(f"The contradiction is read, not computed: {part.unseen}.")
     assert found.data["unseen"] == part.unseen
 
 

@@ -20,24 +20,26 @@ def bridge_command(
     preset: Annotated[str | None, typer.Option(help="An experiment of the paper, such as table3-cifar10.")] = None,
     data: Annotated[str | None, typer.Option(help="digits, cifar10, cifar100 or tinyimagenet.")] = None,
     root: Annotated[Path | None, typer.Option(help="Folder of the data; digits need none.")] = None,
-    download: Annotated[bool, typer.Option("--download", help="Fetch CIFAR into --root if it is not there.")] = False,
-    tasks: Annotated[int | None, typer.Option(help="Tasks; the classes are shared out evenly.")] = None,
+    download: Annotated[bool, typer.Option("--download", help="Download CIFAR to --root if it is missing.")] = False,
+    tasks: Annotated[int | None, typer.Option(help="Number of tasks; classes are split evenly among them.")] = None,
     clients: Annotated[int | None, typer.Option(help="Clients.")] = None,
     zeta: Annotated[float | None, typer.Option(help="Dirichlet parameter: 0.1 non-IID, 1e5 IID.")] = None,
     partition: Annotated[str | None, typer.Option(help="class-over-clients, client-over-classes or balanced.")] = None,
     model: Annotated[str | None, typer.Option(help="linear, mlp, cnn, resnet18 or resnet50.")] = None,
-    heads: Annotated[str | None, typer.Option(help="list: a head a task; masked: one head, its logits masked.")] = None,
-    method: Annotated[list[str] | None, typer.Option(help="Such as c_flag or ewc; repeatable, all without it.")] = None,
+    heads: Annotated[
+        str | None, typer.Option(help="list: one head per task; masked: one head, its logits masked.")
+    ] = None,
+    method: Annotated[list[str] | None, typer.Option(help="Such as c_flag or ewc; default: repeatable, all.")] = None,
     mode: Annotated[str | None, typer.Option(help="theory, paper or released.")] = None,
     adaptive: Annotated[str | None, typer.Option(help="Rates of C-FLAG: none, average, worst or printed.")] = None,
-    rounds: Annotated[int | None, typer.Option(help="Rounds a task.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over a client's data a round.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="Rounds per task.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over a client's data per round.")] = None,
     batch: Annotated[int | None, typer.Option(help="Size of minibatches.")] = None,
     lr: Annotated[float | None, typer.Option(help="Step size of the local steps.")] = None,
     smoothness: Annotated[float | None, typer.Option("--L", help="L in the adaptive rates and in Gamma(t).")] = None,
     memory_kind: Annotated[str | None, typer.Option(help="ring, reservoir or by-task.")] = None,
-    memory_size: Annotated[int | None, typer.Option(help="Samples kept a task and client.")] = None,
-    memory_sample: Annotated[int | None, typer.Option(help="Samples drawn from memory a step.")] = None,
+    memory_size: Annotated[int | None, typer.Option(help="Samples kept per task and client.")] = None,
+    memory_sample: Annotated[int | None, typer.Option(help="Samples drawn from memory per step.")] = None,
     seeds: Annotated[str | None, typer.Option(help="Such as 1234,1235,1236.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda or cuda:1.")] = None,
     dtype: Annotated[str | None, typer.Option(help="float32 or float64.")] = None,
@@ -51,15 +53,17 @@ def bridge_command(
         Path | None, typer.Option(help="Folder of the run, where a stopped one continues; named after it without.")
     ] = None,
     check_data: Annotated[
-        Path | None, typer.Option("--check-data", metavar="DIR", help="Only say which data sets lie there.")
+        Path | None, typer.Option("--check-data", metavar="DIR", help="Only report which data sets this folder holds.")
     ] = None,
     report: Annotated[
-        bool, typer.Option("--report", help="Only put stored runs beside the numbers that the paper prints.")
+        bool, typer.Option("--report", help="Only compare stored runs with the numbers that the paper prints.")
     ] = False,
     list_presets: Annotated[bool, typer.Option("--list-presets", help="Only list the presets.")] = False,
     format: FormatOption = Format.table,
 ) -> None:
-    """C-FLAG and its rivals on real images with PyTorch; the same command continues a run that was stopped.
+    """Train C-FLAG and other methods on images, with PyTorch.
+
+    The same command continues a run that was stopped.
 
     Without arguments: Split-Digits, five tasks of two digits, 5 clients, all methods.
     """

@@ -24,7 +24,7 @@ FileArgument = Annotated[
 BudgetOption = Annotated[int, typer.Option(min=1, help="Cases that the search may look at, for each claim.")]
 SecondsOption = Annotated[float, typer.Option(help="Seconds that one evaluation may take, and that algebra may.")]
 OutOption = Annotated[
-    Path | None, typer.Option(help="Folder of counterexamples; FILE-counterexamples beside the file without it.")
+    Path | None, typer.Option(help="Folder of counterexamples; default: FILE-counterexamples beside the file.")
 ]
 
 
@@ -37,9 +37,11 @@ def decide_command(
     prover: ProverOption = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Decide claims of your own: a proof for all values, or a small rational counterexample.
+    """Prove or refute claims of your own.
 
-    Where neither is found, the largest ratio met and the smallest factor of the right side that is proved. Where a
+    The result is a proof for all values, or a counterexample in small rational numbers.
+
+    Where neither is found, the largest ratio found and the smallest factor of the right side that is proved. Where a
     claim has a free constant, the values between which it turns from refuted to proved.
 
     Exit code 0: nothing was refuted. 1: a claim was refuted. 2: bad input. 130: interrupted.
@@ -57,7 +59,7 @@ def prove_command(
     prover: ProverOption = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Prove claims of your own for all values; no counterexample is searched for.
+    """Prove claims of your own for all values, without a search.
 
     Exit code 0: all claims were proved. 1: one was not. 2: bad input. 130: interrupted.
     """
@@ -73,7 +75,9 @@ def repair_command(
     out: OutOption = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Decide claims of your own, and propose the smallest changes with which the refuted ones are proved.
+    """Propose the smallest changes that make a claim provable.
+
+    Claims are decided first; changes are proposed for those that are refuted.
 
     A constant, a sign, a power, a factor, an index; one more hypothesis, such as a step size, convexity or a sign; or a
     change of a hypothesis. Every proposal is proved, and the counterexample shows that one is needed.

@@ -30,11 +30,11 @@ def falsify_command(
     seconds: Annotated[float, typer.Option(help="Seconds that one evaluation may take, and that algebra may.")] = 20.0,
     seed: SeedOption = 0,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of counterexamples; FILE-counterexamples beside the file without it.")
+        Path | None, typer.Option(help="Folder of counterexamples; default: FILE-counterexamples beside the file.")
     ] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Try to break claims of your own: exact algebra, a directed search, and a small rational counterexample.
+    """Search for counterexamples, in small rational numbers.
 
     An id of the ledger, with a part as in cflag.lemma13.1, puts its printed statement to the same test; without a part
     the first one is meant.

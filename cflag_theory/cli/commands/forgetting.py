@@ -23,8 +23,8 @@ from cflag_theory.cli.options import (
 from cflag_theory.cli.shell import Format, FormatOption, SeedOption, keep_study, print_json, progress_bar, say_figures
 from cflag_theory.errors import InvalidInput, MissingExtra
 
-AlphaOption = Annotated[float | None, typer.Option(help="Step size on memory; 1 / (2 L) without it.")]
-BetaOption = Annotated[float | None, typer.Option(help="Step size on the current data; 1 / (3 L E) without it.")]
+AlphaOption = Annotated[float | None, typer.Option(help="Step size on memory; default: 1 / (2 L).")]
+BetaOption = Annotated[float | None, typer.Option(help="Step size on the current data; default: 1 / (3 L E).")]
 ReplicasOption = Annotated[int, typer.Option(help="Independent runs.")]
 LevelOption = Annotated[float | None, typer.Option(help="Dirichlet parameter of the split of real data.")]
 
@@ -52,7 +52,9 @@ def forgetting_command(
     out: Annotated[Path | None, typer.Option(help="Folder for forgetting.json and the figures.")] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Gamma(t) along rounds at low, medium and high heterogeneity, and rules for adaptive rates side by side.
+    """Measure forgetting, Gamma(t), and compare adaptive rates.
+
+    Gamma(t) along the rounds at low, medium and high heterogeneity, and the rules for adaptive rates beside each other.
 
     Without --problem and --data: the default problem and the handwritten digits.
 

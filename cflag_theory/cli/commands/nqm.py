@@ -18,20 +18,25 @@ def nqm_command(
     spectrum: Annotated[str, typer.Option(help="Eigenvalues of A from mu to L: linear or log.")] = "linear",
     start: Annotated[str, typer.Option(help="What --distance measures: w (w_0 - w*) or gradient (A w_0 + B).")] = "w",
     distance: Annotated[float, typer.Option(help="Size of every coordinate at the start.")] = 1.0,
-    per: Annotated[str, typer.Option(help="𝔼||xi||^2 and the like are per vector or per coordinate.")] = "vector",
+    per: Annotated[
+        str, typer.Option(help="Printed sizes of drifts and noise are per vector or per coordinate.")
+    ] = "vector",
     criterion: Annotated[
-        str, typer.Option(help="The best rate minimises 𝔼||A w + B|| at the end (final), over the last tenth, or all.")
+        str,
+        typer.Option(
+            help="The best rate minimises the mean of ||A w + B|| at the end (final), over the last tenth, or all."
+        ),
     ] = "final",
     weights: Annotated[str, typer.Option(help="Weights of rounds: lemma B.4 or uniform.")] = "lemma B.4",
     proximal: Annotated[float, typer.Option(help="Proximal weight of FedProx.")] = 0.1,
     grid: Annotated[float, typer.Option(help="Step of the grid of learning rates.")] = 0.0025,
     replicas: Annotated[int, typer.Option(help="Simulated runs beside the exact moments; 0 for none.")] = 64,
-    search: Annotated[bool, typer.Option(help="Also search over what the paper leaves unsaid.")] = True,
+    search: Annotated[bool, typer.Option(help="Also search over the parameters that the paper omits.")] = True,
     seed: SeedOption = 0,
     out: Annotated[Path | None, typer.Option(help="Folder for nqm.json, nqm.png and nqm.svg.")] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Table 3 and Figure 2 of the CFL paper, recomputed: best learning rates on the noisy quadratic model."""
+    """Recompute Table 3 and Figure 2 of the CFL paper."""
     from cflag_theory.cli.tables import nqm as tables_nqm
     from cflag_theory.files import check_writable
     from cflag_theory.studies.nqm.setting import Setting

@@ -17,20 +17,20 @@ def plot_command(
     ] = "series",
     x: Annotated[str, typer.Option(help="Column on the x axis.")] = "T",
     y: Annotated[
-        str | None, typer.Option(help="Column that is drawn; min_grad_f2, and grad_f2 for curves, without it.")
+        str | None, typer.Option(help="Column that is drawn; default: min_grad_f2, and grad_f2 for curves.")
     ] = None,
     by: Annotated[
-        str | None, typer.Option(help="Coordinates that tell lines apart, such as algorithm,m; all without it.")
+        str | None, typer.Option(help="Coordinates that tell lines apart, such as algorithm,m; default: all.")
     ] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(help="Only rows with this value, KEY=VALUE, such as algorithm=c_flag; repeatable."),
     ] = None,
     partial: Annotated[bool, typer.Option("--partial", help="Draw a sweep that is not complete.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Folder of the figure; that of the results without it.")] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the figure's files; that of the figure without it.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the figure; default: that of the results.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the figure's files; default: that of the figure.")] = None,
 ) -> None:
-    """Draw stored results again, without running anything."""
+    """Plot stored results; nothing is run."""
     from cflag_theory.cli.plots import plot, plot_stored
     from cflag_theory.errors import InvalidInput
     from cflag_theory.figures import save

@@ -52,13 +52,13 @@ def rate_command(
     m: BiasOption = None,
     redraw: RedrawOption = False,
     local_steps: Annotated[int | None, typer.Option("--E", help="Local steps a round; 10, for cfl 1.")] = None,
-    c: Annotated[float | None, typer.Option(help="beta = c / T^a; a beta within 1/(12 L E) without it.")] = None,
+    c: Annotated[float | None, typer.Option(help="beta = c / T^a; default: a beta within 1/(12 L E).")] = None,
     power: Annotated[float, typer.Option("--a", help="a of beta = c / T^a; 0 is a constant beta.")] = 0.5,
     alpha_factor: Annotated[float, typer.Option(help="alpha = this / (L (1 + m)); Lemma 1 allows less than 2.")] = 1.0,
-    horizons: Annotated[str | None, typer.Option(help="Values of T, such as 16,32,64; 2^4 to 2^12 without it.")] = None,
+    horizons: Annotated[str | None, typer.Option(help="Values of T, such as 16,32,64; default: 2^4 to 2^12.")] = None,
     up_to: Annotated[int | None, typer.Option(help="In place of --horizons: powers of two from 16 to this T.")] = None,
     vary: Annotated[
-        str | None, typer.Option(help="A family of curves, such as m=0,0.25,0.5,1,2: m, r, E, N, c, a, alpha, a dial.")
+        str | None, typer.Option(help="One curve per value, such as m=0,0.25,0.5,1,2: m, r, E, N, c, a, alpha, a dial.")
     ] = None,
     instance: Annotated[str | None, typer.Option(help=f"A problem with a closed form: {', '.join(NAMES)}.")] = None,
     replicas: Annotated[int, typer.Option(help="Independent runs.")] = 32,
@@ -67,10 +67,12 @@ def rate_command(
     out: Annotated[Path | None, typer.Option(help="Folder for rate.json, figures and the finished horizons.")] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Squared gradients of f, g and h~ against T, with the bounds of both sides and fitted slopes.
+    """Measure how fast gradients fall with T, beside the bounds.
+
+    Squared gradients of f, g and h~, with the paper's bounds and ours, and fitted slopes.
 
     Without --problem and --data: the default problem, and beside it the handwritten digits. An interrupted study with
-    --out goes on where it was when it is started again. With --paper cfl: 𝔼 f(w_T) - f* of FedAvg and CFL on the noisy
+    --out continues where it stopped. With --paper cfl: the expected gap f(w_T) - f* of FedAvg and CFL on the noisy
     quadratic model, whose numbers are dials (--dial D=10), for clients that stay and for clients that are new in every
     round.
     """

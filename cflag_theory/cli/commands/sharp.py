@@ -13,7 +13,7 @@ from cflag_theory.cli.shell import Format, FormatOption, progress_bar, show_stud
 def sharp_command(
     lemmas: Annotated[
         list[str] | None,
-        typer.Argument(help="lemma12, lemma13, cor14, lemma15_1, lemma15_2, lemma16; all without any."),
+        typer.Argument(help="lemma12, lemma13, cor14, lemma15_1, lemma15_2, lemma16; default: all."),
     ] = None,
     n: Annotated[list[int] | None, typer.Option("--n", help="Components of a client; repeatable.")] = None,
     local_steps: Annotated[list[int] | None, typer.Option("--E", help="Local steps a round; repeatable.")] = None,
@@ -30,7 +30,7 @@ def sharp_command(
     out: Annotated[Path | None, typer.Option(help="Folder for sharp.json, sharp.png and sharp.svg.")] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """How sharp Lemmas 12 to 16 are: paper constant, exact worst case, and the instance that was run.
+    """Compare the constants of Lemmas 12 to 16 with exact ones.
 
     Also how large a step size each lemma really allows, and what that does to the 60 L of Lemma 3.
     """

@@ -48,7 +48,7 @@ def simulate_command(
     redraw: RedrawOption = False,
     local_steps: StepsOption = 10,
     rounds: Annotated[int, typer.Option("--T", help="Rounds.")] = 100,
-    participants: Annotated[int | None, typer.Option(help="Clients drawn every round; all without it.")] = None,
+    participants: Annotated[int | None, typer.Option(help="Clients drawn every round; default: all.")] = None,
     replicas: Annotated[int, typer.Option(help="Independent runs.")] = 1,
     diagnostics: Annotated[str, typer.Option(help="none, cheap or all.")] = "cheap",
     every: Annotated[int, typer.Option(help="With all: full local gradients only every so many rounds.")] = 1,

@@ -36,7 +36,7 @@ def stepsize_command(
     L: Annotated[float | None, typer.Option("--L", help="Smoothness constant, of every component.")] = None,
     rounds: Annotated[int | None, typer.Option("--T", help="Rounds.")] = None,
     paper: Annotated[
-        Whose, typer.Option(help="Whose conditions: c-flag, cfl, or both, with K = E and eta_l = beta.")
+        Whose, typer.Option(help="Which paper: c-flag, cfl, or both, with K = E and eta_l = beta.")
     ] = Whose.c_flag,
     m: Annotated[float | None, typer.Option("--m", help="c-flag: bias constant of (27).")] = None,
     r: Annotated[float | None, typer.Option("--r", help="c-flag: r of Lemma 10; may be inf.")] = None,
@@ -46,7 +46,7 @@ def stepsize_command(
     epsilon: Annotated[
         float | None, typer.Option(help="Target: asks for the rounds to it, and for the best step sizes.")
     ] = None,
-    gap: Annotated[float | None, typer.Option(help="f(x_0) - inf f; 1 without it, for cfl unknown.")] = None,
+    gap: Annotated[float | None, typer.Option(help="f(x_0) - inf f; default: 1, for cfl unknown.")] = None,
     grad_g: Annotated[float | None, typer.Option(help="c-flag: root mean square of ||grad g|| along the run.")] = None,
     grad_g0: Annotated[float | None, typer.Option("--grad-g0", help="c-flag: ||grad g(x_0)||.")] = None,
     gap_g: Annotated[float | None, typer.Option(help="c-flag: g(x_0) - inf g.")] = None,
@@ -58,14 +58,14 @@ def stepsize_command(
     memory_size: Annotated[int | None, typer.Option(help="c-flag: components that a client remembers.")] = None,
     K: Annotated[int | None, typer.Option("--K", help="cfl: local steps a round.")] = None,
     eta_l: Annotated[float | None, typer.Option(help="cfl: local step size.")] = None,
-    eta_g: Annotated[float | None, typer.Option(help="cfl: global step size; 1 without it.")] = None,
-    mu: Annotated[float | None, typer.Option(help="cfl: convexity; 0 without it.")] = None,
-    A: Annotated[float | None, typer.Option("--A", help="cfl: relative time drift; 0 without it.")] = None,
-    B: Annotated[float | None, typer.Option("--B", help="cfl: relative client drift; 0 without it.")] = None,
+    eta_g: Annotated[float | None, typer.Option(help="cfl: global step size; default: 1.")] = None,
+    mu: Annotated[float | None, typer.Option(help="cfl: convexity; default: 0.")] = None,
+    A: Annotated[float | None, typer.Option("--A", help="cfl: relative time drift; default: 0.")] = None,
+    B: Annotated[float | None, typer.Option("--B", help="cfl: relative client drift; default: 0.")] = None,
     D: Annotated[float | None, typer.Option("--D", help="cfl: time drift, for the weights of Lemma B.4.")] = None,
     R: Annotated[float | None, typer.Option("--R", help="cfl: information loss, for the weights.")] = None,
-    G: Annotated[float | None, typer.Option("--G", help="cfl: client drift; 0 without it.")] = None,
-    sigma: Annotated[float | None, typer.Option(help="cfl: gradient noise; 0 without it.")] = None,
+    G: Annotated[float | None, typer.Option("--G", help="cfl: client drift; default: 0.")] = None,
+    sigma: Annotated[float | None, typer.Option(help="cfl: gradient noise; default: 0.")] = None,
     distance: Annotated[float | None, typer.Option(help="cfl: ||w_0 - w*||.")] = None,
     from_trace: Annotated[
         Path | None, typer.Option(help="c-flag: a Trace, for lower bounds of L, m, r and what else is not given.")
@@ -79,7 +79,7 @@ def stepsize_command(
     out: Annotated[Path | None, typer.Option(help="Folder for step_sizes.json and the figure.")] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Which step-size conditions hold, by what factor, what each unlocks, what is predicted, and what is best.
+    """Check step-size conditions, and compute bounds and rounds.
 
     Lists the conditions of the paper and those of our own theorems, and bounds, each with what it still needs. With
     --epsilon: the rounds to the target, and the best step sizes for it.
@@ -106,10 +106,9 @@ def stepsize_command(
     if paper is Whose.both and not {"n", "memory_size"} & set(given):
         # N is then meant for the bounds of the other paper, not for a count of gradients.
         counted = {name: value for name, value in given.items() if name != "N"}
-    for one in asked:
-        for name in _NEEDED[one]:
-            if name not in given:
-                raise typer.BadParameter(f"--paper {paper.value} needs {_option(name)}")
+    missing = [_option(name) for one in asked for name in _NEEDED[one] if name not in given]
+    if missing:
+        raise typer.BadParameter(f"--paper {paper.value} needs {', '.join(dict.fromkeys(missing))}")
     _run({Whose.c_flag: counted, Whose.cfl: given}, asked, estimates, plot, out, format)
 
 

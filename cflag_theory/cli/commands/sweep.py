@@ -13,9 +13,9 @@ from cflag_theory.cli.shell import Format, FormatOption, print_json, progress_ba
 def sweep_command(
     file: Annotated[Path, typer.Argument(help="A TOML file: [problem], [memory], [algorithm], [run]; lists are axes.")],
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the results; FILE-results beside the file without it.")
+        Path | None, typer.Option(help="Folder of the results; default: FILE-results beside the file.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; all usable cores without it.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
     backend: Annotated[str, typer.Option(help="loky, the processes of this machine, or dask.")] = "loky",
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786.")
@@ -23,7 +23,10 @@ def sweep_command(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the file and list its runs.")] = False,
     format: FormatOption = Format.table,
 ) -> None:
-    """Run a grid of runs from one file; the same command continues a sweep that was stopped."""
+    """Run a grid of runs from one file.
+
+    The same command continues a sweep that was stopped.
+    """
     from cflag_theory.studies.sweeps.check import Plan
     from cflag_theory.studies.sweeps.sweep import default_folder, sweep
 
@@ -47,8 +50,13 @@ def sweep_command(
     if format is Format.json:
         print_json(done.to_json())
         return
+    from cflag_theory.cli.tables import sweep as tables
+    from cflag_theory.studies.sweeps.overview import overview
+
+    tables.results(*overview(folder))
     typer.echo(
-        f"{done.runs - done.before} runs done, {done.before} were there, in {done.seconds:.1f} s; see cflag plot"
+        f"{done.runs - done.before} runs done, {done.before} were there, in {done.seconds:.1f} s; "
+        f"draw them with cflag plot {folder}"
     )
 
 

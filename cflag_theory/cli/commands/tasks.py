@@ -50,7 +50,9 @@ def tasks_command(
     out: Annotated[Path | None, typer.Option(help="Folder for tasks.json and the figures.")] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Several transitions in a row: what every earlier task loses, and where time and gradient evaluations go.
+    """Train on several tasks in a row, and measure forgetting.
+
+    What every earlier task loses, and where time and gradient evaluations go.
 
     Without --data and --dial: synthetic tasks, and the handwritten digits in five tasks of two.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 
 from cflag_theory.cli.tables.page import Page
@@ -32,18 +31,13 @@ def results(summary: Summary) -> None:
     for title, names in (("", _MAIN), ("Other definitions, means", [name for name in WORDS if name not in _MAIN])):
         if title:
             console.say(title, style="italic")
-        table = Table(box=None, pad_edge=False)
-        table.add_column("method", no_wrap=True)
-        for name in names:
-            table.add_column(WORDS[name], justify="right")
-        if names == _MAIN:
-            table.add_column("seeds", justify="right")
-            table.add_column("seconds", justify="right")
+        head = ["method", *(WORDS[name] for name in names), *(("seeds", "seconds") if names == _MAIN else ())]
+        rows = []
         for found in summary.methods:
             values = [_metric(found.metrics[name], whole=names == _MAIN) for name in names]
             more = [str(found.seeds), f"{found.seconds:.1f}"] if names == _MAIN else []
-            table.add_row(_name(found), *values, *more)
-        console.print(table)
+            rows.append([_name(found), *values, *more])
+        console.table(head, rows, numbers=True)
         console.print()
     for found in summary.methods:
         for count, words in ((found.diverged, "diverged"), (found.unfinished, "not finished")):
@@ -56,18 +50,14 @@ def results(summary: Summary) -> None:
 def _matrix(console: Page, found: MethodSummary) -> None:
     # Not the table's own title, which would be folded to the table's width.
     console.say(f"{_name(found)}: accuracy on task", style="italic")
-    table = Table(box=None, pad_edge=False)
-    tasks = len(found.accuracy)
-    table.add_column("after task")
-    for task in range(tasks):
-        table.add_column(str(task + 1), justify="right")
+    rows: list[list[str | Text]] = []
     for s, row in enumerate(found.accuracy):
         cells = [
             Text("" if value is None else f"{value:.1f}", style="bold" if j == s else "dim" if j > s else "")
             for j, value in enumerate(row)
         ]
-        table.add_row(str(s + 1), *cells)
-    console.print(table)
+        rows.append([str(s + 1), *cells])
+    console.table(["after task", *(str(task + 1) for task in range(len(rows)))], rows, numbers=True)
     console.print()
 
 
@@ -79,7 +69,7 @@ def report(found: Report) -> None:
         rows: list[list[str | Text]] = [
             [*_row(cell), Text(cell.verdict, style=_STYLES[cell.verdict])] for cell in cells
         ]
-        console.table(_HEAD, rows, whole=False)
+        console.table(_HEAD, rows)
         console.print()
     console.say(f"{counts(found)}; reproduced: the printed mean lies within the margin of the measured one")
     for note in found.notes:

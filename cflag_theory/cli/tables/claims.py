@@ -11,7 +11,7 @@ from rich.text import Text
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.kernels import Problem, Trace
 from cflag_theory.verify.coq import census
-from cflag_theory.verify.verdict import GRAVITY, Verdict
+from cflag_theory.verify.verdict import GRAVITY, MEANINGS, Verdict
 
 COLOURS = {
     "holds": "green",
@@ -38,10 +38,32 @@ def ledger(verdicts: Sequence[Verdict]) -> None:
         follows += [f"checked by Coq: {', '.join(by_hand)}"] if by_hand else []
         rows.append((verdict.claim.id, verdict.claim.where, label(verdict), "\n".join(follows)))
     console = Page()
-    console.table(("claim", "where", "verdict", "what follows"), rows)
+    console.table(("claim", "where", "verdict", "fix or replacement"), rows)
     for paper, found in counts(verdicts).items():
         if any(found.values()):
             console.say(f"{paper}: {', '.join(f'{count} {name}' for name, count in found.items() if count)}")
+    _besides(console, verdicts)
+
+
+def summary(verdicts: Sequence[Verdict]) -> None:
+    """A screen: how many claims have each verdict, what verdicts mean, and where to read on."""
+    console = Page()
+    found = counts(verdicts)
+    papers = [paper for paper in found if paper != "ours"]
+    rows: list[list[str | Text]] = [
+        [Text(name, style=COLOURS[name]), *(str(found[paper][name]) for paper in papers), MEANINGS[name]]
+        for name in GRAVITY
+    ]
+    console.table(("verdict", *papers, "meaning"), rows)
+    proved = sum(found.get("ours", {}).values())
+    if proved:
+        console.say(f"{found['ours']['holds']} of {proved} theorems of our own, which replace what fails, are proved")
+    _besides(console, verdicts)
+    console.say("cflag list TEXT finds a claim, cflag show CLAIM prints its evidence, cflag verify --list lists all")
+
+
+def _besides(console: Page, verdicts: Sequence[Verdict]) -> None:
+    """Rows without a verdict, and what Coq says."""
     others = sum(not verdict.is_claim for verdict in verdicts)
     if others:
         console.say(f"{others} rows are assumptions or questions: they have findings and no verdict")
@@ -107,6 +129,15 @@ def _finite(value: float) -> float | str:
     return value if math.isfinite(value) else "inf"
 
 
+_WORDS = {
+    "mean_Gamma": "mean of Gamma(t)",
+    "m_met": "largest m observed",
+    "r_met": "largest r observed",
+    "ifo_calls": "component gradients",
+    "communicated": "numbers sent",
+}
+
+
 def trace(summary: Mapping[str, Any]) -> None:
     """The summary of a run."""
     console = Page()
@@ -118,7 +149,7 @@ def trace(summary: Mapping[str, Any]) -> None:
         (name, f"{start[name]:.6g}" if name in start else "", f"{value:.6g}") for name, value in summary["end"].items()
     ]
     console.table(("mean over replicas", "at x_0", "at x_T"), rows)
-    for name in ("mean_Gamma", "m_met", "r_met", "ifo_calls", "communicated"):
+    for name, words in _WORDS.items():
         if name in summary:
             value = summary[name]
-            console.say(f"  {name}: {value if isinstance(value, str) else format(value, '.6g')}")
+            console.say(f"  {words}: {value if isinstance(value, str) else format(value, '.6g')}")

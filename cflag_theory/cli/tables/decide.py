@@ -15,7 +15,7 @@ from cflag_theory.falsify.decisions.repairs import Repaired
 def decision(found: Decision, *, replay: str | None = None, kernel: bool | None = None) -> None:
     """One decision; `replay` computes its counterexample again, `kernel` says whether Coq accepts its theorem."""
     falsify.finding(found.finding, replay=replay, status=found.outcome)
-    console = Page(soft_wrap=True)
+    console = Page()
     for line in found.instance:
         console.say(f"  {line}")
     if found.derivation is not None:
@@ -29,7 +29,7 @@ def decision(found: Decision, *, replay: str | None = None, kernel: bool | None 
 
 def repairs(found: Repaired) -> None:
     """Changes with which a refuted claim is proved."""
-    console = Page(soft_wrap=True)
+    console = Page()
     if found.decision.refuted and not found.proposals:
         console.say("  no change was found with which it is proved")
     for number, one in enumerate(found.proposals, start=1):

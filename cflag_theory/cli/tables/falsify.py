@@ -16,7 +16,7 @@ _COLOURS = {"refuted": "red", "proved": "green"}
 
 def finding(found: Finding, *, replay: str | None = None, status: str | None = None) -> None:
     """One finding; `replay` is the command that computes its counterexample again, `status` another word for it."""
-    console = Page(soft_wrap=True)
+    console = Page()
     head = Text(f"{found.name}: ")
     console.print(head.append(status or found.status, style=_COLOURS.get(found.status, "yellow")))
     console.say(f"  claim: left {found.relation} right")
@@ -30,7 +30,7 @@ def finding(found: Finding, *, replay: str | None = None, status: str | None = N
         console.say(f"  for all values in the ranges, by {' and '.join(found.engines)}")
         console.say(f"  {_effort(found)}")
     else:
-        console.say(f"  no counterexample was met, which proves nothing; {_effort(found)}")
+        console.say(f"  no counterexample was found, which proves nothing; {_effort(found)}")
     if not found.refuted and found.largest_ratio is not None:
         console.say(f"  largest left/right: {found.largest_ratio:.10g}, at")
         _values(console, found.worst)
@@ -43,7 +43,7 @@ def finding(found: Finding, *, replay: str | None = None, status: str | None = N
 
 def replayed(again: Replay) -> None:
     """A counterexample computed anew."""
-    console = Page(soft_wrap=True)
+    console = Page()
     verdict = "the counterexample stands" if again.broken else "this is no counterexample"
     console.print(Text(f"{again.name}: ").append(verdict, style="red" if again.broken else "green"))
     console.say(f"  claim: {again.relation}")

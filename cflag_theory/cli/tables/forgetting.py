@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.table import Table
-from rich.text import Text
-
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.studies.forgetting.adaptive_rates import QUANTITIES, AdaptiveRates
 from cflag_theory.studies.forgetting.heterogeneity import Forgetting, sentences
 from cflag_theory.studies.forgetting.replica_means import Mean
 from cflag_theory.studies.forgetting.tasks import TaskRun, TaskStudy
 
-# Longer names take two lines.
-_NAME = 28
-# What rich adds to each column.
-_PADDING = 2
 _HEADS = {
     "raised": "Gamma raised",
     "total_Gamma": "sum Gamma",
@@ -54,7 +47,7 @@ def forgetting(found: Sequence[Forgetting]) -> None:
             for one in mine
         ]
         header = ["", "row", "sum Gamma", "largest", "spread in t", "f(x_T) - f(x_0)", "clients", "server"]
-        _grid(console, header, rows, names=2)
+        console.table(header, rows)
         console.say("  clients, server: share of rounds in which they interfere (Lambda <= 0)\n")
     for sentence in sentences(found):
         console.say(sentence)
@@ -79,14 +72,14 @@ def adaptive_rates(study: AdaptiveRates) -> None:
         ]
         for rule in study.rules
     ]
-    _grid(console, ["", *_HEADS.values()], rows)
+    console.table(["", *_HEADS.values()], rows)
     console.say("  minus constant rates, same draws:")
     paired = [key for key in QUANTITIES if key not in ("raised", "mean_Gamma")]
     rows = [
         [rule.words, *(_interval(rule.against[key]) if key in rule.against else "" for key in paired)]
         for rule in study.rules[1:]
     ]
-    _grid(console, ["", *(_HEADS[key] for key in paired)], rows)
+    console.table(["", *(_HEADS[key] for key in paired)], rows)
     for key, (words, claims) in QUANTITIES.items():
         console.say(f"  {_HEADS[key]}: {words}; {', '.join(claims)}")
     for rule in study.rules:
@@ -107,9 +100,9 @@ def tasks(study: TaskStudy) -> None:
         console.say("  " + note)
     rows = [[run.learner, *(_interval(value) for value in run.average), _learned(run)] for run in study.runs]
     header = ["average forgetting after", *(f"task {s}" for s in range(2, study.tasks + 1)), "learned a task"]
-    _grid(console, header, rows)
+    console.table(header, rows)
     rows = [[run.learner, *(f"{value.mean:.3g}" for value in run.forgetting[-1])] for run in study.runs]
-    _grid(console, ["forgotten at the end of", *(f"task {s}" for s in range(1, study.tasks))], rows)
+    console.table(["forgotten at the end of", *(f"task {s}" for s in range(1, study.tasks))], rows)
     tasks = [f"task {s}" for s in range(1, study.tasks + 1)]
     for words, costs in (
         ("seconds, one thread", [run.seconds for run in study.runs]),
@@ -120,10 +113,10 @@ def tasks(study: TaskStudy) -> None:
             [run.learner, *(f"{value:.4g}" for value in cost), f"{sum(cost):.4g}"]
             for run, cost in zip(study.runs, costs, strict=True)
         ]
-        _grid(console, [words, *tasks, "sum"], rows)
+        console.table([words, *tasks, "sum"], rows)
     rows = [[run.learner, *(f"{value:.4g}" for value in run.kept)] for run in study.runs if run.kept]
     if rows:
-        _grid(console, ["components remembered at", *tasks[1:]], rows)
+        console.table(["components remembered at", *tasks[1:]], rows)
     console.print()
 
 
@@ -133,27 +126,3 @@ def _learned(run: TaskRun) -> str:
 
 def _interval(value: Mean) -> str:
     return f"{value.mean:.3g}\n[{value.low:.3g}, {value.high:.3g}]"
-
-
-def _grid(console: Page, header: Sequence[str], rows: Sequence[Sequence[str]], *, names: int = 1) -> None:
-    """A table, or several below each other where one would be cut off: each begins with the first `names` columns."""
-    columns = list(zip(header, *rows, strict=True))
-    least = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]
-    wanted = [max((len(line) for cell in column for line in cell.splitlines()), default=0) for column in columns]
-    wanted[0] = max(least[0], min(wanted[0], _NAME))
-    parts: list[list[int]] = [[]]
-    for place in range(names, len(header)):
-        if parts[-1] and sum(least[one] + _PADDING for one in (*range(names), *parts[-1], place)) > console.width:
-            parts.append([])
-        parts[-1].append(place)
-    for part in parts:
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        shown = [*range(names), *part]
-        room = console.width - sum(least[place] + _PADDING for place in shown)
-        for place in shown:
-            more = max(0, min(wanted[place] - least[place], room))
-            room -= more
-            table.add_column(header[place], overflow="fold", width=least[place] + more)
-        for row in rows:
-            table.add_row(*(Text(row[place]) for place in shown))
-        console.print(table)

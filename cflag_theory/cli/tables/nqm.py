@@ -15,7 +15,7 @@ def nqm(found: Mapping[str, Any]) -> None:
     """Everything that `nqm.table3.nqm_study` found."""
     console = Page()
     setting = ", ".join(f"{name} = {value}" for name, value in found["setting"].items())
-    console.say(f"Unsaid parameters: {setting}\n")
+    console.say(f"Parameters the paper omits: {setting}\n")
     _headline(console, found["grids"])
     _table3(console, found["table"])
     _sentences(console, found["sentences"])
@@ -25,7 +25,7 @@ def nqm(found: Mapping[str, Any]) -> None:
 
 
 def _grid(console: Page, title: str, columns: list[str], rows: list[list[str | Text]]) -> None:
-    console.table(columns, rows, title=title, title_justify="left")
+    console.table(columns, rows, title=title)
     console.print()
 
 
@@ -146,7 +146,7 @@ def cfl_rate(study: CFLRate) -> None:
         header = ["T", "at T", "simulated", "proved", "floor", "q-mean", "printed", "printed/q-mean"]
         _grid(
             console,
-            f"  {rate.method}: 𝔼 f(w) - f*, fitted slope {rate.slope:.3f} for T >= {study.fit_from}",
+            f"  {rate.method}: expected f(w) - f*, fitted slope {rate.slope:.3f} for T >= {study.fit_from}",
             header,
             rows,
         )

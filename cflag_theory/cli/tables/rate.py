@@ -39,12 +39,12 @@ def rate(study: Rate) -> None:
     console.table(header, rows)
     for T, count in zip(study.horizons, study.diverged, strict=True):
         if count:
-            console.say(f"  T = {T}: {count} of {study.replicas} replicas left the finite numbers")
+            console.say(f"  T = {T}: {count} of {study.replicas} replicas diverged")
     for key, curve in study.curves.items():
         for name, found in (("min", curve.fit), ("mean", curve.mean_fit)):
             console.say(f"  fitted slope, {name} of {_GRADIENTS[key]}: {_fit(found)}")
     console.say(f"  fitted on {FIT_RULE}")
-    console.say("  bounds over measurements, from the smallest T to the largest:")
+    console.say("  bound / measured value, at the smallest and at the largest T:")
     for one in study.bounds:
         console.say(f"    {_bound(study, one)}")
     console.print()
@@ -69,7 +69,7 @@ def family(found: RateFamily) -> None:
             )
         )
     T = found.studies[0].horizons[-1]
-    header = (found.varied, f"min at T = {T}", "fitted slope", "alpha", "m", "r met", "proved bounds (/measured)")
+    header = (found.varied, f"min at T = {T}", "fitted slope", "alpha", "m", "largest r", "proved bounds (/measured)")
     console.table(header, rows)
     console.say(f"  fitted on {FIT_RULE}")
 
@@ -82,7 +82,7 @@ def _setting(study: Rate) -> str:
         f"memory: {study.memory}\n"
         f"  L = {study.L:.4g}, of components {study.L_component:.4g}; m = {study.m:.4g} ({study.m_kind})\n"
         f"  alpha = {factor}/(L(1+m)) = {study.alpha:.4g}, beta = {power}, c = {study.c:.4g}; "
-        f"met along the runs: m {study.m_met:.4g}, r {study.r_met:.4g}"
+        f"largest m observed: {study.m_met:.4g}, largest r: {study.r_met:.4g}"
     )
 
 

@@ -56,7 +56,7 @@ def _lemma(console: Page, rows: Sequence[Row]) -> None:
         )
         for row in rows
     ]
-    head = ["n", "E", "beta L E", "true", "printed", "worst", "met"]
+    head = ["n", "E", "beta L E", "true", "printed", "worst", "reached"]
     _table(
         console, f"{first.where}: {first.words}", [*head, *(["solved"] if solved else []), "all n, E", "order"], shown
     )
@@ -86,7 +86,7 @@ def _order(row: Row) -> str:
 
 def _legend(console: Page, rows: Sequence[Row]) -> None:
     lines = [
-        "worst: no instance needs a larger constant, for this n, E and beta L E. met: what the concave quadratic "
+        "worst: no instance needs a larger constant, for this n, E and beta L E. reached: what the concave quadratic "
         "needs that was run in exact arithmetic. all n, E: what the worst cases tend to as n and E grow, from below.",
     ]
     if any(row.pep is not None for row in rows):
@@ -96,7 +96,7 @@ def _legend(console: Page, rows: Sequence[Row]) -> None:
     if not all(row.in_range for row in rows):
         lines.append("* beyond the range of step sizes for which the lemma is printed, or proved in the paper.")
     if any(row.worst != row.met for row in rows):
-        lines.append("Where worst and met differ, the worst case lies between them.")
+        lines.append("Where worst and reached differ, the worst case lies between them.")
     used = {row.how for row in rows}
     lines += [words for how, words in _HOW.items() if how in used]
     for line in lines:
@@ -150,5 +150,5 @@ def _lemma3(console: Page, union: Sequence[Union], limit: Interval) -> None:
 def _table(console: Page, title: str, columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
     # Not the table's own title, which would be folded to the width of its columns.
     console.say(title, style="bold")
-    console.table(columns, rows, whole=False)
+    console.table(columns, rows)
     console.print()

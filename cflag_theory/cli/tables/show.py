@@ -45,7 +45,7 @@ def _part(console: Page, verdict: Verdict, part: Part, found: PartVerdict) -> No
     elif part.reading:
         console.say(f"read as: {part.reading}")
     _section(console, "printed", [line for one in of_part(id, part.key) for line in quotation(one)])
-    decided = "theorem" if verdict.claim.paper == "ours" else "what is decided"
+    decided = "theorem" if verdict.claim.paper == "ours" else "statement that is checked"
     _stated(console, decided, part.printed)
     for item in verdict.evidence:
         if (item.part, item.on, item.finding) == (part.key, "printed", REFUTES):
@@ -58,7 +58,7 @@ def _part(console: Page, verdict: Verdict, part: Part, found: PartVerdict) -> No
         _stated(console, "", part.repair.statement)
     if part.sharp:
         _stated(console, "sharper", part.sharp.statement)
-    _section(console, "who checked what", checked(verdict, part.key))
+    _section(console, "checks", checked(verdict, part.key))
     for theorem in {one["name"]: one for one in theorems(verdict, part.key)}.values():
         axioms = [f"axioms: {', '.join(theorem['axioms'])}"] if theorem["axioms"] else []
         _section(console, f"Coq, {theorem['name']}", [*theorem["statement"].splitlines(), *axioms])
@@ -92,10 +92,10 @@ def checked(verdict: Verdict, key: str) -> list[str]:
         on = "sharper" if item.on == "sharp" else item.on
         lines.append(f"{on}, {item.kind}: {'as above' if shown else item.summary}")
         rules = item.data.get("rules")
-        lines += [f"  rules that are trusted: {', '.join(rules)}"] if rules else []
+        lines += [f"  trusted rules: {', '.join(rules)}"] if rules else []
         lines += [f"  Coq: {words}" for words in _coq(item)]
     if own and not any({"coq", "whole", "theorems"} & item.data.keys() for item in own):
-        lines.append("Coq: not asked (--prover coq asks it)")
+        lines.append("Coq: not used (--prover coq uses it)")
     return lines
 
 

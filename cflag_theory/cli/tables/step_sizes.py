@@ -1,4 +1,4 @@
-"""Step sizes, predictions, best rates and estimates as tables for people; nothing is wider than 100 columns."""
+"""Step sizes, predictions, best rates and estimates as tables for people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cflag_theory.studies.stepsize.predicted import Bound
 
 _WIDTH = 100
 #: Width of every column by name; None where it takes what is left.
-Columns = Mapping[str, int | None]
+Columns = Sequence[str]
 
 
 def c_flag(found: StepSizes) -> None:
@@ -56,14 +56,14 @@ def estimates(found: Estimates) -> None:
     """What a recorded run says."""
     console = Page(_WIDTH)
     rows = [(one.name, _number(one.value) or "none", one.kind, str(one.samples), one.how) for one in found.estimates]
-    columns = {"number": None, "value": None, "kind": None, "samples": None, "from": None}
+    columns = ("number", "value", "kind", "samples", "from")
     _table(console, "From the trace", columns, rows)
     console.say(found.caveat)
 
 
 def _table(console: Page, title: str, columns: Columns, rows: Sequence[Sequence[str | Text]]) -> None:
     console.print()
-    console.table(columns, rows, whole=False, title=title, title_justify="left", title_style="bold")
+    console.table(columns, rows, title=title)
 
 
 def _answer(word: str) -> Text:
@@ -86,8 +86,7 @@ def _rounds(value: float | None) -> str:
 
 def _conditions(console: Page, rows: Sequence[StepSize]) -> None:
     shown = [(row.condition, _answer(row.answer), _number(row.factor), _needed_for(row)) for row in rows]
-    wide = max(len(row.answer) for row in rows)
-    columns = {"condition": 37, "holds": max(5, wide), "left/right": 10, "what needs it": None}
+    columns = ("condition", "holds", "left/right", "what needs it")
     _table(console, "Conditions", columns, shown)
 
 
@@ -122,10 +121,10 @@ def _bounds(
         told = "\n".join(f"{value} {laws['sqrt' in law]}" for law, value in zip(bound.rounds, rounds, strict=True))
         row = (Text(f"{bound.claim}\n{kind}: {bound.quantity}"), _number(bound.value))
         shown.append((*row, *((told,) if epsilon is not None else ()), remark))
-    columns: dict[str, int | None] = {"bound": 34, "value": 10}
+    columns = ["bound", "value"]
     if epsilon is not None:
-        columns[f"T for {epsilon:.3g}"] = 17
-    columns["remarks"] = None
+        columns.append(f"T for {epsilon:.3g}")
+    columns.append("remarks")
     _table(console, "Predicted bounds", columns, shown)
 
 
@@ -139,7 +138,7 @@ def _best(console: Page, rows: Sequence[Best], epsilon: float | None) -> None:
         (row.claim, words[row.goal], _number(row.alpha), _number(row.beta), _rounds(row.rounds), _number(row.value))
         for row in rows
     ]
-    columns = {"by": None, "asked for": None, "alpha": None, "beta": None, "T": None, "bound": None}
+    columns = ("by", "asked for", "alpha", "beta", "T", "bound")
     _table(console, f"Best step sizes for {epsilon:.4g}, by what is proved", columns, shown)
     console.say("The bounds fall with beta: the largest beta that meets the target learns most of the new task.")
 
@@ -160,7 +159,7 @@ def _cfl_best(console: Page, rows: Sequence[CFLBest], epsilon: float | None) -> 
         )
         for row in rows
     ]
-    columns = {"by": None, "asked for": None, "eta_l": None, "eta_g": None, "eta": None, "T": None, "bound": None}
+    columns = ("by", "asked for", "eta_l", "eta_g", "eta", "T", "bound")
     _table(console, f"Best step sizes for {epsilon:.4g}, by what is proved", columns, shown)
     if any(row.goal == "limit" for row in rows):
         console.say(

@@ -206,10 +206,8 @@ def _read_csv(path: Path, label_column: str) -> tuple[Array, Array]:
         lines = csv.reader(file)
         header = [name.strip() for name in next(lines, [])]
         if header.count(label_column) != 1:
-            raise DataError(
-                f"{path} has {header.count(label_column)} columns {label_column!r}, and needs one: "
-                f"its columns are {', '.join(header) or 'none'}"
-            )
+            count = f"{header.count(label_column)} columns" if label_column in header else "no column"
+            raise DataError(f"{path} has {count} {label_column!r}: its columns are {', '.join(header) or 'none'}")
         label_at = header.index(label_column)
         values = []
         for cells in lines:

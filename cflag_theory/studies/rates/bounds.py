@@ -163,7 +163,7 @@ def _theorem5_explicit(setting: Setting, horizons: Sequence[Horizon]) -> Bound:
     elif not any(values):
         why = "r is infinite along the runs, or Z of (161) is not positive"
     else:
-        why = "as printed: Theorem 2 with (163), r and omega^2 as met; (161) behind it is false along Algorithm 1"
+        why = "as printed: Theorem 2 with (163), r and omega^2 observed; (161) behind it is false along Algorithm 1"
     return Bound("cflag.thm5 (163)", "f", "min", False, values, why)
 
 

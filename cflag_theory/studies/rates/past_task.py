@@ -308,7 +308,7 @@ def _refuted(m: float, found: Sequence[Horizon]) -> str:
     # Quotients of squares that vanish or overflow show rounding, not a bias.
     sound = [one for one in found if not one.diverged and one.squares["f"].mean_min > SMALLEST * one.squares["f"].first]
     met = max((one.m_met for one in sound), default=0.0)
-    return f"m = {m:g} was given and the runs met {met:.6g}" if met > m + ROUNDING * (1 + m) else ""
+    return f"m = {m:g} was given and the runs have {met:.6g}" if met > m + ROUNDING * (1 + m) else ""
 
 
 def _bias_constant(

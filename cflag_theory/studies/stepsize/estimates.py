@@ -293,7 +293,9 @@ def _along_the_run(trace: Trace) -> tuple[Estimate, ...]:
     values = _floats(trace, "f")
     if values is not None and np.isfinite(values[:, 0]).all():
         gap = float((values[:, 0] - np.nanmin(values, axis=1)).max())
-        found.append(Estimate("gap", gap, int(np.isfinite(values).sum()), "lower bound", "f(x_0) - the least f met"))
+        found.append(
+            Estimate("gap", gap, int(np.isfinite(values).sum()), "lower bound", "f(x_0) - the smallest f observed")
+        )
     squares = _floats(trace, "grad_g2")
     if squares is not None:
         along = squares[:, : trace.rounds]

@@ -107,7 +107,7 @@ class Rows:
 
     def groups(self, by: Sequence[str] | None, without: Sequence[str]) -> dict[str, Array]:
         """Label -> indices of rows, in the order of their first row; by all coordinates that vary if none are named."""
-        names = self._telling(without) if by is None else [self.resolve(name) for name in by]
+        names = self.telling(without) if by is None else [self.resolve(name) for name in by]
         keys = list(zip(*(self.texts(name) for name in names), strict=True)) or [()] * len(self._table)
         found: dict[str, list[int]] = {}
         for row, key in enumerate(keys):
@@ -123,7 +123,7 @@ class Rows:
             )
         return {label: np.array(rows) for label, rows in found.items()}
 
-    def _telling(self, without: Sequence[str]) -> list[str]:
+    def telling(self, without: Sequence[str]) -> list[str]:
         """Coordinates that vary, short of those that follow from the others."""
         names = [name for name in self.coordinates if name not in without and len(set(self.texts(name))) > 1]
         whole = self._different(names)

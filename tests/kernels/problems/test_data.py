@@ -199,7 +199,7 @@ def test_corrupt_archives_are_refused(tmp_path, table):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b\n1,2\n", "has 0 columns 'label', and needs one: its columns are a, b"),
+        ("a,b\n1,2\n", "has no column 'label': its columns are a, b"),
         ("a,label,label\n1,2,3\n", "has 2 columns 'label'"),
         ("", "its columns are none"),
         ("a,label\n1,0\nnan,1\n", "has 'nan' in line 3, column 'a'"),

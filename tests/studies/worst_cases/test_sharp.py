@@ -184,8 +184,9 @@ def test_curves_are_those_of_the_function():
     assert sharp_curves(["lemma12"], n=(2,), local_steps=(4,))[0]["supremum"] is None
 
 
-def test_the_command_prints_tables(cflag):
-    code, out, err = cflag("sharp", "lemma13", "lemma16", "--n", 2, "--E", 4, "--step", "1/4", "--step", 30)
+def test_the_command_prints_tables(cflag, monkeypatch):
+    command = ("sharp", "lemma13", "lemma16", "--n", 2, "--E", 4, "--step", "1/4", "--step", 30)
+    code, out, err = cflag(*command)
     assert (code, err) == (0, "")
     assert "Lemma 13: the constant of beta k ||grad g(x_t)||" in out
     assert "Lemma 16" in out
@@ -194,6 +195,10 @@ def test_the_command_prints_tables(cflag):
     assert "60 L" in out
     assert "no*" in out
     assert "beyond the range" in out
+    # A wide terminal without colours.
+    for name, value in (("FORCE_COLOR", "1"), ("TERM", "dumb"), ("COLUMNS", "130")):
+        monkeypatch.setenv(name, value)
+    _, out, _ = cflag(*command)
     assert max(map(len, out.splitlines())) <= 100
 
 

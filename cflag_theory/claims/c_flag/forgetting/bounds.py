@@ -25,9 +25,7 @@ Gamma_total = sequence("Gamma_total", r"\sum_{s<@}\Gamma(s)", real=True)
 largest_ratio = symbol(
     "largest_ratio", r"\max_{t<T}\frac{\|\nabla f^\dagger(x_t)\|}{\|\nabla g(x_t)\|}", nonnegative=True
 )
-excess = symbol(
-    "excess", r"\max_{t<T}\{\Gamma(t)-\frac{Q}{Z}[\tilde h(x_t)-\tilde h(x_{t+1})]-Q\omega^2\}", real=True
-)
+excess = symbol("excess", r"\max_{t<T}\{\Gamma(t)-\frac{Q}{Z}[\tilde h(x_t)-\tilde h(x_{t+1})]-Q\omega^2\}", real=True)
 RATIO_OF_RUN = Fact("(30)", at_most(largest_ratio, r), "||grad f_memory(x_t)|| <= r ||grad g(x_t)|| in every round.")
 K = symbol("K", "K", positive=True)
 

@@ -1,0 +1,254 @@
+"""Errata of a paper: what its authors would want to receive, as LaTeX or Markdown.
+
+Nothing here decides anything: a list of errata is read off from verdicts, in the paper's order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import sympy as sp
+
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
+from cflag_theory.claims.engine.definitions import assumptions
+from cflag_theory.claims.engine.steps import Induction, Step, Use
+from cflag_theory.claims.engine.transcript import transcript
+from cflag_theory.claims.ledger import LEDGER, PREAMBLE, claim
+from cflag_theory.claims.printed import of_part
+from cflag_theory.cli.documents import Document, LaTeX, Markdown
+from cflag_theory.errors import InvalidInput, OutputError
+from cflag_theory.verify.verdict import REFUTES, REFUTING, Evidence, PartVerdict, Verdict
+
+TITLES = {
+    "C-FLAG": "Keshri, Shah, Prasad: On the Convergence of Continual Federated Learning Using Incrementally Aggregated "
+    "Gradients (AISTATS 2025)",
+    "CFL": "Guo, Lin, Tang: Towards Federated Learning on Time-Evolving Heterogeneous Data",
+}
+FORMATS: dict[str, Callable[..., Document]] = {".tex": LaTeX, ".md": Markdown}
+#: The first line of every list holds these words; a file that does not is never overwritten.
+MARK = "written by cflag errata"
+#: Steps of a proof that are listed.
+OUTLINE = 10
+WRONG = {
+    "typo": "Misprint",
+    "needs-hypothesis": "A hypothesis is missing",
+    "false": "The statement fails",
+}
+
+
+def check_target(out: Path) -> None:
+    """Raise if a list of errata cannot be written to this file, or must not be: checked before the claims are decided.
+
+    Raises
+    ------
+    InvalidInput
+        The name ends neither in .tex nor in .md.
+    OutputError
+        There is a file of this name that is no list of errata, or its folder does not exist.
+    """
+    if out.suffix not in FORMATS:
+        raise InvalidInput(f"--out {out} ends in {out.suffix or 'nothing'}: use a name that ends in .tex or .md")
+    if not out.parent.is_dir():
+        raise OutputError(f"there is no folder {str(out.parent)!r}: make it, or choose another with --out")
+    if not out.exists():
+        return
+    try:
+        first = out.read_text(encoding="utf-8").partition("\n")[0]
+    except (OSError, UnicodeDecodeError):
+        first = ""
+    if MARK not in first:
+        raise OutputError(f"{out} exists and was not written by cflag errata: choose another name with --out")
+
+
+def rows(paper: str) -> list[str]:
+    """The claims to decide for a paper's errata: its own, then the theorems of ours to which they point."""
+    own = [id for id in LEDGER if claim(id).paper == paper]
+    named = {name for id in own for name in re.findall(r"ours\.\w+", " ".join(claim(id).notes))}
+    return own + [id for id in LEDGER if id in named]
+
+
+def errata(verdicts: Sequence[Verdict], paper: str, document: Document) -> str:
+    """The list as text.
+
+    Parameters
+    ----------
+    verdicts : sequence of Verdict
+        Of `rows(paper)`.
+    paper : str
+        "C-FLAG" or "CFL".
+    document : Document
+        An empty one, which says how things are written.
+    """
+    own = [verdict for verdict in verdicts if verdict.claim.paper == paper]
+    found = [one for verdict in own for one in _parts(verdict)]
+    wrong = [one for one in found if one[2].verdict in WRONG]
+    loose = [one for one in found if one[2].verdict == "loose"]
+    left = [one for one in found if one[2].verdict == "open"]
+    named = dict.fromkeys(id for verdict, _, state in wrong if state.verdict == "false" for id in verdict.instead)
+    ours = [verdict for verdict in verdicts if verdict.claim.id in named and verdict.verdict == "holds"]
+    numbers = {verdict.claim.id: f"A{place}" for place, verdict in enumerate(ours, 1)}
+    document.begin(f"Errata: {TITLES[paper]}", MARK)
+    for words in _introduction(len(found), wrong, loose, left):
+        document.text(words)
+    document.section("Standing assumptions")
+    document.items(PREAMBLE[paper])
+    document.section("Errata")
+    for place, (verdict, part, state) in enumerate(wrong, 1):
+        _erratum(document, f"{place}", verdict, part, state, numbers)
+    if loose:
+        document.section("Constants that can be improved")
+        document.text("These statements are true as printed. A smaller constant is proved.")
+    for place, (verdict, part, _) in enumerate(loose, len(wrong) + 1):
+        _loose(document, f"{place}", verdict, part)
+    if left:
+        document.section("Not decided")
+        document.text("We could neither prove nor refute these statements.")
+    for place, (verdict, part, _) in enumerate(left, len(wrong) + len(loose) + 1):
+        _heading(document, f"{place}", verdict.claim, part, "Open")
+        _printed(document, verdict.claim, part)
+    if ours:
+        document.section("What can be proved instead")
+        document.text("Theorems of ours, to which the errata refer. They use the notation of the paper.")
+    for verdict in ours:
+        _theorem(document, numbers[verdict.claim.id], verdict.claim)
+    return document.end()
+
+
+def _parts(verdict: Verdict) -> Iterator[tuple[Verdict, Part, PartVerdict]]:
+    for part, state in zip(verdict.claim.parts, verdict.parts, strict=True):
+        if state.kind == "claim":
+            yield verdict, part, state
+
+
+def _introduction(
+    total: int, wrong: Sequence[tuple[Verdict, Part, PartVerdict]], loose: Sequence[object], left: Sequence[object]
+) -> Iterable[str]:
+    counts = [sum(state.verdict == name for _, _, state in wrong) for name in WRONG]
+    yield (
+        "This list names, in the order of the paper, the statements that we found not to hold exactly as printed. "
+        "We offer it to the authors in the hope that it is of use, and we are grateful for the work that it rests on. "
+        "Every item quotes the sentence, gives the smallest instance on which we saw it fail, in exact numbers that "
+        "can be checked by hand, and, where we have one, a correction with the outline of its proof. Where a sentence "
+        "can be read in two ways, the item says which reading it is about. "
+        "We may have misread; we would be glad to be told."
+    )
+    yield (
+        f"Of {total} statements that we examined, {total - len(wrong) - len(left)} hold as printed, {len(loose)} "
+        f"of them with a constant that can be improved; {counts[0]} have a misprint, {counts[1]} need a further "
+        f"hypothesis, {counts[2]} fail without a local correction that we could prove, and {len(left)} we could not "
+        "decide. All counts and numbers were computed when this file was written. Proofs were checked by two exact "
+        "engines, sympy and z3; `cflag show ID` prints the evidence on a statement, and `cflag show ID --replay` "
+        "computes its counterexample again."
+    )
+
+
+def _heading(document: Document, number: str, subject: Claim, part: Part, kind: str) -> None:
+    several = f", part {part.key}" if len(subject.parts) > 1 else ""
+    document.heading(number, f"{subject.where}: {subject.title}")
+    document.small(f"{kind}. `{subject.id}`{several}.")
+
+
+def _printed(document: Document, subject: Claim, part: Part) -> None:
+    for one in of_part(subject.id, part.key):
+        version = {"both": "", "2022": ", 2022 version only", "later": ", not in the 2022 version"}[one.version]
+        document.quotation(f"{one.place}{version}", one.text)
+        if one.remark:
+            document.small(one.remark)
+    _stated(document, "We read this as", part.printed)
+    if part.reading:
+        document.labelled("Reading", f"{part.reading}.")
+
+
+def _erratum(
+    document: Document, number: str, verdict: Verdict, part: Part, state: PartVerdict, numbers: Mapping[str, str]
+) -> None:
+    subject = verdict.claim
+    _heading(document, number, subject, part, WRONG[state.verdict])
+    _printed(document, subject, part)
+    refuting = [e for e in verdict.evidence if (e.part, e.on, e.finding) == (part.key, "printed", REFUTES)]
+    exact = sorted((e for e in refuting if e.kind in REFUTING), key=_size)
+    for item in exact[:1]:
+        _counterexample(document, item)
+        if part.refutation is not None and "refutation" in item.data:
+            _stated(document, "For this instance", part.refutation)
+            _proof(document, part.refutation)
+    if part.repair and state.verdict != "false":
+        document.labelled("Proposed correction", f"{part.repair.words}.")
+        _stated(document, "Corrected statement", part.repair.statement)
+        _proof(document, part.repair.statement)
+    elif places := [numbers[id] for id in verdict.instead if id in numbers]:
+        document.labelled("Proposed correction", f"no local one is known to us; see {', '.join(places)} below.")
+    else:
+        document.labelled("Proposed correction", "none is known to us.")
+
+
+def _size(item: Evidence) -> tuple[bool, int]:
+    """Two sides in numbers come first, and then what takes fewer words."""
+    return "left" not in item.data, sum(map(len, [*item.data.get("instance", ()), *item.data.get("shown", ())]))
+
+
+def _counterexample(document: Document, item: Evidence) -> None:
+    instance = [words.replace("(a, b) of a x^2/2 - b x", "(a,b) of (a/2) x^2 - b x") for words in item.data["instance"]]
+    shown = list(item.data.get("shown", ()))
+    if shown and all(re.fullmatch(r"(?:\w+ = [^,;]*(?:, )?)+\.?", words) for words in instance):
+        # The same numbers follow under the paper's names.
+        instance = []
+    point = [f"{'; '.join(shown)}."] if shown else []
+    lines = [words.rstrip(".;") + ("." if place + 1 == len(instance) else ";") for place, words in enumerate(instance)]
+    document.labelled("Counterexample", " ".join([*lines, *point]))
+    if "left" in item.data:
+        document.sides(*(sp.latex(sp.sympify(str(item.data[side]))) for side in ("left", "right")))
+    else:
+        document.text(item.summary)
+
+
+def _stated(document: Document, title: str, statement: Statement) -> None:
+    document.labelled(title, statement.words)
+    if statement.relation is not None:
+        document.formula(statement.relation.latex)
+    assumed = assumptions(statement)
+    if assumed:
+        document.facts("Under", [(_told(fact), "") for fact in assumed])
+    if where := [fact for fact in statement.definitions if fact not in assumed]:
+        document.facts("Where", [(_told(fact), fact.relation.latex) for fact in where])
+
+
+def _told(fact: Fact) -> str:
+    """What a fact says, and which places of the paper show it."""
+    places = dict.fromkeys(claim(source.claim).where for source in fact.sources)
+    return fact.words.rstrip(".") + (f" (from {' and '.join(places)})" if places else "")
+
+
+def _proof(document: Document, statement: Statement) -> None:
+    if statement.proof is None:
+        return
+    lines = [line for line in transcript(statement) if line.depth == 0]
+    document.labelled("Proof (outline)", "")
+    document.steps([(line.conclusion.latex, _reason(line.step)) for line in lines[:OUTLINE]])
+    if len(lines) > OUTLINE:
+        document.small(
+            f"{len(lines) - OUTLINE} more steps lead to the statement; the report of `cflag verify` has all."
+        )
+
+
+def _reason(step: Step) -> str:
+    return step.rule if isinstance(step, Use) else "induction" if isinstance(step, Induction) else "algebra"
+
+
+def _loose(document: Document, number: str, verdict: Verdict, part: Part) -> None:
+    _heading(document, number, verdict.claim, part, "True as printed")
+    _printed(document, verdict.claim, part)
+    if part.sharp is not None:
+        _stated(document, "With a smaller constant", part.sharp.statement)
+        document.text(f"The printed constant is {part.sharp.factor:.4g} times as large.")
+        _proof(document, part.sharp.statement)
+
+
+def _theorem(document: Document, number: str, subject: Claim) -> None:
+    document.heading(number, subject.title)
+    document.small(f"`{subject.id}`.")
+    for part in subject.parts:
+        _stated(document, f"Part {part.key}" if len(subject.parts) > 1 else "Statement", part.printed)
+        _proof(document, part.printed)
