@@ -15,8 +15,20 @@ DialOption = Annotated[
 DataOption = Annotated[str | None, typer.Option(help="Real data: digits, or a .npz or .csv file with labels.")]
 ClientsOption = Annotated[int, typer.Option(help="Clients that the real data are split among.")]
 ZetaOption = Annotated[float, typer.Option(help="Dirichlet parameter of the split of real data.")]
-PastOption = Annotated[str, typer.Option(help="Classes of the past task, such as 0-4.")]
-CurrentOption = Annotated[str, typer.Option(help="Classes of the current task, such as 5-9.")]
+PastOption = Annotated[str | None, typer.Option(help="Classes of the past task, such as 0-4, the default.")]
+CurrentOption = Annotated[str | None, typer.Option(help="Classes of the current task, such as 5-9, the default.")]
+LabelColumnOption = Annotated[str | None, typer.Option(help="Column (npz: array) of the labels; label(s) without it.")]
+TaskColumnOption = Annotated[
+    str | None, typer.Option(help="Column of two numbers: the smaller marks the past task, the larger the current one.")
+]
+ClientColumnOption = Annotated[str | None, typer.Option(help="Column of the clients; drawn by --zeta without it.")]
+PositiveOption = Annotated[
+    str | None, typer.Option(help="Labels with target +1, such as 1,3; the larger of two, else the odd ones.")
+]
+PotentialOption = Annotated[
+    str | None,
+    typer.Option(help="Loss: logistic, quadratic, huber, cauchy (the default), geman_mcclure or cosine."),
+]
 MemoryOption = Annotated[str | None, typer.Option(help="all, uniform, balanced, sign or rotation.")]
 MemorySizeOption = Annotated[int | None, typer.Option(help="Number of past components that each client keeps.")]
 BiasOption = Annotated[float | None, typer.Option("--m", help="m of the sign and rotation memories.")]

@@ -11,12 +11,19 @@ import math
 from typing import Any
 
 # Potentials are scaled so that sup |phi''| = 1: the curvature bound of a component is then its row norm alone.
-CAUCHY, COSINE, GEMAN_MCCLURE, QUADRATIC = 0, 1, 2, 3
-POTENTIALS = {"cauchy": CAUCHY, "cosine": COSINE, "geman_mcclure": GEMAN_MCCLURE, "quadratic": QUADRATIC}
+CAUCHY, COSINE, GEMAN_MCCLURE, QUADRATIC, LOGISTIC, HUBER = 0, 1, 2, 3, 4, 5
+POTENTIALS = {
+    "cauchy": CAUCHY,
+    "cosine": COSINE,
+    "geman_mcclure": GEMAN_MCCLURE,
+    "quadratic": QUADRATIC,
+    "logistic": LOGISTIC,
+    "huber": HUBER,
+}
 #: Potentials with bounded values: only these may carry negative weights, or the objective has no infimum.
 BOUNDED = frozenset({COSINE, GEMAN_MCCLURE})
 #: Potentials whose value and derivatives are rational functions: only these run on ``Fraction``.
-RATIONAL = frozenset({GEMAN_MCCLURE, QUADRATIC})
+RATIONAL = frozenset({GEMAN_MCCLURE, QUADRATIC, HUBER})
 
 
 def log1p(y: Any) -> Any:
@@ -25,7 +32,10 @@ def log1p(y: Any) -> Any:
 
 
 def potential(kind: int, z: Any) -> Any:
-    """phi(z): log(1 + z^2/2), 1 - cos z, z^2 / (2 (1 + z^2)) or z^2 / 2."""
+    """phi(z): log(1 + z^2/2), 1 - cos z, z^2 / (2 (1 + z^2)), 4 log(1 + e^-z), Huber's or z^2 / 2.
+
+    Huber's is z^2 / 2 up to |z| = 1 and |z| - 1/2 beyond.
+    """
     if kind == CAUCHY:
         return log1p(z * z / 2)
     if kind == COSINE:
@@ -33,6 +43,11 @@ def potential(kind: int, z: Any) -> Any:
         return 2 * math.sin(z / 2) * math.sin(z / 2)
     if kind == GEMAN_MCCLURE:
         return z * z / (2 * (1 + z * z))
+    if kind == LOGISTIC:
+        # e^-|z| is at most 1, so that nothing overflows.
+        return 4 * (log1p(math.exp(-abs(z))) + max(-z, 0.0))
+    if kind == HUBER and abs(z) > 1:
+        return (2 * abs(z) - 1) / 2
     return z * z / 2
 
 
@@ -44,6 +59,11 @@ def slope(kind: int, z: Any) -> Any:
         return math.sin(z)
     if kind == GEMAN_MCCLURE:
         return z / ((1 + z * z) * (1 + z * z))
+    if kind == LOGISTIC:
+        small = math.exp(-abs(z))
+        return -4 * (small if z > 0 else 1.0) / (1 + small)
+    if kind == HUBER and abs(z) > 1:
+        return z / abs(z)
     return z
 
 
@@ -55,6 +75,11 @@ def curvature(kind: int, z: Any) -> Any:
         return math.cos(z)
     if kind == GEMAN_MCCLURE:
         return (1 - 3 * z * z) / ((1 + z * z) * (1 + z * z) * (1 + z * z))
+    if kind == LOGISTIC:
+        small = math.exp(-abs(z))
+        return 4 * small / ((1 + small) * (1 + small))
+    if kind == HUBER and abs(z) > 1:
+        return z * 0
     return z * 0 + 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from cflag_theory.errors import InvalidInput
@@ -26,7 +26,7 @@ from cflag_theory.kernels import (
 from cflag_theory.studies.rates.cfl import Model
 
 #: How real data are split by default.
-SPLIT = {"clients": 5, "zeta": 1.0, "past_classes": "0-4", "current_classes": "5-9"}
+SPLIT = {"clients": 5, "zeta": 1.0}
 #: Past components per client that a memory of real data keeps by default.
 DATA_MEMORY = 20
 
@@ -51,6 +51,39 @@ def integers(words: str, what: str) -> tuple[int, ...]:
     return tuple(found)
 
 
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of a data file are, and which loss they make, as the command line has it.
+
+    Attributes
+    ----------
+    label_column, task_column, client_column : str, optional
+        Names of columns of a csv file, or of arrays of an npz file.
+    positive : str, optional
+        Labels with target +1, such as "1,3".
+    potential : str, optional
+        As `load_data` takes it.
+    """
+
+    label_column: str | None = None
+    task_column: str | None = None
+    client_column: str | None = None
+    positive: str | None = None
+    potential: str | None = None
+
+    def words(self, data: str) -> dict[str, Any]:
+        """The arguments of `load_data` that are set."""
+        found = {name: value for name, value in asdict(self).items() if value is not None}
+        if data.endswith(".npz") and "label_column" in found:
+            found["labels_array"] = found.pop("label_column")
+        if found.get("positive", "odd") != "odd":
+            found["positive"] = integers(found["positive"], "positive")
+        return found
+
+
+NO_COLUMNS = Columns()
+
+
 def read_problem(
     *,
     problem: str,
@@ -58,8 +91,9 @@ def read_problem(
     data: str | None = None,
     clients: int = 5,
     zeta: float = 1.0,
-    past_classes: str = "0-4",
-    current_classes: str = "5-9",
+    past_classes: str | None = None,
+    current_classes: str | None = None,
+    columns: Columns = NO_COLUMNS,
     seed: int = 0,
 ) -> Problem:
     """The problem that the options name: real data if `data` is given, else a synthetic one with its dials.
@@ -78,17 +112,18 @@ def read_problem(
             )
         return load_data(
             data,
-            past_classes=integers(past_classes, "past classes"),
-            current_classes=integers(current_classes, "current classes"),
+            past_classes=None if past_classes is None else integers(past_classes, "past classes"),
+            current_classes=None if current_classes is None else integers(current_classes, "current classes"),
             clients=clients,
             zeta=zeta,
             seed=seed,
+            **columns.words(data),
         )
     given = {"clients": clients, "zeta": zeta, "past_classes": past_classes, "current_classes": current_classes}
-    for name, value in given.items():
-        if value != SPLIT[name]:
+    for name, value in {**given, **asdict(columns)}.items():
+        if value != SPLIT.get(name):
             raise InvalidInput(
-                f"{name.replace('_', ' ')} = {value} splits real data: add --data, such as --data digits, or use "
+                f"{name.replace('_', ' ')} = {value} is about real data: add --data, such as --data digits, or use "
                 "--dial for a synthetic problem"
             )
     return make_problem(problem, **{"seed": seed, **read_dials(dials)})

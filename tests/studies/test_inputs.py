@@ -73,7 +73,7 @@ def test_data_from_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"clients": 7}, "clients = 7 splits real data: add --data, such as --data digits"),
+        ({"clients": 7}, "clients = 7 is about real data: add --data, such as --data digits"),
         ({"zeta": 0.1}, "zeta = 0.1 splits"),
         ({"past_classes": "0-2"}, "past classes = 0-2 splits"),
         ({"current_classes": "3-5"}, "current classes = 3-5 splits"),

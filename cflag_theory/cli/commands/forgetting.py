@@ -37,8 +37,8 @@ def forgetting_command(
     data: DataOption = None,
     clients: ClientsOption = 5,
     zeta: LevelOption = None,
-    past_classes: PastOption = "0-4",
-    current_classes: CurrentOption = "5-9",
+    past_classes: PastOption = None,
+    current_classes: CurrentOption = None,
     memory: MemoryOption = None,
     memory_size: MemorySizeOption = None,
     m: BiasOption = None,
@@ -88,8 +88,8 @@ def forgetting_command(
     if data is not None or (both and not dial):
         kept = read_memory(memory, size=memory_size, m=m, redraw=redraw, data=True)
         split = {
-            "past_classes": integers(past_classes, "past classes"),
-            "current_classes": integers(current_classes, "current classes"),
+            "past_classes": integers(past_classes or "0-4", "past classes"),
+            "current_classes": integers(current_classes or "5-9", "current classes"),
             "clients": clients,
             "seed": seed,
         }

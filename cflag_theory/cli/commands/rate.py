@@ -10,14 +10,19 @@ import typer
 
 from cflag_theory.cli.options import (
     BiasOption,
+    ClientColumnOption,
     ClientsOption,
     CurrentOption,
     DataOption,
     DialOption,
+    LabelColumnOption,
     MemoryOption,
     MemorySizeOption,
     PastOption,
+    PositiveOption,
+    PotentialOption,
     RedrawOption,
+    TaskColumnOption,
     ZetaOption,
 )
 from cflag_theory.cli.shell import (
@@ -45,8 +50,13 @@ def rate_command(
     data: DataOption = None,
     clients: ClientsOption = 5,
     zeta: ZetaOption = 1.0,
-    past_classes: PastOption = "0-4",
-    current_classes: CurrentOption = "5-9",
+    past_classes: PastOption = None,
+    current_classes: CurrentOption = None,
+    label_column: LabelColumnOption = None,
+    task_column: TaskColumnOption = None,
+    client_column: ClientColumnOption = None,
+    positive: PositiveOption = None,
+    potential: PotentialOption = None,
     memory: MemoryOption = None,
     memory_size: MemorySizeOption = None,
     m: BiasOption = None,
@@ -77,6 +87,7 @@ def rate_command(
     round.
     """
     from cflag_theory.files import check_writable
+    from cflag_theory.studies.inputs import Columns
     from cflag_theory.studies.rates.families import RateCase
     from cflag_theory.studies.rates.store import FILE
 
@@ -91,7 +102,8 @@ def rate_command(
         lengths = _horizons(horizons, up_to)
         cfl_rate_studies(dial or (), lengths, K=local_steps, replicas=replicas, seed=seed, out=out, format=format)
         return
-    own = problem is not None or data is not None or memory is not None or bool(dial)
+    columns = Columns(label_column, task_column, client_column, positive, potential)
+    own = any((problem is not None, data is not None, memory is not None, bool(dial), columns != Columns()))
     fixed = own or memory_size is not None or m is not None or redraw or local_steps is not None or c is not None
     if instance is not None and (fixed or vary is not None or power != 0.5 or alpha_factor != 1.0):
         raise typer.BadParameter("--instance fixes problem, memory and step sizes: leave out all but --horizons")
@@ -104,6 +116,7 @@ def rate_command(
         zeta=zeta,
         past_classes=past_classes,
         current_classes=current_classes,
+        columns=columns,
         memory=memory,
         memory_size=memory_size,
         m=m,

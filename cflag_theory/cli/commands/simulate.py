@@ -9,16 +9,21 @@ import typer
 
 from cflag_theory.cli.options import (
     BiasOption,
+    ClientColumnOption,
     ClientsOption,
     CurrentOption,
     DataOption,
     DialOption,
+    LabelColumnOption,
     MemoryOption,
     MemorySizeOption,
     PastOption,
+    PositiveOption,
+    PotentialOption,
     ProblemOption,
     RedrawOption,
     StepsOption,
+    TaskColumnOption,
     ZetaOption,
 )
 from cflag_theory.cli.shell import Format, FormatOption, SeedOption, print_json
@@ -40,8 +45,13 @@ def simulate_command(
     data: DataOption = None,
     clients: ClientsOption = 5,
     zeta: ZetaOption = 1.0,
-    past_classes: PastOption = "0-4",
-    current_classes: CurrentOption = "5-9",
+    past_classes: PastOption = None,
+    current_classes: CurrentOption = None,
+    label_column: LabelColumnOption = None,
+    task_column: TaskColumnOption = None,
+    client_column: ClientColumnOption = None,
+    positive: PositiveOption = None,
+    potential: PotentialOption = None,
     memory: MemoryOption = None,
     memory_size: MemorySizeOption = None,
     m: BiasOption = None,
@@ -65,7 +75,7 @@ def simulate_command(
     from cflag_theory.cli.tables import claims as tables
     from cflag_theory.files import check_writable
     from cflag_theory.kernels import simulate, write_trace
-    from cflag_theory.studies.inputs import read_algorithm, read_memory, read_problem
+    from cflag_theory.studies.inputs import Columns, read_algorithm, read_memory, read_problem
 
     if out is not None:
         check_writable(out.absolute().parent)
@@ -77,6 +87,7 @@ def simulate_command(
         zeta=zeta,
         past_classes=past_classes,
         current_classes=current_classes,
+        columns=Columns(label_column, task_column, client_column, positive, potential),
         seed=seed,
     )
     row = read_algorithm(algorithm, set_ or ())

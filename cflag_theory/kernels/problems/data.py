@@ -7,6 +7,7 @@ import math
 import zipfile
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,35 +23,43 @@ from cflag_theory.kernels.problems.validation import as_size, generator
 def load_data(
     source: str | Path,
     *,
-    past_classes: Sequence[int] = (0, 1, 2, 3, 4),
-    current_classes: Sequence[int] = (5, 6, 7, 8, 9),
+    past_classes: Sequence[int] | None = None,
+    current_classes: Sequence[int] | None = None,
     clients: int = 5,
     zeta: float = 1.0,
     potential: str = "cauchy",
-    positive: str | Sequence[int] = "odd",
+    positive: str | Sequence[int] | None = None,
     label_column: str = "label",
+    task_column: str | None = None,
+    client_column: str | None = None,
     features_array: str = "features",
     labels_array: str = "labels",
     seed: int = 0,
 ) -> Problem:
     """A glm problem with components phi(a.x - y), a = (features, 1) and y = +1 for positive classes, else -1.
 
+    Which samples are the past task and which the current one: those of two lists of classes; or, with `task_column`,
+    those of the smaller and of the larger of its two values; or, where there are two labels and none of these is given,
+    the first and the second half of the file. The notes of the problem say what was done.
+
     Parameters
     ----------
     source : str or Path
         "digits" (the handwritten digits that scikit-learn bundles, pixels scaled to [0, 1]); or FILE.npz with arrays
         of shape (n, d) and (n,); or FILE.csv with a header line, one column of labels and all others numbers.
-    past_classes, current_classes : sequence of int
-        Disjoint; samples of other classes are left out.
+    past_classes, current_classes : sequence of int, optional
+        Disjoint; samples of other classes are left out. 0 to 4 and 5 to 9 without them.
     clients : int
         Each class of each task is dealt out by its own draw from Dirichlet(zeta, ..., zeta). Clients left without past
         or current data are dropped, which the notes of the problem say.
     zeta : float
         Small: each client sees few classes. Large: all clients see the same mixture.
-    positive : "odd" or sequence of int
-        The classes with target +1.
-    label_column : str
-        Name of the label column of a csv file.
+    potential : str
+        As `glm` takes it; "logistic" is log(1 + exp(-y a.x)), with curvature at most ||a||^2/4.
+    positive : "odd" or sequence of int, optional
+        The classes with target +1. Of two labels the larger without it, else the odd ones.
+    label_column, task_column, client_column : str
+        Columns of a csv file, arrays of an npz file: labels (csv alone), tasks, and clients in the place of a draw.
     features_array, labels_array : str
         Names of the arrays of an npz file.
     seed : int
@@ -66,7 +75,8 @@ def load_data(
     ------
     DataError
         A file that is missing or unreadable, a missing column or array, NaN or infinite values, shapes that disagree,
-        a class with no samples, or a split that leaves no client with both past and current data.
+        a class with no samples, tasks that are not two, or a split that leaves no client with both past and current
+        data.
     InvalidInput
         clients < 1, zeta <= 0, no or overlapping classes, positive classes in neither task, a negative seed.
     MissingExtra
@@ -75,59 +85,142 @@ def load_data(
     count = as_size("clients", clients)
     if not 0 < zeta <= 1e12:
         raise InvalidInput(f"zeta is {zeta}: use a number above 0 and at most 1e12")
-    random = generator(seed)
-    both = sorted(set(past_classes) & set(current_classes))
-    if both or not len(past_classes) or not len(current_classes):
-        raise InvalidInput(
-            f"past classes {list(past_classes)} and current classes {list(current_classes)}: "
-            + (f"{both} are in both, use disjoint lists" if both else "name at least one class for each")
+    if task_column is not None and (past_classes is not None or current_classes is not None):
+        raise InvalidInput(f"tasks are the values of {task_column!r}: leave out the past and the current classes")
+    random, name = generator(seed), Path(source).name
+    table = _read(source, label_column, features_array, labels_array, task_column, client_column)
+    two = len(np.unique(table.labels)) == 2
+    if table.tasks is not None:
+        chosen, how = _by_values(name, str(task_column), table.tasks)
+    elif two and past_classes is None and current_classes is None:
+        half = len(table.labels) // 2
+        chosen = [np.arange(half), np.arange(half, len(table.labels))]
+        how = "the first half of the file is the past task, the second half the current one"
+    else:
+        classes = (
+            range(5) if past_classes is None else past_classes,
+            range(5, 10) if current_classes is None else current_classes,
         )
-    if positive != "odd" if isinstance(positive, str) else set(positive) - {*past_classes, *current_classes}:
-        raise InvalidInput(f'positive is {positive!r}: use "odd" or a list of past and current classes')
-
-    name = Path(source).name
-    features, labels = _read(source, label_column, features_array, labels_array)
-    rows = np.column_stack([features, np.ones(len(features))])
-    chosen, owners = zip(
-        *(_deal(name, labels, classes, count, zeta, random) for classes in (past_classes, current_classes)), strict=True
-    )
-    usable = np.intersect1d(*owners)
+        chosen, how = _by_classes(name, table.labels, *classes)
+    present = np.unique(table.labels[np.concatenate(chosen)])
+    wanted = _positive(positive, present, two=two)
+    if table.clients is None:
+        dealt = [_deal(table.labels, rows, count, zeta, random) for rows in chosen]
+        chosen, owners = [rows for rows, _ in dealt], [owner for _, owner in dealt]
+    else:
+        count = len(np.unique(table.clients))
+        owners = [np.searchsorted(np.unique(table.clients), table.clients[rows]) for rows in chosen]
+    usable = np.intersect1d(owners[0], owners[1])
     if usable.size == 0:
         raise DataError(
             f"none of the {count} clients has both past and current data of {name}: use fewer clients or a larger zeta"
         )
-    notes: tuple[str, ...] = ()
+    notes = [f"target +1 for the labels {_list(wanted)}, -1 for {_list(np.setdiff1d(present, wanted))}; {how}"]
     if usable.size < count:
         lost = sum(int((~np.isin(owner, usable)).sum()) for owner in owners)
-        notes = (
+        notes.append(
             f"{count - usable.size} of {count} clients have no past or no current data and were dropped with their "
-            f"{lost} samples; the weights of the other {usable.size} are renormalised",
+            f"{lost} samples; the weights of the other {usable.size} are renormalised"
         )
+    return _problem(table, chosen, owners, usable, wanted, potential, name, tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Features (n, d), labels (n,), and the columns of tasks and clients where they are asked for, (n,)."""
+
+    features: Array
+    labels: Ints
+    tasks: Ints | None = None
+    clients: Ints | None = None
+
+
+def _problem(
+    table: _Table,
+    chosen: Sequence[Ints],
+    owners: Sequence[Ints],
+    usable: Ints,
+    wanted: Ints,
+    potential: str,
+    name: str,
+    notes: tuple[str, ...],
+) -> Problem:
+    rows = np.column_stack([table.features, np.ones(len(table.features))])
+    logistic = potential == "logistic"
     tasks: list[Any] = []
+    weights = []
     for indices, owner in zip(chosen, owners, strict=True):
         kept = indices[np.isin(owner, usable)]
-        sign = labels[kept] % 2 == 1 if isinstance(positive, str) else np.isin(labels[kept], list(positive))
-        tasks += [rows[kept], np.where(sign, 1.0, -1.0), np.searchsorted(usable, owner[np.isin(owner, usable)])]
-    past_labels = labels[chosen[0][np.isin(owners[0], usable)]]
+        signs = np.where(np.isin(table.labels[kept], wanted), 1.0, -1.0)
+        # phi is scaled to sup |phi''| = 1: log(1 + exp(-y a.x)) is a quarter of it at y a.x.
+        tasks += [rows[kept] * signs[:, None], np.zeros(len(kept))] if logistic else [rows[kept], signs]
+        tasks.append(np.searchsorted(usable, owner[np.isin(owner, usable)]))
+        weights.append(np.full(len(kept), 0.25) if logistic else None)
+    past_labels = table.labels[chosen[0][np.isin(owners[0], usable)]]
     return glm(
         *tasks,
         potential=potential,
+        past_weights=weights[0],
+        current_weights=weights[1],
         labels=np.searchsorted(np.unique(past_labels), past_labels),
         name=name,
         notes=notes,
     )
 
 
-def _deal(
-    name: str, labels: Ints, classes: Sequence[int], clients: int, zeta: float, random: np.random.Generator
-) -> tuple[Ints, Ints]:
-    """Indices of the samples of these classes, and the client of each."""
+def _by_classes(
+    name: str, labels: Ints, past_classes: Sequence[int], current_classes: Sequence[int]
+) -> tuple[list[Ints], str]:
+    """The samples of the classes of the past task, and of the current one."""
+    both = sorted(set(past_classes) & set(current_classes))
+    if both or not len(past_classes) or not len(current_classes):
+        raise InvalidInput(
+            f"past classes {list(past_classes)} and current classes {list(current_classes)}: "
+            + (f"{both} are in both, use disjoint lists" if both else "name at least one class for each")
+        )
+    chosen = []
+    for classes in (past_classes, current_classes):
+        rows = []
+        for label in dict.fromkeys(classes):
+            members = np.flatnonzero(labels == label)
+            if members.size == 0:
+                found = ", ".join(str(value) for value in np.unique(labels)[:20])
+                raise DataError(f"class {label} has no samples in {name}: choose among its classes: {found or 'none'}")
+            rows.append(members)
+        chosen.append(np.concatenate(rows))
+    return chosen, f"the classes {_list(past_classes)} are the past task, {_list(current_classes)} the current one"
+
+
+def _by_values(name: str, column: str, values: Ints) -> tuple[list[Ints], str]:
+    """The samples of the smaller and of the larger of two values."""
+    found = np.unique(values)
+    if len(found) != 2:
+        raise DataError(
+            f"{column!r} of {name} has {len(found)} values: give the past task one number, the current another"
+        )
+    past, current = (int(value) for value in found)
+    words = f"{column} = {past} is the past task, {column} = {current} the current one"
+    return [np.flatnonzero(values == value) for value in found], words
+
+
+def _positive(positive: str | Sequence[int] | None, present: Ints, *, two: bool) -> Ints:
+    """The labels with target +1."""
+    if positive is None:
+        return present[-1:] if two else present[present % 2 == 1]
+    if positive != "odd" if isinstance(positive, str) else set(positive) - set(present.tolist()):
+        raise InvalidInput(f'positive is {positive!r}: use "odd" or a list of past and current classes')
+    return present[present % 2 == 1] if isinstance(positive, str) else np.unique(np.asarray(positive, dtype=np.int64))
+
+
+def _list(labels: Sequence[int] | Ints) -> str:
+    return ", ".join(map(str, labels)) or "none"
+
+
+def _deal(labels: Ints, rows: Ints, clients: int, zeta: float, random: np.random.Generator) -> tuple[Ints, Ints]:
+    """The samples of a task by their class, and the client of each."""
     indices, owners = [], []
-    for label in dict.fromkeys(classes):
-        members = random.permutation(np.flatnonzero(labels == label))
-        if members.size == 0:
-            found = ", ".join(str(value) for value in np.unique(labels)[:20])
-            raise DataError(f"class {label} has no samples in {name}: choose among its classes: {found or 'none'}")
+    for label in dict.fromkeys(labels[rows].tolist()):
+        members = random.permutation(rows[labels[rows] == label])
         shares = random.dirichlet(np.full(clients, zeta))
         cuts = np.round(np.cumsum(shares)[:-1] * members.size).astype(np.int64)
         indices.append(members)
@@ -135,17 +228,30 @@ def _deal(
     return np.concatenate(indices), np.concatenate(owners).astype(np.int64)
 
 
-def _read(source: str | Path, label_column: str, features_array: str, labels_array: str) -> tuple[Array, Ints]:
+def _read(
+    source: str | Path,
+    label_column: str,
+    features_array: str,
+    labels_array: str,
+    task_column: str | None,
+    client_column: str | None,
+) -> _Table:
     if source == "digits":
-        return _digits()
+        for name in (task_column, client_column):
+            if name is not None:
+                raise DataError(f"the digits have no column {name!r}: leave it out")
+        return _Table(*_digits())
     path = Path(source)
     if path.suffix not in (".npz", ".csv"):
         raise DataError(f'data {str(source)!r}: use "digits", or a file that ends in .npz or .csv')
     if not path.is_file():
         raise DataError(f"data file {path} does not exist: check the path")
+    others = [name for name in (task_column, client_column) if name is not None]
     try:
-        features, labels = (
-            _read_npz(path, features_array, labels_array) if path.suffix == ".npz" else _read_csv(path, label_column)
+        features, labels, *more = (
+            _read_npz(path, [features_array, labels_array, *others])
+            if path.suffix == ".npz"
+            else _read_csv(path, [label_column, *others])
         )
     except (OSError, EOFError, UnicodeDecodeError, zipfile.BadZipFile, zlib.error, csv.Error) as error:
         raise DataError(f"data file {path} cannot be read ({error}): write it again or mend its permissions") from error
@@ -160,12 +266,30 @@ def _read(source: str | Path, label_column: str, features_array: str, labels_arr
             f"{path} has {features[row, column]} in row {row}, column {column} of the features (counted from 0): "
             "remove or replace it"
         )
+    found = dict(zip(others, more, strict=True))
+    for name, column in found.items():
+        if column.shape != labels.shape:
+            raise DataError(
+                f"{path} has {name!r} of shape {column.shape} and labels of shape {labels.shape}: one a row"
+            )
+    named = {name: _whole(path, f"the {name}", column) for name, column in found.items()}
+    return _Table(
+        features,
+        _whole(path, "the label", labels),
+        None if task_column is None else named[task_column],
+        None if client_column is None else named[client_column],
+    )
+
+
+def _whole(path: Path, what: str, values: Array) -> Ints:
     # Beyond 2^53 not every integer is a float, so that classes would merge.
-    strange = np.flatnonzero(~((abs(labels) < 2**53) & (labels == np.round(labels))))
+    strange = np.flatnonzero(~((abs(values) < 2**53) & (values == np.round(values))))
     if strange.size:
         row = int(strange[0])
-        raise DataError(f"{path} has the label {labels[row]} in row {row} (counted from 0): labels are integers")
-    return features, labels.astype(np.int64)
+        raise DataError(
+            f"{path} has {what} {values[row]} in row {row} (counted from 0): {what.split()[-1]}s are integers"
+        )
+    return values.astype(np.int64)
 
 
 def _digits() -> tuple[Array, Ints]:
@@ -179,7 +303,7 @@ def _digits() -> tuple[Array, Ints]:
     return features / 16, labels.astype(np.int64)
 
 
-def _read_npz(path: Path, features_array: str, labels_array: str) -> tuple[Array, Array]:
+def _read_npz(path: Path, names: Sequence[str]) -> list[Array]:
     arrays = []
     with path.open("rb") as file:
         try:
@@ -188,7 +312,7 @@ def _read_npz(path: Path, features_array: str, labels_array: str) -> tuple[Array
             raise DataError(f"{path} is not an npz archive: write it with numpy.savez") from error
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise DataError(f"{path} holds a single array: write features and labels with numpy.savez")
-        for key in (features_array, labels_array):
+        for key in names:
             if key not in archive:
                 raise DataError(f"{path} has no array {key!r}: it has {', '.join(archive) or 'none'}")
             try:
@@ -198,17 +322,19 @@ def _read_npz(path: Path, features_array: str, labels_array: str) -> tuple[Array
             if array.dtype.kind not in "biuf":
                 raise DataError(f"array {key!r} of {path} holds {array.dtype} values: store plain numbers")
             arrays.append(array.astype(np.float64))
-    return arrays[0], arrays[1]
+    return arrays
 
 
-def _read_csv(path: Path, label_column: str) -> tuple[Array, Array]:
+def _read_csv(path: Path, columns: Sequence[str]) -> list[Array]:
+    """The features, and the columns by name."""
     with path.open(newline="", encoding="utf-8-sig") as file:
         lines = csv.reader(file)
         header = [name.strip() for name in next(lines, [])]
-        if header.count(label_column) != 1:
-            count = f"{header.count(label_column)} columns" if label_column in header else "no column"
-            raise DataError(f"{path} has {count} {label_column!r}: its columns are {', '.join(header) or 'none'}")
-        label_at = header.index(label_column)
+        for name in columns:
+            if header.count(name) != 1:
+                count = f"{header.count(name)} columns" if name in header else "no column"
+                raise DataError(f"{path} has {count} {name!r}: its columns are {', '.join(header) or 'none'}")
+        places = [header.index(name) for name in columns]
         values = []
         for cells in lines:
             if not cells:
@@ -220,7 +346,7 @@ def _read_csv(path: Path, label_column: str) -> tuple[Array, Array]:
                 )
             values.append([_number(path, lines.line_num, *pair) for pair in zip(header, cells, strict=True)])
     table = np.array(values, dtype=np.float64).reshape(len(values), len(header))
-    return np.delete(table, label_at, axis=1), table[:, label_at]
+    return [np.delete(table, places, axis=1), *(table[:, place] for place in places)]
 
 
 def _number(path: Path, line: int, column: str, cell: str) -> float:

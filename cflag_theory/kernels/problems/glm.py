@@ -55,7 +55,8 @@ def glm(
     past_clients, current_clients : (n,)
         Its client, 0 to N - 1.
     potential : str
-        "cauchy", "cosine", "geman_mcclure" or "quadratic" (squared loss).
+        "cauchy", "cosine", "geman_mcclure", "quadratic" (squared loss), "huber", or "logistic", which is
+        4 log(1 + e^-z): all have sup |phi''| = 1.
     past_weights, current_weights : (n,), optional
         All one by default; negative ones need a bounded potential.
     labels : (n,), optional

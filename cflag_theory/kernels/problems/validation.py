@@ -193,7 +193,8 @@ def validate(problem: Problem) -> Problem:
     _require_like("p and start", problem.exact, problem.p, problem.start)
     if problem.exact and problem.potential not in formulas.RATIONAL:
         raise InvalidInput(
-            f"the potential {potential} is not rational and cannot run on Fraction: use geman_mcclure or quadratic"
+            f"the potential {potential} is not rational and cannot run on Fraction: use geman_mcclure, huber or "
+            "quadratic"
         )
     total = problem.p.sum()
     if (problem.p < 0).any() or abs(total - 1) > (0 if problem.exact else 1e-12):

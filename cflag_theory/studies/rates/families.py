@@ -10,7 +10,7 @@ from typing import Any
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Memory, Problem
-from cflag_theory.studies.inputs import read_memory, read_problem
+from cflag_theory.studies.inputs import NO_COLUMNS, Columns, read_memory, read_problem
 from cflag_theory.studies.rates.past_task import HORIZONS, Rate, rate
 
 #: What can be varied besides the dials of the problem.
@@ -41,7 +41,7 @@ class RateCase:
     ----------
     problem, dials : str, tuple of str
         A synthetic problem and its dials, each KEY=VALUE, unless `data` is given.
-    data, clients, zeta, past_classes, current_classes
+    data, clients, zeta, past_classes, current_classes, columns
         Real data, as `load_data` takes them.
     memory, memory_size, m, redraw
         As `--memory`, `--memory-size`, `--m` and `--redraw`.
@@ -54,8 +54,9 @@ class RateCase:
     data: str | None = None
     clients: int = 5
     zeta: float = 1.0
-    past_classes: str = "0-4"
-    current_classes: str = "5-9"
+    past_classes: str | None = None
+    current_classes: str | None = None
+    columns: Columns = NO_COLUMNS
     memory: str | None = None
     memory_size: int | None = None
     m: float | None = None
@@ -83,6 +84,7 @@ class RateCase:
             zeta=self.zeta,
             past_classes=self.past_classes,
             current_classes=self.current_classes,
+            columns=self.columns,
             seed=self.seed,
         )
         kept = read_memory(self.memory, size=self.memory_size, m=self.m, redraw=self.redraw, data=self.data is not None)
