@@ -149,6 +149,12 @@ def test_names_that_would_share_a_file_are_refused(tmp_path):
         read_claims(path, seconds=5)
 
 
+def _collect_and_go_on():
+    gc.collect()
+    while True:
+        pass
+
+
 def test_a_time_limit_survives_the_garbage_collector():
     """Python reports what is raised in a callback of the collector, and goes on: the limit would be lost."""
     seen = []
@@ -162,9 +168,7 @@ def test_a_time_limit_survives_the_garbage_collector():
     gc.callbacks.append(callback)
     try:
         with pytest.raises(TimeUp) as caught, time_limit(0.05):
-            gc.collect()
-            while True:
-                pass
+            _collect_and_go_on()
     finally:
         gc.callbacks.remove(callback)
     assert seen

@@ -144,6 +144,7 @@ WITHOUT_COQ = {
     ("cflag.alg3_line14", "bounded", "printed", "counterexample"),
     ("cflag.lemma7_average", "1", "printed", "counterexample"),
     ("cflag.lemma7_worst", "1", "printed", "counterexample"),
+    ("cflag.lemma7_worst", "sum", "printed", "counterexample"),
     ("cfl.partial_fraction", "1", "printed", "proof"),
     ("cfl.phi", "1", "printed", "counterexample"),
     ("cfl.fedavg_rates", "sign", "printed", "counterexample"),

@@ -171,9 +171,14 @@ ROWS: Mapping[str, Realisation] = {
         f"{_CLIENTS}; {_FIRST}; spread2 = p*(1 - p)*(x - y)**2; m_max = Max(a**2, b**2)",
         _BIASED,
     ),
-    "ours.current_from_union.1": Realisation(
-        "memory gradient d against grad g", "size_memory = d; size_h = Abs((1 - share)*size_g - share*d)", {"d": _SIZE}
-    ),
+    **{
+        row: Realisation(
+            "memory gradient d against grad g",
+            "size_memory = d; size_h = Abs((1 - share)*size_g - share*d)",
+            {"d": _SIZE},
+        )
+        for row in ("cflag.lemma3_remark.1", "ours.current_from_union.1")
+    },
     "ours.current_from_union.2": Realisation(
         "memory gradient d, grad g = a", "grad_g2 = a**2; grad_h2 = ((1 - share)*a + share*d)**2; memory_dot_g = a*d"
     ),

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import traceback
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,9 +68,7 @@ def time_limit(seconds: float, files: tuple[str, ...] = ()) -> Iterator[None]:
 
     def ring(number: int, frame: FrameType | None) -> None:
         nonlocal rings
-        # What is raised inside of a callback of the garbage collector is reported and lost: the clock rings again.
-        collecting = {getattr(callback, "__code__", None) for callback in gc.callbacks}
-        if not live or any(one.f_code in collecting for one, _ in traceback.walk_stack(frame)):
+        if not live or _is_lost_in(frame):
             return
         rings += 1
         up = TimeUp(_where(frame, files))
@@ -93,6 +92,12 @@ def time_limit(seconds: float, files: tuple[str, ...] = ()) -> Iterator[None]:
             if outer:
                 # The limit of a file that calls falsify itself runs on.
                 signal.setitimer(signal.ITIMER_REAL, max(outer - (time.monotonic() - start), 0.001), interval)
+
+
+def _is_lost_in(frame: FrameType | None) -> bool:
+    """Whether Python reports and drops what is raised there: in callbacks of the collector and in finalizers."""
+    dropping = {getattr(callback, "__code__", None) for callback in gc.callbacks} | {weakref.finalize.__call__.__code__}
+    return any(one.f_code in dropping or one.f_code.co_name == "__del__" for one, _ in traceback.walk_stack(frame))
 
 
 def _raise_at_next_line(frame: FrameType | None, up: TimeUp) -> None:

@@ -206,8 +206,8 @@ def eq163() -> Claim:
     positive = Fact("Z > 0", below(0, Z()), "Z > 0: 80 u^3 + 10 u < 1 with u = beta L E.")
     below_bound = at_most(Gamma_total(T), Q() / Z() * (h(0) - h(T)) + Q() * T * omega2)
     bounded = Statement(
-        "(162): sum_{t<T} Gamma(t) <= sum_{t<T} [(Q/Z) {h~(x_t) - h~(x_{t+1})} + Q omega^2] along Algorithm 1, for alpha "
-        "< 2/(L(1 + m)); granted Z > 0.",
+        "(162): sum_{t<T} Gamma(t) <= sum_{t<T} [(Q/Z) {h~(x_t) - h~(x_{t+1})} + Q omega^2] along Algorithm 1, for "
+        "alpha < 2/(L(1 + m)); granted Z > 0.",
         below_bound,
         (STEP_SIZE, RATIO_OF_RUN, positive),
     )
@@ -239,7 +239,7 @@ def eq163() -> Claim:
             Part("step", granted, reading="as a step from what is printed before it"),
         ),
         (
-            "Part 162 fails with (161), for one round and for more: cflag.eq161, which says what can be proved instead.",
+            "Part 162 fails with (161), for one round and for more; cflag.eq161 says what can be proved instead.",
             "h~ must be one function: it is when the memory is drawn once, and is not when it is drawn anew.",
         ),
     )

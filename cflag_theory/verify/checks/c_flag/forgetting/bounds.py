@@ -118,8 +118,8 @@ CHECKS = {
         expected="holds false holds",
         plants=(
             *shifted(claim.Q_constant * omega2),
-            *shifted(100, "162", verdict="open"),
-            *shifted(-omega2, "step", verdict="open"),
+            *shifted(100, part="162", verdict="open"),
+            *shifted(-100, part="step"),
         ),
     ),
     "cflag.eq164": Check(
