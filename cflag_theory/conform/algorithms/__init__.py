@@ -1,0 +1,1 @@
+"""The references and their slips."""

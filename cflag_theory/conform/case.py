@@ -1,0 +1,141 @@
+"""Small least-squares problems with everything that some rounds draw: all that an implementation is run on."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+Row = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class Data:
+    """Samples (a_j, b_j) of one client; its objective is the mean of (a_j . x - b_j)^2, as nn.MSELoss has it."""
+
+    rows: tuple[Row, ...]
+    targets: Row
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem, step sizes and the draws of the rounds.
+
+    Attributes
+    ----------
+    current : tuple over rounds of tuples over clients of Data
+        One entry for all rounds, except where data change with time.
+    past : tuple over clients of Data
+        The data of earlier tasks, all of them kept as memory.
+    weights : tuple of Fraction
+        p_i, of sum 1.
+    start : tuple of Fraction
+        x_0.
+    lr, server_lr : Fraction
+        Step sizes of a client and of the server.
+    steps : tuple of int
+        Local steps of each client: equal ones, except where an algorithm admits others.
+    orders : tuple over rounds, over clients, of sample indices
+        The sample of each local step.
+    participants : tuple over rounds of tuples of clients
+    parameters : mapping
+        The algorithm's own numbers, by name.
+    """
+
+    current: tuple[tuple[Data, ...], ...]
+    past: tuple[Data, ...]
+    weights: Row
+    start: Row
+    lr: Fraction
+    server_lr: Fraction
+    steps: tuple[int, ...]
+    orders: tuple[tuple[tuple[int, ...], ...], ...]
+    participants: tuple[tuple[int, ...], ...]
+    parameters: Mapping[str, Any]
+
+    @property
+    def clients(self) -> int:
+        """N."""
+        return len(self.weights)
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds are run."""
+        return len(self.participants)
+
+    def data(self, t: int, i: int) -> Data:
+        """Client i's current data in round t."""
+        return self.current[min(t, len(self.current) - 1)][i]
+
+
+_WEIGHTS = ((2, 1, 1), (1, 2, 5), (3, 1, 4))
+
+
+def draw(
+    seed: int,
+    *,
+    parameters: Mapping[str, Any],
+    rounds: int = 3,
+    dimension: int = 2,
+    partial: bool = False,
+    uneven: bool = False,
+    evolving: bool = False,
+) -> Case:
+    """A case of three clients from a seed; all data are small dyadic fractions, which floats hold exactly.
+
+    Parameters
+    ----------
+    seed : int
+        Equal seeds give equal cases.
+    parameters : mapping
+        The algorithm's own numbers.
+    rounds, dimension : int
+        Rounds, and d.
+    partial : bool
+        Whether two of the three clients take part in a round.
+    uneven : bool
+        Whether clients take different numbers of local steps.
+    evolving : bool
+        Whether the data are new in every round.
+    """
+    chance = random.Random(seed)
+    clients = len(_WEIGHTS[0])
+
+    def number(low: int, high: int, denominator: int) -> Fraction:
+        return Fraction(chance.choice([n for n in range(low, high + 1) if n]), denominator)
+
+    def data() -> Data:
+        count = chance.randint(2, 4)
+        rows = tuple(tuple(number(-4, 4, 4) for _ in range(dimension)) for _ in range(count))
+        return Data(rows, tuple(number(-8, 8, 4) for _ in range(count)))
+
+    current = tuple(tuple(data() for _ in range(clients)) for _ in range(rounds if evolving else 1))
+    steps = tuple(chance.randint(2, 4) for _ in range(clients)) if uneven else (chance.randint(2, 4),) * clients
+    shares = chance.choice(_WEIGHTS)
+    orders = tuple(
+        tuple(
+            tuple(chance.randrange(len(current[t if evolving else 0][i])) for _ in range(steps[i]))
+            for i in range(clients)
+        )
+        for t in range(rounds)
+    )
+    everyone = tuple(range(clients))
+    # Somebody is absent first and comes back, so that what a client keeps meanwhile counts.
+    participants = tuple(tuple(i for i in everyone if not partial or i != (t + seed) % clients) for t in range(rounds))
+    return Case(
+        current=current,
+        past=tuple(data() for _ in range(clients)),
+        weights=tuple(Fraction(share, sum(shares)) for share in shares),
+        start=tuple(number(-8, 8, 4) for _ in range(dimension)),
+        lr=Fraction(1, 8),
+        server_lr=Fraction(3, 4),
+        steps=steps,
+        orders=orders,
+        participants=participants,
+        parameters=dict(parameters),
+    )

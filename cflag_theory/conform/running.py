@@ -1,0 +1,268 @@
+"""Running an implementation round by round, and recording what it computes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cflag_theory.conform.algorithm import Algorithm
+from cflag_theory.conform.numbers import EXACT, Vector, plain
+from cflag_theory.conform.views import ROUNDED, Client, Server, World
+from cflag_theory.errors import InvalidInput
+from cflag_theory.falsify.search.guard import guarded
+
+#: Of a quantity: its name, the round, and the client or None for the server.
+Key = tuple[str, int, int | None]
+
+
+@dataclass
+class Record:
+    """What an implementation computed.
+
+    Attributes
+    ----------
+    values : dict of Key to vector
+        In the order in which they arise: of each client in turn, then of the server.
+    points : dict of (round, client) to list of vectors
+        Where gradients were asked for, without x_t and without repetitions.
+    used : set of str
+        Whether weights and the server's step size were asked for.
+    """
+
+    values: dict[Key, Vector] = field(default_factory=dict)
+    points: dict[tuple[int, int], list[Vector]] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Own:
+    """A user's functions; the reference takes the half that is not given.
+
+    Attributes
+    ----------
+    client_step, server_step, round_step : callable or None
+        Arguments are filled in by their names.
+    seconds : float
+        What one call may take.
+    """
+
+    client_step: Callable[..., Any] | None = None
+    server_step: Callable[..., Any] | None = None
+    round_step: Callable[..., Any] | None = None
+    seconds: float = 10.0
+
+    def call(self, function: Callable[..., Any], view: Client | Server, what: str) -> Any:
+        """The function with the values that its arguments name; none of them may be changed."""
+        given = _arguments(function, view, what)
+        before = {name: _copied(value) for name, value in given.items() if _is_vector(value)}
+        code = getattr(inspect.unwrap(function), "__code__", None)
+        files = (code.co_filename,) if code is not None else ()
+        with guarded(self.seconds, files, what):
+            result = function(**given)
+        for name, value in before.items():
+            if not np.array_equal(plain(given[name]), plain(value)):
+                raise InvalidInput(f"{what} changes its argument {name} in place: work on a copy of it")
+        return result
+
+
+def run(reference: Algorithm, world: World, own: Own | None = None) -> Record:
+    """Run all rounds of a case.
+
+    Parameters
+    ----------
+    reference : Algorithm
+        It says what is kept and sent, and takes the halves that `own` has not.
+    world : World
+        The case in one kind of numbers.
+    own : Own, optional
+        A user's functions; without them the reference alone.
+
+    Raises
+    ------
+    InvalidInput
+        A user's function raises, takes too long, changes its arguments or returns something else than it should.
+    """
+    own = own or Own()
+    case, record = world.case, Record()
+    # The reference calculates with fractions, NumPy floats and `Rounded`, not with tensors.
+    its = world if world.kind in (EXACT, ROUNDED) else World(case, "float64")
+    x = world.vector(case.start)
+    kept = {name: reference.initial(name, x) for name in reference.server_state}
+    clients = [{name: reference.initial(name, x) for name in reference.client_state} for _ in range(case.clients)]
+    states: list[dict[str, Any]] = [{} for _ in range(case.clients)]
+    server_state: dict[str, Any] = {}
+    for t in range(case.rounds):
+        sent = {**kept, **reference.broadcast(Server(world, t, x, [], [], kept, {}))}
+        present = case.participants[t]
+        views = [Client(world, i, t, x, {**sent, **clients[i]}, states[i]) for i in present]
+        if own.round_step is not None:
+            returned, new = _whole_round(reference, own, Server(world, t, x, views, [], kept, server_state))
+        else:
+            if own.client_step is not None:
+                returned = [_client(reference, own, view) for view in views]
+            else:
+                views = [
+                    Client(its, i, t, _float(x), _floats({**sent, **clients[i]}), states[i]) for i in present
+                ]
+                returned = [_cast(world, reference.client(view)) for view in views]
+            before = {f"{name}_before": [clients[i][name] for i in present] for name in reference.client_state}
+            if own.server_step is not None:
+                new = _server(reference, own, Server(world, t, x, views, returned, {**kept, **before}, server_state))
+            else:
+                _check_complete(reference, returned)
+                floats = {name: [_float(one) for one in many] for name, many in before.items()}
+                view = Server(its, t, _float(x), views, list(map(_floats, returned)), _floats(kept) | floats, server_state)
+                new = _cast(world, reference.server(view))
+        for i, one in zip(present, returned, strict=True):
+            record.values.update({(name, t, i): value for name, value in one.items()})
+            for name in reference.client_state:
+                if name in one:
+                    clients[i][name] = reference.keep(name, clients[i][name], one[name])
+        record.points.update({(t, view.client): _distinct(view.points, x) for view in views})
+        record.values.update({(name, t, None): value for name, value in new.items()})
+        x, kept = new["x"], {**kept, **{name: value for name, value in new.items() if name in kept}}
+    record.used = world.used | its.used
+    return record
+
+
+def _float(vector: Vector) -> Vector:
+    values = plain(vector)
+    return values if values.dtype == object else values.astype(float)
+
+
+def _floats(vectors: Mapping[str, Vector]) -> dict[str, Vector]:
+    return {name: _float(value) for name, value in vectors.items()}
+
+
+def _cast(world: World, vectors: Mapping[str, Vector]) -> dict[str, Vector]:
+    return {name: world.cast(value) for name, value in vectors.items()}
+
+
+def _client(reference: Algorithm, own: Own, view: Client) -> dict[str, Vector]:
+    assert own.client_step is not None
+    result = own.call(own.client_step, view, "client_step")
+    found = _named(result, ("x_i", *reference.outputs), "client_step", view)
+    if "delta" in found and "delta" not in reference.outputs:
+        found = {"x_i": view.x + found.pop("delta"), **found}
+    if "delta_c" in found:
+        found = {**found, "c_i": view.c_i + found.pop("delta_c")}
+    return found
+
+
+def _server(reference: Algorithm, own: Own, view: Server) -> dict[str, Vector]:
+    assert own.server_step is not None
+    result = own.call(own.server_step, view, "server_step")
+    return _with_x(_named(result, ("x", *reference.server_state), "server_step", view))
+
+
+def _check_complete(reference: Algorithm, returned: Sequence[Mapping[str, Vector]]) -> None:
+    needed = reference.outputs if "delta" in reference.outputs else ("x_i", *reference.outputs)
+    missing = [name for name in needed if any(name not in one for one in returned)]
+    if missing:
+        names = ", ".join(f"{name!r}: ..." for name in needed)
+        raise InvalidInput(
+            f"client_step does not return {' and '.join(missing)}, which the server needs: return {{{names}}}, or give "
+            "a server_step"
+        )
+
+
+def _whole_round(
+    reference: Algorithm, own: Own, view: Server
+) -> tuple[list[dict[str, Vector]], dict[str, Vector]]:
+    assert own.round_step is not None
+    view.clients = view.views
+    result = own.call(own.round_step, view, "round_step")
+    if isinstance(result, Mapping):
+        lists = {name: value for name, value in result.items() if name in ("x_i", *reference.outputs)}
+        rest: Any = {name: value for name, value in result.items() if name not in lists}
+    else:
+        lists, rest = {}, result
+    received: list[dict[str, Vector]] = [{} for _ in view.views]
+    for name, vectors in lists.items():
+        if not isinstance(vectors, Sequence) or len(vectors) != len(received):
+            raise InvalidInput(f"round_step returns {name} for other clients: return a list with one for each of clients")
+        for place, vector in enumerate(vectors):
+            received[place].update(_named({name: vector}, (name,), "round_step", view))
+    return received, _with_x(_named(rest, ("x", *reference.server_state), "round_step", view))
+
+
+def _with_x(found: dict[str, Vector]) -> dict[str, Vector]:
+    if "x" not in found:
+        raise InvalidInput("the server's new model is missing: return x, or {'x': ...}")
+    return found
+
+
+_EXTRA = {"client_step": ("delta", "delta_c")}
+
+
+def _named(result: Any, names: tuple[str, ...], what: str, view: Client | Server) -> dict[str, Vector]:
+    """What a function returned, by name: a mapping, several in the order of the names, or the first alone."""
+    if isinstance(result, Mapping):
+        found = dict(result)
+    elif isinstance(result, tuple | list) and len(result) <= len(names) and all(map(_is_vector, result)):
+        found = dict(zip(names, result, strict=False))
+    else:
+        found = {names[0]: result}
+    allowed = (*names, *_EXTRA.get(what, ()))
+    for name in found:
+        if name not in allowed:
+            raise InvalidInput(f"{what} returns {name!r}, which has no meaning here: use {', '.join(allowed)}")
+    return {name: _vector(value, name, what, view) for name, value in found.items()}
+
+
+def _vector(value: Any, name: str, what: str, view: Client | Server) -> Vector:
+    if not _is_vector(value):
+        raise InvalidInput(f"{what} returns {type(value).__name__} for {name}: return a vector of {len(view.x)} numbers")
+    if hasattr(value, "parameters"):
+        import torch
+
+        value = torch.cat([one.detach().reshape(-1) for one in value.parameters()])
+    value = value.detach() if hasattr(value, "detach") else np.asarray(value)
+    if tuple(value.shape) != (len(view.x),):
+        raise InvalidInput(f"{what} returns {name} of shape {tuple(value.shape)}: return a vector of {len(view.x)} numbers")
+    if not all(np.isfinite(float(one)) for one in plain(value)):
+        raise InvalidInput(f"{what} returns {name} = {plain(value).tolist()}: its numbers must be finite")
+    return value
+
+
+def _is_vector(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or hasattr(value, "detach") or hasattr(value, "parameters")
+
+
+def _copied(value: Any) -> Any:
+    return value.detach().clone() if hasattr(value, "detach") else plain(value).copy()
+
+
+def _arguments(function: Callable[..., Any], view: Client | Server, what: str) -> dict[str, Any]:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{what} is {function!r}: pass a Python function") from None
+    found = {}
+    for one in parameters:
+        if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+            continue
+        try:
+            found[one.name] = getattr(view, one.name)
+        except AttributeError:
+            if one.default is one.empty:
+                names = sorted(name for name in {*vars(view), *dir(type(view))} if not name.startswith("_"))
+                raise InvalidInput(
+                    f"{what} takes an argument {one.name!r}, which has no meaning here: use {', '.join(names)}, or give "
+                    "it a default"
+                ) from None
+    return found
+
+
+def _distinct(points: Sequence[Vector], x: Vector) -> list[Vector]:
+    found: list[Vector] = []
+    for one in points:
+        values = [float(number) for number in plain(one)]
+        seen = [[float(number) for number in plain(other)] for other in (x, *found)]
+        if values not in seen:
+            found.append(one)
+    return found
