@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from cflag_theory import __version__
 from cflag_theory.cli.commands.bridge import bridge_command
+from cflag_theory.cli.commands.conform import conform_command
 from cflag_theory.cli.commands.decide import decide_command, prove_command, repair_command
 from cflag_theory.cli.commands.errata import errata_command
 from cflag_theory.cli.commands.falsify import falsify_command
@@ -187,6 +188,7 @@ app.command("decide")(decide_command)
 app.command("prove")(prove_command)
 app.command("repair")(repair_command)
 app.command("falsify")(falsify_command)
+app.command("conform")(conform_command)
 app.command("simulate")(simulate_command)
 app.command("nqm")(nqm_command)
 app.command("forgetting")(forgetting_command)

@@ -92,6 +92,10 @@ class Algorithm:
         """What a client keeps of a vector that it returns."""
         return new
 
+    def completed(self, returned: Mapping[str, Vector], before: Mapping[str, Vector]) -> dict[str, Vector]:
+        """What a client returned, with what follows from it and from what the client had kept."""
+        return dict(returned)
+
     def broadcast(self, at: Server) -> dict[str, Vector]:
         """What the server sends to its clients besides x and what it keeps."""
         return {}

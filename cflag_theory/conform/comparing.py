@@ -56,7 +56,9 @@ def _excess(expected: Vector, met: Vector, kind: str) -> float | None:
     worst, found = 0.0, None
     for one, other in zip(plain(expected), plain(met), strict=True):
         tolerance = allowed(one, kind)
-        gap = abs(Fraction(one) - Fraction(other)) if isinstance(one, Fraction | int) else abs(float(one) - float(other))
+        gap = (
+            abs(Fraction(one) - Fraction(other)) if isinstance(one, Fraction | int) else abs(float(one) - float(other))
+        )
         if gap > tolerance and gap - tolerance >= worst:
             worst, found = float(gap) - tolerance, tolerance
     return found

@@ -153,7 +153,16 @@ class _Work:
     def _base(self, problems: int, compared: int, status: str) -> Report:
         kind = self.kind
         return Report(
-            kind.name, kind.title, kind.source, status, self.numbers, problems, self.rounds, self.seed, compared, self.why
+            kind.name,
+            kind.title,
+            kind.source,
+            status,
+            self.numbers,
+            problems,
+            self.rounds,
+            self.seed,
+            compared,
+            self.why,
         )
 
     def _choose(self, numbers: str) -> None:

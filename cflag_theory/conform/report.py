@@ -15,6 +15,7 @@ _QUANTITIES = {
     "x": "the server's model x",
     "c_i": "the client's control variate c_i",
     "c": "the server's control variate c",
+    "delta_c": "what the client sends, c_i+ - c_i",
     "h_i": "the client's linear term h_i",
     "h": "the server's h",
     "s": "the momentum s",

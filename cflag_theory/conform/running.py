@@ -58,7 +58,9 @@ class Own:
     def call(self, function: Callable[..., Any], view: Client | Server, what: str) -> Any:
         """The function with the values that its arguments name; none of them may be changed."""
         given = _arguments(function, view, what)
-        before = {name: _copied(value) for name, value in given.items() if _is_vector(value)}
+        # A module is made anew for every call, and is there to be trained.
+        vectors = {name: value for name, value in given.items() if _is_vector(value) and not _is_module(value)}
+        before = {name: _copied(value) for name, value in vectors.items()}
         code = getattr(inspect.unwrap(function), "__code__", None)
         files = (code.co_filename,) if code is not None else ()
         with guarded(self.seconds, files, what):
@@ -105,23 +107,24 @@ def run(reference: Algorithm, world: World, own: Own | None = None) -> Record:
             if own.client_step is not None:
                 returned = [_client(reference, own, view) for view in views]
             else:
-                views = [
-                    Client(its, i, t, _float(x), _floats({**sent, **clients[i]}), states[i]) for i in present
-                ]
+                views = [Client(its, i, t, _float(x), _floats({**sent, **clients[i]}), states[i]) for i in present]
                 returned = [_cast(world, reference.client(view)) for view in views]
+            sent_back = [reference.completed(one, clients[i]) for i, one in zip(present, returned, strict=True)]
             before = {f"{name}_before": [clients[i][name] for i in present] for name in reference.client_state}
             if own.server_step is not None:
-                new = _server(reference, own, Server(world, t, x, views, returned, {**kept, **before}, server_state))
+                new = _server(reference, own, Server(world, t, x, views, sent_back, {**kept, **before}, server_state))
             else:
-                _check_complete(reference, returned)
+                _check_complete(reference, sent_back)
                 floats = {name: [_float(one) for one in many] for name, many in before.items()}
-                view = Server(its, t, _float(x), views, list(map(_floats, returned)), _floats(kept) | floats, server_state)
+                view = Server(
+                    its, t, _float(x), views, list(map(_floats, sent_back)), _floats(kept) | floats, server_state
+                )
                 new = _cast(world, reference.server(view))
         for i, one in zip(present, returned, strict=True):
             record.values.update({(name, t, i): value for name, value in one.items()})
-            for name in reference.client_state:
-                if name in one:
-                    clients[i][name] = reference.keep(name, clients[i][name], one[name])
+            for name, value in reference.completed(one, clients[i]).items():
+                if name in clients[i]:
+                    clients[i][name] = reference.keep(name, clients[i][name], value)
         record.points.update({(t, view.client): _distinct(view.points, x) for view in views})
         record.values.update({(name, t, None): value for name, value in new.items()})
         x, kept = new["x"], {**kept, **{name: value for name, value in new.items() if name in kept}}
@@ -148,8 +151,6 @@ def _client(reference: Algorithm, own: Own, view: Client) -> dict[str, Vector]:
     found = _named(result, ("x_i", *reference.outputs), "client_step", view)
     if "delta" in found and "delta" not in reference.outputs:
         found = {"x_i": view.x + found.pop("delta"), **found}
-    if "delta_c" in found:
-        found = {**found, "c_i": view.c_i + found.pop("delta_c")}
     return found
 
 
@@ -170,9 +171,7 @@ def _check_complete(reference: Algorithm, returned: Sequence[Mapping[str, Vector
         )
 
 
-def _whole_round(
-    reference: Algorithm, own: Own, view: Server
-) -> tuple[list[dict[str, Vector]], dict[str, Vector]]:
+def _whole_round(reference: Algorithm, own: Own, view: Server) -> tuple[list[dict[str, Vector]], dict[str, Vector]]:
     assert own.round_step is not None
     view.clients = view.views
     result = own.call(own.round_step, view, "round_step")
@@ -184,7 +183,9 @@ def _whole_round(
     received: list[dict[str, Vector]] = [{} for _ in view.views]
     for name, vectors in lists.items():
         if not isinstance(vectors, Sequence) or len(vectors) != len(received):
-            raise InvalidInput(f"round_step returns {name} for other clients: return a list with one for each of clients")
+            raise InvalidInput(
+                f"round_step returns {name} for other clients: return a list with one for each of clients"
+            )
         for place, vector in enumerate(vectors):
             received[place].update(_named({name: vector}, (name,), "round_step", view))
     return received, _with_x(_named(rest, ("x", *reference.server_state), "round_step", view))
@@ -216,21 +217,29 @@ def _named(result: Any, names: tuple[str, ...], what: str, view: Client | Server
 
 def _vector(value: Any, name: str, what: str, view: Client | Server) -> Vector:
     if not _is_vector(value):
-        raise InvalidInput(f"{what} returns {type(value).__name__} for {name}: return a vector of {len(view.x)} numbers")
-    if hasattr(value, "parameters"):
+        raise InvalidInput(
+            f"{what} returns {type(value).__name__} for {name}: return a vector of {len(view.x)} numbers"
+        )
+    if _is_module(value):
         import torch
 
         value = torch.cat([one.detach().reshape(-1) for one in value.parameters()])
     value = value.detach() if hasattr(value, "detach") else np.asarray(value)
     if tuple(value.shape) != (len(view.x),):
-        raise InvalidInput(f"{what} returns {name} of shape {tuple(value.shape)}: return a vector of {len(view.x)} numbers")
+        raise InvalidInput(
+            f"{what} returns {name} of shape {tuple(value.shape)}: return a vector of {len(view.x)} numbers"
+        )
     if not all(np.isfinite(float(one)) for one in plain(value)):
         raise InvalidInput(f"{what} returns {name} = {plain(value).tolist()}: its numbers must be finite")
     return value
 
 
+def _is_module(value: Any) -> bool:
+    return hasattr(value, "parameters")
+
+
 def _is_vector(value: Any) -> bool:
-    return isinstance(value, np.ndarray) or hasattr(value, "detach") or hasattr(value, "parameters")
+    return isinstance(value, np.ndarray) or hasattr(value, "detach") or _is_module(value)
 
 
 def _copied(value: Any) -> Any:

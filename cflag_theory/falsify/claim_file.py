@@ -14,17 +14,14 @@ from cflag_theory.falsify.search.guard import guarded
 from cflag_theory.files import as_file_name
 
 
-def read_claims(file: Path | str, *, seconds: float) -> list[Conjecture]:
-    """The conjectures of a Python file, alone or in lists, in the order in which it names them.
-
-    The file is run, as an import would run it, with its own folder first on the path.
+def run_file(path: Path, *, seconds: float, what: str = "conjectures") -> ModuleType:
+    """A user's Python file as a module: run as an import would run it, with its own folder first on the path.
 
     Raises
     ------
     InvalidInput
-        It cannot be read, raises, runs longer than `seconds`, holds no conjecture, or two of one name.
+        It cannot be read, raises or runs longer than `seconds`; `what` it should hold is named.
     """
-    path = Path(file)
     module = ModuleType(f"claims_of_{path.stem}")
     module.__file__ = str(path)
     sys.path.insert(0, str(path.absolute().parent))
@@ -38,9 +35,22 @@ def read_claims(file: Path | str, *, seconds: float) -> list[Conjecture]:
     except ValueError as error:
         if isinstance(error, InvalidInput):
             raise
-        raise InvalidInput(f"{path} is no Python file ({error}): give a file of conjectures") from None
+        raise InvalidInput(f"{path} is no Python file ({error}): give a file of {what}") from None
     finally:
         sys.path.remove(str(path.absolute().parent))
+    return module
+
+
+def read_claims(file: Path | str, *, seconds: float) -> list[Conjecture]:
+    """The conjectures of a Python file, alone or in lists, in the order in which it names them.
+
+    Raises
+    ------
+    InvalidInput
+        As `run_file`; or the file holds no conjecture, or two of one name.
+    """
+    path = Path(file)
+    module = run_file(path, seconds=seconds)
     found: list[Conjecture] = []
     for value in vars(module).values():
         for one in value if isinstance(value, list | tuple) else (value,):

@@ -17,7 +17,11 @@ class FedAvg(Algorithm):
 
     name, title = "fedavg", "FedAvg"
     source = "McMahan et al., AISTATS 2017, Algorithm 1"
-    places = {"y": "ClientUpdate: w <- w - lr grad", "x_i": "ClientUpdate: the model returned", "x": "the server's mean"}
+    places = {
+        "y": "ClientUpdate: w <- w - lr grad",
+        "x_i": "ClientUpdate: the model returned",
+        "x": "the server's mean",
+    }
 
 
 class FedProx(Algorithm):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +20,8 @@ class Scaffold(Algorithm):
     own_slips = {
         "sign": "sign of c - c_i",
         "never written": "c_i is never written back, so that it stays 0",
-        "c kept": "the server's c never changes (c_i is overwritten before c_i+ - c_i is taken, or c is left)",
+        "overwritten": "c_i is overwritten before c_i+ - c_i is taken, so that 0 is sent",
+        "c kept": "the server's c is never updated",
         "c participants": "c is updated with the mean over the participants, without the factor |S|/N",
         "c summed": "the server adds the changes of c_i and does not average them",
         "no lr": "(x - y) / E without lr in the update of c_i",
@@ -34,6 +36,7 @@ class Scaffold(Algorithm):
         "y": "line 10: y <- y - lr (g_i(y) - c_i + c)",
         "x_i": "line 10: the last local iterate",
         "c_i": "line 12: c_i+",
+        "delta_c": "line 13: c_i+ - c_i",
         "x": "lines 16-17: x <- x + server_lr mean of (y_i - x)",
         "c": "lines 16-17: c <- c + |S|/N mean of (c_i+ - c_i)",
     }
@@ -51,18 +54,30 @@ class Scaffold(Algorithm):
     def finish(self, at: Client, y: Vector, prepared: Any) -> dict[str, Vector]:
         c, c_i = at.c, at.c_i
         if (self.option == 1) != self.has("other option"):
-            return {"c_i": at.full_grad(at.x)}
+            return self._sent(at, at.full_grad(at.x))
         moved = y - at.x if self.has("reversed") else at.x - y
         over = (1 if self.has("no lr") else at.lr) * (1 if self.has("no steps") else at.steps)
-        return {"c_i": c_i - (0 if self.has("no c") else 1) * c + moved / over}
+        return self._sent(at, c_i - (0 if self.has("no c") else 1) * c + moved / over)
+
+    def _sent(self, at: Client, new: Vector) -> dict[str, Vector]:
+        return {"c_i": new, "delta_c": (0 if self.has("overwritten") else 1) * (new - at.c_i)}
+
+    def completed(self, returned: Mapping[str, Vector], before: Mapping[str, Vector]) -> dict[str, Vector]:
+        """c_i+ and c_i+ - c_i, of which a client may send either."""
+        found = dict(returned)
+        if "c_i" in found:
+            found.setdefault("delta_c", found["c_i"] - before["c_i"])
+        elif "delta_c" in found:
+            found["c_i"] = before["c_i"] + found["delta_c"]
+        return found
 
     def keep(self, name: str, old: Vector, new: Vector) -> Vector:
         return old if self.has("never written") else new
 
     def server(self, at: Server) -> dict[str, Vector]:
         change = 0 * at.x
-        for new, old in zip(at.c_i, at.c_i_before, strict=True):
-            change = change + (new - old)
+        for one in at.delta_c:
+            change = change + one
         count = len(at.participants) if self.has("c participants") else at.N
         step = change / Fraction(1 if self.has("c summed") else count)
         return {"x": self.averaged(at), "c": at.c if self.has("c kept") else at.c + step}

@@ -1,0 +1,103 @@
+"""`cflag conform`."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cflag_theory.cli.shell import Format, FormatOption, SeedOption, print_json
+from cflag_theory.errors import InvalidInput
+
+_NAMES = ("client_step", "server_step", "round_step")
+
+
+def conform_command(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="A Python file with client_step, server_step or both, or round_step."),
+    ] = None,
+    algorithm: Annotated[
+        str | None, typer.Option(help="What it should be; ALGORITHM in the file without this. --list names all.")
+    ] = None,
+    numbers: Annotated[
+        str, typer.Option(help="auto, exact (fractions), float64, float32, torch64 or torch32.")
+    ] = "auto",
+    problems: Annotated[int, typer.Option(min=1, help="Small least-squares problems to run it on.")] = 20,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each problem.")] = 3,
+    partial: Annotated[bool, typer.Option("--partial", help="Two of three clients take part in a round.")] = False,
+    seconds: Annotated[float, typer.Option(help="Seconds that one call of a function may take.")] = 10.0,
+    seed: SeedOption = 0,
+    names: Annotated[
+        bool, typer.Option("--list", help="Print the algorithms and their known slips, and stop.")
+    ] = False,
+    format: FormatOption = Format.table,
+) -> None:
+    """Compare your implementation with the algorithm that it should be.
+
+    It runs on small problems beside a reference. The first number that differs is named, with the client, the step and
+    the known slip that gives the same numbers. PARAMETERS in the file may set the algorithm's own numbers.
+
+    Exit code 0: all numbers agree, which is no proof. 1: a number differs. 2: bad input. 130: interrupted.
+    """
+    from cflag_theory.conform import ALGORITHMS, conform
+
+    if names:
+        _list(ALGORITHMS, format)
+        return
+    if file is None:
+        raise typer.BadParameter("give a FILE that holds client_step, server_step or round_step, or --list")
+    if not seconds > 0:
+        raise InvalidInput(f"--seconds is {seconds}: use a positive number")
+    from cflag_theory.falsify.claim_file import run_file
+
+    # What a user's file prints is not part of the result.
+    with redirect_stdout(sys.stderr):
+        module = vars(run_file(file, seconds=seconds, what="functions client_step, server_step or round_step"))
+        given = {name: module[name] for name in _NAMES if callable(module.get(name))}
+        if not given:
+            raise InvalidInput(f"{file} holds none of {', '.join(_NAMES)}: define at least one at module level")
+        meant = algorithm or module.get("ALGORITHM")
+        if not isinstance(meant, str):
+            raise InvalidInput(f"which algorithm is {file} to be? Give --algorithm, one of {', '.join(ALGORITHMS)}")
+        report = conform(
+            meant,
+            **given,
+            numbers=numbers,
+            problems=problems,
+            rounds=rounds,
+            partial=partial,
+            seed=seed,
+            parameters=module.get("PARAMETERS"),
+            seconds=seconds,
+        )
+    if format is Format.json:
+        print_json(report.to_json())
+    else:
+        from cflag_theory.cli.tables.page import Page
+
+        page = Page()
+        for line in report.lines():
+            page.say(line)
+    raise typer.Exit(1 if report.refuted else 0)
+
+
+def _list(known: dict[str, Any], format: Format) -> None:
+    if format is Format.json:
+        print_json(
+            [
+                {"name": name, "title": one.title, "source": one.source, "slips": list(one.slips().values())}
+                for name, one in known.items()
+            ]
+        )
+        return
+    from cflag_theory.cli.tables.page import Page
+
+    page = Page()
+    for name, one in known.items():
+        page.say(f"{name}: {one.title} ({one.source})", style="bold")
+        for words in one.slips().values():
+            page.say(f"  {words}")
