@@ -57,12 +57,12 @@ class Algorithm:
     name: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
-    parameters: ClassVar[Mapping[str, Any]] = {}
+    parameters: ClassVar[dict[str, Any]] = {}
     client_state: ClassVar[tuple[str, ...]] = ()
     server_state: ClassVar[tuple[str, ...]] = ()
     outputs: ClassVar[tuple[str, ...]] = ()
-    own_slips: ClassVar[Mapping[str, str]] = {}
-    places: ClassVar[Mapping[str, str]] = {}
+    own_slips: ClassVar[dict[str, str]] = {}
+    places: ClassVar[dict[str, str]] = {}
     averages: ClassVar[bool] = True
     evolving: ClassVar[bool] = False
     uneven: ClassVar[bool] = False

@@ -10,7 +10,6 @@ from typing import Any
 from cflag_theory.conform.numbers import ROUNDOFF, SLACK, Rounded, Vector, plain
 from cflag_theory.conform.running import Record
 
-
 _SHORT = 12
 
 

@@ -261,8 +261,8 @@ def _arguments(function: Callable[..., Any], view: Client | Server, what: str) -
             if one.default is one.empty:
                 names = sorted(name for name in {*vars(view), *dir(type(view))} if not name.startswith("_"))
                 raise InvalidInput(
-                    f"{what} takes an argument {one.name!r}, which has no meaning here: use {', '.join(names)}, or give "
-                    "it a default"
+                    f"{what} takes an argument {one.name!r}, which has no meaning here: use {', '.join(names)}, or "
+                    "give it a default"
                 ) from None
     return found
 

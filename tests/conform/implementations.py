@@ -1,4 +1,4 @@
-"""Right implementations in several styles, and bugs that are known from others' code, rebuilt from their description."""
+"""Right implementations in several styles, and bugs known from others' code, rebuilt from their description."""
 
 import numpy as np
 

@@ -146,7 +146,7 @@ def random_numbers(x, grad):
     ],
 )
 def test_bad_functions(function, words):
-    with pytest.raises(InvalidInput, match=".*") as caught:
+    with pytest.raises(InvalidInput) as caught:
         conform("fedavg", client_step=function, numbers="float64", seconds=0.2)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)

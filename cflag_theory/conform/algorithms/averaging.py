@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ class FedAvg(Algorithm):
 
     name, title = "fedavg", "FedAvg"
     source = "McMahan et al., AISTATS 2017, Algorithm 1"
-    places = {
+    places: ClassVar[dict[str, Any]] = {
         "y": "ClientUpdate: w <- w - lr grad",
         "x_i": "ClientUpdate: the model returned",
         "x": "the server's mean",
@@ -29,8 +29,8 @@ class FedProx(Algorithm):
 
     name, title = "fedprox", "FedProx"
     source = "Li et al., MLSys 2020, Algorithm 2"
-    parameters = {"mu": Fraction(1, 2)}
-    own_slips = {
+    parameters: ClassVar[dict[str, Any]] = {"mu": Fraction(1, 2)}
+    own_slips: ClassVar[dict[str, Any]] = {
         "own model": "the proximal term is around the wrong point: the client's own last model and not x_t",
         "first model": "the proximal term is around the wrong point: x_0 and not x_t",
         "zero": "the proximal term is always zero (it is taken around the current iterate)",
@@ -38,7 +38,11 @@ class FedProx(Algorithm):
         "half": "the proximal gradient is mu/2 (y - x) and not mu (y - x)",
         "double": "the proximal gradient is 2 mu (y - x): the penalty is mu ||y - x||^2",
     }
-    places = {"y": "the local objective g + mu/2 ||y - x||^2", "x_i": "the client's model", "x": "the server's mean"}
+    places: ClassVar[dict[str, Any]] = {
+        "y": "the local objective g + mu/2 ||y - x||^2",
+        "x_i": "the client's model",
+        "x": "the server's mean",
+    }
 
     def direction(self, at: Client, k: int, y: Vector, prepared: Any) -> Vector:
         around = at.x
@@ -59,13 +63,17 @@ class FedNova(Algorithm):
 
     name, title, uneven, partial = "fednova", "FedNova", True, False
     source = "Wang et al., NeurIPS 2020, (6)"
-    own_slips = {
+    own_slips: ClassVar[dict[str, Any]] = {
         "not normalised": "displacements are not divided by the clients' local steps (FedAvg)",
         "equal mean": "tau_eff is the plain mean of the local steps and not the p-weighted one",
         "largest": "tau_eff is the largest number of local steps",
         "no tau": "the mean of the normalised displacements is not multiplied by tau_eff",
     }
-    places = {"y": "local steps", "x_i": "the client's model", "x": "x - tau_eff sum_i p_i lr d_i"}
+    places: ClassVar[dict[str, Any]] = {
+        "y": "local steps",
+        "x_i": "the client's model",
+        "x": "x - tau_eff sum_i p_i lr d_i",
+    }
 
     def averaged(self, at: Server) -> Vector:
         steps = [one.steps for one in at.views]
@@ -88,9 +96,9 @@ class FedDyn(Algorithm):
 
     name, title, averages = "feddyn", "FedDyn", False
     source = "Acar et al., ICLR 2021, Algorithm 1"
-    parameters = {"alpha": Fraction(1, 2)}
+    parameters: ClassVar[dict[str, Any]] = {"alpha": Fraction(1, 2)}
     client_state, server_state, outputs = ("h_i",), ("h",), ("h_i",)
-    own_slips = {
+    own_slips: ClassVar[dict[str, Any]] = {
         "sign": "the sign of the client's linear term h_i",
         "h_i kept": "h_i is never written back, so that it stays 0",
         "h missing": "the server's h is not used in the new model",
@@ -100,7 +108,7 @@ class FedDyn(Algorithm):
         "no pull": "the quadratic term alpha/2 ||y - x||^2 is missing",
         "plain sum": "h is updated without the factor alpha",
     }
-    places = {
+    places: ClassVar[dict[str, Any]] = {
         "y": "the local objective with -<h_i, y> + alpha/2 ||y - x||^2",
         "h_i": "h_i <- h_i - alpha (x_i - x)",
         "h": "h <- h - alpha (1/N) sum over participants of (x_i - x)",
@@ -137,8 +145,12 @@ class LocalAdam(Algorithm):
 
     name, title, exact, partial = "local_adam", "FedAvg with Adam at the clients", False, False
     source = "Kingma and Ba, ICLR 2015, Algorithm 1, in every client"
-    parameters = {"beta1": Fraction(1, 2), "beta2": Fraction(3, 4), "eps": Fraction(1, 256)}
-    own_slips = {
+    parameters: ClassVar[dict[str, Any]] = {
+        "beta1": Fraction(1, 2),
+        "beta2": Fraction(3, 4),
+        "eps": Fraction(1, 256),
+    }
+    own_slips: ClassVar[dict[str, Any]] = {
         "no correction": "the bias correction is missing",
         "eps inside": "eps stands inside of the root",
         "kept": "the moments of the last round are kept",
@@ -146,7 +158,11 @@ class LocalAdam(Algorithm):
         "swapped": "beta1 and beta2 are exchanged",
         "counter": "the bias correction counts the steps of all rounds",
     }
-    places = {"y": "y <- y - lr m^ / (sqrt(v^) + eps)", "x_i": "the client's model", "x": "the server's mean"}
+    places: ClassVar[dict[str, Any]] = {
+        "y": "y <- y - lr m^ / (sqrt(v^) + eps)",
+        "x_i": "the client's model",
+        "x": "the server's mean",
+    }
 
     def prepare(self, at: Client) -> Any:
         fresh = {"m": 0 * at.x, "v": 0 * at.x, "count": 0}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ class CFL(Algorithm):
 
     name, title, evolving, partial = "cfl", "CFL with Taylor models of past objectives", True, False
     source = "CFL paper, (3) and Appendix C.1.2"
-    own_slips = {
+    own_slips: ClassVar[dict[str, Any]] = {
         "no Hessian": "the Taylor models have no second-order term",
         "weights": "weights are not normalised: 1 for every round",
         "latest": "only the latest round is remembered",
@@ -26,7 +26,11 @@ class CFL(Algorithm):
         "diagonal": "the diagonal of the Hessian in the place of the Hessian",
         "current weight": "the current objective has weight 1 and only the past is averaged",
     }
-    places = {"y": "(3) with the Taylor models of Appendix C.1.2", "x_i": "the client's model", "x": "the mean"}
+    places: ClassVar[dict[str, Any]] = {
+        "y": "(3) with the Taylor models of Appendix C.1.2",
+        "x_i": "the client's model",
+        "x": "the mean",
+    }
 
     def prepare(self, at: Client) -> Any:
         past = at.state.setdefault("past", [])
@@ -59,8 +63,8 @@ class EWC(Algorithm):
 
     name, title = "ewc", "EWC in every client"
     source = "Kirkpatrick et al., PNAS 2017, (3)"
-    parameters = {"lam": Fraction(1, 4)}
-    own_slips = {
+    parameters: ClassVar[dict[str, Any]] = {"lam": Fraction(1, 4)}
+    own_slips: ClassVar[dict[str, Any]] = {
         "batch": "the Fisher matrix is the square of the mean gradient and not the mean of squares",
         "zero": "the penalty is multiplied by zero: it is taken around the current iterate",
         "around x": "the penalty is around x_t and not around the model of the task before",
@@ -70,7 +74,11 @@ class EWC(Algorithm):
         "sign": "the sign of the penalty",
         "summed": "the Fisher matrix is a sum over samples and not their mean",
     }
-    places = {"y": "(3): the gradient of the loss and lambda F (y - x*)", "x_i": "the client's model", "x": "the mean"}
+    places: ClassVar[dict[str, Any]] = {
+        "y": "(3): the gradient of the loss and lambda F (y - x*)",
+        "x_i": "the client's model",
+        "x": "the mean",
+    }
 
     def prepare(self, at: Client) -> Any:
         star = at.state.setdefault("star", at.start)
@@ -88,10 +96,9 @@ class EWC(Algorithm):
 
     def direction(self, at: Client, k: int, y: Vector, prepared: Any) -> Vector:
         fisher, star = prepared
-        pull = at.lam * fisher * (0 if self.has("zero") else 1) * (y - star)
-        if self.has("double"):
-            pull = 2 * pull
-        return self.gradient(at, k, y) + (-pull if self.has("sign") else pull)
+        gap = 0 * y if self.has("zero") else y - star
+        factor = -1 if self.has("sign") else 2 if self.has("double") else 1
+        return self.gradient(at, k, y) + factor * at.lam * fisher * gap
 
 
 class AGEM(Algorithm):
@@ -99,7 +106,7 @@ class AGEM(Algorithm):
 
     name, title, exact = "a_gem", "A-GEM in every client", False
     source = "Chaudhry et al., ICLR 2019, (11)"
-    own_slips = {
+    own_slips: ClassVar[dict[str, Any]] = {
         "always": "every gradient is projected, also where it does not conflict",
         "never": "no gradient is projected",
         "reversed": "gradients are projected where they agree with the memory and kept where they conflict",
@@ -108,7 +115,10 @@ class AGEM(Algorithm):
         "at x": "the gradient on the memory is taken at x_t and not at the local iterate",
         "sign": "the conflicting part is added and not subtracted",
     }
-    places = {"y": "(11): g - (g.g_ref / g_ref.g_ref) g_ref where g.g_ref < 0", "x_i": "the client's model"}
+    places: ClassVar[dict[str, Any]] = {
+        "y": "(11): g - (g.g_ref / g_ref.g_ref) g_ref where g.g_ref < 0",
+        "x_i": "the client's model",
+    }
 
     def direction(self, at: Client, k: int, y: Vector, prepared: Any) -> Vector:
         g, ref = self.gradient(at, k, y), at.memory_grad(at.x if self.has("at x") else y)
@@ -127,14 +137,18 @@ class ER(Algorithm):
 
     name, title = "er", "Experience replay in every client"
     source = "Chaudhry et al., 2019, On Tiny Episodic Memories in Continual Learning, Algorithm 1"
-    own_slips = {
+    own_slips: ClassVar[dict[str, Any]] = {
         "sum": "the two gradients are added and not averaged",
         "no memory": "the memory is not replayed",
         "at x": "the gradient on the memory is taken at x_t",
         "same sample": "the same sample of the memory in every step",
         "current twice": "the current sample counts twice",
     }
-    places = {"y": "the step on the joint batch", "x_i": "the client's model", "x": "the server's mean"}
+    places: ClassVar[dict[str, Any]] = {
+        "y": "the step on the joint batch",
+        "x_i": "the client's model",
+        "x": "the server's mean",
+    }
 
     def direction(self, at: Client, k: int, y: Vector, prepared: Any) -> Vector:
         g = self.gradient(at, k, y)

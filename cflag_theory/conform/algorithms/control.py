@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from cflag_theory.conform.algorithm import Algorithm
 from cflag_theory.conform.numbers import Vector
@@ -17,7 +17,7 @@ class Scaffold(Algorithm):
     name, title, option = "scaffold", "SCAFFOLD, option II", 2
     source = "Karimireddy et al., ICML 2020, Algorithm 1"
     client_state, server_state, outputs = ("c_i",), ("c",), ("c_i",)
-    own_slips = {
+    own_slips: ClassVar[dict[str, Any]] = {
         "sign": "sign of c - c_i",
         "never written": "c_i is never written back, so that it stays 0",
         "overwritten": "c_i is overwritten before c_i+ - c_i is taken, so that 0 is sent",
@@ -32,7 +32,7 @@ class Scaffold(Algorithm):
         "other option": "the other option for c_i",
         "uncorrected": "local steps without c - c_i (FedAvg)",
     }
-    places = {
+    places: ClassVar[dict[str, Any]] = {
         "y": "line 10: y <- y - lr (g_i(y) - c_i + c)",
         "x_i": "line 10: the last local iterate",
         "c_i": "line 12: c_i+",
@@ -87,7 +87,7 @@ class ScaffoldI(Scaffold):
     """SCAFFOLD with the full gradient at x as c_i."""
 
     name, title, option = "scaffold_1", "SCAFFOLD, option I", 1
-    own_slips = {
+    own_slips: ClassVar[dict[str, Any]] = {
         key: words for key, words in Scaffold.own_slips.items() if key not in ("no lr", "no steps", "no c", "reversed")
     }
 
@@ -97,9 +97,9 @@ class MimeLite(Algorithm):
 
     name, title = "mimelite", "MimeLite with momentum"
     source = "Karimireddy et al., NeurIPS 2021, Algorithm 2"
-    parameters = {"gamma": Fraction(3, 4)}
+    parameters: ClassVar[dict[str, Any]] = {"gamma": Fraction(3, 4)}
     server_state, outputs = ("s",), ("g_i",)
-    own_slips = {
+    own_slips: ClassVar[dict[str, Any]] = {
         "local": "the momentum moves in the local steps",
         "swapped": "gamma and 1 - gamma are exchanged",
         "local gradient": "the momentum is updated with gradients at the clients' last iterates",
@@ -107,7 +107,7 @@ class MimeLite(Algorithm):
         "never": "the momentum is never updated",
         "no factor": "the local gradient is not multiplied by 1 - gamma",
     }
-    places = {
+    places: ClassVar[dict[str, Any]] = {
         "y": "y <- y - lr ((1 - gamma) g_i(y) + gamma s)",
         "g_i": "the gradient of f_i at x",
         "s": "s <- (1 - gamma) mean of g_i + gamma s",

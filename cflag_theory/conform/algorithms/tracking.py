@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from cflag_theory.conform.algorithm import Algorithm
 from cflag_theory.conform.numbers import Vector
@@ -15,7 +15,7 @@ class FedTrack(Algorithm):
 
     name, title, partial = "fedtrack", "FedTrack", False
     source = "C-FLAG paper, (4)-(5), without the memory"
-    own_slips = {
+    own_slips: ClassVar[dict[str, Any]] = {
         "sign": "sign of grad g - grad g_i",
         "untracked": "local steps without grad g - grad g_i",
         "frozen": "grad g - grad g_i is that of the first round",
@@ -24,7 +24,7 @@ class FedTrack(Algorithm):
         "not divided": "the change of the delayed mean is not divided by n_i",
         "stochastic": "plain sampled gradients in the place of the delayed gradient",
     }
-    places = {
+    places: ClassVar[dict[str, Any]] = {
         "y": "Algorithm 1, line 7: (4) with the delayed gradient (5)",
         "x_i": "Algorithm 1, line 7: x_{t,E}^i",
         "x": "Algorithm 1, line 12: the server's update",
@@ -62,8 +62,8 @@ class CFlag(FedTrack):
 
     name, title = "c_flag", "C-FLAG, round update (24)"
     source = "C-FLAG paper, Algorithm 1 and (24)"
-    parameters = {"alpha": Fraction(1, 4)}
-    own_slips = FedTrack.own_slips | {
+    parameters: ClassVar[dict[str, Any]] = {"alpha": Fraction(1, 4)}
+    own_slips: ClassVar[dict[str, Any]] = FedTrack.own_slips | {
         "printed": "line 2 of Algorithm 3 as printed: x_{t,E}^i is subtracted, and not x_t - x_{t,E}^i",
         "no memory": "the step on the memory is missing",
         "memory sign": "the sign of the step on the memory",
@@ -102,9 +102,9 @@ class CFlagAdaptive(CFlag):
     averages = False
     name, title = "c_flag_adaptive", "C-FLAG with the adaptive rates of Table 1, worst case"
     source = "C-FLAG paper, Algorithm 3 and Table 1"
-    parameters = {"alpha": Fraction(1, 4), "L": Fraction(2)}
+    parameters: ClassVar[dict[str, Any]] = {"alpha": Fraction(1, 4), "L": Fraction(2)}
     outputs = ("delta",)
-    own_slips = FedTrack.own_slips | {
+    own_slips: ClassVar[dict[str, Any]] = FedTrack.own_slips | {
         "scaled sum": "line 4 of Algorithm 3 as printed: beta a_i in the place of a_i",
         "line 14": "line 14 of Algorithm 3 as printed: E beta_i (grad g - grad g_i) is added",
         "inverted": "beta and 1/beta exchanged in the division of line 4 of Algorithm 3",
@@ -116,7 +116,7 @@ class CFlagAdaptive(CFlag):
         "cases": "transference and interference are exchanged",
         "norm": "Lambda_i is divided by ||a_i||^2 in alpha_i",
     }
-    places = FedTrack.places | {"x": "Algorithm 3, lines 4-14, and Algorithm 1, line 12"}
+    places: ClassVar[dict[str, Any]] = FedTrack.places | {"x": "Algorithm 3, lines 4-14, and Algorithm 1, line 12"}
 
     def finish(self, at: Client, y: Vector, prepared: Any) -> dict[str, Vector]:
         moved = at.x - at.steps * at.lr * prepared["correction"] - y
