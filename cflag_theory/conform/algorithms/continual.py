@@ -81,7 +81,7 @@ class EWC(Algorithm):
     }
 
     def prepare(self, at: Client) -> Any:
-        star = at.state.setdefault("star", at.start)
+        star: Vector = at.state.setdefault("star", at.start)
         point = at.x if self.has("Fisher at x") else star
         if self.has("current data"):
             grads = [at.component_grad(j, point) for j in range(at.n)]
