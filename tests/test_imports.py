@@ -20,7 +20,7 @@ import cflag_theory
 
 PACKAGE = Path(cflag_theory.__file__).parent
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("claims", "kernels", "figures", "bridge", "falsify", "verify", "studies", "cli")
+FOLDERS = ("claims", "kernels", "figures", "bridge", "falsify", "verify", "studies", "conform", "testing", "cli")
 
 
 class Import(NamedTuple):
@@ -62,7 +62,7 @@ def imports() -> list[Import]:
 #: Libraries that are loaded only by who needs them.
 ONLY_INSIDE_FUNCTIONS = {"sklearn", "pyarrow", "PEPit", "distributed", "torchvision", "PIL"}
 #: Not installed everywhere: a folder of its own loads it, and nobody loads that folder unasked.
-OPTIONAL_FOLDERS = {"bridge": "torch"}
+OPTIONAL_FOLDERS = {"bridge": "torch", "pytest_plugin": "pytest"}
 
 
 def test_optional_libraries_are_imported_inside_functions():

@@ -2,6 +2,7 @@
 
 import json
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from cflag_theory.conform import conform
 from cflag_theory.errors import InvalidInput, MissingExtra, UnknownName
 
 pytest_plugins = ["pytester"]
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
 
 def torch_or_skip(numbers):
@@ -251,3 +253,30 @@ def test_halves_may_be_given_alone():
         assert not conform("scaffold", server_step=scaffold_server, numbers=numbers, partial=True).refuted
     with pytest.raises(InvalidInput, match="does not return c_i, which the server needs"):
         conform("scaffold", client_step=lambda x: x, numbers="float64")
+
+
+@pytest.mark.parametrize(
+    ("example", "options"),
+    [
+        ("conform_scaffold", ()),
+        ("conform_scaffold", ("--partial",)),
+        ("conform_c_flag_torch", ("--numbers", "torch32")),
+        ("conform_flower", ("--partial",)),
+    ],
+)
+def test_the_examples_of_the_documentation(cflag, example, options):
+    if "torch" in example:
+        pytest.importorskip("torch")
+    code, out, err = cflag("conform", EXAMPLES / f"{example}.py", *options)
+    assert (code, err) == (0, ""), out
+
+
+def test_the_documentation_prints_what_is_printed(cflag, tmp_path):
+    text = (EXAMPLES.parent / "conform.md").read_text(encoding="utf-8")
+    source, printed = (
+        text.split(fence)[1].split("```")[0] for fence in ("```python\n", "$ cflag conform scaffold.py\n")
+    )
+    (tmp_path / "scaffold.py").write_text(source, encoding="utf-8")
+    code, out, _ = cflag("conform", tmp_path / "scaffold.py")
+    assert code == 1
+    assert out.split() == printed.split()
