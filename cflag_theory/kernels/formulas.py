@@ -22,6 +22,8 @@ POTENTIALS = {
 }
 #: Potentials with bounded values: only these may carry negative weights, or the objective has no infimum.
 BOUNDED = frozenset({COSINE, GEMAN_MCCLURE})
+#: Potentials with their minimum at 0, so that a separable problem knows its stationary points.
+CENTRED = frozenset({CAUCHY, COSINE, GEMAN_MCCLURE, QUADRATIC, HUBER})
 #: Potentials whose value and derivatives are rational functions: only these run on ``Fraction``.
 RATIONAL = frozenset({GEMAN_MCCLURE, QUADRATIC, HUBER})
 
@@ -76,8 +78,10 @@ def curvature(kind: int, z: Any) -> Any:
     if kind == GEMAN_MCCLURE:
         return (1 - 3 * z * z) / ((1 + z * z) * (1 + z * z) * (1 + z * z))
     if kind == LOGISTIC:
+        # 4 e^-z / (1 + e^-z)^2, in a form that rounding keeps at or below 1.
         small = math.exp(-abs(z))
-        return 4 * small / ((1 + small) * (1 + small))
+        away = (1 - small) / (1 + small)
+        return 1 - away * away
     if kind == HUBER and abs(z) > 1:
         return z * 0
     return z * 0 + 1

@@ -74,9 +74,9 @@ def test_data_from_a_file(tmp_path):
     ("options", "message"),
     [
         ({"clients": 7}, "clients = 7 is about real data: add --data, such as --data digits"),
-        ({"zeta": 0.1}, "zeta = 0.1 splits"),
-        ({"past_classes": "0-2"}, "past classes = 0-2 splits"),
-        ({"current_classes": "3-5"}, "current classes = 3-5 splits"),
+        ({"zeta": 0.1}, "zeta = 0.1 is about real data"),
+        ({"past_classes": "0-2"}, "past classes = 0-2 is about real data"),
+        ({"current_classes": "3-5"}, "current classes = 3-5 is about real data"),
         ({"problem": "glm", "data": "digits"}, "problem 'glm' and data 'digits' exclude each other"),
     ],
 )

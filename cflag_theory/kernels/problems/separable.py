@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput
+from cflag_theory.kernels.formulas import CENTRED, POTENTIALS
 from cflag_theory.kernels.memory.bias import client_means, ratio_bound
 from cflag_theory.kernels.memory.memory import everything
 from cflag_theory.kernels.numbers import Array
@@ -96,7 +97,7 @@ def separable(
         Problem(
             name=name,
             family="separable",
-            potential=potential_code(potential),
+            potential=_centred(potential),
             p=client_weights(p, past, current, exact=exact),
             past=past,
             current=current,
@@ -114,6 +115,16 @@ def separable(
         constants={**problem.constants, "r": replace(r, why=f"memory of all past data: {r.why}")},
         notes=(f"Assumption 3 is violated: r is infinite, as {r.why}",) if r.kind == INFINITE else (),
     )
+
+
+def _centred(potential: str) -> int:
+    code = potential_code(potential)
+    if code not in CENTRED:
+        names = ", ".join(name for name, one in POTENTIALS.items() if one in CENTRED)
+        raise InvalidInput(
+            f"the potential {potential} has no minimum at 0, which a separable problem needs: use {names}"
+        )
+    return code
 
 
 def random_separable(

@@ -98,7 +98,9 @@ def test_one_client_has_everything(tmp_path, table):
     problem = load_data(write_npz(tmp_path / "data.npz", table), clients=1, **SPLIT)
     assert problem.p.tolist() == [1]
     assert problem.past.counts.tolist() == problem.current.counts.tolist() == [20]
-    assert problem.notes == ()
+    assert problem.notes == (
+        "target +1 for the labels 1, 3, -1 for 0, 2; the classes 0, 1 are the past task, 2, 3 the current one",
+    )
 
 
 def test_clients_without_data_are_dropped_and_the_problem_says_so(tmp_path, table):
@@ -106,8 +108,8 @@ def test_clients_without_data_are_dropped_and_the_problem_says_so(tmp_path, tabl
     problem = load_data(path, clients=10, zeta=0.05, seed=1, **SPLIT)
     assert 1 <= problem.clients < 10
     kept = int(problem.past.counts.sum() + problem.current.counts.sum())
-    assert f"{10 - problem.clients} of 10 clients" in problem.notes[0]
-    assert f"their {40 - kept} samples" in problem.notes[0]
+    assert f"{10 - problem.clients} of 10 clients" in problem.notes[-1]
+    assert f"their {40 - kept} samples" in problem.notes[-1]
     assert problem.p == pytest.approx((problem.past.counts + problem.current.counts) / kept)
 
 
@@ -142,7 +144,7 @@ def test_a_split_that_leaves_nobody_is_an_error(tmp_path, table):
         ({"positive": "even"}, "positive is 'even'"),
         ({"positive": [0, 11]}, r"positive is \[0, 11\]"),
         ({"current_classes": [2, 7]}, "class 7 has no samples in data.npz: choose among its classes: 0, 1, 2, 3"),
-        ({"potential": "huber"}, "potential 'huber' is unknown"),
+        ({"potential": "hinge"}, "potential 'hinge' is unknown"),
         ({"features_array": "x"}, "no array 'x': it has features, labels"),
     ],
 )

@@ -125,7 +125,7 @@ def test_unknown_problems_and_dials_list_the_known_ones():
     with pytest.raises(UnknownName, match="heterogeneity, conflict"):
         make_problem("separable", conflit=1)
     with pytest.raises(UnknownName, match="cauchy, cosine, geman_mcclure, quadratic"):
-        make_problem("glm", potential="huber")
+        make_problem("glm", potential="hinge")
 
 
 @pytest.mark.parametrize(
