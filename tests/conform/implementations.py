@@ -205,6 +205,48 @@ def scaffold_server_mean(x, models, c, c_i, c_i_before):
     return {"x": sum(models) / len(models), "c": c + sum(change) / len(change)}
 
 
+def scaffold_sends_c_i(x, c, state, grad, lr, steps):
+    mine = state.setdefault("c_i", 0 * x)
+    y = x
+    for _ in range(steps):
+        y = y - lr * (grad(y) + c - mine)
+    state["c_i"] = mine - c + (x - y) / (steps * lr)
+    return {"delta": y - x, "delta_c": state["c_i"]}
+
+
+def scaffold_counts_samples(x, c, c_i, grad, lr, steps, n):
+    y = x
+    for _ in range(steps):
+        y = y - lr * (grad(y) - c_i + c)
+    return {"x_i": y, "c_i": c_i - c + (x - y) / (n * steps * lr)}
+
+
+def feddyn_bracket(x, models, h, alpha, N):
+    h = h - alpha / N * (sum(models) - x)
+    return {"x": sum(models) / len(models) - h / alpha, "h": h}
+
+
+def fedprox_shallow_copy(model, batches, lr, mu):
+    import torch
+
+    start = list(model.parameters())
+    for rows, targets in batches:
+        loss = torch.nn.functional.mse_loss(model(rows)[:, 0], targets)
+        gradients = torch.autograd.grad(loss, model.parameters())
+        with torch.no_grad():
+            for now, then, gradient in zip(model.parameters(), start, gradients, strict=True):
+                now -= lr * (gradient + mu * (now - then))
+    return model
+
+
+def a_gem_reference(x, grad, memory_grad, lr, steps):
+    y = x
+    for _ in range(steps):
+        g, ref = grad(y), memory_grad(y)
+        y = y - lr * (g - (g @ ref) / (ref @ ref) * ref if g @ ref < 0 else ref)
+    return y
+
+
 def fedprox_own_model(x, grad, lr, steps, mu, state):
     y = x
     for _ in range(steps):
@@ -285,6 +327,15 @@ BUGS = {
         "c_i is overwritten before c_i+ - c_i is taken",
         False,
     ),
+    "c_i is sent whole": (
+        "scaffold",
+        {"client_step": scaffold_sends_c_i, "server_step": scaffold_stateful_server},
+        "c_i+ is sent in the place of c_i+ - c_i",
+        False,
+    ),
+    "samples for steps": ("scaffold", {"client_step": scaffold_counts_samples}, "the number of samples times E", False),
+    "a bracket ends too early": ("feddyn", {"server_step": feddyn_bracket}, "ends too early", False),
+    "A-GEM follows the reference": ("a_gem", {"client_step": a_gem_reference}, "follows g_ref and not g", False),
     "mean over the participants": (
         "scaffold",
         {"client_step": scaffold_client, "server_step": scaffold_server_mean},

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from implementations import BUGS, RIGHT, scaffold_client, scaffold_server
+from implementations import BUGS, RIGHT, fedprox_shallow_copy, scaffold_client, scaffold_server
 
-from cflag_theory.conform import conform
+from cflag_theory.conform import ALGORITHMS, conform
 from cflag_theory.errors import InvalidInput, MissingExtra, UnknownName
 
 pytest_plugins = ["pytester"]
@@ -51,6 +51,12 @@ def test_known_bugs_are_named(bug, numbers):
     else:
         assert report.slips == ()
         assert f"none of the {report.tried} known slips" in str(report)
+
+
+def test_a_shallow_copy_of_a_module_is_a_proximal_term_of_zero():
+    pytest.importorskip("torch")
+    report = conform("fedprox", client_step=fedprox_shallow_copy, numbers="torch64")
+    assert report.slips == (ALGORITHMS["fedprox"].own_slips["zero"],)
 
 
 def test_control_variates_that_start_at_the_model_matter_only_where_clients_are_absent():

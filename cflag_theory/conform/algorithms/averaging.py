@@ -104,6 +104,7 @@ class FedDyn(Algorithm):
         "h missing": "the server's h is not used in the new model",
         "h sign": "the sign of h in the server's model",
         "h participants": "h is updated with the mean over the participants and not the sum over them divided by N",
+        "one x": "h is updated with the sum of the models less x once: the bracket of the sum ends too early",
         "no alpha": "h_i is updated without the factor alpha",
         "no pull": "the quadratic term alpha/2 ||y - x||^2 is missing",
         "plain sum": "h is updated without the factor alpha",
@@ -134,7 +135,8 @@ class FedDyn(Algorithm):
             total = total + delta
         count = len(at.deltas) if self.has("h participants") else at.N
         factor = 1 if self.has("plain sum") else at.alpha
-        h = at.h - factor * total / Fraction(count)
+        changed = total + (len(at.deltas) - 1) * at.x if self.has("one x") else total
+        h = at.h - factor * changed / Fraction(count)
         part = 0 * h if self.has("h missing") else h / at.alpha
         mean = at.x + total / Fraction(len(at.deltas))
         return {"x": mean + part if self.has("h sign") else mean - part, "h": h}

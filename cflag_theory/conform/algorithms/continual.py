@@ -113,6 +113,7 @@ class AGEM(Algorithm):
         "own norm": "the projection divides by ||g||^2 and not by ||g_ref||^2",
         "onto": "the conflicting part is kept and the rest is dropped",
         "at x": "the gradient on the memory is taken at x_t and not at the local iterate",
+        "reference": "where nothing conflicts the step follows g_ref and not g",
         "sign": "the conflicting part is added and not subtracted",
     }
     places: ClassVar[dict[str, Any]] = {
@@ -125,7 +126,7 @@ class AGEM(Algorithm):
         product = g @ ref
         conflict = (product < 0) != self.has("reversed")
         if self.has("never") or not (conflict or self.has("always")):
-            return g
+            return ref if self.has("reference") else g
         part = product / (g @ g if self.has("own norm") else ref @ ref) * ref
         if self.has("onto"):
             return part

@@ -21,11 +21,13 @@ class Scaffold(Algorithm):
         "sign": "sign of c - c_i",
         "never written": "c_i is never written back, so that it stays 0",
         "overwritten": "c_i is overwritten before c_i+ - c_i is taken, so that 0 is sent",
+        "sent whole": "c_i+ is sent in the place of c_i+ - c_i",
         "c kept": "the server's c is never updated",
         "c participants": "c is updated with the mean over the participants, without the factor |S|/N",
         "c summed": "the server adds the changes of c_i and does not average them",
         "no lr": "(x - y) / E without lr in the update of c_i",
         "no steps": "(x - y) / lr without the number of local steps in the update of c_i",
+        "steps of samples": "the number of samples times E in the place of E in the update of c_i",
         "no c": "c is not subtracted in the update of c_i",
         "reversed": "y - x in the place of x - y in the update of c_i",
         "model": "control variates start at the model and not at 0",
@@ -57,10 +59,12 @@ class Scaffold(Algorithm):
             return self._sent(at, at.full_grad(at.x))
         moved = y - at.x if self.has("reversed") else at.x - y
         over = (1 if self.has("no lr") else at.lr) * (1 if self.has("no steps") else at.steps)
+        over = over * at.n if self.has("steps of samples") else over
         return self._sent(at, c_i - (0 if self.has("no c") else 1) * c + moved / over)
 
     def _sent(self, at: Client, new: Vector) -> dict[str, Vector]:
-        return {"c_i": new, "delta_c": (0 if self.has("overwritten") else 1) * (new - at.c_i)}
+        before = new if self.has("overwritten") else 0 * new if self.has("sent whole") else at.c_i
+        return {"c_i": new, "delta_c": new - before}
 
     def completed(self, returned: Mapping[str, Vector], before: Mapping[str, Vector]) -> dict[str, Vector]:
         """c_i+ and c_i+ - c_i, of which a client may send either."""
@@ -88,7 +92,9 @@ class ScaffoldI(Scaffold):
 
     name, title, option = "scaffold_1", "SCAFFOLD, option I", 1
     own_slips: ClassVar[dict[str, Any]] = {
-        key: words for key, words in Scaffold.own_slips.items() if key not in ("no lr", "no steps", "no c", "reversed")
+        key: words
+        for key, words in Scaffold.own_slips.items()
+        if key not in ("no lr", "no steps", "steps of samples", "no c", "reversed")
     }
 
 
