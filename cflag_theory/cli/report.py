@@ -1,8 +1,7 @@
-"""The report: one self-contained page that works offline, and its figures beside it."""
+"""The report: a page that works offline, with its figures and derivations in files beside it."""
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,13 +12,16 @@ from sympy import Symbol
 from cflag_theory import __version__
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.certificates import look_up
-from cflag_theory.claims.engine.claim import Statement
+from cflag_theory.claims.engine.claim import Claim, Statement
 from cflag_theory.claims.engine.examiner import Line
 from cflag_theory.claims.engine.rules import RULES
 from cflag_theory.claims.engine.steps import Instance, Obligation, Use
 from cflag_theory.claims.engine.transcript import Inference, asked, settings, transcript
+from cflag_theory.claims.headlines import PAPERS, headlines
 from cflag_theory.claims.ledger import PREAMBLE
 from cflag_theory.claims.printed import of_part
+from cflag_theory.cli.formulas import of_relation
+from cflag_theory.cli.safe_steps import box
 from cflag_theory.cli.tables.claims import counts
 from cflag_theory.cli.tables.show import checked, counterexample, failure, letters, quotation
 from cflag_theory.errors import OutputError
@@ -38,7 +40,7 @@ def write_report(
     nqm_panels: Sequence[Mapping[str, Any]] = (),
     notes: Sequence[str] = (),
 ) -> Path:
-    """Write index.html, ledger.json, rates.json, cfl_rates.json and the figures; return the page.
+    """Write index.html, the derivations, ledger.json, rates.json, cfl_rates.json and the figures; return the page.
 
     Everything is made in a draft folder first and then moved file by file, so that an interrupted run leaves an
     older report as it was.
@@ -70,7 +72,9 @@ def write_report(
             (draft / "ledger.json").write_text(json.dumps([v.to_json() for v in verdicts], indent=1), encoding="utf-8")
             (draft / "rates.json").write_text(json.dumps(list(rates), indent=1), encoding="utf-8")
             (draft / "cfl_rates.json").write_text(json.dumps(list(cfl_rates), indent=1), encoding="utf-8")
-            page = _page(verdicts, rates, notes, figures)
+            environment = _environment()
+            derived = _write_derivations(draft, environment, verdicts)
+            page = _page(environment, verdicts, rates, notes, figures, derived)
             (draft / "index.html").write_text(page, encoding="utf-8")
     except OSError as error:
         if isinstance(error, OutputError):
@@ -175,19 +179,13 @@ def _from(given: tuple[str, ...]) -> str:
     return f"From {', '.join(given)}." if given else ""
 
 
-def _page(
-    verdicts: Sequence[Verdict],
-    rates: Sequence[Mapping[str, Any]],
-    notes: Sequence[str],
-    figures: Sequence[tuple[str, str, Path]],
-) -> str:
+def _environment() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
-    from latex2mathml.converter import convert
 
     environment = Environment(
         loader=PackageLoader("cflag_theory.cli"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.filters["mathml"] = lambda relation: convert(relation.latex, display="block")
+    environment.filters["mathml"] = of_relation
     environment.filters["derivation"] = derivation
     environment.filters["settings"] = settings
     environment.filters["printed"] = lambda part, id: of_part(id, part.key)
@@ -196,11 +194,47 @@ def _page(
     environment.filters["failure"] = failure
     environment.filters["checked"] = checked
     environment.filters["letters"] = letters
+    return environment
+
+
+def proved_statements(claim: Claim) -> list[tuple[str, str, Statement]]:
+    """Part, which of its statements, and the statement, for all that have a proof."""
+    found = []
+    for part in claim.parts:
+        stated = {"printed": part.printed, "family that refutes it": part.refutation}
+        stated |= {"repair": part.repair.statement} if part.repair else {}
+        stated |= {"sharper": part.sharp.statement} if part.sharp else {}
+        found += [(part.key, on, one) for on, one in stated.items() if one is not None and one.proof is not None]
+    return found
+
+
+def derivations_name(id: str) -> str:
+    """The file beside the page with a claim's derivations."""
+    return f"derivations-{id}.html"
+
+
+def _write_derivations(draft: Path, environment: Any, verdicts: Sequence[Verdict]) -> set[str]:
+    """A page for each claim that has a proof; the ids of these claims."""
+    template, found = environment.get_template("derivations.html"), set()
+    for verdict in verdicts:
+        proved = proved_statements(verdict.claim)
+        if proved:
+            found.add(verdict.claim.id)
+            page = template.render(v=verdict, proved=proved, version=__version__)
+            (draft / derivations_name(verdict.claim.id)).write_text(page, encoding="utf-8")
+    return found
+
+
+def _page(
+    environment: Any,
+    verdicts: Sequence[Verdict],
+    rates: Sequence[Mapping[str, Any]],
+    notes: Sequence[str],
+    figures: Sequence[tuple[str, str, Path]],
+    derived: set[str],
+) -> str:
     papers = list(dict.fromkeys(v.claim.paper for v in verdicts))
-    pictures = [
-        (title, text, "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode("ascii"))
-        for title, text, path in figures
-    ]
+    by_id = {verdict.claim.id: verdict for verdict in verdicts}
     return environment.get_template("report.html").render(
         verdicts=verdicts,
         # A report on some claims has no links to the others.
@@ -215,6 +249,12 @@ def _page(
         rates=rates,
         fit_rule=FIT_RULE,
         notes=notes,
-        figures=pictures,
+        figures=[(title, text, path.name) for title, text, path in figures],
+        headlines=[(by_id[id], why) for id, why in headlines() if id in by_id],
+        papers_in_full=PAPERS,
+        derived=derived,
+        derivations_name=derivations_name,
+        proved_statements=proved_statements,
+        box=box(),
         version=__version__,
     )

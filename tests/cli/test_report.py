@@ -1,12 +1,15 @@
-"""The report: one page that works offline, written whole or not at all."""
+"""The report: a page that works offline with the files beside it, written whole or not at all."""
 
 from __future__ import annotations
 
 import errno
 import json
+import math
+import operator
 import re
 from functools import cache
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -17,8 +20,11 @@ from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof
-from cflag_theory.claims.ledger import PREAMBLE
-from cflag_theory.cli.report import derivation
+from cflag_theory.claims.headlines import headlines
+from cflag_theory.claims.ledger import LEDGER, PREAMBLE, claim
+from cflag_theory.cli.formulas import lines
+from cflag_theory.cli.report import derivation, proved_statements
+from cflag_theory.cli.safe_steps import box
 from cflag_theory.errors import OutputError
 from cflag_theory.files import check_writable
 from cflag_theory.kernels import random_separable, uniform
@@ -26,6 +32,7 @@ from cflag_theory.studies.nqm.setting import Setting
 from cflag_theory.studies.nqm.table3 import nqm_study
 from cflag_theory.studies.rates import floors
 from cflag_theory.studies.rates.cfl import Model, cfl_rate
+from cflag_theory.studies.stepsize.conditions import step_sizes
 from cflag_theory.verify import rate, write_report
 from cflag_theory.verify.checks.c_flag.problem import overfitting
 
@@ -75,8 +82,11 @@ class Reader(HTMLParser):
         self.words.append(data)
 
 
-def test_files(folder):
+def test_files(folder, verdicts):
     names = {path.name for path in folder.iterdir()}
+    derived = {f"derivations-{id}.html" for id, verdict in verdicts.items() if proved_statements(verdict.claim)}
+    assert derived <= names
+    names -= derived
     drawn = {path.stem for path in folder.glob("*.png")}
     assert drawn >= {"rate", "drift"}
     pictures = {f"{name}.{extension}" for name in drawn for extension in ("png", "svg")}
@@ -84,14 +94,19 @@ def test_files(folder):
     assert (folder / "mine.txt").read_text(encoding="utf-8") == "mine"
 
 
-def test_the_page_loads_nothing_from_elsewhere(page):
+def test_the_page_is_small(folder):
+    """Derivations and pictures are files beside it."""
+    assert (folder / "index.html").stat().st_size < 3_000_000
+
+
+def test_the_page_loads_nothing_from_elsewhere(page, folder):
     reader = Reader(page)
     assert reader.open == []
     for tag, attributes in reader.tags:
         assert tag not in ("link", "iframe", "object", "embed", "base")
         for name in ("src", "href", "srcset", "action", "data", "poster"):
             value = attributes.get(name)
-            assert value is None or value.startswith(("#", "data:image/png;base64,")), (tag, value)
+            assert value is None or value.startswith("#") or (folder / value).is_file(), (tag, value)
     bare = page.replace("http://www.w3.org/1998/Math/MathML", "")
     assert not re.search(r"https?:|//[a-z]+\.|@import|url\(|\bfetch\(|XMLHttpRequest", bare)
 
@@ -100,8 +115,72 @@ def test_links_inside_the_page_lead_somewhere(page):
     tags = Reader(page).tags
     ids = [attributes["id"] for _, attributes in tags if "id" in attributes]
     assert len(ids) == len(set(ids))
-    targets = {attributes["href"][1:] for tag, attributes in tags if tag == "a" and "href" in attributes}
-    assert targets <= set(ids)
+    targets = {attributes["href"] for tag, attributes in tags if tag == "a" and "href" in attributes}
+    assert {target[1:] for target in targets if target.startswith("#")} <= set(ids)
+
+
+def test_a_page_of_derivations(folder, verdicts):
+    id = next(id for id, verdict in verdicts.items() if proved_statements(verdict.claim))
+    page = (folder / f"derivations-{id}.html").read_text(encoding="utf-8")
+    reader = Reader(page)
+    assert reader.open == []
+    assert ("a", {"href": f"index.html#{id}"}) in reader.tags
+    for _, _, statement in proved_statements(verdicts[id].claim):
+        for step in derivation(statement):
+            assert f"<td>{step['name']}</td>".replace("'", "&#39;") in page
+    assert "<math" in page
+
+
+class Math:
+    """What the page's formulas use of JavaScript."""
+
+    pow, sqrt, exp, abs, min, max, floor = pow, math.sqrt, math.exp, abs, min, max, math.floor
+
+
+@pytest.mark.parametrize("m", [0.25, 1.5])
+@pytest.mark.parametrize("beta", [1e-4, 2e-3])
+def test_the_step_sizes_on_the_page_are_those_of_the_command(m, beta):
+    """Python evaluates the page's JavaScript, whose formulas are Python's too."""
+    at = {"L": 2.0, "m": m, "E": 10, "T": 1000, "alpha": 0.4, "beta": beta, "F": 1.5, "G": 0.7}
+    found = step_sizes(
+        L=at["L"], m=m, E=10, alpha=0.4, beta=beta, T=1000, gap=at["F"], grad_g=at["G"]
+    )  # fmt: skip
+    expected = {row.condition: row.holds for row in found.conditions}
+    compare = {"<": operator.lt, "<=": operator.le, "==": lambda a, b: abs(a - b) < 1e-12}
+    met = {
+        one["name"]: compare[one["op"]](*(eval(one[side], {"Math": Math} | at) for side in ("left", "right")))
+        for one in box()["conditions"]
+    }
+    assert met == {name: expected[name] for name in met}
+    assert len(met) > 12
+    values = {(bound.claim, bound.kind): bound.value for bound in found.bounds}
+    compared = 0
+    for one in box()["bounds"]:
+        value = values[one["claim"], one["kind"]]
+        if all(met[name] for name in one["needs"]):
+            assert eval(one["value"], {"Math": Math} | at) == pytest.approx(value, rel=1e-12)
+            compared += 1
+        else:
+            assert value is None
+    assert compared
+
+
+def test_long_formulas_are_broken_outside_of_brackets():
+    latex = claim("cflag.eq163").parts[1].printed.relation.latex
+    assert "".join(lines(latex)).replace("\\left", "").replace("\\right", "") == latex.replace("\\left", "").replace(
+        "\\right", ""
+    )
+    assert len(lines(latex)) == 3
+    assert all(line.count("{") == line.count("}") for line in lines(latex))
+    assert lines("a + b = c") == ["a + b = c"]
+
+
+def test_headlines_are_rows_of_the_ledger_and_say_what_the_documents_say():
+    text = (Path(__file__).parents[2] / "docs" / "results.md").read_text(encoding="utf-8").replace("`", "")
+    assert len(headlines()) >= 20
+    for id, why in headlines():
+        assert id in LEDGER
+        assert why in text
 
 
 def test_the_page_has_every_claim_with_its_verdict(page, verdicts):
