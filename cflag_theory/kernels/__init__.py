@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cflag_theory.kernels.algorithms import ALGORITHMS, Algorithm, algorithm, over_sqrt
+    from cflag_theory.kernels.algorithms import ALGORITHMS, Algorithm, over_sqrt
     from cflag_theory.kernels.cfl.drift_models import evolving, noisy_quadratic, random_evolving
     from cflag_theory.kernels.cfl.drifts import Drift
     from cflag_theory.kernels.cfl.round_weights import RoundWeights
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
         sign_bias,
         uniform,
     )
+    from cflag_theory.kernels.own.algorithms import algorithm, own_algorithm
+    from cflag_theory.kernels.own.potentials import own_potential
+    from cflag_theory.kernels.own.problems import finite_sum
     from cflag_theory.kernels.problems.by_name import (
         PROBLEMS,
         default_memory,
@@ -65,6 +68,7 @@ __all__ = [
     "default_problem",
     "everything",
     "evolving",
+    "finite_sum",
     "fresh",
     "given",
     "load_data",
@@ -72,6 +76,8 @@ __all__ = [
     "make_problem",
     "noisy_quadratic",
     "over_sqrt",
+    "own_algorithm",
+    "own_potential",
     "pointer",
     "random_evolving",
     "random_glm",
@@ -94,7 +100,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "algorithms": ("ALGORITHMS", "Algorithm", "algorithm", "over_sqrt"),
+    "algorithms": ("ALGORITHMS", "Algorithm", "over_sqrt"),
+    "own.algorithms": ("algorithm", "own_algorithm"),
+    "own.potentials": ("own_potential",),
+    "own.problems": ("finite_sum",),
     "memory.bias": ("bias_bound", "ratio_bound"),
     "memory.buffers": ("Buffer", "reservoir", "ring", "unlimited"),
     "problems.data": ("load_data",),

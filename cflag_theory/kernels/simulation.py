@@ -12,12 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput, UnknownName
-from cflag_theory.kernels import algorithms, reference
-from cflag_theory.kernels.algorithms import Algorithm
+from cflag_theory.kernels import reference
+from cflag_theory.kernels.algorithms import DIAGONAL, FISHER, HERDING, TAYLOR, Algorithm
 from cflag_theory.kernels.cfl.framework import framework
 from cflag_theory.kernels.draws import MAX_CLIENTS
 from cflag_theory.kernels.memory.memory import BALANCED, GIVEN, ROTATION, SUBSET, Memory, marks
 from cflag_theory.kernels.numbers import Ints, is_finite_real
+from cflag_theory.kernels.own import potentials
+from cflag_theory.kernels.own.algorithms import OwnAlgorithm
+from cflag_theory.kernels.own.algorithms import algorithm as row_of
 from cflag_theory.kernels.plan import (
     BITWISE,
     COMPILED,
@@ -73,7 +76,8 @@ def simulate(
     problem : Problem
         If its arrays hold `Fraction`, the run is exact and needs engine="reference".
     algorithm : Algorithm or str
-        A row, or the name of one in `ALGORITHMS`.
+        A row, the name of one in `ALGORITHMS`, `own_algorithm(...)`, or FILE.py:name for one that a file holds. The
+        reference engine runs functions of the user.
     beta, alpha : number
         Constant step sizes on the current data and on memory; `over_sqrt` gives c / sqrt(T). Integers or `Fraction`
         in exact runs. An algorithm without a memory step takes no alpha.
@@ -127,8 +131,23 @@ def simulate(
     Diverged
         With `throw`: some replica left the finite numbers.
     """
-    row = algorithms.algorithm(algorithm) if isinstance(algorithm, str) else algorithm
+    row = row_of(algorithm) if isinstance(algorithm, str) else algorithm
     _check_names(engine=engine, diagnostics=diagnostics, mode=mode, dtype=dtype)
+    if isinstance(row, OwnAlgorithm):
+        engine = _interpreted(f"algorithm {row.name!r}", engine)
+    own = potentials.OWN.get(problem.potential)
+    if own is not None:
+        if own.curvature is None and row.past in (TAYLOR, DIAGONAL, FISHER):
+            raise InvalidInput(f"past is {row.past!r} and the potential {own.name!r} has no curvature: pass one")
+        if own.code < potentials.LEAST_ADDRESS or engine == CUDA:
+            engine = _interpreted(f"potential {own.name!r}", engine)
+    if problem.own:
+        if row.past in (TAYLOR, DIAGONAL, FISHER, HERDING):
+            raise InvalidInput(
+                f"past is {row.past!r} and the functions of {problem.name!r} have neither second derivatives nor rows: "
+                "use past='exact' or 'core set'"
+            )
+        engine = _interpreted(f"problem {problem.name!r}", engine)
     if engine != REFERENCE and (problem.exact or orders is not None):
         what = "holds fractions" if problem.exact else "is to follow given orders"
         raise InvalidInput(f"problem {problem.name!r} {what}, which the {engine} engine cannot: use engine='reference'")
@@ -181,6 +200,11 @@ def simulate(
     if orders is not None:
         plan = replace(plan, orders=_check_orders(orders, plan))
     _check_plan(plan)
+    if plan.framework is not None and isinstance(row, OwnAlgorithm) and row.local is not None:
+        raise InvalidInput(
+            f"the local step of {row.name!r} needs all clients on fixed local data: leave out participants, drifts and "
+            "windows, or keep the local steps of a row and pass server_step alone"
+        )
     if plan.alpha != 0 and not row.memory:
         raise InvalidInput(f"alpha is {alpha} and algorithm {row.name!r} has no memory step: leave alpha out")
     out = empty_outputs(plan)
@@ -199,6 +223,15 @@ def _check_names(**chosen: str) -> None:
     for (what, value), known in zip(chosen.items(), (ENGINES, DIAGNOSTICS, MODES, DTYPES), strict=True):
         if value not in known:
             raise UnknownName(f"{what} {value!r} is unknown: use one of {', '.join(known)}")
+
+
+def _interpreted(what: str, engine: str) -> str:
+    """The reference engine, in the place of the compiled one, for what only Python can call."""
+    if engine == CUDA:
+        raise InvalidInput(
+            f"{what} holds functions of your own, which the cuda engine cannot run: leave out the engine"
+        )
+    return REFERENCE
 
 
 def _run(plan: Plan, out: Outputs) -> None:

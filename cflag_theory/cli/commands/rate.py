@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cflag_theory.cli.options import (
+    AlgorithmOption,
     BiasOption,
     ClientColumnOption,
     ClientsOption,
@@ -22,6 +23,7 @@ from cflag_theory.cli.options import (
     PositiveOption,
     PotentialOption,
     RedrawOption,
+    SetOption,
     TaskColumnOption,
     ZetaOption,
 )
@@ -45,7 +47,9 @@ NAMES = ("one-over-T", "floor-m", "floor-beta", "no-assumption-3", "redrawn", "a
 
 def rate_command(
     paper: PaperOption = Paper.c_flag,
-    problem: Annotated[str | None, typer.Option(help="default, glm, separable or quadratic.")] = None,
+    problem: Annotated[
+        str | None, typer.Option(help="default, glm, separable, quadratic, or your own, FILE.py:name.")
+    ] = None,
     dial: DialOption = None,
     data: DataOption = None,
     clients: ClientsOption = 5,
@@ -57,6 +61,8 @@ def rate_command(
     client_column: ClientColumnOption = None,
     positive: PositiveOption = None,
     potential: PotentialOption = None,
+    algorithm: AlgorithmOption = "c_flag",
+    set_: SetOption = None,
     memory: MemoryOption = None,
     memory_size: MemorySizeOption = None,
     m: BiasOption = None,
@@ -94,16 +100,26 @@ def rate_command(
     if out is not None:
         check_writable(out)
     if paper is Paper.cfl:
-        if any(one is not None for one in (problem, data, memory, c, vary, instance)):
+        if algorithm != "c_flag" or any(one is not None for one in (problem, data, memory, c, vary, instance, set_)):
             raise typer.BadParameter(
-                "--paper cfl runs the noisy quadratic model: leave out --problem, --data, --memory, --c, --vary, "
-                "--instance"
+                "--paper cfl runs the noisy quadratic model: leave out --problem, --algorithm, --set, --data, "
+                "--memory, --c, --vary, --instance"
             )
         lengths = _horizons(horizons, up_to)
         cfl_rate_studies(dial or (), lengths, K=local_steps, replicas=replicas, seed=seed, out=out, format=format)
         return
     columns = Columns(label_column, task_column, client_column, positive, potential)
-    own = any((problem is not None, data is not None, memory is not None, bool(dial), columns != Columns()))
+    own = any(
+        (
+            algorithm != "c_flag",
+            bool(set_),
+            problem is not None,
+            data is not None,
+            memory is not None,
+            bool(dial),
+            columns != Columns(),
+        )
+    )
     fixed = own or memory_size is not None or m is not None or redraw or local_steps is not None or c is not None
     if instance is not None and (fixed or vary is not None or power != 0.5 or alpha_factor != 1.0):
         raise typer.BadParameter("--instance fixes problem, memory and step sizes: leave out all but --horizons")
@@ -117,6 +133,8 @@ def rate_command(
         past_classes=past_classes,
         current_classes=current_classes,
         columns=columns,
+        algorithm=algorithm,
+        settings=tuple(set_ or ()),
         memory=memory,
         memory_size=memory_size,
         m=m,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from cflag_theory.cli.options import (
+    AlgorithmOption,
     BiasOption,
     ClientColumnOption,
     ClientsOption,
@@ -22,6 +23,7 @@ from cflag_theory.cli.options import (
     PotentialOption,
     ProblemOption,
     RedrawOption,
+    SetOption,
     StepsOption,
     TaskColumnOption,
     ZetaOption,
@@ -33,13 +35,8 @@ from cflag_theory.errors import UnknownName
 def simulate_command(
     beta: Annotated[float, typer.Option(help="Step size on the current data.")],
     alpha: Annotated[float, typer.Option(help="Step size on memory, for algorithms with a memory step.")] = 0.0,
-    algorithm: Annotated[
-        str, typer.Option(help="A row of the table, such as c_flag, fedavg or cfl; a wrong name lists them.")
-    ] = "c_flag",
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A field of the row, KEY=VALUE, such as past=taylor; repeatable."),
-    ] = None,
+    algorithm: AlgorithmOption = "c_flag",
+    set_: SetOption = None,
     problem: ProblemOption = "default",
     dial: DialOption = None,
     data: DataOption = None,

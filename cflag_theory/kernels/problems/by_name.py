@@ -17,6 +17,8 @@ from cflag_theory.kernels.cfl.drift_models import evolving, noisy_quadratic, ran
 from cflag_theory.kernels.cfl.drifts import NUMBERS
 from cflag_theory.kernels.memory.memory import Memory, uniform
 from cflag_theory.kernels.numbers import Array, is_finite_real
+from cflag_theory.kernels.own.files import is_plug_in, load
+from cflag_theory.kernels.own.functions import Function
 from cflag_theory.kernels.problems.glm import glm, random_glm
 from cflag_theory.kernels.problems.problem import Components, Constant, Problem
 from cflag_theory.kernels.problems.quadratic import gradient_descent, quadratic, quadratic_smoothness, random_quadratic
@@ -28,6 +30,7 @@ Made = TypeVar("Made")
 
 __all__ = [
     "PROBLEMS",
+    "constructor",
     "default_memory",
     "default_problem",
     "evolving",
@@ -76,18 +79,46 @@ PROBLEMS: Mapping[str, Callable[..., Problem]] = MappingProxyType(
 
 
 def make_problem(name: str, **dials: Any) -> Problem:
-    """The problem of this name, with its dials as keywords.
+    """The problem of this name or of FILE.py:name, with its dials as keywords.
 
     Raises
     ------
     UnknownName
         No such problem, or it has no such dial.
     InvalidInput
-        A dial outside its range.
+        A dial outside its range, or a file that holds no problem of this name.
     """
-    if name not in PROBLEMS:
-        raise UnknownName(f"problem {name!r} is unknown: use one of {', '.join(PROBLEMS)}")
-    return with_dials(f"problem {name!r}", PROBLEMS[name], dials)
+    return with_dials(f"problem {name!r}", constructor(name), dials)
+
+
+def constructor(name: str) -> Callable[..., Problem]:
+    """What makes the problem of this name: one of `PROBLEMS`, or a function or a Problem of FILE.py:name.
+
+    Raises
+    ------
+    UnknownName
+        No such problem.
+    InvalidInput
+        The file cannot be run, or holds something else by this name.
+    """
+    if not is_plug_in(name):
+        if name not in PROBLEMS:
+            known = f"use one of {', '.join(PROBLEMS)}, or FILE.py:name for your own"
+            raise UnknownName(f"problem {name!r} is unknown: {known}")
+        return PROBLEMS[name]
+    found = load(name)
+    if not isinstance(found, Problem) and not callable(found):
+        raise InvalidInput(f"{name} is {type(found).__name__}: let it name a Problem or a function that returns one")
+
+    def make(**dials: Any) -> Problem:
+        made = found if isinstance(found, Problem) else Function(name, found).of(**dials)
+        if not isinstance(made, Problem):
+            raise InvalidInput(f"{name} returned {type(made).__name__}: return a Problem, such as finite_sum(...)")
+        return made
+
+    dials = [] if isinstance(found, Problem) else list(inspect.signature(found).parameters.values())
+    make.__signature__ = inspect.Signature(dials)  # type: ignore[attr-defined]
+    return make
 
 
 def with_dials(what: str, constructor: Callable[..., Made], dials: Mapping[str, Any]) -> Made:
@@ -103,7 +134,7 @@ def with_dials(what: str, constructor: Callable[..., Made], dials: Mapping[str, 
     known = inspect.signature(constructor).parameters
     for dial in dials:
         if dial not in known:
-            raise UnknownName(f"{what} has no dial {dial!r}: use one of {', '.join(known)}")
+            raise UnknownName(f"{what} has no dial {dial!r}: use one of {', '.join(known) or 'none'}")
         _check_kind(dial, dials[dial], known[dial].default)
     return constructor(**dials)
 
@@ -138,6 +169,8 @@ def to_exact(problem: Problem) -> Problem:
     """
     if problem.exact:
         return problem
+    if problem.own:
+        raise InvalidInput(f"{problem.name!r} holds functions of your own: give finite_sum a start of Fraction")
     if problem.potential not in formulas.RATIONAL:
         names = [name for name, code in formulas.POTENTIALS.items() if code in formulas.RATIONAL]
         raise InvalidInput(f"the potential of {problem.name!r} is not rational: use one of {', '.join(names)}")
