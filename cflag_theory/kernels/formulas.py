@@ -33,7 +33,7 @@ OWN: dict[int, tuple[Callable[[Any], Any], ...]] = {}
 
 
 def own(kind: int, derivative: int, z: Any) -> Any:
-    """phi, phi' or phi'' of a user's potential; compiled loops have their own, see `engines.own_potentials`."""
+    """phi, phi' or phi'' of a user's potential; compiled loops have their own, see `engines.own.potentials`."""
     return OWN[kind][derivative](z)
 
 

@@ -62,11 +62,14 @@ from cflag_theory.kernels.trace import costs
 from cflag_theory.kernels.trace.trace import Status
 
 
-def run(plan: Plan, out: Outputs) -> None:
-    """Run all replicas into `out`; of the plan's orders the entry at k = 0 of a delayed gradient is not read."""
+def run(plan: Plan, out: Outputs, slots: Sequence[int] | None = None) -> None:
+    """Run all replicas, or those in these slots, into `out`.
+
+    Of the plan's orders the entry at k = 0 of a delayed gradient is not read.
+    """
     # Overflow is not an accident here: it is seen by the checks below and becomes a status.
     with np.errstate(over="ignore", invalid="ignore"):
-        for slot in range(plan.replicas):
+        for slot in range(plan.replicas) if slots is None else slots:
             out.status[slot], out.rounds_done[slot] = _run_replica(plan, slot, out)
 
 

@@ -147,7 +147,9 @@ def simulate(
                 f"past is {row.past!r} and the functions of {problem.name!r} have neither second derivatives nor rows: "
                 "use past='exact' or 'core set'"
             )
-        engine = _interpreted(f"problem {problem.name!r}", engine)
+        engine = _for_own(
+            problem, row, engine, diagnostics, alone=orders is None and participants in (None, problem.clients)
+        )
     if engine != REFERENCE and (problem.exact or orders is not None):
         what = "holds fractions" if problem.exact else "is to follow given orders"
         raise InvalidInput(f"problem {problem.name!r} {what}, which the {engine} engine cannot: use engine='reference'")
@@ -234,9 +236,23 @@ def _interpreted(what: str, engine: str) -> str:
     return REFERENCE
 
 
+def _for_own(problem: Problem, row: Algorithm, engine: str, diagnostics: str, *, alone: bool) -> str:
+    """The compiled engine where its loop for a user's own components runs such a plan, else the reference."""
+    if engine == COMPILED and alone and not problem.evolving and not isinstance(row, OwnAlgorithm):
+        from cflag_theory.kernels.engines.own import rounds
+
+        if rounds.runs(problem, row, diagnostics):
+            return engine
+    return _interpreted(f"problem {problem.name!r}", engine)
+
+
 def _run(plan: Plan, out: Outputs) -> None:
     if plan.engine == REFERENCE:
         reference.run(plan, out)
+    elif plan.problem.own:
+        from cflag_theory.kernels.engines.own import rounds
+
+        rounds.run(plan, out)
     elif plan.engine == CUDA:
         from cflag_theory.kernels.engines.cuda import run as cuda
 
@@ -266,10 +282,12 @@ def _check_plan(plan: Plan) -> None:
             f"every is {plan.every} and diagnostics is {DIAGNOSTICS[plan.diagnostics]!r}: only the columns of "
             "diagnostics='all' can be left out in some rounds"
         )
-    if plan.dtype != DTYPES[0] and (plan.engine == REFERENCE or plan.framework is not None):
+    if plan.dtype != DTYPES[0] and (plan.engine == REFERENCE or plan.problem.own or plan.framework is not None):
         what = (
             "the reference engine"
             if plan.engine == REFERENCE
+            else f"the loop for the functions of {plan.problem.name!r}"
+            if plan.problem.own
             else f"the CFL framework, which {plan.row.name!r} needs here,"
         )
         raise InvalidInput(f"{what} runs in float64 alone: leave out dtype={plan.dtype!r}")

@@ -131,7 +131,7 @@ def own_algorithm(
     given = local_step if local_step is not None else server_step
     made = from_step(
         local,
-        name=name or getattr(given, "__name__", "own"),
+        name=name or str(getattr(given, "__name__", "own")),
         base=algorithms.algorithm(row or "fedavg") if isinstance(row, str | None) else row,
         memory=steps_on_memory,
         server_function=server,

@@ -72,7 +72,7 @@ class Potential:
     @cached_property
     def code(self) -> int:
         """What stands for it among the codes of `formulas.POTENTIALS`."""
-        from cflag_theory.kernels.engines.own_potentials import compile_potential
+        from cflag_theory.kernels.engines.own.potentials import compile_potential
 
         parts = [None if part is None else part.function for part in (self.value, self.slope, self.curvature)]
         address = compile_potential(parts)
@@ -142,7 +142,7 @@ def own_potential(
     if lower is not None and not (is_finite_real(lower) and lower <= phi.min()):
         raise InvalidInput(f"lower is {lower!r} and value falls to {phi.min():.6g}: state a number below")
     return Potential(
-        name=name or getattr(value, "__name__", "own"),
+        name=name or str(getattr(value, "__name__", "own")),
         value=functions["value"],
         slope=functions["slope"],
         curvature=functions.get("curvature"),

@@ -46,8 +46,7 @@ def _nothing(z: float) -> float:
     return np.nan
 
 
-@intrinsic
-def _call(context: Any, table: Any, derivative: Any, z: Any) -> Any:
+def _call_at(context: Any, table: Any, derivative: Any, z: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         function = ir.FunctionType(ir.DoubleType(), [ir.DoubleType()])
         entries = builder.inttoptr(values[0], function.as_pointer().as_pointer())
@@ -60,11 +59,14 @@ def _call(context: Any, table: Any, derivative: Any, z: Any) -> Any:
     return types.float64(types.int64, types.int64, types.float64), generate
 
 
+_call: Any = intrinsic(_call_at)
+
+
 def register() -> None:
     """Let compiled code call a user's potential wherever a formula calls `formulas.own`."""
     # Without annotations, which Numba takes for a part of a parameter's name.
     overload(formulas.own)(
-        lambda kind, derivative, z: lambda kind, derivative, z: _call(
-            np.int64(kind), np.int64(derivative), np.float64(z)
+        lambda kind, derivative, z: (
+            lambda kind, derivative, z: _call(np.int64(kind), np.int64(derivative), np.float64(z))
         )
     )
