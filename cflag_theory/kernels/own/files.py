@@ -7,7 +7,7 @@ import linecache
 import sys
 import traceback
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from cflag_theory.errors import CflagError, InvalidInput, UnknownName
@@ -60,7 +60,9 @@ def content(path: Path) -> str:
 
 
 def _is_own(module: ModuleType, value: Any) -> bool:
-    return not isinstance(value, ModuleType) and getattr(value, "__module__", module.__name__) == module.__name__
+    """Whether the file made it, as far as one can see."""
+    imported = isinstance(value, type | FunctionType) and value.__module__ != module.__name__
+    return not (imported or isinstance(value, ModuleType))
 
 
 def _module(path: Path) -> ModuleType:

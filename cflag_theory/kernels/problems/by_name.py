@@ -110,14 +110,18 @@ def constructor(name: str) -> Callable[..., Problem]:
     if not isinstance(found, Problem) and not callable(found):
         raise InvalidInput(f"{name} is {type(found).__name__}: let it name a Problem or a function that returns one")
 
-    def make(**dials: Any) -> Problem:
-        made = found if isinstance(found, Problem) else Function(name, found).of(**dials)
+    dials = {} if isinstance(found, Problem) else dict(inspect.signature(found).parameters)
+
+    def make(**given: Any) -> Problem:
+        missing = [dial for dial, one in dials.items() if one.default is one.empty and dial not in given]
+        if missing:
+            raise InvalidInput(f"{name} needs the dial {missing[0]!r}: give it, as a number")
+        made = found if isinstance(found, Problem) else Function(name, found).of(**given)
         if not isinstance(made, Problem):
             raise InvalidInput(f"{name} returned {type(made).__name__}: return a Problem, such as finite_sum(...)")
         return made
 
-    dials = [] if isinstance(found, Problem) else list(inspect.signature(found).parameters.values())
-    make.__signature__ = inspect.Signature(dials)  # type: ignore[attr-defined]
+    make.__signature__ = inspect.Signature(list(dials.values()))  # type: ignore[attr-defined]
     return make
 
 

@@ -20,13 +20,15 @@ from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.own.problems import OwnSum
 from cflag_theory.kernels.problems.problem import Components
 
+# Numba has types for a part of it only.
+carray: Any = getattr(numba, "carray")  # noqa: B009
 #: Compiled functions live as long as the process.
 _kept: dict[tuple[Any, ...], tuple[Any, Any] | None] = {}
 #: Components at which machine code is compared with Python before it is used.
 COMPARED = 3
 
-_VALUE = types.float64(types.CPointer(types.float64), types.CPointer(types.float64))
-_GRADIENT = types.void(types.CPointer(types.float64), types.CPointer(types.float64), types.CPointer(types.float64))
+_NUMBERS: Any = types.CPointer(types.float64)  # type: ignore[no-untyped-call]
+_VALUE, _GRADIENT = types.float64(_NUMBERS, _NUMBERS), types.void(_NUMBERS, _NUMBERS, _NUMBERS)
 
 
 class Part(NamedTuple):
@@ -66,21 +68,21 @@ def _compiled(
 
     # What a function raises becomes NaN, which ends the run; Python then says what it was.
     def call_value(x: Any, data: Any) -> Any:
-        point = numba.carray(x, (d,))
+        point = carray(x, (d,))
         try:
             if scalar:
                 return float(inner_value(point, data[0]))
-            return float(inner_value(point, numba.carray(data, shape)))
+            return float(inner_value(point, carray(data, shape)))
         except Exception:
             return np.nan
 
     def call_gradient(x: Any, data: Any, out: Any) -> None:
-        point, found = numba.carray(x, (d,)), numba.carray(out, (d,))
+        point, found = carray(x, (d,)), carray(out, (d,))
         try:
             if scalar:
                 found[:] = inner_gradient(point, data[0])
             else:
-                found[:] = inner_gradient(point, numba.carray(data, shape))
+                found[:] = inner_gradient(point, carray(data, shape))
         except Exception:
             found[:] = np.nan
 
@@ -146,10 +148,11 @@ def component_gradient(part: Part, j: int, x: Array, out: Array) -> None:
 def client_value(part: Part, i: int, x: Array) -> float:
     """The mean of client i's components at x."""
     first, end = part.client_start[i], part.client_start[i + 1]
-    total = 0.0
+    total: float = 0.0
     for j in range(first, end):
         total += component_value(part, j, x)
-    return total / (end - first)
+    mean: float = total / (end - first)
+    return mean
 
 
 @inner
