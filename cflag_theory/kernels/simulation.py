@@ -139,7 +139,7 @@ def simulate(
     if own is not None:
         if own.curvature is None and row.past in (TAYLOR, DIAGONAL, FISHER):
             raise InvalidInput(f"past is {row.past!r} and the potential {own.name!r} has no curvature: pass one")
-        if own.code < potentials.LEAST_ADDRESS or engine == CUDA:
+        if not own.compiled or engine == CUDA:
             engine = _interpreted(f"potential {own.name!r}", engine)
     if problem.own:
         if row.past in (TAYLOR, DIAGONAL, FISHER, HERDING):
@@ -225,6 +225,15 @@ def _check_names(**chosen: str) -> None:
     for (what, value), known in zip(chosen.items(), (ENGINES, DIAGNOSTICS, MODES, DTYPES), strict=True):
         if value not in known:
             raise UnknownName(f"{what} {value!r} is unknown: use one of {', '.join(known)}")
+
+
+def runs_in_python(problem: Problem, algorithm: Algorithm | str) -> bool:
+    """Whether the reference engine runs them because of functions of the user that the compiled ones cannot call."""
+    row = row_of(algorithm) if isinstance(algorithm, str) else algorithm
+    potential = potentials.OWN.get(problem.potential)
+    if isinstance(row, OwnAlgorithm) or (potential is not None and not potential.compiled):
+        return True
+    return problem.own and _for_own(problem, row, COMPILED, "cheap", alone=True) == REFERENCE
 
 
 def _interpreted(what: str, engine: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -38,9 +39,12 @@ from cflag_theory.cli.shell import (
 )
 
 if TYPE_CHECKING:
+    from cflag_theory.kernels import Problem
     from cflag_theory.studies.rates.families import RateCase
     from cflag_theory.studies.rates.past_task import Rate
 
+#: Rounds that tell how fast functions in Python are, and seconds from which on it is said.
+_TRIED, _LONG = 16, 30.0
 #: The instances of `rates.instances`, which is too heavy to load for a help text.
 NAMES = ("one-over-T", "floor-m", "floor-beta", "no-assumption-3", "redrawn", "alpha-diverges")
 
@@ -192,6 +196,8 @@ def _studies(
         from cflag_theory.studies.defaults import default_studies
 
         studies, notes = default_studies(case.seed)
+    for one in studies if own else ():
+        _warn_if_slow(case, one[0], replicas * sum(lengths))
     with progress_bar("rate", len(studies) * sum(lengths)) as advance:
         found = [
             case.study(
@@ -204,6 +210,26 @@ def _studies(
             for one in studies
         ]
     _show(found, notes, out, format)
+
+
+def _warn_if_slow(case: RateCase, problem: Problem, rounds: int) -> None:
+    """Say how long functions in Python will take, where it is long."""
+    from cflag_theory.kernels import everything, simulate
+    from cflag_theory.kernels.simulation import runs_in_python
+    from cflag_theory.studies.inputs import read_algorithm
+
+    row = read_algorithm(case.algorithm, case.settings)
+    if not runs_in_python(problem, row):
+        return
+    begun = time.monotonic()
+    simulate(problem, row, beta=1e-6, local_steps=case.local_steps, rounds=_TRIED, memory=everything(), throw=False)
+    speed = _TRIED / (time.monotonic() - begun)
+    if rounds / speed > _LONG:
+        typer.echo(
+            f"cflag: functions run in Python, about {speed:.0f} rounds a second: {rounds} rounds take "
+            f"{rounds / speed / 60:.1f} minutes; --up-to and --replicas shorten it",
+            err=True,
+        )
 
 
 def _instance(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -90,6 +91,7 @@ def simulate_command(
     row = read_algorithm(algorithm, set_ or ())
     # Where f is g, a memory of f is used only if it is asked for.
     asked = row.memory or memory is not None or memory_size is not None or m is not None or redraw
+    begun = time.monotonic()
     trace = simulate(
         chosen,
         row,
@@ -109,6 +111,7 @@ def simulate_command(
         diagnostics=diagnostics,
         every=every,
     )
+    seconds = time.monotonic() - begun
     if out is not None:
         write_trace(out, trace)
     summary = tables.trace_summary(chosen, trace)
@@ -116,6 +119,10 @@ def simulate_command(
         print_json(summary)
         return
     tables.trace(summary)
+    if trace.config["engine"] == "reference":
+        # The seconds of a short run are those of loading.
+        speed = f": {trace.rounds * trace.replicas / seconds:.0f} rounds a second" if seconds > 1 else ""
+        typer.echo(f"  functions ran in Python{speed}")
     if out is not None:
         typer.echo(f"trace: {out}")
 

@@ -81,6 +81,11 @@ class Potential:
         formulas.OWN[code] = tuple(_called(part) for part in (self.value, self.slope, self.curvature))
         return code
 
+    @property
+    def compiled(self) -> bool:
+        """Whether Numba can compile it."""
+        return self.code >= LEAST_ADDRESS
+
 
 #: Every potential of the user that a problem was made with, by its code.
 OWN: dict[int, Potential] = {}
@@ -183,6 +188,11 @@ def potential_name(code: int) -> str:
     if code in OWN:
         return OWN[code].name
     return next(name for name, known in formulas.POTENTIALS.items() if known == code)
+
+
+def is_rational(code: int) -> bool:
+    """Whether the potential of a code takes fractions to fractions."""
+    return OWN[code].rational if code in OWN else code in formulas.RATIONAL
 
 
 def _called(function: Function | None) -> Callable[[Any], Any]:

@@ -19,6 +19,7 @@ from cflag_theory.kernels.memory.memory import Memory, uniform
 from cflag_theory.kernels.numbers import Array, is_finite_real
 from cflag_theory.kernels.own.files import is_plug_in, load
 from cflag_theory.kernels.own.functions import Function
+from cflag_theory.kernels.own.potentials import OWN, is_rational
 from cflag_theory.kernels.problems.glm import glm, random_glm
 from cflag_theory.kernels.problems.problem import Components, Constant, Problem
 from cflag_theory.kernels.problems.quadratic import gradient_descent, quadratic, quadratic_smoothness, random_quadratic
@@ -175,7 +176,7 @@ def to_exact(problem: Problem) -> Problem:
         return problem
     if problem.own:
         raise InvalidInput(f"{problem.name!r} holds functions of your own: give finite_sum a start of Fraction")
-    if problem.potential not in formulas.RATIONAL:
+    if not is_rational(problem.potential):
         names = [name for name, code in formulas.POTENTIALS.items() if code in formulas.RATIONAL]
         raise InvalidInput(f"the potential of {problem.name!r} is not rational: use one of {', '.join(names)}")
     past, current = _exact_components(problem.past), _exact_components(problem.current)
@@ -190,7 +191,7 @@ def to_exact(problem: Problem) -> Problem:
             np.repeat(np.arange(problem.clients), past.counts),
             current.weights.reshape(-1, d),
             np.repeat(np.arange(problem.clients), current.counts),
-            potential=next(name for name, code in formulas.POTENTIALS.items() if code == problem.potential),
+            potential=OWN.get(problem.potential, problem.potential_name),
             rotation=past.rows[:d],
             past_shift=past.shifts[:d],
             current_shift=current.shifts[:d],

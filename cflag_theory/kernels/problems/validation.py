@@ -187,7 +187,7 @@ def validate(problem: Problem) -> Problem:
                 "has no infimum: use weights >= 0, or the potential cosine or geman_mcclure"
             )
     _require_like("p and start", problem.exact, problem.p, problem.start)
-    if problem.exact and not (own.rational if own is not None else problem.potential in formulas.RATIONAL):
+    if problem.exact and not potentials.is_rational(problem.potential):
         raise InvalidInput(
             f"the potential {potential} is not rational and cannot run on Fraction: use geman_mcclure, huber or "
             "quadratic"

@@ -107,6 +107,8 @@ class RateCase:
         if name in _WHOLE and int(value) != value:
             raise InvalidInput(f"{name} = {value:g} is not whole: vary {name} over integers")
         number = int(value) if name in _WHOLE else value
+        if name in dict(getattr(read_algorithm(self.algorithm, self.settings), "settings", ())):
+            return replace(self, settings=(*self.settings, f"{name}={number!r}"))
         if name == "redraw":
             return replace(self, redraw=bool(number))
         if name == "m":

@@ -128,8 +128,8 @@ class Grid:
         config.pop("folder")
         sources = self.axes().get(("problem", "data"), ())
         contents = {source: _content(data_path(self.folder, source)) for source in sources}
-        for section in ("problem", "algorithm"):
-            for name in filter(is_plug_in, self.axes().get((section, "name"), ())):
+        for place in (("problem", "name"), ("problem", "potential"), ("algorithm", "name")):
+            for name in filter(is_plug_in, self.axes().get(place, ())):
                 contents[name] = content(path_of(within(self.folder, name)))
         return hashlib.sha256(json.dumps([config, contents], sort_keys=True).encode()).hexdigest()[:16]
 
@@ -211,6 +211,8 @@ class Builder:
 @lru_cache(maxsize=2)
 def _problem(identity: str, folder: str, problem: str) -> Problem:
     words = json.loads(problem)
+    if is_plug_in(str(words.get("potential", ""))):
+        words["potential"] = within(folder, words["potential"])
     if "data" not in words:
         return make_problem(_placed(folder, words.pop("name", "default")), **words)
     for key in ("past_classes", "current_classes", "positive"):
