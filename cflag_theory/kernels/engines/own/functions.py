@@ -12,7 +12,6 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import types
-from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
 from cflag_theory.kernels.engines.codegen.cache import inner
@@ -88,7 +87,8 @@ def _compiled(
 
     try:
         return numba.cfunc(_VALUE)(call_value), numba.cfunc(_GRADIENT)(call_gradient)
-    except (NumbaError, NotImplementedError, TypeError, ValueError):
+    except Exception:
+        # Numba has many ways to refuse: what it cannot compile, Python runs.
         return None
 
 

@@ -9,7 +9,6 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import types
-from numba.core.errors import NumbaError
 from numba.extending import intrinsic, overload
 
 from cflag_theory.kernels import formulas
@@ -25,7 +24,8 @@ def compile_potential(parts: Sequence[Callable[[Any], Any] | None]) -> int | Non
     """
     try:
         made = [_compiled(part) for part in parts]
-    except NumbaError:
+    except Exception:
+        # Numba has many ways to refuse: what it cannot compile, Python runs.
         return None
     table = np.array([one.address for one in made], dtype=np.int64)
     _kept.append((made, table))
