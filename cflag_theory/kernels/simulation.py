@@ -147,9 +147,7 @@ def simulate(
                 f"past is {row.past!r} and the functions of {problem.name!r} have neither second derivatives nor rows: "
                 "use past='exact' or 'core set'"
             )
-        engine = _for_own(
-            problem, row, engine, diagnostics, alone=orders is None and participants in (None, problem.clients)
-        )
+        engine = _for_own(problem, row, engine, alone=orders is None and participants in (None, problem.clients))
     if engine != REFERENCE and (problem.exact or orders is not None):
         what = "holds fractions" if problem.exact else "is to follow given orders"
         raise InvalidInput(f"problem {problem.name!r} {what}, which the {engine} engine cannot: use engine='reference'")
@@ -233,7 +231,7 @@ def runs_in_python(problem: Problem, algorithm: Algorithm | str) -> bool:
     potential = potentials.OWN.get(problem.potential)
     if isinstance(row, OwnAlgorithm) or (potential is not None and not potential.compiled):
         return True
-    return problem.own and _for_own(problem, row, COMPILED, "cheap", alone=True) == REFERENCE
+    return problem.own and _for_own(problem, row, COMPILED, alone=True) == REFERENCE
 
 
 def _interpreted(what: str, engine: str) -> str:
@@ -245,12 +243,12 @@ def _interpreted(what: str, engine: str) -> str:
     return REFERENCE
 
 
-def _for_own(problem: Problem, row: Algorithm, engine: str, diagnostics: str, *, alone: bool) -> str:
+def _for_own(problem: Problem, row: Algorithm, engine: str, *, alone: bool) -> str:
     """The compiled engine where its loop for a user's own components runs such a plan, else the reference."""
-    if engine == COMPILED and alone and not problem.evolving and not isinstance(row, OwnAlgorithm):
+    if engine == COMPILED and alone and not isinstance(row, OwnAlgorithm):
         from cflag_theory.kernels.engines.own import rounds
 
-        if rounds.runs(problem, row, diagnostics):
+        if rounds.runs(problem, row):
             return engine
     return _interpreted(f"problem {problem.name!r}", engine)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,9 +19,10 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Algorithm, Memory, Problem, Trace, algorithm, bias_bound, over_sqrt, simulate
 from cflag_theory.kernels.algorithms import row_as_dict
 from cflag_theory.kernels.memory.memory import ROTATION
+from cflag_theory.kernels.problems.problem import MEASURED
 from cflag_theory.kernels.problems.validation import as_dial
 from cflag_theory.kernels.simulation import digest
-from cflag_theory.studies.rates.bounds import bounds
+from cflag_theory.studies.rates.bounds import Bound, bounds
 from cflag_theory.studies.rates.results import ClosedForm, Curve, Rate
 from cflag_theory.studies.rates.setting import ROUNDING, Setting, described, lowest, memory_share
 from cflag_theory.studies.rates.statistics import (
@@ -218,7 +220,7 @@ def rate(
         seed=seed,
         diverged=tuple(one.diverged for one in found),
         curves=curves,
-        bounds=() if others else bounds(setting, found),
+        bounds=() if others else _with_doubts(problem, bounds(setting, found)),
     )
 
 
@@ -255,6 +257,18 @@ def _traces(
             columns=columns,
             throw=False,
         )
+
+
+def _with_doubts(problem: Problem, found: Sequence[Bound]) -> tuple[Bound, ...]:
+    """The bounds; none counts as proved with an L that is only what was met."""
+    doubted = [name for name in ("L", "L_component") if problem.constants[name].kind == MEASURED]
+    if not doubted:
+        return tuple(found)
+    doubt = f"{' and '.join(doubted)} measured, a lower bound"
+    return tuple(
+        one if all(v is None for v in one.values) else replace(one, proved=False, why=f"{one.why}; {doubt}")
+        for one in found
+    )
 
 
 def _curve(key: str, found: Sequence[Horizon]) -> Curve:

@@ -9,6 +9,7 @@ import pytest
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import (
+    algorithm,
     everything,
     finite_sum,
     given,
@@ -75,13 +76,20 @@ def logistic():
         ("fedprox", everything()),
         ("scaffold", given([[0, 2], [6]])),
         ("local_gd", None),
+        ("c_flag_printed", uniform(2)),
+        ("c_flag_adaptive", uniform(2)),
+        ("c_flag_adaptive_printed", everything()),
+        (algorithm("c_flag", adaptive="clients"), uniform(2)),
+        (algorithm("c_flag", adaptive="server"), uniform(2)),
     ],
 )
 def test_an_own_logistic_loss_is_the_built_in_one(row, memory, engine, logistic):
-    sizes = {"alpha": 0.2} if row == "c_flag" else {}
+    # Adapted rates have L in them.
+    L = logistic.constants["L"].value
+    sizes = {"alpha": 0.2} if "c_flag" in getattr(row, "name", row) else {}
     mine, theirs = (
-        simulate(one, row, memory=memory, replicas=2, seed=5, engine=used, **RUN, **sizes)
-        for one, used in ((own(), engine), (logistic, "reference"))
+        simulate(one, row, memory=memory, replicas=2, seed=5, engine=used, diagnostics="all", every=2, **RUN, **sizes)
+        for one, used in ((own(L=L), engine), (logistic, "reference"))
     )
     assert mine.config["engine"] == engine
     np.testing.assert_allclose(mine.iterates, theirs.iterates, rtol=1e-10, atol=1e-13)

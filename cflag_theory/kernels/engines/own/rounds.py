@@ -1,23 +1,24 @@
-"""The loop of `reference` as machine code, for problems of a user's own components: plain runs with constant rates."""
+"""The loop of `reference` as machine code, for problems of a user's own components: plain runs."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from cflag_theory.kernels import draws, formulas, reference
-from cflag_theory.kernels.algorithms import CONSTANT, ROUND_UPDATE
+from cflag_theory.kernels.algorithms import Algorithm
 from cflag_theory.kernels.engines.codegen.cache import allocating, compiled, default_threads, inner
 from cflag_theory.kernels.engines.codes import (
     COMPONENT_DRAW,
+    CONSTANT,
     CONTROL,
     DELAYED,
     DIVERGED,
     FULL,
     NO_MEMORY,
     OK,
+    PRINTED,
     ROTATED,
     STOCHASTIC,
     STOCHASTIC_DRAW,
@@ -27,6 +28,7 @@ from cflag_theory.kernels.engines.codes import (
     numbers_of,
 )
 from cflag_theory.kernels.engines.components import add, copy, dot, finite, floats
+from cflag_theory.kernels.engines.cpu.adaptive_rates import adapted_step
 from cflag_theory.kernels.engines.cpu.run import QUICK, spread
 from cflag_theory.kernels.engines.own.functions import (
     Part,
@@ -45,10 +47,9 @@ from cflag_theory.kernels.problems.problem import Problem
 FAILED = 2
 
 
-def runs(problem: Problem, row: Any, diagnostics: str) -> bool:
-    """Whether this loop runs such a plan: what is not here, the reference runs."""
-    plain = row.classic and row.adaptive == CONSTANT and row.server == ROUND_UPDATE
-    if not plain or diagnostics == "all" or problem.exact:
+def runs(problem: Problem, row: Algorithm) -> bool:
+    """Whether this loop runs such a row, on all clients: what is not here, the reference runs."""
+    if not row.classic or problem.exact or problem.evolving:
         return False
     return all(as_part(part, problem.start) is not None for part in (problem.past, problem.current))
 
@@ -115,12 +116,16 @@ def _remember(
 @inner
 def _steps(
     n: Numbers, replica: int, t: int, i: int, current: Part, x: Array, u: Array, grad: Array, table: Array,
-    refreshed: Array, local: Array, mean: Array, estimate: Array, old: Array, a: Array,
-) -> float:  # fmt: skip
-    """Client i's local steps from x to `local`, what they go along besides u summed in a; the largest drift^2."""
+    refreshed: Array, local: Array, mean: Array, estimate: Array, old: Array, a: Array, share: float, exact: bool,
+    rho: Array, rho_sum: Array, error_sum: Array,
+) -> tuple[float, float]:  # fmt: skip
+    """Client i's local steps from x to `local`, what they go along besides u summed in a.
+
+    The largest drift^2 and, with `exact`, the largest error^2 of an estimate; then sums of both go to their vectors.
+    """
     first = current.client_start[i]
     count = current.client_start[i + 1] - first
-    drift = 0.0
+    drift, error = 0.0, 0.0
     copy(local, x)
     copy(mean, grad)
     a[:] = 0.0
@@ -149,11 +154,19 @@ def _steps(
                 for c in range(len(x)):
                     mean[c] = formulas.refreshed_mean(mean[c], estimate[c], old[c], count)
                 copy(estimate, mean)
+        if exact:
+            client_gradient(current, i, local, old, rho)
+            missed = 0.0
+            for c in range(len(x)):
+                missed += (estimate[c] - rho[c]) * (estimate[c] - rho[c])
+                rho_sum[c] += share * rho[c]
+                error_sum[c] += share * (estimate[c] - rho[c])
+            error = max(error, missed)
         for c in range(len(x)):
             direction = estimate[c] + n.proximal * (local[c] - x[c])
             a[c] += direction
             local[c] -= n.beta * (direction + u[c])
-    return drift
+    return drift, error
 
 
 @inner
@@ -172,6 +185,8 @@ def run_replica(
     x, scratch, u, a, S, moved = start.copy(), np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d)
     grad_f, grad_g, grad_memory, b = np.empty(d), np.empty(d), np.zeros(d), np.zeros(d)
     local, mean, estimate, old, rotated = np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    step, rho, rho_sum, error_sum = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    sums, corrections = np.empty((N, d)), np.empty((N, d))
     grads, control, control_mean = np.empty((N, d)), np.zeros((N, d)), np.zeros(d)
     largest = 0
     for i in range(N):
@@ -228,7 +243,10 @@ def run_replica(
         control_mean[:] = 0.0
         for i in range(N):
             add(control_mean, p[i], control[i])
-        drift2_max = 0.0
+        drift2_max, error2_max = 0.0, 0.0
+        rho_sum[:] = 0.0
+        error_sum[:] = 0.0
+        exact = n.exact_errors and t % n.every == 0
         for i in range(N):
             for c in range(d):
                 u[c] = 0.0
@@ -236,30 +254,42 @@ def run_replica(
                     u[c] = grad_g[c] - grads[i, c]
                 elif n.correction == CONTROL:
                     u[c] = control_mean[c] - control[i, c]
-            drift = _steps(
-                n, replica, t, i, current, x, u, grads[i], table, refreshed, local, mean, estimate, old, a
+            drift, error = _steps(
+                n, replica, t, i, current, x, u, grads[i], table, refreshed, local, mean, estimate, old, a, p[i], exact,
+                rho, rho_sum, error_sum,
             )  # fmt: skip
-            drift2_max = max(drift2_max, drift)
+            drift2_max, error2_max = max(drift2_max, drift), max(error2_max, error)
+            copy(corrections[i], u)
             if not math.isfinite(dot(local, local)):
                 return _failed(x, dot(local, local)), t
             product = 0.0
             for c in range(d):
                 moved[c] += p[i] * (local[c] - x[c])
-                S[c] += p[i] * (n.server_rate * a[c])
-                product += grad_memory[c] * (n.server_rate * a[c])
+                sums[i, c] = n.server_rate * a[c]
+                S[c] += p[i] * sums[i, c]
+                product += grad_memory[c] * sums[i, c]
                 if n.correction == CONTROL:
                     control[i, c] += (x[c] - local[c]) / (n.beta * n.local_steps) - control_mean[c]
             if len(Lambdas) > 0:
                 Lambdas[t, i] = product
+        alpha = n.alpha
         for c in range(d):
-            x[c] = x[c] + n.server_rate * moved[c] - n.alpha * grad_memory[c]
+            step[c] = x[c] + moved[c]
+        if n.adaptive != CONSTANT:
+            alpha = adapted_step(n, p, grad_memory, sums, corrections, S, step)
+        for c in range(d):
+            if n.adaptive != CONSTANT or n.server == PRINTED:
+                S[c] = step[c] / n.beta
+                x[c] = x[c] - step[c] - alpha * grad_memory[c]
+            else:
+                x[c] = x[c] + n.server_rate * moved[c] - alpha * grad_memory[c]
         if not (math.isfinite(dot(x, x)) and dot(x, x) <= LIMIT):
             return DIVERGED, t
         if valued:
             out = per_round[t]
             out[0], out[1], out[2], out[3], out[4], out[5], out[6] = formulas.round_columns(
-                n.L, n.alpha, n.beta, dot(S, S), dot(grad_memory, S), dot(grad_f, b), dot(b, S), drift2_max, 0.0, 0.0,
-                0.0,
+                n.L, alpha, n.beta, dot(S, S), dot(grad_memory, S), dot(grad_f, b), dot(b, S), drift2_max, error2_max,
+                dot(rho_sum, rho_sum), dot(error_sum, error_sum),
             )  # fmt: skip
             if not finite(out):
                 return DIVERGED, t
