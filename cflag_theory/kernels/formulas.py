@@ -57,10 +57,10 @@ def potential(kind: int, z: Any) -> Any:
     if kind == LOGISTIC:
         # e^-|z| is at most 1, so that nothing overflows.
         return 4 * (log1p(math.exp(-abs(z))) + max(-z, 0.0))
-    if kind == HUBER and abs(z) > 1:
-        return (2 * abs(z) - 1) / 2
     if kind >= FIRST_OWN:
         return own(kind, 0, z)
+    if kind == HUBER and abs(z) > 1:
+        return (2 * abs(z) - 1) / 2
     return z * z / 2
 
 
@@ -75,10 +75,10 @@ def slope(kind: int, z: Any) -> Any:
     if kind == LOGISTIC:
         small = math.exp(-abs(z))
         return -4 * (small if z > 0 else 1.0) / (1 + small)
-    if kind == HUBER and abs(z) > 1:
-        return z / abs(z)
     if kind >= FIRST_OWN:
         return own(kind, 1, z)
+    if kind == HUBER and abs(z) > 1:
+        return z / abs(z)
     return z
 
 
@@ -95,10 +95,10 @@ def curvature(kind: int, z: Any) -> Any:
         small = math.exp(-abs(z))
         away = (1 - small) / (1 + small)
         return 1 - away * away
-    if kind == HUBER and abs(z) > 1:
-        return z * 0
     if kind >= FIRST_OWN:
         return own(kind, 2, z)
+    if kind == HUBER and abs(z) > 1:
+        return z * 0
     return z * 0 + 1
 
 

@@ -45,6 +45,8 @@ class Potential:
         Whether phi is bounded, so that weights may be negative.
     margin : bool
         Whether data with labels y = +-1 enter as phi(y a.x), and not as phi(a.x - y).
+    centred : bool
+        Whether phi has its minimum at 0, as far as one can see.
     rational : bool
         Whether phi and phi' take fractions to fractions.
     """
@@ -58,6 +60,7 @@ class Potential:
     lower: Any
     bounded: bool
     margin: bool
+    centred: bool
     rational: bool
 
     def __str__(self) -> str:
@@ -156,6 +159,7 @@ def own_potential(
         lower=lower,
         bounded=bounded,
         margin=margin,
+        centred=bool(phi.min() >= _called(functions["value"])(0.0) and _called(functions["slope"])(0.0) == 0),
         rational=all(map(_rational, functions.values())),
     )
 

@@ -71,6 +71,12 @@ def test_constants_have_the_bound_in_them():
     )
 
 
+def test_a_separable_problem_needs_a_minimum_at_zero():
+    tilted = own_potential(lambda z: parabola(z) + z, lambda z: three_z(z) + 1, bound=3)
+    with pytest.raises(InvalidInput, match="has no minimum at 0"):
+        random_separable(potential=tilted, clients=2, dimension=2)
+
+
 def test_lower_bounds_and_negative_weights():
     assert lowest(world(own_potential(cauchy, cauchy_slope, bound=1))) is None
     shifted = own_potential(lambda z: cauchy(z) - 2, cauchy_slope, bound=1, lower=-2)
