@@ -95,7 +95,8 @@ def simulate(
     seed : int
         In [0, 2^63). Equal seeds give equal draws in both engines, for any number of threads.
     engine : {"compiled", "reference", "cuda"}
-        Machine code for floats, plain NumPy for floats and fractions, or an NVIDIA GPU.
+        Machine code for floats, plain NumPy for floats and fractions, or an NVIDIA GPU. In the place of "compiled" the
+        reference runs functions of the user that Numba cannot compile; `Trace.config` says which engine ran.
     mode : {"bitwise", "fast"}
         Of the compiled engine. "bitwise": a replica's numbers depend on its draws alone, to the last bit. "fast": full
         gradients of three replicas or more are products of matrices, and agree with the others up to rounding. Runs of

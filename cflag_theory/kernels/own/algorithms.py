@@ -146,8 +146,9 @@ def from_step(
 ) -> OwnAlgorithm:
     """The row of a local step that has been read, anything with `names`, `where` and `of`; None: that of `base`."""
     if local is None:
-        if base is None or base.adaptive != CONSTANT or base.server != ROUND_UPDATE:
-            raise InvalidInput(f"{name}: a server_step goes with constant rates: use another row than {base!r}")
+        if base is None or base.adaptive != CONSTANT or base.server != ROUND_UPDATE or base.server_rate != 1:
+            row = "none" if base is None else base.name
+            raise InvalidInput(f"row is {row!r} and a server_step replaces its server: use a row with constant rates")
         values = {key: getattr(base, key) for key in Algorithm.__dataclass_fields__}
         return OwnAlgorithm(**{**values, "name": name, "memory": memory or base.memory}, **fields)
     drawn = {"gradient", "gradient_at_x_t"} & set(local.names)

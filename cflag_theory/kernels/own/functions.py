@@ -9,7 +9,9 @@ import traceback
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -160,21 +162,27 @@ def shown(array: Array) -> Array:
 
 
 def identity(*functions: Any) -> str:
-    """A hash of what the functions are: of the files that they come from, or else of their code."""
+    """A hash of what the functions are: their files and code, what they close over, the objects they are methods of."""
     hashed = hashlib.sha256()
     for function in functions:
+        if isinstance(function, partial):
+            hashed.update(f"{identity(function.func)} {function.args} {function.keywords}".encode())
+            continue
+        owner = getattr(function, "__self__", None)
+        if hasattr(owner, "__dict__") and not isinstance(owner, type | ModuleType):
+            hashed.update(repr(sorted(vars(owner).items())).encode())
         plain = inspect.unwrap(getattr(function, "__func__", function))
         plain = getattr(plain, "py_func", plain)
-        try:
-            path = inspect.getsourcefile(plain)
-        except TypeError:
-            path = inspect.getsourcefile(type(plain))
-        if path is not None and Path(path).is_file():
-            hashed.update(Path(path).read_bytes())
         code = getattr(plain, "__code__", None)
-        hashed.update(repr(function).encode() if code is None else code.co_code + repr(_constants(code)).encode())
-        cells = getattr(plain, "__closure__", None) or ()
-        hashed.update(repr([cell.cell_contents for cell in cells if not callable(cell.cell_contents)]).encode())
+        if code is None:
+            hashed.update(str(getattr(plain, "__qualname__", repr(plain))).encode())
+            continue
+        if Path(code.co_filename).is_file():
+            hashed.update(Path(code.co_filename).read_bytes())
+        hashed.update(code.co_code + repr(_constants(code)).encode())
+        for cell in plain.__closure__ or ():
+            held = cell.cell_contents
+            hashed.update(identity(held).encode() if callable(held) else repr(held).encode())
     return hashed.hexdigest()[:16]
 
 

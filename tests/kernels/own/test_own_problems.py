@@ -156,9 +156,39 @@ def test_a_digest_tells_functions_and_data_apart():
     def steeper_gradient(x, row):
         return 2 * gradient(x, row)
 
+    class Scaled:
+        def __init__(self, scale):
+            self.scale = scale
+
+        def value(self, x, row):
+            return self.scale * value(x, row)
+
+        def gradient(self, x, row):
+            return self.scale * gradient(x, row)
+
+    assert len({digest(own(Scaled(scale))) for scale in (1, 2, 2)}) == 2
     digests = {digest(own()), digest(own((steeper, steeper_gradient))), digest(own(current=list(ROWS[1] / 2)))}
     assert len(digests) == 3
     assert digest(own()) in digests
+
+
+@pytest.mark.parametrize(
+    "data",
+    [np.array([1.0, 2.0, 4.0]), np.array([1, 2, 4]), np.arange(1.0, 13.0).reshape(3, 2, 2)],
+    ids=["numbers", "integers", "matrices"],
+)
+def test_data_of_any_shape_run_as_machine_code(data):
+    def square(x, a):
+        return 0.5 * np.sum(a) * (x @ x)
+
+    def square_gradient(x, a):
+        return np.sum(a) * x
+
+    problem = finite_sum((square, square_gradient), past=[data], current=[data[:2]], start=np.ones(2))
+    run = dict(beta=0.01, local_steps=3, rounds=4, memory=uniform(2), iterates=True)
+    found = [simulate(problem, "fedavg", engine=engine, **run) for engine in ("compiled", "reference")]
+    assert [one.config["engine"] for one in found] == ["compiled", "reference"]
+    np.testing.assert_allclose(found[0].iterates, found[1].iterates, rtol=1e-14)
 
 
 def raising(x, row):

@@ -5,7 +5,9 @@ The loop is compiled once and kept on disk; only the user's functions are compil
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numba
@@ -17,14 +19,12 @@ from numba.extending import intrinsic
 from cflag_theory.kernels.engines.codegen.cache import inner
 from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.own.problems import OwnSum
-from cflag_theory.kernels.problems.problem import Components
+from cflag_theory.kernels.problems.problem import Components, Problem
 
 # Numba has types for a part of it only.
 carray: Any = getattr(numba, "carray")  # noqa: B009
 #: Compiled functions live as long as the process.
 _kept: dict[tuple[Any, ...], tuple[Any, Any] | None] = {}
-#: Components at which machine code is compared with Python before it is used.
-COMPARED = 3
 
 _NUMBERS: Any = types.CPointer(types.float64)  # type: ignore[no-untyped-call]
 _VALUE, _GRADIENT = types.float64(_NUMBERS, _NUMBERS), types.void(_NUMBERS, _NUMBERS, _NUMBERS)
@@ -39,8 +39,15 @@ class Part(NamedTuple):
     client_start: Ints
 
 
-def as_part(components: Components, start: Array) -> Part | None:
-    """The components as the loop reads them; None where only Python can run them, or runs them otherwise."""
+# Neighbouring runs share a problem.
+@lru_cache(maxsize=4)
+def as_parts(problem: Problem) -> tuple[Part, Part] | None:
+    """Both tasks as the loop reads them; None where only Python can run one, or runs it otherwise."""
+    past, current = (_part(part, problem.start) for part in (problem.past, problem.current))
+    return None if past is None or current is None else (past, current)
+
+
+def _part(components: Components, start: Array) -> Part | None:
     own = components.functions
     if not isinstance(own, OwnSum) or not isinstance(own.data, np.ndarray) or own.data.dtype != np.float64:
         return None
@@ -86,7 +93,10 @@ def _compiled(
             found[:] = np.nan
 
     try:
-        return numba.cfunc(_VALUE)(call_value), numba.cfunc(_GRADIENT)(call_gradient)
+        with warnings.catch_warnings():
+            # Of the user's code, as slow for arrays that are not contiguous.
+            warnings.simplefilter("ignore")
+            return numba.cfunc(_VALUE)(call_value), numba.cfunc(_GRADIENT)(call_gradient)
     except Exception:
         # Numba has many ways to refuse: what it cannot compile, Python runs.
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,7 +24,9 @@ def compile_potential(parts: Sequence[Callable[[Any], Any] | None]) -> int | Non
     A part that is None becomes a function that is NaN.
     """
     try:
-        made = [_compiled(part) for part in parts]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            made = [_compiled(part) for part in parts]
     except Exception:
         # Numba has many ways to refuse: what it cannot compile, Python runs.
         return None

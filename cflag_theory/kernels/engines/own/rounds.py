@@ -32,7 +32,7 @@ from cflag_theory.kernels.engines.cpu.adaptive_rates import adapted_step
 from cflag_theory.kernels.engines.cpu.run import QUICK, spread
 from cflag_theory.kernels.engines.own.functions import (
     Part,
-    as_part,
+    as_parts,
     client_gradient,
     client_value,
     component_gradient,
@@ -49,9 +49,7 @@ FAILED = 2
 
 def runs(problem: Problem, row: Algorithm) -> bool:
     """Whether this loop runs such a row, on all clients: what is not here, the reference runs."""
-    if not row.classic or problem.exact or problem.evolving:
-        return False
-    return all(as_part(part, problem.start) is not None for part in (problem.past, problem.current))
+    return row.classic and not problem.exact and not problem.evolving and as_parts(problem) is not None
 
 
 def run(plan: Plan, out: Outputs) -> None:
@@ -63,9 +61,9 @@ def run(plan: Plan, out: Outputs) -> None:
         A function of the user fails on the way; the reference repeats that replica to say which.
     """
     problem = plan.problem
-    past, current = (as_part(part, problem.start) for part in (problem.past, problem.current))
-    assert past is not None
-    assert current is not None
+    parts = as_parts(problem)
+    assert parts is not None
+    past, current = parts
     numbers, p, start = numbers_of(plan), floats(problem.p), floats(problem.start)
     labels = np.ascontiguousarray(problem.labels, dtype=np.int64)
     stop = np.zeros(1, dtype=np.int64)
