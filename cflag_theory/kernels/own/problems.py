@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.formulas import QUADRATIC
-from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints, is_finite_real
 from cflag_theory.kernels.own.checks import check_gradients, smoothness
 from cflag_theory.kernels.own.functions import Function, identity, shown
+from cflag_theory.kernels.problems.objective import values
 from cflag_theory.kernels.problems.problem import STATED, Components, Constant, Problem
 from cflag_theory.kernels.problems.validation import (
     as_integers,
@@ -135,15 +136,18 @@ def finite_sum(
     ]
     check_gradients(tasks, x)
     count = len(tasks[0].row_start) - 1
+    weights = client_weights(p, *tasks, exact=exact)
     constants = smoothness(tasks, x, L=L, L_component=L_component)
     if lower is not None:
+        if not is_finite_real(lower) or weights @ values(QUADRATIC, tasks[0], x) < lower:
+            raise InvalidInput(f"lower is {lower!r} and f is below it at x_0: state a number that f is never below")
         constants["lower"] = Constant(run_number("lower", lower, exact), STATED, "f is never below it, as stated")
     return validate(
         Problem(
             name=name,
             family="own",
             potential=QUADRATIC,
-            p=client_weights(p, *tasks, exact=exact),
+            p=weights,
             past=tasks[0],
             current=tasks[1],
             start=x,

@@ -234,6 +234,7 @@ def test_a_wrong_function_is_refused_in_one_sentence(functions, message):
     ("change", "message"),
     [
         ({"L": 0.01}, "L is stated as 0.01 and two gradients need"),
+        ({"lower": 0.7}, "lower is 0.7 and f is below it at x_0"),
         ({"L": -1}, "L is -1: use a finite positive number"),
         ({"past": list(ROWS[0, :1])}, "past has 1 clients and current has 2"),
         ({"past": [ROWS[0, 0], []]}, "client 1 has no past components"),
