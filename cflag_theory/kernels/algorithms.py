@@ -229,8 +229,8 @@ def algorithm(name: str, **overrides: Any) -> Algorithm:
         A field outside its range.
     """
     if name not in ALGORITHMS:
-        known = f"use one of {', '.join(ALGORITHMS)}, or FILE.py:name for your own"
-        raise UnknownName(f"algorithm {name!r} is unknown: {known}")
+        rows = f"use one of {', '.join(ALGORITHMS)}, or FILE.py:name for your own"
+        raise UnknownName(f"algorithm {name!r} is unknown: {rows}")
     known = [field.name for field in fields(Algorithm)]
     for field in overrides:
         if field not in known:
