@@ -7,7 +7,10 @@ from typing import Annotated
 import typer
 
 ProblemOption = Annotated[
-    str, typer.Option(help="A synthetic problem, such as default or noisy_quadratic; a wrong name lists them.")
+    str,
+    typer.Option(
+        help="A synthetic problem, such as default or noisy_quadratic; a wrong name lists them. Your own: FILE.py:name."
+    ),
 ]
 DialOption = Annotated[
     list[str] | None, typer.Option("--dial", help="A parameter of the problem, KEY=VALUE; repeatable.")
@@ -27,7 +30,17 @@ PositiveOption = Annotated[
 ]
 PotentialOption = Annotated[
     str | None,
-    typer.Option(help="Loss: logistic, quadratic, huber, cauchy (the default), geman_mcclure or cosine."),
+    typer.Option(
+        help="Loss: logistic, quadratic, huber, cauchy (the default), geman_mcclure, cosine, or your own, FILE.py:name."
+    ),
+]
+AlgorithmOption = Annotated[
+    str,
+    typer.Option(help="A row of the table, such as c_flag or fedavg; a wrong name lists them. Your own: FILE.py:name."),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A field of the row or a setting of your own, KEY=VALUE; repeatable."),
 ]
 MemoryOption = Annotated[str | None, typer.Option(help="all, uniform, balanced, sign or rotation.")]
 MemorySizeOption = Annotated[int | None, typer.Option(help="Number of past components that each client keeps.")]

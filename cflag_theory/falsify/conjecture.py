@@ -20,24 +20,11 @@ from cflag_theory.falsify.search.families import Family
 from cflag_theory.kernels import Algorithm, Memory, algorithm
 from cflag_theory.kernels.algorithms import FULL
 from cflag_theory.kernels.numbers import is_integer
+from cflag_theory.kernels.own.algorithms import OF_A_STEP
 
 RELATIONS = ("<=", "<", "==")
 #: What a side may name besides variables: the Trace of the run and the Problem that it ran on.
 OF_A_RUN = ("trace", "problem")
-#: What a local step may name besides variables, see `running.local_round`.
-OF_A_STEP = (
-    "x",
-    "gradient",
-    "full_gradient",
-    "delayed_gradient",
-    "gradient_at_x_t",
-    "x_t",
-    "grad_g",
-    "grad_g_i",
-    "k",
-    "i",
-    "t",
-)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,7 +53,7 @@ class Conjecture:
         alpha (0 without it), E and T (1 without them) and orders, shape ("T", "N", "E"), which are added where the row
         draws components.
     local_step : callable, optional
-        In the place of an algorithm, the user's own step x' = local_step(x, gradient, ...), as `running` runs it.
+        In the place of an algorithm, the user's own step x' = local_step(x, gradient, ...), as `own_algorithm` has it.
     memory : Memory or callable, optional
         For rows with a memory step; a function of variables may return one.
     diagnostics : {"cheap", "all"}

@@ -75,8 +75,8 @@ def law(study: Mapping[str, Any]) -> str:
     power = study["power"]
     beta = "c" if power == 0 else r"c/\sqrt{T}" if power == 0.5 else rf"c/T^{{{power:g}}}"
     factor = "" if study["alpha_factor"] == 1 else f"{study['alpha_factor']:g}"
-    alpha = rf"\alpha = {factor or 1}/(L(1+m)) = {study['alpha']:.3g}"
-    return rf"${alpha}$, $\beta = {beta}$, $c = {study['c']:.3g}$, $m = {study['m']:.3g}$, $E = {study['E']}$"
+    alpha = rf"$\alpha = {factor or 1}/(L(1+m)) = {study['alpha']:.3g}$, " if study["alpha"] else ""
+    return rf"{alpha}$\beta = {beta}$, $c = {study['c']:.3g}$, $m = {study['m']:.3g}$, $E = {study['E']}$"
 
 
 def _past(axes: Axes, study: Mapping[str, Any]) -> None:

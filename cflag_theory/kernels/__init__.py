@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cflag_theory.kernels.algorithms import ALGORITHMS, Algorithm, algorithm, over_sqrt
+    from cflag_theory.kernels.algorithms import ALGORITHMS, Algorithm, over_sqrt
     from cflag_theory.kernels.cfl.drift_models import evolving, noisy_quadratic, random_evolving
     from cflag_theory.kernels.cfl.drifts import Drift
     from cflag_theory.kernels.cfl.round_weights import RoundWeights
@@ -25,10 +25,14 @@ if TYPE_CHECKING:
         sign_bias,
         uniform,
     )
+    from cflag_theory.kernels.own.algorithms import algorithm, own_algorithm
+    from cflag_theory.kernels.own.potentials import own_potential
+    from cflag_theory.kernels.own.problems import finite_sum
     from cflag_theory.kernels.problems.by_name import (
         PROBLEMS,
         default_memory,
         default_problem,
+        glm,
         make_problem,
         random_glm,
         random_quadratic,
@@ -65,13 +69,17 @@ __all__ = [
     "default_problem",
     "everything",
     "evolving",
+    "finite_sum",
     "fresh",
     "given",
+    "glm",
     "load_data",
     "load_tasks",
     "make_problem",
     "noisy_quadratic",
     "over_sqrt",
+    "own_algorithm",
+    "own_potential",
     "pointer",
     "random_evolving",
     "random_glm",
@@ -94,7 +102,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "algorithms": ("ALGORITHMS", "Algorithm", "algorithm", "over_sqrt"),
+    "algorithms": ("ALGORITHMS", "Algorithm", "over_sqrt"),
+    "own.algorithms": ("algorithm", "own_algorithm"),
+    "own.potentials": ("own_potential",),
+    "own.problems": ("finite_sum",),
     "memory.bias": ("bias_bound", "ratio_bound"),
     "memory.buffers": ("Buffer", "reservoir", "ring", "unlimited"),
     "problems.data": ("load_data",),
@@ -106,6 +117,7 @@ _HOMES = {
         "PROBLEMS",
         "default_memory",
         "default_problem",
+        "glm",
         "make_problem",
         "random_glm",
         "random_quadratic",

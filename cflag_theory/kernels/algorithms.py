@@ -137,6 +137,11 @@ class Algorithm:
         """Whether the row needs the gradients of all clients on fixed local data."""
         return self.memory or self.estimator == DELAYED or self.correction == TRACKING
 
+    @property
+    def own(self) -> dict[str, Any]:
+        """What a record says of functions of the user; nothing for a row of the table."""
+        return {}
+
     def __post_init__(self) -> None:
         if self.estimator not in ESTIMATORS:
             raise UnknownName(f"estimator {self.estimator!r} is unknown: use one of {', '.join(ESTIMATORS)}")
@@ -224,7 +229,8 @@ def algorithm(name: str, **overrides: Any) -> Algorithm:
         A field outside its range.
     """
     if name not in ALGORITHMS:
-        raise UnknownName(f"algorithm {name!r} is unknown: use one of {', '.join(ALGORITHMS)}")
+        rows = f"use one of {', '.join(ALGORITHMS)}, or FILE.py:name for your own"
+        raise UnknownName(f"algorithm {name!r} is unknown: {rows}")
     known = [field.name for field in fields(Algorithm)]
     for field in overrides:
         if field not in known:
@@ -236,12 +242,18 @@ def row_as_dict(row: Algorithm) -> dict[str, Any]:
     """The row with its numbers as strings, for records."""
     numbers = ("proximal", "server_rate", "information_loss", "momentum")
     # Not `asdict`, which copies every value: a sweep writes a record for every one of its runs.
-    record: dict[str, Any] = {key: str(value) if key in numbers else value for key, value in vars(row).items()}
+    record: dict[str, Any] = {key: str(value) if key in numbers else value for key, value in _plain(row).items()}
     weights = vars(row.weights)
     record["weights"] = weights | {key: str(weights[key]) for key in ("D2", "R2", "F2", "alpha")}
     if weights["given"] is not None:
         record["weights"]["given"] = [[str(value) for value in given] for given in weights["given"]]
-    return record
+    return record | row.own
+
+
+def _plain(row: Algorithm) -> dict[str, Any]:
+    """The fields that every row has."""
+    values = vars(row)
+    return values if type(row) is Algorithm else {key: values[key] for key in Algorithm.__dataclass_fields__}
 
 
 def over_sqrt(c: float, rounds: int) -> float:

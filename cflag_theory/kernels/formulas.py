@@ -8,6 +8,7 @@ the claim that they implement.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 # Potentials are scaled so that sup |phi''| = 1: the curvature bound of a component is then its row norm alone.
@@ -26,6 +27,14 @@ BOUNDED = frozenset({COSINE, GEMAN_MCCLURE})
 CENTRED = frozenset({CAUCHY, COSINE, GEMAN_MCCLURE, QUADRATIC, HUBER})
 #: Potentials whose value and derivatives are rational functions: only these run on ``Fraction``.
 RATIONAL = frozenset({GEMAN_MCCLURE, QUADRATIC, HUBER})
+#: From here on codes are of potentials of the user, see `own.potentials`: phi, phi' and phi'' of each.
+FIRST_OWN = 6
+OWN: dict[int, tuple[Callable[[Any], Any], ...]] = {}
+
+
+def own(kind: int, derivative: int, z: Any) -> Any:
+    """phi, phi' or phi'' of a user's potential; compiled loops have their own, see `engines.own.potentials`."""
+    return OWN[kind][derivative](z)
 
 
 def log1p(y: Any) -> Any:
@@ -48,6 +57,8 @@ def potential(kind: int, z: Any) -> Any:
     if kind == LOGISTIC:
         # e^-|z| is at most 1, so that nothing overflows.
         return 4 * (log1p(math.exp(-abs(z))) + max(-z, 0.0))
+    if kind >= FIRST_OWN:
+        return own(kind, 0, z)
     if kind == HUBER and abs(z) > 1:
         return (2 * abs(z) - 1) / 2
     return z * z / 2
@@ -64,6 +75,8 @@ def slope(kind: int, z: Any) -> Any:
     if kind == LOGISTIC:
         small = math.exp(-abs(z))
         return -4 * (small if z > 0 else 1.0) / (1 + small)
+    if kind >= FIRST_OWN:
+        return own(kind, 1, z)
     if kind == HUBER and abs(z) > 1:
         return z / abs(z)
     return z
@@ -82,6 +95,8 @@ def curvature(kind: int, z: Any) -> Any:
         small = math.exp(-abs(z))
         away = (1 - small) / (1 + small)
         return 1 - away * away
+    if kind >= FIRST_OWN:
+        return own(kind, 2, z)
     if kind == HUBER and abs(z) > 1:
         return z * 0
     return z * 0 + 1

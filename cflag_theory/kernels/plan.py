@@ -77,6 +77,8 @@ class Plan:
         """Which loop runs, for records: that of the framework has one mode, and so have errors of estimates."""
         if self.engine != COMPILED:
             return self.engine
+        if self.problem.own:
+            return "own"
         if self.framework is not None:
             return "framework"
         return "blocks, together" if self.together else "blocks"
@@ -84,7 +86,8 @@ class Plan:
     @property
     def selective(self) -> bool:
         """Whether outputs have slots for the recorded columns alone, and Lambda only if it is one of them."""
-        return self.engine == COMPILED and self.framework is None and (self.chosen or self.diagnostics == 0)
+        plain = self.engine == COMPILED and self.framework is None and not self.problem.own
+        return plain and (self.chosen or self.diagnostics == 0)
 
     @property
     def together(self) -> bool:

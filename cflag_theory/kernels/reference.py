@@ -47,6 +47,7 @@ from cflag_theory.kernels.memory.memory import (
     rotate,
 )
 from cflag_theory.kernels.numbers import Array
+from cflag_theory.kernels.own.algorithms import OwnAlgorithm, Server, followed, local_calls
 from cflag_theory.kernels.plan import LIMIT, Outputs, Plan
 from cflag_theory.kernels.problems.objective import (
     client_gradient,
@@ -61,11 +62,14 @@ from cflag_theory.kernels.trace import costs
 from cflag_theory.kernels.trace.trace import Status
 
 
-def run(plan: Plan, out: Outputs) -> None:
-    """Run all replicas into `out`; of the plan's orders the entry at k = 0 of a delayed gradient is not read."""
+def run(plan: Plan, out: Outputs, slots: Sequence[int] | None = None) -> None:
+    """Run all replicas, or those in these slots, into `out`.
+
+    Of the plan's orders the entry at k = 0 of a delayed gradient is not read.
+    """
     # Overflow is not an accident here: it is seen by the checks below and becomes a status.
     with np.errstate(over="ignore", invalid="ignore"):
-        for slot in range(plan.replicas):
+        for slot in range(plan.replicas) if slots is None else slots:
             out.status[slot], out.rounds_done[slot] = _run_replica(plan, slot, out)
 
 
@@ -75,6 +79,10 @@ def _run_replica(plan: Plan, slot: int, out: Outputs) -> tuple[int, int]:
     x = problem.start.copy()
     control = np.stack([x * 0] * problem.clients)
     evolution = None if plan.framework is None else Evolution(plan, plan.framework, replica)
+    own = row if isinstance(row, OwnAlgorithm) else None
+    numbers = {"beta": plan.beta, "alpha": plan.alpha, "E": plan.local_steps, "T": plan.rounds, "N": problem.clients}
+    step = None if own is None or own.local is None else local_calls(own, numbers)
+    server = None if own is None or own.server_function is None else Server(own, x, numbers)
 
     for t in range(plan.rounds + 1):
         grad_g_clients = gradients(kind, problem.current, x)
@@ -127,7 +135,12 @@ def _run_replica(plan: Plan, slot: int, out: Outputs) -> tuple[int, int]:
                 objective, u = evolution.objective(i, x, u), x * 0
                 estimate, full = partial(objective.estimate, t), objective.component_term
                 complete = partial(objective.complete, t)
-            for taken in local_steps(x, u, estimate, complete, plan.beta, plan.local_steps, plan.proximal):
+            if step is None:
+                taken_steps = local_steps(x, u, estimate, complete, plan.beta, plan.local_steps, plan.proximal)
+            else:
+                seen = partial(_seen, plan, i, t, x, grad_g, grad_g_clients[i], estimate, draw)
+                taken_steps = (Step(*one) for one in followed(step, x, plan.beta, plan.local_steps, seen))
+            for taken in taken_steps:
                 drift2_max = max(drift2_max, _norm2(taken.x - x))
                 if exact_errors:
                     rho = full(taken.x)
@@ -160,12 +173,15 @@ def _run_replica(plan: Plan, slot: int, out: Outputs) -> tuple[int, int]:
             evolution.end()
         if row.correction == CONTROL:
             control = np.stack(controls)
-        alpha, step = plan.alpha, x + displacement
-        if row.adaptive != CONSTANT:
-            alpha, step = _adapted(plan, grad_f_memory, sums, corrections, S)
-        if row.adaptive != CONSTANT or row.server == PRINTED:
-            S = step / plan.beta
-            x = x - step - alpha * grad_f_memory
+        alpha, moved = plan.alpha, x + displacement
+        if server is not None:
+            following = server.step(x_t=x, displacement=displacement, grad_f_memory=grad_f_memory, t=t)
+            S, x = (x - alpha * grad_f_memory - following) / plan.beta, following
+        elif row.adaptive != CONSTANT or row.server == PRINTED:
+            if row.adaptive != CONSTANT:
+                alpha, moved = _adapted(plan, grad_f_memory, sums, corrections, S)
+            S = moved / plan.beta
+            x = x - moved - alpha * grad_f_memory
         else:
             # By (22) the averaged displacement is -beta S, so that this is round update (24).
             x = x + plan.server_rate * displacement - alpha * grad_f_memory
@@ -209,6 +225,33 @@ def local_steps(
         following = local - beta * (direction + u)
         yield Step(local, value, direction, following)
         local = following
+
+
+def _seen(
+    plan: Plan, i: int, t: int, x: Array, grad_g: Array, grad_g_i: Array, estimate: Callable[[int, Array], Array],
+    draw: Callable[[int], int], k: int, local: Array,
+) -> dict[str, Any]:  # fmt: skip
+    """What a local step of the user may name; what costs a gradient is a function that computes it."""
+    kind, part = plan.problem.potential, plan.problem.current
+
+    def drawn(at: Array) -> Array:
+        return component_gradient(kind, part, int(part.client_start[i]) + draw(k), at)
+
+    # Refreshed in every step, and so computed whether or not the step asks for it.
+    delayed = estimate(k, local) if plan.row.estimator == DELAYED else local
+    return {
+        "x": local,
+        "x_t": x,
+        "grad_g": grad_g,
+        "grad_g_i": grad_g_i,
+        "k": k,
+        "i": i,
+        "t": t,
+        "delayed_gradient": delayed,
+        "gradient": partial(drawn, local),
+        "gradient_at_x_t": partial(drawn, x),
+        "full_gradient": partial(client_gradient, kind, part, i, local),
+    }
 
 
 def estimator(

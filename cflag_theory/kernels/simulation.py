@@ -12,12 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cflag_theory.errors import InvalidInput, UnknownName
-from cflag_theory.kernels import algorithms, reference
-from cflag_theory.kernels.algorithms import Algorithm
+from cflag_theory.kernels import reference
+from cflag_theory.kernels.algorithms import DIAGONAL, FISHER, HERDING, TAYLOR, Algorithm
 from cflag_theory.kernels.cfl.framework import framework
 from cflag_theory.kernels.draws import MAX_CLIENTS
 from cflag_theory.kernels.memory.memory import BALANCED, GIVEN, ROTATION, SUBSET, Memory, marks
 from cflag_theory.kernels.numbers import Ints, is_finite_real
+from cflag_theory.kernels.own import potentials
+from cflag_theory.kernels.own.algorithms import OwnAlgorithm
+from cflag_theory.kernels.own.algorithms import algorithm as row_of
 from cflag_theory.kernels.plan import (
     BITWISE,
     COMPILED,
@@ -73,7 +76,8 @@ def simulate(
     problem : Problem
         If its arrays hold `Fraction`, the run is exact and needs engine="reference".
     algorithm : Algorithm or str
-        A row, or the name of one in `ALGORITHMS`.
+        A row, the name of one in `ALGORITHMS`, `own_algorithm(...)`, or FILE.py:name for one that a file holds. The
+        reference engine runs functions of the user.
     beta, alpha : number
         Constant step sizes on the current data and on memory; `over_sqrt` gives c / sqrt(T). Integers or `Fraction`
         in exact runs. An algorithm without a memory step takes no alpha.
@@ -91,7 +95,8 @@ def simulate(
     seed : int
         In [0, 2^63). Equal seeds give equal draws in both engines, for any number of threads.
     engine : {"compiled", "reference", "cuda"}
-        Machine code for floats, plain NumPy for floats and fractions, or an NVIDIA GPU.
+        Machine code for floats, plain NumPy for floats and fractions, or an NVIDIA GPU. In the place of "compiled" the
+        reference runs functions of the user that Numba cannot compile; `Trace.config` says which engine ran.
     mode : {"bitwise", "fast"}
         Of the compiled engine. "bitwise": a replica's numbers depend on its draws alone, to the last bit. "fast": full
         gradients of three replicas or more are products of matrices, and agree with the others up to rounding. Runs of
@@ -127,8 +132,23 @@ def simulate(
     Diverged
         With `throw`: some replica left the finite numbers.
     """
-    row = algorithms.algorithm(algorithm) if isinstance(algorithm, str) else algorithm
+    row = row_of(algorithm) if isinstance(algorithm, str) else algorithm
     _check_names(engine=engine, diagnostics=diagnostics, mode=mode, dtype=dtype)
+    if isinstance(row, OwnAlgorithm):
+        engine = _interpreted(f"algorithm {row.name!r}", engine)
+    own = potentials.OWN.get(problem.potential)
+    if own is not None:
+        if own.curvature is None and row.past in (TAYLOR, DIAGONAL, FISHER):
+            raise InvalidInput(f"past is {row.past!r} and the potential {own.name!r} has no curvature: pass one")
+        if not own.compiled or engine == CUDA:
+            engine = _interpreted(f"potential {own.name!r}", engine)
+    if problem.own:
+        if row.past in (TAYLOR, DIAGONAL, FISHER, HERDING):
+            raise InvalidInput(
+                f"past is {row.past!r} and the functions of {problem.name!r} have neither second derivatives nor rows: "
+                "use past='exact' or 'core set'"
+            )
+        engine = _for_own(problem, row, engine, alone=orders is None and participants in (None, problem.clients))
     if engine != REFERENCE and (problem.exact or orders is not None):
         what = "holds fractions" if problem.exact else "is to follow given orders"
         raise InvalidInput(f"problem {problem.name!r} {what}, which the {engine} engine cannot: use engine='reference'")
@@ -181,6 +201,11 @@ def simulate(
     if orders is not None:
         plan = replace(plan, orders=_check_orders(orders, plan))
     _check_plan(plan)
+    if plan.framework is not None and isinstance(row, OwnAlgorithm) and row.local is not None:
+        raise InvalidInput(
+            f"the local step of {row.name!r} needs all clients on fixed local data: leave out participants, drifts and "
+            "windows, or keep the local steps of a row and pass server_step alone"
+        )
     if plan.alpha != 0 and not row.memory:
         raise InvalidInput(f"alpha is {alpha} and algorithm {row.name!r} has no memory step: leave alpha out")
     out = empty_outputs(plan)
@@ -201,9 +226,41 @@ def _check_names(**chosen: str) -> None:
             raise UnknownName(f"{what} {value!r} is unknown: use one of {', '.join(known)}")
 
 
+def runs_in_python(problem: Problem, algorithm: Algorithm | str) -> bool:
+    """Whether the reference engine runs them because of functions of the user that the compiled ones cannot call."""
+    row = row_of(algorithm) if isinstance(algorithm, str) else algorithm
+    potential = potentials.OWN.get(problem.potential)
+    if isinstance(row, OwnAlgorithm) or (potential is not None and not potential.compiled):
+        return True
+    return problem.own and _for_own(problem, row, COMPILED, alone=True) == REFERENCE
+
+
+def _interpreted(what: str, engine: str) -> str:
+    """The reference engine, in the place of the compiled one, for what only Python can call."""
+    if engine == CUDA:
+        raise InvalidInput(
+            f"{what} holds functions of your own, which the cuda engine cannot run: leave out the engine"
+        )
+    return REFERENCE
+
+
+def _for_own(problem: Problem, row: Algorithm, engine: str, *, alone: bool) -> str:
+    """The compiled engine where its loop for a user's own components runs such a plan, else the reference."""
+    if engine == COMPILED and alone and not isinstance(row, OwnAlgorithm):
+        from cflag_theory.kernels.engines.own import rounds
+
+        if rounds.runs(problem, row):
+            return engine
+    return _interpreted(f"problem {problem.name!r}", engine)
+
+
 def _run(plan: Plan, out: Outputs) -> None:
     if plan.engine == REFERENCE:
         reference.run(plan, out)
+    elif plan.problem.own:
+        from cflag_theory.kernels.engines.own import rounds
+
+        rounds.run(plan, out)
     elif plan.engine == CUDA:
         from cflag_theory.kernels.engines.cuda import run as cuda
 
@@ -233,10 +290,12 @@ def _check_plan(plan: Plan) -> None:
             f"every is {plan.every} and diagnostics is {DIAGNOSTICS[plan.diagnostics]!r}: only the columns of "
             "diagnostics='all' can be left out in some rounds"
         )
-    if plan.dtype != DTYPES[0] and (plan.engine == REFERENCE or plan.framework is not None):
+    if plan.dtype != DTYPES[0] and (plan.engine == REFERENCE or plan.problem.own or plan.framework is not None):
         what = (
             "the reference engine"
             if plan.engine == REFERENCE
+            else f"the loop for the functions of {plan.problem.name!r}"
+            if plan.problem.own
             else f"the CFL framework, which {plan.row.name!r} needs here,"
         )
         raise InvalidInput(f"{what} runs in float64 alone: leave out dtype={plan.dtype!r}")

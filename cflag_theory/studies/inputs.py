@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -23,6 +24,7 @@ from cflag_theory.kernels import (
     sign_bias,
     uniform,
 )
+from cflag_theory.kernels.problems.by_name import constructor
 from cflag_theory.studies.rates.cfl import Model
 
 #: How real data are split by default.
@@ -126,7 +128,8 @@ def read_problem(
                 f"{name.replace('_', ' ')} = {value} is about real data: add --data, such as --data digits, or use "
                 "--dial for a synthetic problem"
             )
-    return make_problem(problem, **{"seed": seed, **read_dials(dials)})
+    seeded = {"seed": seed} if "seed" in inspect.signature(constructor(problem)).parameters else {}
+    return make_problem(problem, **{**seeded, **read_dials(dials)})
 
 
 def read_dials(words: Sequence[str]) -> dict[str, Any]:
@@ -141,7 +144,9 @@ def read_dials(words: Sequence[str]) -> dict[str, Any]:
 
 
 def read_algorithm(name: str, settings: Sequence[str] = ()) -> Algorithm:
-    """The row of this name with fields set: KEY=VALUE, and weights=SCHEME or weights=SCHEME:D2=1,R2=0.25.
+    """The row of this name, or of FILE.py:name, with fields or settings set: KEY=VALUE.
+
+    Round weights are weights=SCHEME or weights=SCHEME:D2=1,R2=0.25.
 
     Raises
     ------

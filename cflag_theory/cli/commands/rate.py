@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cflag_theory.cli.options import (
+    AlgorithmOption,
     BiasOption,
     ClientColumnOption,
     ClientsOption,
@@ -22,6 +24,7 @@ from cflag_theory.cli.options import (
     PositiveOption,
     PotentialOption,
     RedrawOption,
+    SetOption,
     TaskColumnOption,
     ZetaOption,
 )
@@ -36,16 +39,21 @@ from cflag_theory.cli.shell import (
 )
 
 if TYPE_CHECKING:
+    from cflag_theory.kernels import Problem
     from cflag_theory.studies.rates.families import RateCase
     from cflag_theory.studies.rates.past_task import Rate
 
+#: Rounds that tell how fast functions in Python are, and seconds from which on it is said.
+_TRIED, _LONG = 16, 30.0
 #: The instances of `rates.instances`, which is too heavy to load for a help text.
 NAMES = ("one-over-T", "floor-m", "floor-beta", "no-assumption-3", "redrawn", "alpha-diverges")
 
 
 def rate_command(
     paper: PaperOption = Paper.c_flag,
-    problem: Annotated[str | None, typer.Option(help="default, glm, separable or quadratic.")] = None,
+    problem: Annotated[
+        str | None, typer.Option(help="default, glm, separable, quadratic, or your own, FILE.py:name.")
+    ] = None,
     dial: DialOption = None,
     data: DataOption = None,
     clients: ClientsOption = 5,
@@ -57,6 +65,8 @@ def rate_command(
     client_column: ClientColumnOption = None,
     positive: PositiveOption = None,
     potential: PotentialOption = None,
+    algorithm: AlgorithmOption = "c_flag",
+    set_: SetOption = None,
     memory: MemoryOption = None,
     memory_size: MemorySizeOption = None,
     m: BiasOption = None,
@@ -94,16 +104,26 @@ def rate_command(
     if out is not None:
         check_writable(out)
     if paper is Paper.cfl:
-        if any(one is not None for one in (problem, data, memory, c, vary, instance)):
+        if algorithm != "c_flag" or any(one is not None for one in (problem, data, memory, c, vary, instance, set_)):
             raise typer.BadParameter(
-                "--paper cfl runs the noisy quadratic model: leave out --problem, --data, --memory, --c, --vary, "
-                "--instance"
+                "--paper cfl runs the noisy quadratic model: leave out --problem, --algorithm, --set, --data, "
+                "--memory, --c, --vary, --instance"
             )
         lengths = _horizons(horizons, up_to)
         cfl_rate_studies(dial or (), lengths, K=local_steps, replicas=replicas, seed=seed, out=out, format=format)
         return
     columns = Columns(label_column, task_column, client_column, positive, potential)
-    own = any((problem is not None, data is not None, memory is not None, bool(dial), columns != Columns()))
+    own = any(
+        (
+            algorithm != "c_flag",
+            bool(set_),
+            problem is not None,
+            data is not None,
+            memory is not None,
+            bool(dial),
+            columns != Columns(),
+        )
+    )
     fixed = own or memory_size is not None or m is not None or redraw or local_steps is not None or c is not None
     if instance is not None and (fixed or vary is not None or power != 0.5 or alpha_factor != 1.0):
         raise typer.BadParameter("--instance fixes problem, memory and step sizes: leave out all but --horizons")
@@ -117,6 +137,8 @@ def rate_command(
         past_classes=past_classes,
         current_classes=current_classes,
         columns=columns,
+        algorithm=algorithm,
+        settings=tuple(set_ or ()),
         memory=memory,
         memory_size=memory_size,
         m=m,
@@ -174,6 +196,8 @@ def _studies(
         from cflag_theory.studies.defaults import default_studies
 
         studies, notes = default_studies(case.seed)
+    for one in studies if own else ():
+        _warn_if_slow(case, one[0], replicas * sum(lengths))
     with progress_bar("rate", len(studies) * sum(lengths)) as advance:
         found = [
             case.study(
@@ -186,6 +210,26 @@ def _studies(
             for one in studies
         ]
     _show(found, notes, out, format)
+
+
+def _warn_if_slow(case: RateCase, problem: Problem, rounds: int) -> None:
+    """Say how long functions in Python will take, where it is long."""
+    from cflag_theory.kernels import everything, simulate
+    from cflag_theory.kernels.simulation import runs_in_python
+    from cflag_theory.studies.inputs import read_algorithm
+
+    row = read_algorithm(case.algorithm, case.settings)
+    if not runs_in_python(problem, row):
+        return
+    begun = time.monotonic()
+    simulate(problem, row, beta=1e-6, local_steps=case.local_steps, rounds=_TRIED, memory=everything(), throw=False)
+    speed = _TRIED / (time.monotonic() - begun)
+    if rounds / speed > _LONG:
+        typer.echo(
+            f"cflag: functions run in Python, about {speed:.0f} rounds a second: {rounds} rounds take "
+            f"{rounds / speed / 60:.1f} minutes; --up-to and --replicas shorten it",
+            err=True,
+        )
 
 
 def _instance(

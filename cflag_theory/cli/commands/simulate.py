@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cflag_theory.cli.options import (
+    AlgorithmOption,
     BiasOption,
     ClientColumnOption,
     ClientsOption,
@@ -22,6 +24,7 @@ from cflag_theory.cli.options import (
     PotentialOption,
     ProblemOption,
     RedrawOption,
+    SetOption,
     StepsOption,
     TaskColumnOption,
     ZetaOption,
@@ -33,13 +36,8 @@ from cflag_theory.errors import UnknownName
 def simulate_command(
     beta: Annotated[float, typer.Option(help="Step size on the current data.")],
     alpha: Annotated[float, typer.Option(help="Step size on memory, for algorithms with a memory step.")] = 0.0,
-    algorithm: Annotated[
-        str, typer.Option(help="A row of the table, such as c_flag, fedavg or cfl; a wrong name lists them.")
-    ] = "c_flag",
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A field of the row, KEY=VALUE, such as past=taylor; repeatable."),
-    ] = None,
+    algorithm: AlgorithmOption = "c_flag",
+    set_: SetOption = None,
     problem: ProblemOption = "default",
     dial: DialOption = None,
     data: DataOption = None,
@@ -93,6 +91,7 @@ def simulate_command(
     row = read_algorithm(algorithm, set_ or ())
     # Where f is g, a memory of f is used only if it is asked for.
     asked = row.memory or memory is not None or memory_size is not None or m is not None or redraw
+    begun = time.monotonic()
     trace = simulate(
         chosen,
         row,
@@ -112,6 +111,7 @@ def simulate_command(
         diagnostics=diagnostics,
         every=every,
     )
+    seconds = time.monotonic() - begun
     if out is not None:
         write_trace(out, trace)
     summary = tables.trace_summary(chosen, trace)
@@ -119,6 +119,10 @@ def simulate_command(
         print_json(summary)
         return
     tables.trace(summary)
+    if trace.config["engine"] == "reference":
+        # The seconds of a short run are those of loading.
+        speed = f": {trace.rounds * trace.replicas / seconds:.0f} rounds a second" if seconds > 1 else ""
+        typer.echo(f"  functions ran in Python{speed}")
     if out is not None:
         typer.echo(f"trace: {out}")
 

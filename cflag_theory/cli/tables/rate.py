@@ -44,7 +44,8 @@ def rate(study: Rate) -> None:
         for name, found in (("min", curve.fit), ("mean", curve.mean_fit)):
             console.say(f"  fitted slope, {name} of {_GRADIENTS[key]}: {_fit(found)}")
     console.say(f"  fitted on {FIT_RULE}")
-    console.say("  bound / measured value, at the smallest and at the largest T:")
+    if study.bounds:
+        console.say("  bound / measured value, at the smallest and at the largest T:")
     for one in study.bounds:
         console.say(f"    {_bound(study, one)}")
     console.print()
@@ -76,12 +77,13 @@ def family(found: RateFamily) -> None:
 
 def _setting(study: Rate) -> str:
     power = {0.0: "c", 0.5: "c/sqrt(T)"}.get(study.power, f"c/T^{study.power:g}")
-    factor = f"{study.alpha_factor:g}"
+    # Rows without a memory step have no alpha.
+    alpha = f"alpha = {study.alpha_factor:g}/(L(1+m)) = {study.alpha:.4g}" if study.alpha else "no memory step"
     return (
         f"  N = {study.clients}, d = {study.dimension}, E = {study.E}, {study.replicas} replicas, seed {study.seed}; "
         f"memory: {study.memory}\n"
         f"  L = {study.L:.4g}, of components {study.L_component:.4g}; m = {study.m:.4g} ({study.m_kind})\n"
-        f"  alpha = {factor}/(L(1+m)) = {study.alpha:.4g}, beta = {power}, c = {study.c:.4g}; "
+        f"  {alpha}, beta = {power}, c = {study.c:.4g}; "
         f"largest m observed: {study.m_met:.4g}, largest r: {study.r_met:.4g}"
     )
 

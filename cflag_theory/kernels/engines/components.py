@@ -15,11 +15,13 @@ from cflag_theory.kernels import draws, formulas
 from cflag_theory.kernels.engines.codegen import elementary
 from cflag_theory.kernels.engines.codegen.cache import allocating, callable_from_compiled, inner
 from cflag_theory.kernels.engines.codes import SUBSET, Numbers
+from cflag_theory.kernels.engines.own import potentials
 from cflag_theory.kernels.memory import memory as memories
 from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.problems.problem import Components
 
 elementary.register()
+potentials.register()
 callable_from_compiled(
     draws.philox,
     draws.words,

@@ -17,6 +17,9 @@ from cflag_theory.kernels.cfl.drift_models import evolving, noisy_quadratic, ran
 from cflag_theory.kernels.cfl.drifts import NUMBERS
 from cflag_theory.kernels.memory.memory import Memory, uniform
 from cflag_theory.kernels.numbers import Array, is_finite_real
+from cflag_theory.kernels.own.files import is_plug_in, load
+from cflag_theory.kernels.own.functions import Function
+from cflag_theory.kernels.own.potentials import OWN, is_rational
 from cflag_theory.kernels.problems.glm import glm, random_glm
 from cflag_theory.kernels.problems.problem import Components, Constant, Problem
 from cflag_theory.kernels.problems.quadratic import gradient_descent, quadratic, quadratic_smoothness, random_quadratic
@@ -28,6 +31,7 @@ Made = TypeVar("Made")
 
 __all__ = [
     "PROBLEMS",
+    "constructor",
     "default_memory",
     "default_problem",
     "evolving",
@@ -76,18 +80,50 @@ PROBLEMS: Mapping[str, Callable[..., Problem]] = MappingProxyType(
 
 
 def make_problem(name: str, **dials: Any) -> Problem:
-    """The problem of this name, with its dials as keywords.
+    """The problem of this name or of FILE.py:name, with its dials as keywords.
 
     Raises
     ------
     UnknownName
         No such problem, or it has no such dial.
     InvalidInput
-        A dial outside its range.
+        A dial outside its range, or a file that holds no problem of this name.
     """
-    if name not in PROBLEMS:
-        raise UnknownName(f"problem {name!r} is unknown: use one of {', '.join(PROBLEMS)}")
-    return with_dials(f"problem {name!r}", PROBLEMS[name], dials)
+    return with_dials(f"problem {name!r}", constructor(name), dials)
+
+
+def constructor(name: str) -> Callable[..., Problem]:
+    """What makes the problem of this name: one of `PROBLEMS`, or a function or a Problem of FILE.py:name.
+
+    Raises
+    ------
+    UnknownName
+        No such problem.
+    InvalidInput
+        The file cannot be run, or holds something else by this name.
+    """
+    if not is_plug_in(name):
+        if name not in PROBLEMS:
+            known = f"use one of {', '.join(PROBLEMS)}, or FILE.py:name for your own"
+            raise UnknownName(f"problem {name!r} is unknown: {known}")
+        return PROBLEMS[name]
+    found = load(name)
+    if not isinstance(found, Problem) and not callable(found):
+        raise InvalidInput(f"{name} is {type(found).__name__}: let it name a Problem or a function that returns one")
+
+    dials = {} if isinstance(found, Problem) else dict(inspect.signature(found).parameters)
+
+    def make(**given: Any) -> Problem:
+        missing = [dial for dial, one in dials.items() if one.default is one.empty and dial not in given]
+        if missing:
+            raise InvalidInput(f"{name} needs the dial {missing[0]!r}: give it, as a number")
+        made = found if isinstance(found, Problem) else Function(name, found).of(**given)
+        if not isinstance(made, Problem):
+            raise InvalidInput(f"{name} returned {type(made).__name__}: return a Problem, such as finite_sum(...)")
+        return made
+
+    make.__signature__ = inspect.Signature(list(dials.values()))  # type: ignore[attr-defined]
+    return make
 
 
 def with_dials(what: str, constructor: Callable[..., Made], dials: Mapping[str, Any]) -> Made:
@@ -103,7 +139,7 @@ def with_dials(what: str, constructor: Callable[..., Made], dials: Mapping[str, 
     known = inspect.signature(constructor).parameters
     for dial in dials:
         if dial not in known:
-            raise UnknownName(f"{what} has no dial {dial!r}: use one of {', '.join(known)}")
+            raise UnknownName(f"{what} has no dial {dial!r}: use one of {', '.join(known) or 'none'}")
         _check_kind(dial, dials[dial], known[dial].default)
     return constructor(**dials)
 
@@ -138,7 +174,9 @@ def to_exact(problem: Problem) -> Problem:
     """
     if problem.exact:
         return problem
-    if problem.potential not in formulas.RATIONAL:
+    if problem.own:
+        raise InvalidInput(f"{problem.name!r} holds functions of your own: give finite_sum a start of Fraction")
+    if not is_rational(problem.potential):
         names = [name for name, code in formulas.POTENTIALS.items() if code in formulas.RATIONAL]
         raise InvalidInput(f"the potential of {problem.name!r} is not rational: use one of {', '.join(names)}")
     past, current = _exact_components(problem.past), _exact_components(problem.current)
@@ -153,7 +191,7 @@ def to_exact(problem: Problem) -> Problem:
             np.repeat(np.arange(problem.clients), past.counts),
             current.weights.reshape(-1, d),
             np.repeat(np.arange(problem.clients), current.counts),
-            potential=next(name for name, code in formulas.POTENTIALS.items() if code == problem.potential),
+            potential=OWN.get(problem.potential, problem.potential_name),
             rotation=past.rows[:d],
             past_shift=past.shifts[:d],
             current_shift=current.shifts[:d],

@@ -15,6 +15,7 @@ import numpy as np
 
 from cflag_theory.errors import DataError, InvalidInput, MissingExtra
 from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.own.potentials import OWN, Potential, potential_code
 from cflag_theory.kernels.problems.glm import glm
 from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.kernels.problems.validation import as_size, generator
@@ -27,7 +28,7 @@ def load_data(
     current_classes: Sequence[int] | None = None,
     clients: int = 5,
     zeta: float = 1.0,
-    potential: str = "cauchy",
+    potential: str | Potential = "cauchy",
     positive: str | Sequence[int] | None = None,
     label_column: str = "label",
     task_column: str | None = None,
@@ -54,7 +55,7 @@ def load_data(
         or current data are dropped, which the notes of the problem say.
     zeta : float
         Small: each client sees few classes. Large: all clients see the same mixture.
-    potential : str
+    potential : str or Potential
         As `glm` takes it; "logistic" is log(1 + exp(-y a.x)), with curvature at most ||a||^2/4.
     positive : "odd" or sequence of int, optional
         The classes with target +1. Of two labels the larger without it, else the odd ones.
@@ -141,19 +142,20 @@ def _problem(
     owners: Sequence[Ints],
     usable: Ints,
     wanted: Ints,
-    potential: str,
+    potential: str | Potential,
     name: str,
     notes: tuple[str, ...],
 ) -> Problem:
     rows = np.column_stack([table.features, np.ones(len(table.features))])
-    logistic = potential == "logistic"
+    logistic, own = potential == "logistic", OWN.get(potential_code(potential))
+    margin = logistic or (own is not None and own.margin)
     tasks: list[Any] = []
     weights = []
     for indices, owner in zip(chosen, owners, strict=True):
         kept = indices[np.isin(owner, usable)]
         signs = np.where(np.isin(table.labels[kept], wanted), 1.0, -1.0)
         # phi is scaled to sup |phi''| = 1: log(1 + exp(-y a.x)) is a quarter of it at y a.x.
-        tasks += [rows[kept] * signs[:, None], np.zeros(len(kept))] if logistic else [rows[kept], signs]
+        tasks += [rows[kept] * signs[:, None], np.zeros(len(kept))] if margin else [rows[kept], signs]
         tasks.append(np.searchsorted(usable, owner[np.isin(owner, usable)]))
         weights.append(np.full(len(kept), 0.25) if logistic else None)
     past_labels = table.labels[chosen[0][np.isin(owners[0], usable)]]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.own.potentials import Potential, potential_code
 from cflag_theory.kernels.problems.multiples import check_ratio, with_multiple
 from cflag_theory.kernels.problems.problem import Components, Problem
 from cflag_theory.kernels.problems.smoothness import ridge_smoothness
@@ -22,7 +23,6 @@ from cflag_theory.kernels.problems.validation import (
     generator,
     grid,
     has_fractions,
-    potential_code,
     validate,
 )
 
@@ -35,7 +35,7 @@ def glm(
     current_targets: ArrayLike,
     current_clients: ArrayLike,
     *,
-    potential: str = "cauchy",
+    potential: str | Potential = "cauchy",
     past_weights: ArrayLike | None = None,
     current_weights: ArrayLike | None = None,
     labels: ArrayLike | None = None,
@@ -54,9 +54,9 @@ def glm(
         The b of every component.
     past_clients, current_clients : (n,)
         Its client, 0 to N - 1.
-    potential : str
+    potential : str or Potential
         "cauchy", "cosine", "geman_mcclure", "quadratic" (squared loss), "huber", or "logistic", which is
-        4 log(1 + e^-z): all have sup |phi''| = 1.
+        4 log(1 + e^-z): all have sup |phi''| = 1. Or `own_potential(...)`, or FILE.py:name for one that a file holds.
     past_weights, current_weights : (n,), optional
         All one by default; negative ones need a bounded potential.
     labels : (n,), optional
@@ -117,7 +117,7 @@ def random_glm(
     heterogeneity: float = 0.5,
     conflict: float = 1.0,
     noise: float = 0.1,
-    potential: str = "cauchy",
+    potential: str | Potential = "cauchy",
     r: float | None = None,
     seed: int = 0,
 ) -> Problem:

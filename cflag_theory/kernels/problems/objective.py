@@ -27,6 +27,8 @@ def gradients(kind: int, components: Components, x: Array) -> Array:
 
 def mean_value(kind: int, components: Components, chosen: Ints, x: Array) -> Any:
     """The mean of the components with the indices `chosen`, at x of shape (d,)."""
+    if components.functions is not None:
+        return components.functions.mean_value(chosen, x)
     rows = _rows(components, chosen)
     residuals = components.rows[rows] @ x - components.shifts[rows]
     phi = np.array([potential(kind, z) for z in residuals], dtype=x.dtype)
@@ -39,6 +41,8 @@ def mean_value(kind: int, components: Components, chosen: Ints, x: Array) -> Any
 
 def mean_gradient(kind: int, components: Components, chosen: Ints, x: Array) -> Array:
     """The gradient of that mean, shape (d,)."""
+    if components.functions is not None:
+        return components.functions.mean_gradient(chosen, x)
     rows = _rows(components, chosen)
     residuals = components.rows[rows] @ x - components.shifts[rows]
     slopes = np.array([slope(kind, z) for z in residuals], dtype=x.dtype)

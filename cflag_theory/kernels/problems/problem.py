@@ -13,20 +13,23 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from cflag_theory.kernels.cfl.drifts import Drift
 from cflag_theory.kernels.cfl.windows import Windows
 from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.own.potentials import OWN, potential_name
 
 EXACT, UPPER_BOUND, MEASURED, INFINITE = "exact", "upper bound", "measured", "infinite"
+#: Of a user's own functions: taken from the user, who answers for it.
+STATED = "stated"
 
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant of a problem: its value, whether it is exact, an upper bound, measured or infinite, and why."""
+    """A constant of a problem: its value, one of the kinds above, and why."""
 
     value: Any
     kind: str
@@ -34,6 +37,23 @@ class Constant:
 
     def __str__(self) -> str:
         return f"{self.value} ({self.kind}: {self.why})"
+
+
+class Functions(Protocol):
+    """Components that are functions and no rows; `own.problems` has them."""
+
+    @property
+    def identity(self) -> str:
+        """A hash of all that they are."""
+        ...
+
+    def mean_value(self, chosen: Ints, x: Array) -> Any:
+        """The mean of the components `chosen` at x (d,)."""
+        ...
+
+    def mean_gradient(self, chosen: Ints, x: Array) -> Array:
+        """Its gradient (d,)."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +70,8 @@ class Components:
         Rows of component j are row_start[j] : row_start[j + 1].
     client_start : (N + 1,)
         Components of client i are client_start[i] : client_start[i + 1]; its objective is their plain mean.
+    functions : Functions, optional
+        The components where they are a user's own functions; there are no rows then.
     """
 
     rows: Array
@@ -58,6 +80,7 @@ class Components:
     offsets: Array
     row_start: Ints
     client_start: Ints
+    functions: Functions | None = None
 
     @property
     def counts(self) -> Ints:
@@ -73,9 +96,9 @@ class Problem:
     Attributes
     ----------
     family : str
-        "glm", "separable" or "quadratic".
+        "glm", "separable", "quadratic", or "own" for a user's own functions.
     potential : int
-        A code of `formulas.POTENTIALS`, common to all rows.
+        A code of `formulas.POTENTIALS` or of a potential of the user, common to all rows.
     p : (N,)
         Client weights, non-negative, sum 1.
     past, current : Components
@@ -109,9 +132,19 @@ class Problem:
     windows: Windows | None = None
 
     @property
+    def own(self) -> bool:
+        """Whether the components are functions of the user."""
+        return self.past.functions is not None or self.current.functions is not None
+
+    @property
     def evolving(self) -> bool:
         """Whether the local data change from round to round."""
         return self.drift is not None or self.windows is not None
+
+    @property
+    def potential_name(self) -> str:
+        """The potential in words."""
+        return potential_name(self.potential)
 
     @property
     def dimension(self) -> int:
@@ -138,6 +171,11 @@ def digest(problem: Problem) -> str:
     for array in arrays:
         # The bytes of an object array are addresses, not values.
         hashed.update(repr(array.tolist()).encode() if array.dtype == object else np.ascontiguousarray(array).data)
+    for part in (problem.past, problem.current):
+        if part.functions is not None:
+            hashed.update(part.functions.identity.encode())
+    if problem.potential in OWN:
+        hashed.update(OWN[problem.potential].identity.encode())
     if problem.evolving:
         hashed.update(repr((problem.drift, problem.windows)).encode())
     return hashed.hexdigest()[:16]

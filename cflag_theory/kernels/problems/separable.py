@@ -13,8 +13,10 @@ from cflag_theory.kernels.formulas import CENTRED, POTENTIALS
 from cflag_theory.kernels.memory.bias import client_means, ratio_bound
 from cflag_theory.kernels.memory.memory import everything
 from cflag_theory.kernels.numbers import Array
+from cflag_theory.kernels.own.potentials import OWN, Potential, potential_code
 from cflag_theory.kernels.problems.multiples import check_ratio
 from cflag_theory.kernels.problems.problem import EXACT, INFINITE, Constant, Problem
+from cflag_theory.kernels.problems.smoothness import with_bound
 from cflag_theory.kernels.problems.validation import (
     as_dial,
     as_integers,
@@ -26,7 +28,6 @@ from cflag_theory.kernels.problems.validation import (
     generator,
     grid,
     has_fractions,
-    potential_code,
     validate,
 )
 
@@ -37,7 +38,7 @@ def separable(
     current_weights: ArrayLike,
     current_clients: ArrayLike,
     *,
-    potential: str = "geman_mcclure",
+    potential: str | Potential = "geman_mcclure",
     rotation: ArrayLike | None = None,
     past_shift: ArrayLike | None = None,
     current_shift: ArrayLike | None = None,
@@ -85,7 +86,7 @@ def separable(
         as_numbers(key, zero if value is None else value, (d,), exact=exact)
         for key, value in (("past_shift", past_shift), ("current_shift", current_shift))
     ]
-    count = client_count(*owners)
+    count, code = client_count(*owners), _centred(potential)
     (past, order), (current, _) = (
         assemble(task, np.tile(q, (len(x), 1, 1)), np.tile(shift, (len(x), 1)), x, None, clients, count)
         for task, x, shift, clients in zip(("past", "current"), (w, v), shifts, owners, strict=True)
@@ -97,16 +98,19 @@ def separable(
         Problem(
             name=name,
             family="separable",
-            potential=_centred(potential),
+            potential=code,
             p=client_weights(p, past, current, exact=exact),
             past=past,
             current=current,
             start=as_numbers("start", zero if start is None else start, (d,), exact=exact),
             labels=classes[order],
-            constants={
-                "L": Constant(L, EXACT, "largest |coefficient| of any client, attained where q_c.x = shift_c"),
-                "L_component": Constant(L_component, EXACT, "largest |weight|, attained where q_c.x = shift_c"),
-            },
+            constants=with_bound(
+                {
+                    "L": Constant(L, EXACT, "largest |coefficient| of any client, attained where q_c.x = shift_c"),
+                    "L_component": Constant(L_component, EXACT, "largest |weight|, attained where q_c.x = shift_c"),
+                },
+                code,
+            ),
         )
     )
     r = ratio_bound(problem, everything())
@@ -117,9 +121,9 @@ def separable(
     )
 
 
-def _centred(potential: str) -> int:
+def _centred(potential: str | Potential) -> int:
     code = potential_code(potential)
-    if code not in CENTRED:
+    if not (OWN[code].centred if code in OWN else code in CENTRED):
         names = ", ".join(name for name, one in POTENTIALS.items() if one in CENTRED)
         raise InvalidInput(
             f"the potential {potential} has no minimum at 0, which a separable problem needs: use {names}"
@@ -133,7 +137,7 @@ def random_separable(
     past: int = 20,
     current: int = 20,
     dimension: int = 10,
-    potential: str = "geman_mcclure",
+    potential: str | Potential = "geman_mcclure",
     heterogeneity: float = 0.5,
     conflict: float = 1.0,
     shift: float = 1.0,

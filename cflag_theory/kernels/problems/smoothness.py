@@ -15,7 +15,8 @@ from scipy.linalg import eigvalsh
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.formulas import QUADRATIC
 from cflag_theory.kernels.numbers import Array
-from cflag_theory.kernels.problems.problem import EXACT, UPPER_BOUND, Components, Constant
+from cflag_theory.kernels.own.potentials import OWN
+from cflag_theory.kernels.problems.problem import EXACT, MEASURED, STATED, UPPER_BOUND, Components, Constant
 
 # A float eigenvalue is raised by this factor before the exact test that certifies it as a bound.
 _MARGIN = 1 + Fraction(1, 2**30)
@@ -98,12 +99,27 @@ def ridge_smoothness(potential: int, past: Components, current: Components) -> d
         for i, norm in enumerate(_spectral_norm(matrix) for matrix in matrices[first : first + len(part.counts)])
     ]
     why = "largest eigenvalue of (1/n_i) A_i^T |W_i| A_i over clients and tasks, as |phi''| <= 1"
-    return {
+    constants = {
         "L": Constant(L, EXACT, f"{why}; all of that client's residuals vanish at one x, where it is attained")
         if computed and any(sharp)
         else Constant(L, UPPER_BOUND, why),
         "L_component": Constant(max(norms), EXACT, "largest |w| ||a||^2, attained where a.x = b"),
     }
+    return with_bound(constants, potential)
+
+
+def with_bound(constants: dict[str, Constant], potential: int) -> dict[str, Constant]:
+    """L and L_component for |phi''| <= 1, as they are for the bound of a potential of the user."""
+    own = OWN.get(potential)
+    if own is None:
+        return constants
+    kind, how = (STATED, "as stated") if own.stated else (MEASURED, "or more, as measured: a lower bound")
+    found = {}
+    for name in ("L", "L_component"):
+        value = constants[name].value
+        bound = Fraction(own.bound) if isinstance(value, Fraction) else float(own.bound)
+        found[name] = Constant(bound * value, kind, f"sup |phi''| = {own.bound} {how}, times curvature of the rows")
+    return {**constants, **found}
 
 
 def _spectral_norm(matrix: Array) -> float:

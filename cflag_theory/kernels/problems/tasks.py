@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.kernels import draws
-from cflag_theory.kernels.formulas import QUADRATIC
+from cflag_theory.kernels.formulas import FIRST_OWN, QUADRATIC
 from cflag_theory.kernels.memory.buffers import Buffer, content
 from cflag_theory.kernels.memory.memory import Memory, given
 from cflag_theory.kernels.numbers import Array, Ints
@@ -131,6 +131,8 @@ def task_sequence(problem: Problem, tasks: Sequence[Sequence[int]]) -> TaskSeque
         A class in none or in two of the tasks, a task without components, no client with data of all tasks, or a
         problem that evolves or holds fractions.
     """
+    if problem.own or problem.potential >= FIRST_OWN:
+        raise InvalidInput(f"problem {problem.name!r} holds functions of your own: use one without them")
     if problem.exact or problem.evolving:
         raise InvalidInput(f"problem {problem.name!r} holds fractions or evolves: use one of floats and fixed data")
     named, present = list(chain.from_iterable(tasks)), np.unique(problem.labels)

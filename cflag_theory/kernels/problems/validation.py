@@ -15,14 +15,8 @@ from cflag_theory.kernels import formulas
 from cflag_theory.kernels.cfl.drifts import NORMAL, Drift
 from cflag_theory.kernels.cfl.windows import Windows, longest
 from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.own import potentials
 from cflag_theory.kernels.problems.problem import Components, Constant, Problem
-
-
-def potential_code(name: str) -> int:
-    """The code of a potential; unknown names list those that exist."""
-    if name not in formulas.POTENTIALS:
-        raise UnknownName(f"potential {name!r} is unknown: use one of {', '.join(formulas.POTENTIALS)}")
-    return formulas.POTENTIALS[name]
 
 
 def has_fractions(*values: ArrayLike | None) -> bool:
@@ -175,9 +169,11 @@ def validate(problem: Problem) -> Problem:
         not positive, windows that a client cannot fill, or normal drifts of fractions.
     """
     N, d = problem.clients, problem.dimension
-    if problem.potential not in formulas.POTENTIALS.values():
+    own = potentials.OWN.get(problem.potential)
+    if own is None and problem.potential not in formulas.POTENTIALS.values():
         raise UnknownName(f"potential code {problem.potential} is unknown: use one of {formulas.POTENTIALS}")
-    potential = next(name for name, code in formulas.POTENTIALS.items() if code == problem.potential)
+    potential = potentials.potential_name(problem.potential)
+    bounded = own.bounded if own is not None else problem.potential in formulas.BOUNDED
     if N < 1 or d < 1:
         raise InvalidInput(f"the problem has {N} clients and dimension {d}: both must be at least 1")
     for task, part in (("past", problem.past), ("current", problem.current)):
@@ -185,13 +181,13 @@ def validate(problem: Problem) -> Problem:
         _require_like(f"{task} components", problem.exact, part.rows, part.shifts, part.weights, part.offsets)
         _no_idle_clients(task, part.counts)
         negative = bool((part.weights < 0).any())
-        if negative and problem.potential not in formulas.BOUNDED and problem.family != "quadratic":
+        if negative and not bounded and problem.family != "quadratic":
             raise InvalidInput(
                 f"a {task} weight is {part.weights.min()} and the potential {potential} is unbounded, so the objective "
                 "has no infimum: use weights >= 0, or the potential cosine or geman_mcclure"
             )
     _require_like("p and start", problem.exact, problem.p, problem.start)
-    if problem.exact and problem.potential not in formulas.RATIONAL:
+    if problem.exact and not potentials.is_rational(problem.potential):
         raise InvalidInput(
             f"the potential {potential} is not rational and cannot run on Fraction: use geman_mcclure, huber or "
             "quadratic"

@@ -10,7 +10,7 @@ from typing import Any
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Memory, Problem
-from cflag_theory.studies.inputs import NO_COLUMNS, Columns, read_memory, read_problem
+from cflag_theory.studies.inputs import NO_COLUMNS, Columns, read_algorithm, read_memory, read_problem
 from cflag_theory.studies.rates.past_task import HORIZONS, Rate, rate
 
 #: What can be varied besides the dials of the problem.
@@ -43,6 +43,8 @@ class RateCase:
         A synthetic problem and its dials, each KEY=VALUE, unless `data` is given.
     data, clients, zeta, past_classes, current_classes, columns
         Real data, as `load_data` takes them.
+    algorithm, settings : str, tuple of str
+        As `--algorithm` and `--set`.
     memory, memory_size, m, redraw
         As `--memory`, `--memory-size`, `--m` and `--redraw`.
     local_steps, c, power, alpha_factor, mode, seed
@@ -57,6 +59,8 @@ class RateCase:
     past_classes: str | None = None
     current_classes: str | None = None
     columns: Columns = NO_COLUMNS
+    algorithm: str = "c_flag"
+    settings: tuple[str, ...] = ()
     memory: str | None = None
     memory_size: int | None = None
     m: float | None = None
@@ -103,6 +107,8 @@ class RateCase:
         if name in _WHOLE and int(value) != value:
             raise InvalidInput(f"{name} = {value:g} is not whole: vary {name} over integers")
         number = int(value) if name in _WHOLE else value
+        if name in dict(getattr(read_algorithm(self.algorithm, self.settings), "settings", ())):
+            return replace(self, settings=(*self.settings, f"{name}={number!r}"))
         if name == "redraw":
             return replace(self, redraw=bool(number))
         if name == "m":
@@ -143,6 +149,7 @@ class RateCase:
         return rate(
             problem,
             kept,
+            row=read_algorithm(self.algorithm, self.settings),
             horizons=horizons,
             replicas=replicas,
             local_steps=self.local_steps,

@@ -9,17 +9,20 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from cflag_theory.errors import InvalidInput
-from cflag_theory.kernels import Memory, Problem, Trace, algorithm, bias_bound, over_sqrt, simulate
+from cflag_theory.kernels import Algorithm, Memory, Problem, Trace, algorithm, bias_bound, over_sqrt, simulate
+from cflag_theory.kernels.algorithms import row_as_dict
 from cflag_theory.kernels.memory.memory import ROTATION
+from cflag_theory.kernels.problems.problem import MEASURED
 from cflag_theory.kernels.problems.validation import as_dial
 from cflag_theory.kernels.simulation import digest
-from cflag_theory.studies.rates.bounds import bounds
+from cflag_theory.studies.rates.bounds import Bound, bounds
 from cflag_theory.studies.rates.results import ClosedForm, Curve, Rate
 from cflag_theory.studies.rates.setting import ROUNDING, Setting, described, lowest, memory_share
 from cflag_theory.studies.rates.statistics import (
@@ -69,12 +72,13 @@ def rate(
     power: float = 0.5,
     alpha_factor: float = 1.0,
     m: float | None = None,
+    row: Algorithm | None = None,
     seed: int = 0,
     mode: str = "bitwise",
     store: Path | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Rate:
-    """Run C-FLAG with beta = c / T^power and alpha = alpha_factor / (L (1 + m)) for every horizon.
+    """Run C-FLAG, or `row`, with beta = c / T^power and alpha = alpha_factor / (L (1 + m)) for every horizon.
 
     Parameters
     ----------
@@ -97,6 +101,9 @@ def rate(
     m : float, optional
         The constant of (27), where it is known from elsewhere; where the runs meet a larger one, nothing that needs it
         counts as proved.
+    row : Algorithm, optional
+        Another algorithm than C-FLAG. The bounds are those of C-FLAG, and are left out; alpha is 0 without a memory
+        step.
     mode : {"bitwise", "fast"}
         As `simulate` takes it: "fast" agrees with the other up to rounding.
     store : path, optional
@@ -124,7 +131,9 @@ def rate(
         m_kind, doubt = "given", ""
     else:
         m, m_kind, doubt = _bias_constant(problem, memory, L=L, local_steps=local_steps, seed=seed)
-    alpha = alpha_factor / (L * (1 + m))
+    others = row is not None and row != algorithm("c_flag")
+    row = row or algorithm("c_flag")
+    alpha = alpha_factor / (L * (1 + m)) if row.memory else 0.0
     if c is None:
         c = 16**power / (12 * L * local_steps) if power else 1 / (60 * L * local_steps)
     start = lowest(problem)
@@ -139,12 +148,14 @@ def rate(
         "replicas": replicas,
         "seed": seed,
         "mode": mode,
+        "potential": problem.potential_name,
+        **({"row": row_as_dict(row)} if others else {}),
     }
     kept = Store(store, settings)
 
     def run(rounds: int, wanted: Sequence[int]) -> list[Horizon]:
         beta = over_sqrt(c, rounds) if power == 1 / 2 else c / rounds**power
-        traces = _traces(problem, memory, alpha, beta, local_steps, rounds, replicas, seed, mode)
+        traces = _traces(problem, memory, row, alpha, beta, local_steps, rounds, replicas, seed, mode)
         return read(traces, wanted, beta=beta, weights=resampling(replicas, seed), share=share)
 
     missing = [T for T in horizons if T not in kept.found]
@@ -175,9 +186,9 @@ def rate(
     )
     curves = {key: _curve(key, found) for key in QUANTITIES if key in found[0].squares}
     of_f = curves["f"]
-    lead = 1 / (alpha * (1 - alpha_factor / 2)) if alpha_factor < 2 else None
+    lead = 1 / (alpha * (1 - alpha_factor / 2)) if alpha_factor < 2 and not others else None
     return Rate(
-        title=problem.name,
+        title=f"{problem.name}, {row.name}" if others else problem.name,
         notes=problem.notes,
         horizons=horizons,
         min_mean=of_f.min_mean,
@@ -209,13 +220,14 @@ def rate(
         seed=seed,
         diverged=tuple(one.diverged for one in found),
         curves=curves,
-        bounds=bounds(setting, found),
+        bounds=() if others else _with_doubts(problem, bounds(setting, found)),
     )
 
 
 def _traces(
     problem: Problem,
     memory: Memory,
+    row: Algorithm,
     alpha: float,
     beta: float,
     local_steps: int,
@@ -232,7 +244,7 @@ def _traces(
     for first in range(0, replicas, at_once):
         yield simulate(
             problem,
-            algorithm("c_flag"),
+            row,
             alpha=alpha,
             beta=beta,
             local_steps=local_steps,
@@ -245,6 +257,18 @@ def _traces(
             columns=columns,
             throw=False,
         )
+
+
+def _with_doubts(problem: Problem, found: Sequence[Bound]) -> tuple[Bound, ...]:
+    """The bounds; none counts as proved with an L that is only what was met."""
+    doubted = [name for name in ("L", "L_component") if problem.constants[name].kind == MEASURED]
+    if not doubted:
+        return tuple(found)
+    doubt = f"{' and '.join(doubted)} measured, a lower bound"
+    return tuple(
+        one if all(v is None for v in one.values) else replace(one, proved=False, why=f"{one.why}; {doubt}")
+        for one in found
+    )
 
 
 def _curve(key: str, found: Sequence[Horizon]) -> Curve:

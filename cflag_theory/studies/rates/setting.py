@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from cflag_theory.kernels import Memory, Problem
 from cflag_theory.kernels.formulas import QUADRATIC
 from cflag_theory.kernels.memory.memory import ALL, BALANCED, GIVEN, ROTATION, SIGN_BIAS, SUBSET
 from cflag_theory.kernels.numbers import Array
+from cflag_theory.kernels.own.potentials import OWN
 from cflag_theory.kernels.problems.problem import Components
 
 #: Step sizes that a claim fixes are met up to rounding of the few operations behind them.
@@ -72,8 +74,19 @@ class Setting:
 
 
 def lowest(problem: Problem) -> float | None:
-    """A number that f is never below: 0 where all weights are non-negative, the minimum of a convex quadratic."""
+    """A number that f is never below: 0 where all weights are non-negative, the minimum of a convex quadratic.
+
+    Of a user's own functions it is what the user stated, if anything.
+    """
     past = problem.past
+    if problem.own:
+        return float(problem.constants["lower"].value) if "lower" in problem.constants else None
+    if problem.potential in OWN:
+        lower, share = OWN[problem.potential].lower, problem.p / past.counts
+        if lower is None or len(past.offsets) or (past.weights < 0).any():
+            return None
+        ends = past.row_start[past.client_start].tolist()
+        return float(lower) * float(share @ np.array([past.weights[a:b].sum() for a, b in pairwise(ends)]))
     if not len(past.offsets) and not (past.weights < 0).any():
         return 0.0
     return _least_of_quadratic(problem) if problem.potential == QUADRATIC else None

@@ -12,6 +12,7 @@ from typing import Any
 from cflag_theory.errors import CflagError, DataError
 from cflag_theory.kernels import Problem, simulate
 from cflag_theory.kernels.cfl.framework import framework
+from cflag_theory.kernels.own.algorithms import OwnAlgorithm
 from cflag_theory.studies.sweeps.file import SweepFile
 from cflag_theory.studies.sweeps.grid import Block, Builder, Grid, Point, Setting, make_grid, step_sizes
 from cflag_theory.studies.sweeps.keys import same
@@ -94,7 +95,7 @@ def plan_sweep(file: SweepFile, *, progress: Callable[[float], None] | None = No
                 _try(file, block, point, problem, setting, sizes)
                 tried.add(key)
             run = point.run
-            work.append(run["replicas"] * run["T"] * _work_of_a_round(problem, run["E"]))
+            work.append(run["replicas"] * run["T"] * _work_of_a_round(problem, setting, run["E"]))
             replicas.append(run["replicas"])
             recorded.append(run["replicas"] * len(grid.record) * -(-run["T"] // grid.every))
             if progress and index % 1000 == 999:
@@ -169,8 +170,12 @@ def _refused(file: SweepFile, block: Block, point: Point, sections: Sequence[str
     return file.error(min(found)[1] if found else about, f"{error} (run {point.index}: {point})")
 
 
-def _work_of_a_round(problem: Problem, E: int) -> float:
+def _work_of_a_round(problem: Problem, setting: Setting, E: int) -> float:
     """Nanoseconds, roughly: numbers that full gradients of f and g and local steps read, and waiting in each step."""
+    if problem.own or isinstance(setting.row, OwnAlgorithm):
+        # Interpreted: a call for every component and step.
+        components = int(problem.past.counts.sum() + problem.current.counts.sum())
+        return 1e4 * ((2 * components if problem.own else 4 * problem.clients) + 2 * E * problem.clients)
     rows = len(problem.past.rows) + len(problem.current.rows)
     steps = E * problem.clients * len(problem.current.rows) / int(problem.current.counts.sum())
     return 0.04 * problem.dimension * (2 * rows + 3 * steps) + 20 * steps

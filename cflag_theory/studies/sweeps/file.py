@@ -6,7 +6,7 @@ A complete file:
     every = 4                       # ... in every fourth round
     mode = "bitwise"                # as in `simulate`, and likewise dtype
 
-    [problem]                       # name and dials as in `make_problem`, or data = "digits" and its split
+    [problem]                       # name (or FILE.py:name) and its dials, or data = "digits" and its split
     name = "default"
     seed = 0
 
@@ -116,7 +116,8 @@ def read_sweep_file(path: str | Path) -> SweepFile:
     for key in ("algorithm", "run"):
         if key not in data:
             raise DataError(f"{path.name} has no table [{key}]: add one")
-    tables = {section: tuple(_tables(section, data, fail)) for section in SECTIONS}
+    folder = path.absolute().parent
+    tables = {section: tuple(_tables(section, data, fail, folder)) for section in SECTIONS}
     _no_mixtures(tables, fail)
     for algorithm in tables["algorithm"]:
         for run in tables["run"]:
@@ -143,7 +144,7 @@ def _settings(data: Mapping[str, Any], fail: Fail) -> dict[str, Any]:
     return found | {"record": tuple(record)}
 
 
-def _tables(section: str, data: Mapping[str, Any], fail: Fail) -> Iterator[Table]:
+def _tables(section: str, data: Mapping[str, Any], fail: Fail, folder: Path) -> Iterator[Table]:
     """The tables of a section: [section], or each [[section]]; an empty one where there is none."""
     found = data.get(section, {})
     several = isinstance(found, list)
@@ -153,7 +154,7 @@ def _tables(section: str, data: Mapping[str, Any], fail: Fail) -> Iterator[Table
     for number, one in enumerate(listed):
         place = (section, number) if several else (section,)
         axes = {key: _axis(key, value, (*place, key), fail) for key, value in one.items()}
-        known = known_keys(section, axes, place, fail)
+        known = known_keys(section, axes, place, fail, folder)
         for key, values in axes.items():
             if key not in known:
                 raise fail((*place, key), f"the key {key!r} is unknown in [{section}]: use {', '.join(known)}")

@@ -24,6 +24,7 @@ from cflag_theory.kernels import (
     load_data,
     make_problem,
 )
+from cflag_theory.kernels.own.files import content, is_plug_in, path_of, within
 from cflag_theory.studies.inputs import integers, read_memory
 from cflag_theory.studies.sweeps.file import SECTIONS, SweepFile, Table
 from cflag_theory.studies.sweeps.keys import RUN_KEYS
@@ -127,6 +128,9 @@ class Grid:
         config.pop("folder")
         sources = self.axes().get(("problem", "data"), ())
         contents = {source: _content(data_path(self.folder, source)) for source in sources}
+        for place in (("problem", "name"), ("problem", "potential"), ("algorithm", "name")):
+            for name in filter(is_plug_in, self.axes().get(place, ())):
+                contents[name] = content(path_of(within(self.folder, name)))
         return hashlib.sha256(json.dumps([config, contents], sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -189,7 +193,7 @@ class Builder:
         InvalidInput
             A value that the row refuses.
         """
-        return _row(json.dumps(dict(point.algorithm)))
+        return _row(*self._of, json.dumps(dict(point.algorithm)))
 
     def setting(self, point: Point) -> Setting:
         """The memory that a point names, with its row.
@@ -207,8 +211,10 @@ class Builder:
 @lru_cache(maxsize=2)
 def _problem(identity: str, folder: str, problem: str) -> Problem:
     words = json.loads(problem)
+    if is_plug_in(str(words.get("potential", ""))):
+        words["potential"] = within(folder, words["potential"])
     if "data" not in words:
-        return make_problem(words.pop("name", "default"), **words)
+        return make_problem(_placed(folder, words.pop("name", "default")), **words)
     for key in ("past_classes", "current_classes", "positive"):
         if key in words and words[key] != "odd":
             words[key] = integers(words[key], key)
@@ -217,7 +223,7 @@ def _problem(identity: str, folder: str, problem: str) -> Problem:
 
 @lru_cache(maxsize=64)
 def _setting(identity: str, folder: str, problem: str, memory: str, row: str) -> Setting:
-    built, built_row = _problem(identity, folder, problem), _row(row)
+    built, built_row = _problem(identity, folder, problem), _row(identity, folder, row)
     kept = _memory(json.loads(memory), built, built_row, data="data" in json.loads(problem))
     known = {"N": float(built.clients), "L": float(built.constants["L"].value)}
     m = None if kept is None else bias_bound(built, kept).value
@@ -225,7 +231,7 @@ def _setting(identity: str, folder: str, problem: str, memory: str, row: str) ->
 
 
 @lru_cache(maxsize=64)
-def _row(row: str) -> Algorithm:
+def _row(identity: str, folder: str, row: str) -> Algorithm:
     words = json.loads(row)
     if "weights" in words:
         try:
@@ -234,7 +240,11 @@ def _row(row: str) -> Algorithm:
             raise InvalidInput(
                 f'weights are not understood ({error}): write {{scheme = "lemma B.4", D2 = 1}}'
             ) from None
-    return algorithm(words.pop("name"), **words)
+    return algorithm(_placed(folder, words.pop("name")), **words)
+
+
+def _placed(folder: str, name: str) -> str:
+    return within(folder, name) if is_plug_in(name) else name
 
 
 def _memory(words: Mapping[str, Any], problem: Problem, row: Algorithm, *, data: bool) -> Memory | None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from cflag_theory.errors import CflagError
-from cflag_theory.kernels import PROBLEMS, Algorithm
+from cflag_theory.kernels import Algorithm
+from cflag_theory.kernels.own.algorithms import OwnAlgorithm, algorithm
+from cflag_theory.kernels.own.files import is_plug_in, within
+from cflag_theory.kernels.problems.by_name import constructor
 
 # Makes the error with the line of a place.
 Fail = Callable[[Sequence[str | int], object], CflagError]
@@ -74,8 +78,10 @@ def fits_column(key: str, value: Any) -> bool:
     return type(value) is not int or abs(value) < 1 << (63 if key == "seed" else 53)
 
 
-def known_keys(section: str, axes: Mapping[str, Any], place: tuple[str | int, ...], fail: Fail) -> dict[str, Rule]:
-    """The keys of a table with what their values must be."""
+def known_keys(
+    section: str, axes: Mapping[str, Any], place: tuple[str | int, ...], fail: Fail, folder: Path
+) -> dict[str, Rule]:
+    """The keys of a table with what their values must be; plug-in files are looked for in `folder`."""
     if section == "run":
         return RUN_KEYS
     if section == "memory":
@@ -85,11 +91,22 @@ def known_keys(section: str, axes: Mapping[str, Any], place: tuple[str | int, ..
     if section == "algorithm":
         if "name" not in axes:
             raise fail(place, "name is missing: name a row such as c_flag")
-        return dict.fromkeys((field.name for field in fields(Algorithm)), _ANY) | RUN_KEYS | {"name": _WORD}
+        known = [field.name for field in fields(Algorithm)]
+        for name in axes["name"]:
+            if isinstance(name, str) and is_plug_in(name):
+                row = _made(algorithm, name, place, fail, folder)
+                known += [setting for setting, _ in row.settings] if isinstance(row, OwnAlgorithm) else []
+        return dict.fromkeys(known, _ANY) | RUN_KEYS | {"name": _WORD}
     names = axes.get("name", ("default",))
     dials = {"name": _WORD}
     for name in names:
-        if name not in PROBLEMS:
-            raise fail((*place, "name"), f"problem {name!r} is unknown: use one of {', '.join(PROBLEMS)}")
-        dials |= dict.fromkeys(inspect.signature(PROBLEMS[name]).parameters, _ANY)
+        made = _made(constructor, name, place, fail, folder)
+        dials |= dict.fromkeys(inspect.signature(made).parameters, _ANY)
     return dials
+
+
+def _made(make: Callable[[str], Any], name: Any, place: tuple[str | int, ...], fail: Fail, folder: Path) -> Any:
+    try:
+        return make(within(folder, name) if isinstance(name, str) and is_plug_in(name) else name)
+    except CflagError as error:
+        raise fail((*place, "name"), error) from None

@@ -49,7 +49,7 @@ def run(plan: Plan, out: Outputs, *, rotate: bool = True, batch: int | None = No
     quick = plan.replicas * plan.rounds * numbers < QUICK
     if plan.framework is not None:
         runner = framework_loop.replica_runner(plan, plan.framework, out, stop)
-        _spread(threads, runner, range(plan.replicas), stop, quick=quick)
+        spread(threads, runner, range(plan.replicas), stop, quick=quick)
         return
     padded = _padded(plan, rotate)
     vector = len(padded.point) * padded.point.itemsize
@@ -77,7 +77,7 @@ def run(plan: Plan, out: Outputs, *, rotate: bool = True, batch: int | None = No
     def one(first: int) -> None:
         run_replicas(usual, detailed, padded, first, min(size, plan.replicas - first), group, written)
 
-    _spread(threads, one, range(0, plan.replicas, size), stop, quick=quick)
+    spread(threads, one, range(0, plan.replicas, size), stop, quick=quick)
 
 
 def _padded(plan: Plan, rotate: bool) -> Padded:
@@ -92,7 +92,7 @@ def _padded(plan: Plan, rotate: bool) -> Padded:
     return padded
 
 
-def _spread(threads: int, one: Callable[[int], None], jobs: Iterable[int], stop: Ints, *, quick: bool) -> None:
+def spread(threads: int, one: Callable[[int], None], jobs: Iterable[int], stop: Ints, *, quick: bool) -> None:
     """All jobs; on the calling thread if one is enough and the run is `quick`, since that cannot be interrupted."""
     jobs = list(jobs)
     if quick and min(threads, len(jobs)) == 1:

@@ -51,6 +51,8 @@ def kernel(threads: int) -> Callable[[Function], Any]:
 if not SIMULATED:
     # The logarithm of the device.
     overload(formulas.log1p, target="cuda")(lambda y: lambda y: math.log1p(y))
+    # Runs with a potential of the user are refused before they reach the device.
+    overload(formulas.own, target="cuda")(lambda kind, derivative, z: lambda kind, derivative, z: z)
 
 words, below, lane = device(draws.words), device(draws.below), device(draws.lane)
 draw_subset, draw_sign, rotate = (
