@@ -22,8 +22,7 @@ from cflag_theory.claims.ledger import PREAMBLE
 from cflag_theory.claims.printed import of_part
 from cflag_theory.cli.tables.claims import counts
 from cflag_theory.cli.tables.show import checked, counterexample, failure, letters, quotation
-from cflag_theory.errors import OutputError
-from cflag_theory.files import check_writable, whole_set
+from cflag_theory.files import own_folder, whole_set
 from cflag_theory.studies.rates.statistics import FIT_RULE
 from cflag_theory.verify.coq import census
 from cflag_theory.verify.verdict import ANSWERS, MEANINGS, Verdict
@@ -63,21 +62,14 @@ def write_report(
     OutputError
         If the folder cannot be written.
     """
-    target = check_writable(folder)
-    try:
-        with whole_set(target, last="index.html") as draft:
-            figures = _figures(draft, rates, cfl_rates, nqm_panels)
-            (draft / "ledger.json").write_text(json.dumps([v.to_json() for v in verdicts], indent=1), encoding="utf-8")
-            (draft / "rates.json").write_text(json.dumps(list(rates), indent=1), encoding="utf-8")
-            (draft / "cfl_rates.json").write_text(json.dumps(list(cfl_rates), indent=1), encoding="utf-8")
-            page = _page(verdicts, rates, notes, figures)
-            (draft / "index.html").write_text(page, encoding="utf-8")
-    except OSError as error:
-        if isinstance(error, OutputError):
-            raise
-        raise OutputError(
-            f"cannot write the report to {str(folder)!r} ({error.strerror}): choose another with --out"
-        ) from error
+    target = own_folder(folder)
+    with whole_set(target, last="index.html") as draft:
+        figures = _figures(draft, rates, cfl_rates, nqm_panels)
+        (draft / "ledger.json").write_text(json.dumps([v.to_json() for v in verdicts], indent=1), encoding="utf-8")
+        (draft / "rates.json").write_text(json.dumps(list(rates), indent=1), encoding="utf-8")
+        (draft / "cfl_rates.json").write_text(json.dumps(list(cfl_rates), indent=1), encoding="utf-8")
+        page = _page(verdicts, rates, notes, figures)
+        (draft / "index.html").write_text(page, encoding="utf-8")
     return target / "index.html"
 
 

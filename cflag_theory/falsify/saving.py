@@ -17,7 +17,7 @@ from cflag_theory.falsify.finding import Finding
 from cflag_theory.falsify.search.cases import from_text, to_text
 from cflag_theory.falsify.search.evaluation import Evaluator, as_texts
 from cflag_theory.falsify.vector_terms.instances import instances
-from cflag_theory.files import as_file_name, check_writable, write_text
+from cflag_theory.files import as_file_name, own_folder, write_text
 
 _KIND = "counterexample of cflag falsify, version 1"
 _KEYS = ("claim", "relation", "values", "left", "right")
@@ -96,7 +96,7 @@ def save(finding: Finding, folder: Path, *, claim: Path | str | None = None) -> 
         "seed": finding.seed,
         "budget": finding.budget,
     }
-    check_writable(folder)
+    own_folder(folder)
     path = folder / f"{as_file_name(finding.name) or 'counterexample'}.json"
     write_text(path, json.dumps(saved, indent=1) + "\n")
     return path

@@ -20,7 +20,7 @@ from cflag_theory.claims.engine.steps import Obligation, Proof
 from cflag_theory.claims.ledger import PREAMBLE
 from cflag_theory.cli.report import derivation
 from cflag_theory.errors import OutputError
-from cflag_theory.files import check_writable
+from cflag_theory.files import MARKER, check_writable, own_folder
 from cflag_theory.kernels import random_separable, uniform
 from cflag_theory.studies.nqm.setting import Setting
 from cflag_theory.studies.nqm.table3 import nqm_study
@@ -41,7 +41,7 @@ def rates():
 def folder(tmp_path_factory, verdicts, rates):
     """A written report, in a folder that had a file of the user's."""
     target = tmp_path_factory.mktemp("report")
-    (target / "mine.txt").write_text("mine", encoding="utf-8")
+    (own_folder(target) / "mine.txt").write_text("mine", encoding="utf-8")
     page = write_report(target, list(verdicts.values()), rates=rates, notes=["A note with <brackets>."])
     assert page == target / "index.html"
     return target
@@ -80,7 +80,7 @@ def test_files(folder):
     drawn = {path.stem for path in folder.glob("*.png")}
     assert drawn >= {"rate", "drift"}
     pictures = {f"{name}.{extension}" for name in drawn for extension in ("png", "svg")}
-    assert names == {"index.html", "ledger.json", "rates.json", "cfl_rates.json", "mine.txt"} | pictures
+    assert names == {"index.html", "ledger.json", "rates.json", "cfl_rates.json", "mine.txt", MARKER} | pictures
     assert (folder / "mine.txt").read_text(encoding="utf-8") == "mine"
 
 
@@ -196,7 +196,7 @@ def test_another_report_replaces_the_first(tmp_path, verdicts):
     text = write_report(tmp_path, [verdicts["cflag.eq22"]]).read_text(encoding="utf-8")
     assert 'id="cflag.eq22"' in text
     assert 'id="cflag.eq65"' not in text
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == [MARKER]
 
 
 # A user may be root, so permissions are no way to make a folder unwritable.

@@ -23,12 +23,13 @@ from numpy.typing import NDArray
 
 from cflag_theory.bridge.measures.results import FILE
 from cflag_theory.bridge.settings.run_settings import RunSettings, differing_key
-from cflag_theory.errors import DataError, OutputError
+from cflag_theory.errors import DataError
 from cflag_theory.files import alone_in, whole
 
 FORMAT = "cflag-theory bridge 1"
 HEADER = "run.json"
 _CHOOSE = "choose another with --out"
+_MENDED = "give the same command again when that is mended; what was written before is kept"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +86,6 @@ class Folder:
         """
         with alone_in(self.folder, "run"):
             self._begin()
-            # Drafts of a process that was killed while it wrote.
-            for draft in self.folder.glob(".*.draft"):
-                draft.unlink(missing_ok=True)
             yield
 
     def _begin(self) -> None:
@@ -140,7 +138,7 @@ class Folder:
         """
         header = {"plain": dict(checkpoint.plain), "arrays": list(checkpoint.arrays)}
         arrays: dict[str, Any] = {"header": np.array(json.dumps(header))} | dict(checkpoint.arrays)
-        with _whole(self._part(method, seed)) as file:
+        with whole(self._part(method, seed), remedy=_MENDED) as file:
             np.savez(file, **arrays)
 
     def trace_file(self, method: str, seed: int, task: int) -> Path:
@@ -161,20 +159,8 @@ class Folder:
         return self.folder / f"{method}-{seed}.npz"
 
     def _write(self, name: str, content: bytes) -> None:
-        with _whole(self.folder / name) as file:
+        with whole(self.folder / name, remedy=_MENDED) as file:
             file.write(content)
-
-
-@contextmanager
-def _whole(path: Path) -> Iterator[Any]:
-    try:
-        with whole(path, alone=True) as file:
-            yield file
-    except OSError as error:
-        raise OutputError(
-            f"cannot write {path} ({error.strerror or error}): give the same command again when that is mended; what "
-            "was written before is kept"
-        ) from error
 
 
 def read_checkpoint(path: Path, *, arrays: bool = True) -> Checkpoint:

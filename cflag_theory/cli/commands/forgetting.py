@@ -63,7 +63,7 @@ def forgetting_command(
     The rules are compared at the medium level.
     """
     from cflag_theory.cli.tables import forgetting as tables_forgetting
-    from cflag_theory.files import as_file_name, check_writable
+    from cflag_theory.files import as_file_name, own_folder
     from cflag_theory.studies.forgetting.adaptive_rates import RULES, adaptive_study
     from cflag_theory.studies.forgetting.heterogeneity import (
         ROWS,
@@ -78,7 +78,7 @@ def forgetting_command(
 
     setting = Setting(alpha=alpha, beta=beta, local_steps=local_steps, rounds=rounds, replicas=replicas, seed=seed)
     if out is not None:
-        check_writable(out)
+        own_folder(out)
     require_fitting(data, problem=problem, dial=dial, zeta=zeta)
     both = problem is None and data is None
     cases: list[Case] = []

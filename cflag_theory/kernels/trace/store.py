@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cflag_theory.errors import DataError, OutputError
+from cflag_theory.errors import DataError
 from cflag_theory.files import whole
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.trace.trace import COLUMNS, PER_CLIENT, STATE, Status, Trace
@@ -36,12 +36,8 @@ def write_trace(path: str | os.PathLike[str], trace: Trace) -> Path:
         arrays["iterates"] = trace.iterates
     header = {"format": FORMAT, "config": dict(trace.config), "absent": dict(trace.absent)}
     encoded: dict[str, Any] = {name: _encode(array) for name, array in arrays.items()}
-    try:
-        with whole(target) as file:
-            np.savez_compressed(file, header=np.array(json.dumps(header)), **encoded)
-    except OSError as error:
-        reason = error.strerror or error
-        raise OutputError(f"cannot write {target}: {reason}; choose another folder or mend its permissions") from error
+    with whole(target, remedy="choose another folder or mend its permissions") as file:
+        np.savez_compressed(file, header=np.array(json.dumps(header)), **encoded)
     return target
 
 

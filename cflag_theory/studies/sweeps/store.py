@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import cflag_theory
-from cflag_theory.errors import DataError, InvalidInput, MissingExtra, OutputError
+from cflag_theory.errors import DataError, InvalidInput, MissingExtra
 from cflag_theory.files import alone_in, whole
 from cflag_theory.kernels.engines.codegen.cache import source_hash
 from cflag_theory.studies.sweeps.check import Chunk, Plan
@@ -78,12 +78,8 @@ class Store:
         elif any(self.folder.glob("runs-*.parquet")):
             raise DataError(f"{self.folder} holds chunks and no {HEADER}: choose another folder with --out")
         else:
-            try:
-                self._write(HEADER, json.dumps(self._header, indent=1).encode())
-            except OSError as error:
-                raise OutputError(
-                    f"cannot write to {self.folder} ({error.strerror}): choose another with --out"
-                ) from error
+            with whole(self.folder / HEADER) as file:
+                file.write(json.dumps(self._header, indent=1).encode())
 
     def missing(self) -> list[Chunk]:
         """The chunks that are still to be run.
@@ -114,13 +110,7 @@ class Store:
         pq.write_table(pa.table(arrays, schema=self._schema), sink, compression="zstd")
         content = sink.getvalue()
         name = f"runs-{chunk.start:09d}-{chunk.stop:09d}-{self.plan.identity}-{_digest(content)}.parquet"
-        try:
-            self._write(name, content)
-        except OSError as error:
-            raise OutputError(f"cannot write {self.folder / name}: {error.strerror}; {_MENDED}") from error
-
-    def _write(self, name: str, content: Any) -> None:
-        with whole(self.folder / name, alone=True) as file:
+        with whole(self.folder / name, remedy=_MENDED) as file:
             file.write(content)
 
 
