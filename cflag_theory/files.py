@@ -49,6 +49,8 @@ class Disk:
 
 
 disk = Disk()
+#: Markers that `alone_in` has locked and may lock again: process, device, inode.
+_taken: set[tuple[int, int, int]] = set()
 
 
 def check_writable(folder: Path | str, *, remedy: str = _ELSEWHERE) -> Path:
@@ -197,7 +199,7 @@ def whole_set(folder: Path, *, last: str) -> Iterator[Path]:
 
 
 @contextmanager
-def alone_in(folder: Path, what: str) -> Iterator[None]:
+def alone_in(folder: Path, what: str, *, again: bool = False) -> Iterator[None]:
     """Make a folder of our own and lock it: no other process that locks it may write to it meanwhile.
 
     The lock of a process that was killed is released.
@@ -207,6 +209,8 @@ def alone_in(folder: Path, what: str) -> Iterator[None]:
     folder : Path
     what : str
         What is written there, such as "sweep", for messages.
+    again : bool
+        Whether this process may take the folder again meanwhile, as a command does for the studies that it runs.
 
     Raises
     ------
@@ -216,14 +220,25 @@ def alone_in(folder: Path, what: str) -> Iterator[None]:
     path = own_folder(folder)
     try:
         handle = _open_marker(path)
+        place = os.fstat(handle)
+    except OutputError:
+        raise
     except OSError as error:
         raise OutputError(f"cannot write to {folder} ({_reason(error)}): {_ELSEWHERE}") from error
+    marker = (os.getpid(), place.st_dev, place.st_ino)
+    if marker in _taken:
+        os.close(handle)
+        yield
+        return
     try:
         # A system without locks: two runs in one folder then do the work twice, with the same results.
         if _lock(handle) is False:
             raise OutputError(f"another {what} is writing to {folder}: wait for it, or choose another with --out")
+        if again:
+            _taken.add(marker)
         yield
     finally:
+        _taken.discard(marker)
         os.close(handle)
 
 

@@ -169,12 +169,20 @@ def test_a_file_of_another_kind_is_not_replaced(tmp_path):
     assert check_file_writable(tmp_path / "notes.npz", begins=b"PK") == tmp_path / "notes.npz"
 
 
-def test_the_marker_is_a_lock_that_keeps_what_it_holds(tmp_path):
+def test_a_command_may_take_its_folder_again_and_others_not(tmp_path):
+    with alone_in(tmp_path, "study"), pytest.raises(OutputError, match="another study is writing to"):
+        alone_in(tmp_path, "study").__enter__()
+    with alone_in(tmp_path, "command", again=True):
+        with alone_in(tmp_path, "study"):
+            pass
+        os.close(os.open(tmp_path / MARKER, os.O_RDONLY))
+        other = "import sys; from cflag_theory.files import alone_in\nwith alone_in(sys.argv[1], 'study'): pass"
+        done = subprocess.run([sys.executable, "-c", other, tmp_path], capture_output=True, text=True, check=False)
+        assert "another study is writing to" in done.stderr
+
+
+def test_the_marker_keeps_what_it_holds(tmp_path):
     (tmp_path / MARKER).write_text("a word of the user's own")
-    with (
-        alone_in(tmp_path, "study"),
-        pytest.raises(OutputError, match="another study is writing"),
-        alone_in(tmp_path, "study"),
-    ):
-        raise AssertionError
+    with alone_in(tmp_path, "study"):
+        pass
     assert (tmp_path / MARKER).read_text() == "a word of the user's own"

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import typer
 
 from cflag_theory import __version__
-from cflag_theory.cli.shell import spell
+from cflag_theory.cli.shell import leave_folders, spell
 from cflag_theory.errors import CflagError
 
 #: Exit codes: bad input, an interrupt, an error of our own (EX_SOFTWARE of sysexits.h).
@@ -55,6 +55,8 @@ def run(app: Callable[..., Any]) -> NoReturn:
         code = _say(f"a number of the input is too large ({error}): use a smaller one")
     except Exception as error:
         code = _say(_unforeseen(error), OURS)
+    finally:
+        leave_folders()
     _close(sys.stdout, sys.stderr)
     raise SystemExit(code)
 

@@ -33,6 +33,7 @@ from cflag_theory.cli.shell import (
     print_json,
     progress_bar,
     read_theory,
+    take_folder,
 )
 
 
@@ -97,12 +98,11 @@ def verify_command(
     """Decide the claims of both papers, and write the report."""
     from cflag_theory.claims.ledger import LEDGER
     from cflag_theory.cli.report import write_report
-    from cflag_theory.files import own_folder
     from cflag_theory.studies.rates.past_task import HORIZONS, rate
     from cflag_theory.verify.check import verify
 
     if out is not None:
-        own_folder(out)
+        take_folder(out)
     theorems = read_theory(prover, claims or ())
     with progress_bar("claims", len(claims or LEDGER)) as advance:
         verdicts = verify(

@@ -33,6 +33,7 @@ from cflag_theory.cli.shell import (
     SeedOption,
     progress_bar,
     show_study,
+    take_folder,
 )
 
 if TYPE_CHECKING:
@@ -86,13 +87,12 @@ def rate_command(
     quadratic model, whose numbers are dials (--dial D=10), for clients that stay and for clients that are new in every
     round.
     """
-    from cflag_theory.files import own_folder
     from cflag_theory.studies.inputs import Columns
     from cflag_theory.studies.rates.families import RateCase
     from cflag_theory.studies.rates.store import FILE
 
     if out is not None:
-        own_folder(out)
+        take_folder(out)
     if paper is Paper.cfl:
         if any(one is not None for one in (problem, data, memory, c, vary, instance)):
             raise typer.BadParameter(

@@ -100,8 +100,8 @@ def rate(
     mode : {"bitwise", "fast"}
         As `simulate` takes it: "fast" agrees with the other up to rounding.
     store : path, optional
-        A file of JSON lines that receives every finished horizon, whole or not at all. Horizons of a study with the
-        same settings that it already holds are not run again.
+        A file of JSON lines that receives every finished horizon, whole or not at all, in a folder of its own. Horizons
+        of a study with the same settings, from the same code and libraries, that it already holds are not run again.
     progress : callable, optional
         Called with the number of rounds after each horizon.
 
@@ -113,7 +113,7 @@ def rate(
         If a run leaves the finite numbers in its first round. Later, the horizon is reported with what was measured
         before, and is left out of bounds.
     OutputError
-        If `store` cannot be written.
+        If `store` cannot be written or is damaged, or another study is writing to its folder.
     """
     horizons = increasing(horizons)
     _check(replicas=replicas, local_steps=local_steps, seed=seed, power=power, alpha_factor=alpha_factor)
@@ -140,23 +140,23 @@ def rate(
         "seed": seed,
         "mode": mode,
     }
-    kept = Store(store, settings)
 
     def run(rounds: int, wanted: Sequence[int]) -> list[Horizon]:
         beta = over_sqrt(c, rounds) if power == 1 / 2 else c / rounds**power
         traces = _traces(problem, memory, alpha, beta, local_steps, rounds, replicas, seed, mode)
         return read(traces, wanted, beta=beta, weights=resampling(replicas, seed), share=share)
 
-    missing = [T for T in horizons if T not in kept.found]
-    # With a constant beta a shorter run is the beginning of a longer one, draw for draw.
-    jobs = [(missing[-1], missing)] if power == 0 and missing else [(T, [T]) for T in missing]
-    for T in horizons:
-        for rounds, wanted in jobs:
-            if wanted[0] == T:
-                kept.add(run(rounds, wanted))
-        if progress:
-            progress(T)
-    found = [kept.found[T] for T in horizons]
+    with Store(store, settings) as kept:
+        missing = [T for T in horizons if T not in kept.found]
+        # With a constant beta a shorter run is the beginning of a longer one, draw for draw.
+        jobs = [(missing[-1], missing)] if power == 0 and missing else [(T, [T]) for T in missing]
+        for T in horizons:
+            for rounds, wanted in jobs:
+                if wanted[0] == T:
+                    kept.add(run(rounds, wanted))
+            if progress:
+                progress(T)
+        found = [kept.found[T] for T in horizons]
     if given:
         doubt = _refuted(m, found)
 

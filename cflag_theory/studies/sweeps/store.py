@@ -6,17 +6,15 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import cflag_theory
 from cflag_theory.errors import DataError, InvalidInput, MissingExtra
 from cflag_theory.files import alone_in, whole
-from cflag_theory.kernels.engines.codegen.cache import source_hash
 from cflag_theory.studies.sweeps.check import Chunk, Plan
 from cflag_theory.studies.sweeps.grid import Grid
 from cflag_theory.studies.sweeps.run import FIXED, MEASURED, NAMES
+from cflag_theory.studies.versions import versions
 
 FORMAT = "cflag-theory sweep 1"
 HEADER = "sweep.json"
@@ -187,12 +185,6 @@ def require_pyarrow() -> None:
             "sweeps keep their results in Parquet files, and pyarrow is not installed: "
             "pip install 'cflag-theory[sweep]'"
         ) from error
-
-
-def versions() -> dict[str, str]:
-    """What the last bits of a result may depend on."""
-    libraries = {name: version(name) for name in ("numpy", "numba")}
-    return {"cflag_theory": cflag_theory.__version__, "kernels": source_hash()} | libraries
 
 
 def read_header(folder: Path) -> dict[str, Any]:

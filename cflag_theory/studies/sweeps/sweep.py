@@ -25,7 +25,8 @@ from cflag_theory.studies.sweeps.check import Chunk, Plan, plan_sweep
 from cflag_theory.studies.sweeps.file import read_sweep_file
 from cflag_theory.studies.sweeps.grid import Grid
 from cflag_theory.studies.sweeps.run import run_chunk
-from cflag_theory.studies.sweeps.store import Store, require_pyarrow, versions
+from cflag_theory.studies.sweeps.store import Store, require_pyarrow
+from cflag_theory.studies.versions import versions
 from cflag_theory.verify.workers import replaced_quietly
 
 BACKENDS = ("loky", "dask")

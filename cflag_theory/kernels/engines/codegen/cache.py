@@ -41,11 +41,11 @@ if not REASON:
     WHOLE, PART, APART = ({"pipeline_class": kind} for kind in (WholeCompiler, PartCompiler, ApartCompiler))
 
 
-def source_hash() -> str:
-    """A hash over the names and texts of all modules of the kernels."""
+def source_hash(folder: Path = KERNELS) -> str:
+    """A hash over the names and texts of all modules of the kernels, or of those below another folder."""
     digest = hashlib.sha256()
-    for path in sorted(KERNELS.rglob("*.py")):
-        digest.update(path.relative_to(KERNELS).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
