@@ -20,6 +20,8 @@ from cflag_theory.errors import CflagError
 #: Exit codes: bad input, an interrupt, an error of our own (EX_SOFTWARE of sysexits.h).
 MENDABLE, INTERRUPTED, OURS = 2, 130, 70
 
+#: A sentence may quote what it is about; beginning and end are shown of a longer one.
+MOST_LETTERS = 1000
 # What the command-line library raises on a call that it does not understand.
 _ClickException: Any = typer.BadParameter.__mro__[2]
 _THREADS = "NUMBA_NUM_THREADS"
@@ -47,6 +49,8 @@ def run(app: Callable[..., Any]) -> NoReturn:
     except OSError as error:
         code = _say(_of_the_system(error))
     except MemoryError as error:
+        # What was allocated is held by the frames of the error.
+        error.__traceback__ = error.__context__ = None
         why = f" ({error})" if str(error) else ""
         code = _say(f"not enough memory{why}: ask for less at a time, or use a machine with more")
     except RecursionError:
@@ -63,7 +67,10 @@ def run(app: Callable[..., Any]) -> NoReturn:
 
 def one_line(text: str) -> str:
     """Text without line breaks and without characters that a terminal would obey."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in " ".join(text.split()))
+    text = " ".join(text.split())
+    if len(text) > MOST_LETTERS:
+        text = f"{text[: MOST_LETTERS // 2]} ... {text[-MOST_LETTERS // 2 :]}"
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
 def _say(sentence: str, code: int = MENDABLE) -> int:

@@ -16,6 +16,7 @@ from cflag_theory.kernels import algorithms, reference
 from cflag_theory.kernels.algorithms import Algorithm
 from cflag_theory.kernels.cfl.framework import framework
 from cflag_theory.kernels.draws import MAX_CLIENTS
+from cflag_theory.kernels.footprint import require_fit
 from cflag_theory.kernels.memory.memory import BALANCED, GIVEN, ROTATION, SUBSET, Memory, marks
 from cflag_theory.kernels.numbers import Ints, is_finite_real
 from cflag_theory.kernels.plan import (
@@ -183,6 +184,7 @@ def simulate(
     _check_plan(plan)
     if plan.alpha != 0 and not row.memory:
         raise InvalidInput(f"alpha is {alpha} and algorithm {row.name!r} has no memory step: leave alpha out")
+    require_fit(plan)
     out = empty_outputs(plan)
     _run(plan, out)
     if out.rounds_done.min() < 0:
@@ -288,6 +290,8 @@ def _at_least(name: str, value: Any, smallest: int) -> int:
         raise InvalidInput(f"{name} is {value!r}: use an integer of at least {smallest}") from None
     if number < smallest:
         raise InvalidInput(f"{name} is {value}: use an integer of at least {smallest}")
+    if number >= 1 << 63:
+        raise InvalidInput(f"{name} is of {number.bit_length()} bits: use an integer below 2^63")
     return number
 
 

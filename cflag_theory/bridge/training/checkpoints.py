@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from cflag_theory.bridge.measures.results import FILE
 from cflag_theory.bridge.settings.run_settings import RunSettings, differing_key
-from cflag_theory.errors import DataError
+from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.files import alone_in, whole
+from cflag_theory.kernels.archives import read_arrays
 
 FORMAT = "cflag-theory bridge 1"
 HEADER = "run.json"
@@ -172,10 +173,11 @@ def read_checkpoint(path: Path, *, arrays: bool = True) -> Checkpoint:
         It cannot be read, or is damaged.
     """
     try:
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
-            header = json.loads(str(file["header"]))
-            return Checkpoint(header["plain"], {name: file[name] for name in header["arrays"] if arrays})
-    # On damaged bytes zipfile and numpy raise many kinds of errors; any of them means that the file is damaged.
+        header = json.loads(str(read_arrays(path, ["header"])["header"]))
+        return Checkpoint(header["plain"], read_arrays(path, header["arrays"], copies=1) if arrays else {})
+    except InvalidInput:
+        raise
+    # What is not there, or of another kind: any of it means that the file is damaged.
     except Exception as error:
         raise DataError(
             f"{path} is damaged ({error}): delete it and run again, which begins this method and seed anew"

@@ -16,9 +16,11 @@ import numpy as np
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Memory, Problem, Trace, algorithm, bias_bound, over_sqrt, simulate
+from cflag_theory.kernels.footprint import MOST_STEPS
 from cflag_theory.kernels.memory.memory import ROTATION
 from cflag_theory.kernels.problems.validation import as_dial
 from cflag_theory.kernels.simulation import digest
+from cflag_theory.sizes import require_room
 from cflag_theory.studies.rates.bounds import bounds
 from cflag_theory.studies.rates.results import ClosedForm, Curve, Rate
 from cflag_theory.studies.rates.setting import ROUNDING, Setting, described, lowest, memory_share
@@ -117,6 +119,7 @@ def rate(
     """
     horizons = increasing(horizons)
     _check(replicas=replicas, local_steps=local_steps, seed=seed, power=power, alpha_factor=alpha_factor)
+    _require_fit(horizons[-1], replicas)
     L = float(problem.constants["L"].value)
     given = m is not None
     if m is not None:
@@ -225,8 +228,7 @@ def _traces(
     mode: str,
 ) -> Iterator[Trace]:
     """All replicas, as many at a time as fit into little memory."""
-    # No fewer than there are cores to run them.
-    at_once = max(_TOGETHER // rounds, 8, os.cpu_count() or 1)
+    at_once = _at_once(rounds)
     # A rotated gradient is that of no f_memory, so there is no h~.
     columns = [name for name in COLUMNS if memory.kind != ROTATION or name not in ("h", QUANTITIES["h"])]
     for first in range(0, replicas, at_once):
@@ -280,6 +282,19 @@ def _check(*, replicas: int, local_steps: int, seed: int, power: float, alpha_fa
         raise InvalidInput(f"alpha_factor is {alpha_factor}: alpha = alpha_factor / (L (1 + m)) needs a positive one")
 
 
+def _require_fit(T: int, replicas: int) -> None:
+    """Refuse before the first horizon what the last one could not hold."""
+    if T >= MOST_STEPS:
+        raise InvalidInput(f"the largest horizon is {T}: use T below 2^32")
+    held = min(_at_once(T), replicas) * T * 16 * len(COLUMNS)
+    require_room(held, f"a study up to T = {T}", "use a smaller T (--up-to, --horizons) or fewer replicas")
+
+
+def _at_once(rounds: int) -> int:
+    """Replicas that are held at once: no fewer than there are cores to run them."""
+    return max(_TOGETHER // rounds, 8, os.cpu_count() or 1)
+
+
 def increasing(horizons: Sequence[int]) -> tuple[int, ...]:
     """The horizons of a study as integers.
 
@@ -288,7 +303,7 @@ def increasing(horizons: Sequence[int]) -> tuple[int, ...]:
     InvalidInput
         Fewer than two, not whole, not increasing or below 1.
     """
-    if not all(math.isfinite(T) and int(T) == T for T in horizons):
+    if not all(T == T // 1 for T in horizons):
         raise InvalidInput(f"horizons {list(horizons)} are not whole: give integers")
     whole = tuple(int(T) for T in horizons)
     if len(whole) < 2 or any(b <= a for a, b in pairwise(whole)) or whole[0] < 1:
