@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cflag_theory.errors import DataError
+from cflag_theory.reading import read_text
 
 #: A file of settings has at most so many bytes, parts of a key, and lines among which a place is looked for exactly.
 MOST_BYTES, MOST_PARTS, MOST_LINES = 1 << 20, 64, 2000
@@ -25,9 +26,7 @@ def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
         The file is missing, no text, or no TOML.
     """
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise DataError(f"{path.name} has more than {MOST_BYTES} bytes: say less")
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, most=MOST_BYTES)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"cannot read {path} ({reason}): pass a TOML file") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import sys
@@ -91,6 +92,8 @@ def _misused(error: Any) -> int:
 
 def _of_the_system(error: OSError) -> str:
     reason = error.strerror or str(error) or type(error).__name__
+    if error.errno == errno.ENOENT and error.filename is None:
+        return "the working folder no longer exists: change to one that does"
     if error.filename is None:
         return f"cannot write the results ({reason}): see to where they go"
     return f"cannot use {str(error.filename)!r} ({reason}): check the path, its permissions and the disk"

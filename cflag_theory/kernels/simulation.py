@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -280,6 +281,8 @@ def _step_size(name: str, value: Any, exact: bool, *, zero: bool) -> Any:
     if not (is_finite_real(value) and (value > 0 or (zero and value == 0))):
         wanted = "not negative" if zero else "positive"
         raise InvalidInput(f"{name} is {value!r}: use a finite number that is {wanted}")
+    if not exact and 0 < value < sys.float_info.min:
+        raise InvalidInput(f"{name} is {value!r}, which floats hold with few digits only: use at least 1e-300")
     return run_number(name, value, exact)
 
 
@@ -291,7 +294,8 @@ def _at_least(name: str, value: Any, smallest: int) -> int:
     if number < smallest:
         raise InvalidInput(f"{name} is {value}: use an integer of at least {smallest}")
     if number >= 1 << 63:
-        raise InvalidInput(f"{name} is of {number.bit_length()} bits: use an integer below 2^63")
+        words = str(number) if number < 1 << 99 else f"an integer of {number.bit_length()} bits"
+        raise InvalidInput(f"{name} is {words}: use an integer below 2^63")
     return number
 
 

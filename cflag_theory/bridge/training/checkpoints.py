@@ -26,6 +26,7 @@ from cflag_theory.bridge.settings.run_settings import RunSettings, differing_key
 from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.files import alone_in, whole
 from cflag_theory.kernels.archives import read_arrays
+from cflag_theory.reading import read_json
 
 FORMAT = "cflag-theory bridge 1"
 HEADER = "run.json"
@@ -194,7 +195,7 @@ def read_header(folder: Path) -> dict[str, Any]:
     """
     path = folder / HEADER
     try:
-        header: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        header: dict[str, Any] = read_json(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(

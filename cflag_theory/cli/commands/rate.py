@@ -109,7 +109,7 @@ def rate_command(
         raise typer.BadParameter("--instance fixes problem, memory and step sizes: leave out all but --horizons")
     lengths = _horizons(horizons, up_to)
     case = RateCase(
-        problem=problem or "default",
+        problem="default" if problem is None else problem,
         dials=tuple(dial or ()),
         data=data,
         clients=clients,

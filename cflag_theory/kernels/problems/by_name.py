@@ -107,7 +107,8 @@ def with_dials(what: str, constructor: Callable[..., Made], dials: Mapping[str, 
             raise UnknownName(f"{what} has no dial {dial!r}: use one of {', '.join(known)}")
         _check_kind(dial, dials[dial], known[dial].default)
     sizes = {name: one.default for name, one in known.items()} | dict(dials)
-    require_room(_bytes(constructor, sizes), what, f"use smaller {', '.join(n for n in _SIZES if n in sizes)}")
+    shown = ", ".join(f"{name} = {sizes[name]}" for name in _SIZES if name in sizes)
+    require_room(_bytes(constructor, sizes), f"{what} with {shown}", "use smaller ones")
     try:
         return constructor(**dials)
     # Of NumPy, about shapes that no array can have.

@@ -20,6 +20,9 @@ from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.kernels.problems.validation import as_size, generator
 from cflag_theory.sizes import require_room
 
+#: The largest feature: sums of squares of products stay finite.
+LARGEST = 1e60
+
 
 def load_data(
     source: str | Path,
@@ -266,6 +269,13 @@ def _read(
         raise DataError(
             f"{path} has {features[row, column]} in row {row}, column {column} of the features (counted from 0): "
             "remove or replace it"
+        )
+    large = np.argwhere(np.abs(features) > LARGEST)
+    if large.size:
+        row, column = large[0]
+        raise DataError(
+            f"{path} has {features[row, column]} in row {row}, column {column} of the features (counted from 0), whose "
+            "square no float can hold: scale it"
         )
     found = dict(zip(others, more, strict=True))
     for name, column in found.items():

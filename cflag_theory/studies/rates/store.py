@@ -14,6 +14,7 @@ from typing import Any
 from cflag_theory.errors import OutputError
 from cflag_theory.files import alone_in, write_text
 from cflag_theory.kernels.engines.codegen.cache import source_hash
+from cflag_theory.reading import read_text
 from cflag_theory.studies.rates.statistics import RESAMPLES, Horizon, Squares
 from cflag_theory.studies.versions import versions
 
@@ -112,7 +113,7 @@ def _plain(one: Horizon) -> dict[str, Any]:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        return read_text(path).splitlines()
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError) as error:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from cflag_theory.errors import DataError, InvalidInput, MissingExtra
 from cflag_theory.files import alone_in, whole
+from cflag_theory.reading import read_json
 from cflag_theory.studies.sweeps.check import Chunk, Plan
 from cflag_theory.studies.sweeps.grid import Grid
 from cflag_theory.studies.sweeps.run import FIXED, MEASURED, NAMES
@@ -18,6 +19,14 @@ from cflag_theory.studies.versions import versions
 
 FORMAT = "cflag-theory sweep 1"
 HEADER = "sweep.json"
+# A name of files is made of the identity.
+_HEADER_KEYS: dict[str, Callable[[Any], bool]] = {
+    "identity": lambda value: isinstance(value, str) and value.isalnum(),
+    "versions": lambda value: isinstance(value, dict),
+    "columns": lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
+    "every": lambda value: type(value) is int and value > 0,
+    "chunks": lambda value: isinstance(value, list),
+}
 _MENDED = "give the same command again when that is mended; chunks that are complete are kept"
 
 
@@ -197,17 +206,20 @@ def read_header(folder: Path) -> dict[str, Any]:
     """
     path = folder / HEADER
     try:
-        header: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        header: dict[str, Any] = read_json(path)
         if header["format"] != FORMAT:
             raise DataError(
                 f"{path} has format {header['format']!r}, this version reads {FORMAT!r}: run the sweep again"
             )
+        wrong = [key for key, fits in _HEADER_KEYS.items() if not fits(header[key])]
     except DataError:
         raise
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"{folder} holds no results of a sweep ({error}): pass a folder that cflag sweep wrote"
         ) from error
+    if wrong:
+        raise DataError(f"{path} is damaged, see {', '.join(wrong)}: run the sweep again, in another folder")
     return header
 
 
