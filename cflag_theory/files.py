@@ -1,4 +1,8 @@
-"""Where results are written: folders that are checked first and have one writer, files whole or not at all."""
+"""Where results are written: folders of our own with one writer, files whole or not at all.
+
+Nothing follows a link that others may have laid, and only regular files are replaced. Drafts have names that nobody can
+guess, and hold a lock while their writer lives, so that those of a process that was killed can be told and cleared.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,8 +19,41 @@ from typing import BinaryIO
 
 from cflag_theory.errors import OutputError
 
+#: Marks a folder whose files the commands may replace; also what `alone_in` locks.
+MARKER = ".cflag-theory"
+_MARK = b"Results of cflag-theory: its commands may replace files of theirs in this folder.\n"
+#: Folders of sweeps and bridge runs tell by these files whose they are, too.
+_HEADERS = ("sweep.json", "run.json")
+_DRAFTS = ".cflag-*.draft"
+_ELSEWHERE = "choose another with --out"
+_NEW = "choose a new or an empty one with --out"
+_SAFE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+# Not waiting for the other end of a pipe.
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _SAFE
 
-def check_writable(folder: Path | str) -> Path:
+
+class Disk:
+    """What writing asks of the system; tests put one in its place that fails at a chosen call."""
+
+    def create(self, path: Path) -> BinaryIO:
+        """A new file, never one that is there."""
+        return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _SAFE, 0o666), "wb")
+
+    def sync(self, handle: int) -> None:
+        """Wait until a file or folder is on the disk."""
+        os.fsync(handle)
+
+    def replace(self, draft: Path, path: Path) -> None:
+        """Put a file in its place."""
+        os.replace(draft, path)
+
+
+disk = Disk()
+#: Markers that `alone_in` has locked and may lock again: process, device, inode.
+_taken: set[tuple[int, int, int]] = set()
+
+
+def check_writable(folder: Path | str, *, remedy: str = _ELSEWHERE) -> Path:
     """Return the folder as an absolute path, made if it does not exist.
 
     Raises
@@ -23,44 +61,94 @@ def check_writable(folder: Path | str) -> Path:
     OutputError
         If it cannot be made or written, or is a file; checked before long work, so that no result is lost after it.
     """
-    path = Path(folder).absolute()
     try:
+        path = Path(folder).absolute()
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError as error:
-        raise OutputError(
-            f"cannot write to the folder {str(folder)!r} ({error.strerror}): choose another with --out"
-        ) from error
+        raise OutputError(f"cannot write to the folder {str(folder)!r} ({_reason(error)}): {remedy}") from error
+    return path
+
+
+def check_file_writable(path: Path | str, *, begins: bytes = b"") -> Path:
+    """Return the absolute path of a file that will be written; its folder is made.
+
+    Raises
+    ------
+    OutputError
+        Its folder cannot be made or written; or there is a folder, a link or a device of this name, or a file that
+        does not begin with `begins`.
+    """
+    target = check_writable(Path(path).parent) / Path(path).name
+    try:
+        _require_replaceable(target)
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot write {str(path)!r} ({_reason(error)}): {_ELSEWHERE}") from error
+    if target.exists() and _beginning(target, len(begins)) != begins:
+        raise OutputError(f"the file {str(path)!r} exists and is not of this kind: {_ELSEWHERE}")
+    return target
+
+
+def own_folder(folder: Path | str) -> Path:
+    """Return a folder for results as an absolute path, made and marked as ours; drafts of killed processes go.
+
+    Raises
+    ------
+    OutputError
+        It cannot be made or written, is a file, or holds what no command wrote.
+    """
+    path = check_writable(folder)
+    try:
+        # One listing: another command may mark the folder meanwhile.
+        names = os.listdir(path)
+        if names and MARKER not in names and not any(_is_header(path / name) for name in _HEADERS):
+            shown = ", ".join(sorted(names)[:3]) + (", ..." if len(names) > 3 else "")
+            raise OutputError(f"the folder {str(folder)!r} holds files that cflag did not write ({shown}): {_NEW}")
+        os.close(_open_marker(path))
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot write to the folder {str(folder)!r} ({_reason(error)}): {_ELSEWHERE}") from error
+    _clear_drafts(path)
     return path
 
 
 @contextmanager
-def whole(path: Path, *, alone: bool = False) -> Iterator[BinaryIO]:
+def whole(path: Path, *, remedy: str = _ELSEWHERE) -> Iterator[BinaryIO]:
     """A file that takes its place when all of it is on the disk, even if the machine stops; a draft until then.
 
     Parameters
     ----------
     path : Path
-    alone : bool
-        Whether the caller has locked the folder, see `alone_in`. The draft is then `.NAME.draft`, so that a second
-        attempt replaces the draft of a process that was killed. Otherwise its name is random, for several writers.
+    remedy : str
+        How a message ends that says why it cannot be written.
 
     Raises
     ------
-    OSError
-        It cannot be written; what was there before stays.
+    OutputError
+        It cannot be written, or would replace a folder, a link or a device; what was there before stays.
     """
-    draft = path.with_name(f".{path.name}.draft" if alone else f".{path.name}.{secrets.token_hex(8)}.draft")
+    draft = None
     try:
-        with open(draft, "wb") as file:
+        _require_replaceable(path, remedy)
+        draft, file = _draft(path.parent)
+        with file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
+            disk.sync(file.fileno())
+        disk.replace(draft, path)
+        _sync_folder(path.parent)
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot write {str(path)!r} ({_reason(error)}): {remedy}") from error
     finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
+        if draft is not None:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -71,11 +159,8 @@ def write_text(path: Path, text: str) -> None:
     OutputError
         If it cannot be written.
     """
-    try:
-        with whole(path) as file:
-            file.write(text.encode())
-    except OSError as error:
-        raise OutputError(f"cannot write {str(path)!r} ({error.strerror}): choose another place with --out") from error
+    with whole(path) as file:
+        file.write(text.encode())
 
 
 @contextmanager
@@ -84,21 +169,38 @@ def whole_set(folder: Path, *, last: str) -> Iterator[Path]:
 
     Raises
     ------
-    OSError
+    OutputError
         They cannot be written; before all are made, `folder` stays as it was.
     """
-    draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder))
+    draft = None
+    handle = -1
     try:
+        draft = Path(tempfile.mkdtemp(prefix=".cflag-", suffix=".draft", dir=folder))
+        handle = os.open(draft, os.O_RDONLY)
+        _lock(handle)
         yield draft
-        for file in sorted(draft.iterdir(), key=lambda path: path.name == last):
-            os.replace(file, folder / file.name)
+        files = sorted(draft.iterdir(), key=lambda path: path.name == last)
+        for file in files:
+            _require_replaceable(folder / file.name)
+            with open(file, "rb") as written:
+                disk.sync(written.fileno())
+        for file in files:
+            disk.replace(file, folder / file.name)
+        _sync_folder(folder)
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot write to {str(folder)!r} ({_reason(error)}): {_ELSEWHERE}") from error
     finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        if draft is not None:
+            shutil.rmtree(draft, ignore_errors=True)
+        if handle >= 0:
+            os.close(handle)
 
 
 @contextmanager
-def alone_in(folder: Path, what: str) -> Iterator[None]:
-    """Make the folder and lock it: no other process that locks it may write to it meanwhile.
+def alone_in(folder: Path, what: str, *, again: bool = False) -> Iterator[None]:
+    """Make a folder of our own and lock it: no other process that locks it may write to it meanwhile.
 
     The lock of a process that was killed is released.
 
@@ -107,32 +209,126 @@ def alone_in(folder: Path, what: str) -> Iterator[None]:
     folder : Path
     what : str
         What is written there, such as "sweep", for messages.
+    again : bool
+        Whether this process may take the folder again meanwhile, as a command does for the studies that it runs.
 
     Raises
     ------
     OutputError
-        The folder cannot be written, or another process holds it.
+        The folder cannot be written or holds what no command wrote, or another process holds it.
     """
+    path = own_folder(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = open(folder / ".lock", "w", encoding="utf-8")  # noqa: SIM115
+        handle = _open_marker(path)
+        place = os.fstat(handle)
+    except OutputError:
+        raise
     except OSError as error:
-        raise OutputError(f"cannot write to {folder} ({error.strerror}): choose another with --out") from error
-    with file:
-        try:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise OutputError(
-                f"another {what} is writing to {folder}: wait for it, or choose another with --out"
-            ) from None
-        except (ImportError, OSError):
-            # A system without locks: two runs in one folder then do the work twice, with the same results.
-            pass
+        raise OutputError(f"cannot write to {folder} ({_reason(error)}): {_ELSEWHERE}") from error
+    marker = (os.getpid(), place.st_dev, place.st_ino)
+    if marker in _taken:
+        os.close(handle)
         yield
+        return
+    try:
+        # A system without locks: two runs in one folder then do the work twice, with the same results.
+        if _lock(handle) is False:
+            raise OutputError(f"another {what} is writing to {folder}: wait for it, or choose another with --out")
+        if again:
+            _taken.add(marker)
+        yield
+    finally:
+        _taken.discard(marker)
+        os.close(handle)
 
 
 def as_file_name(words: str) -> str:
     """A title as part of a file's name."""
-    return re.sub(r"[^0-9A-Za-z]+", "_", words).strip("_")
+    return re.sub(r"[^0-9A-Za-z]+", "_", words).strip("_")[:100]
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
+
+
+def _require_replaceable(path: Path, remedy: str = _ELSEWHERE) -> None:
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        kind = "a link" if stat.S_ISLNK(mode) else "a folder" if stat.S_ISDIR(mode) else "a device or the like"
+        raise OutputError(f"cannot write {str(path)!r}, which is {kind} and no plain file: {remedy}")
+
+
+def _is_header(path: Path) -> bool:
+    return b'"cflag-theory ' in _beginning(path, 100)
+
+
+def _beginning(path: Path, count: int) -> bytes:
+    try:
+        with open(os.open(path, _READ), "rb") as file:
+            return file.read(count)
+    except OSError:
+        return b""
+
+
+def _open_marker(folder: Path) -> int:
+    """The marker, open for reading; made, but never emptied or changed."""
+    path = folder / MARKER
+    try:
+        with disk.create(path) as made:
+            made.write(_MARK)
+    except FileExistsError:
+        pass
+    handle = os.open(path, _READ)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OutputError(f"{str(path)!r} is no plain file: remove it, or {_ELSEWHERE}")
+    return handle
+
+
+def _lock(handle: int) -> bool | None:
+    """Lock a file or folder until it is closed; False if another process holds it, None where there are no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return None
+    return True
+
+
+def _draft(folder: Path) -> tuple[Path, BinaryIO]:
+    while True:
+        path = folder / f".cflag-{secrets.token_hex(8)}.draft"
+        file = disk.create(path)
+        # Before the lock, another process may have taken it for a draft of a killed one.
+        if _lock(file.fileno()) is not False and path.exists():
+            return path, file
+        file.close()
+
+
+def _clear_drafts(folder: Path) -> None:
+    """Remove the drafts whose writers are gone."""
+    for path in folder.glob(_DRAFTS):
+        with suppress(OSError):
+            handle = os.open(path, _READ)
+            try:
+                if _lock(handle):
+                    shutil.rmtree(path) if stat.S_ISDIR(os.fstat(handle).st_mode) else path.unlink()
+            finally:
+                os.close(handle)
+
+
+def _sync_folder(folder: Path) -> None:
+    """A renamed file is found after a power cut only if its folder is on the disk."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        disk.sync(handle)
+    finally:
+        os.close(handle)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +24,7 @@ from cflag_theory.cli.commands.simulate import simulate_command
 from cflag_theory.cli.commands.stepsize import stepsize_command
 from cflag_theory.cli.commands.sweep import sweep_command
 from cflag_theory.cli.commands.tasks import tasks_command
+from cflag_theory.cli.edge import run
 from cflag_theory.cli.shell import (
     Format,
     FormatOption,
@@ -34,9 +34,8 @@ from cflag_theory.cli.shell import (
     print_json,
     progress_bar,
     read_theory,
-    spell,
+    take_folder,
 )
-from cflag_theory.errors import CflagError
 
 
 class _Commands(TyperGroup):
@@ -64,15 +63,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; errors that a user can mend are one sentence and exit code 2."""
-    spell(sys.stdout, sys.stderr)
-    try:
-        app()
-    except CflagError as error:
-        typer.echo(f"cflag: {error}", err=True)
-        raise SystemExit(2) from None
-    except MemoryError:
-        typer.echo("cflag: not enough memory: use fewer rounds (--T) or replicas", err=True)
-        raise SystemExit(2) from None
+    run(app)
 
 
 def _version(wanted: bool) -> None:
@@ -108,12 +99,11 @@ def verify_command(
     """Decide the claims of both papers, and write the report."""
     from cflag_theory.claims.ledger import LEDGER
     from cflag_theory.cli.report import write_report
-    from cflag_theory.files import check_writable
     from cflag_theory.studies.rates.past_task import HORIZONS, rate
     from cflag_theory.verify.check import verify
 
     if out is not None:
-        check_writable(out)
+        take_folder(out)
     theorems = read_theory(prover, claims or ())
     with progress_bar("claims", len(claims or LEDGER)) as advance:
         verdicts = verify(

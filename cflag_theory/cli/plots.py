@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from cflag_theory.errors import DataError, InvalidInput
+from cflag_theory.reading import read_json
 from cflag_theory.studies.sweeps.series import curves, grid_map, series
 
 #: Files that other commands write beside their figures.
@@ -79,8 +79,9 @@ def plot_stored(path: Path | str) -> dict[str, Any]:
         if file.name not in STORED:
             continue
         try:
-            found |= _drawn(file.stem, json.loads(file.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+            found |= _drawn(file.stem, read_json(file))
+        # Numbers that are missing, of another kind, or that no axis can hold.
+        except Exception as error:
             raise DataError(f"{file} holds nothing that can be drawn ({error!r}): write it again") from error
     if not found:
         known = ", ".join(STORED)

@@ -24,8 +24,7 @@ from cflag_theory.cli.formulas import of_relation
 from cflag_theory.cli.safe_steps import box
 from cflag_theory.cli.tables.claims import counts
 from cflag_theory.cli.tables.show import checked, counterexample, failure, letters, quotation
-from cflag_theory.errors import OutputError
-from cflag_theory.files import check_writable, whole_set
+from cflag_theory.files import own_folder, whole_set
 from cflag_theory.studies.rates.statistics import FIT_RULE
 from cflag_theory.verify.coq import census
 from cflag_theory.verify.verdict import ANSWERS, MEANINGS, Verdict
@@ -65,23 +64,16 @@ def write_report(
     OutputError
         If the folder cannot be written.
     """
-    target = check_writable(folder)
-    try:
-        with whole_set(target, last="index.html") as draft:
-            figures = _figures(draft, rates, cfl_rates, nqm_panels)
-            (draft / "ledger.json").write_text(json.dumps([v.to_json() for v in verdicts], indent=1), encoding="utf-8")
-            (draft / "rates.json").write_text(json.dumps(list(rates), indent=1), encoding="utf-8")
-            (draft / "cfl_rates.json").write_text(json.dumps(list(cfl_rates), indent=1), encoding="utf-8")
-            environment = _environment()
-            derived = _write_derivations(draft, environment, verdicts)
-            page = _page(environment, verdicts, rates, notes, figures, derived)
-            (draft / "index.html").write_text(page, encoding="utf-8")
-    except OSError as error:
-        if isinstance(error, OutputError):
-            raise
-        raise OutputError(
-            f"cannot write the report to {str(folder)!r} ({error.strerror}): choose another with --out"
-        ) from error
+    target = own_folder(folder)
+    with whole_set(target, last="index.html") as draft:
+        figures = _figures(draft, rates, cfl_rates, nqm_panels)
+        (draft / "ledger.json").write_text(json.dumps([v.to_json() for v in verdicts], indent=1), encoding="utf-8")
+        (draft / "rates.json").write_text(json.dumps(list(rates), indent=1), encoding="utf-8")
+        (draft / "cfl_rates.json").write_text(json.dumps(list(cfl_rates), indent=1), encoding="utf-8")
+        environment = _environment()
+        derived = _write_derivations(draft, environment, verdicts)
+        page = _page(environment, verdicts, rates, notes, figures, derived)
+        (draft / "index.html").write_text(page, encoding="utf-8")
     return target / "index.html"
 
 
@@ -235,7 +227,7 @@ def _page(
 ) -> str:
     papers = list(dict.fromkeys(v.claim.paper for v in verdicts))
     by_id = {verdict.claim.id: verdict for verdict in verdicts}
-    return environment.get_template("report.html").render(
+    page: str = environment.get_template("report.html").render(
         verdicts=verdicts,
         # A report on some claims has no links to the others.
         shown={verdict.claim.id for verdict in verdicts},
@@ -258,3 +250,4 @@ def _page(
         box=box(),
         version=__version__,
     )
+    return page

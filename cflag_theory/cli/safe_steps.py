@@ -29,7 +29,7 @@ DIALS = (
 _NAMES = {symbol: name for symbol, name, *_ in DIALS}
 
 
-class _Printer(JavascriptCodePrinter):
+class _Printer(JavascriptCodePrinter):  # type: ignore[misc]
     def _print_Symbol(self, symbol: sp.Symbol) -> str:
         return _NAMES[symbol]
 

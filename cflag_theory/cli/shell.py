@@ -6,7 +6,7 @@ import codecs
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TextIO
@@ -59,6 +59,21 @@ def read_theory(prover: str | None, claims: Sequence[str]) -> dict[str, Any] | N
         claim(id)
     with progress_bar("Coq", len(files_for(names_for(claims))) + 1) as advance:
         return compile_theory(claims, progress=lambda file: advance(1, file))
+
+
+_taken = ExitStack()
+
+
+def take_folder(out: Path, what: str = "command") -> None:
+    """Make the folder of results and keep others from writing to it until the command ends, see `files.alone_in`."""
+    from cflag_theory.files import alone_in
+
+    _taken.enter_context(alone_in(out, what, again=True))
+
+
+def leave_folders() -> None:
+    """What `take_folder` has taken is free again."""
+    _taken.close()
 
 
 def spell(*streams: TextIO) -> None:

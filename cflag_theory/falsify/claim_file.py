@@ -12,6 +12,7 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.search.guard import guarded
 from cflag_theory.files import as_file_name
+from cflag_theory.reading import read_text
 
 
 def run_file(path: Path, *, seconds: float, what: str = "conjectures") -> ModuleType:
@@ -69,7 +70,7 @@ def read_claims(file: Path | str, *, seconds: float) -> list[Conjecture]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path, most=1 << 24)
     except FileNotFoundError:
         raise InvalidInput(f"there is no file {str(path)!r}: give a Python file that holds a Conjecture") from None
     except (OSError, UnicodeDecodeError) as error:

@@ -84,8 +84,8 @@ class Conjecture:
     free: str | None = None
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.name, str) and self.name.strip()):
-            raise InvalidInput(f"the name of a conjecture is {self.name!r}: give it some words")
+        if not (isinstance(self.name, str) and self.name.strip() and self.name.isprintable()):
+            raise InvalidInput(f"the name of a conjecture is {self.name!r}: give it some words on one line")
         if self.relation not in RELATIONS:
             raise UnknownName(
                 f"{self.name}: the relation {self.relation!r} is unknown: use one of {', '.join(RELATIONS)}"

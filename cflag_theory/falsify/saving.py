@@ -17,7 +17,8 @@ from cflag_theory.falsify.finding import Finding
 from cflag_theory.falsify.search.cases import from_text, to_text
 from cflag_theory.falsify.search.evaluation import Evaluator, as_texts
 from cflag_theory.falsify.vector_terms.instances import instances
-from cflag_theory.files import as_file_name, check_writable, write_text
+from cflag_theory.files import as_file_name, own_folder, write_text
+from cflag_theory.reading import read_json
 
 _KIND = "counterexample of cflag falsify, version 1"
 _KEYS = ("claim", "relation", "values", "left", "right")
@@ -96,7 +97,7 @@ def save(finding: Finding, folder: Path, *, claim: Path | str | None = None) -> 
         "seed": finding.seed,
         "budget": finding.budget,
     }
-    check_writable(folder)
+    own_folder(folder)
     path = folder / f"{as_file_name(finding.name) or 'counterexample'}.json"
     write_text(path, json.dumps(saved, indent=1) + "\n")
     return path
@@ -112,7 +113,8 @@ def replay(
     file : path
         What `save` wrote.
     conjecture, claims : Conjecture, path, optional
-        The claim, or the Python file that holds it, in the place of the file that the counterexample names.
+        The claim, or the Python file that holds it, in the place of the file that the counterexample names. That file
+        is run only if it is still the one that the counterexample was made from; `claims` is run in any case.
 
     Raises
     ------
@@ -145,10 +147,10 @@ def replay(
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        saved = json.loads(path.read_text(encoding="utf-8"))
+        saved = read_json(path)
     except FileNotFoundError:
         raise InvalidInput(f"there is no file {str(path)!r}: give a counterexample that cflag falsify saved") from None
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError):
         raise InvalidInput(f"{str(path)!r} is no JSON: give a counterexample that cflag falsify saved") from None
     whole = (
         isinstance(saved, dict)
@@ -157,6 +159,8 @@ def _read(path: Path) -> dict[str, Any]:
         and isinstance(saved["claim"], dict)
         and all(isinstance(saved["claim"].get(key, ""), str) for key in ("file", "id"))
         and isinstance(saved["claim"].get("name"), str)
+        # No character that ends a path, rules a terminal or cannot be written.
+        and all(text.isprintable() for text in saved["claim"].values() if isinstance(text, str))
         and isinstance(saved["values"], dict)
     )
     if not whole:
@@ -193,7 +197,13 @@ def _claim(path: Path, source: Mapping[str, Any], claims: Path | None, seconds: 
     home = claims if claims is not None else (path.absolute().parent / source["file"]).resolve()
     if not home.exists():
         raise InvalidInput(f"the claim of {str(path)!r} was in {str(home)!r}, which is gone: give its file as FILE")
+    changed = digest(home) != source.get("sha256")
+    if changed and claims is None:
+        raise InvalidInput(
+            f"{str(home)!r} is not the file that {str(path)!r} was made from: look at it, and give it as FILE to run "
+            "it as it is now"
+        )
     found = {one.name: one for one in read_claims(home, seconds=seconds)}
     if source["name"] not in found:
         raise InvalidInput(f"{str(home)!r} holds no claim {source['name']!r}: give the file that does")
-    return found[source["name"]], digest(home) != source.get("sha256")
+    return found[source["name"]], changed

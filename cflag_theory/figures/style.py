@@ -10,8 +10,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from cflag_theory.errors import OutputError
-from cflag_theory.files import whole
+from cflag_theory.files import check_writable, whole
 
 # Okabe and Ito's palette, which stays apart for colour-blind readers.
 MEASURED, BOUND, SECOND, REFERENCE = "#0072B2", "#D55E00", "#009E73", "#7F7F7F"
@@ -51,17 +50,12 @@ def save(figure: Figure, folder: Path | str, name: str, formats: Sequence[str] =
     """
     folder = Path(folder)
     written = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for extension in formats:
-            target = folder / f"{name}.{extension}"
-            # Without a date the same results give the same bytes.
-            metadata = {"Date": None} if extension == "svg" else None
-            with house_style(), whole(target) as file:
-                figure.savefig(file, format=extension, metadata=metadata, bbox_inches="tight")
-            written.append(target)
-    except OSError as error:
-        raise OutputError(
-            f"cannot write figures to {str(folder)!r} ({error.strerror}): choose a folder that you may write to"
-        ) from error
+    check_writable(folder, remedy="choose a folder that you may write to")
+    for extension in formats:
+        target = folder / f"{name}.{extension}"
+        # Without a date the same results give the same bytes.
+        metadata = {"Date": None} if extension == "svg" else None
+        with house_style(), whole(target) as file:
+            figure.savefig(file, format=extension, metadata=metadata, bbox_inches="tight")
+        written.append(target)
     return written

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,6 +13,38 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
+
+
+_NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?)", re.ASCII)
+_HEXADECIMAL = re.compile(r"-?0x[0-9a-f]+/0x[0-9a-f]+", re.ASCII)
+
+
+def fraction(text: Any) -> Fraction:
+    """A number of a file, such as -3/4, 0.25 or 1e-5, or two integers in hexadecimal.
+
+    Raises
+    ------
+    ValueError
+        It is none, or has an exponent of more than three digits, which would take hours to write out.
+    ZeroDivisionError
+    """
+    if not isinstance(text, str):
+        raise ValueError(f"{text!r} is no text")
+    if _HEXADECIMAL.fullmatch(text):
+        numerator, denominator = (int(part, 16) for part in text.split("/"))
+        return Fraction(numerator, denominator)
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(f"{text[:40]!r} is no number")
+    return Fraction(text)
+
+
+def written(value: Any) -> str:
+    """A number as `fraction` reads it."""
+    try:
+        return str(value)
+    # Python writes no longer integers in decimals.
+    except ValueError:
+        return f"{value.numerator:#x}/{value.denominator:#x}"
 
 
 def is_finite_real(value: Any) -> bool:

@@ -137,24 +137,31 @@ def slots(plan: Plan) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return state, per_round
 
 
-def empty_outputs(plan: Plan) -> Outputs:
-    """Zeros of the plan's number type in the shapes of `Outputs`."""
+def shapes(plan: Plan) -> dict[str, tuple[int, ...]]:
+    """The shapes of `Outputs`."""
     replicas, rounds, problem = plan.replicas, plan.rounds, plan.problem
     state, per_round = slots(plan)
     kept = rounds if plan.diagnostics > 0 else 0
     states = (rounds + 1 if state else 0) if plan.selective else kept + 1
     listed = kept if "Lambda" in plan.recorded or not plan.selective else 0
+    return {
+        "state": (replicas, states, len(state)),
+        "per_round": (replicas, kept if per_round else 0, len(per_round)),
+        "Lambda": (replicas, listed, problem.clients),
+        "iterates": (replicas, rounds + 1 if plan.iterates else 0, problem.dimension),
+        "status": (replicas,),
+        "rounds_done": (replicas,),
+        "end": (replicas, len(STATE)),
+        "ifo_calls": (replicas, 0 if plan.framework is None else kept),
+    }
 
-    def zeros(*shape: int) -> Array:
-        return np.full(shape, Fraction(0), dtype=object) if problem.exact else np.zeros(shape)
 
-    return Outputs(
-        state=zeros(replicas, states, len(state)),
-        per_round=zeros(replicas, kept if per_round else 0, len(per_round)),
-        Lambda=zeros(replicas, listed, problem.clients),
-        iterates=zeros(replicas, rounds + 1 if plan.iterates else 0, problem.dimension),
-        status=np.zeros(replicas, dtype=np.int64),
-        rounds_done=np.zeros(replicas, dtype=np.int64),
-        end=zeros(replicas, len(STATE)),
-        ifo_calls=np.zeros((replicas, 0 if plan.framework is None else kept), dtype=np.int64),
-    )
+def empty_outputs(plan: Plan) -> Outputs:
+    """Zeros of the plan's number type in the shapes of `Outputs`."""
+
+    def zeros(name: str, shape: tuple[int, ...]) -> Array:
+        if name in ("status", "rounds_done", "ifo_calls"):
+            return np.zeros(shape, dtype=np.int64)
+        return np.full(shape, Fraction(0), dtype=object) if plan.problem.exact else np.zeros(shape)
+
+    return Outputs(**{name: zeros(name, shape) for name, shape in shapes(plan).items()})

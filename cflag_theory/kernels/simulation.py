@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -16,6 +17,7 @@ from cflag_theory.kernels import reference
 from cflag_theory.kernels.algorithms import DIAGONAL, FISHER, HERDING, TAYLOR, Algorithm
 from cflag_theory.kernels.cfl.framework import framework
 from cflag_theory.kernels.draws import MAX_CLIENTS
+from cflag_theory.kernels.footprint import require_fit
 from cflag_theory.kernels.memory.memory import BALANCED, GIVEN, ROTATION, SUBSET, Memory, marks
 from cflag_theory.kernels.numbers import Ints, is_finite_real
 from cflag_theory.kernels.own import potentials
@@ -208,6 +210,7 @@ def simulate(
         )
     if plan.alpha != 0 and not row.memory:
         raise InvalidInput(f"alpha is {alpha} and algorithm {row.name!r} has no memory step: leave alpha out")
+    require_fit(plan)
     out = empty_outputs(plan)
     _run(plan, out)
     if out.rounds_done.min() < 0:
@@ -337,6 +340,8 @@ def _step_size(name: str, value: Any, exact: bool, *, zero: bool) -> Any:
     if not (is_finite_real(value) and (value > 0 or (zero and value == 0))):
         wanted = "not negative" if zero else "positive"
         raise InvalidInput(f"{name} is {value!r}: use a finite number that is {wanted}")
+    if not exact and 0 < value < sys.float_info.min:
+        raise InvalidInput(f"{name} is {value!r}, which floats hold with few digits only: use at least 1e-300")
     return run_number(name, value, exact)
 
 
@@ -347,6 +352,9 @@ def _at_least(name: str, value: Any, smallest: int) -> int:
         raise InvalidInput(f"{name} is {value!r}: use an integer of at least {smallest}") from None
     if number < smallest:
         raise InvalidInput(f"{name} is {value}: use an integer of at least {smallest}")
+    if number >= 1 << 63:
+        words = str(number) if number < 1 << 99 else f"an integer of {number.bit_length()} bits"
+        raise InvalidInput(f"{name} is {words}: use an integer below 2^63")
     return number
 
 

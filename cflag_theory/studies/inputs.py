@@ -29,6 +29,8 @@ from cflag_theory.studies.rates.cfl import Model
 
 #: How real data are split by default.
 SPLIT = {"clients": 5, "zeta": 1.0}
+#: Numbers that one range may stand for.
+MOST = 100_000
 #: Past components per client that a memory of real data keeps by default.
 DATA_MEMORY = 20
 
@@ -47,7 +49,11 @@ def integers(words: str, what: str) -> tuple[int, ...]:
             first, dash, last = piece.strip().partition("-")
             if dash and int(last) < int(first):
                 raise ValueError
+            if dash and int(last) - int(first) >= MOST:
+                raise InvalidInput(f"{what} {words!r} are more than {MOST} numbers: name fewer")
             found += range(int(first), int(last) + 1) if dash else [int(first)]
+    except InvalidInput:
+        raise
     except ValueError:
         raise InvalidInput(f"{what} {words!r} is not understood: write 0-4 or 16,32,64") from None
     return tuple(found)
@@ -187,9 +193,11 @@ def _setting(what: str, words: str, example: str) -> tuple[str, Any]:
     if not (key and equals and value):
         raise InvalidInput(f"{what} {words!r} is not understood: write KEY=VALUE, such as {example}")
     try:
-        return key, ast.literal_eval(value)
-    except (SyntaxError, ValueError):
+        found = ast.literal_eval(value)
+    # The last three: {[]: 1}, and thousands of brackets or signs.
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         return key, value
+    return key, found if type(found) in (bool, int, float, str, type(None)) else value
 
 
 def read_memory(kind: str | None, *, size: int | None, m: float | None, redraw: bool, data: bool) -> Memory:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from joblib import Parallel, cpu_count, delayed
 
@@ -15,7 +17,7 @@ from cflag_theory.verify import coq, theory
 from cflag_theory.verify.evidence import Point, Sample, along_runs, prove, refute, replay
 from cflag_theory.verify.planted import Plants
 from cflag_theory.verify.verdict import Evidence, Verdict, decide
-from cflag_theory.verify.workers import replaced_quietly
+from cflag_theory.verify.workers import end_with, replaced_quietly
 
 #: Simulated problems per claim and level.
 LEVELS = {"quick": 24, "full": 400}
@@ -104,6 +106,11 @@ def _evidence(
     return coq.witness(subject, points, evidence, wholes=wholes) if prover == "coq" else evidence
 
 
+def _in_worker(parent: int, *arguments: Any) -> list[Evidence]:
+    end_with(parent)
+    return _evidence_by_id(*arguments)
+
+
 def _evidence_by_id(id: str, seed: int, level: str, prover: str | None, wholes: bool) -> list[Evidence]:
     """What a worker process sends back: plain data, because the sympy objects of claims cannot be pickled."""
     from cflag_theory.verify.checks import CHECKS
@@ -161,7 +168,7 @@ def verify(
         raise InvalidInput(f"jobs = {jobs} do no work: use at least 1")
     wanted = [claim(id) for id in (ids or LEDGER)]
     workers = min(len(wanted), jobs or cpu_count())
-    calls = (delayed(_evidence_by_id)(subject.id, seed, level, prover, wholes) for subject in wanted)
+    calls = (delayed(_in_worker)(os.getpid(), subject.id, seed, level, prover, wholes) for subject in wanted)
     verdicts = []
     with replaced_quietly():
         # One claim at a time, since some take a hundred times as long as others.

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import cflag_theory
+from cflag_theory.files import MARKER
 from cflag_theory.kernels import random_separable, read_trace, uniform
 from cflag_theory.studies import defaults as studies
 from cflag_theory.studies.rates import past_task as rates
@@ -174,7 +175,7 @@ def test_rate(cflag, tmp_path):
     assert (code, err) == (0, "")
     assert "fitted slope" in out
     names = sorted(path.name for path in (tmp_path / "new").iterdir())
-    assert names == ["rate.json", "rate.png", "rate.svg", "rate_horizons.jsonl"]
+    assert names == [MARKER, "rate.json", "rate.png", "rate.svg", "rate_horizons.jsonl"]
     _, out, _ = cflag(*command, "--format", "json")
     assert json.loads(out) == json.loads((tmp_path / "new" / "rate.json").read_text(encoding="utf-8"))
     (study,) = json.loads(out)
@@ -306,7 +307,8 @@ def test_one_sentence_and_exit_code_2(cflag, arguments, sentence):
 def test_words_that_the_command_line_does_not_know(cflag, arguments):
     code, out, err = cflag(*arguments)
     assert (code, out) == (2, "")
-    assert "Usage: " in err
+    assert err.startswith("cflag: ")
+    assert len(err.splitlines()) == 1
 
 
 OUT = {

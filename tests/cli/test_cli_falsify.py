@@ -43,7 +43,10 @@ def test_a_refuted_claim_is_saved_and_replayed(cflag, claims, tmp_path):
     assert code == 1
     assert "the counterexample stands" in out
     claims.write_text(CLAIMS.replace("Fraction(2, 5)", "Fraction(1, 2)"), encoding="utf-8")
-    code, out, _ = cflag(*words)
+    code, out, err = cflag(*words)
+    assert (code, out) == (2, "")
+    assert "give it as FILE to run it as it is now" in err
+    code, out, _ = cflag(*words, claims)
     assert code == 0
     assert "no counterexample" in out
     assert "has changed" in out

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from cflag_theory.files import MARKER
 from cflag_theory.kernels.algorithms import ADAPTIONS
 
 FORGETTING = ("forgetting", "--T", "6", "--E", "2", "--replicas", "2")
@@ -22,6 +23,7 @@ def test_forgetting_json_and_files_agree(cflag, tmp_path):
     found = json.loads(out)
     assert found == json.loads((tmp_path / "forgetting.json").read_text(encoding="utf-8"))
     assert {path.name for path in tmp_path.iterdir()} == {
+        MARKER,
         "forgetting.json",
         *(f"{name}.{ending}" for name in ("forgetting_glm", "adaptive_rates") for ending in ("png", "svg")),
     }
@@ -106,6 +108,7 @@ def test_tasks_json_and_files_agree(cflag, tmp_path):
     (study,) = json.loads(out)
     assert [study] == json.loads((tmp_path / "tasks.json").read_text(encoding="utf-8"))
     assert {path.name for path in tmp_path.iterdir()} == {
+        MARKER,
         "tasks.json",
         "tasks_random_tasks_cauchy.png",
         "tasks_random_tasks_cauchy.svg",

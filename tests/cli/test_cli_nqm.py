@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from cflag_theory.files import MARKER
+
 SMALL = ("--n", "3", "--N", "2", "--K", "2", "--T", "6", "--grid", "0.01")
 
 
@@ -30,7 +32,7 @@ def test_json_figure_and_file_agree(cflag, tmp_path):
     written = json.loads((tmp_path / "nqm.json").read_text(encoding="utf-8"))
     assert len(written.pop("panels")) == 8
     assert found == written
-    assert {path.name for path in tmp_path.iterdir()} == {"nqm.json", "nqm.png", "nqm.svg"}
+    assert {path.name for path in tmp_path.iterdir()} == {MARKER, "nqm.json", "nqm.png", "nqm.svg"}
     assert found["setting"]["dimension"] == 3
     assert len(found["table"]) == len(found["monte_carlo"]) == 40
     assert found["search"] is None

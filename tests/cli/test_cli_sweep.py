@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from cflag_theory.files import MARKER
 from cflag_theory.studies.sweeps.store import read_results
 
 pytest.importorskip("pyarrow")
@@ -131,7 +132,7 @@ def results(cflag, study, tmp_path):
 def test_figures_of_a_sweep(cflag, results, tmp_path, arguments, name):
     code, out, err = cflag("plot", results, *arguments, "--out", tmp_path / "drawn")
     assert (code, err) == (0, "")
-    assert {path.name for path in (tmp_path / "drawn").iterdir()} == {f"{name}.png", f"{name}.svg"}
+    assert {path.name for path in (tmp_path / "drawn").iterdir()} == {MARKER, f"{name}.png", f"{name}.svg"}
     assert str(tmp_path / "drawn" / f"{name}.png") in out.replace("\n", "")
 
 

@@ -68,7 +68,7 @@ def test_the_same_results_give_the_same_bytes(tmp_path):
 @pytest.mark.parametrize("below", ["", "deeper/still"])
 def test_a_folder_that_is_a_file(tmp_path, below):
     (tmp_path / "file").write_text("mine", encoding="utf-8")
-    with pytest.raises(OutputError, match=r"cannot write figures to .*file.*: choose a folder"):
+    with pytest.raises(OutputError, match=r"cannot write to the folder .*file.*: choose a folder"):
         save(drift_figure(DRIFT), tmp_path / "file" / below, "drift")
     assert (tmp_path / "file").read_text(encoding="utf-8") == "mine"
 

@@ -4,7 +4,8 @@ A pickle is a program for a small stack machine, and Python's unpickler lets it 
 of its instructions are read by the standard library's disassembler, which runs nothing, and the instructions are
 carried out by the machine below, which knows lists, tuples, dictionaries, text and numbers, and four names: the ones by
 which NumPy writes an array. These stand for no function either: an array is built from its bytes once their number
-agrees with the shape. What it costs is bounded by the length of the file.
+agrees with the shape. No more text is turned into bytes than the file has, so that its length bounds what reading
+costs.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def _run(data: bytes) -> Any:
-    machine = _Machine()
+    machine = _Machine(len(data))
     file = BytesIO(data)
     while code := file.read(1):
         if code == STOP:
@@ -126,7 +127,9 @@ def _line(file: BytesIO) -> str:
 class _Machine:
     """The stack, the places marked on it, and what was numbered for later."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: int) -> None:
+        # What NumPy writes encodes each text once.
+        self.left = size
         self.stack: list[Any] = []
         self.marks: list[int] = []
         self.memo: dict[int, Any] = {}
@@ -178,7 +181,7 @@ class _Machine:
                 raise _Refused(f"it has an array of {arguments[0][:20]!r} values, and only plain numbers are allowed")
             self.push(_Type(arguments[0].lstrip("|<>=")))
         elif function.name == ENCODE and kinds == [str, str] and arguments[1] in ("latin1", "latin-1"):
-            self.push(arguments[0].encode("latin-1"))
+            self.push(self.encoded(arguments[0]))
         else:
             raise _Refused(f"it calls {function.name} as NumPy does not")
 
@@ -192,22 +195,27 @@ class _Machine:
                 raise _Refused("it has an array of other than plain numbers")
             target.order = state[1]
         elif type(target) is _Array:
-            target.values = _array(*state)
+            target.values = self.array(*state)
         else:
             raise _Refused("it gives a state to what has none")
 
+    def encoded(self, text: str) -> bytes:
+        self.left -= len(text)
+        if self.left < 0:
+            raise _Refused("it turns the same text into bytes again and again")
+        return text.encode("latin-1")
 
-def _array(*state: Any) -> NDArray[Any]:
-    if len(state) != 5 or type(state[1]) is not tuple or type(state[2]) is not _Type:
-        raise _Refused("it has an array in a form that NumPy does not write")
-    shape, kind, columns_first, raw = state[1:]
-    dtype = np.dtype(kind.order + kind.code)
-    if not isinstance(raw, (str, bytes)) or any(type(length) is not int or length < 0 for length in shape):
-        raise _Refused("it has an array whose shape or bytes are none")
-    data = raw.encode("latin-1") if isinstance(raw, str) else raw
-    if len(shape) > 4 or math.prod(shape) * dtype.itemsize != len(data):
-        raise _Refused(f"it has an array of shape {shape[:5]} with {len(data)} bytes")
-    return np.frombuffer(data, dtype).reshape(shape, order="F" if columns_first is True else "C")
+    def array(self, *state: Any) -> NDArray[Any]:
+        if len(state) != 5 or type(state[1]) is not tuple or type(state[2]) is not _Type:
+            raise _Refused("it has an array in a form that NumPy does not write")
+        shape, kind, columns_first, raw = state[1:]
+        dtype = np.dtype(kind.order + kind.code)
+        if not isinstance(raw, (str, bytes)) or any(type(length) is not int or length < 0 for length in shape):
+            raise _Refused("it has an array whose shape or bytes are none")
+        data = self.encoded(raw) if isinstance(raw, str) else raw
+        if len(shape) > 4 or math.prod(shape) * dtype.itemsize != len(data):
+            raise _Refused(f"it has an array of shape {shape[:5]} with {len(data)} bytes")
+        return np.frombuffer(data, dtype).reshape(shape, order="F" if columns_first is True else "C")
 
 
 def _resolved(value: Any) -> Any:

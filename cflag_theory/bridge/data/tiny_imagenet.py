@@ -17,6 +17,7 @@ import numpy as np
 
 from cflag_theory.bridge.data.formats import Arrays, Pixels, as_folder, not_found
 from cflag_theory.errors import DataError, MissingExtra
+from cflag_theory.reading import read_text
 
 NAME = "tinyimagenet"
 FOLDER, ARCHIVE = "tiny-imagenet-200", "tiny-imagenet-200.zip"
@@ -96,7 +97,9 @@ def list_files(folder: Path) -> Listing:
     ids = tuple(sorted(set(_lines(folder / "wnids.txt"))))
     if not ids:
         raise DataError(f"{folder / 'wnids.txt'} names no classes: unpack {ARCHIVE} again")
-    faults = []
+    faults = [f"{folder / 'wnids.txt'} names the class {name[:60]!r}" for name in ids if not name.isalnum()]
+    if faults:
+        raise DataError(f"{faults[0]}, and classes have letters and digits: unpack {ARCHIVE} again")
     try:
         words = dict(line.split("\t", 1) for line in _lines(folder / "words.txt") if "\t" in line)
     except DataError as error:
@@ -184,7 +187,7 @@ def _decode(pillow: Any, path: Path) -> Pixels | str:
 
 def _lines(path: Path) -> list[str]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_text(path).splitlines()
     except FileNotFoundError as error:
         raise DataError(f"{path} is missing: unpack {ARCHIVE} again") from error
     except (OSError, UnicodeDecodeError) as error:

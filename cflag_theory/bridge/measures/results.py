@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from cflag_theory.bridge.measures.metrics import as_accuracy
 from cflag_theory.bridge.settings.rules import METHOD_NAMES
 from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.errors import DataError, InvalidInput
+from cflag_theory.reading import read_json
 
 FORMAT = "cflag-theory bridge results 1"
 FILE = "results.json"
@@ -149,7 +149,7 @@ def read_results(folder: Path | str) -> dict[str, Any]:
     """
     path = Path(folder) / FILE
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        found: dict[str, Any] = read_json(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"{path} holds no results ({reason}): pass a folder that cflag bridge wrote") from error
@@ -157,7 +157,7 @@ def read_results(folder: Path | str) -> dict[str, Any]:
         raise DataError(f"{path} is not of the format {FORMAT!r}, which this version reads: run again")
     try:
         _check(found)
-    except (InvalidInput, KeyError, TypeError, ValueError) as error:
+    except (InvalidInput, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DataError(f"{path} is damaged ({error}): run again, which writes it anew") from error
     return found
 

@@ -23,12 +23,15 @@ from numpy.typing import NDArray
 
 from cflag_theory.bridge.measures.results import FILE
 from cflag_theory.bridge.settings.run_settings import RunSettings, differing_key
-from cflag_theory.errors import DataError, OutputError
+from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.files import alone_in, whole
+from cflag_theory.kernels.archives import read_arrays
+from cflag_theory.reading import read_json
 
 FORMAT = "cflag-theory bridge 1"
 HEADER = "run.json"
 _CHOOSE = "choose another with --out"
+_MENDED = "give the same command again when that is mended; what was written before is kept"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +88,6 @@ class Folder:
         """
         with alone_in(self.folder, "run"):
             self._begin()
-            # Drafts of a process that was killed while it wrote.
-            for draft in self.folder.glob(".*.draft"):
-                draft.unlink(missing_ok=True)
             yield
 
     def _begin(self) -> None:
@@ -140,7 +140,7 @@ class Folder:
         """
         header = {"plain": dict(checkpoint.plain), "arrays": list(checkpoint.arrays)}
         arrays: dict[str, Any] = {"header": np.array(json.dumps(header))} | dict(checkpoint.arrays)
-        with _whole(self._part(method, seed)) as file:
+        with whole(self._part(method, seed), remedy=_MENDED) as file:
             np.savez(file, **arrays)
 
     def trace_file(self, method: str, seed: int, task: int) -> Path:
@@ -161,20 +161,8 @@ class Folder:
         return self.folder / f"{method}-{seed}.npz"
 
     def _write(self, name: str, content: bytes) -> None:
-        with _whole(self.folder / name) as file:
+        with whole(self.folder / name, remedy=_MENDED) as file:
             file.write(content)
-
-
-@contextmanager
-def _whole(path: Path) -> Iterator[Any]:
-    try:
-        with whole(path, alone=True) as file:
-            yield file
-    except OSError as error:
-        raise OutputError(
-            f"cannot write {path} ({error.strerror or error}): give the same command again when that is mended; what "
-            "was written before is kept"
-        ) from error
 
 
 def read_checkpoint(path: Path, *, arrays: bool = True) -> Checkpoint:
@@ -186,10 +174,11 @@ def read_checkpoint(path: Path, *, arrays: bool = True) -> Checkpoint:
         It cannot be read, or is damaged.
     """
     try:
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
-            header = json.loads(str(file["header"]))
-            return Checkpoint(header["plain"], {name: file[name] for name in header["arrays"] if arrays})
-    # On damaged bytes zipfile and numpy raise many kinds of errors; any of them means that the file is damaged.
+        header = json.loads(str(read_arrays(path, ["header"])["header"]))
+        return Checkpoint(header["plain"], read_arrays(path, header["arrays"], copies=1) if arrays else {})
+    except InvalidInput:
+        raise
+    # What is not there, or of another kind: any of it means that the file is damaged.
     except Exception as error:
         raise DataError(
             f"{path} is damaged ({error}): delete it and run again, which begins this method and seed anew"
@@ -206,7 +195,7 @@ def read_header(folder: Path) -> dict[str, Any]:
     """
     path = folder / HEADER
     try:
-        header: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        header: dict[str, Any] = read_json(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(

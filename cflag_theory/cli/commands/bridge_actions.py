@@ -48,11 +48,14 @@ def _dotted(changes: Mapping[str, Any]) -> list[str]:
 def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None:
     """All runs, each with its figures; then their tables or JSON."""
     from cflag_theory.cli.tables import bridge as tables
+    from cflag_theory.files import own_folder
     from cflag_theory.studies.bridge_results.summary import summarise
 
     found, summaries, written = [], [], []
     try:
         run_bridge = _runner()
+        if len(planned) > 1:
+            own_folder(next(iter(planned)).parent)
         for folder, settings in planned.items():
             name = folder.name if len(planned) > 1 else ""
             with method_lines(name, settings.methods, settings.seeds, tasks=settings.tasks) as (advance, read):
@@ -122,11 +125,11 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
     """Stored runs beside the printed numbers, with a page and figures where a folder is given."""
     from cflag_theory.bridge.measures.results import read_results
     from cflag_theory.cli.tables import bridge as tables
-    from cflag_theory.files import check_writable, write_text
+    from cflag_theory.files import own_folder, write_text
     from cflag_theory.studies.bridge_results.report import compare
 
     if out is not None:
-        check_writable(out)
+        own_folder(out)
     stored = [(str(run), read_results(run)) for folder in folders for run in _runs_in(folder)]
     found = compare(stored)
     written: list[Path] = []

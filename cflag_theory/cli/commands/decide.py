@@ -102,7 +102,7 @@ def _each(
     from cflag_theory.falsify.decisions.deciding import decide, prove
     from cflag_theory.falsify.decisions.repairs import Repaired, repair
     from cflag_theory.falsify.saving import save
-    from cflag_theory.files import check_writable
+    from cflag_theory.files import check_writable, own_folder
 
     if not seconds > 0:
         raise InvalidInput(f"--seconds is {seconds}: use a positive number")
@@ -113,7 +113,8 @@ def _each(
         claims, source = claims_of(path, seconds)
     home = path.absolute().parent if isinstance(source, Path) else Path.cwd()
     folder = out if out is not None else home / f"{path.stem if isinstance(source, Path) else file}-counterexamples"
-    check_writable(home if out is None else folder)
+    # The usual folder is made with the first counterexample.
+    own_folder(folder) if out is not None or folder.exists() else check_writable(home)
     done: list[Decision] = []
     listed: list[dict[str, Any]] = []
     interrupted = False

@@ -72,14 +72,15 @@ def _falsify(file: str, budget: int, seconds: float, seed: int, out: Path | None
     from cflag_theory.falsify.falsifying import falsify
     from cflag_theory.falsify.finding import Finding
     from cflag_theory.falsify.saving import save
-    from cflag_theory.files import check_writable
+    from cflag_theory.files import check_writable, own_folder
 
     path = Path(file)
     with redirect_stdout(sys.stderr):
         claims, source = claims_of(path, seconds)
     home = path.absolute().parent if isinstance(source, Path) else Path.cwd()
     folder = out if out is not None else home / f"{path.stem if isinstance(source, Path) else file}-counterexamples"
-    check_writable(home if out is None else folder)
+    # The usual folder is made with the first counterexample.
+    own_folder(folder) if out is not None or folder.exists() else check_writable(home)
     done: list[tuple[Finding, str | None]] = []
     for claim in claims:
         with progress_bar(claim.name, budget) as advance, redirect_stdout(sys.stderr):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cflag_theory.cli.shell import Format, FormatOption, SeedOption, progress_bar, show_study
+from cflag_theory.cli.shell import Format, FormatOption, SeedOption, progress_bar, show_study, take_folder
 
 
 def nqm_command(
@@ -38,7 +38,6 @@ def nqm_command(
 ) -> None:
     """Recompute Table 3 and Figure 2 of the CFL paper."""
     from cflag_theory.cli.tables import nqm as tables_nqm
-    from cflag_theory.files import check_writable
     from cflag_theory.studies.nqm.setting import Setting
     from cflag_theory.studies.nqm.table3 import nqm_study, pieces
 
@@ -57,7 +56,7 @@ def nqm_command(
         grid=grid,
     )
     if out is not None:
-        check_writable(out)
+        take_folder(out)
     with progress_bar("noisy quadratic model", pieces(replicas=replicas, searched=search)) as advance:
         found = nqm_study(
             setting, replicas=replicas, seed=seed, searched=search, progress=lambda words: advance(1, words)

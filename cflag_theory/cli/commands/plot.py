@@ -34,7 +34,7 @@ def plot_command(
     from cflag_theory.cli.plots import plot, plot_stored
     from cflag_theory.errors import InvalidInput
     from cflag_theory.figures import save
-    from cflag_theory.files import check_writable
+    from cflag_theory.files import check_writable, own_folder
     from cflag_theory.studies.sweeps.store import HEADER
 
     folder = results if results.is_dir() else results.parent
@@ -59,7 +59,7 @@ def plot_command(
             raise InvalidInput(f"{results} has {len(found)} figures, which keep their names: leave out --name")
         if name is not None:
             found = dict(zip([name], found.values(), strict=True))
-    target = check_writable(out or folder)
+    target = check_writable(folder) if out is None else own_folder(out)
     for title, drawn in found.items():
         written = save(drawn, target, title)
         typer.echo(f"figure: {', '.join(map(str, written))}")

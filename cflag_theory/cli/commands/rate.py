@@ -36,6 +36,7 @@ from cflag_theory.cli.shell import (
     SeedOption,
     progress_bar,
     show_study,
+    take_folder,
 )
 
 if TYPE_CHECKING:
@@ -96,13 +97,12 @@ def rate_command(
     quadratic model, whose numbers are dials (--dial D=10), for clients that stay and for clients that are new in every
     round.
     """
-    from cflag_theory.files import check_writable
     from cflag_theory.studies.inputs import Columns
     from cflag_theory.studies.rates.families import RateCase
     from cflag_theory.studies.rates.store import FILE
 
     if out is not None:
-        check_writable(out)
+        take_folder(out)
     if paper is Paper.cfl:
         if algorithm != "c_flag" or any(one is not None for one in (problem, data, memory, c, vary, instance, set_)):
             raise typer.BadParameter(
@@ -129,7 +129,7 @@ def rate_command(
         raise typer.BadParameter("--instance fixes problem, memory and step sizes: leave out all but --horizons")
     lengths = _horizons(horizons, up_to)
     case = RateCase(
-        problem=problem or "default",
+        problem="default" if problem is None else problem,
         dials=tuple(dial or ()),
         data=data,
         clients=clients,

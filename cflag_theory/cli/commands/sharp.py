@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cflag_theory.cli.shell import Format, FormatOption, progress_bar, show_study
+from cflag_theory.cli.shell import Format, FormatOption, progress_bar, show_study, take_folder
 
 
 def sharp_command(
@@ -35,7 +35,6 @@ def sharp_command(
     Also how large a step size each lemma really allows, and what that does to the 60 L of Lemma 3.
     """
     from cflag_theory.cli.tables import sharp as tables_sharp
-    from cflag_theory.files import check_writable
     from cflag_theory.studies.worst_cases.constants import (
         LOCAL_STEPS,
         SIZES,
@@ -53,7 +52,7 @@ def sharp_command(
     sizes, lengths = n or list(usual[0]), local_steps or list(usual[1])
     places = [parse_step(text) for text in step] if step else list(STEPS)
     if out is not None:
-        check_writable(out)
+        take_folder(out)
     with progress_bar("worst cases", pieces(lemmas or (), sizes, lengths, places)) as advance:
         found = sharp(
             lemmas or (),

@@ -71,12 +71,12 @@ def simulate_command(
 ) -> None:
     """Run one algorithm on one problem, and write its Trace."""
     from cflag_theory.cli.tables import claims as tables
-    from cflag_theory.files import check_writable
+    from cflag_theory.files import check_file_writable
     from cflag_theory.kernels import simulate, write_trace
     from cflag_theory.studies.inputs import Columns, read_algorithm, read_memory, read_problem
 
     if out is not None:
-        check_writable(out.absolute().parent)
+        check_file_writable(out, begins=b"PK")
     chosen = read_problem(
         problem=problem,
         dials=dial or (),

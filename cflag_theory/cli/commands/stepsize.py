@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cflag_theory.cli.shell import Format, FormatOption, print_json
+from cflag_theory.cli.shell import Format, FormatOption, print_json, take_folder
 from cflag_theory.errors import InvalidInput
 
 PICTURES = ("png", "svg", "pdf")
@@ -169,13 +169,14 @@ def _run(
     format: Format,
 ) -> None:
     from cflag_theory.cli.tables import step_sizes as tables_step_sizes
-    from cflag_theory.files import check_writable
+    from cflag_theory.files import check_file_writable
     from cflag_theory.studies.stepsize.cfl_conditions import cfl_step_sizes
     from cflag_theory.studies.stepsize.conditions import step_sizes
 
-    for folder in (out, plot.absolute().parent if plot is not None else None):
-        if folder is not None:
-            check_writable(folder)
+    if out is not None:
+        take_folder(out)
+    if plot is not None:
+        check_file_writable(plot)
     compute: dict[Whose, Any] = {Whose.c_flag: step_sizes, Whose.cfl: cfl_step_sizes}
     found = {
         one: compute[one](

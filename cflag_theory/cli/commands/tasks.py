@@ -10,7 +10,7 @@ import typer
 
 from cflag_theory.cli.commands.forgetting import AlphaOption, BetaOption, LevelOption, ReplicasOption, require_fitting
 from cflag_theory.cli.options import ClientsOption, DataOption, StepsOption
-from cflag_theory.cli.shell import Format, FormatOption, SeedOption, progress_bar, show_study
+from cflag_theory.cli.shell import Format, FormatOption, SeedOption, progress_bar, show_study, take_folder
 from cflag_theory.errors import MissingExtra
 
 _LEARNERS: Sequence[str] = (
@@ -59,7 +59,7 @@ def tasks_command(
     Buffers fill the memories: all, ring (class-balanced, the newest of each) or reservoir (uniform over all seen).
     """
     from cflag_theory.cli.tables import forgetting as tables_forgetting
-    from cflag_theory.files import as_file_name, check_writable
+    from cflag_theory.files import as_file_name
     from cflag_theory.kernels import load_tasks, random_tasks
     from cflag_theory.kernels.problems.by_name import with_dials
     from cflag_theory.kernels.problems.tasks import PAIRS
@@ -70,7 +70,7 @@ def tasks_command(
 
     setting = Setting(alpha=alpha, beta=beta, local_steps=local_steps, rounds=rounds, replicas=replicas, seed=seed)
     if out is not None:
-        check_writable(out)
+        take_folder(out)
     require_fitting(data, dial=dial, zeta=zeta, task=task)
     learners = [read_learner(words) for words in learner or _LEARNERS]
     sequences = []

@@ -12,7 +12,7 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.ranges import ORDER, REAL, Range
 from cflag_theory.falsify.search.exact_numbers import Exact, Whole
-from cflag_theory.kernels.numbers import Array
+from cflag_theory.kernels.numbers import Array, fraction
 
 #: A value for every variable: integers, fractions and floats, and arrays of them.
 Case = dict[str, Any]
@@ -147,7 +147,7 @@ def from_text(conjecture: Conjecture, words: Mapping[str, Any], *, what: str) ->
     for name, one in conjecture.variables.items():
         try:
             array = np.array(words[name])
-            flat = [Fraction(entry) if one.kind == REAL else int(entry) for entry in array.ravel().tolist()]
+            flat = [fraction(entry) if one.kind == REAL else int(entry) for entry in array.ravel().tolist()]
             if array.ndim != len(one.shape):
                 raise ValueError
             case[name] = _array(flat, array.shape, one) if one.shape else flat[0]

@@ -143,7 +143,10 @@ def guarded(seconds: float, files: tuple[str, ...], what: str, at: str = "") -> 
         where = _where_raised(error.__traceback__, files)
         known = str(error) if where.startswith(_PACKAGE) or where.split(",")[0] in str(error) else f"{where}: {error}"
         raise InvalidInput(f"{known} ({what}{place})" if place else known) from None
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    # Also what a user derives from BaseException.
+    except BaseException as error:
         words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise InvalidInput(
             f"{_where_raised(error.__traceback__, files)}: {what} raised {words}{place}: {remedy}"

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.errors import CflagError, InvalidInput, UnknownName
 from cflag_theory.kernels import formulas
 from cflag_theory.kernels.cfl.drift_models import evolving, noisy_quadratic, random_evolving
 from cflag_theory.kernels.cfl.drifts import NUMBERS
@@ -26,6 +26,7 @@ from cflag_theory.kernels.problems.quadratic import gradient_descent, quadratic,
 from cflag_theory.kernels.problems.separable import random_separable, separable
 from cflag_theory.kernels.problems.smoothness import ridge_smoothness
 from cflag_theory.kernels.problems.validation import validate
+from cflag_theory.sizes import require_room
 
 Made = TypeVar("Made")
 
@@ -79,7 +80,7 @@ PROBLEMS: Mapping[str, Callable[..., Problem]] = MappingProxyType(
 )
 
 
-def make_problem(name: str, **dials: Any) -> Problem:
+def make_problem(name: str, /, **dials: Any) -> Problem:
     """The problem of this name or of FILE.py:name, with its dials as keywords.
 
     Raises
@@ -141,7 +142,30 @@ def with_dials(what: str, constructor: Callable[..., Made], dials: Mapping[str, 
         if dial not in known:
             raise UnknownName(f"{what} has no dial {dial!r}: use one of {', '.join(known) or 'none'}")
         _check_kind(dial, dials[dial], known[dial].default)
-    return constructor(**dials)
+    sizes = {name: one.default for name, one in known.items()} | dict(dials)
+    shown = ", ".join(f"{name} = {sizes[name]}" for name in _SIZES if name in sizes)
+    require_room(_bytes(constructor, sizes), f"{what} with {shown}", "use smaller ones")
+    try:
+        return constructor(**dials)
+    # Of NumPy, about shapes that no array can have.
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, CflagError):
+            raise
+        raise InvalidInput(f"{what} cannot be made ({error}): use smaller dials") from error
+
+
+_SIZES = ("tasks", "clients", "components", "past", "current", "dimension")
+
+
+def _bytes(constructor: Callable[..., Any], dials: Mapping[str, Any]) -> int:
+    """What the rows take, with the copies that are made of them on the way; 0 for sizes that are refused."""
+    # A user's own function may have other things by these names.
+    given = (dials.get(name, 0) for name in _SIZES)
+    tasks, clients, components, past, current, d = (max(0, one) if isinstance(one, int) else 0 for one in given)
+    # Their components have a row for each coordinate.
+    width = d * d if constructor in (random_quadratic, random_separable, noisy_quadratic) else d
+    components = past + current or max(2, tasks) * max(1, components)
+    return int(32 * clients * components * width)
 
 
 def _check_kind(dial: str, value: Any, default: Any) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-import zipfile
-import zlib
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +13,16 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.errors import DataError, InvalidInput, MissingExtra
+from cflag_theory.kernels.archives import Unreadable, read_arrays
 from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.own.potentials import OWN, Potential, potential_code
 from cflag_theory.kernels.problems.glm import glm
 from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.kernels.problems.validation import as_size, generator
+from cflag_theory.sizes import require_room
+
+#: The largest feature: sums of squares of products stay finite.
+LARGEST = 1e60
 
 
 def load_data(
@@ -255,7 +259,7 @@ def _read(
             if path.suffix == ".npz"
             else _read_csv(path, [label_column, *others])
         )
-    except (OSError, EOFError, UnicodeDecodeError, zipfile.BadZipFile, zlib.error, csv.Error) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"data file {path} cannot be read ({error}): write it again or mend its permissions") from error
     if features.ndim != 2 or labels.shape != features.shape[:1]:
         raise DataError(
@@ -267,6 +271,13 @@ def _read(
         raise DataError(
             f"{path} has {features[row, column]} in row {row}, column {column} of the features (counted from 0): "
             "remove or replace it"
+        )
+    large = np.argwhere(np.abs(features) > LARGEST)
+    if large.size:
+        row, column = large[0]
+        raise DataError(
+            f"{path} has {features[row, column]} in row {row}, column {column} of the features (counted from 0), whose "
+            "square no float can hold: scale it"
         )
     found = dict(zip(others, more, strict=True))
     for name, column in found.items():
@@ -306,25 +317,15 @@ def _digits() -> tuple[Array, Ints]:
 
 
 def _read_npz(path: Path, names: Sequence[str]) -> list[Array]:
-    arrays = []
-    with path.open("rb") as file:
-        try:
-            archive = np.load(file, allow_pickle=False)
-        except ValueError as error:
-            raise DataError(f"{path} is not an npz archive: write it with numpy.savez") from error
-        if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise DataError(f"{path} holds a single array: write features and labels with numpy.savez")
-        for key in names:
-            if key not in archive:
-                raise DataError(f"{path} has no array {key!r}: it has {', '.join(archive) or 'none'}")
-            try:
-                array = archive[key]
-            except ValueError as error:
-                raise DataError(f"array {key!r} of {path} cannot be read ({error}): store plain numbers") from error
-            if array.dtype.kind not in "biuf":
-                raise DataError(f"array {key!r} of {path} holds {array.dtype} values: store plain numbers")
-            arrays.append(array.astype(np.float64))
-    return arrays
+    try:
+        # As they are, as floats, by task, and with what the components need.
+        found = read_arrays(path, names, copies=5)
+    except Unreadable as error:
+        raise DataError(f"{path} cannot be read ({error}): write plain numbers with numpy.savez") from error
+    for key, one in found.items():
+        if one.dtype.kind not in "biuf":
+            raise DataError(f"array {key!r} of {path} holds {one.dtype} values: store plain numbers")
+    return [found[key].astype(np.float64) for key in names]
 
 
 def _read_csv(path: Path, columns: Sequence[str]) -> list[Array]:
@@ -337,7 +338,7 @@ def _read_csv(path: Path, columns: Sequence[str]) -> list[Array]:
                 count = f"{header.count(name)} columns" if name in header else "no column"
                 raise DataError(f"{path} has {count} {name!r}: its columns are {', '.join(header) or 'none'}")
         places = [header.index(name) for name in columns]
-        values = []
+        values, rows = array("d"), 0
         for cells in lines:
             if not cells:
                 continue
@@ -346,8 +347,10 @@ def _read_csv(path: Path, columns: Sequence[str]) -> list[Array]:
                     f"line {lines.line_num} of {path} has {len(cells)} values and the header {len(header)}: "
                     "make them agree"
                 )
-            values.append([_number(path, lines.line_num, *pair) for pair in zip(header, cells, strict=True)])
-    table = np.array(values, dtype=np.float64).reshape(len(values), len(header))
+            values.extend(_number(path, lines.line_num, *pair) for pair in zip(header, cells, strict=True))
+            rows += 1
+    require_room(32 * len(values), f"the file {str(path)!r}", "use a smaller one, or a machine with more")
+    table: Array = np.frombuffer(values, dtype=np.float64).reshape((rows, len(header)))
     return [np.delete(table, places, axis=1), *(table[:, place] for place in places)]
 
 

@@ -14,7 +14,7 @@ from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels import formulas
 from cflag_theory.kernels.cfl.drifts import NORMAL, Drift
 from cflag_theory.kernels.cfl.windows import Windows, longest
-from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.kernels.numbers import Array, Ints, is_finite_real
 from cflag_theory.kernels.own import potentials
 from cflag_theory.kernels.problems.problem import Components, Constant, Problem
 
@@ -77,8 +77,8 @@ def as_size(name: str, value: Any) -> int:
 
 def as_dial(name: str, value: float, high: float = float("inf")) -> float:
     """A finite number from 0 to `high`."""
-    if not (0 <= value <= high and value < float("inf")):
-        raise InvalidInput(f"{name} is {value}: use a finite number from 0 to {high}")
+    if not is_finite_real(value) or not 0 <= value <= high:
+        raise InvalidInput(f"{name} is {value!r}: use a finite number from 0 to {high}")
     return float(value)
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import math
 import os
-import zipfile
-from fractions import Fraction
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cflag_theory.errors import DataError, OutputError
+from cflag_theory.errors import CflagError, DataError
 from cflag_theory.files import whole
-from cflag_theory.kernels.numbers import Array
-from cflag_theory.kernels.trace.trace import COLUMNS, PER_CLIENT, STATE, Status, Trace
+from cflag_theory.kernels.archives import read_arrays
+from cflag_theory.kernels.numbers import Array, fraction, written
+from cflag_theory.kernels.plan import DTYPES
+from cflag_theory.kernels.trace.trace import COLUMNS, OF_FULL_GRADIENTS, PER_CLIENT, STATE, Status, Trace
 
 FORMAT = "cflag-theory trace 3"
 
@@ -36,12 +37,8 @@ def write_trace(path: str | os.PathLike[str], trace: Trace) -> Path:
         arrays["iterates"] = trace.iterates
     header = {"format": FORMAT, "config": dict(trace.config), "absent": dict(trace.absent)}
     encoded: dict[str, Any] = {name: _encode(array) for name, array in arrays.items()}
-    try:
-        with whole(target) as file:
-            np.savez_compressed(file, header=np.array(json.dumps(header)), **encoded)
-    except OSError as error:
-        reason = error.strerror or error
-        raise OutputError(f"cannot write {target}: {reason}; choose another folder or mend its permissions") from error
+    with whole(target, remedy="choose another folder or mend its permissions") as file:
+        np.savez_compressed(file, header=np.array(json.dumps(header)), **encoded)
     return target
 
 
@@ -54,8 +51,7 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
         The file is missing, is no trace, or its arrays do not fit together.
     """
     try:
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        arrays = read_arrays(path)
         header = json.loads(str(arrays.pop("header")))
         if header["format"] != FORMAT:
             raise DataError(f"{path} has format {header['format']!r}, this version reads {FORMAT!r}: run again")
@@ -69,29 +65,48 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
             config=header["config"],
             iterates=decoded.get("iterates"),
         )
-    except DataError:
+        wrong = _wrong_settings(trace.config) or _wrong_shapes(trace)
+    except CflagError:
         raise
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path} is not a trace ({error}): pass a file written by write_trace") from error
-    _check_shapes(path, trace)
+    # Damage can be anything: what is missing, of another kind, or nested too deeply.
+    except Exception as error:
+        reason = getattr(error, "strerror", None) or error or type(error).__name__
+        raise DataError(f"{path} is not a trace ({reason}): pass a file written by write_trace") from error
+    if wrong:
+        raise DataError(f"{path} is damaged, see {', '.join(sorted(set(wrong)))}: write the trace again")
     return trace
 
 
-def _check_shapes(path: str | os.PathLike[str], trace: Trace) -> None:
-    replicas, rounds = trace.replicas, trace.rounds
+def _wrong_settings(config: Mapping[str, Any]) -> list[str]:
+    """What the header says that no run was started with."""
+    counts = ("local_steps", "rounds", "replicas", "every")
+    wrong = [name for name in counts if type(config.get(name, 1)) is not int or not 0 < config.get(name, 1) < 1 << 63]
+    wrong += [name for name in ("alpha", "beta") if name in config and not 0 <= fraction(config[name]) < math.inf]
+    if config.get("dtype", DTYPES[0]) not in DTYPES:
+        wrong.append("dtype")
+    return wrong + [name for name in ("memory", "algorithm") if not isinstance(config.get(name) or {}, dict)]
+
+
+def _wrong_shapes(trace: Trace) -> list[str]:
+    replicas = len(trace.status)
+    if any(array.shape != (replicas,) or array.dtype.kind != "i" for array in (trace.status, trace.rounds_done)):
+        return ["status"]
+    if replicas == 0 or trace.rounds_done.min() < 0 or not set(trace.status.tolist()) <= set(Status):
+        return ["status"]
     wrong = [name for name in trace.columns if name not in COLUMNS] + [name for name in trace.end if name not in STATE]
+    every = trace.config.get("every", 1)
     for name, column in trace.columns.items():
         shape = column.shape[:-1] if name in PER_CLIENT else column.shape
-        if name in COLUMNS and shape != (replicas, len(trace.rounds_of(name))):
+        held = -(-trace.rounds // every) if name in OF_FULL_GRADIENTS else trace.rounds
+        if name in COLUMNS and shape != (replicas, held):
             wrong.append(name)
     wrong += [name for name, values in trace.end.items() if values.shape != (replicas,)]
-    if trace.iterates is not None and trace.iterates.shape[:2] != (replicas, rounds + 1):
+    kept = trace.iterates
+    if kept is not None and (kept.ndim != 3 or kept.shape[:2] != (replicas, trace.rounds + 1)):
         wrong.append("iterates")
-    if trace.rounds_done.shape != (replicas,) or not set(trace.status.tolist()) <= set(Status):
-        wrong.append("status")
-    wrong += [name for name in COLUMNS if (name in trace.columns) == (name in trace.absent)]
-    if wrong:
-        raise DataError(f"{path} is damaged, see {', '.join(sorted(set(wrong)))}: write the trace again")
+    arrays = {**trace.columns, **trace.end} | ({} if kept is None else {"iterates": kept})
+    wrong += [name for name, array in arrays.items() if array.dtype.kind not in "fiO"]
+    return wrong + [name for name in COLUMNS if (name in trace.columns) == (name in trace.absent)]
 
 
 def _named(prefix: str, arrays: dict[str, Array]) -> dict[str, Array]:
@@ -101,7 +116,7 @@ def _named(prefix: str, arrays: dict[str, Array]) -> dict[str, Array]:
 def _encode(array: Array) -> Array:
     if array.dtype != object:
         return array
-    return np.array([str(value) for value in array.ravel().tolist()], dtype=np.str_).reshape(array.shape)
+    return np.array([written(value) for value in array.ravel().tolist()], dtype=np.str_).reshape(array.shape)
 
 
 def _decode(array: Array) -> Array:
@@ -113,4 +128,4 @@ def _decode(array: Array) -> Array:
 
 
 def _number(text: str) -> Any:
-    return math.inf if text == "inf" else Fraction(text)
+    return math.inf if text == "inf" else fraction(text)

@@ -13,6 +13,7 @@ from typing import Any
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import PROBLEMS, Memory, Problem, Trace, load_data, make_problem, simulate
+from cflag_theory.kernels.footprint import MOST_STEPS
 from cflag_theory.kernels.numbers import Array, is_finite_real, is_integer
 from cflag_theory.studies.forgetting.replica_means import Curve, Mean, curve_of, mean_of
 from cflag_theory.studies.rates.statistics import resampling
@@ -53,6 +54,8 @@ class Setting:
             value = getattr(self, name)
             if not (is_integer(value) and value >= least):
                 raise InvalidInput(f"{name} is {value!r}: use an integer of at least {least}")
+            if value >= MOST_STEPS and name != "seed":
+                raise InvalidInput(f"{name} is {value}: use an integer below 2^32")
 
     def step_sizes(self, L: float) -> tuple[float, float]:
         """alpha and beta on a problem with this L."""

@@ -15,9 +15,11 @@ import numpy as np
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import TaskSequence
+from cflag_theory.kernels.footprint import MOST_STEPS
 from cflag_theory.kernels.numbers import Array, is_integer
 from cflag_theory.kernels.problems.tasks import objectives
 from cflag_theory.kernels.trace.trace import COSTS
+from cflag_theory.sizes import require_room
 from cflag_theory.studies.forgetting.heterogeneity import Setting
 from cflag_theory.studies.forgetting.replica_means import Curve, Mean, curve_of, mean_of
 from cflag_theory.studies.forgetting.task_paths import Learner, Path, walk
@@ -122,10 +124,17 @@ def task_study(
     """
     setting = Setting() if setting is None else setting
     first_rounds = setting.rounds if first_rounds is None else first_rounds
-    if not (is_integer(first_rounds) and first_rounds >= 0):
-        raise InvalidInput(f"first_rounds is {first_rounds!r}: use an integer of at least 0")
+    if not (is_integer(first_rounds) and 0 <= first_rounds < MOST_STEPS):
+        raise InvalidInput(f"first_rounds is {first_rounds!r}: use an integer of at least 0 and below 2^32")
     if not learners:
         raise InvalidInput("there is no learner: name at least one")
+    rounds = first_rounds + setting.rounds * (sequence.tasks - 1)
+    numbers = 2 * sequence.problem.dimension + 4 * sequence.tasks + 10
+    require_room(
+        8 * setting.replicas * rounds * numbers,
+        f"a study of {sequence.tasks} tasks, {setting.rounds} rounds of each and {setting.replicas} replicas",
+        "use fewer rounds (--T) or replicas",
+    )
     phases = [sequence.first(), *(sequence.transition(s) for s in range(2, sequence.tasks + 1))]
     L = max(float(problem.constants["L"].value) for problem in phases)
     weights = resampling(setting.replicas, setting.seed)

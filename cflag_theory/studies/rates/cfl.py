@@ -21,6 +21,7 @@ from cflag_theory.kernels.cfl.drift_models import shared_quadratic
 from cflag_theory.kernels.cfl.moments import Moments, moments, responses
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.validation import as_dial, as_size
+from cflag_theory.sizes import require_room
 from cflag_theory.studies.rates.past_task import HORIZONS, LEVEL, RESAMPLES, fit_start, fitted_slopes, increasing
 
 METHODS = ("FedAvg", "CFL")
@@ -172,6 +173,10 @@ def cfl_rate(
     lengths = increasing(horizons)
     if replicas < 2:
         raise InvalidInput(f"replicas = {replicas} leave nothing to resample: use at least 2")
+    # Measured: the exact moments hold about as many numbers of each round and coordinate.
+    held = 16_000 * lengths[-1] * model.dimension
+    require_room(held, f"a study up to T = {lengths[-1]}", "use a smaller T (--up-to, --horizons)")
+    require_room(16 * RESAMPLES * replicas, f"a study of {replicas} replicas", "use fewer replicas")
     problem = _problem(model)
     resamples = np.random.default_rng(seed).multinomial(replicas, [1 / replicas] * replicas, size=RESAMPLES) / replicas
     tail = ((1 - LEVEL) / 2 * 100, (1 + LEVEL) / 2 * 100)

@@ -18,10 +18,12 @@ import numpy as np
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Algorithm, Memory, Problem, Trace, algorithm, bias_bound, over_sqrt, simulate
 from cflag_theory.kernels.algorithms import row_as_dict
+from cflag_theory.kernels.footprint import MOST_STEPS
 from cflag_theory.kernels.memory.memory import ROTATION
 from cflag_theory.kernels.problems.problem import MEASURED
 from cflag_theory.kernels.problems.validation import as_dial
 from cflag_theory.kernels.simulation import digest
+from cflag_theory.sizes import require_room
 from cflag_theory.studies.rates.bounds import Bound, bounds
 from cflag_theory.studies.rates.results import ClosedForm, Curve, Rate
 from cflag_theory.studies.rates.setting import ROUNDING, Setting, described, lowest, memory_share
@@ -107,8 +109,8 @@ def rate(
     mode : {"bitwise", "fast"}
         As `simulate` takes it: "fast" agrees with the other up to rounding.
     store : path, optional
-        A file of JSON lines that receives every finished horizon, whole or not at all. Horizons of a study with the
-        same settings that it already holds are not run again.
+        A file of JSON lines that receives every finished horizon, whole or not at all, in a folder of its own. Horizons
+        of a study with the same settings, from the same code and libraries, that it already holds are not run again.
     progress : callable, optional
         Called with the number of rounds after each horizon.
 
@@ -120,10 +122,11 @@ def rate(
         If a run leaves the finite numbers in its first round. Later, the horizon is reported with what was measured
         before, and is left out of bounds.
     OutputError
-        If `store` cannot be written.
+        If `store` cannot be written or is damaged, or another study is writing to its folder.
     """
     horizons = increasing(horizons)
     _check(replicas=replicas, local_steps=local_steps, seed=seed, power=power, alpha_factor=alpha_factor)
+    _require_fit(horizons[-1], replicas)
     L = float(problem.constants["L"].value)
     given = m is not None
     if m is not None:
@@ -151,23 +154,23 @@ def rate(
         "potential": problem.potential_name,
         **({"row": row_as_dict(row)} if others else {}),
     }
-    kept = Store(store, settings)
 
     def run(rounds: int, wanted: Sequence[int]) -> list[Horizon]:
         beta = over_sqrt(c, rounds) if power == 1 / 2 else c / rounds**power
         traces = _traces(problem, memory, row, alpha, beta, local_steps, rounds, replicas, seed, mode)
         return read(traces, wanted, beta=beta, weights=resampling(replicas, seed), share=share)
 
-    missing = [T for T in horizons if T not in kept.found]
-    # With a constant beta a shorter run is the beginning of a longer one, draw for draw.
-    jobs = [(missing[-1], missing)] if power == 0 and missing else [(T, [T]) for T in missing]
-    for T in horizons:
-        for rounds, wanted in jobs:
-            if wanted[0] == T:
-                kept.add(run(rounds, wanted))
-        if progress:
-            progress(T)
-    found = [kept.found[T] for T in horizons]
+    with Store(store, settings) as kept:
+        missing = [T for T in horizons if T not in kept.found]
+        # With a constant beta a shorter run is the beginning of a longer one, draw for draw.
+        jobs = [(missing[-1], missing)] if power == 0 and missing else [(T, [T]) for T in missing]
+        for T in horizons:
+            for rounds, wanted in jobs:
+                if wanted[0] == T:
+                    kept.add(run(rounds, wanted))
+            if progress:
+                progress(T)
+        found = [kept.found[T] for T in horizons]
     if given:
         doubt = _refuted(m, found)
 
@@ -237,8 +240,7 @@ def _traces(
     mode: str,
 ) -> Iterator[Trace]:
     """All replicas, as many at a time as fit into little memory."""
-    # No fewer than there are cores to run them.
-    at_once = max(_TOGETHER // rounds, 8, os.cpu_count() or 1)
+    at_once = _at_once(rounds)
     # A rotated gradient is that of no f_memory, so there is no h~.
     columns = [name for name in COLUMNS if memory.kind != ROTATION or name not in ("h", QUANTITIES["h"])]
     for first in range(0, replicas, at_once):
@@ -304,6 +306,19 @@ def _check(*, replicas: int, local_steps: int, seed: int, power: float, alpha_fa
         raise InvalidInput(f"alpha_factor is {alpha_factor}: alpha = alpha_factor / (L (1 + m)) needs a positive one")
 
 
+def _require_fit(T: int, replicas: int) -> None:
+    """Refuse before the first horizon what the last one could not hold."""
+    if T >= MOST_STEPS:
+        raise InvalidInput(f"the largest horizon is {T}: use T below 2^32")
+    held = min(_at_once(T), replicas) * T * 16 * len(COLUMNS)
+    require_room(held, f"a study up to T = {T}", "use a smaller T (--up-to, --horizons) or fewer replicas")
+
+
+def _at_once(rounds: int) -> int:
+    """Replicas that are held at once: no fewer than there are cores to run them."""
+    return max(_TOGETHER // rounds, 8, os.cpu_count() or 1)
+
+
 def increasing(horizons: Sequence[int]) -> tuple[int, ...]:
     """The horizons of a study as integers.
 
@@ -312,7 +327,7 @@ def increasing(horizons: Sequence[int]) -> tuple[int, ...]:
     InvalidInput
         Fewer than two, not whole, not increasing or below 1.
     """
-    if not all(math.isfinite(T) and int(T) == T for T in horizons):
+    if not all(T == T // 1 for T in horizons):
         raise InvalidInput(f"horizons {list(horizons)} are not whole: give integers")
     whole = tuple(int(T) for T in horizons)
     if len(whole) < 2 or any(b <= a for a, b in pairwise(whole)) or whole[0] < 1:

@@ -15,6 +15,7 @@ import numpy as np
 
 from cflag_theory.kernels import Trace
 from cflag_theory.kernels.numbers import Array
+from cflag_theory.sizes import require_room
 
 #: Bootstrap resamples of the replicas, and the level of bands and intervals.
 RESAMPLES, LEVEL = 1000, 0.95
@@ -99,6 +100,7 @@ def resampling(replicas: int, seed: int) -> Array:
 
     The same for every horizon: the interval of a slope then keeps the pairing of replicas.
     """
+    require_room(16 * RESAMPLES * replicas, f"a study of {replicas} replicas", "use fewer replicas")
     counts = np.random.default_rng(seed).multinomial(replicas, [1 / replicas] * replicas, size=RESAMPLES)
     return np.asarray(counts / replicas)
 

@@ -1,4 +1,4 @@
-"""Finished horizons of rate studies on disk: JSON lines, written whole or not at all, read back where they fit."""
+"""Finished horizons of rate studies on disk: JSON lines with checksums, written whole or not at all by one process."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import cflag_theory
 from cflag_theory.errors import OutputError
-from cflag_theory.files import write_text
+from cflag_theory.files import alone_in, write_text
+from cflag_theory.kernels.engines.codegen.cache import source_hash
+from cflag_theory.reading import read_text
 from cflag_theory.studies.rates.statistics import RESAMPLES, Horizon, Squares
+from cflag_theory.studies.versions import versions
 
 #: The file in a study's folder.
 FILE = "rate_horizons.jsonl"
@@ -21,32 +24,46 @@ _RATIOS = ("m_met", "r_met")
 
 
 class Store:
-    """The horizons of one study, and of others in the same file.
+    """The horizons of one study, and of others in the same file; read and written within `with`.
 
     Attributes
     ----------
     found : dict of int to Horizon
-        What the file held for these settings, and what was added.
+        What the file held for these settings, from the same code and libraries, and what was added.
 
     Parameters
     ----------
     path : path or None
-        The file, made with its first horizon; nothing is written without one.
+        The file, made with its first horizon in a folder of our own; nothing is written without one.
     settings : mapping
-        Everything that the numbers depend on, as JSON-able values.
+        Everything that the numbers depend on besides code and libraries, as JSON-able values.
 
     Raises
     ------
     OutputError
-        The file exists and cannot be read as horizons.
+        The folder holds what no command wrote, or another study is writing to it; the file exists and cannot be read
+        as horizons, or a line of it is damaged.
     """
 
     def __init__(self, path: Path | None, settings: Mapping[str, Any]) -> None:
-        self._path = path
-        whole = {**settings, "resamples": RESAMPLES, "version": cflag_theory.__version__}
-        self._key = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:16]
-        self._lines = _lines(path) if path is not None else []
-        self.found = {one.T: one for line in self._lines if (one := self._read(line)) is not None}
+        self._path, self._held = path, ExitStack()
+        whole = {**settings, "resamples": RESAMPLES, "study": source_hash(Path(__file__).parent)} | versions()
+        self._key = _digest(whole)
+        self._lines: list[str] = []
+        self.found: dict[int, Horizon] = {}
+
+    def __enter__(self) -> Store:
+        if self._path is not None:
+            with ExitStack() as taken:
+                taken.enter_context(alone_in(self._path.absolute().parent, "study"))
+                self._lines = _lines(self._path)
+                read = [self._read(number, line) for number, line in enumerate(self._lines, start=1)]
+                self.found = {one.T: one for one in read if one is not None}
+                self._held = taken.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
 
     def add(self, horizons: Sequence[Horizon]) -> None:
         """Keep finished horizons, and write them if there is a file.
@@ -59,22 +76,33 @@ class Store:
         self.found |= {one.T: one for one in horizons}
         if self._path is None:
             return
-        self._lines += [json.dumps({"settings": self._key, "horizon": _plain(one)}) for one in horizons]
+        for one in horizons:
+            values = _plain(one)
+            self._lines.append(json.dumps({"settings": self._key, "horizon": values, "digest": _digest(values)}))
         write_text(self._path, "".join(line + "\n" for line in self._lines))
 
-    def _read(self, line: str) -> Horizon | None:
+    def _read(self, number: int, line: str) -> Horizon | None:
         try:
             record = json.loads(line)
             if record["settings"] != self._key:
                 return None
             values = record["horizon"]
+            if record["digest"] != _digest(values):
+                raise OutputError(
+                    f"line {number} of {str(self._path)!r} is not what was written: delete that line, and the same "
+                    "command runs this horizon again"
+                )
             squares = {key: Squares(**one) for key, one in values["squares"].items()}
             met = {name: float(values[name]) for name in _RATIOS}
             return Horizon(**{**values, **met, "squares": squares})
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise OutputError(
                 f"{str(self._path)!r} does not hold the horizons of rate studies: delete it or choose another --out"
             ) from error
+
+
+def _digest(values: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _plain(one: Horizon) -> dict[str, Any]:
@@ -85,7 +113,7 @@ def _plain(one: Horizon) -> dict[str, Any]:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        return read_text(path).splitlines()
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError) as error:

@@ -35,7 +35,7 @@ import numpy as np
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Trace
 from cflag_theory.kernels.algorithms import CONSTANT
-from cflag_theory.kernels.numbers import Array
+from cflag_theory.kernels.numbers import Array, fraction
 from cflag_theory.studies.stepsize.evaluate import as_json
 
 #: Rounds of a replica among which all pairs are taken; neighbours are taken everywhere.
@@ -125,7 +125,7 @@ def estimate_constants(trace: Trace, *, lowest: float | None = None) -> Estimate
     rounding = _ROUNDING[str(trace.config.get("dtype", "float64"))]
     config = trace.config
     settings = {
-        name: float(Fraction(config[key]))
+        name: float(Fraction(config[key]) if isinstance(config[key], int) else fraction(config[key]))
         for name, key in (("alpha", "alpha"), ("beta", "beta"), ("E", "local_steps"), ("T", "rounds"))
         if key in config
     }

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import cflag_theory
-from cflag_theory.errors import DataError, InvalidInput, MissingExtra, OutputError
+from cflag_theory.errors import DataError, InvalidInput, MissingExtra
 from cflag_theory.files import alone_in, whole
-from cflag_theory.kernels.engines.codegen.cache import source_hash
+from cflag_theory.reading import read_json
 from cflag_theory.studies.sweeps.check import Chunk, Plan
 from cflag_theory.studies.sweeps.grid import Grid
 from cflag_theory.studies.sweeps.run import FIXED, MEASURED, NAMES
+from cflag_theory.studies.versions import versions
 
 FORMAT = "cflag-theory sweep 1"
 HEADER = "sweep.json"
+# A name of files is made of the identity.
+_HEADER_KEYS: dict[str, Callable[[Any], bool]] = {
+    "identity": lambda value: isinstance(value, str) and value.isalnum(),
+    "versions": lambda value: isinstance(value, dict),
+    "columns": lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
+    "every": lambda value: type(value) is int and value > 0,
+    "chunks": lambda value: isinstance(value, list),
+}
 _MENDED = "give the same command again when that is mended; chunks that are complete are kept"
 
 
@@ -78,12 +85,8 @@ class Store:
         elif any(self.folder.glob("runs-*.parquet")):
             raise DataError(f"{self.folder} holds chunks and no {HEADER}: choose another folder with --out")
         else:
-            try:
-                self._write(HEADER, json.dumps(self._header, indent=1).encode())
-            except OSError as error:
-                raise OutputError(
-                    f"cannot write to {self.folder} ({error.strerror}): choose another with --out"
-                ) from error
+            with whole(self.folder / HEADER) as file:
+                file.write(json.dumps(self._header, indent=1).encode())
 
     def missing(self) -> list[Chunk]:
         """The chunks that are still to be run.
@@ -114,13 +117,7 @@ class Store:
         pq.write_table(pa.table(arrays, schema=self._schema), sink, compression="zstd")
         content = sink.getvalue()
         name = f"runs-{chunk.start:09d}-{chunk.stop:09d}-{self.plan.identity}-{_digest(content)}.parquet"
-        try:
-            self._write(name, content)
-        except OSError as error:
-            raise OutputError(f"cannot write {self.folder / name}: {error.strerror}; {_MENDED}") from error
-
-    def _write(self, name: str, content: Any) -> None:
-        with whole(self.folder / name, alone=True) as file:
+        with whole(self.folder / name, remedy=_MENDED) as file:
             file.write(content)
 
 
@@ -199,12 +196,6 @@ def require_pyarrow() -> None:
         ) from error
 
 
-def versions() -> dict[str, str]:
-    """What the last bits of a result may depend on."""
-    libraries = {name: version(name) for name in ("numpy", "numba")}
-    return {"cflag_theory": cflag_theory.__version__, "kernels": source_hash()} | libraries
-
-
 def read_header(folder: Path) -> dict[str, Any]:
     """What the folder of a sweep says of itself.
 
@@ -215,17 +206,20 @@ def read_header(folder: Path) -> dict[str, Any]:
     """
     path = folder / HEADER
     try:
-        header: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        header: dict[str, Any] = read_json(path)
         if header["format"] != FORMAT:
             raise DataError(
                 f"{path} has format {header['format']!r}, this version reads {FORMAT!r}: run the sweep again"
             )
+        wrong = [key for key, fits in _HEADER_KEYS.items() if not fits(header[key])]
     except DataError:
         raise
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"{folder} holds no results of a sweep ({error}): pass a folder that cflag sweep wrote"
         ) from error
+    if wrong:
+        raise DataError(f"{path} is damaged, see {', '.join(wrong)}: run the sweep again, in another folder")
     return header
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import signal
 import threading
 import time
@@ -25,10 +27,12 @@ from cflag_theory.studies.sweeps.check import Chunk, Plan, plan_sweep
 from cflag_theory.studies.sweeps.file import read_sweep_file
 from cflag_theory.studies.sweeps.grid import Grid
 from cflag_theory.studies.sweeps.run import run_chunk
-from cflag_theory.studies.sweeps.store import Store, require_pyarrow, versions
-from cflag_theory.verify.workers import replaced_quietly
+from cflag_theory.studies.sweeps.store import Store, require_pyarrow
+from cflag_theory.studies.versions import versions
+from cflag_theory.verify.workers import end_with, replaced_quietly
 
 BACKENDS = ("loky", "dask")
+_LOG = logging.getLogger("cflag_theory")
 
 #: Seconds after which an idle process ends.
 IDLE = 60
@@ -188,7 +192,9 @@ def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[
         one_each = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         # Not loky's shared executor, which joblib would treat as one of its own.
         # Idle processes end by themselves: if the sweep is killed, nothing else ends them.
-        executor = _Processes(max_workers=count, env=one_each, timeout=IDLE)
+        executor = _Processes(
+            max_workers=count, env=one_each, timeout=IDLE, initializer=end_with, initargs=(os.getpid(),)
+        )
         try:
             with replaced_quietly():
                 yield executor, count
@@ -205,6 +211,12 @@ def _workers(jobs: int | None, backend: str, scheduler: str | None) -> Iterator[
         raise MissingExtra(
             "a cluster needs dask and distributed, which are not installed: pip install 'cflag-theory[cluster]'"
         ) from error
+    if not str(scheduler).startswith("tls://"):
+        _LOG.warning(
+            "cflag: the connection to %s is not encrypted, and whoever reaches it can run code: use tls:// unless the "
+            "network is your own",
+            scheduler,
+        )
     connect: Any = distributed.Client
     try:
         client = connect(scheduler, timeout=10, set_as_default=False)

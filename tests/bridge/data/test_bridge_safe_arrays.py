@@ -231,6 +231,15 @@ def test_a_list_that_holds_itself_does_no_harm(read):
     assert found["labels"][0] is found["labels"]
 
 
+def test_the_same_text_is_not_turned_into_bytes_again_and_again(read):
+    """9 kB that would take 80 MB, and as the square of its length."""
+    words = b"X" + (4000).to_bytes(4, "little") + b"a" * 4000 + b"q\x00" + b"X\x06\x00\x00\x00latin1q\x01"
+    once = b"c_codecs\nencode\nq\x02h\x00h\x01\x86R"
+    again = b"h\x02h\x00h\x01\x86R" * 20_000
+    with pytest.raises(DataError, match="turns the same text into bytes again and again"):
+        read(b"\x80\x02" + words + once + again + b".")
+
+
 def test_a_file_that_is_too_large_or_unreadable(tmp_path):
     path = tmp_path / "data_batch_1"
     with path.open("wb") as file:

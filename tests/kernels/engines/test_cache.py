@@ -36,7 +36,7 @@ def run_copy(root, code, **environment):
 @pytest.fixture
 def copied(tmp_path):
     (tmp_path / "cflag_theory").mkdir()
-    for name in ("__init__.py", "errors.py"):
+    for name in ("__init__.py", "errors.py", "files.py"):
         shutil.copy(PACKAGE / name, tmp_path / "cflag_theory" / name)
     shutil.copytree(
         PACKAGE / "kernels", tmp_path / "cflag_theory" / "kernels", ignore=shutil.ignore_patterns("__pycache__")
@@ -71,10 +71,41 @@ def test_the_users_cache_folder_is_the_default(copied):
     assert "cflag-theory" in folder
 
 
-def test_without_a_writable_folder_it_compiles_all_the_same(copied):
-    blocked = copied / "file"
-    blocked.write_text("a file where a folder should be")
-    assert run_copy(copied, "import probe", NUMBA_CACHE_DIR=str(blocked)) == ["3.0", "0"]
+TWICE = """
+import subprocess, sys
+import probe
+subprocess.run([sys.executable, "-c", "import probe"], check=True)
+"""
+
+
+def started(root, code, **environment):
+    env = {**os.environ, "PYTHONPATH": str(root), **environment}
+    return subprocess.run([sys.executable, "-c", code], cwd=root, env=env, capture_output=True, text=True, check=False)
+
+
+def test_where_others_may_write_a_private_folder_is_used_and_removed(copied, tmp_path):
+    shared, temporary = tmp_path / "shared", tmp_path / "tmp"
+    for folder in (shared, temporary):
+        folder.mkdir()
+    shared.chmod(0o777)
+    done = started(copied, TWICE, NUMBA_CACHE_DIR=str(shared / "below"), TMPDIR=str(temporary))
+    # The process that this one starts loads what it has compiled, and says nothing more.
+    assert sorted(done.stdout.splitlines()) == ["3.0 0", "3.0 1"]
+    (line,) = done.stderr.splitlines()
+    assert f"others may write to {shared}" in line
+    assert "set NUMBA_CACHE_DIR to a folder of your own" in line
+    assert list(temporary.iterdir()) == []
+
+
+def test_the_cache_folder_is_the_users_alone_whatever_the_umask(copied):
+    started(copied, "import os; os.umask(0); import probe", NUMBA_CACHE_DIR=str(copied / "cache"))
+    (folder,) = (copied / "cache").iterdir()
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_uncompiled_loops_are_refused_in_one_sentence(copied):
+    done = started(copied, "import probe", NUMBA_DISABLE_JIT="1")
+    assert "NUMBA_DISABLE_JIT is set" in done.stderr.splitlines()[-1]
 
 
 def test_importing_the_package_imports_nothing_heavy():

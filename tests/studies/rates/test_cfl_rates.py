@@ -137,7 +137,7 @@ def test_the_command(cflag, tmp_path):
     assert (code, err) == (0, "")
     assert "clients that stay" in out
     assert "clients new in every round" in out
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["cfl_rate.json", "cfl_rate.png", "cfl_rate.svg"]
+    assert sorted(path.name for path in tmp_path.glob("cfl*")) == ["cfl_rate.json", "cfl_rate.png", "cfl_rate.svg"]
     _, out, _ = cflag(*command, "--format", "json")
     assert json.loads(out) == json.loads((tmp_path / "cfl_rate.json").read_text(encoding="utf-8"))
     assert [study["model"]["D"] for study in json.loads(out)] == [2, 2]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
+from failing_disk import every_failure
 
 from cflag_theory.errors import OutputError
+from cflag_theory.files import MARKER, own_folder
 from cflag_theory.kernels import random_separable, uniform
 from cflag_theory.studies.rates import past_task as rates
 from cflag_theory.studies.rates.store import FILE
@@ -111,7 +115,7 @@ def test_an_infinite_ratio_survives(tmp_path):
 
 @pytest.mark.parametrize("text", ["not json\n", "[1]\n", "{}\n", "\xff"])
 def test_a_file_of_something_else(problem, tmp_path, text):
-    store = tmp_path / FILE
+    store = own_folder(tmp_path) / FILE
     store.write_bytes(text.encode("latin-1"))
     with pytest.raises(OutputError, match="delete it or choose another --out"):
         rate(problem, uniform(1), **SMALL, store=store)
@@ -119,22 +123,59 @@ def test_a_file_of_something_else(problem, tmp_path, text):
 
 
 def test_lines_of_another_study_stay(problem, tmp_path):
-    store = tmp_path / FILE
+    store = own_folder(tmp_path) / FILE
     store.write_text('{"settings": "other"}\n', encoding="utf-8")
     rate(problem, uniform(1), **SMALL, store=store)
     assert store.read_text(encoding="utf-8").startswith('{"settings": "other"}\n')
 
 
-def test_a_full_disk(problem, tmp_path, monkeypatch):
+def test_horizons_stay_whichever_call_of_the_system_fails(problem, tmp_path):
+    store = tmp_path / FILE
+    first = rate(problem, uniform(1), **SMALL, store=store)
+    for _, error in every_failure(lambda: rate(problem, uniform(1), **(SMALL | {"horizons": (8, 64)}), store=store)):
+        assert "No space left on device" in str(error)
+        assert {path.name for path in tmp_path.iterdir()} == {MARKER, FILE}
+        assert rate(problem, uniform(1), **SMALL, store=store) == first
+
+
+def test_a_value_that_was_changed_is_not_averaged(problem, tmp_path):
     store = tmp_path / FILE
     rate(problem, uniform(1), **SMALL, store=store)
-    kept = store.read_bytes()
+    lines = store.read_text(encoding="utf-8").splitlines()
+    record = json.loads(lines[1])
+    record["horizon"]["Gamma"] = 123456.0
+    changed = "\n".join([lines[0], json.dumps(record), lines[2]])
+    store.write_text(changed, encoding="utf-8")
+    with pytest.raises(OutputError, match=r"line 2 of .* is not what was written: delete that line"):
+        rate(problem, uniform(1), **SMALL, store=store)
+    assert store.read_text(encoding="utf-8") == changed
 
-    def full(*arguments):
-        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("os.replace", full)
-    with pytest.raises(OutputError, match="No space left on device"):
-        rate(problem, uniform(1), **{**SMALL, "horizons": (8, 64)}, store=store)
-    assert store.read_bytes() == kept
-    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+@pytest.mark.parametrize("what", ["studies.versions.source_hash", "studies.versions.version"])
+def test_numbers_of_other_code_or_libraries_are_not_served(problem, tmp_path, counted, monkeypatch, what):
+    store = tmp_path / FILE
+    rate(problem, uniform(1), **SMALL, store=store)
+    counted.clear()
+    monkeypatch.setattr(f"cflag_theory.{what}", lambda *_: "other")
+    rate(problem, uniform(1), **SMALL, store=store)
+    assert counted == [8, 16, 32]
+
+
+OTHER = """
+import sys
+from pathlib import Path
+from cflag_theory.files import alone_in
+with alone_in(Path(sys.argv[1]), "study"):
+    print("taken", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_two_studies_do_not_share_a_folder(problem, tmp_path):
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", OTHER, tmp_path], **streams) as other:
+        assert other.stdout.readline() == b"taken\n"
+        with pytest.raises(OutputError, match="another study is writing to"):
+            rate(problem, uniform(1), **SMALL, store=tmp_path / FILE)
+        other.communicate()
+    rate(problem, uniform(1), **SMALL, store=tmp_path / FILE)

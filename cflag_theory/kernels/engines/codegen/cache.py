@@ -7,7 +7,6 @@ in another file.
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -16,7 +15,9 @@ import numba
 import platformdirs
 from numba.extending import register_jitable
 
+from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.engines.codegen.kinds import FLAGS
+from cflag_theory.kernels.engines.codegen.stored import StoredLoop, safe_folder
 from cflag_theory.kernels.engines.codegen.versions import REASON
 
 # Numba fills this module from the environment, so that its attributes have no types.
@@ -40,37 +41,43 @@ if not REASON:
     WHOLE, PART, APART = ({"pipeline_class": kind} for kind in (WholeCompiler, PartCompiler, ApartCompiler))
 
 
-def source_hash() -> str:
-    """A hash over the names and texts of all modules of the kernels."""
+def source_hash(folder: Path = KERNELS) -> str:
+    """A hash over the names and texts of all modules of the kernels, or of those below another folder."""
     digest = hashlib.sha256()
-    for path in sorted(KERNELS.rglob("*.py")):
-        digest.update(path.relative_to(KERNELS).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
 def cache_folder() -> Path | None:
-    """The folder for these sources, made if need be; None where it cannot be written.
+    """The folder for these sources, made if need be for the user alone; a temporary one where that is not safe.
 
     It lies in ``NUMBA_CACHE_DIR`` if that is set, else in the user's cache folder. Plain loops have one of their own.
+    None where no folder at all can be had.
     """
     root = config.CACHE_DIR or platformdirs.user_cache_dir("cflag-theory", appauthor=False)
-    folder = Path(root) / (source_hash() + ("-plain" if REASON else ""))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        return None
+    return safe_folder(root, source_hash() + ("-plain" if REASON else ""))
 
 
 def compiled(function: Function) -> Function:
-    """Compile a loop over plain arrays and numbers, with all that it calls; it releases the interpreter lock."""
+    """Compile a loop over plain arrays and numbers, with all that it calls; it releases the interpreter lock.
+
+    Raises
+    ------
+    InvalidInput
+        ``NUMBA_DISABLE_JIT`` is set: parts of the loops exist as machine code only.
+    """
+    if config.DISABLE_JIT:
+        raise InvalidInput("NUMBA_DISABLE_JIT is set, and the loops run only when compiled: unset it")
     folder = cache_folder()
     usual = config.CACHE_DIR
     # Numba reads its cache folder while it decorates and at no other time.
     config.CACHE_DIR = str(folder or usual)
     try:
-        return _compiled(function, cache=folder is not None, **WHOLE)
+        loop: Any = _compiled(function, **WHOLE)
+        if folder is not None:
+            loop._cache = StoredLoop(loop.py_func)
+        return cast(Function, loop)
     finally:
         config.CACHE_DIR = usual
 

@@ -1,0 +1,36 @@
+"""`python -m cflag_theory`, and what the command `cflag` starts: ready for interrupts before anything loads."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command line; an interrupt ends it with code 130, even while modules are loading."""
+    # Where a shell has interrupts ignored, they stay so.
+    heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if heeded:
+        signal.signal(signal.SIGINT, _leave)
+    from cflag_theory.cli.main import main as run
+
+    try:
+        if heeded:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        run()
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
+    finally:
+        if heeded:
+            signal.signal(signal.SIGINT, _leave)
+
+
+def _leave(*_: Any) -> None:
+    os._exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""The edge of the program: whatever goes wrong inside is one sentence on standard error and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NoReturn
+
+import typer
+
+from cflag_theory import __version__
+from cflag_theory.cli.shell import leave_folders, spell
+from cflag_theory.errors import CflagError
+
+#: Exit codes: bad input, an interrupt, an error of our own (EX_SOFTWARE of sysexits.h).
+MENDABLE, INTERRUPTED, OURS = 2, 130, 70
+
+#: A sentence may quote what it is about; beginning and end are shown of a longer one.
+MOST_LETTERS = 1000
+# What the command-line library raises on a call that it does not understand.
+_ClickException: Any = typer.BadParameter.__mro__[2]
+_THREADS = "NUMBA_NUM_THREADS"
+
+
+def run(app: Callable[..., Any]) -> NoReturn:
+    """Run a command line to its end, which is always `SystemExit`."""
+    spell(sys.stdout, sys.stderr)
+    try:
+        _require_threads()
+        code = app(standalone_mode=False) or 0
+        sys.stdout.flush()
+    except SystemExit as ended:
+        raise ended from None
+    except KeyboardInterrupt:
+        code = _say("interrupted; nothing was written", INTERRUPTED)
+    except typer.Abort:
+        code = _say("aborted", 1)
+    except _ClickException as error:
+        code = _misused(error)
+    except CflagError as error:
+        code = _say(str(error))
+    except BrokenPipeError:
+        code = 1
+    except OSError as error:
+        code = _say(_of_the_system(error))
+    except MemoryError as error:
+        # What was allocated is held by the frames of the error.
+        error.__traceback__ = error.__context__ = None
+        why = f" ({error})" if str(error) else ""
+        code = _say(f"not enough memory{why}: ask for less at a time, or use a machine with more")
+    except RecursionError:
+        code = _say("the input is nested too deeply: make it flatter")
+    except OverflowError as error:
+        code = _say(f"a number of the input is too large ({error}): use a smaller one")
+    except Exception as error:
+        code = _say(_unforeseen(error), OURS)
+    finally:
+        leave_folders()
+    _close(sys.stdout, sys.stderr)
+    raise SystemExit(code)
+
+
+def one_line(text: str) -> str:
+    """Text without line breaks and without characters that a terminal would obey."""
+    text = " ".join(text.split())
+    if len(text) > MOST_LETTERS:
+        text = f"{text[: MOST_LETTERS // 2]} ... {text[-MOST_LETTERS // 2 :]}"
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+
+
+def _say(sentence: str, code: int = MENDABLE) -> int:
+    with suppress(OSError):
+        typer.echo(f"cflag: {one_line(sentence)}", err=True)
+    return code
+
+
+def _misused(error: Any) -> int:
+    """One sentence for a call that is not understood; help for one without anything."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        return MENDABLE
+    sentence = error.format_message().removeprefix("Invalid value: ").rstrip(".")
+    context = getattr(error, "ctx", None)
+    return _say(sentence + (f"; see {context.command_path} --help" if context is not None else ""))
+
+
+def _of_the_system(error: OSError) -> str:
+    reason = error.strerror or str(error) or type(error).__name__
+    if error.errno == errno.ENOENT and error.filename is None:
+        return "the working folder no longer exists: change to one that does"
+    if error.filename is None:
+        return f"cannot write the results ({reason}): see to where they go"
+    return f"cannot use {str(error.filename)!r} ({reason}): check the path, its permissions and the disk"
+
+
+def _unforeseen(error: Exception) -> str:
+    details = "\n".join(
+        [
+            f"cflag-theory {__version__}, Python {platform.python_version()}, {platform.platform()}",
+            f"arguments: {sys.argv[1:]!r}",
+            "".join(traceback.format_exception(error)),
+        ]
+    )
+    what = f"{type(error).__name__}: {str(error)[:200]}"
+    try:
+        handle, path = tempfile.mkstemp(prefix="cflag-error-", suffix=".txt")
+        with open(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(details)
+    except OSError:
+        return f"an error of cflag itself ({what}): please report it with this line and the command"
+    return f"an error of cflag itself ({what}): please report it with the details in {path}"
+
+
+def _require_threads() -> None:
+    """Numba fails on other values, with a traceback, while it loads."""
+    words = os.environ.get(_THREADS, "1").strip()
+    if not (words.isdecimal() and words.isascii() and 1 <= int(words[:9]) <= 10_000):
+        raise CflagError(f"{_THREADS} is {words[:20]!r}: use a number of threads such as 4, or unset it")
+
+
+def _close(*streams: Any) -> None:
+    """Drop what cannot be written, which Python would try once more at its end, with a traceback."""
+    for stream in streams:
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

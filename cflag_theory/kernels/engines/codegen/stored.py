@@ -1,0 +1,156 @@
+"""Compiled loops on disk: a folder that nobody else can write to, and files that are checked before they are loaded.
+
+Numba's cache files are pickles, which can do anything when they are loaded, and machine code. So the folder must be the
+user's own, and each file ends in a checksum. Whatever cannot be loaded is set aside and compiled again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import logging
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+from cflag_theory.files import whole
+
+# Without a handler of the user's own, Python writes warnings as plain lines to standard error.
+_LOG = logging.getLogger("cflag_theory")
+_DIGEST = hashlib.sha256().digest_size
+_DAMAGED = ".damaged"
+
+
+class _Files(IndexDataCacheFile):
+    """Numba's files with a checksum at the end, which its reader leaves unread; `path` is what was read last."""
+
+    path = ""
+
+    def _load_index(self) -> Any:
+        self.path = self._index_path
+        if os.path.lexists(self.path):
+            _require_whole(self.path)
+        return super()._load_index()
+
+    def _load_data(self, name: str) -> Any:
+        self.path = self._data_path(name)
+        _require_whole(self.path)
+        return super()._load_data(name)
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[BinaryIO]:
+        content = BytesIO()
+        yield content
+        with whole(Path(filepath)) as file:
+            file.write(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
+
+
+def _require_whole(path: str) -> None:
+    content = Path(path).read_bytes()
+    if hashlib.sha256(content[:-_DIGEST]).digest() != content[-_DIGEST:]:
+        raise ValueError("its checksum is wrong")
+
+
+class StoredLoop(FunctionCache):
+    """Numba's cache of one loop, which never keeps the loop from being compiled."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        plain = self._cache_file
+        self._cache_file: Any = _Files(plain._cache_path, Path(plain._index_name).stem, plain._source_stamp)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The machine code, or None where there is none that can be used."""
+        try:
+            return super().load_overload(sig, target_context)
+        # Damaged files raise anything; so does machine code of another library's version.
+        except Exception as error:
+            path = self._cache_file.path
+            with suppress(OSError):
+                os.replace(path, path + _DAMAGED)
+            why = getattr(error, "strerror", None) or error or type(error).__name__
+            _LOG.warning("cflag: the compiled loop in %s cannot be used (%s): it is compiled again", path, why)
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the machine code, if there is room for it."""
+        try:
+            super().save_overload(sig, data)
+        except Exception as error:
+            _LOG.warning("cflag: a compiled loop cannot be kept (%s)", error)
+
+
+@cache
+def safe_folder(root: str, name: str) -> Path | None:
+    """The folder `name` below a root, made for the user alone; a temporary one, gone at exit, if that is not safe.
+
+    None where not even that can be had. What a temporary folder costs is said in one line.
+    """
+    folder = Path(root).absolute() / name
+    # Without a home folder, "~" stays as it is.
+    reason = "there is no home folder" if root.startswith("~") else _made(folder)
+    if reason is None:
+        return folder
+    _LOG.warning(
+        "cflag: %s cannot keep compiled loops (%s); they are compiled for this run alone: mend that, or set "
+        "NUMBA_CACHE_DIR to a folder of your own",
+        folder,
+        reason,
+    )
+    try:
+        private = Path(tempfile.mkdtemp(prefix="cflag-compiled-"))
+        (private / name).mkdir(0o700)
+    except OSError:
+        return None
+    atexit.register(_remove, private, os.getpid())
+    # For the processes that this one starts.
+    os.environ["NUMBA_CACHE_DIR"] = str(private)
+    return private / name
+
+
+def _remove(folder: Path, owner: int) -> None:
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _made(folder: Path) -> str | None:
+    """Make a folder; why it is not safe to load code from, or None if it is."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            # Whatever the umask, which only takes rights away.
+            os.mkdir(folder, 0o700)
+        reason = _unsafe(folder)
+        if reason is None:
+            folder.chmod(0o700)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        return reason
+    except OSError as error:
+        return error.strerror or str(error)
+
+
+def _unsafe(folder: Path) -> str | None:
+    """Who else could put files into a folder, or another folder in its place."""
+    if not hasattr(os, "geteuid"):
+        return None
+    resolved = folder.resolve()
+    # Numba keeps the loops of each folder of sources in a folder of their own.
+    own = [resolved, *(path for path in resolved.iterdir() if path.is_dir())]
+    for path in (*own, *resolved.parents):
+        found = path.lstat()
+        if found.st_uid not in ((os.geteuid(),) if path in own else (os.geteuid(), 0)):
+            return f"{path} belongs to another user"
+        # Where the sticky bit is set, as in /tmp, nobody can replace what is not theirs.
+        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and (path in own or not found.st_mode & stat.S_ISVTX):
+            return f"others may write to {path}"
+    return None
