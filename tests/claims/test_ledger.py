@@ -94,7 +94,9 @@ def test_a_claim_prints_in_the_notation_of_the_papers(id):
 
 
 def test_an_unknown_claim_names_those_that_exist():
-    with pytest.raises(UnknownName, match=r"'cflag\.nosuch'.*cflag\.eq7.*cflag\.eq22"):
+    with pytest.raises(UnknownName, match=r"'lemma13': did you mean cflag\.lemma13\?"):
+        claim("lemma13")
+    with pytest.raises(UnknownName, match=r"'cflag\.nosuch': did you mean cflag\."):
         claim("cflag.nosuch")
 
 

@@ -20,6 +20,7 @@ import cflag_theory
 from cflag_theory.errors import CflagError, InvalidInput
 from cflag_theory.falsify.search.exact_numbers import Undecided
 
+_WEAK = (weakref.WeakSet.__init__.__code__.co_filename, weakref.WeakKeyDictionary.__init__.__code__.co_filename)
 _PACKAGE = str(Path(cflag_theory.__file__).parent)
 
 
@@ -95,9 +96,15 @@ def time_limit(seconds: float, files: tuple[str, ...] = ()) -> Iterator[None]:
 
 
 def _is_lost_in(frame: FrameType | None) -> bool:
-    """Whether Python reports and drops what is raised there: in callbacks of the collector and in finalizers."""
+    """Whether Python reports and drops what is raised there: in callbacks of the collector, in finalizers, and where
+    collections of weak references forget what is gone."""
     dropping = {getattr(callback, "__code__", None) for callback in gc.callbacks} | {weakref.finalize.__call__.__code__}
-    return any(one.f_code in dropping or one.f_code.co_name == "__del__" for one, _ in traceback.walk_stack(frame))
+    return any(
+        code in dropping
+        or code.co_name == "__del__"
+        or (code.co_name in ("_remove", "remove") and code.co_filename in _WEAK)
+        for code in (one.f_code for one, _ in traceback.walk_stack(frame))
+    )
 
 
 def _raise_at_next_line(frame: FrameType | None, up: TimeUp) -> None:

@@ -27,7 +27,10 @@ from cflag_theory.kernels.engines.codegen.vector_loops import (
 )
 from cflag_theory.kernels.engines.codegen.versions import REASON
 from cflag_theory.kernels.engines.cpu.layout import LINE, aligned
+from cflag_theory.kernels.engines.own import potentials
 
+# What the slopes call for a user's potential, as `engines.components` does for the runs.
+potentials.register()
 DTYPES = (np.float64, np.float32)
 LINES = (1, 2, 3, 4, 5, 7, 8, 13)
 
