@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -17,7 +18,7 @@ from cflag_theory.claims.engine.claim import Part, Statement, statements
 from cflag_theory.claims.engine.examiner import Examination, examine
 from cflag_theory.claims.engine.notation import to_latex, unfold
 from cflag_theory.claims.engine.plain import plain
-from cflag_theory.claims.engine.relation import Relation, at_most, consistent
+from cflag_theory.claims.engine.relation import Exact, Relation, at_most, consistent
 from cflag_theory.claims.engine.terms import Term
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence
 
@@ -43,6 +44,11 @@ class Point:
 
     def __post_init__(self) -> None:
         consistent(self.values)
+
+    @cached_property
+    def exact(self) -> Exact:
+        """The values, checked."""
+        return Exact(self.values)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -163,11 +169,11 @@ def applies(statement: Statement, point: Point) -> bool:
         If it contradicts a definition: then it is no instance of anything.
     """
     for fact in statement.definitions:
-        if fact.relation.covered_by(point.values) and not fact.relation.holds_at(point.values):
+        if fact.relation.covered_by(point.values) and not fact.relation.holds_at(point.exact):
             raise ValueError(
                 f"the instance {point.lines[0]!r} contradicts the definition {fact.name!r}: {fact.relation}"
             )
-    return all(fact.relation.holds_at(point.values) for fact in statement.hypotheses)
+    return all(fact.relation.holds_at(point.exact) for fact in statement.hypotheses)
 
 
 def broken(statement: Statement, points: Iterable[Point]) -> Point | None:
@@ -178,7 +184,7 @@ def broken(statement: Statement, points: Iterable[Point]) -> Point | None:
 
 
 def _against(relation: Relation, points: Iterable[Point]) -> Point | None:
-    return next((point for point in points if not relation.holds_at(point.values)), None)
+    return next((point for point in points if not relation.holds_at(point.exact)), None)
 
 
 def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
@@ -191,7 +197,7 @@ def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
         valid = [point for point in cases if applies(statement, point)]
         against = _against(statement.relation, valid)
         if against is not None:
-            left, right = statement.relation.at(against.values)
+            left, right = statement.relation.at(against.exact)
             summary = f"An exact instance has {_number(left)} on the left and {_number(right)} on the right."
             instance: dict[str, Any] = {
                 "instance": list(against.story),
@@ -299,7 +305,7 @@ def evaluate(relation: Relation, values: Mapping[sp.Expr, Any]) -> tuple[NDArray
 
 
 def _ratio(relation: Relation, point: Point) -> float | None:
-    left, right = relation.at(point.values)
+    left, right = relation.at(point.exact)
     return float(left / right) if relation.op != "==" and right.is_positive else None
 
 

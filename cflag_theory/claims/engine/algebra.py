@@ -14,6 +14,7 @@ import z3
 from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine.operators import Atom
+from cflag_theory.claims.engine.quotients import Quotients, TooLarge
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import Term
 
@@ -169,6 +170,40 @@ def manifestly_nonnegative(expr: sp.Expr) -> bool:
     return one_sign(above, strictly=False) and one_sign(under, strictly=True)
 
 
+def _same(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr, atoms: Atoms) -> bool:
+    """Whether a certificate is right minus left of the goal."""
+    difference = atoms(goal.slack) - atoms(_expanded(certificate, given))
+    return bool(sp.cancel(sp.together(sp.expand(difference))) == 0)
+
+
+def _same_at_once(goal: Relation, given: Mapping[str, Relation], certificate: sp.Expr, atoms: Atoms) -> bool:
+    """Whether that is seen without expanding: with each slack put in as a polynomial. No says nothing."""
+    squares = {term: term.args[0] ** 2 for term in certificate.atoms(square)}
+    written = atoms(certificate.xreplace(squares))
+    slacks = {name: atoms(relation.slack) for name, relation in given.items()}
+    meanings = {slack(name): value for name, value in slacks.items()}
+    meanings |= {residual(name): -value for name, value in slacks.items()}
+    target = atoms(goal.slack)
+    ring = Quotients(target, written, *slacks.values())
+    try:
+        ring.let(meanings)
+        above, under = ring.of(target)
+        over, below = ring.of(written)
+        return bool(above * below == over * under)
+    except (TooLarge, ZeroDivisionError):
+        return False
+
+
+def _manifest_at_once(expr: sp.Expr, *, strictly: bool) -> bool:
+    """Whether signs are seen as `manifestly_nonnegative` sees them, before anything cancels. No says nothing."""
+    ring = Quotients(expr)
+    try:
+        above, under = ring.of(expr)
+    except (TooLarge, ZeroDivisionError):
+        return False
+    return ring.one_sign(above, strictly=strictly) and ring.one_sign(under, strictly=True)
+
+
 def _sides(goal: Relation, given: Mapping[str, Relation]) -> list[sp.Expr]:
     return [side for relation in (goal, *given.values()) for side in (relation.left, relation.right)]
 
@@ -196,12 +231,14 @@ def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate
     inside = [atoms(_signs(term.args[0], given)) for term in certificate.atoms(square)]
     if any(map(_vanishing_denominator, (everything, *inside))):
         return "a denominator in the certificate is not manifestly positive"
-    signs = sp.together(everything.subs({residual(name): 0 for name in given}))
-    difference = atoms(goal.slack) - atoms(_expanded(certificate, given))
-    if sp.cancel(sp.together(sp.expand(difference))) != 0:
+    everything = everything.xreplace({residual(name): sp.S.Zero for name in given})
+    if not (_same_at_once(goal, given, certificate, atoms) or _same(goal, given, certificate, atoms)):
         return "the certificate is not right minus left of the goal"
     if goal.op == "==":
-        return None if sp.cancel(signs) == 0 else "an equation needs a certificate of residuals alone"
+        return None if sp.cancel(everything) == 0 else "an equation needs a certificate of residuals alone"
+    if _manifest_at_once(everything, strictly=goal.op == "<"):
+        return None
+    signs = sp.together(everything)
     if not manifestly_nonnegative(signs):
         return "a multiplier in the certificate is not manifestly non-negative"
     if goal.op == "<" and not one_sign(sp.expand(sp.fraction(signs)[0]), strictly=True):

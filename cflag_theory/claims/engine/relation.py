@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,13 +46,7 @@ class Relation:
         ValueError
             If a value is a float, or contradicts what the symbol is declared to be.
         """
-        exact = {key: sp.sympify(value) for key, value in values.items()}
-        for key, value in exact.items():
-            if value.atoms(sp.Float):
-                raise ValueError(f"{key} = {value} is no exact number: use integers and fractions")
-            for sign in ("positive", "nonnegative", "integer", "real"):
-                if getattr(key, f"is_{sign}") and getattr(value, f"is_{sign}") is False:
-                    raise ValueError(f"{key} = {value} contradicts that {key} is {sign}")
+        exact = values if isinstance(values, Exact) else Exact(values)
         left, right = self.left.xreplace(exact), self.right.xreplace(exact)
         missing = (left.free_symbols | right.free_symbols | left.atoms(AppliedUndef) | right.atoms(AppliedUndef)) - {
             *exact
@@ -85,6 +79,42 @@ class Relation:
 
     def __str__(self) -> str:
         return f"{self.left} {self.op} {self.right}"
+
+
+def put_in(expr: sp.Expr, values: Mapping[Any, Any]) -> sp.Expr:
+    """An expression at exact values of its symbols and sequence terms: as `subs`, without its search for patterns."""
+    return expr.xreplace({key: sp.sympify(value) for key, value in values.items()})
+
+
+class Exact(dict[sp.Expr, sp.Expr]):
+    """Exact values for symbols and sequence terms, checked once.
+
+    Raises
+    ------
+    ValueError
+        If a value is a float, or contradicts what the symbol is declared to be.
+    """
+
+    def __init__(self, values: Mapping[sp.Expr, Any]) -> None:
+        super().__init__((key, sp.sympify(value)) for key, value in values.items())
+        for key, value in self.items():
+            rational = isinstance(value, sp.Rational)
+            if not rational and value.atoms(sp.Float):
+                raise ValueError(f"{key} = {value} is no exact number: use integers and fractions")
+            for sign, of in _SIGNS.items():
+                # Of a fraction at hand: sympy would deduce all that is known of each new number.
+                if getattr(key, f"is_{sign}") and (
+                    not of(value) if rational else getattr(value, f"is_{sign}") is False
+                ):
+                    raise ValueError(f"{key} = {value} contradicts that {key} is {sign}")
+
+
+_SIGNS: Mapping[str, Callable[[Any], bool]] = {
+    "positive": lambda value: value.p > 0,
+    "nonnegative": lambda value: value.p >= 0,
+    "integer": lambda value: value.q == 1,
+    "real": lambda value: value.q != 0,
+}
 
 
 def _is_zero(number: sp.Expr) -> bool:

@@ -7,7 +7,7 @@ an expectation is the mean over all sign draws, which are finitely many.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
@@ -58,6 +58,7 @@ class Run:
     noise: tuple[tuple[tuple[Fraction, ...], ...], ...]
     client: tuple[tuple[tuple[Fraction, Fraction], ...], ...]
     time: tuple[tuple[tuple[Fraction, Fraction], ...], ...]
+    _sums: dict[tuple[int, int], tuple[Fraction, Fraction]] = field(default_factory=dict, repr=False, compare=False)
 
     def drift(self, t: int, i: int, w: Fraction) -> Fraction:
         """delta_i + xi_{t,i} at w: f' - f_{t,i}'."""
@@ -76,7 +77,17 @@ class Run:
 
     def weighted_gradient(self, t: int, i: int, w: Fraction) -> Fraction:
         """sum over tau <= t of p_tau f_{tau,i}'(w), without information loss."""
-        return sum((p * self.gradient(tau, i, w) for tau, p in self.world.past(t)), _ZERO)
+        kept, pushed = self._followed(t, i)
+        return kept * self.world.slope(w) - pushed
+
+    def _followed(self, t: int, i: int) -> tuple[Fraction, Fraction]:
+        """(kept, pushed): sum over tau <= t of p_tau f_{tau,i}'(w) is kept f'(w) - pushed for every w."""
+        if (t, i) not in self._sums:
+            client, time = self.client, self.time
+            terms = [(p, *client[tau][i], *time[tau][i]) for tau, p in self.world.past(t)]
+            kept = sum((p * (1 - s - r) for p, _, s, _, r in terms), _ZERO)
+            self._sums[t, i] = kept, sum((p * (u + v) for p, u, _, v, _ in terms), _ZERO)
+        return self._sums[t, i]
 
     def weighted_value(self, t: int, i: int, w: Fraction) -> Fraction:
         """sum over tau <= t of p_tau f_{tau,i}(w)."""

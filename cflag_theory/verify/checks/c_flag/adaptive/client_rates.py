@@ -10,6 +10,7 @@ from typing import Any
 from cflag_theory.claims.c_flag.adaptive import client_rates as claim
 from cflag_theory.claims.c_flag.adaptive import clients
 from cflag_theory.claims.engine.notation import L, alpha, beta, m
+from cflag_theory.claims.engine.relation import put_in
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, random_rounds, with_gradients
 from cflag_theory.verify.evidence import Point
@@ -24,7 +25,7 @@ def _least(values: dict[Any, Any], memory_step: Fraction) -> dict[Any, Any]:
     scale = values[L] * values[clients.weight] * values[clients.a_i] ** 2
     rate = (1 - values[L] * memory_step) * values[clients.Lambda_i] / scale
     at = values | {alpha: memory_step, clients.beta_i: rate}
-    return at | {claim.least: clients.client_term(clients.beta_i, alpha).subs(at)}
+    return at | {claim.least: put_in(clients.client_term(clients.beta_i, alpha), at)}
 
 
 def _rounds() -> Iterator[tuple[Round, int]]:
@@ -49,7 +50,9 @@ def points() -> Iterator[Point]:
             # A memory of everything: the mean over its draws is the value itself.
             yield Point(at | {claim.mean_least: at[claim.least]}, story, part)
         for more in (2 * case.beta, 16 * case.beta):
-            here, there = (clients.client_term(rate, alpha).subs(values | {alpha: step}) for rate in (case.beta, more))
+            here, there = (
+                put_in(clients.client_term(rate, alpha), values | {alpha: step}) for rate in (case.beta, more)
+            )
             told = f"{words}: the term is {here} at beta = {case.beta} and {there} at {more}."
             yield Point(values | {alpha: step, beta: case.beta, claim.larger: more}, (case.words(), told), "increasing")
     yield from _two_memories()

@@ -13,6 +13,7 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.adaptive import clients, lemmas, server
 from cflag_theory.claims.engine.notation import L, alpha, beta, m, sum2
+from cflag_theory.claims.engine.relation import put_in
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.kernels import Problem, Trace, algorithm
 from cflag_theory.kernels.numbers import Array
@@ -197,8 +198,8 @@ class Round:
         constant, adapted = self.simulated(), self.simulated(case)
         values[clients.Gamma] = constant.column("Gamma")[0, 0]
         self.agree("Lambda", (constant.column("Lambda")[0, 0] == products).all())
-        self.agree("Gamma", lemmas.constant_forgetting().subs(values) == sp.sympify(values[clients.Gamma]))
-        taken = lemmas.adapted_forgetting().subs(values) == sp.sympify(adapted.column("Gamma")[0, 0])
+        self.agree("Gamma", put_in(lemmas.constant_forgetting(), values) == sp.sympify(values[clients.Gamma]))
+        taken = put_in(lemmas.adapted_forgetting(), values) == sp.sympify(adapted.column("Gamma")[0, 0])
         self.agree("Gamma of the adapted step", taken)
         return values
 
