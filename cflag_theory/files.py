@@ -12,6 +12,7 @@ import secrets
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -240,6 +241,29 @@ def alone_in(folder: Path, what: str, *, again: bool = False) -> Iterator[None]:
     finally:
         _taken.discard(marker)
         os.close(handle)
+
+
+def take_turn(path: Path | str) -> tuple[int | None, bool]:
+    """Wait until no other process holds the lock of this file: a handle that holds it until it is closed.
+
+    And whether there was a wait. The handle is None where there are no locks or the file cannot be made.
+    """
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    except OSError:
+        return None, False
+    waited = False
+    try:
+        while (held := _lock(handle)) is False:
+            waited = True
+            time.sleep(0.05)
+    except BaseException:
+        os.close(handle)
+        raise
+    if held is None:
+        os.close(handle)
+        return None, waited
+    return handle, waited
 
 
 def as_file_name(words: str) -> str:

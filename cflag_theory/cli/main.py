@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -29,6 +30,7 @@ from cflag_theory.cli.shell import (
     Format,
     FormatOption,
     ProverOption,
+    RecheckOption,
     SeedOption,
     complete_claims,
     print_json,
@@ -36,6 +38,9 @@ from cflag_theory.cli.shell import (
     read_theory,
     take_folder,
 )
+
+if TYPE_CHECKING:
+    from cflag_theory.verify.verdict import Verdict
 
 
 class _Commands(TyperGroup):
@@ -94,18 +99,21 @@ def verify_command(
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
     prover: ProverOption = None,
     seed: SeedOption = 0,
+    recheck: RecheckOption = False,
     format: FormatOption = Format.table,
 ) -> None:
     """Decide the claims of both papers, and write the report."""
     from cflag_theory.claims.ledger import LEDGER
-    from cflag_theory.cli.report import write_report
-    from cflag_theory.studies.rates.past_task import HORIZONS, rate
-    from cflag_theory.verify.check import verify
+    from cflag_theory.cli.tables import claims as tables
+    from cflag_theory.verify.check import verify, with_runs
+    from cflag_theory.verify.kept import Kept
 
     if out is not None:
         take_folder(out)
     theorems = read_theory(prover, claims or ())
-    with progress_bar("claims", len(claims or LEDGER)) as advance:
+    kept = None if recheck else Kept()
+    wanted = len(claims or LEDGER)
+    with progress_bar("proofs and instances", wanted) as advance:
         verdicts = verify(
             claims or (),
             seed=seed,
@@ -115,31 +123,40 @@ def verify_command(
             theorems=theorems,
             progress=lambda id: advance(1, id),
             wholes=bool(claims) or level == "full",
+            runs=False,
+            kept=kept,
         )
-    page = None
-    if out is not None:
-        from cflag_theory.studies import defaults as studies
-
-        chosen, notes = studies.default_studies(seed)
-        with progress_bar("rate", len(chosen) * sum(HORIZONS)) as advance:
-            rates = [
-                rate(problem, memory, seed=seed, progress=lambda T: advance(T, f"T = {T}")).to_json()
-                for problem, memory in chosen
-            ]
-        with progress_bar("CFL", studies.CFL_WORK) as advance:
-            cfl_rates, panels = studies.cfl_studies(seed, advance)
-        page = write_report(out, verdicts, rates=rates, cfl_rates=cfl_rates, nqm_panels=panels, notes=notes)
+    if format is Format.table:
+        # No verdict follows from what is still to come; it could only contradict one.
+        tables.verdicts(verdicts, listed=bool(claims) or list_)
+        if kept is not None and kept.used:
+            typer.echo(kept.words)
+    with progress_bar("random runs", wanted) as advance:
+        verdicts = with_runs(verdicts, seed=seed, level=level, jobs=jobs, progress=lambda id: advance(1, id), kept=kept)
+    if format is Format.table:
+        tables.runs(verdicts, seed)
+    page = None if out is None else _report(out, verdicts, seed)
     if format is Format.json:
         print_json([verdict.to_json() for verdict in verdicts])
-        return
-    from cflag_theory.cli.tables import claims as tables
-
-    if claims or list_:
-        tables.ledger(verdicts)
-    else:
-        tables.summary(verdicts)
-    if page is not None:
+    elif page is not None:
         typer.echo(f"report: {page}")
+
+
+def _report(out: Path, verdicts: Sequence[Verdict], seed: int) -> Path:
+    """Run the rate experiments, and write everything to a folder."""
+    from cflag_theory.cli.report import write_report
+    from cflag_theory.studies import defaults as studies
+    from cflag_theory.studies.rates.past_task import HORIZONS, rate
+
+    chosen, notes = studies.default_studies(seed)
+    with progress_bar("rate", len(chosen) * sum(HORIZONS)) as advance:
+        rates = [
+            rate(problem, memory, seed=seed, progress=lambda T: advance(T, f"T = {T}")).to_json()
+            for problem, memory in chosen
+        ]
+    with progress_bar("CFL", studies.CFL_WORK) as advance:
+        cfl_rates, panels = studies.cfl_studies(seed, advance)
+    return write_report(out, verdicts, rates=rates, cfl_rates=cfl_rates, nqm_panels=panels, notes=notes)
 
 
 @app.command()
@@ -151,13 +168,16 @@ def show(
     level: Annotated[str, typer.Option(help="quick or full: how many random runs check each claim.")] = "quick",
     prover: ProverOption = None,
     seed: SeedOption = 0,
+    recheck: RecheckOption = False,
     format: FormatOption = Format.table,
 ) -> None:
     """Print one claim with verdicts, counterexamples and proofs."""
     from cflag_theory.verify.check import verify
+    from cflag_theory.verify.kept import Kept
 
     theorems = read_theory(prover, [claim])
-    (verdict,) = verify([claim], seed=seed, level=level, prover=prover, theorems=theorems, wholes=True)
+    kept = None if recheck else Kept()
+    (verdict,) = verify([claim], seed=seed, level=level, prover=prover, theorems=theorems, wholes=True, kept=kept)
     if format is Format.json:
         print_json(verdict.to_json())
         return
@@ -167,6 +187,8 @@ def show(
         tables.replay(verdict)
     else:
         tables.claim(verdict)
+        if kept is not None and kept.used:
+            typer.echo(kept.words)
 
 
 app.command("list")(list_command)

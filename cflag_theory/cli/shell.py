@@ -37,6 +37,10 @@ ProverOption = Annotated[
     str | None, typer.Option(help="coq: also check proofs and counterexamples with Coq, which must be installed.")
 ]
 
+RecheckOption = Annotated[
+    bool, typer.Option("--recheck", help="Collect all evidence anew, also what an earlier run of this version kept.")
+]
+
 
 def complete_claims(incomplete: str) -> list[str]:
     """Ids of claims that begin so, for the shell."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.errors import InvalidInput
 from cflag_theory.verify import coq, theory
 from cflag_theory.verify.evidence import Point, Sample, along_runs, prove, refute, replay
+from cflag_theory.verify.kept import Kept
 from cflag_theory.verify.planted import Plants
 from cflag_theory.verify.verdict import Evidence, Verdict, decide
 from cflag_theory.verify.workers import end_with, replaced_quietly
@@ -72,7 +73,7 @@ def run_check(
         If the claim is both proved and refuted.
     """
     _check_words(level, prover)
-    return decide(subject, _evidence(subject, check, seed, level, prover))
+    return decide(subject, [*_exact(subject, check, seed, level, prover), *_along_runs(subject, check, seed, level)])
 
 
 def _check_words(level: str, prover: str | None) -> None:
@@ -82,19 +83,18 @@ def _check_words(level: str, prover: str | None) -> None:
         raise InvalidInput(f"prover is {prover!r}: use {', '.join(PROVERS)} or leave it out")
 
 
-def _evidence(
-    subject: Claim, check: Check, seed: int, level: str, prover: str | None, *, wholes: bool = True
+def _exact(
+    subject: Claim, check: Check, seed: int, level: str, prover: str | None, wholes: bool = True
 ) -> list[Evidence]:
+    """All that a verdict follows from, and searches; without the float runs."""
     evidence: list[Evidence] = []
     count = LEVELS[level]
     points = list(check.points()) if check.points else []
-    samples = list(check.samples(seed, count)) if check.samples else []
     wrong = imports.faults(subject)
     for part in subject.parts:
         evidence += prove(part, wrong)
         evidence += refute(part, wrong)
         evidence += replay(part, points)
-        evidence += along_runs(part, samples, seed)
     if check.further:
         evidence += check.further(subject, seed, count)
     if level == "full":
@@ -106,16 +106,17 @@ def _evidence(
     return coq.witness(subject, points, evidence, wholes=wholes) if prover == "coq" else evidence
 
 
-def _in_worker(parent: int, *arguments: Any) -> list[Evidence]:
-    end_with(parent)
-    return _evidence_by_id(*arguments)
+def _along_runs(subject: Claim, check: Check, seed: int, level: str) -> list[Evidence]:
+    samples = list(check.samples(seed, LEVELS[level])) if check.samples else []
+    return [item for part in subject.parts for item in along_runs(part, samples, seed)]
 
 
-def _evidence_by_id(id: str, seed: int, level: str, prover: str | None, wholes: bool) -> list[Evidence]:
+def _in_worker(parent: int, collect: Callable[..., list[Evidence]], id: str, *how: Any) -> list[Evidence]:
     """What a worker process sends back: plain data, because the sympy objects of claims cannot be pickled."""
     from cflag_theory.verify.checks import CHECKS
 
-    return _evidence(claim(id), CHECKS[id], seed, level, prover, wholes=wholes)
+    end_with(parent)
+    return collect(claim(id), CHECKS[id], *how)
 
 
 def verify(
@@ -128,6 +129,8 @@ def verify(
     theorems: Mapping[str, theory.Theorem] | None = None,
     progress: Callable[[str], None] | None = None,
     wholes: bool = False,
+    runs: bool = True,
+    kept: Kept | None = None,
 ) -> list[Verdict]:
     """Decide the named claims, or the whole ledger, in ledger order.
 
@@ -151,6 +154,11 @@ def verify(
     wholes : bool
         With a prover: whether each proved statement is also written as one theorem, vectors included, and compiled.
         For the whole ledger that takes some minutes.
+    runs : bool
+        Whether relations are also evaluated along random float runs. No verdict follows from them, but one that they
+        contradict raises; `with_runs` adds them later.
+    kept : Kept, optional
+        Where evidence is taken from and put; by default all of it is collected anew.
 
     Raises
     ------
@@ -166,17 +174,66 @@ def verify(
         theorems = theory.compile_theory(ids) if theorems is None else theorems
     if jobs is not None and jobs < 1:
         raise InvalidInput(f"jobs = {jobs} do no work: use at least 1")
-    wanted = [claim(id) for id in (ids or LEDGER)]
-    workers = min(len(wanted), jobs or cpu_count())
-    calls = (delayed(_in_worker)(os.getpid(), subject.id, seed, level, prover, wholes) for subject in wanted)
+    how = (seed, level, prover, wholes)
     verdicts = []
+    for subject, found in _collected(_exact, ids or tuple(LEDGER), how, jobs, kept):
+        evidence = found
+        if prover == "coq" and theorems is not None:
+            evidence = theory.attach(subject.id, found, theorems)
+        verdicts.append(decide(subject, evidence))
+        if progress:
+            progress(subject.id)
+    return with_runs(verdicts, seed=seed, level=level, jobs=jobs, kept=kept) if runs else verdicts
+
+
+def with_runs(
+    verdicts: Sequence[Verdict],
+    *,
+    seed: int = 0,
+    level: str = "quick",
+    jobs: int | None = None,
+    progress: Callable[[str], None] | None = None,
+    kept: Kept | None = None,
+) -> list[Verdict]:
+    """Decide again, with the relations evaluated along random float runs as more evidence; arguments as in `verify`.
+
+    Raises
+    ------
+    InconsistentEvidence
+        A run contradicts what is proved.
+    """
+    by_id = {verdict.claim.id: verdict for verdict in verdicts}
+    decided = []
+    for subject, found in _collected(_along_runs, tuple(by_id), (seed, level), jobs, kept):
+        decided.append(decide(subject, [*by_id[subject.id].evidence, *found]))
+        if progress:
+            progress(subject.id)
+    return decided
+
+
+def _collected(
+    collect: Callable[..., list[Evidence]],
+    ids: Sequence[str],
+    how: tuple[Any, ...],
+    jobs: int | None,
+    kept: Kept | None,
+) -> Iterator[tuple[Claim, list[Evidence]]]:
+    """Each claim with its evidence, in this order: what is kept, and what processes collect."""
+    if jobs is not None and jobs < 1:
+        raise InvalidInput(f"jobs = {jobs} do no work: use at least 1")
+    wanted = [claim(id) for id in ids]
+    named = (collect.__name__.strip("_"), *how)
+    found = {subject.id: None if kept is None else kept.take(subject.id, *named) for subject in wanted}
+    missing = [id for id, evidence in found.items() if evidence is None]
+    calls = (delayed(_in_worker)(os.getpid(), collect, id, *how) for id in missing)
     with replaced_quietly():
         # One claim at a time, since some take a hundred times as long as others.
-        found = Parallel(n_jobs=workers, return_as="generator", batch_size=1)(calls)
-        for subject, evidence in zip(wanted, found, strict=True):
-            if prover == "coq" and theorems is not None:
-                evidence = theory.attach(subject.id, evidence, theorems)
-            verdicts.append(decide(subject, evidence))
-            if progress:
-                progress(subject.id)
-    return verdicts
+        workers = min(len(missing), jobs or cpu_count()) or 1
+        collected = iter(Parallel(n_jobs=workers, return_as="generator", batch_size=1)(calls))
+        for subject in wanted:
+            evidence = found[subject.id]
+            if evidence is None:
+                evidence = next(collected)
+                if kept is not None:
+                    kept.keep(evidence, subject.id, *named)
+            yield subject, evidence

@@ -123,6 +123,7 @@ def sign(term: sp.Expr) -> str:
     return " ".join(mark for mark in marks if getattr(term, f"is_{mark}"))
 
 
+@cache
 def as_text(expr: Any) -> str:
     """The expression in an order that depends on nothing but what is written, for keys and for the store."""
     if isinstance(expr, sp.Add):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import ChainMap
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -96,6 +97,7 @@ def unfold(expr: sp.Expr) -> sp.Expr:
     return expr.xreplace(found) if found else expr
 
 
+@cache
 def to_latex(expr: sp.Expr) -> str:
     """An expression in the papers' notation."""
     # As symbols they have their places among the symbols; one that depends on an index stays in the sum over it.
@@ -104,11 +106,22 @@ def to_latex(expr: sp.Expr) -> str:
         for i, term in enumerate(sorted(expr.atoms(AppliedUndef), key=str))
         if str(term.func) in _SEQUENCES and not any(isinstance(one, Index) for one in term.free_symbols)
     }
-    names = {**_LATEX, **{placeholder: _of_sequence(term) for term, placeholder in terms.items()}}
-    if not (expr.is_Symbol or expr in terms):
-        names = {term: f"({latex})" if _is_sum(latex) else latex for term, latex in names.items()}
+    own = {placeholder: _of_sequence(term) for term, placeholder in terms.items()}
+    alone = expr.is_Symbol or expr in terms
+    names = ChainMap(own, _LATEX) if alone else ChainMap(_bracketed(own), _names_in_products(len(_LATEX)))
     text: str = _Latex({"symbol_names": names, "order": "none"}).doprint(expr.xreplace(terms))
     return text
+
+
+def _bracketed(names: Mapping[sp.Symbol, str]) -> dict[sp.Symbol, str]:
+    """Names that are sums in a pair of brackets."""
+    return {term: f"({latex})" if _is_sum(latex) else latex for term, latex in names.items()}
+
+
+@cache
+def _names_in_products(count: int) -> dict[sp.Symbol, str]:
+    """All names of symbols, of which there are so many by now, for use inside of an expression."""
+    return _bracketed(_LATEX)
 
 
 def _of_sequence(term: sp.Expr) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|[{}^_\[\]]|\s+|\d+|.")
 #: Commands that say how to draw what follows, and nothing else.
@@ -54,6 +55,7 @@ _SIGNS = {
 }
 
 
+@cache
 def plain(latex: str) -> str:
     """LaTeX as text: "\\frac{1}{2} {\\|S\\|^2}" is "1/2 ||S||^2". An expectation keeps its letter, \\mathbb{E}."""
     reader = _Reader(latex)

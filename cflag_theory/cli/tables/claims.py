@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from cflag_theory.cli.tables.page import Page
-from cflag_theory.kernels import Problem, Trace
 from cflag_theory.verify.coq import census
 from cflag_theory.verify.verdict import GRAVITY, MEANINGS, Verdict
+
+if TYPE_CHECKING:
+    from cflag_theory.kernels import Problem, Trace
 
 COLOURS = {
     "holds": "green",
@@ -21,6 +23,19 @@ COLOURS = {
     "needs-hypothesis": "yellow",
     "false": "red",
 }
+
+
+def verdicts(found: Sequence[Verdict], *, listed: bool) -> None:
+    """All of them in a table, or a summary."""
+    (ledger if listed else summary)(found)
+
+
+def runs(found: Sequence[Verdict], seed: int) -> None:
+    """One line on the random runs; if one contradicted what is proved, there would be an error instead."""
+    along = [item.data for verdict in found for item in verdict.evidence if item.kind == "property"]
+    cases = sum(data["cases"] for data in along if data.get("cases") and not data.get("exact"))
+    if cases:
+        Page().say(f"random runs (seed {seed}): {cases} cases, none contradicts a proved statement")
 
 
 def ledger(verdicts: Sequence[Verdict]) -> None:

@@ -2,6 +2,11 @@
 
 import errno
 import logging
+import os
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
 
 import numba
 import pytest
@@ -104,3 +109,36 @@ def test_folders_of_another_user_are_refused(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr("os.geteuid", lambda: 12345)
     assert safe_folder.__wrapped__(str(tmp_path / "root"), "loops") != made
     assert f"{made} belongs to another user" in caplog.records[0].getMessage()
+
+
+TWICE = """
+import sys, numba
+numba.config.CACHE_DIR = sys.argv[1]
+from cflag_theory.kernels.engines.codegen.stored import StoredLoop
+def double(z):
+    return 2 * z
+loop = numba.njit(double)
+loop._cache = StoredLoop(double)
+print(loop._cache._cache_file._index_path, flush=True)
+sys.stdin.readline()
+print(loop(3.0), sum(loop.stats.cache_hits.values()))
+"""
+
+
+def test_processes_that_want_a_loop_at_once_compile_it_once(tmp_path):
+    program, here = tmp_path / "twice.py", [subprocess.PIPE] * 2
+    program.write_text(TWICE)
+    command = [sys.executable, str(program), str(tmp_path)]
+    with ExitStack() as stack:
+        both = [stack.enter_context(subprocess.Popen(command, text=True, stdin=here[0], stdout=here[1])) for _ in "ab"]
+        (index,) = {one.stdout.readline().strip() for one in both}
+        turn, waited = files.take_turn(index + ".lock")
+        assert not waited
+        for one in both:
+            one.stdin.write("\n")
+            one.stdin.flush()
+        # Both wait for whoever has the turn.
+        time.sleep(0.5)
+        assert [one.poll() for one in both] == [None, None]
+        os.close(turn)
+        assert sorted(one.stdout.read().split() for one in both) == [["6.0", "0"], ["6.0", "1"]]

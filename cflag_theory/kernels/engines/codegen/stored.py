@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-from cflag_theory.files import whole
+from cflag_theory.files import take_turn, whole
 
 # Without a handler of the user's own, Python writes warnings as plain lines to standard error.
 _LOG = logging.getLogger("cflag_theory")
@@ -67,9 +67,28 @@ class StoredLoop(FunctionCache):
         super().__init__(function)
         plain = self._cache_file
         self._cache_file: Any = _Files(plain._cache_path, Path(plain._index_name).stem, plain._source_stamp)
+        self._turn: int | None = None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The machine code, or None where there is none that can be used."""
+        """The machine code, or None where there is none that can be used: then this process compiles.
+
+        Others that want the same loop wait for it meanwhile, so that it is compiled once.
+        """
+        found = self._load(sig, target_context)
+        if found is None:
+            self._end_turn()
+            self._turn, waited = take_turn(self._cache_file._index_path + ".lock")
+            found = self._load(sig, target_context) if waited else None
+        if found is not None:
+            self._end_turn()
+        return found
+
+    def _end_turn(self) -> None:
+        if self._turn is not None:
+            os.close(self._turn)
+            self._turn = None
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
         # Damaged files raise anything; so does machine code of another library's version.
@@ -87,6 +106,8 @@ class StoredLoop(FunctionCache):
             super().save_overload(sig, data)
         except Exception as error:
             _LOG.warning("cflag: a compiled loop cannot be kept (%s)", error)
+        finally:
+            self._end_turn()
 
 
 @cache
