@@ -119,6 +119,20 @@ def sweep(
     _study("sweep", lambda: sweep_study(seeds=seeds, tell=tell), format=format, write=write)
 
 
+@app.command("first-minute")
+def first_minute(
+    cores: Annotated[int, typer.Option(min=1, help="Cores that the commands may use.")] = 2,
+    repeats: Annotated[int, typer.Option(min=1, help="Timed repetitions with warm caches.")] = 5,
+    format: FormatOption = Format.table,
+    write: WriteOption = False,
+) -> None:
+    """How long a user waits for verdicts, the report, help, one claim and a run."""
+    from benchmarks.first_minute import waits, waits_sheet
+
+    rows = waits(cores=cores, repeats=repeats, tell=tell)
+    _hand_out("first-minute", [waits_sheet(rows, cores)], {"waits": rows}, format=format, write=write)
+
+
 @app.command()
 def bridge(
     quick: Annotated[bool, typer.Option("--quick", help="Without ResNet-18 and 500 clients, few repetitions.")] = False,

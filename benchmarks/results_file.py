@@ -13,6 +13,7 @@ from benchmarks.peers.c_peer import compiler_version
 FILE = Path(__file__).with_name("RESULTS.md")
 #: Parts in their order, with their headings.
 PARTS = {
+    "first-minute": "The first minute",
     "cpu": "CPU",
     "rate": "A rate study",
     "sweep": "A sweep",

@@ -75,9 +75,15 @@ def verdicts():
 
 
 @pytest.fixture
-def cflag(monkeypatch, capsys):
-    """Calls `main` as the entry point does; returns exit code, standard output and standard error."""
+def cflag(monkeypatch, capsys, tmp_path_factory):
+    """Calls `main` as the entry point does; returns exit code, standard output and standard error.
+
+    No evidence is there from earlier tests.
+    """
     from cflag_theory.cli import main as cli
+
+    evidence = tmp_path_factory.mktemp("evidence")
+    monkeypatch.setattr("cflag_theory.verify.kept._root", lambda: evidence)
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["cflag", *map(str, arguments)])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -38,9 +37,6 @@ from cflag_theory.cli.shell import (
     read_theory,
     take_folder,
 )
-
-if TYPE_CHECKING:
-    from cflag_theory.verify.verdict import Verdict
 
 
 class _Commands(TyperGroup):
@@ -104,6 +100,7 @@ def verify_command(
 ) -> None:
     """Decide the claims of both papers, and write the report."""
     from cflag_theory.claims.ledger import LEDGER
+    from cflag_theory.cli.first_report import Report
     from cflag_theory.cli.tables import claims as tables
     from cflag_theory.verify.check import verify, with_runs
     from cflag_theory.verify.kept import Kept
@@ -131,32 +128,24 @@ def verify_command(
         tables.verdicts(verdicts, listed=bool(claims) or list_)
         if kept is not None and kept.used:
             typer.echo(kept.words)
+    report = None if out is None else Report(out, verdicts, seed, jobs)
     with progress_bar("random runs", wanted) as advance:
-        verdicts = with_runs(verdicts, seed=seed, level=level, jobs=jobs, progress=lambda id: advance(1, id), kept=kept)
+        # While other processes work for the report, these runs have this one.
+        verdicts = with_runs(
+            verdicts,
+            seed=seed,
+            level=level,
+            jobs=jobs if report is None else 1,
+            progress=lambda id: advance(1, id),
+            kept=kept,
+        )
     if format is Format.table:
         tables.runs(verdicts, seed)
-    page = None if out is None else _report(out, verdicts, seed)
+    page = None if report is None else report.write(verdicts)
     if format is Format.json:
         print_json([verdict.to_json() for verdict in verdicts])
     elif page is not None:
         typer.echo(f"report: {page}")
-
-
-def _report(out: Path, verdicts: Sequence[Verdict], seed: int) -> Path:
-    """Run the rate experiments, and write everything to a folder."""
-    from cflag_theory.cli.report import write_report
-    from cflag_theory.studies import defaults as studies
-    from cflag_theory.studies.rates.past_task import HORIZONS, rate
-
-    chosen, notes = studies.default_studies(seed)
-    with progress_bar("rate", len(chosen) * sum(HORIZONS)) as advance:
-        rates = [
-            rate(problem, memory, seed=seed, progress=lambda T: advance(T, f"T = {T}")).to_json()
-            for problem, memory in chosen
-        ]
-    with progress_bar("CFL", studies.CFL_WORK) as advance:
-        cfl_rates, panels = studies.cfl_studies(seed, advance)
-    return write_report(out, verdicts, rates=rates, cfl_rates=cfl_rates, nqm_panels=panels, notes=notes)
 
 
 @app.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ from cflag_theory.claims.engine.claim import Claim, Statement
 from cflag_theory.claims.engine.examiner import Line
 from cflag_theory.claims.engine.rules import RULES
 from cflag_theory.claims.engine.steps import Instance, Obligation, Use
-from cflag_theory.claims.engine.transcript import Inference, asked, settings, transcript
+from cflag_theory.claims.engine.transcript import Inference, settings, walk
 from cflag_theory.claims.headlines import PAPERS, headlines
-from cflag_theory.claims.ledger import PREAMBLE
+from cflag_theory.claims.ledger import PREAMBLE, claim
 from cflag_theory.claims.printed import of_part
 from cflag_theory.cli.formulas import of_relation
 from cflag_theory.cli.safe_steps import box
@@ -33,6 +34,7 @@ from cflag_theory.verify.verdict import ANSWERS, MEANINGS, Verdict
 def write_report(
     folder: Path | str,
     verdicts: Sequence[Verdict],
+    derivations: Mapping[str, str] | None = None,
     *,
     rates: Sequence[Mapping[str, Any]] = (),
     cfl_rates: Sequence[Mapping[str, Any]] = (),
@@ -50,6 +52,8 @@ def write_report(
         Made if it does not exist; other files in it are left alone.
     verdicts : sequence of Verdict
         The ledger part.
+    derivations : mapping, optional
+        Pages of derivations by claim, as `derivation_page` makes them where none are given.
     rates : sequence of mappings
         `Rate.to_json()` of each study.
     cfl_rates : sequence of mappings
@@ -71,8 +75,10 @@ def write_report(
         (draft / "rates.json").write_text(json.dumps(list(rates), indent=1), encoding="utf-8")
         (draft / "cfl_rates.json").write_text(json.dumps(list(cfl_rates), indent=1), encoding="utf-8")
         environment = _environment()
-        derived = _write_derivations(draft, environment, verdicts)
-        page = _page(environment, verdicts, rates, notes, figures, derived)
+        pages = {id: derivation_page(id, word) for id, word in proved(verdicts)} if derivations is None else derivations
+        for id, derived in pages.items():
+            (draft / derivations_name(id)).write_text(derived, encoding="utf-8")
+        page = _page(environment, verdicts, rates, notes, figures, {*pages})
         (draft / "index.html").write_text(page, encoding="utf-8")
     return target / "index.html"
 
@@ -128,7 +134,7 @@ def _figures(
         text = "Figure 2 of the CFL paper recomputed, each method at its best learning rate"
         drawn.append(("nqm", "The noisy quadratic model", text, nqm_figure(nqm_panels)))
     for name, _, _, figure in drawn:
-        save(figure, draft, name)
+        save(figure, draft, name, ("png",))
     return [(title, text, draft / f"{name}.png") for name, title, text, _ in drawn]
 
 
@@ -136,8 +142,9 @@ def derivation(statement: Statement | None) -> list[dict[str, Any]]:
     """The steps of a proof for a reader: name, what kind of step, its conclusion, its words, and how deep it lies."""
     if statement is None:
         return []
-    sums = {one.name: _sum(one) for one in asked(statement)}
-    return [_entry(line, sums.get(line.step.name, "")) for line in transcript(statement)]
+    walked = walk(statement)
+    sums = {one.name: _sum(one) for one in walked.found}
+    return [_entry(line, sums.get(line.step.name, "")) for line in walked.transcript]
 
 
 def _sum(inference: Inference) -> str:
@@ -171,6 +178,7 @@ def _from(given: tuple[str, ...]) -> str:
     return f"From {', '.join(given)}." if given else ""
 
 
+@cache
 def _environment() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -205,16 +213,20 @@ def derivations_name(id: str) -> str:
     return f"derivations-{id}.html"
 
 
-def _write_derivations(draft: Path, environment: Any, verdicts: Sequence[Verdict]) -> set[str]:
-    """A page for each claim that has a proof; the ids of these claims."""
-    template, found = environment.get_template("derivations.html"), set()
-    for verdict in verdicts:
-        proved = proved_statements(verdict.claim)
-        if proved:
-            found.add(verdict.claim.id)
-            page = template.render(v=verdict, proved=proved, version=__version__)
-            (draft / derivations_name(verdict.claim.id)).write_text(page, encoding="utf-8")
-    return found
+def proved(verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
+    """Id and verdict of the claims that have a proof: what `derivation_page` takes."""
+    return [(verdict.claim.id, verdict.verdict) for verdict in verdicts if proved_statements(verdict.claim)]
+
+
+def derivation_page(id: str, verdict: str) -> str:
+    """The derivations of a claim, as a page."""
+    subject = claim(id)
+    page: str = (
+        _environment()
+        .get_template("derivations.html")
+        .render(claim=subject, verdict=verdict, proved=proved_statements(subject))
+    )
+    return page
 
 
 def _page(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from cflag_theory.errors import MissingExtra
 from cflag_theory.kernels import Memory, Problem, default_memory, default_problem, load_data, uniform
 from cflag_theory.studies.inputs import DATA_MEMORY
-from cflag_theory.studies.nqm.table3 import nqm_study, pieces
+from cflag_theory.studies.nqm.table3 import nqm_study
 from cflag_theory.studies.rates.cfl import Model, cfl_rate
-from cflag_theory.studies.rates.past_task import HORIZONS
+from cflag_theory.studies.rates.past_task import rate
+
+Found = dict[str, list[Any]]
 
 #: Simulated runs of each curve of Figure 2.
 RUNS = 16
@@ -26,19 +30,32 @@ def default_studies(seed: int) -> tuple[list[tuple[Problem, Memory]], list[str]]
     return studies, []
 
 
-def cfl_studies(seed: int, progress: Callable[[float, str], None]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The rates of FedAvg and CFL for clients that stay and for new ones, and the panels of Figure 2.
-
-    `progress` is called with the amount done, of `CFL_WORK`, and what it was.
-    """
-    rates = [
-        cfl_rate(Model(stateless=stateless), seed=seed, progress=lambda T: progress(T, f"T = {T}")).to_json()
-        for stateless in (False, True)
-    ]
-    study = nqm_study(replicas=RUNS, seed=seed, searched=False, progress=lambda words: progress(_PIECE, words))
-    return rates, study["panels"]
+def _past_task(place: int, seed: int) -> Found:
+    chosen, notes = default_studies(seed)
+    found = [rate(problem, memory, seed=seed).to_json() for problem, memory in chosen[place : place + 1]]
+    return {"rates": found, "notes": notes if place else []}
 
 
-# A cell of the noisy quadratic model takes about as long as this many rounds of the rate studies.
-_PIECE = 1000
-CFL_WORK = 2 * sum(HORIZONS) + _PIECE * pieces(replicas=RUNS, searched=False)
+def _cfl(stateless: bool, seed: int) -> Found:
+    return {"cfl_rates": [cfl_rate(Model(stateless=stateless), seed=seed).to_json()]}
+
+
+def _figure_2(seed: int) -> Found:
+    return {"nqm_panels": nqm_study(replicas=RUNS, seed=seed, searched=False)["panels"]}
+
+
+#: What the report runs, by name. Beside each other first those that wait for the compiler longest.
+REPORT: Mapping[str, Callable[[int], Found]] = MappingProxyType(
+    {
+        "CFL, clients that stay": partial(_cfl, False),
+        "C-FLAG": partial(_past_task, 0),
+        "C-FLAG on digits": partial(_past_task, 1),
+        "noisy quadratic model": _figure_2,
+        "CFL, new clients": partial(_cfl, True),
+    }
+)
+
+
+def report_study(name: str, seed: int) -> Found:
+    """One study of the report: some of "rates", "cfl_rates", "nqm_panels" and "notes", as `cli.report` takes them."""
+    return REPORT[name](seed)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-from joblib import Parallel, cpu_count, delayed
 
 from cflag_theory.claims import imports
 from cflag_theory.claims.engine.claim import Claim
@@ -18,7 +15,7 @@ from cflag_theory.verify.evidence import Point, Sample, along_runs, prove, refut
 from cflag_theory.verify.kept import Kept
 from cflag_theory.verify.planted import Plants
 from cflag_theory.verify.verdict import Evidence, Verdict, decide
-from cflag_theory.verify.workers import end_with, replaced_quietly
+from cflag_theory.verify.workers import across
 
 #: Simulated problems per claim and level.
 LEVELS = {"quick": 24, "full": 400}
@@ -38,6 +35,8 @@ class Check:
         (seed, count) to values along `count` random runs; None where a statement says nothing about runs.
     further : callable or None
         (claim, seed, count) to evidence that is neither: enumerations, recomputed tables, Monte Carlo.
+    along : callable or None
+        (claim, seed, count) to evidence along `count` random runs that values at points cannot express.
     expected : str
         The verdicts of the parts in their order, separated by blanks. Tests compare them with what is computed; no
         verdict is read from here.
@@ -52,6 +51,7 @@ class Check:
     points: Callable[[], Iterable[Point]] | None = None
     samples: Callable[[int, int], Iterable[Sample]] | None = None
     further: Callable[[Claim, int, int], Iterable[Evidence]] | None = None
+    along: Callable[[Claim, int, int], Iterable[Evidence]] | None = None
     expected: str = ""
     reached: Mapping[str, float] = field(default_factory=dict)
     undrawn: Mapping[str, str] = field(default_factory=dict)
@@ -108,14 +108,14 @@ def _exact(
 
 def _along_runs(subject: Claim, check: Check, seed: int, level: str) -> list[Evidence]:
     samples = list(check.samples(seed, LEVELS[level])) if check.samples else []
-    return [item for part in subject.parts for item in along_runs(part, samples, seed)]
+    found = [item for part in subject.parts for item in along_runs(part, samples, seed)]
+    return [*found, *check.along(subject, seed, LEVELS[level])] if check.along else found
 
 
-def _in_worker(parent: int, collect: Callable[..., list[Evidence]], id: str, *how: Any) -> list[Evidence]:
-    """What a worker process sends back: plain data, because the sympy objects of claims cannot be pickled."""
+def _by_id(collect: Callable[..., list[Evidence]], id: str, *how: Any) -> list[Evidence]:
+    """For processes, which exchange plain data: the sympy objects of claims cannot be pickled."""
     from cflag_theory.verify.checks import CHECKS
 
-    end_with(parent)
     return collect(claim(id), CHECKS[id], *how)
 
 
@@ -225,15 +225,11 @@ def _collected(
     named = (collect.__name__.strip("_"), *how)
     found = {subject.id: None if kept is None else kept.take(subject.id, *named) for subject in wanted}
     missing = [id for id, evidence in found.items() if evidence is None]
-    calls = (delayed(_in_worker)(os.getpid(), collect, id, *how) for id in missing)
-    with replaced_quietly():
-        # One claim at a time, since some take a hundred times as long as others.
-        workers = min(len(missing), jobs or cpu_count()) or 1
-        collected = iter(Parallel(n_jobs=workers, return_as="generator", batch_size=1)(calls))
-        for subject in wanted:
-            evidence = found[subject.id]
-            if evidence is None:
-                evidence = next(collected)
-                if kept is not None:
-                    kept.keep(evidence, subject.id, *named)
-            yield subject, evidence
+    collected = across(_by_id, [(collect, id, *how) for id in missing], jobs)
+    for subject in wanted:
+        evidence = found[subject.id]
+        if evidence is None:
+            evidence = next(collected)
+            if kept is not None:
+                kept.keep(evidence, subject.id, *named)
+        yield subject, evidence

@@ -47,7 +47,7 @@ class Kept:
         self.oldest: float | None = None
         self._folder: Path | None = None
         with suppress(OSError, CflagError):
-            root = Path(platformdirs.user_cache_dir("cflag-theory", appauthor=False)) / "evidence"
+            root = _root()
             self._folder = check_writable(root / _state())
             for other in root.iterdir():
                 if other != self._folder and other.stat().st_mtime < time.time() - 86400 * DAYS:
@@ -85,6 +85,10 @@ class Kept:
             # What JSON would change, such as a tuple, is collected anew each time.
             if [Evidence(**item) for item in json.loads(text)] == list(evidence):
                 write_text(self._folder / _name(id, how), f"{_checksum(text)}\n{text}")
+
+
+def _root() -> Path:
+    return Path(platformdirs.user_cache_dir("cflag-theory", appauthor=False)) / "evidence"
 
 
 def _name(id: str, how: Sequence[Any]) -> str:

@@ -151,13 +151,14 @@ def test_verify_writes_the_report(cflag, tmp_path, monkeypatch):
     monkeypatch.setattr(studies, "default_studies", lambda seed: ([(problem, uniform(1))], ["No digits."]))
     full = rates.rate
     monkeypatch.setattr(
-        rates,
+        studies,
         "rate",
-        lambda problem, memory, *, seed, progress: full(
-            problem, memory, seed=seed, progress=progress, horizons=(4, 8), replicas=2, local_steps=1
-        ),
+        lambda problem, memory, *, seed: full(problem, memory, seed=seed, horizons=(4, 8), replicas=2, local_steps=1),
     )
-    monkeypatch.setattr(studies, "cfl_studies", lambda seed, progress: ([], []))
+    names = ("C-FLAG", "C-FLAG on digits")
+    monkeypatch.setattr("cflag_theory.cli.first_report.REPORT", {name: studies.REPORT[name] for name in names})
+    # All of it in this process, where the studies are small.
+    monkeypatch.setattr("cflag_theory.verify.workers.cpu_count", lambda: 1)
     target = tmp_path / "deep" / "report"
     code, out, err = cflag("verify", "cflag.eq65", "--out", target)
     assert (code, err) == (0, "")

@@ -89,7 +89,7 @@ def test_files(folder, verdicts):
     names -= derived
     drawn = {path.stem for path in folder.glob("*.png")}
     assert drawn >= {"rate", "drift"}
-    pictures = {f"{name}.{extension}" for name in drawn for extension in ("png", "svg")}
+    pictures = {f"{name}.png" for name in drawn}
     assert names == {"index.html", "ledger.json", "rates.json", "cfl_rates.json", "mine.txt", MARKER} | pictures
     assert (folder / "mine.txt").read_text(encoding="utf-8") == "mine"
 
@@ -245,8 +245,8 @@ FLOORS, EXPECTED = cache(floors.floors), cache(overfitting.expected_overfitting)
 def light(monkeypatch):
     """Figures that cost nothing to write, of results that are computed once."""
 
-    def save(figure, folder, name):
-        for extension in ("png", "svg"):
+    def save(figure, folder, name, formats):
+        for extension in formats:
             (folder / f"{name}.{extension}").write_bytes(extension.encode())
 
     monkeypatch.setattr(figures, "save", save, raising=False)
@@ -269,7 +269,7 @@ def test_the_pictures_of_the_second_paper(tmp_path, verdicts):
     panels = nqm_study(Setting(dimension=2, rounds=2, grid=0.01), replicas=0, searched=False)["panels"]
     text = write_report(tmp_path, [verdicts["cflag.eq65"]], cfl_rates=studies, nqm_panels=panels)
     assert "The noisy quadratic model" in text.read_text(encoding="utf-8")
-    assert {"cfl_rate.png", "cfl_rate.svg", "nqm.png", "nqm.svg"} <= {path.name for path in tmp_path.iterdir()}
+    assert {"cfl_rate.png", "nqm.png"} <= {path.name for path in tmp_path.iterdir()}
     assert json.loads((tmp_path / "cfl_rates.json").read_text(encoding="utf-8")) == json.loads(json.dumps(studies))
 
 

@@ -60,7 +60,7 @@ def test_a_counterexample_replays_from_its_json(verdicts, id):
 def test_every_check_looks_at_something():
     for id, check in CHECKS.items():
         assert isinstance(check, Check), id
-        assert check.points or check.samples or check.further, id
+        assert check.points or check.samples or check.further or check.along, id
 
 
 def test_the_same_seed_gives_the_same_evidence_and_another_the_same_verdict(verdicts):

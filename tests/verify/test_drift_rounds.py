@@ -93,3 +93,15 @@ def test_a_client_steps_as_the_algorithm_says():
         assert path[0] == run.w[2]
         assert path[1] == path[0] - world.eta_l * (run.mean_gradient(2, 0, path[0]) + run.noise[2][0][0])
         assert run.w[3] == run.w[2] + HALF * (path[-1] - run.w[2])
+
+
+def test_what_a_client_follows_is_the_weighted_sum_of_its_gradients():
+    half = Fraction(1, 2)
+    dials = {"G": half, "B": Fraction(1, 3), "D": Fraction(2), "A": Fraction(1, 5), "R": half, "b": Fraction(3)}
+    world = DriftRounds(weights=((Fraction(1),), (Fraction(1, 4), Fraction(3, 4))), start=Fraction(1), **dials)
+    for run in world.runs():
+        for w in (Fraction(0), Fraction(7, 3)):
+            gradients = [run.gradient(tau, 0, w) for tau in (1, 2)]
+            whole = gradients[0] / 4 + gradients[1] * 3 / 4
+            assert run.weighted_gradient(2, 0, w) == whole
+            assert run.mean_gradient(2, 0, w) == whole - half / 4

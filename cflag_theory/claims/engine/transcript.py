@@ -31,10 +31,15 @@ class Inference:
 
 def transcript(statement: Statement) -> list[Line]:
     """The steps of a statement's proof in order, each with what it concludes; no engine is asked."""
+    return walk(statement).transcript
+
+
+def walk(statement: Statement) -> Collector:
+    """A statement's proof, taken step by step, with its `transcript` and what it asks, `found`; no engine is asked."""
     collector = Collector(statement)
     for step in statement.proof.steps if statement.proof else ():
         collector.take(step)
-    return collector.transcript
+    return collector
 
 
 def settings(statement: Statement) -> tuple[Fact, ...]:
@@ -59,10 +64,7 @@ def _certificate(goal: Relation, given: Mapping[str, Relation]) -> sp.Expr | Non
 
 def asked(statement: Statement) -> list[Inference]:
     """What a statement's proof asks the engines, in order, with the certificates that are written."""
-    collector = Collector(statement)
-    for step in statement.proof.steps if statement.proof else ():
-        collector.take(step)
-    return collector.found
+    return walk(statement).found
 
 
 class Collector(Examiner):

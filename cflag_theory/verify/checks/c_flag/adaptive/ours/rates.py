@@ -178,7 +178,7 @@ def _first_round(run: Run, adaptive: str) -> Trace:
 def lowers_gamma(adaptive: str, part: str) -> Any:
     """Compare Gamma of the adapted step with that of constant rates, in the first round of random runs."""
 
-    def further(claim_: Claim, seed: int, count: int) -> Iterator[Evidence]:
+    def along(claim_: Claim, seed: int, count: int) -> Iterator[Evidence]:
         cases = bad = lower = raised = 0
         for run in random_runs(seed, count, beta_limit=2.0, alpha_limit=1.9):
             constant, adapted = (_first_round(run, row) for row in ("none", adaptive))
@@ -205,7 +205,7 @@ def lowers_gamma(adaptive: str, part: str) -> Any:
         )
         yield Evidence("property", part, "printed", REFUTES if bad else SUPPORTS, summary, data)
 
-    return further
+    return along
 
 
 def descends(claim_: Claim, seed: int, count: int) -> Iterator[Evidence]:
@@ -239,13 +239,13 @@ def descends(claim_: Claim, seed: int, count: int) -> Iterator[Evidence]:
 CHECKS = {
     "ours.adaptive_server": Check(
         server_points,
-        further=lowers_gamma("server", "transference"),
+        along=lowers_gamma("server", "transference"),
         expected="holds holds",
         plants=(*shifted("1/1000", part="transference"), *scaled("1001/1000", "interference", left=True)),
     ),
     "ours.adaptive_clients": Check(
         clients_points,
-        further=lowers_gamma("clients", "1"),
+        along=lowers_gamma("clients", "1"),
         expected="holds",
         undrawn={"1": "shares of memory, or sets of clients"},
         plants=shifted(-L * claim.moved2 / 1000),
@@ -257,7 +257,7 @@ CHECKS = {
     ),
     "ours.adaptive_descent": Check(
         descent_points,
-        further=descends,
+        along=descends,
         expected="holds holds",
         undrawn={"round": "shares of memory, or sets of clients"},
         plants=(

@@ -1,0 +1,53 @@
+"""The report of `cflag verify`: what it takes long to make begins beside the random runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from cflag_theory.cli.report import derivation_page, proved, write_report
+from cflag_theory.cli.shell import progress_bar
+from cflag_theory.studies.defaults import REPORT, report_study
+from cflag_theory.verify.verdict import Verdict
+from cflag_theory.verify.workers import across
+
+
+class Report:
+    """The default studies and all derivations, which other processes make from now on.
+
+    Parameters
+    ----------
+    folder : Path
+    verdicts : sequence of Verdict
+        Their derivations are made.
+    seed : int
+        Of the studies.
+    jobs : int, optional
+        Processes; by default all usable cores.
+    """
+
+    def __init__(self, folder: Path, verdicts: Sequence[Verdict], seed: int, jobs: int | None = None) -> None:
+        self._folder = folder
+        self._proved = proved(verdicts)
+        studies: list[tuple[Any, ...]] = [(report_study, name, seed) for name in REPORT]
+        derivations: list[tuple[Any, ...]] = [(derivation_page, *one) for one in self._proved]
+        self._made = across(_call, studies + derivations, jobs)
+
+    def write(self, verdicts: Sequence[Verdict]) -> Path:
+        """Write the report on these verdicts; return the page."""
+        parts: dict[str, list[Any]] = {"rates": [], "cfl_rates": [], "nqm_panels": [], "notes": []}
+        with progress_bar("report", len(REPORT) + len(self._proved)) as advance:
+            for name in REPORT:
+                for kind, found in next(self._made).items():
+                    parts[kind] += found
+                advance(1, name)
+            pages = {}
+            for id, _ in self._proved:
+                pages[id] = next(self._made)
+                advance(1, id)
+        return write_report(self._folder, verdicts, pages, **parts)
+
+
+def _call(function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)
