@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -33,15 +34,15 @@ class Sheet:
     notes: Sequence[str] = ()
 
 
-class Shown:
+class Shown(ABC):
     """A result that says what it is; the class gives its `sheet`.
 
     A dataclass that inherits from it takes `repr=False`, or it writes a text of its own.
     """
 
+    @abstractmethod
     def sheet(self) -> Sheet:
         """The line, the table and the notes."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         line = " ".join(self.sheet().line.split())

@@ -25,8 +25,8 @@ WORDS = {
     "cflag.thm5": "Theorem 5 repaired",
     "cflag.lemma3": "Lemma 3",
 }
-# A slope is called -1 or -1/2 if it is that near, and its interval nearer.
-_NEAR, _NEARER = 0.1, 0.03
+# A slope is called -1 or -1/2 if it is that near, or nearly so and its interval holds it.
+_NEAR, _NEARLY = 0.05, 0.1
 
 
 def rate_figure(studies: Any) -> Picture:
@@ -87,7 +87,8 @@ def _fall(fit: Mapping[str, Any] | None, *, promised: bool) -> str:
     slope = fit["slope"]
 
     def is_near(power: float) -> bool:
-        return bool(abs(slope - power) <= _NEAR and low - _NEARER <= power <= high + _NEARER)
+        off = abs(slope - power)
+        return bool(off <= _NEAR or (off <= _NEARLY and low <= power <= high))
 
     if is_near(-1):
         words = "falls like 1/T"
