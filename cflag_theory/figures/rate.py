@@ -134,7 +134,8 @@ def _panel(axes: Axes, study: Mapping[str, Any]) -> list[tuple[float, str, str]]
         axes.plot(T, least, "+", color="black", markersize=9, label="closed form", zorder=4)
         names[0] = (measured[-1], "measured; + closed form", MEASURED)
     _slopes(axes, T, measured, study)
-    title = "\n".join(wrap(finding(study), 62))
+    # No line break before a number.
+    title = "\n".join(wrap(finding(study).replace(" = ", "\u00a0=\u00a0"), 62))
     axes.set_title(title, loc="left", fontsize=11.5, fontweight="bold", pad=36)
     below = f"{_short(study['title'])}\n{law(study)}"
     axes.annotate(

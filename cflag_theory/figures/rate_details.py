@@ -88,8 +88,9 @@ def _quotients(axes: Axes, study: Mapping[str, Any]) -> _Names:
             curve = study["curves"][key]
             with np.errstate(divide="ignore", invalid="ignore"):
                 quotient = numbers(bound["values"]) / numbers(curve["mean" if bound["of"] == "mean" else "min_mean"])
-            quotient[~np.isfinite(quotient)] = np.nan
             drawn.append(quotient[np.isfinite(quotient)])
+            # Bounds that are not positive have no logarithm; the title counts them.
+            quotient[~(np.isfinite(quotient) & (quotient > 0))] = np.nan
             side = "" if bound["of"] == "below" else f" {bound['of']}"
             words = f"{named(bound)},{side} {symbol}"
             style = "-" if bound["proved"] else "--"
@@ -99,7 +100,7 @@ def _quotients(axes: Axes, study: Mapping[str, Any]) -> _Names:
     axes.set_xscale("log", base=2)
     axes.set(xlabel="rounds T", ylabel="bound / measured; dashed: not proved here")
     axes.set_title(_below_one(drawn), loc="left", fontsize=10, fontweight="bold")
-    if all((one > 0).all() for one in drawn):
+    if any((one > 0).any() for one in drawn):
         axes.set_yscale("log")
         # Equalities stay on the line at 1: their rounding is not blown up to the height of the panel.
         low, high = axes.get_ylim()
@@ -109,8 +110,12 @@ def _quotients(axes: Axes, study: Mapping[str, Any]) -> _Names:
 
 def _below_one(drawn: list[Any]) -> str:
     ends = [one[-1] for one in drawn if one.size]
-    if not ends:
+    positive_ends = [end for end in ends if end > 0]
+    if not positive_ends:
         return "no bound applies here"
-    low = sum(end < 1 - 1e-9 for end in ends)
-    most = f"bounds end {min(ends):.2g} to {max(ends):.2g} times what is measured"
-    return most if not low else f"{low} of {len(ends)} bounds end below what they should bound; {most}"
+    words = f"bounds end {min(positive_ends):.2g} to {max(positive_ends):.2g} times what is measured"
+    if low := sum(end < 1 - 1e-9 for end in ends):
+        words = f"{low} of {len(ends)} bounds end below what they should bound; {words}"
+    if negative := len(ends) - len(positive_ends):
+        words += f"; {negative} ends negative"
+    return words.replace("; ", ";\n") if len(words) > 70 else words

@@ -71,7 +71,7 @@ THEOREM2 = bound("cflag.thm2", "f", "min", False, [8.0, 4.0, 0.1, 0.05])
 def test_the_title_is_the_finding(study, said):
     assert finding(study).startswith(said)
     figure = rate_figure(study)
-    title = figure.axes[0].get_title("left").replace("\n", " ")
+    title = " ".join(figure.axes[0].get_title("left").split())
     assert title == finding(study)
 
 
@@ -95,7 +95,15 @@ def test_a_bound_that_is_not_positive_is_left_out_of_the_logarithms():
     found = lines(rate_figure(study).axes[0])["cflag.thm2"].get_ydata()
     assert np.isnan(found[1])
     assert [found[0], *found[2:]] == [8.0, 2.0, 1.0]
-    assert rate_details_figure(study).axes[1].get_yscale() == "linear"
+    below = rate_details_figure(study).axes[1]
+    assert (below.get_yscale(), np.isnan(lines(below)["cflag.thm2"].get_ydata()[1])) == ("log", True)
+
+
+def test_a_bound_that_ends_negative_is_counted():
+    study = of_f(FIT, bound("cflag.thm2", "f", "min", False, [8.0, -4.0, 2.0, -1.0]), *STUDY["bounds"][1:])
+    title = rate_details_figure(study).axes[1].get_title("left")
+    assert title.startswith("1 of 3 bounds end below what they should bound;\nbounds end 5 to 10 times")
+    assert title.endswith("1 ends negative")
 
 
 @pytest.mark.parametrize("draw", [rate_figure, rate_details_figure])
