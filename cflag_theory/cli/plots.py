@@ -107,5 +107,7 @@ def _drawn(stem: str, study: Any) -> dict[str, Any]:
             groups.setdefault(f"forgetting_{as_file_name(one['study'])}", []).append(one)
         drawn = {name: figures.forgetting_figure(runs) for name, runs in groups.items()}
         return drawn | {"adaptive_rates": figures.adaptive_rates_figure(study["adaptive_rates"])}
-    name = {"rates": "rate", "cfl_rates": "cfl_rate"}.get(stem, stem)
+    if stem in ("rate", "rates"):
+        return {"rate": figures.rate_figure(study), "rate_details": figures.rate_details_figure(study)}
+    name = "cfl_rate" if stem == "cfl_rates" else stem
     return {name: getattr(figures, f"{name}_figure")(study)}

@@ -89,13 +89,14 @@ def _figures(
     cfl_rates: Sequence[Mapping[str, Any]],
     nqm_panels: Sequence[Mapping[str, Any]],
 ) -> list[tuple[str, str, Path]]:
-    """Draw every figure into the draft: title, caption and picture of each."""
+    """Draw every figure into the draft: title, what is seen, and file of each."""
     from cflag_theory.figures import (
         cfl_rate_figure,
         drift_figure,
         expectation_figure,
         floors_figure,
         nqm_figure,
+        rate_details_figure,
         rate_figure,
         save,
     )
@@ -108,34 +109,31 @@ def _figures(
         (
             "drift",
             "Drift and error constants",
-            "printed ones, proved ones, and exact instances",
             drift_figure(constants_along_range()),
         ),
         (
             "floors",
             "Floors that printed bounds predict to vanish",
-            "; ".join(one["words"] for one in series),
             floors_figure(series),
         ),
         (
             "expectation",
             "The overfitting term",
-            "its expectation by enumeration over all memory draws",
             expectation_figure(expected_overfitting()),
         ),
     ]
     if rates:
-        text = "squared gradients of f, g and h~ against T, with bounds of both sides; below, bounds over measurements"
-        drawn.insert(0, ("rate", "The rate", text, rate_figure(rates)))
+        drawn.insert(0, ("rate", "The rate", rate_figure(rates)))
+        drawn.insert(
+            1, ("rate_details", "The other gradients, and bounds over measurements", rate_details_figure(rates))
+        )
     if cfl_rates:
-        text = "expected gap of the last round against T on the noisy quadratic model of the CFL paper"
-        drawn.append(("cfl_rate", "FedAvg and CFL", text, cfl_rate_figure(cfl_rates)))
+        drawn.append(("cfl_rate", "FedAvg and CFL", cfl_rate_figure(cfl_rates)))
     if nqm_panels:
-        text = "Figure 2 of the CFL paper recomputed, each method at its best learning rate"
-        drawn.append(("nqm", "The noisy quadratic model", text, nqm_figure(nqm_panels)))
-    for name, _, _, figure in drawn:
+        drawn.append(("nqm", "The noisy quadratic model", nqm_figure(nqm_panels)))
+    for name, _, figure in drawn:
         save(figure, draft, name, ("png",))
-    return [(title, text, draft / f"{name}.png") for name, title, text, _ in drawn]
+    return [(title, figure.alt, draft / f"{name}.png") for name, title, figure in drawn]
 
 
 def derivation(statement: Statement | None) -> list[dict[str, Any]]:

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from cflag_theory.shown import Sheet, Shown, number
+
 REFUTED, PROVED, NOT_BROKEN = STATUSES = ("refuted", "proved", "not broken")
 
 
-@dataclass(frozen=True)
-class Finding:
+@dataclass(frozen=True, repr=False)
+class Finding(Shown):
     """What became of a conjecture.
 
     Attributes
@@ -66,6 +68,16 @@ class Finding:
     def refuted(self) -> bool:
         """Whether a counterexample was found."""
         return self.status == REFUTED
+
+    def sheet(self) -> Sheet:
+        """The status; of a counterexample its numbers and both sides, else how far the search came."""
+        rows: list[tuple[str, str]] = [(name, str(value)) for name, value in (self.case or self.worst).items()]
+        if self.refuted:
+            rows += [("left", self.left), ("right", self.right)]
+        notes = [f"Proved by {' and '.join(self.engines)}, for all values."] if self.engines else []
+        if self.largest_ratio is not None and not self.refuted:
+            notes.append(f"The largest left/right among {self.cases} cases is {number(self.largest_ratio)}.")
+        return Sheet(f"{self.name}: {self.status}", ("number", "value"), rows, notes)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""

@@ -1,4 +1,4 @@
-"""Pictures: results in, `matplotlib.figure.Figure` out. Nothing here computes a result."""
+"""Pictures: results in, a `Picture` out, which is a figure that notebooks show. Nothing here computes a result."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from importlib import import_module
 from typing import Any
 
 _HOME = {
-    "rate_family_figure": "rate",
+    "rate_details_figure": "rate_details",
+    "rate_family_figure": "rate_family",
     "rate_figure": "rate",
     "cfl_rate_figure": "cfl_rate",
     "drift_figure": "ledger",

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, house_style
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
 
 _TITLES = {
     "raised": r"share of rounds with $\Gamma$ raised",
@@ -24,7 +23,7 @@ _LOGARITHMIC, _SIGNED = ("floor_f", "floor_g"), ("total_Gamma",)
 _SMALLEST = 1e-12
 
 
-def adaptive_rates_figure(studies: Sequence[Mapping[str, Any]]) -> Figure:
+def adaptive_rates_figure(studies: Sequence[Mapping[str, Any]]) -> Picture:
     """One row a study, one panel a quantity, one line a rule: mean over replicas and its 95% interval.
 
     Parameters
@@ -33,7 +32,7 @@ def adaptive_rates_figure(studies: Sequence[Mapping[str, Any]]) -> Figure:
         Each as `studies.forgetting.adaptive_rates.AdaptiveRates.to_json` gives it.
     """
     with house_style():
-        figure = Figure(figsize=(14.5, 0.6 + 2.7 * len(studies)), layout="constrained")
+        figure = Picture(figsize=(14.5, 0.6 + 2.7 * len(studies)), layout="constrained")
         axes = figure.subplots(len(studies), len(_TITLES), squeeze=False, sharey=True)
         for line, study in enumerate(studies):
             for place, key in zip(axes[line], _TITLES, strict=True):

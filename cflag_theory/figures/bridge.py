@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, house_style
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
 
 #: A method has the same colour and marker in every figure.
 _LOOKS = {
@@ -44,7 +43,7 @@ _POSSIBLE = {"accuracy": (0.0, 100.0), "forgetting": (-100.0, 100.0)}
 _SIGNS = LinearSegmentedColormap.from_list("signs", [SECOND, "#FFFFFF", BOUND])
 
 
-def bridge_accuracy_figure(summary: Mapping[str, Any]) -> Figure:
+def bridge_accuracy_figure(summary: Mapping[str, Any]) -> Picture:
     """Left the average accuracy after each task (Figure 2); right every task when it was learned and at the end.
 
     Parameters
@@ -54,7 +53,7 @@ def bridge_accuracy_figure(summary: Mapping[str, Any]) -> Figure:
     """
     methods, tasks = summary["methods"], np.arange(1, summary["tasks"] + 1)
     with house_style():
-        figure = Figure(figsize=(10.5, 4.4), layout="constrained")
+        figure = Picture(figsize=(10.5, 4.4), layout="constrained")
         left, right = figure.subplots(1, 2, sharey=True)
         for place, found in enumerate(methods):
             color, marker = _look(found["method"], place)
@@ -80,7 +79,7 @@ def bridge_accuracy_figure(summary: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def bridge_gamma_figure(summaries: Sequence[Mapping[str, Any]]) -> Figure:
+def bridge_gamma_figure(summaries: Sequence[Mapping[str, Any]]) -> Picture:
     """A column a run: Gamma(t) by overall round (Figure 4); below, which clients interfere in which round.
 
     Parameters
@@ -91,7 +90,7 @@ def bridge_gamma_figure(summaries: Sequence[Mapping[str, Any]]) -> Figure:
     with_terms = [[found for found in one["methods"] if found["Gamma"]] for one in summaries]
     names = list(dict.fromkeys(found["method"] for one in with_terms for found in one if found["interfering"]))
     with house_style():
-        figure = Figure(figsize=(2 + 5.2 * len(summaries), 3.6 + 1.3 * len(names)), layout="constrained")
+        figure = Picture(figsize=(2 + 5.2 * len(summaries), 3.6 + 1.3 * len(names)), layout="constrained")
         ratios = [2.6] + [1.0] * len(names)
         axes = figure.subplots(
             len(ratios), len(summaries), squeeze=False, sharex="col", sharey="row", height_ratios=ratios
@@ -117,7 +116,7 @@ def bridge_gamma_figure(summaries: Sequence[Mapping[str, Any]]) -> Figure:
     return figure
 
 
-def bridge_levels_figure(levels: Mapping[str, Any]) -> Figure:
+def bridge_levels_figure(levels: Mapping[str, Any]) -> Picture:
     """Accuracy and forgetting against one setting: Figure 3 (zeta), Figure 5 (clients, samples), Figure 7 (memory).
 
     Parameters
@@ -126,7 +125,7 @@ def bridge_levels_figure(levels: Mapping[str, Any]) -> Figure:
         One of those that `studies.bridge_results.levels.levels` gives.
     """
     with house_style():
-        figure = Figure(figsize=(9.6, 4.0), layout="constrained")
+        figure = Picture(figsize=(9.6, 4.0), layout="constrained")
         for axes, metric in zip(figure.subplots(1, 2), ("accuracy", "forgetting"), strict=True):
             for place, group in enumerate(levels["groups"]):
                 color, marker = _look(group["label"], place)

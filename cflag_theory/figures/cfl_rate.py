@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from cflag_theory.figures.style import MEASURED, REFERENCE, SECOND, house_style
+from cflag_theory.figures.style import MEASURED, REFERENCE, SECOND, Picture, house_style
 
 _COLORS = {"FedAvg": MEASURED, "CFL": SECOND}
 
 
-def cfl_rate_figure(studies: Sequence[Mapping[str, Any]]) -> Figure:
+def cfl_rate_figure(studies: Sequence[Mapping[str, Any]]) -> Picture:
     """One column a study: the curves above, printed bound over the mean that it bounds below.
 
     Parameters
@@ -23,7 +22,7 @@ def cfl_rate_figure(studies: Sequence[Mapping[str, Any]]) -> Figure:
         Each as `studies.rates.cfl.CFLRate.to_json` gives it.
     """
     with house_style():
-        figure = Figure(figsize=(5.6 * len(studies), 6.4), layout="constrained")
+        figure = Picture(figsize=(5.6 * len(studies), 6.4), layout="constrained")
         axes = figure.subplots(2, len(studies), squeeze=False, sharex="col", sharey="row", height_ratios=[3, 1])
         for column, study in enumerate(studies):
             _curves(axes[0, column], study)

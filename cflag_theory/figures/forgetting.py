@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, house_style
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
 
 _NAMES = {"c_flag": "constant rates", "c_flag_adaptive": "adaptive rates"}
 _COLORS = (MEASURED, "#CC79A7", BOUND, SECOND)
@@ -20,7 +19,7 @@ _COLORS = (MEASURED, "#CC79A7", BOUND, SECOND)
 _SIGNS = LinearSegmentedColormap.from_list("signs", [SECOND, "#FFFFFF", BOUND])
 
 
-def forgetting_figure(runs: Sequence[Mapping[str, Any]]) -> Figure:
+def forgetting_figure(runs: Sequence[Mapping[str, Any]]) -> Picture:
     """One column a level of heterogeneity: Gamma(t) of every row above, below the sign of Lambda_{t,i} by client.
 
     Parameters
@@ -31,7 +30,7 @@ def forgetting_figure(runs: Sequence[Mapping[str, Any]]) -> Figure:
     levels = list(dict.fromkeys(run["words"] for run in runs))
     rows = list(dict.fromkeys(run["algorithm"] for run in runs))
     with house_style():
-        figure = Figure(figsize=(1.4 + 4.2 * len(levels), 3.4 + 1.5 * len(rows)), layout="constrained")
+        figure = Picture(figsize=(1.4 + 4.2 * len(levels), 3.4 + 1.5 * len(rows)), layout="constrained")
         axes = figure.subplots(
             1 + len(rows), len(levels), squeeze=False, sharex=True, height_ratios=[2.6] + [1.2] * len(rows)
         )

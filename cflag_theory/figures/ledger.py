@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from matplotlib.figure import Figure
-
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, house_style
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
 
 
-def floors_figure(series: Sequence[Mapping[str, Any]]) -> Figure:
+def floors_figure(series: Sequence[Mapping[str, Any]]) -> Picture:
     """Measured value and printed bound against T, one panel a statement.
 
     Parameters
@@ -19,7 +17,7 @@ def floors_figure(series: Sequence[Mapping[str, Any]]) -> Figure:
         As `studies.rates.floors.floors` gives them: "title", "quantity", "T", "measured", "predicted".
     """
     with house_style():
-        figure = Figure(figsize=(4.8 * len(series), 3.4), layout="constrained")
+        figure = Picture(figsize=(4.8 * len(series), 3.4), layout="constrained")
         for axes, one in zip(figure.subplots(1, len(series), squeeze=False)[0], series, strict=True):
             axes.plot(one["T"], one["measured"], "o-", color=MEASURED, markersize=4, label=one["quantity"])
             axes.plot(one["T"], one["predicted"], "s-", color=BOUND, markersize=3.5, label="printed bound")
@@ -28,7 +26,7 @@ def floors_figure(series: Sequence[Mapping[str, Any]]) -> Figure:
     return figure
 
 
-def expectation_figure(data: Mapping[str, Any]) -> Figure:
+def expectation_figure(data: Mapping[str, Any]) -> Picture:
     """𝔼[B(t)] against t, by enumeration over all draws.
 
     Parameters
@@ -38,7 +36,7 @@ def expectation_figure(data: Mapping[str, Any]) -> Figure:
         "drawn_every_round".
     """
     with house_style():
-        figure = Figure(figsize=(4.8, 3.4), layout="constrained")
+        figure = Picture(figsize=(4.8, 3.4), layout="constrained")
         axes = figure.subplots()
         axes.plot(data["t"], [float(v) for v in data["drawn_once"]], "o-", color=MEASURED, label="memory drawn once")
         every = [float(v) for v in data["drawn_every_round"]]
@@ -49,7 +47,7 @@ def expectation_figure(data: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def drift_figure(data: Mapping[str, Any]) -> Figure:
+def drift_figure(data: Mapping[str, Any]) -> Picture:
     """Constants of Lemma 13 and Corollary 14 along beta L E.
 
     Parameters
@@ -59,7 +57,7 @@ def drift_figure(data: Mapping[str, Any]) -> Figure:
         constant, the printed end of the range, the grid `u`, the `proved` constant on it, and instances by E.
     """
     with house_style():
-        figure = Figure(figsize=(9.6, 3.6), layout="constrained")
+        figure = Picture(figsize=(9.6, 3.6), layout="constrained")
         for axes, key in zip(figure.subplots(1, 2), ("drift", "error"), strict=True):
             panel = data[key]
             axes.axhline(panel["printed"], color=BOUND, label=f"printed: {panel['printed']:g}")

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, house_style
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
 
 # Curves often coincide: FedAvg and CFL are wide, so that their variants show on top of them.
 _LINES = {
@@ -21,7 +20,7 @@ _LINES = {
 }
 
 
-def nqm_figure(panels: Sequence[Mapping[str, Any]]) -> Figure:
+def nqm_figure(panels: Sequence[Mapping[str, Any]]) -> Picture:
     """𝔼||A w_t + B|| by round, two rows of panels.
 
     Parameters
@@ -32,7 +31,7 @@ def nqm_figure(panels: Sequence[Mapping[str, Any]]) -> Figure:
     """
     columns = (len(panels) + 1) // 2
     with house_style():
-        figure = Figure(figsize=(3.6 * columns, 6.6), layout="constrained")
+        figure = Picture(figsize=(3.6 * columns, 6.6), layout="constrained")
         axes = figure.subplots(2, columns, squeeze=False)
         for place, panel in zip(axes.flat, panels, strict=False):
             _panel(place, panel)

@@ -7,15 +7,14 @@ from itertools import cycle
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, house_style
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
 
 _COLOURS = (MEASURED, SECOND, "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _MARKERS = "o^sDvP"
 
 
-def sharp_figure(lemmas: Sequence[Mapping[str, Any]]) -> Figure:
+def sharp_figure(lemmas: Sequence[Mapping[str, Any]]) -> Picture:
     """A column a lemma: constants along beta L E above, along E below.
 
     Parameters
@@ -24,7 +23,7 @@ def sharp_figure(lemmas: Sequence[Mapping[str, Any]]) -> Figure:
         As `studies.worst_cases.curves.sharp_curves` gives them.
     """
     with house_style():
-        figure = Figure(figsize=(max(4.0 * len(lemmas), 5.0), 8.6), layout="constrained")
+        figure = Picture(figsize=(max(4.0 * len(lemmas), 5.0), 8.6), layout="constrained")
         axes = figure.subplots(2, len(lemmas), squeeze=False)
         for column, one in enumerate(lemmas):
             _along_u(axes[0, column], one)

@@ -9,9 +9,8 @@ from textwrap import wrap
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, house_style
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style, plain
 
 _COLOUR = {"C-FLAG": BOUND, "CFL": BOUND, "ours": SECOND, "target": MEASURED}
 _SIGNS = {"alpha": r"$\alpha$", "beta": r"$\beta$", "eta_l": r"$\eta_l$", "eta_g": r"$\eta_g$"}
@@ -22,16 +21,17 @@ _LOOPS = ("--", (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2)), (0, (3, 1, 1, 1, 1,
 _APART = 0.042
 
 
-def step_sizes_figure(region: Mapping[str, Any]) -> Figure:
+def step_sizes_figure(region: Any) -> Picture:
     """Every boundary with its name, the region where all inequalities hold, the point and the best points.
 
     Parameters
     ----------
-    region : mapping
-        As `studies.stepsize.region.Region.to_json` gives it.
+    region : Region or mapping
+        A mapping as `studies.stepsize.region.Region.to_json` gives it.
     """
+    region = plain(region)
     with house_style():
-        figure = Figure(figsize=(10.5, 7.2))
+        figure = Picture(figsize=(10.5, 7.2))
         axes = figure.add_axes((0.08, 0.09, 0.60, 0.72))
         axes.set(xscale="log", yscale="log", xlim=region["x_range"], ylim=region["y_range"])
         along, up = (f"{_SIGNS[name]}, {words}" for name, words in region["axes"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import html
+import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +36,74 @@ _STYLE: Any = {
 }
 
 
+class Picture(Figure):
+    """A figure that a notebook shows by itself, with words for readers who do not see it.
+
+    Attributes
+    ----------
+    alt : str
+        What is seen, in words; without any the titles of the panels.
+    """
+
+    _alt = ""
+
+    @property
+    def alt(self) -> str:
+        """What is seen, in words."""
+        titles = [axes.get_title(loc) for axes in self.axes for loc in ("left", "center")]
+        above = getattr(self, "_suptitle", None)
+        found = [self._alt] if self._alt else [above.get_text() if above else "", *titles]
+        return "; ".join(dict.fromkeys(plain_words(one) for one in found if one))
+
+    @alt.setter
+    def alt(self, words: str) -> None:
+        self._alt = words
+
+    def __repr__(self) -> str:
+        return f"<Picture: {self.alt}>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """PNG, and HTML with the alternative text, for Jupyter."""
+        file = io.BytesIO()
+        with house_style():
+            self.savefig(file, format="png", dpi=110, bbox_inches="tight")
+        png = base64.b64encode(file.getvalue()).decode()
+        image = f'<img alt="{html.escape(self.alt)}" style="max-width:100%" src="data:image/png;base64,{png}">'
+        return {"text/plain": repr(self), "text/html": image, "image/png": png}
+
+
+_PLAIN = {
+    r"\nabla": "grad ",
+    r"\tilde h": "h~",
+    r"\|": "||",
+    r"\sqrt": "sqrt",
+    r"\mathbb{E}": "𝔼",
+    r"\,": " ",
+    r"\times": "x",
+    r"\leq": "<=",
+    r"\rm ": "",
+}
+
+
+def plain_words(text: str) -> str:
+    """A text of matplotlib without its formulas' marks, on one line: for alternative texts."""
+    for mark, words in _PLAIN.items():
+        text = text.replace(mark, words)
+    bare = text.replace("sqrt{T}", "sqrt(T)").translate(str.maketrans("", "", "${}\\"))
+    return " ".join(bare.replace("grad  ", "grad ").split())
+
+
+def plain(result: Any) -> Any:
+    """A result as JSON has it: what has a `to_json` is asked for it."""
+    return result.to_json() if hasattr(result, "to_json") else result
+
+
+def plain_all(results: Any) -> list[Any]:
+    """One result or several, each as JSON has it."""
+    several = isinstance(results, Sequence) and not hasattr(results, "to_json")
+    return [plain(one) for one in (results if several else [results])]
+
+
 @contextmanager
 def house_style() -> Iterator[None]:
     """Draw inside with the toolkit's settings; the caller's own stay as they are."""
@@ -54,7 +125,8 @@ def save(figure: Figure, folder: Path | str, name: str, formats: Sequence[str] =
     for extension in formats:
         target = folder / f"{name}.{extension}"
         # Without a date the same results give the same bytes.
-        metadata = {"Date": None} if extension == "svg" else None
+        words = {"Description": figure.alt} if isinstance(figure, Picture) else {}
+        metadata = {"svg": words | {"Date": None}, "png": words}.get(extension)
         with house_style(), whole(target) as file:
             figure.savefig(file, format=extension, metadata=metadata, bbox_inches="tight")
         written.append(target)

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
-from matplotlib.figure import Figure
 
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, house_style
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
 
 _COLORS = (MEASURED, BOUND, SECOND, "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
 # Three kinds with eight colours: 24 looks, and neighbours that coincide still show.
@@ -18,7 +17,7 @@ _LINES = ("-", "--", ":")
 _MARKERS = "os^Dv<>p"
 
 
-def series_figure(data: Mapping[str, Any]) -> Figure:
+def series_figure(data: Mapping[str, Any]) -> Picture:
     """Mean and band of a quantity against a numeric coordinate, one line a group; slopes -1/2 and -1 against T.
 
     Parameters
@@ -46,7 +45,7 @@ def series_figure(data: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def curves_figure(data: Mapping[str, Any]) -> Figure:
+def curves_figure(data: Mapping[str, Any]) -> Picture:
     """Mean and band of a recorded column along rounds, one line a group.
 
     Parameters
@@ -69,7 +68,7 @@ def curves_figure(data: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def map_figure(data: Mapping[str, Any]) -> Figure:
+def map_figure(data: Mapping[str, Any]) -> Picture:
     """Mean of a quantity over two coordinates, a colour a cell; cells in which a run diverged are crossed out.
 
     Parameters
@@ -81,7 +80,7 @@ def map_figure(data: Mapping[str, Any]) -> Figure:
     mean, diverged = np.asarray(data["mean"], dtype=float), np.asarray(data["diverged"])
     with house_style():
         size = (2.4 + 0.75 * len(data["columns"]), 1.8 + 0.5 * len(data["rows"]))
-        figure = Figure(figsize=(max(size[0], 4.4), max(size[1], 3.0)), layout="constrained")
+        figure = Picture(figsize=(max(size[0], 4.4), max(size[1], 3.0)), layout="constrained")
         axes = figure.subplots()
         axes.grid(False)
         positive = mean[np.isfinite(mean)]
@@ -98,10 +97,10 @@ def map_figure(data: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def _one_panel(groups: Any) -> tuple[Figure, Axes]:
+def _one_panel(groups: Any) -> tuple[Picture, Axes]:
     """A panel of the same size whatever the legend beside it needs."""
     longest = max(len(group["label"]) for group in groups)
-    figure = Figure(figsize=(6.6 + 0.07 * longest, max(4.2, 0.6 + 0.2 * len(groups))), layout="constrained")
+    figure = Picture(figsize=(6.6 + 0.07 * longest, max(4.2, 0.6 + 0.2 * len(groups))), layout="constrained")
     return figure, figure.subplots()
 
 
@@ -154,7 +153,7 @@ def _reference_slopes(axes: Axes, groups: Any) -> None:
     axes.set_ylim(limits)
 
 
-def _legend(figure: Figure, axes: Axes, title: str) -> None:
+def _legend(figure: Picture, axes: Axes, title: str) -> None:
     """Beside the panel, where it covers no curve."""
     figure.legend(
         *axes.get_legend_handles_labels(), loc="outside right upper", title=title, title_fontsize=8, alignment="left"

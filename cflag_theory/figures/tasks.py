@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, house_style
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
 
 _TASKS = (MEASURED, BOUND, SECOND, "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933")
 _LEARNERS = (REFERENCE, MEASURED, SECOND, BOUND, "#CC79A7", "#E69F00", "#000000", "#56B4E9")
 _LINES = ("-", "--", "-.", ":")
 
 
-def tasks_figure(study: Mapping[str, Any]) -> Figure:
+def tasks_figure(study: Mapping[str, Any]) -> Picture:
     """Above one panel a learner with f_1, ..., f_S; below average forgetting, Gamma(t), gradient evaluations, seconds.
 
     Parameters
@@ -26,7 +25,7 @@ def tasks_figure(study: Mapping[str, Any]) -> Figure:
     """
     runs = study["runs"]
     with house_style():
-        figure = Figure(figsize=(max(14.0, 3.2 * len(runs)), 7.4), layout="constrained")
+        figure = Picture(figsize=(max(14.0, 3.2 * len(runs)), 7.4), layout="constrained")
         parts: Any = figure.subfigures(2, 1, height_ratios=[1, 1.05])
         above, below = parts
         tops = above.subplots(1, len(runs), squeeze=False, sharey=True)[0]

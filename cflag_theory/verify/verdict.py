@@ -13,6 +13,7 @@ from typing import Any
 from cflag_theory.claims.engine.claim import Claim, Part, statements
 from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.errors import InconsistentEvidence
+from cflag_theory.shown import Sheet, Shown
 
 MEANINGS = {
     "holds": "true as printed, over its whole stated hypothesis range",
@@ -96,8 +97,8 @@ class PartVerdict:
         return self.verdict if self.kind == "claim" else self.kind
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, repr=False)
+class Verdict(Shown):
     """A claim with its verdict and everything that led to it.
 
     `verdict` is the gravest of the parts that are claims; of a row without any it is the kind of its first part.
@@ -163,6 +164,20 @@ class Verdict:
                     }
                 )
         return tuple(found)
+
+    def sheet(self) -> Sheet:
+        """Its parts with their statements and verdicts; below, what refutes it and what is proved instead."""
+        rows = [
+            (part.key, part.printed.words, found.label)
+            for part, found in zip(self.claim.parts, self.parts, strict=True)
+        ]
+        found = self.counterexample
+        notes = [] if found is None else [f"Counterexample: {found.summary}"]
+        notes += [f"Repair, proved: {words}" for words in self.repairs]
+        notes += [f"Sharper, proved: {one['constant']}, {one['value']} for {one['printed']}" for one in self.sharp]
+        notes += [f"See also: {', '.join(self.instead)}"] if self.instead else []
+        line = f"{self.claim.id} ({self.claim.where}): {self.verdict}, {self.meaning}"
+        return Sheet(line, ("part", "statement", "verdict"), rows, notes)
 
     def to_json(self) -> dict[str, Any]:
         """The stable interface of ``cflag verify --format json``."""

@@ -176,7 +176,7 @@ def test_rate(cflag, tmp_path):
     assert (code, err) == (0, "")
     assert "fitted slope" in out
     names = sorted(path.name for path in (tmp_path / "new").iterdir())
-    assert names == [MARKER, "rate.json", "rate.png", "rate.svg", "rate_horizons.jsonl"]
+    assert names == [MARKER, *DRAWN, "rate_horizons.jsonl"]
     _, out, _ = cflag(*command, "--format", "json")
     assert json.loads(out) == json.loads((tmp_path / "new" / "rate.json").read_text(encoding="utf-8"))
     (study,) = json.loads(out)
@@ -222,6 +222,7 @@ def test_simulate_without_a_memory_step(cflag):
 # What users can mend.
 
 SIMULATE = ("simulate", *TINY, "--beta", "0.01")
+DRAWN = ("rate.json", "rate.png", "rate.svg", "rate_details.png", "rate_details.svg")
 RATE = ("rate", *TINY, "--horizons", "4,8", "--replicas", "2", "--E", "1")
 
 

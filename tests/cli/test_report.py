@@ -314,5 +314,5 @@ def test_an_interrupted_report_leaves_the_older_one(tmp_path, verdicts, rates, m
     if isinstance(failure, OSError):
         assert "No space left on device" in str(caught.value)
         assert isinstance(caught.value, OutputError)
-    assert calls == ["rate", "drift"]
+    assert calls == ["rate", "rate_details"]
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

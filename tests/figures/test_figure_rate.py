@@ -1,142 +1,209 @@
-"""The rate figures show the studies that they are given, mark what is proved, and keep words off the curves."""
+"""The rate figures show the studies that they are given, say what they show, and mark what is proved."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
+from matplotlib.text import Text
 from rate_studies import FIT, STUDY, bound, curve
 
-from cflag_theory.figures import rate_family_figure, rate_figure
+from cflag_theory.figures import rate_details_figure, rate_family_figure, rate_figure
+from cflag_theory.figures.labels import apart
+from cflag_theory.figures.rate import finding
 
 
 def lines(axes):
     return {line.get_label(): line for line in axes.lines}
 
 
-def values(axes, words):
-    return next(list(line.get_ydata()) for label, line in lines(axes).items() if label.startswith(words))
+def words(axes):
+    return " ".join(text.get_text() for text in axes.texts)
 
 
-def test_rate_figure_shows_the_study():
-    figure = rate_figure([STUDY])
-    assert isinstance(figure, Figure)
-    past, others, _ = figure.axes
-    assert (past.get_xscale(), past.get_yscale()) == ("log", "log")
-    of_f, of_g = STUDY["curves"]["f"], STUDY["curves"]["g"]
-    assert values(past, r"$\min_t$ mean") == of_f["min_mean"]
-    assert values(past, "mean over") == of_f["mean"]
-    assert values(past, "mean of the replicas") == of_f["mean_min"]
-    assert values(others, r"$\min_t$ mean $\|\nabla g\|^2$") == of_g["min_mean"]
-    band = past.collections[0].get_paths()[0].vertices
-    assert {low for low, _ in of_f["band"]} <= set(band[:, 1].tolist())
+def of_f(fit, *bounds, **changes):
+    """The study with another fit of ||grad f||^2 and other bounds."""
+    return {**STUDY, "curves": {**STUDY["curves"], "f": curve(1, fit)}, "bounds": list(bounds), **changes}
 
 
-def test_proved_bounds_are_solid_and_others_dashed_and_named_so():
-    past, others, _ = rate_figure([STUDY]).axes
-    drawn = {label: line.get_linestyle() for label, line in lines(past).items() if not label.startswith("_")}
-    assert drawn[r"Theorem 2, $\Gamma$ measured (min), unproved"] == "--"
-    assert drawn["ours.drawn_once (mean)"] == "-"
-    assert not any("ours.redrawn" in label for label in drawn)
-    found = lines(others)["ours.bounded_gradients (mean)"].get_ydata()
-    assert np.isnan(found[0])
-    assert list(found[1:]) == [40.0, 30.0, 20.0]
+def test_a_panel_has_the_measurement_one_bound_of_each_side_and_two_slopes():
+    (axes,) = rate_figure([STUDY]).axes
+    drawn = lines(axes)
+    assert list(drawn) == ["measured", "cflag.thm2", "ours.drawn_once", "slope -1/2", "slope -1"]
+    assert list(drawn["measured"].get_ydata()) == STUDY["curves"]["f"]["min_mean"]
+    assert list(drawn["cflag.thm2"].get_ydata()) == [8.0, 4.0, 2.0, 1.0]
+    assert (drawn["cflag.thm2"].get_linestyle(), drawn["ours.drawn_once"].get_linestyle()) == ("--", "-")
+    band = axes.collections[0].get_paths()[0].vertices
+    assert {low for low, _ in STUDY["curves"]["f"]["band"]} <= set(band[:, 1].tolist())
+    assert axes.get_legend() is None
+    for name in ("measured, 95% band", "paper: Theorem 2,\nnot proved here", "ours: drawn_once", "slope -1/2"):
+        assert name in words(axes)
 
 
-def test_bounds_over_what_they_bound():
-    (*_, below) = rate_figure([STUDY]).axes
-    once, thm2, g = (
-        next(line.get_ydata() for line in below.lines if line.get_color() == colour and len(line.get_ydata()) == 4)
-        for colour in ("#009E73", "#D55E00", "#006D4C")
-    )
-    assert list(thm2) == pytest.approx([16, 40 / 3, 10, 10])
-    assert list(once) == pytest.approx([6, 5, 5, 5])
-    assert list(g[1:]) == pytest.approx([40 / 6, 7.5, 10])
-
-
-@pytest.mark.parametrize("power", [-0.5, -1.0])
-def test_reference_slopes_pass_through_the_measurement_where_the_fit_begins(power):
-    line = lines(rate_figure([STUDY]).axes[0])[f"slope {power:g}"]
+@pytest.mark.parametrize(("name", "power"), [("slope -1/2", -0.5), ("slope -1", -1.0)])
+def test_slopes_begin_below_the_measurement_where_the_fit_begins(name, power):
+    line = lines(rate_figure([STUDY]).axes[0])[name]
     T, y = line.get_xdata(), line.get_ydata()
-    assert y[2] == pytest.approx(0.2)
+    assert (T[0], y[0]) == (64, pytest.approx(0.2 / 1.6))
     assert np.diff(np.log(y)) / np.diff(np.log(T)) == pytest.approx(power)
 
 
-def test_words_say_slope_interval_range_and_rule():
-    past, others, _ = rate_figure([STUDY]).axes
-    (words,) = (text.get_text() for text in past.texts)
-    assert "min: slope -0.900 [-1.100, -0.700], T from 64 to 128" in words
-    assert "longest tail of T on which local slopes agree" in words
-    (words,) = (text.get_text() for text in others.texts)
-    assert "does not fall below 0.5" in words
-
-
-def test_words_lie_below_the_curves():
-    figure = rate_figure([STUDY])
-    figure.canvas.draw()
-    for axes in figure.axes[:2]:
-        top = axes.texts[0].get_window_extent().y1
-        lowest = min(np.nanmin(line.get_ydata()) for line in axes.lines if line.get_label() != "slope -1")
-        assert axes.transData.transform((16, lowest))[1] > top
-
-
-def test_legends_cover_no_curve():
-    figure = rate_figure([STUDY])
-    figure.canvas.draw()
-    for axes in figure.axes[:2]:
-        assert axes.get_legend().get_window_extent().y1 < axes.get_window_extent().y0
-
-
-def test_a_bound_that_is_not_positive_is_left_out_of_the_logarithms():
-    study = {**STUDY, "bounds": [bound("cflag.thm2", "f", "min", False, [8.0, -4.0, 2.0, 1.0])]}
-    past, _, below = rate_figure([study]).axes
-    found = values(past, "Theorem 2")
-    assert np.isnan(found[1])
-    assert [found[0], *found[2:]] == [8.0, 2.0, 1.0]
-    assert below.get_yscale() == "linear"
-
-
-def test_without_a_fit_a_joint_objective_or_a_bound():
-    bare = {**curve(1, None), "mean": [1.0, None, None, None], "mean_band": [[0.9, 1.1], None, None, None]}
-    study = {**STUDY, "curves": {"f": bare, "g": curve(1)}, "bounds": [], "fit_from": None}
-    past, others, _ = rate_figure([study]).axes
-    assert not any(label.startswith("slope") for label in lines(past))
-    assert "no slope" in past.texts[0].get_text()
-    assert "rotated" in others.texts[0].get_text()
-
-
-def test_a_closed_form_is_drawn_on_the_measurement():
-    exact = {"name": "one", "claim": "ours.x", "words": "w", "least": [0.5, 0.3, 0.2, 0.1], "mean": [1, 0.6, 0.4, None]}
-    past = rate_figure([{**STUDY, "exact": exact}]).axes[0]
-    assert values(past, r"$\min_t$, closed form") == exact["least"]
+THEOREM2 = bound("cflag.thm2", "f", "min", False, [8.0, 4.0, 0.1, 0.05])
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("study", "said"),
+    [
+        (of_f(FIT | {"slope": -1.02}, THEOREM2 | {"values": [8.0] * 4}), "falls like 1/T where 1/√T is promised"),
+        (of_f(FIT | {"slope": -1.02}), "falls like 1/T"),
+        (
+            of_f(FIT | {"slope": -0.52, "interval": [-0.6, -0.45]}, THEOREM2),
+            "falls like 1/√T, as promised; the printed",
+        ),
+        (of_f(FIT | {"slope": -0.7, "interval": [-1.1, -0.3]}), "falls like $T^{-0.70}$"),
+        (of_f(FIT | {"slope": -0.04, "interval": [-0.06, -0.02]}), "hardly falls, slope -0.04"),
+        (of_f(FIT | {"floor": 0.123}, THEOREM2), "a floor stays at 0.12; the printed bound is crossed at T = 64"),
+        (of_f(FIT, THEOREM2, diverged=[0, 0, 3, 4], replicas=8), "4 of 8 runs diverge; the printed"),
+        (of_f(None), "no slope: the gradient is rounding"),
+    ],
+)
+def test_the_title_is_the_finding(study, said):
+    assert finding(study).startswith(said)
+    figure = rate_figure(study)
+    title = " ".join(figure.axes[0].get_title("left").split())
+    assert title == finding(study)
+
+
+def test_a_bound_counts_as_crossed_only_below_the_whole_band():
+    """The bands of the study reach from 0.8 to 1.2 times the measurement."""
+    inside = bound("cflag.thm2", "f", "min", False, [0.41, 0.25, 0.17, 0.09])
+    assert "crossed" not in finding(of_f(FIT, inside))
+    below = bound("cflag.thm2", "f", "min", False, [0.41, 0.25, 0.17, 0.07])
+    assert finding(of_f(FIT, below)).endswith("crossed at T = 128")
+
+
+def test_a_proved_bound_is_shown_before_one_that_is_not():
+    ours = [bound("ours.redrawn", "f", "mean", False, [9.0] * 4), bound("cflag.lemma1", "f", "mean", True, [7.0] * 4)]
+    (axes,) = rate_figure(of_f(FIT, *ours)).axes
+    assert "cflag.lemma1" in lines(axes)
+    assert "ours.redrawn" not in lines(axes)
+
+
+def test_a_bound_that_is_not_positive_is_left_out_of_the_logarithms():
+    study = of_f(FIT, bound("cflag.thm2", "f", "min", False, [8.0, -4.0, 2.0, 1.0]))
+    found = lines(rate_figure(study).axes[0])["cflag.thm2"].get_ydata()
+    assert np.isnan(found[1])
+    assert [found[0], *found[2:]] == [8.0, 2.0, 1.0]
+    below = rate_details_figure(study).axes[1]
+    assert (below.get_yscale(), np.isnan(lines(below)["cflag.thm2"].get_ydata()[1])) == ("log", True)
+
+
+def test_a_bound_that_ends_negative_is_counted():
+    study = of_f(FIT, bound("cflag.thm2", "f", "min", False, [8.0, -4.0, 2.0, -1.0]), *STUDY["bounds"][1:])
+    title = rate_details_figure(study).axes[1].get_title("left")
+    assert title.startswith("1 of 3 bounds end below what they should bound;\nbounds end 5 to 10 times")
+    assert title.endswith("1 ends negative")
+
+
+@pytest.mark.parametrize("draw", [rate_figure, rate_details_figure])
+def test_a_rate_itself_a_mapping_and_several(draw):
+    alone = draw(SimpleNamespace(to_json=lambda: STUDY))
+    assert alone.alt == draw(STUDY).alt == draw([STUDY]).alt
+    both = draw([STUDY, {**STUDY, "title": "another"}])
+    assert len(both.axes) == 2 * len(alone.axes)
+    assert "another" in both.alt
+
+
+def test_the_alternative_text_says_what_is_seen():
+    assert rate_figure(STUDY).alt == (
+        "a problem: falls like 1/T where 1/√T is promised; measured ||grad f||^2 from 0.5 at T = 16 to 0.1 at "
+        "T = 128; the paper's bound, Theorem 2, from 8 at T = 16 to 1 at T = 128; ours, drawn_once, from 6 at "
+        "T = 16 to 1 at T = 128."
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
     [
         ({}, r"\beta = c/\sqrt{T}"),
         ({"power": 0}, r"\beta = c$"),
         ({"power": 0.75}, r"\beta = c/T^{0.75}"),
         ({"alpha_factor": 2.5}, r"\alpha = 2.5/(L(1+m))"),
+        ({"alpha": 0.0}, r"$\beta = c/\sqrt{T}$, $c"),
     ],
 )
-def test_the_title_names_the_step_sizes(changes, words):
-    assert words in rate_figure([{**STUDY, **changes}]).axes[0].get_title()
+def test_the_step_sizes_stand_below_the_title(changes, said):
+    assert said in words(rate_figure([{**STUDY, **changes}]).axes[0])
 
 
-def test_one_column_a_study():
-    figure = rate_figure([STUDY, {**STUDY, "title": "another"}])
-    assert [axes.get_title().splitlines()[0] for axes in figure.axes[:2]] == ["a problem", "another"]
-    assert len(figure.axes) == 6
+def test_a_closed_form_is_drawn_on_the_measurement():
+    exact = {"name": "one", "claim": "ours.x", "words": "w", "least": [0.5, 0.3, 0.2, 0.1], "mean": [1, 0.6, 0.4, None]}
+    (axes,) = rate_figure([{**STUDY, "exact": exact}]).axes
+    assert list(lines(axes)["closed form"].get_ydata()) == exact["least"]
 
 
-def test_a_family_is_one_curve_a_value():
+def test_the_other_gradients_and_their_findings():
+    above, _ = rate_details_figure(STUDY).axes
+    drawn = lines(above)
+    assert list(drawn[r"$\min_t$ mean $\|\nabla g\|^2$"].get_ydata()) == STUDY["curves"]["g"]["min_mean"]
+    assert r"$\|\nabla g\|^2$ has slope -0.90 [-1.10, -0.70] from T = 64" in above.get_title("left")
+    assert r"$\|\nabla\tilde h\|^2$ stays at 0.5" in above.get_title("left")
+    bare = {"f": curve(1), "g": {**curve(1, None), "mean": [1.0, None, None, None]}}
+    above, below = rate_details_figure({**STUDY, "curves": bare, "bounds": []}).axes
+    assert "is zero up to rounding; a rotated gradient" in above.get_title("left")
+    assert below.get_title("left") == "no bound applies here"
+
+
+def test_bounds_over_what_they_bound():
+    _, below = rate_details_figure(STUDY).axes
+    drawn = {name: list(line.get_ydata()) for name, line in lines(below).items()}
+    assert drawn["cflag.thm2"] == pytest.approx([16, 40 / 3, 10, 10])
+    assert drawn["ours.drawn_once"] == pytest.approx([6, 5, 5, 5])
+    assert drawn["ours.bounded_gradients"][1:] == pytest.approx([40 / 6, 7.5, 10])
+    assert "ours.redrawn" not in drawn
+    assert below.get_title("left") == "bounds end 5 to 10 times what is measured"
+    low = of_f(FIT, bound("cflag.thm2", "f", "min", False, [8.0, 4.0, 2.0, 0.05]))
+    assert rate_details_figure(low).axes[1].get_title("left").startswith("1 of 1 bounds end below what they")
+
+
+def test_the_rounding_of_an_equality_stays_on_the_line():
+    nearly = [value * (1 + 1e-15 * k) for k, value in enumerate(STUDY["curves"]["f"]["min_mean"])]
+    one = bound("cflag.thm2", "f", "min", True, nearly)
+    low, high = rate_details_figure({**STUDY, "bounds": [one]}).axes[1].get_ylim()
+    assert low <= 0.5
+    assert high >= 2.0
+
+
+def test_names_keep_apart_and_near_their_curves():
+    assert apart([0.1, 0.5, 0.9], [0.1] * 3) == pytest.approx([0.1, 0.5, 0.9])
+    found = apart([0.5, 0.5, 0.52, 0.9], [0.1, 0.2, 0.1, 0.1])
+    assert np.diff(found)[:2] == pytest.approx([0.15, 0.15])
+    assert np.mean(found[:3]) == pytest.approx(np.mean([0.5, 0.5, 0.52]))
+    assert found[3] == pytest.approx(0.9)
+
+
+def test_names_of_curves_that_end_together_do_not_overlap():
+    same = [bound(claim, "f", "min", True, [0.5, 0.3, 0.2, 0.1]) for claim in ("cflag.thm2", "ours.redrawn")]
+    figure = rate_figure(of_f(FIT, *same))
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    # The extent of an annotation itself would include its leader.
+    written = [text for text in axes.texts if text.get_text().startswith(("paper", "ours", "measured"))]
+    height = max(Text.get_window_extent(text).height for text in written)
+    middles = sorted(text.get_position()[1] * axes.get_window_extent().height for text in written)
+    assert len(middles) == 3
+    assert np.diff(middles).min() > height
+
+
+def test_a_family_is_one_curve_a_value_and_says_who_stays():
     other = {**STUDY, "curves": {**STUDY["curves"], "f": curve(3, {**FIT, "slope": -0.01, "floor": 0.3})}}
     figure = rate_family_figure({"varied": "m", "values": [0.0, 0.5], "studies": [STUDY, other]})
     above, below = figure.axes
-    drawn = lines(above)
-    assert list(drawn["m = 0: slope -0.90 from T = 64"].get_ydata()) == STUDY["curves"]["f"]["min_mean"]
-    assert "m = 0.5: stays at 0.3" in drawn
+    assert list(lines(above)["m = 0"].get_ydata()) == STUDY["curves"]["f"]["min_mean"]
+    assert "m = 0: slope -0.90 from T = 64" in words(above)
+    assert "m = 0.5: stays at 0.3" in words(above)
+    assert above.get_title("left") == "m = 0.5 stays above zero; m = 0: slopes -0.90 to -0.90"
     quotients = [list(line.get_ydata()) for line in below.lines if line.get_label() == "ours.drawn_once"]
     assert quotients[0] == pytest.approx([6, 5, 5, 5])
     assert quotients[1] == pytest.approx([2, 5 / 3, 5 / 3, 5 / 3])
@@ -145,16 +212,8 @@ def test_a_family_is_one_curve_a_value():
 def test_a_family_without_bounds_or_gradients():
     flat = {**STUDY, "bounds": [], "curves": {"f": {**curve(1), "fit": None}}}
     above, below = rate_family_figure({"varied": "r", "values": [0, 1], "studies": [flat, flat]}).axes
-    assert "r = 0: no slope" in lines(above)
-    assert below.get_legend() is None
+    assert "r = 0: no slope" in words(above)
+    assert not below.texts
     vanishing = {**STUDY, "curves": {"f": {**curve(1), "mean": [0.0, 1.0, 1.0, 1.0]}}}
     (*_, below) = rate_family_figure({"varied": "r", "values": [0, 1], "studies": [vanishing, STUDY]}).axes
     assert np.isnan(below.lines[0].get_ydata()[0])
-
-
-def test_the_rounding_of_an_equality_stays_on_the_line():
-    nearly = [value * (1 + 1e-15 * k) for k, value in enumerate(STUDY["curves"]["f"]["min_mean"])]
-    one = bound("cflag.thm2", "f", "min", True, nearly)
-    low, high = rate_figure([{**STUDY, "bounds": [one]}]).axes[2].get_ylim()
-    assert low <= 0.5
-    assert high >= 2.0

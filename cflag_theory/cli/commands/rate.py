@@ -267,7 +267,7 @@ def _show(found: Sequence[Rate], notes: Sequence[str], out: Path | None, format:
         out,
         "rate",
         format=format,
-        figures=lambda draw: {"rate": draw.rate_figure(results)},
+        figures=lambda draw: {"rate": draw.rate_figure(results), "rate_details": draw.rate_details_figure(results)},
         shown=[*found, *notes],
         table=lambda one: typer.echo(one) if isinstance(one, str) else tables_rate.rate(one),
     )

@@ -8,12 +8,13 @@ from typing import Any
 from cflag_theory.falsify.decisions.constants import Constant
 from cflag_theory.falsify.decisions.derivation import Derivation
 from cflag_theory.falsify.finding import PROVED, REFUTED, Finding
+from cflag_theory.shown import Sheet, Shown
 
 NEITHER = "neither"
 
 
-@dataclass(frozen=True)
-class Decision:
+@dataclass(frozen=True, repr=False)
+class Decision(Shown):
     """What became of a claim on both sides.
 
     Attributes
@@ -50,6 +51,18 @@ class Decision:
     def refuted(self) -> bool:
         """Whether a counterexample was found."""
         return self.outcome == REFUTED
+
+    def sheet(self) -> Sheet:
+        """The outcome; then the derivation, or the counterexample; below, what is known of a constant."""
+        head, rows = ("number", "value"), [*self.finding.sheet().rows]
+        notes = [*self.instance]
+        if self.derivation is not None:
+            head, rows = ("line", "why"), [(str(one.relation), one.why) for one in self.derivation.lines]
+            notes += self.derivation.text()[len(rows) :]
+        if self.constant is not None:
+            best = self.constant
+            notes.append(f"{best.name}: proved {best.provable}, refuted {best.refuted}")
+        return Sheet(f"{self.name}: {self.outcome}", head, rows, notes)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only: those of the finding, and what decides it."""

@@ -28,10 +28,11 @@ from cflag_theory.falsify.search.guard import TimeUp, time_limit
 from cflag_theory.falsify.vector_terms.proving import prove_vectors
 from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
 from cflag_theory.falsify.vector_terms.words import function
+from cflag_theory.shown import Sheet, Shown
 
 
-@dataclass(frozen=True)
-class Repaired:
+@dataclass(frozen=True, repr=False)
+class Repaired(Shown):
     """A claim, what became of it, and changes with which it is proved, the smallest first.
 
     Attributes
@@ -50,6 +51,12 @@ class Repaired:
     def name(self) -> str:
         """The claim's."""
         return self.decision.name
+
+    def sheet(self) -> Sheet:
+        """The outcome, and every change with which the claim is proved."""
+        rows = [(one.kind, one.words, str(one.goal)) for one in self.proposals]
+        line = f"{self.name}: {self.decision.outcome}, {len(rows)} repairs"
+        return Sheet(line, ("repair", "change", "claim"), rows)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""

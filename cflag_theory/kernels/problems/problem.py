@@ -21,6 +21,7 @@ from cflag_theory.kernels.cfl.drifts import Drift
 from cflag_theory.kernels.cfl.windows import Windows
 from cflag_theory.kernels.numbers import Array, Ints
 from cflag_theory.kernels.own.potentials import OWN, potential_name
+from cflag_theory.shown import Sheet, Shown, number
 
 EXACT, UPPER_BOUND, MEASURED, INFINITE = "exact", "upper bound", "measured", "infinite"
 #: Of a user's own functions: taken from the user, who answers for it.
@@ -56,8 +57,8 @@ class Functions(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class Components:
+@dataclass(frozen=True, eq=False, repr=False)
+class Components(Shown):
     """A finite sum over clients: rows of components of clients, each level marked by its start indices.
 
     Attributes
@@ -88,9 +89,14 @@ class Components:
         counts: Ints = self.client_start[1:] - self.client_start[:-1]
         return counts
 
+    def sheet(self) -> Sheet:
+        """The components of every client."""
+        rows = list(enumerate(self.counts.tolist()))
+        return Sheet(f"of {len(rows)} clients, {self.counts.sum()} in all", ("client", "components"), rows)
 
-@dataclass(frozen=True, eq=False)
-class Problem:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Problem(Shown):
     """The continual objective of (2)-(3): past components (f), current components (g) and client weights.
 
     Attributes
@@ -160,6 +166,16 @@ class Problem:
     def exact(self) -> bool:
         """Whether the arrays hold `Fraction` instead of floats."""
         return self.start.dtype == object
+
+    def sheet(self) -> Sheet:
+        """Its sizes, and each constant with how far it can be trusted."""
+        losses = "functions of the user" if self.own else f"{self.family}, {self.potential_name}"
+        line = (
+            f"{self.name}: {losses}, N = {self.clients}, d = {self.dimension}, {self.past.counts.sum()} past and "
+            f"{self.current.counts.sum()} current components, L = {number(self.constants['L'].value)}"
+        )
+        rows = [(name, number(one.value), one.kind, one.why) for name, one in self.constants.items()]
+        return Sheet(line, ("constant", "value", "kind", "why"), rows, self.notes)
 
 
 def digest(problem: Problem) -> str:

@@ -26,13 +26,14 @@ from cflag_theory.kernels.problems.glm import glm
 from cflag_theory.kernels.problems.problem import UPPER_BOUND, Components, Constant, Problem
 from cflag_theory.kernels.problems.smoothness import curvature_matrices, largest_norm
 from cflag_theory.kernels.problems.validation import as_dial, as_size, generator, grid
+from cflag_theory.shown import Sheet, Shown
 
 #: Ten classes in pairs, an even and an odd one in each.
 PAIRS = ((0, 1), (2, 3), (4, 5), (6, 7), (8, 9))
 
 
-@dataclass(frozen=True, eq=False)
-class TaskSequence:
+@dataclass(frozen=True, eq=False, repr=False)
+class TaskSequence(Shown):
     """S tasks in a row, counted from 1; made by `task_sequence`.
 
     Attributes
@@ -51,6 +52,12 @@ class TaskSequence:
     def tasks(self) -> int:
         """S."""
         return int(self.task_of.max()) + 1
+
+    def sheet(self) -> Sheet:
+        """The components of every task."""
+        sizes = [*np.bincount(self.task_of)[1:].tolist(), int(self.problem.current.counts.sum())]
+        line = f"{self.problem.name}: {self.tasks} tasks, N = {self.problem.clients}, d = {self.problem.dimension}"
+        return Sheet(line, ("task", "components"), list(enumerate(sizes, start=1)))
 
     def task(self, s: int) -> Components:
         """The components of task s: f_s is sum_i p_i times the mean over client i's."""

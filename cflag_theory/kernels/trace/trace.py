@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import KeysView, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from cflag_theory.errors import Diverged, InvalidInput, UnknownName
 from cflag_theory.kernels.numbers import Array, Ints
+from cflag_theory.shown import Sheet, Shown, number
 
 # Measured at an iterate; the position is the slot in the engines' output.
 STATE = {
@@ -81,8 +82,8 @@ class Status(IntEnum):
         return "the iterates left the finite numbers (or ||x||^2 > 1e200): use smaller alpha, beta or local_steps"
 
 
-@dataclass(frozen=True, eq=False)
-class Trace:
+@dataclass(frozen=True, eq=False, repr=False)
+class Trace(Shown):
     """What one run of one algorithm on one problem measured.
 
     Attributes
@@ -203,6 +204,68 @@ class Trace:
     def r_met(self) -> float:
         """The largest ||grad_f_memory|| / ||grad g|| of the run: the r of (30) actually met."""
         return math.sqrt(max(self.column("r2_met").ravel().tolist(), default=0))
+
+    def table(self) -> dict[str, Array]:
+        """All columns, one entry for each replica and round: "replica", "t", then `columns`; made for data frames.
+
+        `Lambda` is a column for each client, `Lambda_0`, `Lambda_1`, ... Where a column was not measured in a round it
+        holds NaN.
+        """
+        size = self.replicas * self.rounds
+        found = {
+            "replica": np.repeat(np.arange(self.replicas), self.rounds),
+            "t": np.tile(np.arange(self.rounds), self.replicas),
+        }
+        for name, column in self.columns.items():
+            if name in PER_CLIENT:
+                found |= {f"{name}_{i}": column[..., i].reshape(size) for i in range(column.shape[-1])}
+            elif column.shape[1] == self.rounds:
+                found[name] = column.reshape(size)
+            else:
+                sparse = np.full((self.replicas, self.rounds), math.nan, dtype=column.dtype)
+                sparse[:, self.rounds_of(name)] = column
+                found[name] = sparse.reshape(size)
+        return found
+
+    def keys(self) -> KeysView[str]:
+        """The names of `table`, so that `dict(trace)` is that table and `pandas.DataFrame(dict(trace))` its frame."""
+        return self.table().keys()
+
+    def __getitem__(self, name: str) -> Array:
+        return self.table()[name]
+
+    # Rows or columns? Neither: a loop over a trace is an error.
+    __iter__ = None
+
+    def to_frame(self) -> Any:
+        """`table` as a `pandas.DataFrame`.
+
+        Raises
+        ------
+        InvalidInput
+            pandas is not installed.
+        """
+        try:
+            from pandas import DataFrame
+        except ModuleNotFoundError as error:
+            raise InvalidInput("to_frame needs pandas: pip install pandas, or use table(), a dict of arrays") from error
+        return DataFrame(self.table())
+
+    def sheet(self) -> Sheet:
+        """What ran and how it ended; of every column the means over the replicas in the first and the last round."""
+        row = self.config.get("algorithm")
+        name = row.get("name") if isinstance(row, Mapping) else row
+        how = "all done" if self.ok else f"{int((self.status != Status.OK).sum())} diverged"
+        line = f"{name} on {self.config.get('problem')}: {self.replicas} x {self.rounds} rounds, {how}"
+        if self.rounds and "grad_f2" in self.columns:
+            f2 = self.columns["grad_f2"].astype(np.float64).mean(axis=0)
+            line += f"; ||grad f||^2 {number(f2[0])} to {number(f2[-1])}"
+        rows = []
+        for key, column in self.columns.items() if self.rounds else ():
+            means = column.astype(np.float64).reshape(*column.shape[:2], -1).mean(axis=(0, 2))
+            rows.append((key, number(means[0]), number(means[-1]), COLUMNS[key]))
+        notes = [f"{key} was not measured: {why}" for key, why in self.absent.items()]
+        return Sheet(line, ("column", "first round", "last round", "what it is"), rows, notes)
 
     def raise_if_diverged(self) -> None:
         """Raise `Diverged`, naming the first replica and round, unless all rounds were done."""

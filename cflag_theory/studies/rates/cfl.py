@@ -21,6 +21,7 @@ from cflag_theory.kernels.cfl.drift_models import shared_quadratic
 from cflag_theory.kernels.cfl.moments import Moments, moments, responses
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.validation import as_dial, as_size
+from cflag_theory.shown import Sheet, Shown
 from cflag_theory.sizes import require_room
 from cflag_theory.studies.rates.past_task import HORIZONS, LEVEL, RESAMPLES, fit_start, fitted_slopes, increasing
 
@@ -122,8 +123,8 @@ class MethodRate:
     slope: float = math.nan
 
 
-@dataclass(frozen=True)
-class CFLRate:
+@dataclass(frozen=True, repr=False)
+class CFLRate(Shown):
     """The study; `floor` lies below `last` of both methods for every step size and all round weights."""
 
     title: str
@@ -135,6 +136,15 @@ class CFLRate:
     replicas: int
     seed: int
     notes: tuple[str, ...] = field(default=())
+
+    def sheet(self) -> Sheet:
+        """The expected gap of every method at every horizon."""
+        slopes = ", ".join(f"{one.method} slope {one.slope:.2f}" for one in self.methods)
+        columns = [self.horizons, *(one.last for one in self.methods), self.floor]
+        head = ("T", *(f"{one.method}: 𝔼 f(w_T) - f*" for one in self.methods), "floor")
+        return Sheet(
+            f"{self.title}: {slopes} from T = {self.fit_from}", head, list(zip(*columns, strict=True)), self.notes
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""

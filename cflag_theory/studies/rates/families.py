@@ -10,6 +10,7 @@ from typing import Any
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Memory, Problem
+from cflag_theory.shown import Sheet, Shown, several
 from cflag_theory.studies.inputs import NO_COLUMNS, Columns, read_algorithm, read_memory, read_problem
 from cflag_theory.studies.rates.past_task import HORIZONS, Rate, rate
 
@@ -181,8 +182,8 @@ def varied_values(words: str) -> tuple[str, tuple[float, ...]]:
     return name.strip(), values
 
 
-@dataclass(frozen=True)
-class RateFamily:
+@dataclass(frozen=True, repr=False)
+class RateFamily(Shown):
     """Studies that differ in one dial.
 
     Attributes
@@ -197,6 +198,15 @@ class RateFamily:
     varied: str
     values: tuple[float, ...]
     studies: tuple[Rate, ...]
+
+    def sheet(self) -> Sheet:
+        """The slope and the last square of every value."""
+        rows = [
+            (value, study.horizons[-1], study.min_mean[-1], study.slope)
+            for value, study in zip(self.values, self.studies, strict=True)
+        ]
+        line = f"{self.studies[0].title}: {self.varied} = {several(self.values)}"
+        return Sheet(line, (self.varied, "T", "min ||grad f||^2 there", "slope"), rows)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only."""

@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from cflag_theory.shown import Sheet, Shown, number
 from cflag_theory.studies.rates.bounds import Bound
 from cflag_theory.studies.rates.statistics import Fit
 
@@ -55,8 +56,8 @@ class ClosedForm:
     mean: tuple[float | None, ...]
 
 
-@dataclass(frozen=True)
-class Rate:
+@dataclass(frozen=True, repr=False)
+class Rate(Shown):
     """A rate study: one entry of each sequence a horizon.
 
     Attributes
@@ -114,6 +115,22 @@ class Rate:
     curves: dict[str, Curve]
     bounds: tuple[Bound, ...]
     exact: ClosedForm | None = None
+
+    def sheet(self) -> Sheet:
+        """The measured squares of f at every horizon, the fitted slope, and which bounds are proved here."""
+        slope = "no slope"
+        if self.slope is not None and self.slope_interval is not None:
+            low, high = self.slope_interval
+            slope = f"slope {self.slope:.3f} [{low:.3f}, {high:.3f}], T from {self.fit_from} to {self.fit_to}"
+        line = (
+            f"{self.title}: min ||grad f||^2 {number(self.min_mean[0])} at T = {self.horizons[0]} to "
+            f"{number(self.min_mean[-1])} at T = {self.horizons[-1]}, {slope}"
+        )
+        bands = [f"{number(low)} to {number(high)}" for low, high in self.band]
+        rows = list(zip(self.horizons, self.min_mean, bands, self.curves["f"].mean, self.theorem2, strict=True))
+        proved = [f"{one.claim} ({one.of} of {one.quantity})" for one in self.bounds if one.proved and any(one.values)]
+        notes = [*self.notes, f"Bounds proved here: {', '.join(proved) or 'none'}"]
+        return Sheet(line, ("T", "min ||grad f||^2", "95% band", "mean over t", "Theorem 2"), rows, notes)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only; an infinite number becomes the string "inf", which JSON lacks."""

@@ -13,15 +13,22 @@ from cflag_theory.claims.cfl import symbols as cfl
 from cflag_theory.claims.cfl.step_sizes import CONDITIONS, OUR_CONDITIONS, ROOTS
 from cflag_theory.claims.engine.notation import L as L_symbol
 from cflag_theory.errors import InvalidInput
+from cflag_theory.shown import Sheet, Shown
 from cflag_theory.studies.stepsize.cfl_best_rates import CFLBest, cfl_best
 from cflag_theory.studies.stepsize.cfl_predicted import BESIDE, cfl_theorems, known_values, predictions, round_weights
-from cflag_theory.studies.stepsize.conditions import StepSize, asked_of, check_conditions, not_as_printed
+from cflag_theory.studies.stepsize.conditions import (
+    StepSize,
+    asked_of,
+    check_conditions,
+    conditions_sheet,
+    not_as_printed,
+)
 from cflag_theory.studies.stepsize.evaluate import as_json, counts, not_negative, number, positive
 from cflag_theory.studies.stepsize.predicted import Bound, Theorem
 
 
-@dataclass(frozen=True)
-class CFLStepSizes:
+@dataclass(frozen=True, repr=False)
+class CFLStepSizes(Shown):
     """Everything that the CFL paper and our theorems say at one choice of step sizes.
 
     Attributes
@@ -66,6 +73,11 @@ class CFLStepSizes:
     def values(self) -> dict[sp.Symbol, Any]:
         """Every symbol of the conditions but the two step sizes."""
         return _plane_values(self.L, self.mu, self.K, self.T, self.c_O, self.p_t)
+
+    def sheet(self) -> Sheet:
+        """Every condition with its answer; below, the bounds that follow."""
+        numbers = {"eta_l": self.eta_l, "eta_g": self.eta_g, "L": self.L, "mu": self.mu, "K": self.K, "T": self.T}
+        return conditions_sheet(self.conditions, self.bounds, numbers)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only; an infinite number becomes the string "inf", which JSON lacks."""

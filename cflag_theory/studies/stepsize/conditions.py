@@ -21,6 +21,7 @@ from cflag_theory.claims.engine.notation import beta as beta_symbol
 from cflag_theory.claims.engine.notation import m as m_symbol
 from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import InvalidInput
+from cflag_theory.shown import Sheet, Shown
 from cflag_theory.studies.stepsize.best_rates import Best, best, rounds_for
 from cflag_theory.studies.stepsize.evaluate import (
     Values,
@@ -71,8 +72,8 @@ class StepSize:
     repaired: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class StepSizes:
+@dataclass(frozen=True, repr=False)
+class StepSizes(Shown):
     """Everything that the C-FLAG paper and our theorems say at one choice of step sizes.
 
     Attributes
@@ -114,10 +115,29 @@ class StepSizes:
         """The c with beta = c / sqrt(T) that Lemma 4 and Theorem 5 speak of."""
         return self.beta * math.sqrt(self.T)
 
+    def sheet(self) -> Sheet:
+        """Every condition with its answer; below, the bounds that follow."""
+        numbers = {"alpha": self.alpha, "beta": self.beta, "L": self.L, "m": self.m, "E": self.E, "T": self.T}
+        return conditions_sheet(self.conditions, self.bounds, numbers)
+
     def to_json(self) -> dict[str, Any]:
         """Plain values only; an infinite number becomes the string "inf", which JSON lacks."""
         found: dict[str, Any] = as_json({**asdict(self), "c": self.c})
         return found
+
+
+def conditions_sheet(rows: Sequence[StepSize], bounds: Sequence[Bound], numbers: Mapping[str, float]) -> Sheet:
+    """What step sizes of either paper show of themselves."""
+    met = sum(row.answer in ("yes", "not refuted") for row in rows)
+    given = ", ".join(f"{name} = {value:.4g}" for name, value in numbers.items())
+    cells = [
+        (row.condition, row.answer, row.factor, row.where, ", ".join((*row.proved, *row.repaired))) for row in rows
+    ]
+    notes = [
+        f"{one.claim}, {one.kind}: {one.quantity} at most {one.value:.4g}" for one in bounds if one.value is not None
+    ]
+    head = ("condition", "met", "left over right", "where", "proved claims that need it")
+    return Sheet(f"{met} of {len(rows)} conditions are met at {given}", head, cells, notes)
 
 
 def step_sizes(

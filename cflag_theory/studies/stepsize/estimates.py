@@ -36,6 +36,7 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import Trace
 from cflag_theory.kernels.algorithms import CONSTANT
 from cflag_theory.kernels.numbers import Array, fraction
+from cflag_theory.shown import Sheet, Shown, number
 from cflag_theory.studies.stepsize.evaluate import as_json
 
 #: Rounds of a replica among which all pairs are taken; neighbours are taken everywhere.
@@ -74,8 +75,8 @@ class Estimate:
     how: str
 
 
-@dataclass(frozen=True)
-class Estimates:
+@dataclass(frozen=True, repr=False)
+class Estimates(Shown):
     """What a run says about the numbers that `step_sizes` takes.
 
     Attributes
@@ -94,6 +95,12 @@ class Estimates:
     def value(self, name: str) -> float | None:
         """The estimate of this name, None where there is none."""
         return next((one.value for one in self.estimates if one.name == name), None)
+
+    def sheet(self) -> Sheet:
+        """Every number with how it was found."""
+        rows = [(one.name, one.value, one.kind, one.samples, one.how) for one in self.estimates]
+        found = ", ".join(f"{one.name} {number(one.value)}" for one in self.estimates[:3] if one.value is not None)
+        return Sheet(f"of a run: {found}", ("number", "value", "kind", "samples", "how"), rows, [self.caveat])
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only; an infinite number becomes the string "inf"."""

@@ -18,6 +18,7 @@ from cflag_theory.claims.c_flag.step_sizes import CONDITIONS, OUR_CONDITIONS, Co
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, m
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.errors import InvalidInput
+from cflag_theory.shown import Sheet, Shown
 from cflag_theory.studies.stepsize.best_rates import log_ratio, ratio_of
 from cflag_theory.studies.stepsize.conditions import RELATIONS, StepSizes
 from cflag_theory.studies.stepsize.evaluate import Values, as_json, needed, number
@@ -53,8 +54,8 @@ class Boundary:
     y: tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class Region:
+@dataclass(frozen=True, repr=False)
+class Region(Shown):
     """The plane around one choice of step sizes.
 
     Attributes
@@ -84,6 +85,13 @@ class Region:
     point: Limits
     best: tuple[tuple[str, float, float], ...]
     fails: tuple[str, ...]
+
+    def sheet(self) -> Sheet:
+        """The point and the best points."""
+        (x, _), (y, _) = self.axes
+        rows = [("the point", *self.point), *self.best]
+        numbers = ", ".join(f"{name} = {value:.4g}" for name, value in self.numbers.items())
+        return Sheet(f"of {x} and {y}, {numbers}", ("point", x, y), rows)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; an x without any y has null."""

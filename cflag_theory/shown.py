@@ -1,0 +1,89 @@
+"""How results show themselves: one line as text, a table in a notebook."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+#: Characters of the line of text, and rows of the table.
+_LINE, _ROWS = 160, 200
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What a result shows of itself.
+
+    Attributes
+    ----------
+    line : str
+        The result in one line.
+    head : sequence of str
+        Names of the table's columns.
+    rows : sequence of sequences
+        Cells: words, numbers, None for nothing.
+    notes : sequence of str
+        What is said below the table.
+    """
+
+    line: str
+    head: Sequence[str] = ()
+    rows: Sequence[Sequence[Any]] = ()
+    notes: Sequence[str] = ()
+
+
+class Shown(ABC):
+    """A result that says what it is; the class gives its `sheet`.
+
+    A dataclass that inherits from it takes `repr=False`, or it writes a text of its own.
+    """
+
+    @abstractmethod
+    def sheet(self) -> Sheet:
+        """The line, the table and the notes."""
+
+    def __repr__(self) -> str:
+        line = " ".join(self.sheet().line.split())
+        return f"<{type(self).__name__} {line if len(line) <= _LINE else line[: _LINE - 1] + '…'}>"
+
+    def _repr_html_(self) -> str:
+        """For Jupyter."""
+        sheet = self.sheet()
+        parts = [f"<p><b>{type(self).__name__}</b> {_words(sheet.line)}</p>"]
+        if sheet.rows:
+            head = "".join(f'<th style="text-align:left">{_words(name)}</th>' for name in sheet.head)
+            rows = "".join(_row(row) for row in sheet.rows[:_ROWS])
+            parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
+        if len(sheet.rows) > _ROWS:
+            parts.append(f"<p>and {len(sheet.rows) - _ROWS} more rows</p>")
+        parts += [f"<p>{_words(note)}</p>" for note in sheet.notes]
+        return f"<div>{''.join(parts)}</div>"
+
+
+def number(value: Any) -> str:
+    """A number with four digits; words as they are; nothing for None."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, bool | int):
+        return str(value)
+    try:
+        return f"{float(value):.4g}"
+    except (TypeError, ValueError, OverflowError):
+        return str(value)
+
+
+def several(values: Iterable[Any], most: int = 12) -> str:
+    """Values with commas between them, the first ones if they are many."""
+    found = [number(value) for value in values]
+    return ", ".join(found[:most]) + (f" and {len(found) - most} more" if len(found) > most else "")
+
+
+def _row(cells: Sequence[Any]) -> str:
+    return "<tr>" + "".join(f'<td style="text-align:left">{_words(cell)}</td>' for cell in cells) + "</tr>"
+
+
+def _words(value: Any) -> str:
+    # A dollar would begin a formula in a notebook.
+    return escape(number(value)).replace("$", "&#36;")
