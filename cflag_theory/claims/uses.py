@@ -127,19 +127,15 @@ def _reached(start: str, among: Iterable[Arrow], ends: Callable[[Arrow], tuple[s
 
 
 def without_shortcuts(among: Collection[Arrow]) -> list[Arrow]:
-    """The arrows that no path through other ones replaces; those of kind "instead" stay."""
+    """The arrows between claims that no path replaces: of a printed use, a path of printed uses; of others, any."""
     uses = [arrow for arrow in among if arrow.kind != "instead"]
-    near: dict[str, set[str]] = {}
-    for arrow in uses:
-        near.setdefault(arrow.user, set()).add(arrow.used)
-    far = {id: set(behind(id, uses)) for id in {arrow.used for arrow in uses}}
+    printed = [arrow for arrow in uses if arrow.kind == "printed"]
+    return [arrow for arrow in uses if not _shortcut(arrow, printed if arrow in printed else uses)]
 
-    def shortcut(arrow: Arrow) -> bool:
-        between = near[arrow.user] - {arrow.used}
-        # In a circle each arrow would replace the other.
-        return any(arrow.used in far[one] and arrow.user not in far[one] for one in between)
 
-    return [arrow for arrow in among if arrow.kind == "instead" or not shortcut(arrow)]
+def _shortcut(arrow: Arrow, among: Iterable[Arrow]) -> bool:
+    others = [other for other in among if (other.user, other.used) != (arrow.user, arrow.used)]
+    return arrow.used in behind(arrow.user, others)
 
 
 def one_each(among: Iterable[Arrow]) -> dict[tuple[str, str], list[Arrow]]:

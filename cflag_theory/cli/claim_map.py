@@ -8,35 +8,50 @@ from importlib.resources import files
 from typing import Any
 
 from cflag_theory.claims.ledger import claim
-from cflag_theory.claims.uses import KINDS, Arrow, behind, beyond, one_each, without_shortcuts
+from cflag_theory.claims.uses import KINDS, Arrow, arrows, behind, beyond, ids, one_each, without_shortcuts
 from cflag_theory.cli.layers import Drawing, draw
 from cflag_theory.verify.verdict import MEANINGS
 
-BOX = (152.0, 40.0)
+WIDTH, HEIGHT = 150.0, 38.0
+#: Of the line for each theorem of ours, below a box.
+_LINE = 15.0
 #: Columns of the drawing, which fits a page of 1024 pixels.
-_MOST = 6
+_MOST = 5
 _MARGIN = 12.0
-_LEGEND = 74.0
+_STEP = WIDTH + 14.0
+_LEGEND = 112.0
 #: What fits into a box: letters of the two lines at their sizes, for fonts as wide as DejaVu Sans.
-_LETTERS = (18, 24)
+_LETTERS = (18, 23)
+_SHORT = (
+    ("Version of ", ""),
+    ("text after", "after"),
+    ("App. ", ""),
+    ("Algorithm ", "Alg. "),
+    ("Supplement", "Suppl."),
+    ("Theorems ", "Thms. "),
+    (" and ", ", "),
+)
 LABELS = (*MEANINGS, "assumption")
 _LINES = (
     ("printed", "the paper's proof of the lower claim uses the upper one"),
-    ("broken", "the same, where what is used is false, or rests on what is"),
-    ("proof", "our checked proof uses it"),
-    ("instead", "a theorem of ours to which the notes on the lower claim point"),
+    ("broken", "the same, where the upper claim is false in some part, or rests on one that is"),
+    ("proof", "only our checked proof of the lower claim uses the upper one"),
 )
 
 
-def kept(among: Collection[Arrow], start: str | None) -> list[Arrow]:
-    """The arrows of a map: all, or those on the way to or from one claim; what other paths say is left out."""
+def kept(paper: str, start: str | None = None) -> tuple[list[str], list[Arrow]]:
+    """The claims and arrows of a map.
+
+    Without `start`, the claims of the paper; with it, what this claim rests on and what rests on it. Arrows that a
+    path of others replaces are left out, and theorems of ours that the notes name belong to the boxes.
+    """
+    uses = [arrow for arrow in arrows(paper) if arrow.kind != "instead"]
     if start is None:
-        return without_shortcuts(among)
-    uses = [arrow for arrow in among if arrow.kind != "instead"]
+        own = [id for id in ids(paper) if claim(id).paper == paper]
+        return own, without_shortcuts([arrow for arrow in uses if {arrow.user, arrow.used} <= {*own}])
     down, up = {start, *behind(start, uses)}, {start, *beyond(start, uses)}
     near = [arrow for arrow in uses if {arrow.user, arrow.used} <= down or {arrow.user, arrow.used} <= up]
-    met = {one for arrow in near for one in (arrow.user, arrow.used)} | {start}
-    return [*without_shortcuts(near), *(arrow for arrow in among if arrow.kind == "instead" and arrow.user in met)]
+    return [id for id in ids(paper) if id in down | up], without_shortcuts(near)
 
 
 def svg(
@@ -72,27 +87,29 @@ def svg(
     met = {one for pair in pairs for one in pair}
     joined = [one for one in names if one in met] or list(names)
     single = [one for one in names if one not in joined]
-    drawing = draw(joined, list(pairs), box=BOX, most=_MOST)
-    step = BOX[0] + 16.0
-    width = max(drawing.width, min(len(single), _MOST) * step - 16.0, 4 * step - 16.0) + 2 * _MARGIN
-    top = _MARGIN + _LEGEND
-    shift = (width - drawing.width) / 2
+    heights = {one: HEIGHT + _LINE * len(claim(one).instead) for one in names}
+    drawing = draw(joined, list(pairs), width=WIDTH, heights=heights, most=_MOST)
+    rows = [single[first : first + _MOST] for first in range(0, len(single), _MOST)]
+    width = max(drawing.width, min(len(single), _MOST) * _STEP, 4 * _STEP) + 2 * _MARGIN
+    top, shift = _MARGIN + _LEGEND, (width - drawing.width) / 2
     broken = _broken(among, labels)
-    body = [_arrow(drawing, pair, pairs[pair], pair[0] in broken, shift, top) for pair in pairs]
+    body = [_legend(labels, names)]
+    body += [_arrow(drawing, pair, pairs[pair], pair[0] in broken, shift, top) for pair in pairs]
     body += [_node(id, labels, drawing.at[id][0] + shift, drawing.at[id][1] + top, page, id == start) for id in joined]
-    height = top + drawing.height
-    if single:
-        body.append(f'<text class="head" x="{_MARGIN:g}" y="{height + 34:.1f}">No arrow leads to or from these:</text>')
-        for index, id in enumerate(single):
-            x = _MARGIN + BOX[0] / 2 + index % _MOST * step
-            body.append(_node(id, labels, x, height + 68 + index // _MOST * (BOX[1] + 10), page, False))
-        height += 68 - BOX[1] / 2 + (len(single) + _MOST - 1) // _MOST * (BOX[1] + 10)
-    height += _MARGIN
+    foot = top + drawing.height
+    if rows:
+        body.append(f'<text class="head" x="{_MARGIN:g}" y="{foot + 34:.1f}">No arrow leads to or from these:</text>')
+        foot += 46
+    for row in rows:
+        body += [
+            _node(id, labels, _MARGIN + WIDTH / 2 + place * _STEP, foot, page, False) for place, id in enumerate(row)
+        ]
+        foot += max(heights[id] for id in row) + 12
+    foot += _MARGIN
     style = f"<style>{style_sheet()}</style>" if alone else ""
-    body = [_legend(labels, [*joined, *single]), *body]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="map{" alone" if alone else ""}" role="img" '
-        f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}">'
+        f'width="{width:.0f}" height="{foot:.0f}" viewBox="0 0 {width:.0f} {foot:.0f}">'
         f"<title>{escape(title)}</title>{style}\n" + "\n".join(body) + "\n</svg>\n"
     )
 
@@ -113,7 +130,7 @@ def _kind(drawn: Sequence[Arrow], broken: bool) -> str:
     kinds = {arrow.kind for arrow in drawn}
     if "printed" in kinds:
         return "broken" if broken else "printed"
-    return "proof" if kinds & {"proof", "granted"} else "instead"
+    return "proof"
 
 
 def _arrow(
@@ -123,10 +140,10 @@ def _arrow(
     (x, y), path = points[0], ""
     path = f"M{x:.1f} {y:.1f}"
     for index, (right, down) in enumerate(points[1:]):
-        # Points come in pairs: curves between rows, straight lines within.
+        # Within a row the line is straight, between rows it is a curve.
         middle = (y + down) / 2
         end = down - 5 if index == len(points) - 2 else down
-        path += f"V{down:.1f}" if index % 2 else f"C{x:.1f} {middle:.1f} {right:.1f} {middle:.1f} {right:.1f} {end:.1f}"
+        path += f"V{down:.1f}" if index % 2 == 0 and len(points) > 2 else f"C{x:.1f} {middle:.1f} {right:.1f} {middle:.1f} {right:.1f} {end:.1f}"
         x, y = right, down
     kind = _kind(drawn, broken)
     head = f'<path class="tip" d="M{x - 3.5:.1f} {y - 6:.1f}h7L{x:.1f} {y:.1f}z"/>'
@@ -145,19 +162,39 @@ def _told(pair: tuple[str, str], drawn: Sequence[Arrow]) -> str:
     return "\n".join(lines)
 
 
-def _node(id: str, labels: Mapping[str, str], x: float, y: float, page: str, chosen: bool) -> str:
+def _node(id: str, labels: Mapping[str, str], x: float, top: float, page: str, chosen: bool) -> str:
     subject = claim(id)
     label = labels.get(id, "open")
     name = id if subject.paper == "ours" else id.partition(".")[2]
     kind = " ours" if subject.paper == "ours" else ""
-    left, top = x - BOX[0] / 2, y - BOX[1] / 2
-    return (
+    left = x - WIDTH / 2
+    parts = [
         f'<a href="{page}#{escape(id)}" class="node {label}{kind}{" chosen" if chosen else ""}">'
         f"<title>{escape(f'{id}, {subject.where}: {subject.title} ({label})')}</title>"
-        f'<rect x="{left:.1f}" y="{top:.1f}" width="{BOX[0]:g}" height="{BOX[1]:g}" rx="7"/>'
-        f'<text class="place" x="{x:.1f}" y="{y - 3:.1f}">{escape(shortened(subject.where, _LETTERS[0]))}</text>'
-        f'<text class="name" x="{x:.1f}" y="{y + 12:.1f}">{escape(shortened(name, _LETTERS[1]))}</text></a>'
-    )
+        f'<rect x="{left:.1f}" y="{top:.1f}" width="{WIDTH:g}" height="{HEIGHT:g}" rx="7"/>'
+        f'<text class="place" x="{x:.1f}" y="{top + 16:.1f}">{escape(_place(subject.where))}</text>'
+        f'<text class="name" x="{x:.1f}" y="{top + 31:.1f}">{escape(shortened(name, _LETTERS[1]))}</text></a>'
+    ]
+    for index, one in enumerate(subject.instead):
+        y = top + HEIGHT + _LINE * index
+        words = f"{one}, {claim(one).where}: {claim(one).title} ({labels.get(one, 'open')})"
+        parts.append(
+            f'<a href="{page}#{one}" class="instead"><title>{escape(words)}</title>'
+            f'<rect x="{left + 6:.1f}" y="{y:.1f}" width="{WIDTH - 12:g}" height="{_LINE:g}"/>'
+            f'<text class="name" x="{x:.1f}" y="{y + 11:.1f}">{escape(shortened(one.removeprefix("ours."), _LETTERS[1]))}</text></a>'
+        )
+    return "".join(parts)
+
+
+def _place(where: str) -> str:
+    """A place of the paper in the letters of a box: without its equations where they do not fit."""
+    if len(where) <= _LETTERS[0]:
+        return where
+    for long, short in _SHORT:
+        where = where.replace(long, short)
+    while len(where) > _LETTERS[0] and "," in where:
+        where = where.rpartition(",")[0]
+    return shortened(where, _LETTERS[0])
 
 
 def shortened(text: str, most: int) -> str:
@@ -166,7 +203,7 @@ def shortened(text: str, most: int) -> str:
         return text
     cut = text[: most - 1]
     whole = cut.rpartition(" ")[0]
-    return (whole if 2 * len(whole) > most else cut).rstrip(" ,:") + "…"
+    return (whole if 4 * len(whole) > 3 * most else cut).rstrip(" ,:") + "…"
 
 
 def _legend(labels: Mapping[str, str], shown: Sequence[str]) -> str:
@@ -180,13 +217,17 @@ def _legend(labels: Mapping[str, str], shown: Sequence[str]) -> str:
             )
             x += width + 8
     for index, (kind, words) in enumerate(_LINES):
-        left, y = _MARGIN + index % 2 * 330, 46 + index // 2 * 18
+        y = 46 + index * 18
         found.append(
-            f'<g class="arrow {kind}"><path class="line" d="M{left:g} {y}h26"/>'
-            f'<path class="tip" d="M{left + 26:g} {y - 3.5}v7l6 -3.5z"/></g>'
-            f'<text class="key" x="{left + 40:g}" y="{y + 4}">{escape(words)}</text>'
+            f'<g class="arrow {kind}"><path class="line" d="M{_MARGIN:g} {y}h26"/>'
+            f'<path class="tip" d="M{_MARGIN + 26:g} {y - 3.5}v7l6 -3.5z"/></g>' + _key(y, words)
         )
-    return "".join(found)
+    sample = f'<g class="instead"><rect x="{_MARGIN:g}" y="94" width="32" height="13"/></g>'
+    return "".join([*found, sample, _key(100, "theorems of ours to which the notes on the claim point")])
+
+
+def _key(y: float, words: str) -> str:
+    return f'<text class="key" x="{_MARGIN + 42:g}" y="{y + 4:g}">{escape(words)}</text>'
 
 
 def dot(names: Sequence[str], among: Collection[Arrow], labels: Mapping[str, str]) -> str:

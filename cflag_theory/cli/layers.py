@@ -6,7 +6,7 @@ by least squares under the order, which pooling of adjacent violators solves exa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -14,6 +14,7 @@ Edge = tuple[str, str]
 #: A box is a name; where an arrow passes a row, it has a place there, named by the arrow and the row.
 Place = str | tuple[str, str, int]
 _SWEEPS = 24
+_SETTLING = 101
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,10 @@ class Drawing:
     Attributes
     ----------
     at : dict of str to (float, float)
-        Centre of each box.
+        Middle of the upper side of each box.
     paths : dict of (str, str) to list of (float, float)
-        Points of each arrow: pairs at the upper and the lower side of a row, so that curves lie between rows only.
+        Points of each arrow, from the lower side of a box to the upper side of another: after the first one, pairs at
+        the foot of a row and at the top of the next, so that curves lie between rows only.
     width, height : float
         Of the whole drawing; it begins at (0, 0).
     """
@@ -40,11 +42,12 @@ def draw(
     nodes: Sequence[str],
     edges: Sequence[Edge],
     *,
-    box: tuple[float, float],
-    gaps: tuple[float, float] = (16.0, 40.0),
+    width: float,
+    heights: Mapping[str, float],
+    gaps: tuple[float, float] = (14.0, 36.0),
     most: int = 6,
 ) -> Drawing:
-    """Place boxes of one size so that arrows go down; in a circle, arrows against the given order go up.
+    """Place boxes so that arrows go down; in a circle, arrows against the given order go up.
 
     Parameters
     ----------
@@ -52,8 +55,10 @@ def draw(
         In the order in which they are read, which breaks ties.
     edges : sequence of (str, str)
         From the upper to the lower box.
-    box : (float, float)
-        Width and height of a box.
+    width : float
+        Of all boxes.
+    heights : mapping of str to float
+        Of each box; the boxes of a row begin at the same height.
     gaps : (float, float)
         Least distance between boxes in a row, and between rows.
     most : int
@@ -64,21 +69,26 @@ def draw(
     row = _rows(nodes, edges, most)
     rows, links = _with_passages(nodes, edges, row)
     rows = _ordered(rows, links)
-    across = _across(rows, links, box[0], gaps[0])
-    low = min(across[one] - _half(one, box[0]) for line in rows for one in line)
+    across = _across(rows, links, width, gaps[0])
+    low = min(across[one] - _half(one, width) for line in rows for one in line)
     x = {one: place - low for one, place in across.items()}
-    step = box[1] + gaps[1]
-    at = {one: (x[one], row[one] * step + box[1] / 2) for one in nodes}
+    tops, foot = [], 0.0
+    feet = []
+    for line in rows:
+        tops.append(foot)
+        feet.append(foot + max(heights[one] for one in line if isinstance(one, str)))
+        foot = feet[-1] + gaps[1]
     paths = {}
     for upper, lower in edges:
-        steps = range(row[upper] + 1, row[lower]) if row[upper] < row[lower] else ()
-        points = [(at[upper][0], at[upper][1] + box[1] / 2)]
-        for level in steps:
+        points = [(x[upper], tops[row[upper]] + heights[upper])]
+        if row[upper] < row[lower]:
+            points.append((x[upper], feet[row[upper]]))
+        for level in range(row[upper] + 1, row[lower]):
             here = x[upper, lower, level]
-            points += [(here, level * step), (here, level * step + box[1])]
-        paths[upper, lower] = [*points, (at[lower][0], at[lower][1] - box[1] / 2)]
-    width = max(x[one] + _half(one, box[0]) for line in rows for one in line)
-    return Drawing(at, paths, width, len(rows) * step - gaps[1])
+            points += [(here, tops[level]), (here, feet[level])]
+        paths[upper, lower] = [*points, (x[lower], tops[row[lower]])]
+    at = {one: (x[one], tops[row[one]]) for one in nodes}
+    return Drawing(at, paths, max(x[one] + _half(one, width) for line in rows for one in line), feet[-1])
 
 
 def _half(one: Place, width: float) -> float:
@@ -187,19 +197,27 @@ def _across(
             offset.append(offset[-1] + _half(left, width) + _half(right, width) + apart)
         offsets.append(offset)
         x |= {one: place - offset[-1] / 2 for one, place in zip(line, offset, strict=True)}
-    for sweep in range(2 * _SWEEPS):
+    for sweep in range(_SETTLING):
         levels = range(len(rows)) if sweep % 2 == 0 else range(len(rows) - 1, -1, -1)
+        # At last an arrow that passes rows follows its upper end, and does not lean all the way.
+        straight = sweep % 2 == 0 and sweep > _SETTLING - 8
         for level in levels:
             line, offset = rows[level], offsets[level]
             wanted, weight = [], []
             for one in line:
-                near = [*above[one], *below[one]]
-                wanted.append(sum(x[other] for other in near) / len(near) if near else x[one])
                 # Long arrows are straight before boxes are centred.
-                weight.append(1.0 if isinstance(one, str) else 4.0)
+                beside = above[one] if straight and not isinstance(one, str) else [*above[one], *below[one]]
+                near = [(x[other], _pull(one, other)) for other in beside]
+                total = sum(pull for _, pull in near)
+                wanted.append(sum(place * pull for place, pull in near) / total if near else x[one])
+                weight.append(total or 1.0)
             free = _monotone([place - shift for place, shift in zip(wanted, offset, strict=True)], weight)
             x |= {one: place + shift for one, place, shift in zip(line, free, offset, strict=True)}
     return x
+
+
+def _pull(*ends: Place) -> float:
+    return (1.0, 2.0, 8.0)[sum(not isinstance(one, str) for one in ends)]
 
 
 def _monotone(wanted: Sequence[float], weight: Sequence[float]) -> list[float]:
