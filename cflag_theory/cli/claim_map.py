@@ -12,16 +12,16 @@ from cflag_theory.claims.uses import KINDS, Arrow, arrows, behind, beyond, ids, 
 from cflag_theory.cli.layers import Drawing, draw
 from cflag_theory.verify.verdict import MEANINGS
 
-WIDTH, HEIGHT = 150.0, 38.0
+WIDTH, HEIGHT = 144.0, 38.0
 #: Of the line for each theorem of ours, below a box.
 _LINE = 15.0
 #: Columns of the drawing, which fits a page of 1024 pixels.
 _MOST = 5
 _MARGIN = 12.0
-_STEP = WIDTH + 14.0
+_STEP = WIDTH + 12.0
 _LEGEND = 112.0
 #: What fits into a box: letters of the two lines at their sizes, for fonts as wide as DejaVu Sans.
-_LETTERS = (18, 23)
+_LETTERS = (17, 22)
 _SHORT = (
     ("Version of ", ""),
     ("text after", "after"),
@@ -88,9 +88,10 @@ def svg(
     joined = [one for one in names if one in met] or list(names)
     single = [one for one in names if one not in joined]
     heights = {one: HEIGHT + _LINE * len(claim(one).instead) for one in names}
-    drawing = draw(joined, list(pairs), width=WIDTH, heights=heights, most=_MOST)
-    rows = [single[first : first + _MOST] for first in range(0, len(single), _MOST)]
-    width = max(drawing.width, min(len(single), _MOST) * _STEP, 4 * _STEP) + 2 * _MARGIN
+    drawing = draw(joined, list(pairs), width=WIDTH, heights=heights, gaps=(12.0, 36.0), most=_MOST)
+    width = max(drawing.width, 4 * _STEP) + 2 * _MARGIN
+    beside = int((width - 2 * _MARGIN) // _STEP)
+    rows = [single[first : first + beside] for first in range(0, len(single), beside)]
     top, shift = _MARGIN + _LEGEND, (width - drawing.width) / 2
     broken = _broken(among, labels)
     body = [_legend(labels, names)]
@@ -98,7 +99,7 @@ def svg(
     body += [_node(id, labels, drawing.at[id][0] + shift, drawing.at[id][1] + top, page, id == start) for id in joined]
     foot = top + drawing.height
     if rows:
-        body.append(f'<text class="head" x="{_MARGIN:g}" y="{foot + 34:.1f}">No arrow leads to or from these:</text>')
+        body.append(f'<text class="head" x="{_MARGIN:g}" y="{foot + 34:.0f}">No arrow leads to or from these:</text>')
         foot += 46
     for row in rows:
         body += [
@@ -138,15 +139,19 @@ def _arrow(
 ) -> str:
     points = [(x + shift, y + top) for x, y in drawing.paths[pair]]
     (x, y), path = points[0], ""
-    path = f"M{x:.1f} {y:.1f}"
+    path = f"M{x:.0f} {y:.0f}"
     for index, (right, down) in enumerate(points[1:]):
         # Within a row the line is straight, between rows it is a curve.
         middle = (y + down) / 2
         end = down - 5 if index == len(points) - 2 else down
-        path += f"V{down:.1f}" if index % 2 == 0 and len(points) > 2 else f"C{x:.1f} {middle:.1f} {right:.1f} {middle:.1f} {right:.1f} {end:.1f}"
+        path += (
+            f"V{down:.0f}"
+            if index % 2 == 0 and len(points) > 2
+            else f"C{x:.0f} {middle:.0f} {right:.0f} {middle:.0f} {right:.0f} {end:.0f}"
+        )
         x, y = right, down
     kind = _kind(drawn, broken)
-    head = f'<path class="tip" d="M{x - 3.5:.1f} {y - 6:.1f}h7L{x:.1f} {y:.1f}z"/>'
+    head = f'<path class="tip" d="M{x - 3.5:.0f} {y - 6:.0f}h7L{x:.0f} {y:.0f}z"/>'
     return (
         f'<g class="arrow {kind}"><title>{escape(_told(pair, drawn))}</title><path class="line" d="{path}"/>{head}</g>'
     )
@@ -158,7 +163,7 @@ def _told(pair: tuple[str, str], drawn: Sequence[Arrow]) -> str:
         said = f"{arrow.place}: {arrow.words}" if arrow.place else arrow.words
         meaning = KINDS[arrow.kind].replace("of B", f"of {pair[1]}").replace("on B", f"on {pair[1]}")
         meaning = meaning.replace("A ", f"{pair[0]} ", 1) if meaning.startswith("A ") else meaning.replace("A", pair[0])
-        lines.append(f"{meaning}{'. ' + said if said else ''}")
+        lines.append(f"{meaning} ({said})" if said else meaning)
     return "\n".join(lines)
 
 
@@ -171,19 +176,23 @@ def _node(id: str, labels: Mapping[str, str], x: float, top: float, page: str, c
     parts = [
         f'<a href="{page}#{escape(id)}" class="node {label}{kind}{" chosen" if chosen else ""}">'
         f"<title>{escape(f'{id}, {subject.where}: {subject.title} ({label})')}</title>"
-        f'<rect x="{left:.1f}" y="{top:.1f}" width="{WIDTH:g}" height="{HEIGHT:g}" rx="7"/>'
-        f'<text class="place" x="{x:.1f}" y="{top + 16:.1f}">{escape(_place(subject.where))}</text>'
-        f'<text class="name" x="{x:.1f}" y="{top + 31:.1f}">{escape(shortened(name, _LETTERS[1]))}</text></a>'
+        f'<rect x="{left:.0f}" y="{top:.0f}" width="{WIDTH:g}" height="{HEIGHT:g}" rx="7"/>'
+        f'<text class="place" x="{x:.0f}" y="{top + 16:.0f}">{escape(_place(subject.where))}</text>'
+        f'<text class="name" x="{x:.0f}" y="{top + 31:.0f}">{escape(shortened(name, _LETTERS[1]))}</text></a>'
     ]
     for index, one in enumerate(subject.instead):
         y = top + HEIGHT + _LINE * index
         words = f"{one}, {claim(one).where}: {claim(one).title} ({labels.get(one, 'open')})"
         parts.append(
             f'<a href="{page}#{one}" class="instead"><title>{escape(words)}</title>'
-            f'<rect x="{left + 6:.1f}" y="{y:.1f}" width="{WIDTH - 12:g}" height="{_LINE:g}"/>'
-            f'<text class="name" x="{x:.1f}" y="{y + 11:.1f}">{escape(shortened(one.removeprefix("ours."), _LETTERS[1]))}</text></a>'
+            f'<rect x="{left + 6:.0f}" y="{y:.0f}" width="{WIDTH - 12:g}" height="{_LINE:g}"/>'
+            f'<text class="name" x="{x:.0f}" y="{y + 11:.0f}">{escape(_ours(one))}</text></a>'
         )
     return "".join(parts)
+
+
+def _ours(id: str) -> str:
+    return shortened(id.removeprefix("ours."), _LETTERS[1])
 
 
 def _place(where: str) -> str:
@@ -193,7 +202,7 @@ def _place(where: str) -> str:
     for long, short in _SHORT:
         where = where.replace(long, short)
     while len(where) > _LETTERS[0] and "," in where:
-        where = where.rpartition(",")[0]
+        where = where.rpartition(",")[0].rstrip(", ")
     return shortened(where, _LETTERS[0])
 
 
@@ -212,8 +221,8 @@ def _legend(labels: Mapping[str, str], shown: Sequence[str]) -> str:
         if any(labels.get(id, "open") == label for id in shown):
             width = 7.2 * len(label) + 18
             found.append(
-                f'<g class="node {label}"><rect x="{x:.1f}" y="10" width="{width:.1f}" height="20" rx="7"/>'
-                f'<text class="name" x="{x + width / 2:.1f}" y="24">{label}</text></g>'
+                f'<g class="node {label}"><rect x="{x:.0f}" y="10" width="{width:.0f}" height="20" rx="7"/>'
+                f'<text class="name" x="{x + width / 2:.0f}" y="24">{label}</text></g>'
             )
             x += width + 8
     for index, (kind, words) in enumerate(_LINES):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -25,8 +24,16 @@ _COUNTED = (
         "holds again, as printed or repaired, by a proof that does not need what is false",
         "hold again, as printed or repaired, by proofs that do not need what is false",
     ),
-    (("ours",), "is false too, and has a theorem of ours in its place", "are false too, and have theorems of ours in their place"),
-    (("given",), "is proved only if what is false is taken as printed", "are proved only if what is false is taken as printed"),
+    (
+        ("ours",),
+        "is false too, and has a theorem of ours in its place",
+        "are false too, and have theorems of ours in their place",
+    ),
+    (
+        ("given",),
+        "is proved only if what is false is taken as printed",
+        "are proved only if what is false is taken as printed",
+    ),
     (("lost",), "has nothing in its place", "have nothing in their place"),
 )
 _PROVED = {"holds": "proved", "loose": "proved", "typo": "repaired", "needs-hypothesis": "repaired"}
@@ -81,6 +88,12 @@ def breaks(paper: str, labels: Mapping[str, str]) -> list[Break]:
     return found
 
 
+def roots(found: Iterable[Break]) -> list[Break]:
+    """The breaks on which something rests and which rest on no other one."""
+    found = list(found)
+    return [one for one in found if one.fates and not any(one.claim in other.fates for other in found)]
+
+
 def fate(id: str, broken: str, among: Iterable[Arrow], labels: Mapping[str, str]) -> str:
     """What became of a claim whose printed proof uses a broken one: a key of `FATES`."""
     label = labels.get(id, "open")
@@ -91,11 +104,6 @@ def fate(id: str, broken: str, among: Iterable[Arrow], labels: Mapping[str, str]
     checked = [arrow for arrow in among if arrow.kind in ("proof", "granted")]
     taken = {arrow.used for arrow in checked if arrow.kind == "granted" and arrow.user in {id, *behind(id, checked)}}
     return "given" if broken in taken else _PROVED[label]
-
-
-def is_theorem(id: str) -> bool:
-    """Whether the paper calls the claim a theorem, a lemma, a corollary or a proposition."""
-    return re.search(r"\b(Theorems?|Lemma|Corollary|Proposition)\b", claim(id).where.partition("text ")[0]) is not None
 
 
 def sentence(paper: str, labels: Mapping[str, str]) -> str:
