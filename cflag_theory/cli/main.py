@@ -16,6 +16,7 @@ from cflag_theory.cli.commands.errata import errata_command
 from cflag_theory.cli.commands.falsify import falsify_command
 from cflag_theory.cli.commands.forgetting import forgetting_command
 from cflag_theory.cli.commands.list import list_command
+from cflag_theory.cli.commands.map import map_command
 from cflag_theory.cli.commands.nqm import nqm_command
 from cflag_theory.cli.commands.plot import plot_command
 from cflag_theory.cli.commands.rate import rate_command
@@ -182,6 +183,7 @@ def show(
 
 app.command("list")(list_command)
 app.command("errata")(errata_command)
+app.command("map")(map_command)
 app.command("rate")(rate_command)
 app.command("stepsize")(stepsize_command)
 app.command("sharp")(sharp_command)

@@ -21,6 +21,8 @@ from cflag_theory.claims.engine.transcript import Inference, settings, walk
 from cflag_theory.claims.headlines import PAPERS, headlines
 from cflag_theory.claims.ledger import PREAMBLE, claim
 from cflag_theory.claims.printed import of_part
+from cflag_theory.claims.uses import ids
+from cflag_theory.cli import claim_map
 from cflag_theory.cli.formulas import of_relation
 from cflag_theory.cli.safe_steps import box
 from cflag_theory.cli.tables.claims import counts
@@ -28,6 +30,7 @@ from cflag_theory.cli.tables.show import checked, counterexample, failure, lette
 from cflag_theory.files import own_folder, whole_set
 from cflag_theory.studies.rates.statistics import FIT_RULE
 from cflag_theory.verify.coq import census
+from cflag_theory.verify.resting import FATES, breaks, roots, sentence, stand_ins
 from cflag_theory.verify.verdict import ANSWERS, MEANINGS, Verdict
 
 
@@ -78,7 +81,7 @@ def write_report(
         pages = {id: derivation_page(id, word) for id, word in proved(verdicts)} if derivations is None else derivations
         for id, derived in pages.items():
             (draft / derivations_name(id)).write_text(derived, encoding="utf-8")
-        page = _page(environment, verdicts, rates, notes, figures, {*pages})
+        page = _page(environment, draft, verdicts, rates, notes, figures, {*pages})
         (draft / "index.html").write_text(page, encoding="utf-8")
     return target / "index.html"
 
@@ -227,8 +230,32 @@ def derivation_page(id: str, verdict: str) -> str:
     return page
 
 
+def _maps(draft: Path, by_id: Mapping[str, Verdict]) -> list[dict[str, Any]]:
+    """What rests on what, for each paper of which all claims are decided; the maps are files beside the page too."""
+    labels = {id: verdict.verdict for id, verdict in by_id.items()}
+    found = []
+    for paper in ("C-FLAG", "CFL"):
+        if {*ids(paper)} <= {*labels}:
+            names, among = claim_map.kept(paper)
+            title = f"What rests on what in {paper}: {sentence(paper, labels)}"
+            file = f"map-{paper.lower()}.svg"
+            (draft / file).write_text(claim_map.svg(names, among, labels, title=title), encoding="utf-8")
+            found.append(
+                {
+                    "paper": paper,
+                    "file": file,
+                    "svg": claim_map.svg(names, among, labels, title=title, page="", alone=False),
+                    "sentence": sentence(paper, labels),
+                    "roots": roots(breaks(paper, labels)),
+                    "instead": {id: stand_ins(id, labels) for id in names},
+                }
+            )
+    return found
+
+
 def _page(
     environment: Any,
+    draft: Path,
     verdicts: Sequence[Verdict],
     rates: Sequence[Mapping[str, Any]],
     notes: Sequence[str],
@@ -239,6 +266,7 @@ def _page(
     by_id = {verdict.claim.id: verdict for verdict in verdicts}
     page: str = environment.get_template("report.html").render(
         verdicts=verdicts,
+        by_id=by_id,
         # A report on some claims has no links to the others.
         shown={verdict.claim.id for verdict in verdicts},
         counts=counts(verdicts),
@@ -258,6 +286,9 @@ def _page(
         derivations_name=derivations_name,
         proved_statements=proved_statements,
         box=box(),
+        maps=_maps(draft, by_id),
+        map_style=claim_map.style_sheet(),
+        fates=FATES,
         version=__version__,
     )
     return page

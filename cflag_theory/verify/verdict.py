@@ -5,7 +5,6 @@ No verdict is stored: `decide` derives it from what was proved, refuted and sear
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -140,7 +139,7 @@ class Verdict(Shown):
     @property
     def instead(self) -> tuple[str, ...]:
         """Claims of our own that the notes point to."""
-        return tuple(dict.fromkeys(re.findall(r"ours\.\w+", " ".join(self.claim.notes))))
+        return self.claim.instead
 
     @property
     def sharp(self) -> tuple[dict[str, Any], ...]:

@@ -6,6 +6,7 @@ counterexamples are replayed by the check in `verify`, and the verdict follows f
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 import sympy as sp
@@ -257,6 +258,11 @@ class Claim:
     def paper(self) -> str:
         """Of the id: "C-FLAG", "CFL" or "ours"."""
         return {"cflag": "C-FLAG", "cfl": "CFL"}.get(self.id.partition(".")[0], "ours")
+
+    @property
+    def instead(self) -> tuple[str, ...]:
+        """Theorems of our own to which the notes point."""
+        return tuple(dict.fromkeys(re.findall(r"ours\.\w+", " ".join(self.notes))))
 
     def with_printed(self, relation: Relation, key: str | None = None) -> Claim:
         """The claim with another printed relation in one part: how the tests plant a wrong constant."""

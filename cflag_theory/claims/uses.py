@@ -1,0 +1,146 @@
+"""What rests on what: which claims a printed proof uses, and which ones the checked proofs of the ledger use.
+
+The first is data read from the papers, `uses.tsv` in the folder of each: the row, the rows that it uses, the place
+where the paper says so, and its words. The second is computed from the sources of the ledger's facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from cflag_theory.claims.engine.claim import statements
+from cflag_theory.claims.ledger import LEDGER, claim
+from cflag_theory.claims.printed import PAPERS
+
+COLUMNS = ("row", "uses", "place", "words")
+#: Kinds of arrows, and what an arrow from A to B means.
+KINDS = {
+    "printed": "the paper's proof or text of B uses A",
+    "proof": "the checked proof of B, of its repair or of its sharper form uses what is proved of A",
+    "granted": "the checked proof of B takes A as it is printed, unproved, as a hypothesis",
+    "instead": "A is a theorem of ours to which the notes on B point",
+}
+
+
+@dataclass(frozen=True, order=True)
+class Arrow:
+    """One claim uses another.
+
+    Attributes
+    ----------
+    user, used : str
+        Ids of claims.
+    kind : str
+        A key of `KINDS`.
+    place, words : str
+        Where the paper says so and what it says; of a checked proof, which statements use which.
+    """
+
+    user: str
+    used: str
+    kind: str
+    place: str = ""
+    words: str = ""
+
+
+@cache
+def printed_uses(paper: str) -> tuple[Arrow, ...]:
+    """What the printed proofs of one paper use, in its order.
+
+    Raises
+    ------
+    ValueError
+        If a line does not have four columns.
+    """
+    lines = files(__package__).joinpath(PAPERS[paper], "uses.tsv").read_text(encoding="utf-8").splitlines()
+    found = []
+    for number, line in enumerate(lines[1:], 2):
+        columns = line.split("\t")
+        if len(columns) != len(COLUMNS):
+            raise ValueError(f"{PAPERS[paper]}/uses.tsv, line {number}: four columns {', '.join(COLUMNS)} are needed")
+        row, uses, place, words = columns
+        found += [Arrow(row, used, "printed", place, words) for used in uses.split()]
+    return tuple(found)
+
+
+def proof_uses(id: str) -> tuple[Arrow, ...]:
+    """What the checked statements of a claim import from other claims; refutations are left out."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for part in claim(id).parts:
+        for on, statement in statements(part).items():
+            for source in (source for fact in statement.facts for source in fact.sources if source.claim != id):
+                words = f"{part.key}, {on}: {source.claim} part {source.part}, {source.on}"
+                found.setdefault((source.claim, "granted" if source.granted else "proof"), []).append(words)
+    return tuple(Arrow(id, used, kind, words="; ".join(dict.fromkeys(all))) for (used, kind), all in found.items())
+
+
+@cache
+def arrows(paper: str) -> tuple[Arrow, ...]:
+    """All arrows between the claims of one paper and the theorems of ours that its notes point to or its proofs use.
+
+    Parameters
+    ----------
+    paper : str
+        "C-FLAG" or "CFL".
+    """
+    own = [id for id in LEDGER if claim(id).paper == paper]
+    instead = [Arrow(id, one, "instead") for id in own for one in claim(id).instead]
+    found = [*printed_uses(paper), *instead]
+    # A theorem of ours comes in with the first arrow that leads to it, and brings what its own proof uses.
+    waiting, seen = [*own, *(arrow.used for arrow in instead)], set()
+    while waiting:
+        id = waiting.pop(0)
+        if id not in seen:
+            seen.add(id)
+            found += (more := proof_uses(id))
+            waiting += [arrow.used for arrow in more]
+    return tuple(found)
+
+
+def ids(paper: str) -> tuple[str, ...]:
+    """The claims of a paper in its order, then the theorems of ours among its arrows."""
+    ours = {one for arrow in arrows(paper) for one in (arrow.user, arrow.used)}
+    return tuple(id for id in LEDGER if claim(id).paper == paper or (claim(id).paper == "ours" and id in ours))
+
+
+def behind(start: str, among: Iterable[Arrow]) -> list[str]:
+    """What a claim rests on, directly or not, nearest first."""
+    return _reached(start, among, lambda arrow: (arrow.user, arrow.used))
+
+
+def beyond(start: str, among: Iterable[Arrow]) -> list[str]:
+    """What rests on a claim, directly or not, nearest first."""
+    return _reached(start, among, lambda arrow: (arrow.used, arrow.user))
+
+
+def _reached(start: str, among: Iterable[Arrow], ends: Callable[[Arrow], tuple[str, str]]) -> list[str]:
+    following: dict[str, list[str]] = {}
+    for first, second in map(ends, among):
+        following.setdefault(first, []).append(second)
+    found = [start]
+    for id in found:
+        found += dict.fromkeys(one for one in following.get(id, ()) if one not in found)
+    return found[1:]
+
+
+def without_shortcuts(among: Collection[Arrow]) -> list[Arrow]:
+    """The arrows between claims that no path replaces: of a printed use, a path of printed uses; of others, any."""
+    uses = [arrow for arrow in among if arrow.kind != "instead"]
+    printed = [arrow for arrow in uses if arrow.kind == "printed"]
+    return [arrow for arrow in uses if not _shortcut(arrow, printed if arrow in printed else uses)]
+
+
+def _shortcut(arrow: Arrow, among: Iterable[Arrow]) -> bool:
+    others = [other for other in among if (other.user, other.used) != (arrow.user, arrow.used)]
+    return arrow.used in behind(arrow.user, others)
+
+
+def one_each(among: Iterable[Arrow]) -> dict[tuple[str, str], list[Arrow]]:
+    """Arrows by (used, user): a printed use and a use of a checked proof may join the same two claims."""
+    found: dict[tuple[str, str], list[Arrow]] = {}
+    for arrow in among:
+        found.setdefault((arrow.used, arrow.user), []).append(arrow)
+    return found

@@ -1,0 +1,156 @@
+"""`cflag map`: what rests on what."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cflag_theory.cli.shell import Paper, SeedOption, complete_claims, print_json, progress_bar
+from cflag_theory.errors import InvalidInput, OutputError
+
+
+class MapFormat(StrEnum):
+    """How a map is written."""
+
+    table = "table"
+    json = "json"
+    svg = "svg"
+    dot = "dot"
+
+
+_PAPERS = {"C-FLAG": Paper.c_flag, "CFL": Paper.cfl}
+
+
+def map_command(
+    start: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[CLAIM]", help="Only what it rests on and what rests on it.", autocompletion=complete_claims
+        ),
+    ] = None,
+    paper: Annotated[Paper | None, typer.Option(help="c-flag or cfl; c-flag without a claim.")] = None,
+    out: Annotated[Path | None, typer.Option(help="A file to write: .svg, .dot or .json.")] = None,
+    format: Annotated[
+        MapFormat | None, typer.Option("--format", help="table, json, svg or dot; of --out its ending.")
+    ] = None,
+    verdicts: Annotated[
+        Path | None, typer.Option(help="A report's folder: take its verdicts instead of deciding anew.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
+    seed: SeedOption = 0,
+) -> None:
+    """Show what rests on what: claims, arrows "uses", verdicts.
+
+    Arrows come from the paper's own references and from the checked proofs. Without a claim, a table says what the
+    paper builds on false claims, and what holds again.
+    """
+    from cflag_theory.claims.uses import ids
+    from cflag_theory.cli import claim_map
+    from cflag_theory.verify.check import verify
+
+    chosen = _paper(start, paper)
+    form = _format(out, format)
+    names, among = claim_map.kept(chosen, start)
+    # What falls with a false claim is seen on the whole paper.
+    needed = ids(chosen) if form is MapFormat.table else _with_ours(names)
+    if verdicts is not None:
+        labels = read_labels(verdicts)
+    else:
+        with progress_bar("claims", len(needed)) as advance:
+            found = verify(needed, seed=seed, jobs=jobs, progress=lambda id: advance(1, id))
+        labels = {verdict.claim.id: verdict.verdict for verdict in found}
+    if form is MapFormat.table:
+        from cflag_theory.cli.tables import map as tables
+
+        if start is None:
+            tables.falls(chosen, labels)
+        else:
+            tables.tree(start, chosen, among, labels)
+        return
+    if form is MapFormat.json:
+        from cflag_theory.verify.resting import breaks
+
+        result = {"paper": chosen, **claim_map.data(names, among, labels)}
+        if start is None:
+            result["breaks"] = [
+                {"claim": one.claim, "fates": dict(one.fates), "instead": list(one.instead)}
+                for one in breaks(chosen, labels)
+            ]
+        if out is None:
+            print_json(result)
+            return
+        text = json.dumps(result, indent=1)
+    elif form is MapFormat.dot:
+        text = claim_map.dot(names, among, labels)
+    else:
+        title = f"What rests on what in {chosen}" if start is None else f"What {start} rests on, and what rests on it"
+        text = claim_map.svg(names, among, labels, title=title, start=start)
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    from cflag_theory.files import write_text
+
+    write_text(out, text)
+    typer.echo(f"map: {out}")
+
+
+def _paper(start: str | None, paper: Paper | None) -> str:
+    """The paper of a claim, or of the map; a theorem of ours belongs to the paper whose claims lead to it."""
+    from cflag_theory.claims.ledger import claim
+    from cflag_theory.claims.uses import ids
+
+    wanted = {one: name for name, one in _PAPERS.items()}
+    if start is None:
+        return wanted[paper or Paper.c_flag]
+    own = claim(start).paper
+    homes = [name for name in _PAPERS if name == own or (own == "ours" and start in ids(name))]
+    if paper is not None and wanted[paper] not in homes:
+        raise InvalidInput(f"{start} is not on the map of --paper {paper.value}: leave --paper out")
+    if not homes:
+        raise InvalidInput(f"no claim of a paper leads to {start}: cflag show {start} prints what is known about it")
+    return wanted[paper] if paper is not None else homes[0]
+
+
+def _format(out: Path | None, format: MapFormat | None) -> MapFormat:
+    if out is None:
+        return format or MapFormat.table
+    ending = out.suffix.removeprefix(".")
+    if ending not in ("svg", "dot", "json"):
+        raise InvalidInput(
+            f"--out {out} ends in {out.suffix or 'nothing'}: use a name that ends in .svg, .dot or .json"
+        )
+    if format is not None and format.value != ending:
+        raise InvalidInput(f"--format {format.value} and --out {out} differ: leave --format out, its ending says it")
+    if not out.parent.is_dir():
+        raise OutputError(f"there is no folder {str(out.parent)!r}: make it, or choose another with --out")
+    return MapFormat(ending)
+
+
+def _with_ours(names: list[str]) -> list[str]:
+    from cflag_theory.claims.ledger import LEDGER, claim
+
+    met = {*names, *(other for id in names for other in claim(id).instead)}
+    return [id for id in LEDGER if id in met]
+
+
+def read_labels(folder: Path) -> dict[str, str]:
+    """Verdicts by id from a report's ledger.json.
+
+    Raises
+    ------
+    InvalidInput
+        There is no such file, or it is not a report's ledger.
+    """
+    path = folder / "ledger.json" if folder.is_dir() else folder
+    try:
+        return {
+            str(one["id"]): str(one["verdict"] or one["kind"]) for one in json.loads(path.read_text(encoding="utf-8"))
+        }
+    except OSError as error:
+        raise InvalidInput(f"--verdicts {folder} holds no ledger.json: cflag verify --out FOLDER writes one") from error
+    except (ValueError, TypeError, KeyError) as error:
+        raise InvalidInput(f"{path} is not the ledger of a report: cflag verify --out FOLDER writes one") from error

@@ -1,0 +1,125 @@
+"""Which false claims a paper builds on, what falls with them, and what stands again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from cflag_theory.claims.ledger import claim
+from cflag_theory.claims.uses import Arrow, arrows, behind, beyond, ids
+
+#: What became of a claim whose printed proof uses a false one, from best to worst.
+FATES = {
+    "proved": "true as printed, by a proof that does not need what is false",
+    "repaired": "true with the repair that is named, by a proof that does not need what is false",
+    "ours": "false too, with a theorem of ours in its place",
+    "given": "proved only if the false claim is taken as it is printed",
+    "lost": "false or open, with nothing proved in its place",
+    "stated": "not a claim: an assumption or a question",
+}
+#: Fates that the sentence counts together, with its words for one claim and for more.
+_COUNTED = (
+    (
+        ("proved", "repaired"),
+        "holds again, as printed or repaired, by a proof that does not need what is false",
+        "hold again, as printed or repaired, by proofs that do not need what is false",
+    ),
+    (
+        ("ours",),
+        "is false too, and has a theorem of ours in its place",
+        "are false too, and have theorems of ours in their place",
+    ),
+    (
+        ("given",),
+        "is proved only if what is false is taken as printed",
+        "are proved only if what is false is taken as printed",
+    ),
+    (("lost",), "has nothing in its place", "have nothing in their place"),
+)
+_PROVED = {"holds": "proved", "loose": "proved", "typo": "repaired", "needs-hypothesis": "repaired"}
+
+
+@dataclass(frozen=True)
+class Break:
+    """A false claim and what the paper builds on it.
+
+    Attributes
+    ----------
+    claim : str
+        The id of the false claim.
+    fates : mapping of str to str
+        Every claim whose printed proof uses it, directly or not, in the paper's order, with a key of `FATES`.
+    instead : tuple of str
+        Proved theorems of ours to which the notes on the false claim point.
+    """
+
+    claim: str
+    fates: Mapping[str, str]
+    instead: tuple[str, ...]
+
+    def with_fate(self, *fates: str) -> list[str]:
+        """The claims with one of these fates."""
+        return [id for id, fate in self.fates.items() if fate in fates]
+
+
+def stand_ins(id: str, labels: Mapping[str, str]) -> tuple[str, ...]:
+    """The theorems of ours to which the notes on a claim point, those that hold."""
+    return tuple(one for one in claim(id).instead if labels.get(one) in ("holds", "loose"))
+
+
+def breaks(paper: str, labels: Mapping[str, str]) -> list[Break]:
+    """The false claims of a paper, in its order.
+
+    Parameters
+    ----------
+    paper : str
+        "C-FLAG" or "CFL".
+    labels : mapping of str to str
+        Verdicts by id; what has none is taken for open.
+    """
+    among = arrows(paper)
+    printed = [arrow for arrow in among if arrow.kind == "printed"]
+    found = []
+    for id in ids(paper):
+        if labels.get(id) == "false":
+            fallen = set(beyond(id, printed))
+            fates = {one: fate(one, id, among, labels) for one in ids(paper) if one in fallen}
+            found.append(Break(id, fates, stand_ins(id, labels)))
+    return found
+
+
+def roots(found: Iterable[Break]) -> list[Break]:
+    """The breaks on which something rests and which rest on no other one."""
+    found = list(found)
+    return [one for one in found if one.fates and not any(one.claim in other.fates for other in found)]
+
+
+def fate(id: str, broken: str, among: Iterable[Arrow], labels: Mapping[str, str]) -> str:
+    """What became of a claim whose printed proof uses a broken one: a key of `FATES`."""
+    label = labels.get(id, "open")
+    if label in ("assumption", "question"):
+        return "stated"
+    if label not in _PROVED:
+        return "ours" if stand_ins(id, labels) else "lost"
+    checked = [arrow for arrow in among if arrow.kind in ("proof", "granted")]
+    taken = {arrow.used for arrow in checked if arrow.kind == "granted" and arrow.user in {id, *behind(id, checked)}}
+    return "given" if broken in taken else _PROVED[label]
+
+
+def sentence(paper: str, labels: Mapping[str, str]) -> str:
+    """The breaks of one paper in words, computed from the arrows and the verdicts."""
+    found = breaks(paper, labels)
+    worst: dict[str, str] = {}
+    order = list(FATES)
+    for one in found:
+        for id, fate in one.fates.items():
+            worst[id] = max(worst.get(id, fate), fate, key=order.index)
+    fallen = {id: fate for id, fate in worst.items() if fate != "stated"}
+    if not fallen:
+        return f"{paper}: no claim rests on one that is false."
+    parts = []
+    for fates, one, more in _COUNTED:
+        if count := sum(fate in fates for fate in fallen.values()):
+            parts.append(f"{count} {one if count == 1 else more}")
+    bases = sum(bool(set(one.fates) & set(fallen)) for one in found)
+    return f"{paper}: {len(fallen)} claims rest on {bases} that are false in some part. Of these, {'; '.join(parts)}."
