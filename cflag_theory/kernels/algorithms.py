@@ -195,6 +195,7 @@ class Algorithm:
             )
 
 
+#: The rows that the simulation loop reads, by name.
 ALGORITHMS = {
     row.name: row
     for row in (

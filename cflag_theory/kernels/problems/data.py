@@ -21,6 +21,15 @@ from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.kernels.problems.validation import as_size, generator
 from cflag_theory.sizes import require_room
 
+#: The losses of z = a.x and y by the name of their potential, for readers.
+_LOSSES = {
+    "cauchy": "log(1 + (z - y)^2/2)",
+    "cosine": "1 - cos(z - y)",
+    "geman_mcclure": "(z - y)^2/(2 (1 + (z - y)^2))",
+    "huber": "(z - y)^2/2, linear from |z - y| = 1 on",
+    "logistic": "log(1 + exp(-y z))",
+    "quadratic": "(z - y)^2/2",
+}
 #: The largest feature: sums of squares of products stay finite.
 LARGEST = 1e60
 
@@ -43,24 +52,25 @@ def load_data(
 ) -> Problem:
     """A glm problem with components phi(a.x - y), a = (features, 1) and y = +1 for positive classes, else -1.
 
-    Which samples are the past task and which the current one: those of two lists of classes; or, with `task_column`,
-    those of the smaller and of the larger of its two values; or, where there are two labels and none of these is given,
-    the first and the second half of the file. The notes of the problem say what was done.
+    The past and the current task are, in this order: with `task_column`, the samples of the smaller and of the larger
+    of its two values; with lists of classes, the samples of these classes; for the digits, the classes 0 to 4 and 5 to
+    9; for a file, its first and its second half. The notes of the problem say what was done.
 
     Parameters
     ----------
     source : str or Path
         "digits" (the handwritten digits that scikit-learn bundles, pixels scaled to [0, 1]); or FILE.npz with arrays
-        of shape (n, d) and (n,); or FILE.csv with a header line, one column of labels and all others numbers.
+        of shape (n, d) and (n,); or FILE.csv with a header line, a column of labels, and features in all columns that
+        are not named here. Labels are integers, features finite numbers; features are not scaled.
     past_classes, current_classes : sequence of int, optional
-        Disjoint; samples of other classes are left out. 0 to 4 and 5 to 9 without them.
+        Disjoint; samples of other classes are left out. If one is given alone, the other is all other classes.
     clients : int
         Each class of each task is dealt out by its own draw from Dirichlet(zeta, ..., zeta). Clients left without past
         or current data are dropped, which the notes of the problem say.
     zeta : float
         Small: each client sees few classes. Large: all clients see the same mixture.
     potential : str or Potential
-        As `glm` takes it; "logistic" is log(1 + exp(-y a.x)), with curvature at most ||a||^2/4.
+        The loss, as `glm` takes it; "logistic" is log(1 + exp(-y a.x)), with curvature at most ||a||^2/4.
     positive : "odd" or sequence of int, optional
         The classes with target +1. Of two labels the larger without it, else the odd ones.
     label_column, task_column, client_column : str
@@ -97,14 +107,19 @@ def load_data(
     two = len(np.unique(table.labels)) == 2
     if table.tasks is not None:
         chosen, how = _by_values(name, str(task_column), table.tasks)
-    elif two and past_classes is None and current_classes is None:
+    elif past_classes is None and current_classes is None and source != "digits":
         half = len(table.labels) // 2
+        if half == 0:
+            raise DataError(f"{name} has {len(table.labels)} rows: it needs at least one for each task")
         chosen = [np.arange(half), np.arange(half, len(table.labels))]
         how = "the first half of the file is the past task, the second half the current one"
     else:
+        if past_classes is None and current_classes is None:
+            past_classes = range(5)
+        found = np.unique(table.labels)
         classes = (
-            range(5) if past_classes is None else past_classes,
-            range(5, 10) if current_classes is None else current_classes,
+            np.setdiff1d(found, current_classes).tolist() if past_classes is None else past_classes,
+            np.setdiff1d(found, past_classes).tolist() if current_classes is None else current_classes,
         )
         chosen, how = _by_classes(name, table.labels, *classes)
     present = np.unique(table.labels[np.concatenate(chosen)])
@@ -120,7 +135,15 @@ def load_data(
         raise DataError(
             f"none of the {count} clients has both past and current data of {name}: use fewer clients or a larger zeta"
         )
-    notes = [f"target +1 for the labels {_list(wanted)}, -1 for {_list(np.setdiff1d(present, wanted))}; {how}"]
+    dealt_out = (
+        f"one for each value of {client_column!r}" if table.clients is not None else f"drawn with zeta = {zeta:g}"
+    )
+    notes = [
+        f"loss {_loss(potential)} of z = a.x, a = ({table.features.shape[1]} features, 1)",
+        f"y = +1 for the labels {_list(wanted)}, y = -1 for {_list(np.setdiff1d(present, wanted))}",
+        f"{how}: {len(chosen[0])} and {len(chosen[1])} samples",
+        f"clients: {count}, {dealt_out}",
+    ]
     if usable.size < count:
         lost = sum(int((~np.isin(owner, usable)).sum()) for owner in owners)
         notes.append(
@@ -216,6 +239,13 @@ def _positive(positive: str | Sequence[int] | None, present: Ints, *, two: bool)
     if positive != "odd" if isinstance(positive, str) else set(positive) - set(present.tolist()):
         raise InvalidInput(f'positive is {positive!r}: use "odd" or a list of past and current classes')
     return present[present % 2 == 1] if isinstance(positive, str) else np.unique(np.asarray(positive, dtype=np.int64))
+
+
+def _loss(potential: str | Potential) -> str:
+    own = OWN.get(potential_code(potential))
+    if own is not None:
+        return f"{own.name}(y z)" if own.margin else f"{own.name}(z - y)"
+    return f"{potential}, {_LOSSES[str(potential)]},"
 
 
 def _list(labels: Sequence[int] | Ints) -> str:

@@ -1,0 +1,64 @@
+"""The documentation site: what can be said of its pages without Sphinx. Its build, in .ci/run, says the rest."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from importlib import import_module
+from pathlib import Path
+
+from cflag_theory.claims.ledger import MODULES
+
+DOCS = Path(__file__).parents[1] / "docs"
+PACKAGES = (
+    "kernels",
+    "claims",
+    "verify",
+    "falsify",
+    "studies",
+    "conform",
+    "testing",
+    "figures",
+    "cli",
+    "bridge",
+    "errors",
+)
+
+
+def test_every_page_is_in_the_table_of_contents():
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    listed = re.findall(r"(?m)^([a-z_/]+)$", index)
+    pages = {str(path.relative_to(DOCS).with_suffix("")) for path in [*DOCS.glob("*.md"), *DOCS.glob("*/*.rst")]}
+    assert sorted(listed) == sorted(pages - {"index"})
+
+
+def test_the_reference_has_every_public_name():
+    """A name that two packages share stands on the page of one of them."""
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in (DOCS / "reference").glob("*.rst")}
+    blocks = {
+        package: set(" ".join(re.findall(rf"\.\. names:: {package}\n\n((?:   \w+\n)+)", page)).split())
+        for package, page in pages.items()
+    }
+    missing, found = [], set()
+    for package in PACKAGES:
+        module = import_module(f"cflag_theory.{package}")
+        names = set(getattr(module, "__all__", ())) or {
+            name for name, one in vars(module).items() if inspect.isclass(one)
+        }
+        assert blocks[package] <= names, package
+        # The bridge's names may need torch, and it shares none.
+        keys = {name: name if package == "bridge" else id(getattr(module, name)) for name in names}
+        found |= {keys[name] for name in blocks[package]}
+        missing += [(package, name, key) for name, key in keys.items()]
+    assert [(package, name) for package, name, key in missing if key not in found] == []
+
+
+def test_the_table_of_modules_is_the_ledgers():
+    text = (DOCS / "papers.md").read_text(encoding="utf-8")
+    rows = [re.split(r" (?<!\\)\| ", line.strip("| ")) for line in text.splitlines() if "| `claims/" in line]
+    assert [row[2] for row in rows] == [
+        f"`claims/{module.__name__.removeprefix('cflag_theory.claims.').replace('.', '/')}.py`" for module in MODULES
+    ]
+    for row, module in zip(rows, MODULES, strict=True):
+        assert re.findall(r"`([\w.]+)`", row[3]) == list(module.CLAIMS)
+        assert row[0] == ("C-FLAG" if ".c_flag" in module.__name__ else "CFL")
