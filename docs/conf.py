@@ -127,7 +127,7 @@ class Commands(SphinxDirective):
 
 
 def escape(app: Sphinx | None, what: str, name: str, one: Any, options: Any, lines: list[str]) -> None:
-    """Docstrings are plain text with `code`: what is markup to Sphinx only, such as |x| or x_, is taken as it stands."""
+    """Escape what only Sphinx takes for markup, such as |x| or x_: docstrings are plain text with `code`."""
     if not lines or not "".join(lines).strip():
         log.warning("%s has no docstring", name)
     literal = False

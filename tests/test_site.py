@@ -10,19 +10,13 @@ from pathlib import Path
 from cflag_theory.claims.ledger import MODULES
 
 DOCS = Path(__file__).parents[1] / "docs"
-PACKAGES = (
-    "kernels",
-    "claims",
-    "verify",
-    "falsify",
-    "studies",
-    "conform",
-    "testing",
-    "figures",
-    "cli",
-    "bridge",
-    "errors",
-)
+PACKAGE = DOCS.parent / "cflag_theory"
+#: The packages with public names.
+PACKAGES = [path.stem for path in (DOCS / "reference").glob("*.rst") if path.stem != "help"]
+
+
+def text(path):
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def test_every_page_is_in_the_table_of_contents():
@@ -39,6 +33,7 @@ def test_the_reference_has_every_public_name():
         package: set(" ".join(re.findall(rf"\.\. names:: {package}\n\n((?:   \w+\n)+)", page)).split())
         for package, page in pages.items()
     }
+    assert {path.name for path in PACKAGE.iterdir() if "__all__" in text(path / "__init__.py")} <= set(PACKAGES)
     missing, found = [], set()
     for package in PACKAGES:
         module = import_module(f"cflag_theory.{package}")
@@ -54,8 +49,8 @@ def test_the_reference_has_every_public_name():
 
 
 def test_the_table_of_modules_is_the_ledgers():
-    text = (DOCS / "papers.md").read_text(encoding="utf-8")
-    rows = [re.split(r" (?<!\\)\| ", line.strip("| ")) for line in text.splitlines() if "| `claims/" in line]
+    lines = text(DOCS / "papers.md").splitlines()
+    rows = [re.split(r" (?<!\\)\| ", line.strip("| ")) for line in lines if "| `claims/" in line]
     assert [row[2] for row in rows] == [
         f"`claims/{module.__name__.removeprefix('cflag_theory.claims.').replace('.', '/')}.py`" for module in MODULES
     ]
