@@ -284,7 +284,7 @@ def _open_marker(folder: Path) -> int:
     handle = os.open(path, _READ)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise OutputError(f"{str(path)!r} is no plain file: remove it, or {_ELSEWHERE}")
+        raise OutputError(f"{str(path)!r} is not a plain file: remove it, or {_ELSEWHERE}")
     return handle
 
 

@@ -46,7 +46,7 @@ def check_target(out: Path) -> None:
     InvalidInput
         The name ends neither in .tex nor in .md.
     OutputError
-        There is a file of this name that is no list of errata, or its folder does not exist.
+        There is a file of this name that is not a list of errata, or its folder does not exist.
     """
     if out.suffix not in FORMATS:
         raise InvalidInput(f"--out {out} ends in {out.suffix or 'nothing'}: use a name that ends in .tex or .md")

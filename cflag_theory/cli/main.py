@@ -62,7 +62,7 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command line; errors that a user can mend are one sentence and exit code 2."""
+    """Run the command line; errors that a user can fix are one sentence and exit code 2."""
     run(app)
 
 

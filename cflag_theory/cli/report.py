@@ -119,7 +119,7 @@ def _figures(
         ),
     ]
     if rates:
-        text = "squared gradients of f, g and h~ against T, with bounds of both sides; below, bounds over measurements"
+        text = "squared gradients of f, g and h~ against T, with the paper's bounds and ours; below, bound / measured value"
         drawn.insert(0, ("rate", "The rate", text, rate_figure(rates)))
     if cfl_rates:
         text = "expected gap of the last round against T on the noisy quadratic model of the CFL paper"

@@ -53,7 +53,7 @@ class Conjecture:
         alpha (0 without it), E and T (1 without them) and orders, shape ("T", "N", "E"), which are added where the row
         draws components.
     local_step : callable, optional
-        In the place of an algorithm, the user's own step x' = local_step(x, gradient, ...), as `own_algorithm` has it.
+        Instead of an algorithm, the user's own step x' = local_step(x, gradient, ...), as `own_algorithm` has it.
     memory : Memory or callable, optional
         For rows with a memory step; a function of variables may return one.
     diagnostics : {"cheap", "all"}

@@ -77,7 +77,7 @@ def falsify(
         A proof and an exact counterexample contradict each other.
     """
     if not isinstance(conjecture, Conjecture):
-        raise InvalidInput(f"{conjecture!r} is no Conjecture: pass one")
+        raise InvalidInput(f"{conjecture!r} is not a Conjecture: pass one")
     for name, number in (("budget", budget), ("seed", seed)):
         least = 1 if name == "budget" else 0
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
@@ -130,7 +130,7 @@ class _Work:
             self._try_point(answer.point)
         if answer.word == "proved":
             return self._proved(answer)
-        self.missing.append(f"algebra: {answer.why or 'its model is no counterexample in exact arithmetic'}")
+        self.missing.append(f"algebra: {answer.why or 'its model is not a counterexample in exact arithmetic'}")
         everything = self._all_cases()
         if everything is not None:
             return self._enumerated(everything)
@@ -223,7 +223,7 @@ class _Work:
         self.search.tried = set(range(len(self.search.sizes)))
         found = replace(self._not_broken(), cases=len(everything))
         if self.evaluator.undecided or self.evaluator.unaffordable or self.evaluator.diverged:
-            # Cases without an answer are no part of a proof.
+            # Cases without an answer are not part of a proof.
             return found
         return replace(found, status=PROVED, engines=("enumeration",), not_covered=())
 
@@ -268,7 +268,7 @@ class _Work:
         )
 
     def _exact_ratio(self, ratio: float, case: Case) -> tuple[float | None, dict[str, Any]]:
-        """The largest ratio met and where, in exact arithmetic and in short numbers if these lose nothing."""
+        """The largest ratio found and where, in exact arithmetic and in short numbers if these lose nothing."""
         found: tuple[float, dict[str, Any]] | None = None
         for denominator in (1, 4, 12, 64, 1 << 20, 1 << 52):
             near = as_fractions(self.conjecture, case, denominator)

@@ -19,7 +19,7 @@ class Finding:
         The conjecture's.
     status : str
         "refuted": `case` is a counterexample in exact arithmetic. "proved": by the engines listed, for all values.
-        "not broken": no counterexample was met, which proves nothing.
+        "not broken": no counterexample was found, which proves nothing.
     ranges : mapping of str to str
         The variables and where they were looked for.
     given : tuple of str
@@ -31,7 +31,7 @@ class Finding:
     case, left, right : mapping, str, str
         The counterexample, shrunk, and both sides at it.
     largest_ratio : float or None
-        The largest left/right met where the right side is positive, at `worst`, in exact arithmetic.
+        The largest left/right found where the right side is positive, at `worst`, in exact arithmetic.
     worst : mapping
         Where.
     cases, feasible, exact_cases : int

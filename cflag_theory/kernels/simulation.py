@@ -1,4 +1,4 @@
-"""`simulate`: check the arguments, run an engine, hand back a Trace."""
+"""`simulate`: check the arguments, run an engine, return a Trace."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def simulate(
     seed : int
         In [0, 2^63). Equal seeds give equal draws in both engines, for any number of threads.
     engine : {"compiled", "reference", "cuda"}
-        Machine code for floats, plain NumPy for floats and fractions, or an NVIDIA GPU. In the place of "compiled" the
+        Machine code for floats, plain NumPy for floats and fractions, or an NVIDIA GPU. Instead of "compiled" the
         reference runs functions of the user that Numba cannot compile; `Trace.config` says which engine ran.
     mode : {"bitwise", "fast"}
         Of the compiled engine. "bitwise": a replica's numbers depend on its draws alone, to the last bit. "fast": full
@@ -239,7 +239,7 @@ def runs_in_python(problem: Problem, algorithm: Algorithm | str) -> bool:
 
 
 def _interpreted(what: str, engine: str) -> str:
-    """The reference engine, in the place of the compiled one, for what only Python can call."""
+    """The reference engine, in place of the compiled one, for what only Python can call."""
     if engine == CUDA:
         raise InvalidInput(
             f"{what} holds functions of your own, which the cuda engine cannot run: leave out the engine"
@@ -360,7 +360,7 @@ def _at_least(name: str, value: Any, smallest: int) -> int:
 
 def _check_orders(orders: ArrayLike, plan: Plan) -> Ints:
     if plan.framework is not None:
-        raise InvalidInput("orders belong to fixed local data and clients that remember nothing: leave them out")
+        raise InvalidInput("orders are only for fixed local data and clients that remember nothing: leave them out")
     array = np.asarray(orders)
     wanted = (plan.rounds, plan.problem.clients, plan.local_steps)
     if array.shape != wanted or array.dtype.kind not in "iu":

@@ -1,4 +1,4 @@
-"""Claims and bounds of the ledger, held against a recorded run."""
+"""Claims and bounds of the ledger, compared with a recorded run."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _LEFT: dict[str, tuple[str, Callable[[Array], Any]]] = {
 
 @dataclass(frozen=True)
 class Held:
-    """A bound held against a run.
+    """A bound compared with a run.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class _Rounds:
 
 def _config(trace: Trace) -> dict[str, Any]:
     if not isinstance(trace, Trace):
-        raise InvalidInput(f"{type(trace).__name__} is no Trace: pass what simulate returned, or Trace.load(...)")
+        raise InvalidInput(f"{type(trace).__name__} is not a Trace: pass what simulate returned, or Trace.load(...)")
     config = trace.config
     algorithm = config["algorithm"]
     if not (algorithm["memory"] and algorithm["correction"] == "tracking" and algorithm["adaptive"] == "none"):
@@ -134,7 +134,7 @@ def assert_claim(id: str, trace: Trace, *, L: float, **numbers: float) -> int:
     extra = {m: numbers.pop("m")} if "m" in numbers else {}
     extra |= {r: numbers.pop("r")} if "r" in numbers else {}
     if numbers:
-        raise InvalidInput(f"{next(iter(numbers))} is no number of these claims: give L, m or r")
+        raise InvalidInput(f"{next(iter(numbers))} is not a number of these claims: give L, m or r")
     chosen = [part for part in subject.parts if id == subject.id or key == part.key]
     if not chosen:
         raise InvalidInput(f"{subject.id} has no part {key!r}: use one of {', '.join(p.key for p in subject.parts)}")
@@ -161,7 +161,7 @@ def _proved(part: Part) -> Statement | None:
 def _not_shown(name: str, statement: Statement, extra: Mapping[sp.Expr, Any]) -> str:
     """Why a run says nothing about a statement; empty where it does."""
     if statement.relation is None:
-        return f"{name} is no relation between numbers: a run says nothing about it"
+        return f"{name} is not a relation between numbers: a run says nothing about it"
     strange = sorted(str(term) for term in _needed(statement) - set(_PER_ROUND) - set(extra))
     if not strange:
         return ""

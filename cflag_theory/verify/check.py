@@ -159,7 +159,7 @@ def verify(
     MissingExtra
         The prover is not installed.
     TheoryError
-        The theory by hand does not compile.
+        The hand-written theory does not compile.
     """
     _check_words(level, prover)
     if prover == "coq":

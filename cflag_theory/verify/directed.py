@@ -30,7 +30,7 @@ def directed(subject: Claim, seed: int, budget: int) -> list[Evidence]:
             try:
                 finding = falsify(claimed, budget=budget, seed=seed, algebra=False)
             except InvalidInput as error:
-                # Nothing was met that satisfies the hypotheses: that decides nothing, and ends no run over the ledger.
+                # No case satisfies the hypotheses: that decides nothing, and the run over the ledger goes on.
                 summary = f"A directed search says nothing (budget {budget}, seed {seed}): {error}."
                 nothing = {"cases": 0, "seed": seed, "exact": False, "directed": True}
                 found.append(Evidence("property", part.key, on, UNDECIDED, summary, nothing))

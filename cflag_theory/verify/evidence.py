@@ -160,7 +160,7 @@ def applies(statement: Statement, point: Point) -> bool:
     Raises
     ------
     ValueError
-        If it contradicts a definition: then it is no instance of anything.
+        If it contradicts a definition: then it is not an instance of anything.
     """
     for fact in statement.definitions:
         if fact.relation.covered_by(point.values) and not fact.relation.holds_at(point.values):

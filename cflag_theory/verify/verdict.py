@@ -33,8 +33,8 @@ ANSWERS = {
     "needs-hypothesis": "not always so; a condition is proved",
     "false": "not always so",
 }
-#: From mildest to gravest; a row takes the gravest verdict of its parts. A part that is false as printed makes the
-#: row false as printed whatever another part still leaves open.
+#: From the mildest to the most severe; a row takes the most severe verdict of its parts. A part that is false as
+#: printed makes the row false as printed, whatever another part leaves open.
 GRAVITY = tuple(MEANINGS)
 PROVING = frozenset({"proof", "enumeration", "recomputation"})
 REFUTING = frozenset({"counterexample", "enumeration", "recomputation"})
@@ -100,7 +100,7 @@ class PartVerdict:
 class Verdict:
     """A claim with its verdict and everything that led to it.
 
-    `verdict` is the gravest of the parts that are claims; of a row without any it is the kind of its first part.
+    `verdict` is the most severe of the parts that are claims; of a row without any it is the kind of its first part.
     """
 
     claim: Claim

@@ -80,7 +80,7 @@ def test_what_was_not_established_is_printed(cflag, claims):
     assert "means: not broken" in out
     assert "no counterexample was found, which proves nothing; 200 of 200 cases" in out
     assert "largest left/right: 1, at" in out
-    assert "not covered: algebra: right is no formula" in out
+    assert "not covered: algebra: right is not a formula" in out
     assert "infinitely many values of x, y" in out
 
 

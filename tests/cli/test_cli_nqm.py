@@ -1,4 +1,4 @@
-"""`cflag nqm`: the table beside the printed one, files on request, one sentence for what can be mended."""
+"""`cflag nqm`: the table beside the printed one, files on request, one sentence for what can be fixed."""
 
 from __future__ import annotations
 

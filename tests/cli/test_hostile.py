@@ -99,7 +99,7 @@ def test_a_counterexample_with_characters_that_no_name_has(cflag, tmp_path, clai
     saved = {"kind": "counterexample of cflag falsify, version 1", "claim": claim, "values": {}}
     saved |= dict.fromkeys(("relation", "left", "right"), "")
     (tmp_path / "it.json").write_text(json.dumps(saved), encoding="utf-8")
-    assert "is no counterexample" in one_sentence(cflag("falsify", "--replay", tmp_path / "it.json"))
+    assert "is not a counterexample" in one_sentence(cflag("falsify", "--replay", tmp_path / "it.json"))
 
 
 def test_files_that_name_themselves(cflag, tmp_path):

@@ -122,7 +122,7 @@ def test_a_fault_of_a_file_is_told_with_its_line(tmp_path, text, line, message):
     [
         ("gone.py", None, "there is no file"),
         ("empty.py", b"", "holds no Conjecture"),
-        ("bytes.py", b"\xff\xfe\x00", "it is no text"),
+        ("bytes.py", b"\xff\xfe\x00", "it is not text"),
         ("zero.py", b"a = 1\x00", "no Python file|null bytes"),
         ("twice.py", (HEAD + FALSE + FALSE.replace("claim", "again")).encode(), "two conjectures of the name 'false'"),
     ],

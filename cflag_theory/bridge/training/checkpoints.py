@@ -31,7 +31,7 @@ from cflag_theory.reading import read_json
 FORMAT = "cflag-theory bridge 1"
 HEADER = "run.json"
 _CHOOSE = "choose another with --out"
-_MENDED = "give the same command again when that is mended; what was written before is kept"
+_MENDED = "give the same command again when that is fixed; what was written before is kept"
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,7 +53,7 @@ class Source:
 
     def __str__(self) -> str:
         role = ", as printed" if self.granted else "" if self.on == "printed" else f", {self.on}"
-        needs = f", which assumes {', '.join(self.besides)} besides" if self.besides else ""
+        needs = f", which also assumes {', '.join(self.besides)}" if self.besides else ""
         return f"{self.claim}, part {self.part}{role}{needs}"
 
 
@@ -98,7 +98,7 @@ def setting(name: str, relation: Relation, words: str) -> str:
     index = op == "<=" and isinstance(left, AppliedUndef) and left.is_integer and right.is_integer
     index = index and right.is_nonnegative
     if not (equation or index):
-        raise ValueError(f"{name!r} is no equation of vectors and no range of an index: make it a hypothesis")
+        raise ValueError(f"{name!r} is neither an equation of vectors nor a range of an index: make it a hypothesis")
     if equation and any(fact.relation.left == left and fact.relation != relation for fact in SETTING.values()):
         raise ValueError(f"{left} is defined twice")
     fact = Fact(name, relation, words)

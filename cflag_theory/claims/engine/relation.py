@@ -49,7 +49,7 @@ class Relation:
         exact = {key: sp.sympify(value) for key, value in values.items()}
         for key, value in exact.items():
             if value.atoms(sp.Float):
-                raise ValueError(f"{key} = {value} is no exact number: use integers and fractions")
+                raise ValueError(f"{key} = {value} is not an exact number: use integers and fractions")
             for sign in ("positive", "nonnegative", "integer", "real"):
                 if getattr(key, f"is_{sign}") and getattr(value, f"is_{sign}") is False:
                     raise ValueError(f"{key} = {value} contradicts that {key} is {sign}")

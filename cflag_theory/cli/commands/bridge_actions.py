@@ -208,7 +208,7 @@ class RoundDone(Protocol):
 def method_lines(
     words: str, methods: Sequence[str], seeds: Sequence[int], *, tasks: int
 ) -> Iterator[tuple[RoundDone, Callable[[int, int], None]]]:
-    """Lines on standard error with task, round, rate and time left; nothing where that is no terminal.
+    """Lines on standard error with task, round, rate and time left; nothing where that is not a terminal.
 
     What it gives is called after each round, and with the numbers of images read and of all images before the first.
     """

@@ -157,10 +157,12 @@ def require_fitting(
 ) -> None:
     """Refuse options of synthetic problems with real data, and the other way round."""
     if data is not None and problem is not None:
-        raise InvalidInput(f"problem {problem!r} and data {data!r} exclude each other: leave out --problem or --data")
+        raise InvalidInput(
+            f"problem {problem!r} and data {data!r} cannot be used together: leave out --problem or --data"
+        )
     if data is not None and dial:
-        raise InvalidInput(f"dial {dial[0]!r} belongs to synthetic problems: leave out --dial or --data")
+        raise InvalidInput(f"dial {dial[0]!r} is only for synthetic problems: leave out --dial or --data")
     if data is None and zeta is not None:
         raise InvalidInput(f"zeta = {zeta:g} splits real data: add --data, such as --data digits")
     if data is None and task:
-        raise InvalidInput(f"task {task[0]!r} belongs to real data: add --data, such as --data digits")
+        raise InvalidInput(f"task {task[0]!r} is only for real data: add --data, such as --data digits")

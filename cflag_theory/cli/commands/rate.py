@@ -173,7 +173,7 @@ def _horizons(words: str | None, up_to: int | None) -> tuple[int, ...]:
     if up_to is None:
         return HORIZONS if words is None else integers(words, "horizons")
     if words is not None:
-        raise typer.BadParameter("--horizons and --up-to name the same thing: give one of them")
+        raise typer.BadParameter("--horizons and --up-to both set T: give one of them")
     if up_to < 2 * HORIZONS[0]:
         raise InvalidInput(f"up-to is {up_to}: give a T of at least {2 * HORIZONS[0]}")
     return tuple(2**power for power in range(4, up_to.bit_length()))

@@ -127,7 +127,7 @@ def _check_options(
     if lowest is not None and from_trace is None:
         raise typer.BadParameter("--lowest is about a recorded run: give --from-trace too")
     if plot is not None and plot.suffix.lstrip(".") not in PICTURES:
-        raise InvalidInput(f"--plot {str(plot)!r} is no picture: use a name that ends in .png, .svg or .pdf")
+        raise InvalidInput(f"--plot {str(plot)!r} is not a picture: use a name that ends in .png, .svg or .pdf")
 
 
 def _option(name: str) -> str:
@@ -135,7 +135,7 @@ def _option(name: str) -> str:
 
 
 def _fill(given: dict[str, Any], file: Path, lowest: float | None) -> Any:
-    """Put what a Trace says in the place of what was not given."""
+    """Put what a Trace says in place of what was not given."""
     from math import isinf
 
     from cflag_theory.kernels import read_trace

@@ -92,7 +92,7 @@ def label(verdict: Verdict, between: str = "\n") -> Text:
 
 
 def counts(verdicts: Sequence[Verdict]) -> dict[str, dict[str, int]]:
-    """By paper, how many rows have each verdict; rows that are no claims count nowhere."""
+    """By paper, how many rows have each verdict; rows that are not claims count nowhere."""
     return {
         paper: {name: sum(v.claim.paper == paper and v.verdict == name for v in verdicts) for name in GRAVITY}
         for paper in dict.fromkeys(v.claim.paper for v in verdicts)

@@ -110,7 +110,7 @@ def _coq(item: Evidence) -> Iterable[str]:
 
 
 def theorems(verdict: Verdict, key: str | None = None) -> list[dict[str, Any]]:
-    """The theorems by hand that Coq has accepted for a claim, or for one of its parts."""
+    """The hand-written theorems that Coq has accepted for a claim, or for one of its parts."""
     items = [item for item in verdict.evidence if key in (None, item.part)]
     return [theorem for item in items for theorem in item.data.get("theorems", ())]
 

@@ -73,7 +73,7 @@ def _decide(
     progress: Callable[[int], None] | None,
 ) -> Decision:
     if not isinstance(conjecture, Conjecture):
-        raise InvalidInput(f"{conjecture!r} is no Conjecture: pass one")
+        raise InvalidInput(f"{conjecture!r} is not a Conjecture: pass one")
     if conjecture.about_vectors:
         return decide_vectors(conjecture, search, budget, seed, seconds, progress)
 
@@ -95,7 +95,7 @@ def _decide(
 
 
 def _factor(conjecture: Conjecture, found: Finding, seconds: float) -> Constant | None:
-    """The smallest factor of the right side with which the claim is proved, beside the largest ratio that was met."""
+    """The smallest factor of the right side with which the claim is proved, beside the largest ratio that was found."""
     if conjecture.relation == "==":
         return None
     try:

@@ -50,7 +50,7 @@ class Windows:
                 if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < smallest:
                     raise InvalidInput(f"{name} of the windows is {value!r}: use an integer of at least {smallest}")
             elif value != 0:
-                raise InvalidInput(f"{name} is no dial of windows of kind {self.kind!r}: leave it out")
+                raise InvalidInput(f"{name} is not a dial of windows of kind {self.kind!r}: leave it out")
 
 
 def pointer(size: int, shift: int) -> Windows:

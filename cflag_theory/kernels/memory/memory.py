@@ -35,7 +35,7 @@ class Memory:
     size : int
         Components kept per client ("subset", "balanced"); a client with fewer keeps all it has.
     redraw : bool
-        Drawn anew every round instead of once before the run.
+        Drawn again every round instead of once before the run.
     scale : number
         sqrt(m) of the bias ("sign", "rotation"); a `Fraction` for exact runs.
     angle : float

@@ -207,7 +207,7 @@ def algorithm(name: str, **overrides: Any) -> Algorithm:
         found = maker.of(**overrides)
         if isinstance(found, Algorithm):
             return found
-    raise InvalidInput(f"{name} is no algorithm: let it name own_algorithm(...), or a function whose step names x")
+    raise InvalidInput(f"{name} is not an algorithm: let it name own_algorithm(...), or a function whose step names x")
 
 
 class Server:

@@ -218,7 +218,7 @@ def _values(function: Function) -> Array:
     found = np.array([call(float(z)) for z in PLACES])
     if not np.isfinite(found).all():
         at = PLACES[~np.isfinite(found)][0]
-        raise InvalidInput(f"{function.where}{function.what} is not finite at {at:g}: mend it there")
+        raise InvalidInput(f"{function.where}{function.what} is not finite at {at:g}: fix it there")
     return found
 
 

@@ -185,7 +185,7 @@ def _check_kind(dial: str, value: Any, default: Any) -> None:
 
 
 def to_exact(problem: Problem) -> Problem:
-    """The same problem on `Fraction`, with its constants certified anew.
+    """The same problem on `Fraction`, with its constants certified again.
 
     Every number becomes the fraction that the float is. Only p may move, by less than rounding, to sum to one exactly:
     to the simple fractions nearby (1/5 for 0.2) if these do.

@@ -74,7 +74,7 @@ def load_data(
     positive : "odd" or sequence of int, optional
         The classes with target +1. Of two labels the larger without it, else the odd ones.
     label_column, task_column, client_column : str
-        Columns of a csv file, arrays of an npz file: labels (csv alone), tasks, and clients in the place of a draw.
+        Columns of a csv file, arrays of an npz file: labels (csv alone), tasks, and clients in place of a draw.
     features_array, labels_array : str
         Names of the arrays of an npz file.
     seed : int
@@ -290,7 +290,7 @@ def _read(
             else _read_csv(path, [label_column, *others])
         )
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"data file {path} cannot be read ({error}): write it again or mend its permissions") from error
+        raise DataError(f"data file {path} cannot be read ({error}): write it again or fix its permissions") from error
     if features.ndim != 2 or labels.shape != features.shape[:1]:
         raise DataError(
             f"{path} has features of shape {features.shape} and labels of shape {labels.shape}: use (n, d) and (n,)"

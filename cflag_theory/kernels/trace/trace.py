@@ -196,12 +196,12 @@ class Trace:
 
     @property
     def m_met(self) -> Any:
-        """The largest ||b||^2 / ||grad f||^2 of the run: the m of (27) actually met."""
+        """The largest ||b||^2 / ||grad f||^2 of the run: the m that (27) needs for this run."""
         return max(self.column("m_met").ravel().tolist(), default=0)
 
     @property
     def r_met(self) -> float:
-        """The largest ||grad_f_memory|| / ||grad g|| of the run: the r of (30) actually met."""
+        """The largest ||grad_f_memory|| / ||grad g|| of the run: the r that (30) needs for this run."""
         return math.sqrt(max(self.column("r2_met").ravel().tolist(), default=0))
 
     def raise_if_diverged(self) -> None:

@@ -200,11 +200,11 @@ def nqm_study(
     Parameters
     ----------
     setting : Setting, optional
-        What Sec. 5.1 leaves unsaid.
+        What Sec. 5.1 omits.
     replicas, seed : int
         Simulated runs of each method in each cell; 0 for none.
     grid : Grid, optional
-        What the search over the unsaid parameters goes through.
+        What the search over the omitted parameters goes through.
     searched : bool
         Whether to search.
     progress : callable

@@ -74,7 +74,7 @@ def evaluate(expression: sp.Expr, values: dict[Any, float]) -> float:
 
 
 def bounds(setting: Setting, horizons: Sequence[Horizon]) -> tuple[Bound, ...]:
-    """All bounds of both sides on the three gradients, also those that say nothing here, with the reason."""
+    """The paper's bounds and ours on the three gradients, also those that say nothing here, with the reason."""
     kinds = (_theorem2, _lemma1, _theorem5_explicit, _theorem5, _once, _redrawn, _first_rounds, _g, _lemma3, _union)
     return tuple(kind(setting, horizons) for kind in kinds)
 

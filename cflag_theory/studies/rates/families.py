@@ -22,7 +22,7 @@ VARIED = {
     "a": "power of beta = c / T^a; 0 is a constant beta",
     "alpha": "factor of alpha = factor / (L (1 + m)); Lemma 1 allows less than 2",
     "size": "past components that each client keeps",
-    "redraw": "0: the memory is drawn once; 1: anew in every round",
+    "redraw": "0: the memory is drawn once; 1: again in every round",
     "zeta": "Dirichlet parameter of the split of real data",
 }
 _FIELDS = {"m": "m", "E": "local_steps", "c": "c", "a": "power", "alpha": "alpha_factor", "size": "memory_size"}

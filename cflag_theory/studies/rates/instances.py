@@ -213,7 +213,7 @@ INSTANCES = MappingProxyType(
         "floor-m": Instance(
             claim="cflag.thm5",
             words="two clients whose memories cancel grad f along x_1 in one draw of four, m = 1: "
-            "𝔼 ||grad f||^2 >= 1/36 for ever",
+            "𝔼 ||grad f||^2 >= 1/36 forever",
             problem=_cancelling,
             memory=uniform(1),
             m=1.0,

@@ -262,7 +262,7 @@ def _traces(
 
 
 def _with_doubts(problem: Problem, found: Sequence[Bound]) -> tuple[Bound, ...]:
-    """The bounds; none counts as proved with an L that is only what was met."""
+    """The bounds; none counts as proved with an L that was only measured."""
     doubted = [name for name in ("L", "L_component") if problem.constants[name].kind == MEASURED]
     if not doubted:
         return tuple(found)
@@ -369,4 +369,4 @@ def _bias_constant(
         seed=seed,
     )
     kind = f"measured: the largest ratio of {8 * _PILOT} rounds of a pilot run"
-    return float(pilot.m_met), kind, "m is only what a pilot run met"
+    return float(pilot.m_met), kind, "m was only measured in a pilot run"

@@ -118,7 +118,7 @@ def estimate_constants(trace: Trace, *, lowest: float | None = None) -> Estimate
     Raises
     ------
     InvalidInput
-        `lowest` is not finite, or above a value that the run met.
+        `lowest` is not finite, or above a value that the run reached.
     """
     if lowest is not None and not math.isfinite(lowest):
         raise InvalidInput(f"lowest = {lowest} is not allowed: give a finite number, or leave it out")

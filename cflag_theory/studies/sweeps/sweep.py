@@ -155,7 +155,7 @@ def default_folder(file: Path | str) -> Path:
 
 
 class _Checking:
-    """Says how much of the grid has been checked, which is no share of the work."""
+    """Says how much of the grid has been checked, which is not a share of the work."""
 
     def __init__(self, progress: Callable[[float, str], None]) -> None:
         self._progress, self._seen = progress, 0.0

@@ -109,7 +109,7 @@ def test_one_client_has_everything(tmp_path, table):
 
 
 def test_without_classes_or_tasks_a_file_is_halved(tmp_path, table):
-    """Only the digits have classes of their own; ten labels in a file are no tasks unless somebody says so."""
+    """Only the digits have classes of their own; ten labels in a file are not tasks unless somebody says so."""
     mixed = table[0], np.tile(np.arange(10), 4)
     problem = load_data(write_npz(tmp_path / "data.npz", mixed), clients=1, potential="logistic")
     rows = problem.past.rows[:, :3] * np.where(problem.labels % 2 == 1, 1, -1)[:, None]
