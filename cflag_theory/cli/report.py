@@ -119,7 +119,9 @@ def _figures(
         ),
     ]
     if rates:
-        text = "squared gradients of f, g and h~ against T, with the paper's bounds and ours; below, bound / measured value"
+        text = (
+            "squared gradients of f, g and h~ against T, the paper's bounds and ours; below, bounds over measurements"
+        )
         drawn.insert(0, ("rate", "The rate", text, rate_figure(rates)))
     if cfl_rates:
         text = "expected gap of the last round against T on the noisy quadratic model of the CFL paper"

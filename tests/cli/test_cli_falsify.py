@@ -48,7 +48,7 @@ def test_a_refuted_claim_is_saved_and_replayed(cflag, claims, tmp_path):
     assert "give it as FILE to run it as it is now" in err
     code, out, _ = cflag(*words, claims)
     assert code == 0
-    assert "no counterexample" in out
+    assert "not a counterexample" in out
     assert "has changed" in out
 
 

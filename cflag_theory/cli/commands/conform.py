@@ -21,7 +21,7 @@ def conform_command(
         typer.Argument(metavar="FILE", help="A Python file with client_step, server_step or both, or round_step."),
     ] = None,
     algorithm: Annotated[
-        str | None, typer.Option(help="What it should be; ALGORITHM in the file without this. --list names all.")
+        str | None, typer.Option(help="The algorithm; default: ALGORITHM in the file. --list prints all.")
     ] = None,
     numbers: Annotated[
         str, typer.Option(help="auto, exact (fractions), float64, float32, torch64 or torch32.")

@@ -77,10 +77,9 @@ def repair_command(
 ) -> None:
     """Propose the smallest changes that make a claim provable.
 
-    Claims are decided first; changes are proposed for those that are refuted.
-
-    A constant, a sign, a power, a factor, an index; one more hypothesis, such as a step size, convexity or a sign; or a
-    change of a hypothesis. Every proposal is proved, and the counterexample shows that one is needed.
+    Decides the claims first, and proposes changes for those that are refuted: another constant, sign, power, factor or
+    index; one more hypothesis, such as a step size, convexity or a sign; or a change of a hypothesis. Every proposal
+    is proved.
 
     Exit code 0: nothing was refuted. 1: a claim was refuted. 2: bad input. 130: interrupted.
     """

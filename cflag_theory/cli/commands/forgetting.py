@@ -63,13 +63,12 @@ def forgetting_command(
 ) -> None:
     """Measure forgetting, Gamma(t), and compare adaptive rates.
 
-    Gamma(t) along the rounds at low, medium and high heterogeneity, and the rules for adaptive rates beside each other.
+    Prints Gamma(t) along the rounds at low, medium and high heterogeneity. At the medium level it also compares the
+    rules for adaptive rates.
 
     Without --problem and --data: the default problem and the handwritten digits.
 
     With --zeta, or with --dial heterogeneity=0.5: one level instead of three.
-
-    The rules are compared at the medium level.
     """
     from cflag_theory.cli.tables import forgetting as tables_forgetting
     from cflag_theory.files import as_file_name

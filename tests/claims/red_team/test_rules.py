@@ -67,7 +67,7 @@ ONE = "does not hold for every i"
     Attack(
         "an equation that defines no vector",
         using(rules.triangle("r", u(), v(), given="h"), h=equal(c, w)),
-        "no equation that",
+        "is not an equation that",
     ),
     Attack(
         "a vector for one index",
