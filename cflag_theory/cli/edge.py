@@ -1,4 +1,4 @@
-"""The edge of the program: whatever goes wrong inside is one sentence on standard error and an exit code."""
+"""Every error as one sentence on standard error and an exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errata of a paper: what its authors would want to receive, as LaTeX or Markdown.
+"""Errata of a paper: a list of errors and corrections for its authors, as LaTeX or Markdown.
 
 Nothing here decides anything: a list of errata is read off from verdicts, in the paper's order.
 """

@@ -1,4 +1,4 @@
-"""The command line: thin shells over documented functions that return data."""
+"""The command line: commands that call documented functions and print their results."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class Report:
             f"    where     {self.title}{place}",
         ]
         if self.slips:
-            lines.append(f"  the likeliest slip: {self.slips[0]}")
+            lines.append(f"  the most likely slip: {self.slips[0]}")
             lines += [f"  or, with the same numbers: {words}" for words in self.slips[1:]]
             lines.append("    with it the reference gives all of the numbers that your functions gave")
         else:

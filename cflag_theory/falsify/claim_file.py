@@ -1,4 +1,4 @@
-"""A user's file of claims: run once, its module-level conjectures taken, its faults told with their line."""
+"""A user's file of claims: run once, for its module-level conjectures; errors are reported with their line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`falsify`: exact algebra, then a directed search, then shrinking; it never says more than it established."""
+"""`falsify`: exact algebra, then a directed search, then shrinking."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def falsify(
     search: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> Finding:
-    """Try to break a conjecture.
+    """Search for a counterexample to a conjecture.
 
     Exact algebra first (a proof, or a model that is replayed); enumeration, where the cases are finitely many and
     within the budget; then a directed search on floats, in which exact arithmetic confirms every violation. What is
@@ -55,11 +55,11 @@ def falsify(
     seed : int
         Equal seeds give equal findings.
     seconds : float
-        What one evaluation of the user's functions, and algebra, may take.
+        Time limit in seconds for one evaluation of the user's functions, and for algebra.
     algebra : bool
-        Whether the exact engines are asked.
+        Whether to use the exact engines.
     search : bool
-        Whether cases are searched for a counterexample where algebra and enumeration do not decide.
+        Whether to search if algebra and enumeration do not decide.
     progress : callable, optional
         Called with the number of cases done since the last call.
 
@@ -288,7 +288,7 @@ class _Work:
         return found
 
     def _gaps(self) -> Iterator[str]:
-        """What the search says nothing about."""
+        """What the search did not cover."""
         search, evaluator = self.search, self.evaluator
         reals = [name for name, one in self.conjecture.variables.items() if one.kind == REAL and not one.fixed]
         if reals:

@@ -1,4 +1,4 @@
-"""What a search established, and no more: refuted, proved or not broken."""
+"""The result of a search: refuted, proved or not broken."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REFUTED, PROVED, NOT_BROKEN = STATUSES = ("refuted", "proved", "not broken")
 
 @dataclass(frozen=True)
 class Finding:
-    """What became of a conjecture.
+    """The result of `falsify`.
 
     Attributes
     ----------
@@ -21,7 +21,7 @@ class Finding:
         "refuted": `case` is a counterexample in exact arithmetic. "proved": by the engines listed, for all values.
         "not broken": no counterexample was found, which proves nothing.
     ranges : mapping of str to str
-        The variables and where they were looked for.
+        The variables and their ranges.
     given : tuple of str
         The further hypotheses.
     engines : tuple of str
@@ -37,7 +37,7 @@ class Finding:
     cases, feasible, exact_cases : int
         Cases evaluated on floats, how many satisfy the hypotheses, and evaluations in exact arithmetic.
     not_covered : tuple of str
-        What the search says nothing about.
+        What the search did not cover.
     interrupted : bool
         Whether it was stopped before its budget was spent.
     """

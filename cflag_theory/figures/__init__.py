@@ -1,4 +1,4 @@
-"""Pictures: results in, `matplotlib.figure.Figure` out. Nothing here computes a result."""
+"""Functions from results to `matplotlib.figure.Figure`. Nothing here computes a result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays from npz files of strangers: sizes are read first, nothing is unpickled, and any damage is one error."""
+"""Arrays from untrusted npz files: sizes are read first, nothing is unpickled, and any damage is one error."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def read_arrays(path: str | PathLike[str], names: Sequence[str] | None = None, *
 def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     found = archive.infolist()
     if len(found) > MOST_ARRAYS:
-        raise Unreadable(f"{len(found)} arrays are more than such a file has")
+        raise Unreadable(f"{len(found)} arrays are too many for such a file")
     return {member.filename.removesuffix(".npy"): member for member in found}
 
 

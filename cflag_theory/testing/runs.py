@@ -101,13 +101,13 @@ def _config(trace: Trace) -> dict[str, Any]:
 
 
 def assert_claim(id: str, trace: Trace, *, L: float, **numbers: float) -> int:
-    """Hold every round of a run against a proved claim; raise AssertionError at the first round that breaks it.
+    """Check a proved claim in every round of a run; raise AssertionError at the first round that violates it.
 
     Parameters
     ----------
     id : str
-        A claim of the ledger, with a part as in "cflag.lemma13.1" or without, for all proved parts. Where the printed
-        statement is not proved, its repair is meant.
+        A claim of the ledger, with a part as in "cflag.lemma13.1" or without, for all proved parts. If the printed
+        statement is not proved, its repair is used.
     trace : Trace
         A run of C-FLAG with constant step sizes and diagnostics="all".
     L : float
@@ -123,9 +123,9 @@ def assert_claim(id: str, trace: Trace, *, L: float, **numbers: float) -> int:
     Raises
     ------
     AssertionError
-        A round breaks the claim: the message has the round, both sides and the numbers.
+        A round violates the claim: the message has the round, both sides and the numbers.
     InvalidInput
-        The claim is not proved, speaks of something that a run does not show, or its hypotheses hold in no round.
+        The claim is not proved, is about something that a run does not measure, or its hypotheses hold in no round.
     """
     given = _config(trace)
     row, _, key = id.rpartition(".")
@@ -203,7 +203,7 @@ def _terms(relation: Any) -> set[sp.Expr]:
 
 
 def bound(id: str, trace: Trace, *, L: float, m: float = 0.0, **numbers: float) -> Held:
-    """A theorem's bound at the numbers of a run, beside what the run measured.
+    """A theorem's bound at the numbers of a run, and what the run measured.
 
     Parameters
     ----------

@@ -143,7 +143,7 @@ def verify(
     jobs : int, optional
         Processes; by default all usable cores. The verdicts do not depend on it.
     prover : str, optional
-        "coq": Coq's kernel checks every proof and exact instance again, as one more witness.
+        "coq": Coq's kernel checks every proof and exact instance again, as an additional check.
     theorems : mapping, optional
         What `theory.compile_theory` returned, where it has been asked already; used with a prover.
     progress : callable, optional
@@ -165,7 +165,7 @@ def verify(
     if prover == "coq":
         theorems = theory.compile_theory(ids) if theorems is None else theorems
     if jobs is not None and jobs < 1:
-        raise InvalidInput(f"jobs = {jobs} do no work: use at least 1")
+        raise InvalidInput(f"jobs is {jobs}: use at least 1")
     wanted = [claim(id) for id in (ids or LEDGER)]
     workers = min(len(wanted), jobs or cpu_count())
     calls = (delayed(_in_worker)(os.getpid(), subject.id, seed, level, prover, wholes) for subject in wanted)

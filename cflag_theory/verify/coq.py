@@ -1,4 +1,4 @@
-"""Coq as a further witness: what the ledger calls a proof, and its exact instances, written as lemmas and checked."""
+"""Coq as an additional check: proofs and exact instances of the claims, written as lemmas."""
 
 from __future__ import annotations
 

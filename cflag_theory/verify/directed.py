@@ -1,4 +1,4 @@
-"""The falsifier's word on a part of a claim, as one more witness among the evidence."""
+"""The falsifier's result on a part of a claim, as additional evidence."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class Verdict:
 
     @property
     def meaning(self) -> str:
-        """One line for people: what the verdict means, or what was found of an assumption or a question."""
+        """One line for people: what the verdict means, or what was found about an assumption or a question."""
         if not self.is_claim:
             return "; ".join(dict.fromkeys(ANSWERS[part.verdict] for part in self.parts))
         return OURS if self.claim.paper == "ours" and self.verdict == "holds" else MEANINGS[self.verdict]
@@ -143,7 +143,7 @@ class Verdict:
 
     @property
     def sharp(self) -> tuple[dict[str, Any], ...]:
-        """Proved sharper constants: what, printed, value, factor, and how near an instance comes."""
+        """Proved sharper constants: name, printed value, proved value, factor, and how close an instance comes."""
         proved = {part.key for part in self.parts if part.sharp_proved}
         found = []
         for part in self.claim.parts:

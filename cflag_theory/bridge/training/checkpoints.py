@@ -1,4 +1,4 @@
-"""The folder of a bridge run: a checkpoint after every round, from which a run that was killed goes on.
+"""The folder of a bridge run: a checkpoint after every round, from which a killed run continues.
 
     run.json                    settings, versions, and which data
     c_flag-1234.npz             one part, a method with a seed: where it is, its state and what it has measured

@@ -1,4 +1,4 @@
-"""Where a bridge run happens: device, threads, versions and data, on which the last bits of a result may depend."""
+"""The environment of a bridge run: device, threads, versions and data, which can change the last bits of a result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Claim: one numbered statement of a paper, what it assumes, and why it should be believed.
+"""A Claim: one numbered statement of a paper, its hypotheses and its proof.
 
 A claim is data. Nothing here says whether it is true: the proofs are checked by `examiner.examine`, the
 counterexamples are replayed by the check in `verify`, and the verdict follows from both.
@@ -193,15 +193,15 @@ KINDS = ("claim", "assumption", "question")
 
 @dataclass(frozen=True)
 class Part:
-    """One of the statements of a claim: as printed, and what replaces it if that fails.
+    """One of the statements of a claim: as printed, and the statement that replaces it if it fails.
 
-    `kind` is one of `KINDS`. `reading` names the reading of the printed words that a part decides, where a fair reader
-    may take another, which is a part of its own.
+    `kind` is one of `KINDS`. `reading` names the reading that the part decides, if the printed words can
+    fairly be read in another way; the other reading is a part of its own.
 
     `refutation` is a proved statement about an explicit instance that contradicts the printed one, such as a closed
-    form of the iterates for a statement about a limit; its words say why it does. The examiner's engines must see the
-    contradiction, in which `family` says what symbols of the printed statement are in the instance. Where they cannot,
-    as for a limit or "for no constant", `unseen` says why: then the contradiction is read, and listed as such.
+    form of the iterates for a statement about a limit; its words say why. The examiner's engines must find the
+    contradiction; `family` gives the values of the printed statement's symbols in the instance. For a limit or "for no
+    constant" they cannot: `unseen` says why, and a reader has to see the contradiction.
     """
 
     key: str
@@ -244,7 +244,7 @@ class Claim:
     parts : tuple of Part
         One, or several where the row makes several statements.
     notes : tuple of str
-        Readings, remarks and ranges that a co-author would ask for.
+        Readings, remarks and ranges.
     """
 
     id: str

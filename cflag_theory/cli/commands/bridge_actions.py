@@ -1,4 +1,4 @@
-"""What `cflag bridge` does: runs, stored runs beside the paper's numbers, what lies in a folder of data."""
+"""The actions of `cflag bridge`: run, compare stored runs with the paper's numbers, check a folder of data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both sides of a claim established, as text for people."""
+"""Results of `decide`, `prove` and `repair` as text."""
 
 from __future__ import annotations
 

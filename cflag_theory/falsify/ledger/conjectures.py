@@ -1,4 +1,4 @@
-"""Rows of the ledger as conjectures, so that the falsifier tries to break them without knowing where to look."""
+"""The papers' claims as conjectures for the falsifier."""
 
 from __future__ import annotations
 

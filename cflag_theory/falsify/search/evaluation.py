@@ -1,4 +1,4 @@
-"""Both sides of a conjecture at a case: floats for guidance, exact numbers for every word that counts."""
+"""Both sides of a conjecture at a case: floats to guide the search, exact numbers for results."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class RoundWeights:
         Row t - 1 holds p_1..p_t; each row sums to one. Weights may be negative.
     window : int, optional
         Only this many of the latest past rounds keep a weight; the rounds before have weight 0. The optimal schemes
-        and "uniform" are solved again for the rounds that are left; "given" is divided by the sum of what is left.
+        and "uniform" are solved again for the remaining rounds; "given" is divided by the sum of the remaining weights.
 
     Raises
     ------

@@ -65,16 +65,17 @@ def load_data(
     past_classes, current_classes : sequence of int, optional
         Disjoint; samples of other classes are left out. If one is given alone, the other is all other classes.
     clients : int
-        Each class of each task is dealt out by its own draw from Dirichlet(zeta, ..., zeta). Clients left without past
-        or current data are dropped, which the notes of the problem say.
+        For each class of each task, the clients' shares are drawn from Dirichlet(zeta, ..., zeta). Clients without past
+        or current data are dropped; the notes of the problem say so.
     zeta : float
         Small: each client sees few classes. Large: all clients see the same mixture.
     potential : str or Potential
         The loss, as `glm` takes it; "logistic" is log(1 + exp(-y a.x)), with curvature at most ||a||^2/4.
     positive : "odd" or sequence of int, optional
-        The classes with target +1. Of two labels the larger without it, else the odd ones.
+        The classes with target +1; default: of two labels the larger, of more the odd ones.
     label_column, task_column, client_column : str
-        Columns of a csv file, arrays of an npz file: labels (csv alone), tasks, and clients in place of a draw.
+        Columns of a csv file, arrays of an npz file: the labels (csv only), tasks and clients; default: tasks as above,
+        clients drawn.
     features_array, labels_array : str
         Names of the arrays of an npz file.
     seed : int

@@ -22,7 +22,7 @@ FORMAT = "cflag-theory trace 3"
 
 
 def write_trace(path: str | os.PathLike[str], trace: Trace) -> Path:
-    """Write a Trace to `path`; fractions are kept exactly, as text. A file that was there before is replaced.
+    """Write a Trace to `path`; fractions are kept exactly, as text. An existing file is replaced.
 
     Raises
     ------

@@ -83,7 +83,7 @@ class Status(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What one run of one algorithm on one problem measured.
+    """The measurements of one run of one algorithm on one problem.
 
     Attributes
     ----------
@@ -95,9 +95,9 @@ class Trace:
     status, rounds_done : (replicas,)
         `Status`, and how many rounds each replica finished.
     absent : mapping of str to str
-        Why a column is not there.
+        Why a column is missing.
     config : mapping
-        Everything the run was started with, and the versions, as JSON-able values.
+        All arguments of the run, and the versions, as JSON-able values.
     iterates : (replicas, rounds + 1, d) or None
         x_0, ..., x_T, if asked for.
     """
@@ -134,7 +134,7 @@ class Trace:
     def column(self, name: str) -> Array:
         """A column of `COLUMNS`, shape (replicas, rounds), or (replicas, rounds, N) for `Lambda`.
 
-        A column that was measured in some rounds only is shorter: it holds those of `rounds_of` and nothing else.
+        A column that was measured in some rounds only is shorter: it has the values of the rounds in `rounds_of`.
 
         Raises
         ------
@@ -150,7 +150,7 @@ class Trace:
         raise InvalidInput(f"column {name!r} was not measured: {self.absent[name]}")
 
     def rounds_of(self, name: str) -> Ints:
-        """The rounds whose values a column holds: all, or every so many of what needs full local gradients.
+        """The rounds whose values a column has: all, or every `every`-th for columns that need full local gradients.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Beside Table 3: a FedAvg whose steps decay, the price of a finite window, and runs of the simulator as a witness."""
+"""Beside Table 3: a FedAvg whose steps decay, the price of a finite window, and simulated runs as a check."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def nqm_study(
     searched: bool = True,
     progress: Callable[[str], None] = lambda words: None,
 ) -> dict[str, Any]:
-    """Everything that `cflag nqm` shows.
+    """The data that `cflag nqm` prints.
 
     Parameters
     ----------

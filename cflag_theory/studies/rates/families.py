@@ -35,7 +35,7 @@ _WHOLE = ("E", "N", "size", "redraw")
 
 @dataclass(frozen=True)
 class RateCase:
-    """A rate study in words and numbers, as the command line has it; the defaults are those of the default problem.
+    """The arguments of a rate study, as on the command line; the defaults are those of the default problem.
 
     Attributes
     ----------

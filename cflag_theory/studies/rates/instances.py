@@ -1,4 +1,4 @@
-"""Problems on which a rate, a floor or a divergence is known in closed form, to be run and drawn beside it.
+"""Problems on which a rate, a floor or a divergence is known in closed form, to compare runs with.
 
 The ledger proves and refutes with exact instances; these are the same instances as runs of the simulator on floats.
 """

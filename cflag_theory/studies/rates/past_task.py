@@ -1,4 +1,4 @@
-"""The experiment that a convergence theorem deserves: squared gradients of f, g and h~ against the number of rounds T.
+"""Rate studies: squared gradients of f, g and h~ against the number of rounds T.
 
 For every T it is a run of its own, as the theorems have it, whose beta = c / T^a may depend on T. `rates.statistics`
 says what is kept of the runs and how a slope is fitted, `rates.bounds` which bounds are put beside them.
@@ -101,7 +101,7 @@ def rate(
     alpha_factor : float
         1 in Theorems 2 and 5; Lemma 1 allows alpha below factor 2.
     m : float, optional
-        The constant of (27), where it is known from elsewhere; where the runs meet a larger one, nothing that needs it
+        The constant of (27), where it is known from elsewhere; if the runs have a larger one, no bound that needs it
         counts as proved.
     row : Algorithm, optional
         Another algorithm than C-FLAG. The bounds are those of C-FLAG, and are left out; alpha is 0 without a memory

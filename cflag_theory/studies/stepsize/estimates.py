@@ -109,7 +109,7 @@ def estimate_constants(trace: Trace, *, lowest: float | None = None) -> Estimate
     trace : Trace
         Of any run, with diagnostics "cheap" or "all". With iterates=True all pairs of rounds count, else neighbours.
     lowest : float, optional
-        A number that f, g and h~ never fall below, such as 0 for a loss that cannot be negative.
+        A lower bound of f, g and h~, such as 0 for a loss that cannot be negative.
 
     Returns
     -------
