@@ -38,7 +38,7 @@ _LEFT: dict[str, tuple[str, Callable[[Array], Any]]] = {
     "mean 𝔼||grad f||^2": ("grad_f2", np.mean),
     "mean ||grad g||^2": ("grad_g2", np.mean),
     "min ||grad h~||^2": ("grad_h2", np.min),
-    "mean E Gamma": ("Gamma", np.mean),
+    "mean 𝔼 Gamma": ("Gamma", np.mean),
 }
 
 

@@ -66,7 +66,7 @@ def _besides(console: Page, verdicts: Sequence[Verdict]) -> None:
     """Rows without a verdict, and what Coq says."""
     others = sum(not verdict.is_claim for verdict in verdicts)
     if others:
-        console.say(f"{others} rows are assumptions or questions: they have findings and no verdict")
+        console.say(f"assumptions and questions, with findings and no verdict: {others}")
     asked = census(verdicts)
     if asked is not None:
         console.say(str(asked))

@@ -136,14 +136,12 @@ def load_data(
         raise DataError(
             f"none of the {count} clients has both past and current data of {name}: use fewer clients or a larger zeta"
         )
-    dealt_out = (
-        f"one for each value of {client_column!r}" if table.clients is not None else f"drawn with zeta = {zeta:g}"
-    )
+    origin = f"drawn with zeta = {zeta:g}" if table.clients is None else f"one for each value of {client_column!r}"
     notes = [
         f"loss {_loss(potential)} of z = a.x, a = ({table.features.shape[1]} features, 1)",
         f"y = +1 for the labels {_list(wanted)}, y = -1 for {_list(np.setdiff1d(present, wanted))}",
         f"{how}: {len(chosen[0])} and {len(chosen[1])} samples",
-        f"clients: {count}, {dealt_out}",
+        f"{count} client{'' if count == 1 else 's'}, {origin}",
     ]
     if usable.size < count:
         lost = sum(int((~np.isin(owner, usable)).sum()) for owner in owners)

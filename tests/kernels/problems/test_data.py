@@ -104,7 +104,7 @@ def test_one_client_has_everything(tmp_path, table):
         "loss cauchy, log(1 + (z - y)^2/2), of z = a.x, a = (3 features, 1)",
         "y = +1 for the labels 1, 3, y = -1 for 0, 2",
         "the classes 0, 1 are the past task, 2, 3 the current one: 20 and 20 samples",
-        "clients: 1, drawn with zeta = 1",
+        "1 client, drawn with zeta = 1",
     )
 
 
@@ -135,7 +135,7 @@ def test_notes_say_which_columns_made_tasks_and_clients(tmp_path, table):
     assert problem.notes[1:] == (
         "y = +1 for the labels 0, y = -1 for 1, 2, 3",
         "when = 3 is the past task, when = 7 the current one: 20 and 20 samples",
-        "clients: 2, one for each value of 'site'",
+        "2 clients, one for each value of 'site'",
     )
 
 
