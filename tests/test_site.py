@@ -57,3 +57,30 @@ def test_the_table_of_modules_is_the_ledgers():
     for row, module in zip(rows, MODULES, strict=True):
         assert re.findall(r"`([\w.]+)`", row[3]) == list(module.CLAIMS)
         assert row[0] == ("C-FLAG" if ".c_flag" in module.__name__ else "CFL")
+
+
+#: Words that were hard to understand, with what to write instead.
+HARD = {
+    r"\bunsaid\b": "omitted",
+    r"\bmend(s|ed|ing)?\b": "fix",
+    r"in the place of": "in place of, instead of",
+    r"exclude each other": "cannot be used together",
+    r"on other terms": "in float32, on a GPU",
+    r"obligations? discharged": "algebraic steps verified",
+    r"(largest|ratio) met\b": "observed, found",
+    r"taken for granted": "assumed",
+    r"\bhands? back\b": "return",
+}
+
+
+def test_documents_and_messages_use_plain_words():
+    papers = {PACKAGE / "claims" / name for name in ("c_flag", "cfl")}
+    files = [*DOCS.glob("*.md"), *PACKAGE.glob("cli/templates/*"), DOCS.parent / "CONTRIBUTING.md"]
+    files += [path for path in PACKAGE.rglob("*.py") if not papers & {*path.parents}]
+    found = [
+        f"{path}: {match.group()!r}, better: {better}"
+        for path in files
+        for pattern, better in HARD.items()
+        for match in re.finditer(pattern, text(path), flags=re.IGNORECASE)
+    ]
+    assert found == []

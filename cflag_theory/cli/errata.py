@@ -129,7 +129,7 @@ def _introduction(
     yield (
         "This list names, in the order of the paper, the statements that we found not to hold exactly as printed. "
         "We offer it to the authors in the hope that it is of use, and we are grateful for the work that it rests on. "
-        "Every item quotes the sentence, gives the smallest instance on which we saw it fail, in exact numbers that "
+        "Every item quotes the sentence, gives the smallest exact counterexample that we know, in numbers that "
         "can be checked by hand, and, where we have one, a correction with the outline of its proof. Where a sentence "
         "can be read in two ways, the item says which reading it is about. "
         "We may have misread; we would be glad to be told."

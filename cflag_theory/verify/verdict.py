@@ -131,8 +131,8 @@ class Verdict:
     @property
     def repairs(self) -> tuple[str, ...]:
         """The named repairs of the parts that are false as printed, where the repair is proved."""
-        mended = {part.key for part in self.parts if part.verdict in ("typo", "needs-hypothesis")}
-        words = (part.repair.words for part in self.claim.parts if part.repair and part.key in mended)
+        repaired = {part.key for part in self.parts if part.verdict in ("typo", "needs-hypothesis")}
+        words = (part.repair.words for part in self.claim.parts if part.repair and part.key in repaired)
         # Parts may share a repair; it is named once.
         return tuple(dict.fromkeys(words))
 
@@ -227,7 +227,7 @@ def _decide_part(claim: Claim, part: Part, evidence: Sequence[Evidence]) -> Part
             )
         return supported
 
-    holds, sharp, mended = proved("printed"), proved("sharp"), proved("repair")
+    holds, sharp, repaired = proved("printed"), proved("sharp"), proved("repair")
     refuted = any(
         e.part == part.key and e.on == "printed" and e.finding == REFUTES and e.kind in REFUTING for e in evidence
     )
@@ -235,5 +235,5 @@ def _decide_part(claim: Claim, part: Part, evidence: Sequence[Evidence]) -> Part
         tighter = sharp and part.sharp is not None and part.sharp.factor > 1
         return PartVerdict(part.key, "loose" if tighter else "holds", sharp, part.kind)
     if refuted:
-        return PartVerdict(part.key, part.repair.kind if part.repair and mended else "false", sharp, part.kind)
+        return PartVerdict(part.key, part.repair.kind if part.repair and repaired else "false", sharp, part.kind)
     return PartVerdict(part.key, "open", sharp, part.kind)

@@ -180,7 +180,7 @@ def table3() -> Claim:
             "for L = 20, mu = 0.",
             "Part 2: 𝔼(w_t - w*) is the same for both methods, so that both are stable for the same rates "
             "(ours.cfl_nqm_rates).",
-            "`cflag nqm` recomputes the table by exact moments. Of 27648 choices of what Sec. 5.1 leaves unsaid, with "
+            "`cflag nqm` recomputes the table by exact moments. Of 27648 choices of what Sec. 5.1 omits, with "
             "rates in steps of 0.005, none reproduces more than 17 of the 24 entries within 0.005 or 10 %; every "
             "single entry is reproduced by some choice, the rarest, FedAvg's 0.09 for big drift, L = 5 and mu = 0, in "
             "2 % of them. Many optima are flat: CFL's printed 0.25 is within 1 % of the best loss.",
