@@ -12,6 +12,7 @@ from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx.ext.autodoc.mock import mock
 from sphinx.pycode import ModuleAnalyzer
@@ -27,6 +28,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "furo"
 html_title = f"cflag-theory {release}"
 html_copy_source = False
+# Sphinx would load MathJax from the network.
+html_math_renderer = "mathml"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 exclude_patterns = ["_build", "notebooks"]
@@ -155,9 +158,16 @@ def complete(app: Sphinx, env: Any) -> None:
             log.warning("the reference lacks %s of cflag_theory.%s", ", ".join(missing), package)
 
 
+def visit_math(self: Any, node: nodes.Node) -> None:
+    display = "block" if isinstance(node, nodes.math_block) else "inline"
+    self.body.append(convert(node.astext(), display=display))
+    raise nodes.SkipNode
+
+
 def setup(app: Sphinx) -> None:
     app.add_directive("names", Names)
     app.add_directive("commands", Commands)
+    app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
     # Before napoleon, which adds markup of its own.
     app.connect("autodoc-process-docstring", escape, priority=100)
     app.connect("source-read", link)

@@ -115,14 +115,11 @@ def load_data(
         chosen = [np.arange(half), np.arange(half, len(table.labels))]
         how = "the first half of the file is the past task, the second half the current one"
     else:
-        if past_classes is None and current_classes is None:
-            past_classes = range(5)
-        found = np.unique(table.labels)
-        classes = (
-            np.setdiff1d(found, current_classes).tolist() if past_classes is None else past_classes,
-            np.setdiff1d(found, past_classes).tolist() if current_classes is None else current_classes,
-        )
-        chosen, how = _by_classes(name, table.labels, *classes)
+        if past_classes is None:
+            past_classes = range(5) if current_classes is None else _others(table.labels, current_classes)
+        if current_classes is None:
+            current_classes = _others(table.labels, past_classes)
+        chosen, how = _by_classes(name, table.labels, past_classes, current_classes)
     present = np.unique(table.labels[np.concatenate(chosen)])
     wanted = _positive(positive, present, two=two)
     if table.clients is None:
@@ -217,6 +214,11 @@ def _by_classes(
             rows.append(members)
         chosen.append(np.concatenate(rows))
     return chosen, f"the classes {_list(past_classes)} are the past task, {_list(current_classes)} the current one"
+
+
+def _others(labels: Ints, classes: Sequence[int]) -> list[int]:
+    """The classes of the file that are not among these."""
+    return [int(label) for label in np.unique(labels) if label not in classes]
 
 
 def _by_values(name: str, column: str, values: Ints) -> tuple[list[Ints], str]:
