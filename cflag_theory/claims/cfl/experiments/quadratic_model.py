@@ -129,7 +129,7 @@ def gradient(factor: Any = 2) -> Claim:
             ),
         ),
         (
-            "Both parts are mended by one factor 1/2 in f. Table 3 must have been made with A w + B: with 2 A w + B "
+            "Both parts are corrected by one factor 1/2 in f. Table 3 must have been made with A w + B: with 2 A w + B "
             "and lambda_max = L most of its rates diverge (ours.cfl_nqm_rates).",
             "For mu = 0 there is a minimiser only if B lies in the range of A; otherwise ||A w + B|| stays above 0.",
             "'The client drift of client j', 'on round i' next to delta_i and xi_{t,i}: client i and round t are "
