@@ -77,3 +77,17 @@ def test_a_missing_label_column_names_the_columns(cflag, table):
     code, _, err = cflag("simulate", "--data", table, *RUNS["simulate"])
     assert code == 2
     assert "has no column 'label': its columns are a, b, ill, year, site" in err
+
+
+def test_a_sweep_takes_the_same_options(cflag, table):
+    pytest.importorskip("pyarrow")
+    sweep = table.with_name("sweep.toml")
+    options = 'label_column = "ill"\ntask_column = "year"\nclient_column = "site"\npositive = "0"\n'
+    sweep.write_text(
+        f'[problem]\ndata = "{table.name}"\n{options}potential = ["logistic", "huber"]\n'
+        '[algorithm]\nname = "fedavg"\n[run]\nbeta = 0.01\nE = 2\nT = 2\n',
+        encoding="utf-8",
+    )
+    code, out, err = cflag("sweep", sweep, "--jobs", "1", "--dry-run")
+    assert code == 0, err
+    assert "2 runs" in out
