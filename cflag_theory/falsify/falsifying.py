@@ -306,7 +306,7 @@ class _Work:
         if self.conjecture.runs:
             yield "problems outside of the family, and runs longer than the ranges of E and T"
         counted = (
-            (evaluator.vanishing, "case says nothing, both sides vanish", "cases say nothing, both sides vanish"),
+            (evaluator.vanishing, "case is 0 <= 0", "cases are 0 <= 0"),
             (
                 search.unconfirmed,
                 "case where floats saw a violation and exact arithmetic did not",

@@ -31,7 +31,7 @@ def directed(subject: Claim, seed: int, budget: int) -> list[Evidence]:
                 finding = falsify(claimed, budget=budget, seed=seed, algebra=False)
             except InvalidInput as error:
                 # No case satisfies the hypotheses: that decides nothing, and the run over the ledger goes on.
-                summary = f"A directed search says nothing (budget {budget}, seed {seed}): {error}."
+                summary = f"A directed search has no result (budget {budget}, seed {seed}): {error}."
                 nothing = {"cases": 0, "seed": seed, "exact": False, "directed": True}
                 found.append(Evidence("property", part.key, on, UNDECIDED, summary, nothing))
                 continue

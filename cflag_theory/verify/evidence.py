@@ -258,7 +258,7 @@ def along_runs(part: Part, samples: Iterable[Sample], seed: int) -> list[Evidenc
         summary = f"{bad} of {total} cases along simulated runs contradict (seed {seed})"
         if strange:
             data["not_finite"] = strange
-            summary += f"; {strange} more are not finite and say nothing"
+            summary += f"; {strange} more are not finite and do not count"
         if np.isfinite(worst):
             data["worst_ratio"] = worst
             summary += f"; worst left/right {worst:.4g}"

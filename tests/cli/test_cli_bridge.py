@@ -198,7 +198,7 @@ def test_presets_are_listed_with_what_was_decided(cflag):
 def test_a_folder_without_data_is_said_and_the_exit_code_is_one(cflag, tmp_path):
     code, out, err = cflag("bridge", "--check-data", tmp_path)
     assert (code, err) == (1, "")
-    assert "holds no data set" in " ".join(out.split())
+    assert "has no data set" in " ".join(out.split())
     code, out, _ = cflag("bridge", "--check-data", tmp_path, "--format", "json")
     assert (code, json.loads(out)["found"]) == (1, [])
 

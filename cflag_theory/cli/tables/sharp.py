@@ -33,8 +33,8 @@ _HOW = {
     "enumeration": "For Lemma 12 beyond beta L E = 1 the order was found by enumeration, where there are few orders.",
     "bounds": "Where there are many, worst is a bound that is proved for every order, and the order is the worst of "
     "a dozen that were tried.",
-    "argument": "For Lemma 16 beyond beta L (E - 1) = 1 no other order is worse by an argument that the ledger does "
-    "not prove; enumeration confirms it for small n and E.",
+    "argument": "For Lemma 16 beyond beta L (E - 1) = 1 no other order is worse, by an argument that is "
+    "not machine-checked; enumeration confirms it for small n and E.",
 }
 
 

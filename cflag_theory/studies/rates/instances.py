@@ -238,7 +238,7 @@ INSTANCES = MappingProxyType(
         "no-assumption-3": Instance(
             claim="cflag.assumption3",
             words="f = x^2/2, g = (x - 1)^2/2, x_0 = 1 where grad g vanishes and grad f_memory does not: no r of "
-            "Assumption 3 exists, and the rate is 1/T all the same",
+            "Assumption 3 exists, and the rate is still 1/T",
             problem=lambda: _line([(1, 0)], [(1, 1)]),
             memory=everything(),
             m=0.0,
@@ -250,7 +250,7 @@ INSTANCES = MappingProxyType(
         ),
         "redrawn": Instance(
             claim="ours.redrawn",
-            words="f = x^2/2, g = -x, b = +-grad f with a fresh sign every round, m = 1: drawn anew, 1/T returns",
+            words="f = x^2/2, g = -x, b = +-grad f with a fresh sign every round, m = 1: the rate is 1/T",
             problem=lambda: _line([(1, 0)], [(0, 1)]),
             memory=sign_bias(m=1.0, redraw=True),
             m=1.0,

@@ -246,7 +246,7 @@ def _content_of(path: Path) -> bytes:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise DataError(f"cannot read {path} ({error.strerror}): see to it that it can be read") from error
+        raise DataError(f"cannot read {path} ({error.strerror}): check its permissions") from error
     if _digest(content) != path.stem.rpartition("-")[2]:
         raise _damaged(path, "its content is not what was written")
     return content
