@@ -1,8 +1,8 @@
 """Theory verification for continual federated learning: C-FLAG and CFL.
 
-Claims of the two papers live in :mod:`cflag_theory.claims`, the algorithms in
-:mod:`cflag_theory.kernels`, pictures in :mod:`cflag_theory.figures`; they meet in
-:mod:`cflag_theory.verify`.
+The claims of the two papers are in :mod:`cflag_theory.claims`, the algorithms in
+:mod:`cflag_theory.kernels`, the verdicts in :mod:`cflag_theory.verify` and figures in
+:mod:`cflag_theory.figures`.
 """
 
 __version__ = "0.1.0"

@@ -282,7 +282,7 @@ def _require_replaceable(path: Path, remedy: str = _ELSEWHERE) -> None:
         return
     if not stat.S_ISREG(mode):
         kind = "a link" if stat.S_ISLNK(mode) else "a folder" if stat.S_ISDIR(mode) else "a device or the like"
-        raise OutputError(f"cannot write {str(path)!r}, which is {kind} and no plain file: {remedy}")
+        raise OutputError(f"cannot write {str(path)!r}, which is {kind} and not a plain file: {remedy}")
 
 
 def _is_header(path: Path) -> bool:
@@ -308,7 +308,7 @@ def _open_marker(folder: Path) -> int:
     handle = os.open(path, _READ)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise OutputError(f"{str(path)!r} is no plain file: remove it, or {_ELSEWHERE}")
+        raise OutputError(f"{str(path)!r} is not a plain file: remove it, or {_ELSEWHERE}")
     return handle
 
 

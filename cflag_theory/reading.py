@@ -36,7 +36,7 @@ def read_json(path: Path | str, *, most: int = MOST_BYTES) -> Any:
     OSError
         As `read_text`.
     ValueError
-        It is no JSON, not in UTF-8, or nested too deeply.
+        It is not JSON, not in UTF-8, or nested too deeply.
     """
     try:
         return json.loads(read_text(path, most=most))

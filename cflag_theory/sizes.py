@@ -1,4 +1,4 @@
-"""What fits: memory that is free, and one sentence for what would not fit, said before anything is allocated."""
+"""Free memory, and one sentence for what does not fit, before anything is allocated."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
         return text, tomllib.loads(text)
     # Also integers that are too long, and dates that are none.
     except ValueError as error:
-        raise DataError(f"{path.name} is no TOML: {error}") from error
+        raise DataError(f"{path.name} is not TOML: {error}") from error
     except RecursionError as error:
         raise DataError(f"{path.name} is nested too deeply: make it flatter") from error
 
@@ -51,7 +51,7 @@ def _require_flat(text: str) -> None:
 def line_of(text: str, place: Sequence[str | int]) -> int:
     """The line, counted from 1, at which the statement begins that makes `place` appear in a TOML text.
 
-    Longer and longer beginnings of the text are parsed. A beginning that ends within a statement is no TOML, so that
+    Longer and longer beginnings of the text are parsed. A beginning that ends within a statement is not TOML, so that
     the statement begins after the last beginning that is.
 
     Parameters
@@ -63,7 +63,7 @@ def line_of(text: str, place: Sequence[str | int]) -> int:
     """
     lines = text.split("\n")
     if len(lines) > MOST_LINES:
-        # Each beginning is parsed anew.
+        # Each beginning is parsed again.
         words = [str(key) for key in place if isinstance(key, str)]
         return 1 + next((number for number, line in enumerate(lines) if words and words[-1] in line), 0)
     whole = tomllib.loads(text)

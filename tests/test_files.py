@@ -149,7 +149,7 @@ def test_only_plain_files_are_replaced(tmp_path, kind):
         target.mkdir()
     before = target.lstat()
     for write in (lambda: write_text(target, "new"), lambda: check_file_writable(target)):
-        with pytest.raises(OutputError, match="no plain file: choose another with --out"):
+        with pytest.raises(OutputError, match="not a plain file: choose another with --out"):
             write()
     assert target.lstat() == before
     assert other.exists() == (kind == "link")

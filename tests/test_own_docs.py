@@ -1,4 +1,4 @@
-"""docs/own.md: its files, commands and sweeps run as they are printed."""
+"""docs/start.md and docs/own.md: their files, commands and sweeps run as they are printed."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "own.md"
-TEXT = DOCUMENT.read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[1] / "docs"
+TEXT = "".join((DOCS / name).read_text(encoding="utf-8") for name in ("start.md", "own.md"))
 FILES = dict(re.findall(r"```(?:python|toml)\n# ([\w.]+)[^\n]*\n(.*?)```", TEXT, flags=re.DOTALL))
-COMMANDS = re.findall(r"(?m)^cflag (.+)$", TEXT)
+#: The whole ledger has tests of its own.
+COMMANDS = [words for words in re.findall(r"(?m)^cflag (.+)$", TEXT) if words != "verify --out report"]
 
 
-def test_the_page_has_three_examples():
-    assert sorted(FILES) == ["loss.py", "servers.py", "servers.toml", "smooth_hinge.py"]
-    assert len(COMMANDS) == 6
+def test_the_pages_have_their_examples():
+    assert sorted(FILES) == ["lemma.py", "loss.py", "ridge.py", "servers.py", "servers.toml", "smooth_hinge.py"]
+    assert len(COMMANDS) == 11
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -179,7 +179,7 @@ def test_the_test_command_is_printed_once_and_ci_runs_it():
     # What the script looks for there finds this line and no other.
     pattern = re.search(r'grep -E "([^"]+)" README\.md', script).group(1)
     assert [line for line in readme if re.search(pattern, line)] == [TEST_COMMAND]
-    for tool in ("pytest -m 'full or extra'", "ruff check", "ruff format --check", "mypy", "lint-imports"):
+    for tool in ("pytest -m 'full or extra'", "ruff check", "ruff format --check", "mypy", "lint-imports", "sphinx -W"):
         assert tool in script
 
 

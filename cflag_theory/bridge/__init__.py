@@ -1,4 +1,4 @@
-"""The same algorithms on PyTorch: C-FLAG and its task-incremental rivals on real images.
+"""The same algorithms on PyTorch: C-FLAG and other task-incremental methods on images.
 
 Names load when they are first used. Data, settings, presets and metrics do without torch; what needs it says what to
 install.

@@ -23,7 +23,7 @@ EVERY = 5.0
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run what the words say; the exit code, 2 after an error that a user can mend."""
+    """Run what the words say; the exit code, 2 after an error that a user can fix."""
     try:
         asked = _parser().parse_args(words)
         _run(_runs(asked), asked.preset)

@@ -1,4 +1,4 @@
-"""What the papers claim: statements, hypotheses and proofs, with no simulation in sight."""
+"""The claims of the papers: statements, hypotheses and proofs. Nothing here runs a simulation."""
 
 from __future__ import annotations
 

@@ -30,13 +30,13 @@ def statements(ids: Iterable[str] = LEDGER) -> Iterator[tuple[str, Statement]]:
 
 
 def obligations(ids: Iterable[str] = LEDGER) -> Iterator[tuple[str, Inference]]:
-    """Every obligation of these claims that has no certificate by hand, with the id of its claim."""
+    """Every obligation of these claims that has no hand-written certificate, with the id of its claim."""
     for id, statement in statements(ids):
         yield from ((id, one) for one in asked(statement) if one.certificate is None)
 
 
 def refreshed(ids: Iterable[str] = LEDGER) -> tuple[dict[str, Any], list[str]]:
-    """The entries that these claims need, found anew where none is kept that passes, and what was not found."""
+    """The entries that these claims need, found again where none is kept that passes, and what was not found."""
     entries: dict[str, Any] = {}
     unfound = []
     for id, one in obligations(ids):

@@ -1,4 +1,4 @@
-"""The command line: what people type, the tables and the report that they read."""
+"""The command line: commands, tables and the report."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def breakable(latex: str) -> str:
 
 
 def _loose_group(text: str) -> tuple[int, int] | None:
-    """A long group that is no argument of a command, an index or a power."""
+    """A long group that is not an argument of a command, an index or a power."""
     for one in re.finditer(r"(?<![\\\w_^}\]])\{", text):
         inner, after = _group(text, one.start())
         if len(inner) > LONGEST_FRACTION and not re.search(r"\\[A-Za-z]+\s*$", text[: one.start()]):

@@ -1,4 +1,4 @@
-"""The edge of the program: whatever goes wrong inside is one sentence on standard error and an exit code."""
+"""Every error as one sentence on standard error and an exit code."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _of_the_system(error: OSError) -> str:
     if error.errno == errno.ENOENT and error.filename is None:
         return "the working folder no longer exists: change to one that does"
     if error.filename is None:
-        return f"cannot write the results ({reason}): see to where they go"
+        return f"cannot write the results ({reason}): check where they are written"
     return f"cannot use {str(error.filename)!r} ({reason}): check the path, its permissions and the disk"
 
 

@@ -1,4 +1,4 @@
-"""Errata of a paper: what its authors would want to receive, as LaTeX or Markdown.
+"""Errata of a paper: a list of errors and corrections for its authors, as LaTeX or Markdown.
 
 Nothing here decides anything: a list of errata is read off from verdicts, in the paper's order.
 """
@@ -46,7 +46,7 @@ def check_target(out: Path) -> None:
     InvalidInput
         The name ends neither in .tex nor in .md.
     OutputError
-        There is a file of this name that is no list of errata, or its folder does not exist.
+        There is a file of this name that is not a list of errata, or its folder does not exist.
     """
     if out.suffix not in FORMATS:
         raise InvalidInput(f"--out {out} ends in {out.suffix or 'nothing'}: use a name that ends in .tex or .md")
@@ -129,7 +129,7 @@ def _introduction(
     yield (
         "This list names, in the order of the paper, the statements that we found not to hold exactly as printed. "
         "We offer it to the authors in the hope that it is of use, and we are grateful for the work that it rests on. "
-        "Every item quotes the sentence, gives the smallest instance on which we saw it fail, in exact numbers that "
+        "Every item quotes the sentence, gives the smallest exact counterexample that we know, in numbers that "
         "can be checked by hand, and, where we have one, a correction with the outline of its proof. Where a sentence "
         "can be read in two ways, the item says which reading it is about. "
         "We may have misread; we would be glad to be told."

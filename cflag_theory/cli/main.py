@@ -1,4 +1,4 @@
-"""The command line: thin shells over documented functions that return data."""
+"""The command line: commands that call documented functions and print their results."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command line; errors that a user can mend are one sentence and exit code 2."""
+    """Run the command line; errors that a user can fix are one sentence and exit code 2."""
     run(app)
 
 

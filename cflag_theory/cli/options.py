@@ -15,18 +15,28 @@ ProblemOption = Annotated[
 DialOption = Annotated[
     list[str] | None, typer.Option("--dial", help="A parameter of the problem, KEY=VALUE; repeatable.")
 ]
-DataOption = Annotated[str | None, typer.Option(help="Real data: digits, or a .npz or .csv file with labels.")]
+DataOption = Annotated[
+    str | None, typer.Option(help="Real data: digits, or a .npz or .csv file with labels; see docs/data.md.")
+]
 ClientsOption = Annotated[int, typer.Option(help="Clients that the real data are split among.")]
 ZetaOption = Annotated[float, typer.Option(help="Dirichlet parameter of the split of real data.")]
-PastOption = Annotated[str | None, typer.Option(help="Classes of the past task, such as 0-4, the default.")]
-CurrentOption = Annotated[str | None, typer.Option(help="Classes of the current task, such as 5-9, the default.")]
-LabelColumnOption = Annotated[str | None, typer.Option(help="Column (npz: array) of the labels; label(s) without it.")]
-TaskColumnOption = Annotated[
-    str | None, typer.Option(help="Column of two numbers: the smaller marks the past task, the larger the current one.")
+PastOption = Annotated[str | None, typer.Option(help="Classes of the past task, such as 0-4, the default for digits.")]
+CurrentOption = Annotated[
+    str | None, typer.Option(help="Classes of the current task, such as 5-9, the default for digits.")
 ]
-ClientColumnOption = Annotated[str | None, typer.Option(help="Column of the clients; drawn by --zeta without it.")]
+LabelColumnOption = Annotated[
+    str | None, typer.Option(help="Column (npz: array) of the labels; default: label (npz: labels).")
+]
+TaskColumnOption = Annotated[
+    str | None,
+    typer.Option(help="Column of two numbers: the smaller marks the past task; default: halves of the file."),
+]
+ClientColumnOption = Annotated[
+    str | None, typer.Option(help="Column of the clients; default: drawn, see --clients and --zeta.")
+]
 PositiveOption = Annotated[
-    str | None, typer.Option(help="Labels with target +1, such as 1,3; the larger of two, else the odd ones.")
+    str | None,
+    typer.Option(help="Labels that become y = +1, such as 1,3; default: the larger of two, else the odd ones."),
 ]
 PotentialOption = Annotated[
     str | None,

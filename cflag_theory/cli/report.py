@@ -64,7 +64,7 @@ def write_report(
     nqm_panels : sequence of mappings
         "panels" of `nqm_study`.
     notes : sequence of str
-        What the reader should know about this run, such as a data set that was not at hand.
+        What the reader should know about this run, such as a data set that was missing.
 
     Raises
     ------

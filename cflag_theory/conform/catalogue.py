@@ -9,6 +9,7 @@ from cflag_theory.conform.algorithms.control import MimeLite, Scaffold, Scaffold
 from cflag_theory.conform.algorithms.tracking import CFlag, CFlagAdaptive, FedTrack
 from cflag_theory.errors import UnknownName
 
+#: The references, by name.
 ALGORITHMS: dict[str, type[Algorithm]] = {
     one.name: one
     for one in (

@@ -36,14 +36,14 @@ def conform(
     parameters: Mapping[str, Any] | None = None,
     seconds: float = 10.0,
 ) -> Report:
-    """Compare an implementation with the algorithm that it should be.
+    """Compare an implementation with a reference algorithm.
 
     Parameters
     ----------
     algorithm : str
         A name of `ALGORITHMS`.
     client_step, server_step : callable
-        The halves of a round; the reference takes the one that is missing. Arguments are filled in by name: the
+        The two halves of a round; the reference supplies a missing one. Arguments are passed by name: the
         attributes and methods of `views.Client` and `views.Server`, the algorithm's parameters and what it keeps.
         `client_step` returns the client's model, or a dict or tuple with what else it sends; `server_step` the new
         model, or a dict or tuple with what else the server keeps.
@@ -64,7 +64,7 @@ def conform(
     Returns
     -------
     Report
-        A difference counts in floats only where a bound of the rounding errors excludes that it is one.
+        In floats a difference counts only if it exceeds a bound of the rounding errors.
 
     Raises
     ------

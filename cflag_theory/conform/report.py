@@ -34,7 +34,7 @@ class Report:
         The reference.
     status : str
         "refuted": `difference` is the first quantity that differs. "not broken": all numbers agreed on the problems
-        that were tried, which is no proof.
+        that were tried, which is not a proof.
     numbers : str
         What the functions ran on; `why` says why not on fractions.
     problems, rounds, compared : int
@@ -81,7 +81,7 @@ class Report:
             return [
                 f"{self.title}: {NOT_BROKEN}",
                 f"  {self.compared} vectors agree, in {self.problems} problems of {self.rounds} rounds, seeds from "
-                f"{self.seed}, {ran}. This is no proof.",
+                f"{self.seed}, {ran}. This is not a proof.",
             ]
         found = self.difference
         who = "server" if found.client is None else f"client {found.client}"
@@ -92,11 +92,11 @@ class Report:
             f"{self.title}: {REFUTED}",
             f"  the first difference is in round {found.t + 1}, {who}{step}: {_QUANTITIES.get(found.name, found.name)}",
             f"    expected  ({', '.join(found.expected)})",
-            f"    met       ({', '.join(found.met)}){tolerance}",
+            f"    got       ({', '.join(found.met)}){tolerance}",
             f"    where     {self.title}{place}",
         ]
         if self.slips:
-            lines.append(f"  the likeliest slip: {self.slips[0]}")
+            lines.append(f"  the most likely slip: {self.slips[0]}")
             lines += [f"  or, with the same numbers: {words}" for words in self.slips[1:]]
             lines.append("    with it the reference gives all of the numbers that your functions gave")
         else:

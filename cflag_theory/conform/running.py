@@ -58,7 +58,7 @@ class Own:
     def call(self, function: Callable[..., Any], view: Client | Server, what: str) -> Any:
         """The function with the values that its arguments name; none of them may be changed."""
         given = _arguments(function, view, what)
-        # A module is made anew for every call, and is there to be trained.
+        # A module is made again for every call, and is there to be trained.
         vectors = {name: value for name, value in given.items() if _is_vector(value) and not _is_module(value)}
         before = {name: _copied(value) for name, value in vectors.items()}
         code = getattr(inspect.unwrap(function), "__code__", None)

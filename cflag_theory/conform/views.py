@@ -93,7 +93,7 @@ class Client:
             setattr(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"{name} is no value of a client here")
+        raise AttributeError(f"{name} is not a value of a client here")
 
     @property
     def at(self) -> Client:
@@ -198,7 +198,7 @@ class Server:
         self.deltas = [model - x for model in self.models]
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"{name} is no value of the server here")
+        raise AttributeError(f"{name} is not a value of the server here")
 
     @property
     def at(self) -> Server:

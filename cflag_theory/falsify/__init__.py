@@ -1,4 +1,4 @@
-"""The falsifier: a user's claim is put to exact algebra, then searched for a small rational counterexample."""
+"""Claims of the user: exact algebra tries to decide them, and a search looks for small rational counterexamples."""
 
 from __future__ import annotations
 

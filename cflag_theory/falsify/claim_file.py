@@ -1,4 +1,4 @@
-"""A user's file of claims: run once, its module-level conjectures taken, its faults told with their line."""
+"""A user's file of claims: run once, for its module-level conjectures; errors are reported with their line."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def run_file(path: Path, *, seconds: float, what: str = "conjectures") -> Module
         with guarded(seconds, (str(path),), "the file"):
             exec(code, module.__dict__)
     except SyntaxError as error:
-        raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}: mend the file") from None
+        raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}: fix the file") from None
     except ValueError as error:
         if isinstance(error, InvalidInput):
             raise
-        raise InvalidInput(f"{path} is no Python file ({error}): give a file of {what}") from None
+        raise InvalidInput(f"{path} is not a Python file ({error}): give a file of {what}") from None
     finally:
         sys.path.remove(str(path.absolute().parent))
     return module
@@ -74,7 +74,7 @@ def _text(path: Path) -> str:
     except FileNotFoundError:
         raise InvalidInput(f"there is no file {str(path)!r}: give a Python file that holds a Conjecture") from None
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no text"
+        why = getattr(error, "strerror", None) or "it is not text"
         raise InvalidInput(f"the file {str(path)!r} cannot be read ({why}): give a Python file") from None
 
 

@@ -1,4 +1,4 @@
-"""What a user writes: a Conjecture, hypotheses as ranges, two sides, and the algorithm that they speak of."""
+"""A user's Conjecture: hypotheses as ranges, two sides, and the algorithm that they are about."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OF_A_RUN = ("trace", "problem")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Conjecture:
-    """A claim that somebody wants to see broken: for all values in the ranges, left relation right.
+    """A claim of the user: for all values in the ranges, left relation right.
 
     Parameters
     ----------
@@ -53,14 +53,14 @@ class Conjecture:
         alpha (0 without it), E and T (1 without them) and orders, shape ("T", "N", "E"), which are added where the row
         draws components.
     local_step : callable, optional
-        In the place of an algorithm, the user's own step x' = local_step(x, gradient, ...), as `own_algorithm` has it.
+        Instead of an algorithm, the user's own step x' = local_step(x, gradient, ...), as `own_algorithm` has it.
     memory : Memory or callable, optional
         For rows with a memory step; a function of variables may return one.
     diagnostics : {"cheap", "all"}
         "all" also measures the columns that need full gradients at local steps.
     free : str, optional
-        A real variable whose value is asked for: `decide` finds between which values of its range the claim turns from
-        refuted to proved.
+        A real variable of unknown value: `decide` finds the best value for which the claim is proved, and the nearest
+        one for which it is refuted.
 
     Raises
     ------
@@ -189,7 +189,7 @@ class Conjecture:
 
     @cached_property
     def sizes(self) -> tuple[str, ...]:
-        """The integer variables on which the shape of a case rests."""
+        """The integer variables that determine the shape of a case."""
         named = {size for one in self.variables.values() for size in one.shape}
         named |= {one.high for one in self.variables.values() if one.kind == ORDER}
         return tuple(name for name in self.variables if name in named)

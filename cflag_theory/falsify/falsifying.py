@@ -1,4 +1,4 @@
-"""`falsify`: exact algebra, then a directed search, then shrinking; it never says more than it established."""
+"""`falsify`: exact algebra, then a directed search, then shrinking."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def falsify(
     search: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> Finding:
-    """Try to break a conjecture.
+    """Search for a counterexample to a conjecture.
 
     Exact algebra first (a proof, or a model that is replayed); enumeration, where the cases are finitely many and
     within the budget; then a directed search on floats, in which exact arithmetic confirms every violation. What is
@@ -55,11 +55,11 @@ def falsify(
     seed : int
         Equal seeds give equal findings.
     seconds : float
-        What one evaluation of the user's functions, and algebra, may take.
+        Time limit in seconds for one evaluation of the user's functions, and for algebra.
     algebra : bool
-        Whether the exact engines are asked.
+        Whether to use the exact engines.
     search : bool
-        Whether cases are searched for a counterexample where algebra and enumeration do not decide.
+        Whether to search if algebra and enumeration do not decide.
     progress : callable, optional
         Called with the number of cases done since the last call.
 
@@ -77,7 +77,7 @@ def falsify(
         A proof and an exact counterexample contradict each other.
     """
     if not isinstance(conjecture, Conjecture):
-        raise InvalidInput(f"{conjecture!r} is no Conjecture: pass one")
+        raise InvalidInput(f"{conjecture!r} is not a Conjecture: pass one")
     for name, number in (("budget", budget), ("seed", seed)):
         least = 1 if name == "budget" else 0
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
@@ -130,7 +130,7 @@ class _Work:
             self._try_point(answer.point)
         if answer.word == "proved":
             return self._proved(answer)
-        self.missing.append(f"algebra: {answer.why or 'its model is no counterexample in exact arithmetic'}")
+        self.missing.append(f"algebra: {answer.why or 'its model is not a counterexample in exact arithmetic'}")
         everything = self._all_cases()
         if everything is not None:
             return self._enumerated(everything)
@@ -223,7 +223,7 @@ class _Work:
         self.search.tried = set(range(len(self.search.sizes)))
         found = replace(self._not_broken(), cases=len(everything))
         if self.evaluator.undecided or self.evaluator.unaffordable or self.evaluator.diverged:
-            # Cases without an answer are no part of a proof.
+            # Cases without an answer are not part of a proof.
             return found
         return replace(found, status=PROVED, engines=("enumeration",), not_covered=())
 
@@ -268,7 +268,7 @@ class _Work:
         )
 
     def _exact_ratio(self, ratio: float, case: Case) -> tuple[float | None, dict[str, Any]]:
-        """The largest ratio met and where, in exact arithmetic and in short numbers if these lose nothing."""
+        """The largest ratio found and where, in exact arithmetic and in short numbers if these lose nothing."""
         found: tuple[float, dict[str, Any]] | None = None
         for denominator in (1, 4, 12, 64, 1 << 20, 1 << 52):
             near = as_fractions(self.conjecture, case, denominator)
@@ -288,7 +288,7 @@ class _Work:
         return found
 
     def _gaps(self) -> Iterator[str]:
-        """What the search says nothing about."""
+        """What the search did not cover."""
         search, evaluator = self.search, self.evaluator
         reals = [name for name, one in self.conjecture.variables.items() if one.kind == REAL and not one.fixed]
         if reals:
@@ -306,7 +306,7 @@ class _Work:
         if self.conjecture.runs:
             yield "problems outside of the family, and runs longer than the ranges of E and T"
         counted = (
-            (evaluator.vanishing, "case says nothing, both sides vanish", "cases say nothing, both sides vanish"),
+            (evaluator.vanishing, "case is 0 <= 0", "cases are 0 <= 0"),
             (
                 search.unconfirmed,
                 "case where floats saw a violation and exact arithmetic did not",

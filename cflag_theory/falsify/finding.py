@@ -1,4 +1,4 @@
-"""What a search established, and no more: refuted, proved or not broken."""
+"""The result of a search: refuted, proved or not broken."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REFUTED, PROVED, NOT_BROKEN = STATUSES = ("refuted", "proved", "not broken")
 
 @dataclass(frozen=True, repr=False)
 class Finding(Shown):
-    """What became of a conjecture.
+    """The result of `falsify`.
 
     Attributes
     ----------
@@ -21,9 +21,9 @@ class Finding(Shown):
         The conjecture's.
     status : str
         "refuted": `case` is a counterexample in exact arithmetic. "proved": by the engines listed, for all values.
-        "not broken": no counterexample was met, which proves nothing.
+        "not broken": no counterexample was found, which proves nothing.
     ranges : mapping of str to str
-        The variables and where they were looked for.
+        The variables and their ranges.
     given : tuple of str
         The further hypotheses.
     engines : tuple of str
@@ -33,13 +33,13 @@ class Finding(Shown):
     case, left, right : mapping, str, str
         The counterexample, shrunk, and both sides at it.
     largest_ratio : float or None
-        The largest left/right met where the right side is positive, at `worst`, in exact arithmetic.
+        The largest left/right found where the right side is positive, at `worst`, in exact arithmetic.
     worst : mapping
         Where.
     cases, feasible, exact_cases : int
         Cases evaluated on floats, how many satisfy the hypotheses, and evaluations in exact arithmetic.
     not_covered : tuple of str
-        What the search says nothing about.
+        What the search did not cover.
     interrupted : bool
         Whether it was stopped before its budget was spent.
     """

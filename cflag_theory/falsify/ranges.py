@@ -25,7 +25,7 @@ def as_exact(what: str, value: Any) -> Fraction:
     Raises
     ------
     InvalidInput
-        It is no finite real number, or one of thousands of digits.
+        It is not a finite real number, or one of thousands of digits.
     """
     try:
         if isinstance(value, float):
@@ -61,7 +61,7 @@ class Range:
     Raises
     ------
     InvalidInput
-        An end that is no number, a range that is reversed or empty, a word that is unknown.
+        An end that is not a number, a range that is reversed or empty, a word that is unknown.
     """
 
     low: Any = None
@@ -80,7 +80,7 @@ class Range:
             if word not in known:
                 raise InvalidInput(f"{what} of a range is {word!r}: use one of {', '.join(known)}")
         if self.kind != REAL and (self.scale != LINEAR or self.open != NEITHER):
-            raise InvalidInput(f"scale and open belong to real ranges, and the kind is {self.kind!r}: leave them out")
+            raise InvalidInput(f"scale and open are for real ranges, and the kind is {self.kind!r}: leave them out")
         if not isinstance(self.shape, tuple | list):
             raise InvalidInput(f"the shape of a range is {self.shape!r}: give a tuple, such as ('N', 'n')")
         for size in self.shape:

@@ -1,4 +1,4 @@
-"""Counterexamples as small files, and their replay: both sides computed anew, in exact arithmetic."""
+"""Counterexamples as small files, and their replay: both sides computed again, in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KEYS = ("claim", "relation", "values", "left", "right")
 
 @dataclass(frozen=True)
 class Replay:
-    """A saved counterexample, evaluated anew.
+    """A saved counterexample, evaluated again.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ def save(finding: Finding, folder: Path, *, claim: Path | str | None = None) -> 
     Raises
     ------
     InvalidInput
-        The finding is no counterexample.
+        The finding is not a counterexample.
     OutputError
         The file cannot be written.
     """
@@ -113,7 +113,7 @@ def replay(
     file : path
         What `save` wrote.
     conjecture, claims : Conjecture, path, optional
-        The claim, or the Python file that holds it, in the place of the file that the counterexample names. That file
+        The claim, or the Python file that holds it, in place of the file that the counterexample names. That file
         is run only if it is still the one that the counterexample was made from; `claims` is run in any case.
 
     Raises
@@ -151,7 +151,7 @@ def _read(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise InvalidInput(f"there is no file {str(path)!r}: give a counterexample that cflag falsify saved") from None
     except (OSError, ValueError):
-        raise InvalidInput(f"{str(path)!r} is no JSON: give a counterexample that cflag falsify saved") from None
+        raise InvalidInput(f"{str(path)!r} is not JSON: give a counterexample that cflag falsify saved") from None
     whole = (
         isinstance(saved, dict)
         and saved.get("kind") == _KIND
@@ -164,7 +164,7 @@ def _read(path: Path) -> dict[str, Any]:
         and isinstance(saved["values"], dict)
     )
     if not whole:
-        raise InvalidInput(f"{str(path)!r} is no counterexample that cflag falsify saved: give one")
+        raise InvalidInput(f"{str(path)!r} is not a counterexample that cflag falsify saved: give one")
     return dict(saved)
 
 

@@ -1,4 +1,4 @@
-"""Rules for adaptive rates side by side: what each forgets and where each stays."""
+"""Rules for adaptive rates: forgetting and final gradients under each rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the report draws of the ledger: floors that a printed bound denies, an expectation, drift constants."""
+"""Figures of the report: floors that contradict printed bounds, an expectation, drift constants."""
 
 from __future__ import annotations
 

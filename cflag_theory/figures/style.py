@@ -1,4 +1,4 @@
-"""The look of every figure, and how figures reach the disk."""
+"""The style of all figures, and writing them to files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the algorithms do: problems, memories, one simulation loop, traces.
+"""Problems, memories, algorithms, the simulation loop and its traces.
 
 Names load when they are first used, so that importing the package costs nothing.
 """

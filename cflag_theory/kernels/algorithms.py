@@ -61,12 +61,12 @@ UNIFORM = RoundWeights("uniform")
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One row: what the loop reads.
+    """A row of settings that the simulation loop reads.
 
     Attributes
     ----------
     name : str
-        For records; nothing depends on it.
+        For records; no result depends on it.
     estimator : str
         "full": grad g_i(x_k). "stochastic": the gradient of one sampled component. "delayed": the delayed gradient
         (5), full at k = 0 and with one sampled component refreshed at each k >= 1.
@@ -91,23 +91,23 @@ class Algorithm:
         "server": alpha, and for all clients the beta_i >= 0 that minimises Gamma for the given S. "clients": alpha,
         and beta_i of `formulas.interaction_rate`. The last two never raise Gamma of a round's step.
     past : str
-        What a client keeps of its objectives in the earlier rounds in which it took part: "none"; "exact"; "taylor",
+        What a client keeps of its objectives from the earlier rounds in which it took part: "none"; "exact"; "taylor",
         "diagonal" or "fisher", quadratic models of App. C.1.2; "core set" or "herding", `core_set` components of that
         round's data, drawn uniformly or by Algorithm 3, in equal weights.
     weights : RoundWeights
         p_1, ..., p_t of (3), counted in rounds in which the client took part, the current one last.
     window : int, optional
-        Only the latest so many past rounds are kept (40 in App. C.1.2), with weights as `RoundWeights` has them for
-        this window; without it the window of `weights` counts.
+        Number of past rounds to keep, the latest (40 in App. C.1.2), with the weights that `RoundWeights` gives for
+        this window; default: the window of `weights`.
     core_set : int
         Components kept of a past round, for "core set" and "herding".
     expansion : str
         Where the quadratic models are taken: "client", its last local iterate (proof of Lemma B.3), or "server", x_t.
     information_loss : number
-        I: every remembered gradient is off by one draw, fixed for the run, of mean I and variance I / 1000 in every
+        I: every remembered gradient has an error, drawn once for the run, of mean I and variance I / 1000 in every
         coordinate (Sec. 5.1.1); by exactly I in exact runs and for drifts of the sign law.
     momentum : number
-        gamma of MimeLite: a local step moves against (1 - gamma) times what it would otherwise plus gamma s; s is
+        gamma of MimeLite: a local step moves against (1 - gamma) times its usual direction plus gamma s; s is
         fixed in a round, and then (1 - gamma) times the mean over the clients of grad f_{t,i}(x_t) plus gamma s.
     """
 
@@ -139,7 +139,7 @@ class Algorithm:
 
     @property
     def own(self) -> dict[str, Any]:
-        """What a record says of functions of the user; nothing for a row of the table."""
+        """What a record says about functions of the user; empty for a row of the table."""
         return {}
 
     def __post_init__(self) -> None:
@@ -195,6 +195,7 @@ class Algorithm:
             )
 
 
+#: The rows that the simulation loop reads, by name.
 ALGORITHMS = {
     row.name: row
     for row in (

@@ -1,4 +1,4 @@
-"""Arrays from npz files of strangers: sizes are read first, nothing is unpickled, and any damage is one error."""
+"""Arrays from untrusted npz files: sizes are read first, nothing is unpickled, and any damage is one error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0
 
 
 class Unreadable(ValueError):
-    """The file is no npz archive of plain arrays, or damaged; the message says how."""
+    """The file is not an npz archive of plain arrays, or damaged; the message says how."""
 
 
 def read_arrays(path: str | PathLike[str], names: Sequence[str] | None = None, *, copies: int = 3) -> dict[str, Array]:
@@ -41,7 +41,7 @@ def read_arrays(path: str | PathLike[str], names: Sequence[str] | None = None, *
     OSError
         The file cannot be read.
     Unreadable
-        It is no npz file, is damaged, holds objects, or lacks an array.
+        It is not an npz file, is damaged, holds objects, or lacks an array.
     InvalidInput
         The arrays do not fit into memory.
     """
@@ -68,7 +68,7 @@ def read_arrays(path: str | PathLike[str], names: Sequence[str] | None = None, *
 def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     found = archive.infolist()
     if len(found) > MOST_ARRAYS:
-        raise Unreadable(f"{len(found)} arrays are more than such a file has")
+        raise Unreadable(f"{len(found)} arrays are too many for such a file")
     return {member.filename.removesuffix(".npy"): member for member in found}
 
 

@@ -29,12 +29,12 @@ def fraction(text: Any) -> Fraction:
     ZeroDivisionError
     """
     if not isinstance(text, str):
-        raise ValueError(f"{text!r} is no text")
+        raise ValueError(f"{text!r} is not text")
     if _HEXADECIMAL.fullmatch(text):
         numerator, denominator = (int(part, 16) for part in text.split("/"))
         return Fraction(numerator, denominator)
     if not _NUMBER.fullmatch(text):
-        raise ValueError(f"{text[:40]!r} is no number")
+        raise ValueError(f"{text[:40]!r} is not a number")
     return Fraction(text)
 
 

@@ -1,4 +1,4 @@
-"""What the engines read and what they fill: one checked `Plan` in, one set of `Outputs` back."""
+"""What engines read and fill: a checked `Plan` and its `Outputs`."""
 
 from __future__ import annotations
 

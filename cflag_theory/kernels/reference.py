@@ -1,6 +1,6 @@
 """The loop in plain NumPy, line by line as in Algorithm 1; the same lines run on floats and on `Fraction`.
 
-It is the text that the compiled loop is held against, and the engine of exact replays.
+It is the text that the compiled loop is compared with, and the engine of exact replays.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`simulate`: check the arguments, run an engine, hand back a Trace."""
+"""`simulate`: check the arguments, run an engine, return a Trace."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def simulate(
     threads: int | None = None,
     throw: bool = True,
 ) -> Trace:
-    """Run an algorithm on a problem: the loop of `algorithms`, for C-FLAG Algorithm 1 with round update (24).
+    """Run an algorithm on a problem. For C-FLAG this is Algorithm 1 with the round update (24).
 
-    On problems with drifts or windows, and for rows that remember past rounds, Algorithm 2 of the CFL paper: beta is
-    its local rate, the row's server_rate its global one, local_steps its K.
+    On problems with drifts or windows, and for rows that remember past rounds, it is Algorithm 2 of the CFL paper: beta
+    is its local rate, the row's server_rate its global rate, local_steps its K.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def simulate(
     local_steps, rounds : int
         E and T, at least 1.
     memory : Memory, optional
-        Required by algorithms with a memory step. For the others it is only measured: b, Gamma and the like are then
-        those of alpha = 0.
+        Required by algorithms with a memory step. For other algorithms, b, Gamma and the like are only measured, with
+        alpha = 0.
     participants : int, optional
         S clients drawn without replacement every round; the server's mean is over them, with weights p_i / their sum.
         A client's past are the rounds in which it took part. All clients by default.
@@ -97,8 +97,8 @@ def simulate(
     seed : int
         In [0, 2^63). Equal seeds give equal draws in both engines, for any number of threads.
     engine : {"compiled", "reference", "cuda"}
-        Machine code for floats, plain NumPy for floats and fractions, or an NVIDIA GPU. In the place of "compiled" the
-        reference runs functions of the user that Numba cannot compile; `Trace.config` says which engine ran.
+        Machine code for floats, plain NumPy for floats and fractions, or an NVIDIA GPU. If Numba cannot
+        compile a user's functions, the reference runs instead of "compiled"; `Trace.config` says which engine ran.
     mode : {"bitwise", "fast"}
         Of the compiled engine. "bitwise": a replica's numbers depend on its draws alone, to the last bit. "fast": full
         gradients of three replicas or more are products of matrices, and agree with the others up to rounding. Runs of
@@ -106,7 +106,7 @@ def simulate(
     dtype : {"float64", "float32"}
         Of the iterates and gradients; columns are float64 in any case.
     diagnostics : {"none", "cheap", "all"}
-        "all" adds the columns that need a full local gradient at every local step; "none" measures the end only.
+        "all" adds the columns that need a full local gradient at every local step; "none" measures only the end.
     every : int
         With diagnostics="all": those columns only in rounds 0, every, 2 every, ...; see `Trace.rounds_of`.
     columns : sequence of str, optional
@@ -117,9 +117,9 @@ def simulate(
         Component indices, counted within each client, instead of drawn ones, in every replica; reference engine
         only, and only for plain runs. The entry at k = 0 is not read by delayed gradients.
     threads : int, optional
-        Of the compiled engine; default all usable cores.
+        Of the compiled engine; default: all usable cores.
     throw : bool
-        Whether a run that diverges raises, or returns the rounds before.
+        Whether a run that diverges raises an error; else it returns the rounds before.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def simulate(
     UnknownName
         An algorithm, column, engine, mode, dtype or level of diagnostics that does not exist.
     Diverged
-        With `throw`: some replica left the finite numbers.
+        With `throw`: the numbers of a replica became infinite or NaN.
     """
     row = row_of(algorithm) if isinstance(algorithm, str) else algorithm
     _check_names(engine=engine, diagnostics=diagnostics, mode=mode, dtype=dtype)
@@ -239,7 +239,7 @@ def runs_in_python(problem: Problem, algorithm: Algorithm | str) -> bool:
 
 
 def _interpreted(what: str, engine: str) -> str:
-    """The reference engine, in the place of the compiled one, for what only Python can call."""
+    """The reference engine, in place of the compiled one, for what only Python can call."""
     if engine == CUDA:
         raise InvalidInput(
             f"{what} holds functions of your own, which the cuda engine cannot run: leave out the engine"
@@ -360,7 +360,7 @@ def _at_least(name: str, value: Any, smallest: int) -> int:
 
 def _check_orders(orders: ArrayLike, plan: Plan) -> Ints:
     if plan.framework is not None:
-        raise InvalidInput("orders belong to fixed local data and clients that remember nothing: leave them out")
+        raise InvalidInput("orders are only for fixed local data and clients that remember nothing: leave them out")
     array = np.asarray(orders)
     wanted = (plan.rounds, plan.problem.clients, plan.local_steps)
     if array.shape != wanted or array.dtype.kind not in "iu":

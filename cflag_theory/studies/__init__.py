@@ -1,4 +1,4 @@
-"""Whole studies behind the commands: rates, step sizes, sweeps, worst cases, stored bridge runs."""
+"""The studies that commands run: rates, step sizes, sweeps, worst cases, stored bridge runs."""
 
 from __future__ import annotations
 

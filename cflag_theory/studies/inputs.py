@@ -113,10 +113,10 @@ def read_problem(
     """
     if data is not None:
         if dials:
-            raise InvalidInput(f"dial {dials[0]!r} belongs to a synthetic problem: leave out --dial or --data")
+            raise InvalidInput(f"dial {dials[0]!r} is only for a synthetic problem: leave out --dial or --data")
         if problem != "default":
             raise InvalidInput(
-                f"problem {problem!r} and data {data!r} exclude each other: leave out --problem or --data"
+                f"problem {problem!r} and data {data!r} cannot be used together: leave out --problem or --data"
             )
         return load_data(
             data,
@@ -219,7 +219,7 @@ def read_memory(kind: str | None, *, size: int | None, m: float | None, redraw: 
             raise InvalidInput(f"memory {kind!r} is set by m alone: give --m and no --memory-size")
         return sign_bias(m=m, redraw=redraw) if kind == "sign" else rotation_bias(m=m)
     if m is not None:
-        raise InvalidInput(f"m = {m} is no dial of memory {kind!r}: use --memory sign or --memory rotation")
+        raise InvalidInput(f"m = {m} is not a dial of memory {kind!r}: use --memory sign or --memory rotation")
     if kind == "all":
         return everything()
     if kind in ("uniform", "balanced"):

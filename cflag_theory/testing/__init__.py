@@ -1,4 +1,4 @@
-"""For your own tests: hypothesis strategies for problems and step sizes, and proved bounds held against your runs."""
+"""For your own tests: hypothesis strategies for problems and step sizes, and proved bounds compared with your runs."""
 
 from cflag_theory.testing.runs import Held, assert_claim, bound
 from cflag_theory.testing.strategies import (

@@ -1,4 +1,4 @@
-"""Claims and bounds of the ledger, held against a recorded run."""
+"""Claims and bounds of the ledger, compared with a recorded run."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _LEFT: dict[str, tuple[str, Callable[[Array], Any]]] = {
     "mean 𝔼||grad f||^2": ("grad_f2", np.mean),
     "mean ||grad g||^2": ("grad_g2", np.mean),
     "min ||grad h~||^2": ("grad_h2", np.min),
-    "mean E Gamma": ("Gamma", np.mean),
+    "mean 𝔼 Gamma": ("Gamma", np.mean),
 }
 
 
 @dataclass(frozen=True)
 class Held:
-    """A bound held against a run.
+    """A bound compared with a run.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class _Rounds:
 
 def _config(trace: Trace) -> dict[str, Any]:
     if not isinstance(trace, Trace):
-        raise InvalidInput(f"{type(trace).__name__} is no Trace: pass what simulate returned, or Trace.load(...)")
+        raise InvalidInput(f"{type(trace).__name__} is not a Trace: pass what simulate returned, or Trace.load(...)")
     config = trace.config
     algorithm = config["algorithm"]
     if not (algorithm["memory"] and algorithm["correction"] == "tracking" and algorithm["adaptive"] == "none"):
@@ -101,13 +101,13 @@ def _config(trace: Trace) -> dict[str, Any]:
 
 
 def assert_claim(id: str, trace: Trace, *, L: float, **numbers: float) -> int:
-    """Hold every round of a run against a proved claim; raise AssertionError at the first round that breaks it.
+    """Check a proved claim in every round of a run; raise AssertionError at the first round that violates it.
 
     Parameters
     ----------
     id : str
-        A claim of the ledger, with a part as in "cflag.lemma13.1" or without, for all proved parts. Where the printed
-        statement is not proved, its repair is meant.
+        A claim of the ledger, with a part as in "cflag.lemma13.1" or without, for all proved parts. If the printed
+        statement is not proved, its repair is used.
     trace : Trace
         A run of C-FLAG with constant step sizes and diagnostics="all".
     L : float
@@ -123,9 +123,9 @@ def assert_claim(id: str, trace: Trace, *, L: float, **numbers: float) -> int:
     Raises
     ------
     AssertionError
-        A round breaks the claim: the message has the round, both sides and the numbers.
+        A round violates the claim: the message has the round, both sides and the numbers.
     InvalidInput
-        The claim is not proved, speaks of something that a run does not show, or its hypotheses hold in no round.
+        The claim is not proved, is about something that a run does not measure, or its hypotheses hold in no round.
     """
     given = _config(trace)
     row, _, key = id.rpartition(".")
@@ -134,7 +134,7 @@ def assert_claim(id: str, trace: Trace, *, L: float, **numbers: float) -> int:
     extra = {m: numbers.pop("m")} if "m" in numbers else {}
     extra |= {r: numbers.pop("r")} if "r" in numbers else {}
     if numbers:
-        raise InvalidInput(f"{next(iter(numbers))} is no number of these claims: give L, m or r")
+        raise InvalidInput(f"{next(iter(numbers))} is not a number of these claims: give L, m or r")
     chosen = [part for part in subject.parts if id == subject.id or key == part.key]
     if not chosen:
         raise InvalidInput(f"{subject.id} has no part {key!r}: use one of {', '.join(p.key for p in subject.parts)}")
@@ -161,7 +161,7 @@ def _proved(part: Part) -> Statement | None:
 def _not_shown(name: str, statement: Statement, extra: Mapping[sp.Expr, Any]) -> str:
     """Why a run says nothing about a statement; empty where it does."""
     if statement.relation is None:
-        return f"{name} is no relation between numbers: a run says nothing about it"
+        return f"{name} is not a relation between numbers: a run says nothing about it"
     strange = sorted(str(term) for term in _needed(statement) - set(_PER_ROUND) - set(extra))
     if not strange:
         return ""
@@ -203,7 +203,7 @@ def _terms(relation: Any) -> set[sp.Expr]:
 
 
 def bound(id: str, trace: Trace, *, L: float, m: float = 0.0, **numbers: float) -> Held:
-    """A theorem's bound at the numbers of a run, beside what the run measured.
+    """A theorem's bound at the numbers of a run, and what the run measured.
 
     Parameters
     ----------

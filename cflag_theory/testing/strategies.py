@@ -141,7 +141,7 @@ def participation(clients: int, rounds: int) -> st.SearchStrategy[list[list[int]
 def step_sizes(
     draw: st.DrawFn, condition: str, *, L: Any = 1, m: Any = 0, E: int = 1, inside: bool = True
 ) -> tuple[Fraction, Fraction]:
-    """(alpha, beta) that meet a condition of `cflag stepsize`, or with inside=False that miss it.
+    """(alpha, beta) that satisfy a condition of `cflag stepsize`, or with inside=False violate it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where claim and run meet: checks, evidence, verdicts.
+"""Checks, evidence and verdicts.
 
 Public names of `falsify`, `studies` and the report load from here too.
 """

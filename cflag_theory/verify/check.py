@@ -146,7 +146,7 @@ def verify(
     jobs : int, optional
         Processes; by default all usable cores. The verdicts do not depend on it.
     prover : str, optional
-        "coq": Coq's kernel checks every proof and exact instance again, as one more witness.
+        "coq": Coq's kernel checks every proof and exact instance again, as an additional check.
     theorems : mapping, optional
         What `theory.compile_theory` returned, where it has been asked already; used with a prover.
     progress : callable, optional
@@ -167,13 +167,13 @@ def verify(
     MissingExtra
         The prover is not installed.
     TheoryError
-        The theory by hand does not compile.
+        The hand-written theory does not compile.
     """
     _check_words(level, prover)
     if prover == "coq":
         theorems = theory.compile_theory(ids) if theorems is None else theorems
     if jobs is not None and jobs < 1:
-        raise InvalidInput(f"jobs = {jobs} do no work: use at least 1")
+        raise InvalidInput(f"jobs is {jobs}: use at least 1")
     how = (seed, level, prover, wholes)
     verdicts = []
     for subject, found in _collected(_exact, ids or tuple(LEDGER), how, jobs, kept):
@@ -220,7 +220,7 @@ def _collected(
 ) -> Iterator[tuple[Claim, list[Evidence]]]:
     """Each claim with its evidence, in this order: what is kept, and what processes collect."""
     if jobs is not None and jobs < 1:
-        raise InvalidInput(f"jobs = {jobs} do no work: use at least 1")
+        raise InvalidInput(f"jobs is {jobs}: use at least 1")
     wanted = [claim(id) for id in ids]
     named = (collect.__name__.strip("_"), *how)
     found = {subject.id: None if kept is None else kept.take(subject.id, *named) for subject in wanted}

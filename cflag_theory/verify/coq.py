@@ -1,4 +1,4 @@
-"""Coq as a further witness: what the ledger calls a proof, and its exact instances, written as lemmas and checked."""
+"""Coq as an additional check: proofs and exact instances of the claims, written as lemmas."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ AXIOMS = frozenset(
     }
 )
 PROOFS = Path(__file__).parents[1] / "proofs"
-#: Seconds for one file: the lemmas of one claim, or a part of the theory by hand.
+#: Seconds for one file: the lemmas of one claim, or a part of the hand-written theory.
 LIMIT = 300
 
 
@@ -73,7 +73,7 @@ def library() -> TemporaryDirectory[str]:
     Raises
     ------
     MissingExtra
-        coqc is not there.
+        coqc is not installed.
     CflagError
         A file does not compile.
     """
@@ -83,7 +83,7 @@ def library() -> TemporaryDirectory[str]:
         shutil.copy(PROOFS / path.name, path)
         done = run_coq(coqc, path, "-Q", ".", "CFlag")
         if done is None or done.returncode != 0:
-            raise CflagError(f"{path.name} does not compile: mend it, or install Coq 8.16 or later")
+            raise CflagError(f"{path.name} does not compile: fix it, or install Coq 8.16 or later")
     return folder
 
 
@@ -95,7 +95,7 @@ def check(lemmas: Sequence[Lemma], *, wholes: bool = False) -> Checked:
     Raises
     ------
     MissingExtra
-        coqc is not there.
+        coqc is not installed.
     """
     coqc = require_coq()
     left = list(lemmas)
@@ -153,7 +153,7 @@ def witness(
     Raises
     ------
     MissingExtra
-        coqc is not there.
+        coqc is not installed.
     """
     cases = list(points)
     parts = {part.key: part for part in subject.parts}

@@ -1,4 +1,4 @@
-"""The falsifier's word on a part of a claim, as one more witness among the evidence."""
+"""The falsifier's result on a part of a claim, as additional evidence."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def directed(subject: Claim, seed: int, budget: int) -> list[Evidence]:
             try:
                 finding = falsify(claimed, budget=budget, seed=seed, algebra=False)
             except InvalidInput as error:
-                # Nothing was met that satisfies the hypotheses: that decides nothing, and ends no run over the ledger.
-                summary = f"A directed search says nothing (budget {budget}, seed {seed}): {error}."
+                # No case satisfies the hypotheses: that decides nothing, and the run over the ledger goes on.
+                summary = f"A directed search has no result (budget {budget}, seed {seed}): {error}."
                 nothing = {"cases": 0, "seed": seed, "exact": False, "directed": True}
                 found.append(Evidence("property", part.key, on, UNDECIDED, summary, nothing))
                 continue

@@ -131,7 +131,7 @@ def refute(part: Part, imports: Faults = MappingProxyType({})) -> list[Evidence]
     data["instance"] = [part.refutation.words, *(fact.words for fact in part.refutation.hypotheses)]
     summary = f"A family with a proved closed form contradicts it; checked by {' and '.join(result.engines)}."
     if part.unseen:
-        summary += f" The contradiction is read, not computed: {part.unseen}."
+        summary += f" A reader has to see the contradiction; it is not computed: {part.unseen}."
     return [Evidence("counterexample", part.key, "printed", REFUTES, summary, data)]
 
 
@@ -166,7 +166,7 @@ def applies(statement: Statement, point: Point) -> bool:
     Raises
     ------
     ValueError
-        If it contradicts a definition: then it is no instance of anything.
+        If it contradicts a definition: then it is not an instance of anything.
     """
     for fact in statement.definitions:
         if fact.relation.covered_by(point.values) and not fact.relation.holds_at(point.exact):
@@ -264,7 +264,7 @@ def along_runs(part: Part, samples: Iterable[Sample], seed: int) -> list[Evidenc
         summary = f"{bad} of {total} cases along simulated runs contradict (seed {seed})"
         if strange:
             data["not_finite"] = strange
-            summary += f"; {strange} more are not finite and say nothing"
+            summary += f"; {strange} more are not finite and do not count"
         if np.isfinite(worst):
             data["worst_ratio"] = worst
             summary += f"; worst left/right {worst:.4g}"

@@ -157,7 +157,7 @@ def _indices(expr: sp.Expr) -> tuple[sp.Symbol, ...]:
 
 
 def _at(expr: sp.Expr, values: Indices) -> sp.Expr:
-    """The expression with numbers in the place of its indices."""
+    """The expression with numbers in place of its indices."""
     return _replaced(expr, frozenset((s, values[s]) for s in _indices(expr) if s in values))
 
 

@@ -122,7 +122,7 @@ def shifted(*terms: Any, **where: Unpack[Where]) -> Plants:
 
 
 def assumed(name: str, *, left: Side = None, right: Side = None, **where: Unpack[Where]) -> Plants:
-    """Another hypothesis or definition in the place of the one of that name."""
+    """Another hypothesis or definition in place of the one of that name."""
 
     def planted(statement: Statement) -> Statement:
         hypotheses, definitions = (

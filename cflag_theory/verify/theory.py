@@ -1,4 +1,4 @@
-"""The theory by hand: the Coq files of `proofs/`, compiled, and matched with the ledger."""
+"""The hand-written theory: the Coq files of `proofs/`, compiled, and matched with the ledger."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REQUIRED = re.compile(r"From\s+CFlag\s+Require\s+(?:Import\s+|Export\s+|)([\w\s]
 
 
 class TheoryError(CflagError):
-    """The proofs do not compile, or rest on more than the real numbers do: mend the file that the message names."""
+    """The proofs do not compile, or rest on more than the real numbers do: fix the file that the message names."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def compile_theory(
     Raises
     ------
     MissingExtra
-        coqc is not there.
+        coqc is not installed.
     TheoryError
         A file does not compile, admits something, or a theorem needs another axiom than the real numbers do.
     """
@@ -125,7 +125,7 @@ def compile_rules(*, progress: Callable[[str], None] = lambda file: None) -> dic
     Raises
     ------
     MissingExtra
-        coqc is not there.
+        coqc is not installed.
     TheoryError
         As `compile_theory`.
     """
@@ -199,7 +199,7 @@ def _axioms(said: Path) -> tuple[str, ...]:
 
 
 def attach(id: str, evidence: Sequence[Evidence], found: Mapping[str, Theorem]) -> list[Evidence]:
-    """The evidence on a claim, with the theorems by hand beside the proofs that they confirm."""
+    """The evidence on a claim, with the hand-written theorems beside the proofs that they confirm."""
     result = []
     for item in evidence:
         names = theorems().get((id, item.part, item.on), ())

@@ -33,8 +33,8 @@ ANSWERS = {
     "needs-hypothesis": "not always so; a condition is proved",
     "false": "not always so",
 }
-#: From mildest to gravest; a row takes the gravest verdict of its parts. A part that is false as printed makes the
-#: row false as printed whatever another part still leaves open.
+#: From the mildest to the most severe; a row takes the most severe verdict of its parts. A part that is false as
+#: printed makes the row false as printed, whatever another part leaves open.
 GRAVITY = tuple(MEANINGS)
 PROVING = frozenset({"proof", "enumeration", "recomputation"})
 REFUTING = frozenset({"counterexample", "enumeration", "recomputation"})
@@ -100,7 +100,7 @@ class PartVerdict:
 class Verdict(Shown):
     """A claim with its verdict and everything that led to it.
 
-    `verdict` is the gravest of the parts that are claims; of a row without any it is the kind of its first part.
+    `verdict` is the most severe of the parts that are claims; of a row without any it is the kind of its first part.
     """
 
     claim: Claim
@@ -115,7 +115,7 @@ class Verdict(Shown):
 
     @property
     def meaning(self) -> str:
-        """One line for people: what the verdict means, or what was found of an assumption or a question."""
+        """One line for people: what the verdict means, or what was found about an assumption or a question."""
         if not self.is_claim:
             return "; ".join(dict.fromkeys(ANSWERS[part.verdict] for part in self.parts))
         return OURS if self.claim.paper == "ours" and self.verdict == "holds" else MEANINGS[self.verdict]
@@ -131,8 +131,8 @@ class Verdict(Shown):
     @property
     def repairs(self) -> tuple[str, ...]:
         """The named repairs of the parts that are false as printed, where the repair is proved."""
-        mended = {part.key for part in self.parts if part.verdict in ("typo", "needs-hypothesis")}
-        words = (part.repair.words for part in self.claim.parts if part.repair and part.key in mended)
+        repaired = {part.key for part in self.parts if part.verdict in ("typo", "needs-hypothesis")}
+        words = (part.repair.words for part in self.claim.parts if part.repair and part.key in repaired)
         # Parts may share a repair; it is named once.
         return tuple(dict.fromkeys(words))
 
@@ -143,7 +143,7 @@ class Verdict(Shown):
 
     @property
     def sharp(self) -> tuple[dict[str, Any], ...]:
-        """Proved sharper constants: what, printed, value, factor, and how near an instance comes."""
+        """Proved sharper constants: name, printed value, proved value, factor, and how close an instance comes."""
         proved = {part.key for part in self.parts if part.sharp_proved}
         found = []
         for part in self.claim.parts:
@@ -241,7 +241,7 @@ def _decide_part(claim: Claim, part: Part, evidence: Sequence[Evidence]) -> Part
             )
         return supported
 
-    holds, sharp, mended = proved("printed"), proved("sharp"), proved("repair")
+    holds, sharp, repaired = proved("printed"), proved("sharp"), proved("repair")
     refuted = any(
         e.part == part.key and e.on == "printed" and e.finding == REFUTES and e.kind in REFUTING for e in evidence
     )
@@ -249,5 +249,5 @@ def _decide_part(claim: Claim, part: Part, evidence: Sequence[Evidence]) -> Part
         tighter = sharp and part.sharp is not None and part.sharp.factor > 1
         return PartVerdict(part.key, "loose" if tighter else "holds", sharp, part.kind)
     if refuted:
-        return PartVerdict(part.key, part.repair.kind if part.repair and mended else "false", sharp, part.kind)
+        return PartVerdict(part.key, part.repair.kind if part.repair and repaired else "false", sharp, part.kind)
     return PartVerdict(part.key, "open", sharp, part.kind)

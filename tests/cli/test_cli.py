@@ -1,4 +1,4 @@
-"""What users type: results on standard output, one sentence and exit code 2 on what they can mend."""
+"""What users type: results on standard output, one sentence and exit code 2 on what they can fix."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_help_loads_no_library(arguments, record_property):
     program = f"{LOADED}\nimport atexit\natexit.register(loaded)\n{PROGRAM}"
     started = time.perf_counter()
     done = run(*arguments, program=program)
-    # For the report of the tests; a slow machine is no failure.
+    # For the report of the tests; a slow machine is not a failure.
     record_property("seconds", time.perf_counter() - started)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1] == "loaded:"
@@ -219,7 +219,7 @@ def test_simulate_without_a_memory_step(cflag):
     assert json.loads(out)["rounds"] == 2
 
 
-# What users can mend.
+# What users can fix.
 
 SIMULATE = ("simulate", *TINY, "--beta", "0.01")
 DRAWN = ("rate.json", "rate.png", "rate.svg", "rate_details.png", "rate_details.svg")

@@ -198,7 +198,7 @@ def test_presets_are_listed_with_what_was_decided(cflag):
 def test_a_folder_without_data_is_said_and_the_exit_code_is_one(cflag, tmp_path):
     code, out, err = cflag("bridge", "--check-data", tmp_path)
     assert (code, err) == (1, "")
-    assert "holds no data set" in " ".join(out.split())
+    assert "has no data set" in " ".join(out.split())
     code, out, _ = cflag("bridge", "--check-data", tmp_path, "--format", "json")
     assert (code, json.loads(out)["found"]) == (1, [])
 
@@ -210,16 +210,16 @@ def test_a_folder_without_data_is_said_and_the_exit_code_is_one(cflag, tmp_path)
         (("--method", "sgd"), "methods is ['sgd']: use a list of different methods of c_flag,"),
         (("--rounds", 2, "--set", "rounds=3"), "rounds is given by an option and by --set"),
         (("--adaptive", "none", "--set", "c_flag.adaptive=worst"), "c_flag.adaptive is given by an option"),
-        (("--seeds", "1,b"), "--seeds '1,b' is no list of integers"),
+        (("--seeds", "1,b"), "--seeds '1,b' is not a list of integers"),
         (("--preset", "table9"), "preset 'table9' is unknown: use one of table2-cifar10,"),
         (("a.toml", "b.toml"), "give one TOML file, or --preset"),
         (("a.toml", "--preset", "figure4"), "give one TOML file, or --preset"),
         (("missing.toml",), "cannot read missing.toml"),
         (("--report", "nowhere"), "nowhere/results.json holds no results"),
-        (("--report", "--list-presets"), "--report runs nothing, so that --list-presets says nothing to it"),
-        (("--report", "--rounds", 3), "so that the setting rounds says nothing to it"),
-        (("--check-data", ".", "--out", "x"), "so that --out says nothing to it"),
-        (("--list-presets", "--preset", "figure4"), "so that the preset says nothing to it"),
+        (("--report", "--list-presets"), "--report runs nothing, so --list-presets has no effect"),
+        (("--report", "--rounds", 3), "so the setting rounds has no effect"),
+        (("--check-data", ".", "--out", "x"), "so --out has no effect"),
+        (("--list-presets", "--preset", "figure4"), "so the preset has no effect"),
         (("--check-data", "nowhere"), "nowhere"),
     ],
 )

@@ -48,7 +48,7 @@ def test_every_part_that_fails_is_listed_once_in_order(some):
     assert all(key in ("", part) for (_, key), (_, part) in zip(listed, wrong, strict=True))
     assert [int(n) for n in re.findall(r"^### (\d+)\.", body, re.M)] == list(range(1, len(wrong) + 1))
     assert "cflag.lemma13" in text.split("## Constants")[1]
-    # An assumption is no erratum.
+    # An assumption is not an erratum.
     assert "cflag.assumption2`" not in text
 
 

@@ -48,7 +48,7 @@ def test_a_refuted_claim_is_saved_and_replayed(cflag, claims, tmp_path):
     assert "give it as FILE to run it as it is now" in err
     code, out, _ = cflag(*words, claims)
     assert code == 0
-    assert "no counterexample" in out
+    assert "not a counterexample" in out
     assert "has changed" in out
 
 
@@ -80,7 +80,7 @@ def test_what_was_not_established_is_printed(cflag, claims):
     assert "means: not broken" in out
     assert "no counterexample was found, which proves nothing; 200 of 200 cases" in out
     assert "largest left/right: 1, at" in out
-    assert "not covered: algebra: right is no formula" in out
+    assert "not covered: algebra: right is not a formula" in out
     assert "infinitely many values of x, y" in out
 
 

@@ -1,4 +1,4 @@
-"""`cflag forgetting` and `cflag tasks`: tables, JSON and files agree, one sentence for what can be mended."""
+"""`cflag forgetting` and `cflag tasks`: tables, JSON and files agree, one sentence for what can be fixed."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_tasks_of_data_are_named_in_order(cflag):
         ((*FORGETTING, "--problem", "glmm"), "problem 'glmm' is unknown"),
         ((*GLM, "--dial", "heat=1"), "no dial 'heat'"),
         ((*GLM, "--dial", "heterogeneity=low"), "heterogeneity is 'low': give a finite number"),
-        ((*FORGETTING, "--data", "digits", "--dial", "conflict=1"), "belongs to synthetic problems"),
+        ((*FORGETTING, "--data", "digits", "--dial", "conflict=1"), "is only for synthetic problems"),
         ((*FORGETTING, "--data", "digits", "--problem", "glm"), "leave out --problem or --data"),
         ((*GLM, "--zeta", "1"), "zeta = 1"),
         ((*FORGETTING, "--data", "digits", "--zeta", "0"), "zeta is 0"),
@@ -155,8 +155,8 @@ def test_tasks_of_data_are_named_in_order(cflag):
         ((*TASKS, "--dial", "tasks=1"), "tasks is 1"),
         ((*TASKS, "--dial", "tasks=few"), "give an integer"),
         ((*TASKS, "--data", "digits", "--task", "0-1"), "at least two"),
-        ((*TASKS, "--data", "digits", "--dial", "tasks=3"), "belongs to synthetic problems"),
-        ((*SYNTHETIC, "--task", "0-1"), "task '0-1' belongs to real data"),
+        ((*TASKS, "--data", "digits", "--dial", "tasks=3"), "is only for synthetic problems"),
+        ((*SYNTHETIC, "--task", "0-1"), "task '0-1' is only for real data"),
         ((*SYNTHETIC, "--zeta", "1"), "zeta = 1"),
         ((*SYNTHETIC, "--first-rounds", "-1"), "first_rounds is -1"),
     ],

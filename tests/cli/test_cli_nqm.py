@@ -1,4 +1,4 @@
-"""`cflag nqm`: the table beside the printed one, files on request, one sentence for what can be mended."""
+"""`cflag nqm`: the table beside the printed one, files on request, one sentence for what can be fixed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_the_table_stands_beside_the_printed_one(cflag):
     assert "Part of" not in out
     flat = " ".join(out.split())
     assert "printed learning rates agree with the best ones here within 0.005 or 10 %, by how fine the grid" in flat
-    assert "the agreement is no independent confirmation" in flat
+    assert "the agreement is not an independent confirmation" in flat
 
 
 def test_json_figure_and_file_agree(cflag, tmp_path):

@@ -174,7 +174,7 @@ def test_numbers_from_a_trace(cflag, recorded):
     [
         (("stepsize", "--from-trace", "{recorded}", "--lowest", 5), "lowest = 5.0 is above f = "),
         (("stepsize", "--from-trace", "nosuch.npz"), "nosuch.npz is not a trace"),
-        ((*STEPS, "--plot", "plane.txt"), "--plot 'plane.txt' is no picture: use a name that ends in .png, .svg or"),
+        ((*STEPS, "--plot", "plane.txt"), "--plot 'plane.txt' is not a picture: use a name that ends in .png, .svg or"),
         ((*STEPS, "--r", "nan"), "r = nan is not allowed"),
         ((*STEPS, "--epsilon", 0), "epsilon = 0.0 is not allowed: give a positive finite number"),
         ((*STEPS, "--N", 3), "need N, n and memory_size: give all three or none"),

@@ -204,7 +204,7 @@ def test_stored_studies_are_drawn_as_at_first(cflag, tmp_path, command, figure):
         assert (tmp_path / "again" / f"{figure}.svg").read_bytes() == (out / f"{figure}.svg").read_bytes()
     code, _, err = cflag("plot", out, "--by", "m")
     assert code == 2
-    assert "--by belongs to the results of a sweep" in err
+    assert "--by is only for the results of a sweep" in err
 
 
 def test_files_that_hold_no_results(cflag, tmp_path):

@@ -66,7 +66,7 @@ def test_a_full_disk_under_the_output(arguments):
     with open(FULL, "w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr == "cflag: cannot write the results (No space left on device): see to where they go\n"
+    assert done.stderr == "cflag: cannot write the results (No space left on device): check where they are written\n"
 
 
 @pytest.mark.parametrize("words", ["0", "abc", "-3", "9" * 5000])

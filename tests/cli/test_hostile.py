@@ -35,8 +35,8 @@ def one_sentence(result):
         ((*SMALL, "--problem", ""), "problem '' is unknown"),
         (("rate", "--problem", ""), "problem '' is unknown"),
         ((*SMALL[:2], "1e-320"), "beta is 1e-320, which floats hold with few digits only"),
-        ((*SMALL, "--out", ""), "is a folder and no plain file"),
-        ((*SMALL, "--out", "/"), "is a folder and no plain file"),
+        ((*SMALL, "--out", ""), "is a folder and not a plain file"),
+        ((*SMALL, "--out", "/"), "is a folder and not a plain file"),
         ((*SMALL, "--out", LONG), "File name too long"),
         ((*SMALL, "--data", f"{LONG}.csv"), "File name too long"),
         ((*SMALL, "--algorithm", LONG), "is unknown"),
@@ -99,7 +99,7 @@ def test_a_counterexample_with_characters_that_no_name_has(cflag, tmp_path, clai
     saved = {"kind": "counterexample of cflag falsify, version 1", "claim": claim, "values": {}}
     saved |= dict.fromkeys(("relation", "left", "right"), "")
     (tmp_path / "it.json").write_text(json.dumps(saved), encoding="utf-8")
-    assert "is no counterexample" in one_sentence(cflag("falsify", "--replay", tmp_path / "it.json"))
+    assert "is not a counterexample" in one_sentence(cflag("falsify", "--replay", tmp_path / "it.json"))
 
 
 def test_files_that_name_themselves(cflag, tmp_path):

@@ -330,7 +330,7 @@ BUGS = {
     "c_i is sent whole": (
         "scaffold",
         {"client_step": scaffold_sends_c_i, "server_step": scaffold_stateful_server},
-        "c_i+ is sent in the place of c_i+ - c_i",
+        "c_i+ is sent in place of c_i+ - c_i",
         False,
     ),
     "samples for steps": ("scaffold", {"client_step": scaffold_counts_samples}, "the number of samples times E", False),

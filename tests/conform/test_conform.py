@@ -27,7 +27,7 @@ def test_right_implementations_agree(style):
     report = conform(algorithm, **functions, numbers=numbers, problems=30)
     assert not report.refuted, str(report)
     assert report.compared >= 30 * 3
-    assert "This is no proof." in str(report)
+    assert "This is not a proof." in str(report)
 
 
 @pytest.mark.full

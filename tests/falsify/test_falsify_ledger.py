@@ -355,7 +355,7 @@ def test_the_row_that_no_draw_once_satisfied_is_searched():
         (("cflag.lemma13", "7"), UnknownName, "has no part '7'; its parts are 1"),
         (("cflag.lemma13", "1", "repair"), UnknownName, "no 'repair' statement"),
         (("cflag.eq22",), InvalidInput, "is an equation"),
-        (("cflag.tables_text",), InvalidInput, "is no relation between numbers"),
+        (("cflag.tables_text",), InvalidInput, "is not a relation between numbers"),
         (("cflag.thm5",), InvalidInput, "no family of small instances"),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",

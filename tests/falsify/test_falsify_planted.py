@@ -27,15 +27,15 @@ from cflag_theory.verify.checks import CHECKS
 
 #: Planted errors that the default budget does not find at seed 0, and why.
 MISSED = {
-    "cflag.eq105.1": "no sharp constant is known; the largest ratio met is about 0.6",
+    "cflag.eq105.1": "no sharp constant is known; the largest ratio found is about 0.6",
     "cflag.eq151.3": "approached as E and n grow; with E = n = 256 the ratio is 0.985 of the sharp constant",
-    "cflag.eq164.2": "no sharp constant is known; the largest ratio met is about 0.1",
-    "cfl.eq21.1": "no sharp constant is known; with c_pB >= 1 the largest ratio met is about 0.98",
-    "cfl.lemA1.1": "no sharp constant is known; the largest ratio met is about 0.4",
+    "cflag.eq164.2": "no sharp constant is known; the largest ratio found is about 0.1",
+    "cfl.eq21.1": "no sharp constant is known; with c_pB >= 1 the largest ratio found is about 0.98",
+    "cfl.lemA1.1": "no sharp constant is known; the largest ratio found is about 0.4",
     "cfl.lemA2.1": "approached as T grows; three rounds are drawn",
-    "ours.union_rate.1": "no sharp constant is known for T up to 3; the largest ratio met is about 0.87",
+    "ours.union_rate.1": "no sharp constant is known for T up to 3; the largest ratio found is about 0.87",
 }
-#: Proved over the instances that are drawn: the moved bound is no error there.
+#: Proved over the instances that are drawn: the moved bound is not an error there.
 TRUE = {
     "cflag.iag_cost.2": "at E = 2, which is drawn, the cost is at most 3/4 of E n",
     "ours.cfl_decaying_fedavg.rate": "at T = 2, which is drawn, the constant can be improved on",
@@ -200,7 +200,7 @@ def test_the_sample_is_found():
 
 
 def test_a_study_counts_what_it_misses():
-    """A bound with room to spare is missed, and a true bound in the place of a false one is proved."""
+    """A bound with room to spare is missed, and a true bound in place of a false one is proved."""
     missed, planted = errors()["cfl.lemA1.1"], errors()["cfl.lemA3.1"]
     found = study([missed, planted], budget=100)
     assert found.found == ("cfl.lemA3.1",)

@@ -151,7 +151,7 @@ def test_definitions_that_contradict_each_other_make_no_instance():
 
 
 def test_an_index_is_a_whole_number():
-    with pytest.raises(InvalidInput, match=r"index alpha of u\(alpha\) is no whole number"):
+    with pytest.raises(InvalidInput, match=r"index alpha of u\(alpha\) is not an integer"):
         decide(claim(norm2(u(alpha)), norm2(x)), **SMALL)
 
 

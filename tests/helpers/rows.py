@@ -48,5 +48,5 @@ def with_part(subject, key, **changes):
 
 
 def parts_of(id):
-    """The verdicts of the parts of a row that is decided anew."""
+    """The verdicts of the parts of a row that is decided again."""
     return parts(run_check(LEDGER[id](), CHECKS[id]))

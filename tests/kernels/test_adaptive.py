@@ -147,7 +147,7 @@ def test_one_client_has_one_rate(seed):
     common, interacting, average, worst = (trace.iterates for trace in traces)
     assert (common == interacting).all()
     assert (average == worst).all()
-    # Under transference both cases of Table 1 are (16) too; under interference (16) is no step size.
+    # Under transference both cases of Table 1 are (16) too; under interference (16) is not a step size.
     assert (average == common).all() == (traces[0].column("Lambda")[0, 0, 0] > 0)
 
 

@@ -1,4 +1,4 @@
-"""The theory by hand: what the files may say, that they compile, and that they are the ledger's statements."""
+"""The hand-written theory: what the files may say, that they compile, and that they are the ledger's statements."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_every_theorem_is_accepted(compiled):
 
 def test_every_rule_has_a_theorem_behind_it():
     # What holds for every value of an index holds at one: nothing is behind it but the meaning of "every".
-    # R^d is such a space: that is no rule.
+    # R^d is such a space: that is not a rule.
     assert set(rules.RULES) ^ set(theory.rules()) == {"at one value", "space of coordinates"}
 
 

@@ -1,4 +1,4 @@
-"""Of the theory by hand only what a claim needs is compiled, and it says the same as when all of it is."""
+"""Of the hand-written theory only what a claim needs is compiled, and it says the same as when all of it is."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_data_from_a_file(tmp_path):
         ({"zeta": 0.1}, "zeta = 0.1 is about real data"),
         ({"past_classes": "0-2"}, "past classes = 0-2 is about real data"),
         ({"current_classes": "3-5"}, "current classes = 3-5 is about real data"),
-        ({"problem": "glm", "data": "digits"}, "problem 'glm' and data 'digits' exclude each other"),
+        ({"problem": "glm", "data": "digits"}, "problem 'glm' and data 'digits' cannot be used together"),
     ],
 )
 def test_no_option_is_ignored(options, message):
@@ -114,7 +114,7 @@ def test_memory(kind, options, expected):
         (None, {"m": 0.5}, "needs a memory whose bias is a dial"),
         ("sign", {}, "memory 'sign' is set by m alone"),
         ("rotation", {"m": 0.5, "size": 3}, "memory 'rotation' is set by m alone"),
-        ("uniform", {"m": 0.5}, "m = 0.5 is no dial of memory 'uniform'"),
+        ("uniform", {"m": 0.5}, "m = 0.5 is not a dial of memory 'uniform'"),
         ("uniform", {"size": 0}, "size is 0"),
         ("sign", {"m": -1.0}, "m is -1.0"),
     ],

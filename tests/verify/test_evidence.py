@@ -38,7 +38,7 @@ def part(relation, *hypotheses, repair=None, sharp=None, proof=None):
     return Part(
         "1",
         Statement("As printed.", relation, hypotheses, proof),
-        Repair("typo", "mend", Statement("Mended.", repair, hypotheses)) if repair else None,
+        Repair("typo", "fix", Statement("Mended.", repair, hypotheses)) if repair else None,
         Sharp("c", sp.Integer(2), sp.Integer(1), Statement("Sharp.", sharp, hypotheses)) if sharp else None,
     )
 
@@ -94,7 +94,7 @@ def test_runs_count_their_cases_and_contradictions():
     assert (found.kind, found.finding) == ("property", "refutes")
     assert (found.data["cases"], found.data["violations"], found.data["seed"]) == (3, 1, 7)
     assert found.data["worst_ratio"] == 1.5
-    # Runs on floats are no exact instances, so they cannot show that hypotheses can be met.
+    # Runs on floats are not exact instances, so they cannot show that hypotheses can be met.
     assert found.data["exact"] is False
 
 
@@ -161,7 +161,7 @@ def test_an_instance_that_contradicts_a_definition_is_no_instance():
 @pytest.mark.parametrize("value", [0.5, sp.Float(1), -1])
 def test_an_instance_is_exact_and_keeps_the_signs_of_its_symbols(value):
     length = sp.Symbol("length", nonnegative=True)
-    with pytest.raises(ValueError, match=r"is no exact number|contradicts that length is nonnegative"):
+    with pytest.raises(ValueError, match=r"is not an exact number|contradicts that length is nonnegative"):
         replay(part(at_most(length, 2)), [Point({length: value}, ("",))])
 
 
@@ -209,7 +209,7 @@ def test_a_contradiction_that_is_read_says_so():
     part = claim("cflag.thm5").parts[0]
     (found,) = refute(part)
     assert found.finding == "refutes"
-    assert found.summary.endswith(f"The contradiction is read, not computed: {part.unseen}.")
+    assert found.summary.endswith(f"A reader has to see the contradiction; it is not computed: {part.unseen}.")
     assert found.data["unseen"] == part.unseen
 
 

@@ -32,7 +32,7 @@ def test_a_planted_error_is_rejected(id, plant):
     statement = plant.statement(LEDGER[id])
     points = points_of(id) if plant.on != "refutation" else ()
     if plant.verdict == "open":
-        # Constants in a definition: what the row's instances define is no instance of this statement.
+        # Constants in a definition: what the row's instances define is not an instance of this statement.
         points = [point for point in points if defined(statement, point)]
     verdict = alone(id, plant.part, statement, points)
     assert verdict.verdict == plant.verdict

@@ -26,7 +26,7 @@ def part(key="1", repair=None, factor=None):
     return Part(
         key,
         SAID,
-        Repair(repair, f"mend {key}", BETTER) if repair else None,
+        Repair(repair, f"fix {key}", BETTER) if repair else None,
         Sharp("the constant", sp.Integer(2), sp.Integer(2) / factor, BETTER) if factor else None,
     )
 
@@ -146,7 +146,7 @@ def test_repairs_and_sharp_constants_are_listed_where_they_are_proved():
     verdict = decide(
         subject, [BROKEN, *MENDED, *TIGHT, reached, nearer, evidence("counterexample", "refutes", key="2")]
     )
-    assert verdict.repairs == ("mend 1",)
+    assert verdict.repairs == ("fix 1",)
     assert verdict.sharp == (
         {"constant": "the constant", "printed": "2", "value": "1/2", "factor": 4.0, "reached": 0.75},
     )
@@ -167,7 +167,7 @@ def test_json_has_the_promised_keys_and_plain_values():
     assert promised <= set(shown)
     assert json.loads(json.dumps(shown, allow_nan=False)) == shown
     assert shown["counterexample"] == BROKEN.to_json()
-    assert shown["repair"] == ["mend 1"]
+    assert shown["repair"] == ["fix 1"]
     assert shown["statement"][0]["latex"] == r"x \le 2"
 
 

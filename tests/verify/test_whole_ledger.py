@@ -40,7 +40,7 @@ def with_coq(by_hand):
     return list(verify(prover="coq", theorems=by_hand))
 
 
-#: From mildest to gravest.
+#: From the mildest to the most severe.
 GRAVITY = ("holds", "loose", "open", "typo", "needs-hypothesis", "false")
 #: What is not decided.
 OPEN = {"cfl.nqm_fig2.4"}
@@ -131,7 +131,7 @@ def test_no_verdict_is_read_from_what_is_expected():
     assert run_check(LEDGER["cflag.lemma13"](), other).verdict == "loose"
     for path in Path(cflag_theory.__file__).parent.rglob("*.py"):
         read = {node.attr for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Attribute)}
-        # What conform expects of an implementation is no field of a check.
+        # What conform expects of an implementation is not a field of a check.
         fields = {"reached", "undrawn", "plants", *(() if path.parent.name == "conform" else ("expected",))}
         assert not read & fields, path
 

@@ -1,4 +1,4 @@
-"""Processes that grow are replaced, and nobody waits for ever."""
+"""Processes that grow are replaced, and nobody waits forever."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def hoard(number):
 
 @pytest.mark.full
 def test_a_process_that_grows_is_replaced(tmp_path):
-    """Where warnings are errors, as in tests, this waited for ever."""
+    """Where warnings are errors, as in tests, this waited forever."""
     pytest.importorskip("psutil", reason="without it loky does not look")
     (tmp_path / "hoarding.py").write_text(HOARDING, encoding="utf-8")
     command = [sys.executable, "-c", GROWING.format(folder=str(tmp_path))]

@@ -101,7 +101,7 @@ class Layout:
         try:
             data = np.fromfile(path, dtype=np.uint8)
         except OSError as error:
-            raise DataError(f"{path} cannot be read ({error.strerror}): mend its permissions") from error
+            raise DataError(f"{path} cannot be read ({error.strerror}): fix its permissions") from error
         length = self.label_bytes + IMAGE_BYTES
         if data.size == 0 or data.size % length:
             raise DataError(

@@ -54,7 +54,7 @@ def load_images(
       16, are scaled to 0 to 255 and rounded. Every fifth sample of each class is a test image (355 of them): the
       samples of one writer stand together, so that both parts have all writers, and no draw is needed.
     - "cifar10", "cifar100": 32 x 32 x 3, the python or the binary version.
-    - "tinyimagenet": 64 x 64 x 3, where `val/` is the test set. Its JPEGs are decoded anew each time, in threads.
+    - "tinyimagenet": 64 x 64 x 3, where `val/` is the test set. Its JPEGs are decoded again each time, in threads.
 
     Parameters
     ----------

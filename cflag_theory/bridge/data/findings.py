@@ -1,4 +1,4 @@
-"""What lies in a folder: which data sets, which versions, and whether they are whole."""
+"""Which data sets and versions a folder has, and whether they are complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the readers of image files share: the arrays they return, and the words for what is wrong with a folder."""
+"""Shared by the readers of image files: the arrays that they return, and messages about folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random numbers that are a function of what they are for, and not of what was drawn before them."""
+"""Random numbers as a function of their purpose, independent of earlier draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a task's samples are dealt out to the clients: three forms of the Dirichlet partition, each by its name.
+"""How a task's samples are divided among the clients: three forms of the Dirichlet partition.
 
 - "class-over-clients": of each class the clients' shares are one draw from Dir(zeta, ..., zeta) over the clients. Every
   sample has one client; the clients' sizes are random, and at small zeta some are empty.

@@ -91,10 +91,10 @@ def read_record(path: Path) -> dict[str, Any]:
             raise _Refused(f"it holds a {type(record).__name__}, not a dictionary")
         return {_text(key): _resolved(value) for key, value in record.items()}
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror or error}): mend the path or permissions") from error
+        raise DataError(f"{path} cannot be read ({error.strerror or error}): fix the path or permissions") from error
     except (_Refused, ValueError, IndexError, KeyError, OverflowError) as error:
         reason = error if isinstance(error, (_Refused, ValueError)) else "its instructions make no sense"
-        raise DataError(f"{path} is no data file that can be trusted: {reason}; fetch the data set again") from error
+        raise DataError(f"{path} is not a data file that can be trusted: {reason}; fetch the data set again") from error
 
 
 def _run(data: bytes) -> Any:

@@ -1,4 +1,4 @@
-"""What a matrix of accuracies says: the two metrics of Sec. 7, and the other common ones by their names.
+"""Metrics of a matrix of accuracies: the two of Sec. 7, and other common ones.
 
 Accuracies are in percent, as the paper prints them. a[s, j] is the accuracy on task j after task s was learned, both
 counted from 0; NaN where it was not measured. Nothing is averaged over fewer numbers than its definition names: a

@@ -167,7 +167,7 @@ def _check(found: Mapping[str, Any]) -> None:
     settings = run_settings(found["settings"])
     for run in found["runs"]:
         if run["method"] not in METHOD_NAMES or type(run["seed"]) is not int:
-            raise ValueError(f"{run['method']!r} with seed {run['seed']!r} is no method and seed")
+            raise ValueError(f"{run['method']!r} with seed {run['seed']!r} is not a pair of a method and a seed")
         if as_accuracy(run["accuracy"]).shape != (settings.tasks, settings.tasks):
             raise ValueError(f"the accuracies of {run['method']} are not {settings.tasks} x {settings.tasks}")
         if not all(type(run[key]) is kind for key, kind in _KINDS.items()):

@@ -1,4 +1,4 @@
-"""What a round says about the quantities of the analysis: forgetting, norms and, where asked for, full gradients.
+"""A round's values of the quantities in the analysis: forgetting, norms and, on request, full gradients.
 
 Gamma and B are those of the step really taken, as in the kernels' Trace: with client-wise rates alpha is their mean
 sum_i p_i alpha_i, and beta S is the rest of the clients' mean move, move = alpha grad_f_memory + beta S. So Lemma

@@ -1,1 +1,1 @@
-"""The methods of Sec. 7 for task-incremental learning, each a small object that the one round loop drives."""
+"""The methods of Sec. 7 for task-incremental learning, each an object that the round loop calls."""

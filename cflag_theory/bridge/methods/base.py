@@ -1,4 +1,4 @@
-"""What the round loop asks of a method, and what a client hands back.
+"""What the round loop asks of a method, and what a client returns.
 
 A round has two exchanges. First every client sends what `Method.vectors` returns and receives the means over the
 clients with weights p_i; then it works with `Method.local`, and the server subtracts the mean of the moves,
@@ -49,7 +49,7 @@ class Round:
     seed: int
 
     def random(self, purpose: str, client: int) -> np.random.Generator:
-        """A generator that starts anew for each (seed, purpose, client, overall round)."""
+        """A generator that starts again for each (seed, purpose, client, overall round)."""
         return keyed(self.seed, purpose, self.overall, client)
 
 

@@ -1,1 +1,1 @@
-"""What describes a bridge run, without torch."""
+"""The settings of a bridge run, without torch."""

@@ -73,7 +73,9 @@ def changes_from_words(words: Sequence[str]) -> dict[str, Any]:
         key, equals, value = word.partition("=")
         names = key.strip().split(".")
         if not equals or not all(names) or len(names) > 2:
-            raise InvalidInput(f"{word!r} is no setting: write KEY=VALUE, such as rounds=3 or c_flag.adaptive=average")
+            raise InvalidInput(
+                f"{word!r} is not a setting: write KEY=VALUE, such as rounds=3 or c_flag.adaptive=average"
+            )
         into = changes if len(names) == 1 else changes.setdefault(names[0], {})
         if not isinstance(into, dict) or names[-1] in into:
             raise InvalidInput(f"the setting {key.strip()!r} is given twice: name each once")

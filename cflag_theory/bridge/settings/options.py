@@ -83,7 +83,7 @@ class TrackOptions:
     order : {"epochs", "random"}
         In every pass each component once, in a new order; or drawn with replacement, as in `kernels.simulate`.
     shuffle : bool
-        Whether the minibatches are cut anew in every round; otherwise always in the order of the client's samples.
+        Whether the minibatches are cut again in every round; otherwise always in the order of the client's samples.
     clamp : float
         Entries of the gradient that the step is given are clamped to [-clamp, clamp]; 0 clamps nothing.
 

@@ -1,4 +1,4 @@
-"""The folder of a bridge run: a checkpoint after every round, from which a run that was killed goes on.
+"""The folder of a bridge run: a checkpoint after every round, from which a killed run continues.
 
     run.json                    settings, versions, and which data
     c_flag-1234.npz             one part, a method with a seed: where it is, its state and what it has measured
@@ -31,7 +31,7 @@ from cflag_theory.reading import read_json
 FORMAT = "cflag-theory bridge 1"
 HEADER = "run.json"
 _CHOOSE = "choose another with --out"
-_MENDED = "give the same command again when that is mended; what was written before is kept"
+_MENDED = "give the same command again when that is fixed; what was written before is kept"
 
 
 @dataclass(frozen=True, eq=False)

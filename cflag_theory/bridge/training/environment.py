@@ -1,4 +1,4 @@
-"""Where a bridge run happens: device, threads, versions and data, on which the last bits of a result may depend."""
+"""The environment of a bridge run: device, threads, versions and data, which can change the last bits of a result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def find_device(name: str) -> torch.device:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).partition("\n")[0]
-        raise InvalidInput(f"device {name!r} is not there ({reason}): use cpu, or a GPU that torch finds") from error
+        raise InvalidInput(f"device {name!r} is not available ({reason}): use cpu, or one that torch finds") from error
     return device
 
 

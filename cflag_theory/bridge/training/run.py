@@ -1,4 +1,4 @@
-"""A whole bridge run: every method with every seed, kept in a folder from which the same call goes on."""
+"""A whole bridge run: every method with every seed, kept in a folder from which the same call continues."""
 
 from __future__ import annotations
 

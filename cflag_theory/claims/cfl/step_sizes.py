@@ -153,7 +153,7 @@ OUR_CONDITIONS: tuple[Condition, ...] = (
         "x (1 + p_t/2) < 1 + p_t/2 - c",
         _plain(hypothesis(ours_cfl_coefficient.coefficients(), "short", 2)),
         "ours.cfl_nonconvex_coefficient, x = 4 K^2 eta_l^2 L^2 c",
-        "(32) with the dimensions mended is a descent",
+        "(32) with the dimensions corrected is a descent",
         ("ours.cfl_nonconvex_coefficient",),
         "ours",
     ),

@@ -170,7 +170,7 @@ class Text:
                 return f"({' + '.join(map(self.natural, expr.args))})%nat"
         if isinstance(expr, sp.Mul):
             return f"({' * '.join(map(self.natural, expr.args))})%nat"
-        raise TypeError(f"{expr} is no natural number for Coq")
+        raise TypeError(f"{expr} is not a natural number for Coq")
 
     # Vectors, functions and operators.
 

@@ -26,7 +26,7 @@ Given = tuple[tuple[str, Relation], ...]
 
 @cache
 def certificate_for(check: Callable[..., str | None], goal: Relation, given: Given) -> sp.Expr | None:
-    """A certificate in which `check` finds no fault: the one that is kept, else one that is found anew; else None."""
+    """A certificate in which `check` finds no fault: the one that is kept, else one that is found again; else None."""
     kept = look_up(goal, given)
     if kept is not None and check(goal, dict(given), kept) is None:
         return kept
@@ -73,7 +73,7 @@ def key(goal: Relation, given: Given) -> str:
 def entry(goal: Relation, given: Given, certificate: sp.Expr) -> dict[str, Any]:
     """A certificate as it is kept: the goal for the reader, the terms of a sum, and what divides them.
 
-    Facts are numbered in the order of their text. What is no number, power, sum or product stands in braces.
+    Facts are numbered in the order of their text. What is not a number, power, sum or product stands in braces.
     """
     numbers = {text: number for number, text in enumerate(_numbered(given), start=1)}
     names: dict[sp.Symbol, sp.Symbol] = {}

@@ -1,4 +1,4 @@
-"""A Claim: one numbered statement of a paper, what it assumes, and why it should be believed.
+"""A Claim: one numbered statement of a paper, its hypotheses and its proof.
 
 A claim is data. Nothing here says whether it is true: the proofs are checked by `examiner.examine`, the
 counterexamples are replayed by the check in `verify`, and the verdict follows from both.
@@ -54,7 +54,7 @@ class Source:
 
     def __str__(self) -> str:
         role = ", as printed" if self.granted else "" if self.on == "printed" else f", {self.on}"
-        needs = f", which assumes {', '.join(self.besides)} besides" if self.besides else ""
+        needs = f", which also assumes {', '.join(self.besides)}" if self.besides else ""
         return f"{self.claim}, part {self.part}{role}{needs}"
 
 
@@ -99,7 +99,7 @@ def setting(name: str, relation: Relation, words: str) -> str:
     index = op == "<=" and isinstance(left, AppliedUndef) and left.is_integer and right.is_integer
     index = index and right.is_nonnegative
     if not (equation or index):
-        raise ValueError(f"{name!r} is no equation of vectors and no range of an index: make it a hypothesis")
+        raise ValueError(f"{name!r} is neither an equation of vectors nor a range of an index: make it a hypothesis")
     if equation and any(fact.relation.left == left and fact.relation != relation for fact in SETTING.values()):
         raise ValueError(f"{left} is defined twice")
     fact = Fact(name, relation, words)
@@ -194,15 +194,15 @@ KINDS = ("claim", "assumption", "question")
 
 @dataclass(frozen=True)
 class Part:
-    """One of the statements of a claim: as printed, and what replaces it if that fails.
+    """One of the statements of a claim: as printed, and the statement that replaces it if it fails.
 
-    `kind` is one of `KINDS`. `reading` names the reading of the printed words that a part decides, where a fair reader
-    may take another, which is a part of its own.
+    `kind` is one of `KINDS`. `reading` names the reading that the part decides, if the printed words can
+    fairly be read in another way; the other reading is a part of its own.
 
     `refutation` is a proved statement about an explicit instance that contradicts the printed one, such as a closed
-    form of the iterates for a statement about a limit; its words say why it does. The examiner's engines must see the
-    contradiction, in which `family` says what symbols of the printed statement are in the instance. Where they cannot,
-    as for a limit or "for no constant", `unseen` says why: then the contradiction is read, and listed as such.
+    form of the iterates for a statement about a limit; its words say why. The examiner's engines must find the
+    contradiction; `family` gives the values of the printed statement's symbols in the instance. For a limit or "for no
+    constant" they cannot: `unseen` says why, and a reader has to see the contradiction.
     """
 
     key: str
@@ -245,7 +245,7 @@ class Claim:
     parts : tuple of Part
         One, or several where the row makes several statements.
     notes : tuple of str
-        Readings, remarks and ranges that a co-author would ask for.
+        Readings, remarks and ranges.
     """
 
     id: str

@@ -119,7 +119,7 @@ def defined(facts: tuple[Relation, ...], hypotheses: tuple[Relation, ...] = ()) 
         after = {d.head, *(other.head for other in uses if d in _reachable(other, uses, earlier=True))}
         found[i] = _existence_fault(d, _without(after, done)) or d
         done.append(facts[i])
-    return tuple(found.get(i, "it is no equation for something that is not defined yet") for i in range(len(facts)))
+    return tuple(found.get(i, "it is not an equation for something that is not defined yet") for i in range(len(facts)))
 
 
 def _solutions(equation: Relation) -> Iterator[Definition]:

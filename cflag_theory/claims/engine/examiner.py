@@ -45,8 +45,8 @@ class Examination:
 def examine(statement: Statement) -> Examination:
     """Check every step of a statement's proof, and that the last one is the statement.
 
-    An obligation is accepted when sympy's exact algebra confirms its certificate. z3 is asked again, without it: a
-    model that contradicts an obligation makes the proof fail, an `unknown` is listed in `undecided`.
+    An obligation is accepted when sympy's exact algebra confirms its certificate. z3 then decides it without the
+    certificate: a model that contradicts the obligation makes the proof fail; an `unknown` is listed in `undecided`.
     """
     if statement.proof is None or statement.relation is None:
         return Examination(False, 0, (), (), (), ("no proof is offered",))

@@ -103,7 +103,7 @@ def _found(
 
 
 class _Unfit(Exception):
-    """A term whose denominator is not known to be positive, or that is no quotient of polynomials."""
+    """A term whose denominator is not known to be positive, or that is not a quotient of polynomials."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ class _Search:
         self.field: Any = sp.QQ.frac_field(*(self.symbols or [sp.Dummy()])).field
 
     def _unknown(self, expr: sp.Expr) -> set[sp.Expr]:
-        """What the expression divides by and is no polynomial with coefficients of one sign."""
+        """What the expression divides by and is not a polynomial with coefficients of one sign."""
         return {one.base for one in divisions(expr) if not one_sign(sp.expand(one.base), strictly=True)}
 
     def _divides(self, quotient: Any) -> bool:

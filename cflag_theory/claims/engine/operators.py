@@ -21,7 +21,7 @@ class Index(sp.Symbol):  # type: ignore[misc]
 
 def _index(over: sp.Symbol) -> sp.Symbol:
     if not isinstance(over, Index):
-        raise TermError(f"{over} is no index of an operator: make it with `index`")
+        raise TermError(f"{over} is not an index of an operator: make it with `index`")
     return over
 
 
@@ -143,7 +143,7 @@ def sum_over(over: sp.Symbol, count: sp.Expr) -> Operator:
     """
     count = sp.sympify(count)
     if not (count.is_integer and count.is_nonnegative):
-        raise TermError(f"{count} need not be 0, 1, 2, ...: it is no number of terms")
+        raise TermError(f"{count} need not be 0, 1, 2, ...: it is not a number of terms")
     made: Operator = Operator(Str("sum"), over, count)
     return made
 

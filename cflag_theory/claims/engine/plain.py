@@ -11,7 +11,7 @@ _DROPPED = {"left", "right", "textstyle", "displaystyle", "bigl", "bigr", "big",
 _FONTS = {"mathbb", "mathrm", "mathcal", "mathbf", "text", "operatorname", "boldsymbol"}
 _ACCENTS = {"tilde": "~", "hat": "_hat", "bar": "_bar", "overline": "_bar"}
 _EXPECTATION = "\N{MATHEMATICAL DOUBLE-STRUCK CAPITAL E}"
-#: Brackets of inner products, which are no relations until all is put together.
+#: Brackets of inner products, which are not relations until all is put together.
 _BRACKETS = str.maketrans({"\N{MATHEMATICAL LEFT ANGLE BRACKET}": "<", "\N{MATHEMATICAL RIGHT ANGLE BRACKET}": ">"})
 _SIGNS = {
     "|": "||",

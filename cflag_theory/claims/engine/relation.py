@@ -100,7 +100,7 @@ class Exact(dict[sp.Expr, sp.Expr]):
         for key, value in self.items():
             rational = isinstance(value, sp.Rational)
             if not rational and value.atoms(sp.Float):
-                raise ValueError(f"{key} = {value} is no exact number: use integers and fractions")
+                raise ValueError(f"{key} = {value} is not an exact number: use integers and fractions")
             for sign, of in _SIGNS.items():
                 # Of a fraction at hand: sympy would deduce all that is known of each new number.
                 if getattr(key, f"is_{sign}") and (

@@ -21,8 +21,8 @@ class Obligation:
     given : tuple of str
         Names of hypotheses and earlier steps that are used.
     certificate : sympy expression, optional
-        Without one, it is found, and kept in `claims/certificates.json`. One by hand is the last resort: right - left
-        of the goal, written with `algebra.slack(name)` for the slack of a given inequality (its multiplier must be
+        Without one, it is found, and kept in `claims/certificates.json`. A hand-written one is the last resort: right -
+        left of the goal, written with `algebra.slack(name)` for the slack of a given inequality (its multiplier must be
         manifestly non-negative), `algebra.residual(name)` for left - right of a given equation (any multiplier) and
         `algebra.square(expr)`.
     """

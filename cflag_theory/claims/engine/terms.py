@@ -24,7 +24,7 @@ class TermError(InvalidInput):
 
 
 class Term(sp.Expr):  # type: ignore[misc]
-    """An expression that sympy does not look into, and that is made anew by `func(*args)`."""
+    """An expression that sympy does not look into, and that is made again by `func(*args)`."""
 
     is_commutative = True
 
@@ -50,7 +50,7 @@ class Term(sp.Expr):  # type: ignore[misc]
 class Basis(Term):
     """A basis vector: everything that is a vector is linear in these."""
 
-    # A vector has no sign and is no number: it may not enter a relation between numbers.
+    # A vector has no sign and is not a number: it may not enter a relation between numbers.
     def _eval_is_real(self) -> None:
         return None
 
@@ -112,13 +112,13 @@ def parts(v: sp.Expr) -> dict[Basis, sp.Expr]:
         inside = [factor for factor in sp.Mul.make_args(term) if isinstance(factor, Basis)]
         coefficient = sp.Mul(*(factor for factor in sp.Mul.make_args(term) if not isinstance(factor, Basis)))
         if len(inside) != 1 or any(_is_vector_factor(f) for f in sp.Mul.make_args(coefficient)):
-            raise TermError(f"{term} is no multiple of one vector")
+            raise TermError(f"{term} is not a multiple of one vector")
         found[inside[0]] = found.get(inside[0], sp.S.Zero) + coefficient
     return {basis: tidy for basis, c in found.items() if (tidy := _tidy(c)) != 0}
 
 
 def _is_vector_factor(factor: sp.Expr) -> bool:
-    """Whether a vector stands where a number must: in a power, a sum or a function that is no atom of ours."""
+    """Whether a vector stands where a number must: in a power, a sum or a function that is not an atom of ours."""
     if isinstance(factor, Term):
         return isinstance(factor, Basis)
     return any(_is_vector_factor(argument) for argument in factor.args)

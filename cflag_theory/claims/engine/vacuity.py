@@ -31,7 +31,7 @@ Model = dict[str, str]
 
 
 class Facts:
-    """The relations between numbers that a statement takes for granted, with a variable for what is no polynomial."""
+    """The relations between numbers that a statement assumes, with a variable for what is not a polynomial."""
 
     def __init__(self, statement: Statement) -> None:
         atoms = Atoms()
@@ -124,7 +124,7 @@ def vacuous(statement: Statement) -> bool:
 
 
 def models(statements: Iterable[Statement]) -> tuple[dict[str, Model], list[str]]:
-    """The models that these statements need, found anew where none is kept that fits, and what z3 finds none for.
+    """The models that these statements need, found again where none is kept that fits, and what z3 finds none for.
 
     Where z3 knows that there is one, but none in fractions, nothing is kept.
     """

@@ -1,1 +1,1 @@
-"""What people type: a module a command, and what the commands share."""
+"""One module for each command."""

@@ -29,7 +29,7 @@ def bridge_command(
     heads: Annotated[
         str | None, typer.Option(help="list: one head per task; masked: one head, its logits masked.")
     ] = None,
-    method: Annotated[list[str] | None, typer.Option(help="Such as c_flag or ewc; default: repeatable, all.")] = None,
+    method: Annotated[list[str] | None, typer.Option(help="Such as c_flag or ewc; repeatable; default: all.")] = None,
     mode: Annotated[str | None, typer.Option(help="theory, paper or released.")] = None,
     adaptive: Annotated[str | None, typer.Option(help="Rates of C-FLAG: none, average, worst or printed.")] = None,
     rounds: Annotated[int | None, typer.Option(help="Rounds per task.")] = None,
@@ -50,7 +50,8 @@ def bridge_command(
         list[str] | None, typer.Option("--set", help="KEY=VALUE, such as threads=4 or c_flag.clamp=0.5; repeatable.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the run, where a stopped one continues; named after it without.")
+        Path | None,
+        typer.Option(help="Folder of the run; a stopped run continues there. Default: named after the run."),
     ] = None,
     check_data: Annotated[
         Path | None, typer.Option("--check-data", metavar="DIR", help="Only report which data sets this folder holds.")
@@ -111,9 +112,7 @@ def bridge_command(
             others |= {"--out": out, "a file": files}
         stray = [*instead[1:], *(name for name, value in others.items() if value)]
         if stray:
-            raise InvalidInput(
-                f"{instead[0]} runs nothing, so that {stray[0]} says nothing to it: leave one of them out"
-            )
+            raise InvalidInput(f"{instead[0]} runs nothing, so {stray[0]} has no effect: leave one of them out")
     if check_data is not None:
         say_data(check_data, format)
     elif list_presets:
@@ -128,4 +127,4 @@ def _integers(text: str) -> list[int]:
     try:
         return [int(piece) for piece in text.split(",")]
     except ValueError:
-        raise InvalidInput(f"--seeds {text!r} is no list of integers: write 1234,1235,1236") from None
+        raise InvalidInput(f"--seeds {text!r} is not a list of integers: write 1234,1235,1236") from None

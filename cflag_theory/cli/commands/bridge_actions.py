@@ -1,4 +1,4 @@
-"""What `cflag bridge` does: runs, stored runs beside the paper's numbers, what lies in a folder of data."""
+"""The actions of `cflag bridge`: run, compare stored runs with the paper's numbers, check a folder of data."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ class RoundDone(Protocol):
 def method_lines(
     words: str, methods: Sequence[str], seeds: Sequence[int], *, tasks: int
 ) -> Iterator[tuple[RoundDone, Callable[[int, int], None]]]:
-    """Lines on standard error with task, round, rate and time left; nothing where that is no terminal.
+    """Lines on standard error with task, round, rate and time left; nothing where that is not a terminal.
 
     What it gives is called after each round, and with the numbers of images read and of all images before the first.
     """

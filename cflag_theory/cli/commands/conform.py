@@ -21,7 +21,7 @@ def conform_command(
         typer.Argument(metavar="FILE", help="A Python file with client_step, server_step or both, or round_step."),
     ] = None,
     algorithm: Annotated[
-        str | None, typer.Option(help="What it should be; ALGORITHM in the file without this. --list names all.")
+        str | None, typer.Option(help="The algorithm; default: ALGORITHM in the file. --list prints all.")
     ] = None,
     numbers: Annotated[
         str, typer.Option(help="auto, exact (fractions), float64, float32, torch64 or torch32.")
@@ -29,19 +29,17 @@ def conform_command(
     problems: Annotated[int, typer.Option(min=1, help="Small least-squares problems to run it on.")] = 20,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of each problem.")] = 3,
     partial: Annotated[bool, typer.Option("--partial", help="Two of three clients take part in a round.")] = False,
-    seconds: Annotated[float, typer.Option(help="Seconds that one call of a function may take.")] = 10.0,
+    seconds: Annotated[float, typer.Option(help="Time limit in seconds, for one call of a function.")] = 10.0,
     seed: SeedOption = 0,
-    names: Annotated[
-        bool, typer.Option("--list", help="Print the algorithms and their known slips, and stop.")
-    ] = False,
+    names: Annotated[bool, typer.Option("--list", help="Print the algorithms and their known slips.")] = False,
     format: FormatOption = Format.table,
 ) -> None:
-    """Compare your implementation with the algorithm that it should be.
+    """Compare your implementation with a reference.
 
-    It runs on small problems beside a reference. The first number that differs is named, with the client, the step and
-    the known slip that gives the same numbers. PARAMETERS in the file may set the algorithm's own numbers.
+    Runs both on small problems and prints the first number that differs: the client, the step, and the known slip that
+    gives the same numbers. PARAMETERS in the file may set the algorithm's own numbers.
 
-    Exit code 0: all numbers agree, which is no proof. 1: a number differs. 2: bad input. 130: interrupted.
+    Exit code 0: all numbers agree, which is not a proof. 1: a number differs. 2: bad input. 130: interrupted.
     """
     from cflag_theory.conform import ALGORITHMS, conform
 
@@ -62,7 +60,9 @@ def conform_command(
             raise InvalidInput(f"{file} holds none of {', '.join(_NAMES)}: define at least one at module level")
         meant = algorithm or module.get("ALGORITHM")
         if not isinstance(meant, str):
-            raise InvalidInput(f"which algorithm is {file} to be? Give --algorithm, one of {', '.join(ALGORITHMS)}")
+            raise InvalidInput(
+                f"which algorithm does {file} implement? Give --algorithm, one of {', '.join(ALGORITHMS)}"
+            )
         report = conform(
             meant,
             **given,

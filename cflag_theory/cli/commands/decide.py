@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 FileArgument = Annotated[
     str, typer.Argument(metavar="FILE", help="A Python file with conjectures at module level, alone or in lists.")
 ]
-BudgetOption = Annotated[int, typer.Option(min=1, help="Cases that the search may look at, for each claim.")]
-SecondsOption = Annotated[float, typer.Option(help="Seconds that one evaluation may take, and that algebra may.")]
+BudgetOption = Annotated[int, typer.Option(min=1, help="Cases that the search may try, for each claim.")]
+SecondsOption = Annotated[float, typer.Option(help="Time limit in seconds, for one evaluation and for algebra.")]
 OutOption = Annotated[
     Path | None, typer.Option(help="Folder of counterexamples; default: FILE-counterexamples beside the file.")
 ]
@@ -41,8 +41,8 @@ def decide_command(
 
     The result is a proof for all values, or a counterexample in small rational numbers.
 
-    Where neither is found, the largest ratio found and the smallest factor of the right side that is proved. Where a
-    claim has a free constant, the values between which it turns from refuted to proved.
+    If neither is found: the largest left/right found, and the smallest factor of the right side that is proved. For a
+    claim with a free constant: the best value proved, and the nearest value refuted.
 
     Exit code 0: nothing was refuted. 1: a claim was refuted. 2: bad input. 130: interrupted.
     """
@@ -77,10 +77,9 @@ def repair_command(
 ) -> None:
     """Propose the smallest changes that make a claim provable.
 
-    Claims are decided first; changes are proposed for those that are refuted.
-
-    A constant, a sign, a power, a factor, an index; one more hypothesis, such as a step size, convexity or a sign; or a
-    change of a hypothesis. Every proposal is proved, and the counterexample shows that one is needed.
+    Decides the claims first, and proposes changes for those that are refuted: another constant, sign, power, factor or
+    index; one more hypothesis, such as a step size, convexity or a sign; or a change of a hypothesis. Every proposal
+    is proved.
 
     Exit code 0: nothing was refuted. 1: a claim was refuted. 2: bad input. 130: interrupted.
     """

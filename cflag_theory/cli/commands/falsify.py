@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 def falsify_command(
     file: Annotated[
         str | None,
-        typer.Argument(metavar="FILE", help="A Python file with conjectures at module level, or an id of the ledger."),
+        typer.Argument(metavar="FILE", help="A Python file with conjectures at module level, or a claim id."),
     ] = None,
     replay: Annotated[
-        Path | None, typer.Option(help="Compute a saved counterexample again; FILE then replaces the file it names.")
+        Path | None, typer.Option(help="Compute a saved counterexample again. FILE replaces the file that it names.")
     ] = None,
-    budget: Annotated[int, typer.Option(min=1, help="Cases that the search may look at, for each claim.")] = 3000,
-    seconds: Annotated[float, typer.Option(help="Seconds that one evaluation may take, and that algebra may.")] = 20.0,
+    budget: Annotated[int, typer.Option(min=1, help="Cases that the search may try, for each claim.")] = 3000,
+    seconds: Annotated[float, typer.Option(help="Time limit in seconds, for one evaluation and for algebra.")] = 20.0,
     seed: SeedOption = 0,
     out: Annotated[
         Path | None, typer.Option(help="Folder of counterexamples; default: FILE-counterexamples beside the file.")
@@ -36,8 +36,8 @@ def falsify_command(
 ) -> None:
     """Search for counterexamples, in small rational numbers.
 
-    An id of the ledger, with a part as in cflag.lemma13.1, puts its printed statement to the same test; without a part
-    the first one is meant.
+    FILE may also be a claim of the papers, such as cflag.lemma13 or, for its second part, cflag.lemma13.2: the search
+    then looks for a counterexample to the printed statement. The default is the first part.
 
     Exit code 0: nothing was refuted. 1: a claim was refuted, or a replayed counterexample stands. 2: bad input. 130:
     interrupted.

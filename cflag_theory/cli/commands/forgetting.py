@@ -63,13 +63,12 @@ def forgetting_command(
 ) -> None:
     """Measure forgetting, Gamma(t), and compare adaptive rates.
 
-    Gamma(t) along the rounds at low, medium and high heterogeneity, and the rules for adaptive rates beside each other.
+    Prints Gamma(t) along the rounds at low, medium and high heterogeneity. At the medium level it also compares the
+    rules for adaptive rates.
 
     Without --problem and --data: the default problem and the handwritten digits.
 
     With --zeta, or with --dial heterogeneity=0.5: one level instead of three.
-
-    The rules are compared at the medium level.
     """
     from cflag_theory.cli.tables import forgetting as tables_forgetting
     from cflag_theory.files import as_file_name
@@ -157,10 +156,12 @@ def require_fitting(
 ) -> None:
     """Refuse options of synthetic problems with real data, and the other way round."""
     if data is not None and problem is not None:
-        raise InvalidInput(f"problem {problem!r} and data {data!r} exclude each other: leave out --problem or --data")
+        raise InvalidInput(
+            f"problem {problem!r} and data {data!r} cannot be used together: leave out --problem or --data"
+        )
     if data is not None and dial:
-        raise InvalidInput(f"dial {dial[0]!r} belongs to synthetic problems: leave out --dial or --data")
+        raise InvalidInput(f"dial {dial[0]!r} is only for synthetic problems: leave out --dial or --data")
     if data is None and zeta is not None:
         raise InvalidInput(f"zeta = {zeta:g} splits real data: add --data, such as --data digits")
     if data is None and task:
-        raise InvalidInput(f"task {task[0]!r} belongs to real data: add --data, such as --data digits")
+        raise InvalidInput(f"task {task[0]!r} is only for real data: add --data, such as --data digits")

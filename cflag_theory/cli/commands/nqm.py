@@ -30,7 +30,7 @@ def nqm_command(
     weights: Annotated[str, typer.Option(help="Weights of rounds: lemma B.4 or uniform.")] = "lemma B.4",
     proximal: Annotated[float, typer.Option(help="Proximal weight of FedProx.")] = 0.1,
     grid: Annotated[float, typer.Option(help="Step of the grid of learning rates.")] = 0.0025,
-    replicas: Annotated[int, typer.Option(help="Simulated runs beside the exact moments; 0 for none.")] = 64,
+    replicas: Annotated[int, typer.Option(help="Simulated runs, to compare with the exact moments; 0: none.")] = 64,
     search: Annotated[bool, typer.Option(help="Also search over the parameters that the paper omits.")] = True,
     seed: SeedOption = 0,
     out: Annotated[Path | None, typer.Option(help="Folder for nqm.json, nqm.png and nqm.svg.")] = None,

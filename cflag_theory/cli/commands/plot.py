@@ -53,7 +53,7 @@ def plot_command(
     else:
         given = {"--figure": figure != "series", "--x": x != "T", "--y": y, "--by": by, "--where": where}
         for option in [option for option, is_given in (given | {"--partial": partial}).items() if is_given]:
-            raise InvalidInput(f"{option} belongs to the results of a sweep, and {results} holds none: leave it out")
+            raise InvalidInput(f"{option} is only for the results of a sweep, and {results} holds none: leave it out")
         found = plot_stored(results)
         if name is not None and len(found) > 1:
             raise InvalidInput(f"{results} has {len(found)} figures, which keep their names: leave out --name")

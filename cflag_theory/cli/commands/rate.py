@@ -77,7 +77,7 @@ def rate_command(
     power: Annotated[float, typer.Option("--a", help="a of beta = c / T^a; 0 is a constant beta.")] = 0.5,
     alpha_factor: Annotated[float, typer.Option(help="alpha = this / (L (1 + m)); Lemma 1 allows less than 2.")] = 1.0,
     horizons: Annotated[str | None, typer.Option(help="Values of T, such as 16,32,64; default: 2^4 to 2^12.")] = None,
-    up_to: Annotated[int | None, typer.Option(help="In place of --horizons: powers of two from 16 to this T.")] = None,
+    up_to: Annotated[int | None, typer.Option(help="Instead of --horizons: powers of two from 16 to this T.")] = None,
     vary: Annotated[
         str | None, typer.Option(help="One curve per value, such as m=0,0.25,0.5,1,2: m, r, E, N, c, a, alpha, a dial.")
     ] = None,
@@ -88,14 +88,13 @@ def rate_command(
     out: Annotated[Path | None, typer.Option(help="Folder for rate.json, figures and the finished horizons.")] = None,
     format: FormatOption = Format.table,
 ) -> None:
-    """Measure how fast gradients fall with T, beside the bounds.
+    """Measure how fast gradients decrease with T, and compare with the bounds.
 
     Squared gradients of f, g and h~, with the paper's bounds and ours, and fitted slopes.
 
-    Without --problem and --data: the default problem, and beside it the handwritten digits. An interrupted study with
-    --out continues where it stopped. With --paper cfl: the expected gap f(w_T) - f* of FedAvg and CFL on the noisy
-    quadratic model, whose numbers are dials (--dial D=10), for clients that stay and for clients that are new in every
-    round.
+    Without --problem and --data: the default problem and the handwritten digits. With --out, an interrupted study
+    continues where it stopped. With --paper cfl: the expected gap f(w_T) - f* of FedAvg and CFL on the noisy quadratic
+    model, with fixed clients and with new clients in every round. Its numbers are dials, such as --dial D=10.
     """
     from cflag_theory.studies.inputs import Columns
     from cflag_theory.studies.rates.families import RateCase
@@ -173,7 +172,7 @@ def _horizons(words: str | None, up_to: int | None) -> tuple[int, ...]:
     if up_to is None:
         return HORIZONS if words is None else integers(words, "horizons")
     if words is not None:
-        raise typer.BadParameter("--horizons and --up-to name the same thing: give one of them")
+        raise typer.BadParameter("--horizons and --up-to both set T: give one of them")
     if up_to < 2 * HORIZONS[0]:
         raise InvalidInput(f"up-to is {up_to}: give a T of at least {2 * HORIZONS[0]}")
     return tuple(2**power for power in range(4, up_to.bit_length()))

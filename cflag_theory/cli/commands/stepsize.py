@@ -44,7 +44,7 @@ def stepsize_command(
     alpha: Annotated[float | None, typer.Option(help="c-flag: step size on memory.")] = None,
     beta: Annotated[float | None, typer.Option(help="c-flag: step size on the current data.")] = None,
     epsilon: Annotated[
-        float | None, typer.Option(help="Target: asks for the rounds to it, and for the best step sizes.")
+        float | None, typer.Option(help="Target: print the rounds to reach it, and the best step sizes.")
     ] = None,
     gap: Annotated[float | None, typer.Option(help="f(x_0) - inf f; default: 1, for cfl unknown.")] = None,
     grad_g: Annotated[float | None, typer.Option(help="c-flag: root mean square of ||grad g|| along the run.")] = None,
@@ -68,13 +68,13 @@ def stepsize_command(
     sigma: Annotated[float | None, typer.Option(help="cfl: gradient noise; default: 0.")] = None,
     distance: Annotated[float | None, typer.Option(help="cfl: ||w_0 - w*||.")] = None,
     from_trace: Annotated[
-        Path | None, typer.Option(help="c-flag: a Trace, for lower bounds of L, m, r and what else is not given.")
+        Path | None, typer.Option(help="c-flag: a Trace; missing numbers are estimated from it, L, m and r from below.")
     ] = None,
     lowest: Annotated[
-        float | None, typer.Option(help="A number that no loss falls below, for L from a Trace; often 0.")
+        float | None, typer.Option(help="A lower bound of the losses, to estimate L from a Trace; often 0.")
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="File for the plane of the two step sizes, .png, .svg, .pdf.")
+        Path | None, typer.Option(help="Figure of the bounds over both step sizes: .png, .svg or .pdf.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for step_sizes.json and the figure.")] = None,
     format: FormatOption = Format.table,
@@ -127,7 +127,7 @@ def _check_options(
     if lowest is not None and from_trace is None:
         raise typer.BadParameter("--lowest is about a recorded run: give --from-trace too")
     if plot is not None and plot.suffix.lstrip(".") not in PICTURES:
-        raise InvalidInput(f"--plot {str(plot)!r} is no picture: use a name that ends in .png, .svg or .pdf")
+        raise InvalidInput(f"--plot {str(plot)!r} is not a picture: use a name that ends in .png, .svg or .pdf")
 
 
 def _option(name: str) -> str:
@@ -135,7 +135,7 @@ def _option(name: str) -> str:
 
 
 def _fill(given: dict[str, Any], file: Path, lowest: float | None) -> Any:
-    """Put what a Trace says in the place of what was not given."""
+    """Put what a Trace says in place of what was not given."""
     from math import isinf
 
     from cflag_theory.kernels import read_trace

@@ -42,9 +42,7 @@ def tasks_command(
     beta: BetaOption = None,
     local_steps: StepsOption = 10,
     rounds: Annotated[int, typer.Option("--T", help="Rounds of each task.")] = 100,
-    first_rounds: Annotated[
-        int | None, typer.Option(help="Rounds of the first task; 0: it has been learned at x_0.")
-    ] = None,
+    first_rounds: Annotated[int | None, typer.Option(help="Rounds of the first task; 0: x_0 has learned it.")] = None,
     replicas: ReplicasOption = 8,
     seed: SeedOption = 0,
     out: Annotated[Path | None, typer.Option(help="Folder for tasks.json and the figures.")] = None,

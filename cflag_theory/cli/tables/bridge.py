@@ -74,7 +74,7 @@ def report(found: Report) -> None:
     console.say(f"{counts(found)}; reproduced: the printed mean lies within the margin of the measured one")
     for note in found.notes:
         console.say("  " + note, style="yellow")
-    console.say("\nThe printed numbers beside each other", style="bold")
+    console.say("\nThe printed numbers compared with each other", style="bold")
     for finding in found.findings:
         console.print(Text(f"  {_mark(finding):<11}", style=_MARKS[_mark(finding)]) + Text(finding.sentence))
     console.print()
@@ -97,7 +97,7 @@ def report_page(found: Report) -> str:
         lines += [f"| {' | '.join((*_row(cell), cell.verdict))} |" for cell in cells]
     if found.notes:
         lines += ["", "Not compared, or left out:", "", *(f"- {note}" for note in found.notes)]
-    lines += ["", "## The printed numbers beside each other", "", *finding_lines(found), ""]
+    lines += ["", "## The printed numbers compared with each other", "", *finding_lines(found), ""]
     return "\n".join(lines)
 
 
@@ -139,7 +139,7 @@ def data(found: Mapping[str, Any]) -> None:
     """What lies in a folder."""
     console = Page()
     if not found["found"]:
-        console.say(f"{found['folder']} holds no data set that cflag bridge reads")
+        console.say(f"{found['folder']} has no data set that cflag bridge reads")
     for one in found["found"]:
         style = {"whole": "green", "damaged": "red"}.get(one["status"], "yellow")
         words = (

@@ -81,7 +81,7 @@ def _besides(console: Page, verdicts: Sequence[Verdict]) -> None:
     """Rows without a verdict, and what Coq says."""
     others = sum(not verdict.is_claim for verdict in verdicts)
     if others:
-        console.say(f"{others} rows are assumptions or questions: they have findings and no verdict")
+        console.say(f"assumptions and questions, with findings and no verdict: {others}")
     asked = census(verdicts)
     if asked is not None:
         console.say(str(asked))
@@ -107,7 +107,7 @@ def label(verdict: Verdict, between: str = "\n") -> Text:
 
 
 def counts(verdicts: Sequence[Verdict]) -> dict[str, dict[str, int]]:
-    """By paper, how many rows have each verdict; rows that are no claims count nowhere."""
+    """By paper, how many rows have each verdict; rows that are not claims count nowhere."""
     return {
         paper: {name: sum(v.claim.paper == paper and v.verdict == name for v in verdicts) for name in GRAVITY}
         for paper in dict.fromkeys(v.claim.paper for v in verdicts)

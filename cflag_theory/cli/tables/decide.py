@@ -1,4 +1,4 @@
-"""What both sides of a claim established, as text for people."""
+"""Results of `decide`, `prove` and `repair` as text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def repairs(found: Repaired) -> None:
     """Changes with which a refuted claim is proved."""
     console = Page()
     if found.decision.refuted and not found.proposals:
-        console.say("  no change was found with which it is proved")
+        console.say("  no change was found that makes it provable")
     for number, one in enumerate(found.proposals, start=1):
         console.say(f"  repair {number}, proved: {one.words}")
         if one.added is None:

@@ -42,9 +42,9 @@ def finding(found: Finding, *, replay: str | None = None, status: str | None = N
 
 
 def replayed(again: Replay) -> None:
-    """A counterexample computed anew."""
+    """A counterexample computed again."""
     console = Page()
-    verdict = "the counterexample stands" if again.broken else "this is no counterexample"
+    verdict = "the counterexample stands" if again.broken else "this is not a counterexample"
     console.print(Text(f"{again.name}: ").append(verdict, style="red" if again.broken else "green"))
     console.say(f"  claim: {again.relation}")
     _values(console, again.values)

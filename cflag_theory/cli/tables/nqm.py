@@ -42,7 +42,7 @@ def _headline(console: Page, grids: list[dict[str, Any]]) -> None:
     )
     console.say(
         "The paper does not give these parameters. The defaults were chosen after a search among the settings that "
-        "agree most with Table 3, so the agreement is no independent confirmation.\n"
+        "agree most with Table 3, so the agreement is not an independent confirmation.\n"
     )
 
 
@@ -95,7 +95,7 @@ def _beside(console: Page, found: Mapping[str, Any]) -> None:
         covered = sum(row["covered"] for row in found["monte_carlo"]) / len(found["monte_carlo"])
         replicas = found["monte_carlo"][0]["replicas"]
         console.say(
-            f"Simulated: {replicas} runs of each curve; the 95 % interval of their mean holds the exact one in "
+            f"Simulated: {replicas} runs of each curve; the 95 % interval of their mean contains the exact mean in "
             f"{100 * covered:.0f} % of all rounds.\n"
         )
 

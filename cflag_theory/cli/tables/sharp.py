@@ -33,8 +33,8 @@ _HOW = {
     "enumeration": "For Lemma 12 beyond beta L E = 1 the order was found by enumeration, where there are few orders.",
     "bounds": "Where there are many, worst is a bound that is proved for every order, and the order is the worst of "
     "a dozen that were tried.",
-    "argument": "For Lemma 16 beyond beta L (E - 1) = 1 no other order is worse by an argument that the ledger does "
-    "not prove; enumeration confirms it for small n and E.",
+    "argument": "For Lemma 16 beyond beta L (E - 1) = 1 no other order is worse, by an argument that is "
+    "not machine-checked; enumeration confirms it for small n and E.",
 }
 
 
@@ -86,15 +86,13 @@ def _order(row: Row) -> str:
 
 def _legend(console: Page, rows: Sequence[Row]) -> None:
     lines = [
-        "worst: no instance needs a larger constant, for this n, E and beta L E. reached: what the concave quadratic "
-        "needs that was run in exact arithmetic. all n, E: what the worst cases tend to as n and E grow, from below.",
+        "worst: no instance needs a larger constant, for this n, E and beta L E. reached: the constant that a concave "
+        "quadratic needs, run in exact arithmetic. all n, E: the limit of the worst cases as n and E grow.",
     ]
     if any(row.pep is not None for row in rows):
-        lines.append(
-            "solved: the worst case as a semidefinite program, numerically; not for Lemma 12 and for one local step."
-        )
+        lines.append("solved: the worst case by semidefinite programming; not for Lemma 12 and not for one local step.")
     if not all(row.in_range for row in rows):
-        lines.append("* beyond the range of step sizes for which the lemma is printed, or proved in the paper.")
+        lines.append("* outside the range of step sizes for which the lemma is printed, or proved in the paper.")
     if any(row.worst != row.met for row in rows):
         lines.append("Where worst and reached differ, the worst case lies between them.")
     used = {row.how for row in rows}
@@ -123,7 +121,7 @@ def _ranges(console: Page, ranges: Sequence[Range]) -> None:
     _table(console, "Largest beta L E at which the printed inequality is true", head, shown)
     unproved = dict.fromkeys(one.where for one in ranges if one.how == "argument")
     if unproved:
-        console.say(f"{', '.join(unproved)}: by an argument that the ledger does not prove.")
+        console.say(f"{', '.join(unproved)}: by an argument that is not machine-checked.")
         console.print()
 
 
@@ -141,8 +139,8 @@ def _lemma3(console: Page, union: Sequence[Union], limit: Interval) -> None:
     head = ["E", "at beta L E = 1/30", "best beta L E", "there", "beta L E with 60 L"]
     _table(console, "Lemma 3 for (67)-(68): the constant of L in place of 60", head, shown)
     console.say(
-        "From what an instance with one component needs to what ours.union_descent proves with the exact worst "
-        f"case of the local steps, for every n; at beta L E = 1/30 the latter tends to "
+        "Each range goes from what an instance with one component needs to what ours.union_descent proves for every n "
+        "with the exact worst case of the local steps; at beta L E = 1/30 the upper end tends to "
         f"{float(limit[1]):.4f} as E grows."
     )
 

@@ -30,7 +30,7 @@ def claim(verdict: Verdict) -> None:
     console.print(Text("verdict: " if verdict.is_claim else "") + label(verdict, ", ") + Text(f": {verdict.meaning}"))
     for part, found in zip(subject.parts, verdict.parts, strict=True):
         _part(console, verdict, part, found)
-    _section(console, "letters", [f"{letter}: {words}" for letter, words in letters(verdict).items()])
+    _section(console, "symbols", [f"{letter}: {words}" for letter, words in letters(verdict).items()])
     _section(console, "notes", subject.notes)
 
 
@@ -49,7 +49,7 @@ def _part(console: Page, verdict: Verdict, part: Part, found: PartVerdict) -> No
     _stated(console, decided, part.printed)
     for item in verdict.evidence:
         if (item.part, item.on, item.finding) == (part.key, "printed", REFUTES):
-            title = failure(item) if found.kind == "claim" else f"where it is not so ({item.kind})"
+            title = failure(item) if found.kind == "claim" else f"where it does not hold ({item.kind})"
             _section(console, title, counterexample(item))
     if part.repair:
         console.print()
@@ -74,7 +74,7 @@ def quotation(one: Printed) -> list[str]:
 
 def failure(item: Evidence) -> str:
     """What a contradiction to a printed statement is: only exact ones refute."""
-    return f"why it fails ({item.kind})" if item.kind in REFUTING else f"seen along runs ({item.kind})"
+    return f"why it fails ({item.kind})" if item.kind in REFUTING else f"observed in runs ({item.kind})"
 
 
 def counterexample(item: Evidence) -> list[str]:
@@ -110,7 +110,7 @@ def _coq(item: Evidence) -> Iterable[str]:
 
 
 def theorems(verdict: Verdict, key: str | None = None) -> list[dict[str, Any]]:
-    """The theorems by hand that Coq has accepted for a claim, or for one of its parts."""
+    """The hand-written theorems that Coq has accepted for a claim, or for one of its parts."""
     items = [item for item in verdict.evidence if key in (None, item.part)]
     return [theorem for item in items for theorem in item.data.get("theorems", ())]
 

@@ -30,7 +30,7 @@ def c_flag(found: StepSizes) -> None:
     _measured(console, found.measured)
     _bounds(console, found.bounds, found.epsilon, found.as_printed)
     given = ", ".join(f"{name} = {_number(value)}" for name, value in found.numbers.items())
-    console.say(f"with {given}; what is said of the run is taken to hold for every T")
+    console.say(f"with {given}; numbers about the run are assumed to hold for every T")
     if found.best:
         _best(console, found.best, found.epsilon)
     _ledger(console, found.as_printed, found.bounds)
@@ -46,7 +46,7 @@ def cfl(found: CFLStepSizes) -> None:
     _measured(console, found.measured)
     _bounds(console, found.bounds, found.epsilon, found.as_printed)
     given = ", ".join(f"{name} = {_number(value)}" for name, value in found.numbers.items())
-    console.say(f"with {given}; the paper's own rates are O(.) and have no number")
+    console.say(f"with {given}; the paper's own rates are O(.), without constants")
     if found.best:
         _cfl_best(console, found.best, found.epsilon)
     _ledger(console, found.as_printed, found.bounds)

@@ -23,7 +23,7 @@ class CFL(Algorithm):
         "latest": "only the latest round is remembered",
         "forgotten": "past rounds are not remembered (FedAvg)",
         "half": "the second-order term has a factor 1/2 in its gradient",
-        "diagonal": "the diagonal of the Hessian in the place of the Hessian",
+        "diagonal": "the diagonal of the Hessian in place of the Hessian",
         "current weight": "the current objective has weight 1 and only the past is averaged",
     }
     places: ClassVar[dict[str, Any]] = {

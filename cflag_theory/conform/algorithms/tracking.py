@@ -22,7 +22,7 @@ class FedTrack(Algorithm):
         "first table": "the delayed table is filled at x_0 and not at x_t",
         "not stored": "a refreshed gradient is not written into the table",
         "not divided": "the change of the delayed mean is not divided by n_i",
-        "stochastic": "plain sampled gradients in the place of the delayed gradient",
+        "stochastic": "plain sampled gradients in place of the delayed gradient",
     }
     places: ClassVar[dict[str, Any]] = {
         "y": "Algorithm 1, line 7: (4) with the delayed gradient (5)",
@@ -105,10 +105,10 @@ class CFlagAdaptive(CFlag):
     parameters: ClassVar[dict[str, Any]] = {"alpha": Fraction(1, 4), "L": Fraction(2)}
     outputs = ("delta",)
     own_slips: ClassVar[dict[str, Any]] = FedTrack.own_slips | {
-        "scaled sum": "line 4 of Algorithm 3 as printed: beta a_i in the place of a_i",
+        "scaled sum": "line 4 of Algorithm 3 as printed: beta a_i in place of a_i",
         "line 14": "line 14 of Algorithm 3 as printed: E beta_i (grad g - grad g_i) is added",
         "inverted": "beta and 1/beta exchanged in the division of line 4 of Algorithm 3",
-        "average case": "the rate of the average case: p_i in the place of N p_i",
+        "average case": "the rate of the average case: p_i in place of N p_i",
         "no L": "L is missing in the denominator of beta_i",
         "alpha kept": "alpha_i = alpha under interference too",
         "alpha sign": "the sign of Lambda_i in alpha_i",

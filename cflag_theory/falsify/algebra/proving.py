@@ -83,7 +83,7 @@ def read(conjecture: Conjecture) -> Formula:
     finally:
         NOTES.reset(token)
     if notes.asked:
-        raise NotAlgebra(f"a function of it is no formula: {notes.asked[0]}")
+        raise NotAlgebra(f"a function of it is not a formula: {notes.asked[0]}")
     goal = Relation(left, conjecture.relation, right)
     for relation in (*given, goal):
         notes.needs += [*needs_of(relation.left), *needs_of(relation.right)]
@@ -126,11 +126,11 @@ def _traced(part: Quantity, symbols: Mapping[str, sp.Symbol]) -> Any:
     try:
         return part.of(**{name: Traced(symbols[name]) for name in part.names})
     except NotAlgebra as error:
-        raise NotAlgebra(f"{part.what} is no formula: {error}") from None
+        raise NotAlgebra(f"{part.what} is not a formula: {error}") from None
     except CflagError:
         raise
     except Exception as error:
-        raise NotAlgebra(f"{part.what} is no formula ({type(error).__name__}: {error})") from None
+        raise NotAlgebra(f"{part.what} is not a formula ({type(error).__name__}: {error})") from None
 
 
 def _side(part: Quantity, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
@@ -138,7 +138,7 @@ def _side(part: Quantity, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
     if found is None:
         found = as_expr(_traced(part, symbols))
     if found is None:
-        raise NotAlgebra(f"{part.what} is no formula")
+        raise NotAlgebra(f"{part.what} is not a formula")
     return found
 
 
@@ -148,7 +148,7 @@ def _hypothesis(one: Hypothesis, symbols: Mapping[str, sp.Symbol]) -> tuple[Rela
         return (Relation(left, one.op, right),)
     found = _traced(one.predicate, symbols)
     if not isinstance(found, TracedRelation):
-        raise NotAlgebra(f"{one.words} is no comparison")
+        raise NotAlgebra(f"{one.words} is not a comparison")
     return found.relations
 
 

@@ -1,1 +1,1 @@
-"""Both sides of a claim: prove, decide, the best constants, repair."""
+"""Prove, decide, find the best constants, repair."""

@@ -28,7 +28,7 @@ class Constant:
     provable : Fraction or None
         The best value at which the claim is proved, by `engines`.
     refuted : Fraction or None
-        The value next to it that was met at which it is refuted, by `case`, with both sides in `left` and `right`.
+        The value next to it at which it was refuted, by `case`, with both sides in `left` and `right`.
     larger_is_weaker : bool
         Whether `provable` is the smallest value, and `refuted` the largest; else the other way.
     tried : int

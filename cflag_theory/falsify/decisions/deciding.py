@@ -1,4 +1,4 @@
-"""`decide` and `prove`: both sides of a claim, or the proving one; the first answer ends the work."""
+"""`decide` proves or refutes a claim and stops at the first answer; `prove` only proves."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def decide(
     seconds: float = SECONDS,
     progress: Callable[[int], None] | None = None,
 ) -> Decision:
-    """Prove a claim or refute it; where neither succeeds, the best of both sides.
+    """Prove or refute a claim; if neither succeeds, report the best constant proved and the largest ratio found.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def prove(
     seconds: float = SECONDS,
     progress: Callable[[int], None] | None = None,
 ) -> Decision:
-    """Prove a claim; no counterexample is searched for, and one that algebra meets is reported.
+    """Prove a claim. There is no search for counterexamples; one that algebra finds is reported.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def _decide(
     progress: Callable[[int], None] | None,
 ) -> Decision:
     if not isinstance(conjecture, Conjecture):
-        raise InvalidInput(f"{conjecture!r} is no Conjecture: pass one")
+        raise InvalidInput(f"{conjecture!r} is not a Conjecture: pass one")
     if conjecture.about_vectors:
         return decide_vectors(conjecture, search, budget, seed, seconds, progress)
 
@@ -95,7 +95,7 @@ def _decide(
 
 
 def _factor(conjecture: Conjecture, found: Finding, seconds: float) -> Constant | None:
-    """The smallest factor of the right side with which the claim is proved, beside the largest ratio that was met."""
+    """The smallest factor of the right side with which the claim is proved, beside the largest ratio that was found."""
     if conjecture.relation == "==":
         return None
     try:

@@ -1,4 +1,4 @@
-"""What became of a claim on both sides, and the derivation of a proof."""
+"""The result of `decide`, and the derivation of a proof."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEITHER = "neither"
 
 @dataclass(frozen=True, repr=False)
 class Decision(Shown):
-    """What became of a claim on both sides.
+    """What proving and refuting a claim gave.
 
     Attributes
     ----------

@@ -38,7 +38,7 @@ def with_free_constant(conjecture: Conjecture, decide: Callable[[Fraction], Deci
             raise KeyboardInterrupt
         return found.outcome, found
 
-    # An end that does not belong to the range is no value of the constant.
+    # An end that does not belong to the range is not a value of the constant.
     ends = [Fraction(one.low), Fraction(one.high)]
     width = ends[1] - ends[0]
     low, high = (end if one.holds(end) else end + sign * width / 1024 for end, sign in zip(ends, (1, -1), strict=True))

@@ -63,7 +63,7 @@ class Repairing:
     fixed : int
         How many of what is given are definitions, which stay.
     points : list of Point
-        Exact points that were met: they refute most changes at once. Those in `satisfying` satisfy what is given, and
+        Exact points that were found: they refute most changes at once. Those in `satisfying` satisfy what is given, and
         at those in `failing` the goal fails too.
     """
 

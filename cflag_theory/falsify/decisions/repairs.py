@@ -81,7 +81,7 @@ def repair(
     seconds: float = SECONDS,
     progress: Callable[[int], None] | None = None,
 ) -> Repaired:
-    """Where a claim is refuted, the smallest changes with which it is proved.
+    """Propose the smallest changes that make a refuted claim provable.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def repair(
     Raises
     ------
     InvalidInput
-        As `falsify` does; a claim about runs, or one with a free constant, is decided and not repaired.
+        As `falsify` does; a claim about runs, or with a free constant, is only decided.
     """
     if conjecture.runs or conjecture.free is not None:
         what = "speaks of runs" if conjecture.runs else "has a free constant"

@@ -1,4 +1,4 @@
-"""Both sides of a claim with vectors: explicit small instances against rules and a certificate."""
+"""Claims with vectors: refuted by small explicit instances, or proved by rules and a certificate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of the ledger as conjectures, so that the falsifier tries to break them without knowing where to look."""
+"""The papers' claims as conjectures for the falsifier."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class _Case:
         """Left and right."""
         found = self._found(draw)
         if found is None:
-            raise ZeroDivisionError("the draw is no instance")
+            raise ZeroDivisionError("the draw is not an instance")
         return found[:2]
 
     def holds(self, draw: Mapping[str, Any]) -> Any:

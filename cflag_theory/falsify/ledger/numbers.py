@@ -102,7 +102,7 @@ class Plan:
         The symbols that stand for members of sequences.
     left : list of Relation
         What solving did not build in, and all inequalities once more: a share of a negative bound, or the end of a
-        range that is open, is no instance.
+        range that is open, is not an instance.
     """
 
     goal: Relation

@@ -181,10 +181,10 @@ class Study:
     found : tuple of str
         Those with an exact counterexample.
     missed : mapping
-        The largest left/right met against the moved bound, for those that were not found within the budget.
+        The largest left/right found against the moved bound, for those that were not found within the budget.
     true : tuple of str
         Those that exact algebra proves over the instances that are drawn: their constant can be improved on there, and
-        they are no errors.
+        they are not errors.
     without : tuple of str
         Those of whose rows no small instances are known, which nobody looked for.
     """

@@ -219,7 +219,7 @@ def recursion(n: int, stride: int, g: Any, beta: Any, steps: int) -> tuple[list[
 def _past(
     draw: Mapping[str, Any], shares: list[Any], local: Any, g: Any, rho: Any, error: Any, late: Any
 ) -> dict[sp.Expr, Any]:
-    """What past data and memory add; m is the ratio met, if there is one, plus an excess, and r the ratio met."""
+    """What past data and memory add; m is the observed ratio, if any, plus an excess; r is the observed ratio."""
     S = rho + error
     step, curvature, f, b = draw["a"], S * 0, S * 0, S * 0
     for i, p in enumerate(shares, 1):

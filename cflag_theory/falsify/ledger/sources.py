@@ -65,7 +65,7 @@ class Source:
         By name, what the numbers of a draw are taken from.
     values : callable
         A draw, by name, to a value for every symbol and term of the statement, in the number type of the draw; None, or
-        a division by zero, where the draw is no instance.
+        a division by zero, where the draw is not an instance.
     statement : Statement
         The statement in the symbols that `values` gives.
     """
@@ -161,7 +161,7 @@ def undrawn(id: str, key: str, on: str, statement: Statement) -> str:
     """Why no instances of a statement are drawn, in one sentence; empty where they are."""
     name = f"{id}.{key} ({on})"
     if statement.relation is None:
-        return f"{name} is no relation between numbers: its check decides it, see cflag show {id}"
+        return f"{name} is not a relation between numbers: its check decides it, see cflag show {id}"
     if any(
         str(term.func) == "ln"
         for r in statement.relations

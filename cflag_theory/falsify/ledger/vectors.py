@@ -1,6 +1,6 @@
 """What the vectors, drifts and functions of a row look like in small instances, as equations between numbers.
 
-A norm or an inner product in a statement is no free number. Here each row's are made of vectors on the line, of
+A norm or an inner product in a statement is not a free number. Here each row's are made of vectors on the line, of
 quadratics c w^2/2 with mu <= c <= L, or of drifts with fair signs, so that every draw is an instance that exists.
 Underlying numbers are drawn from [-4, 4] unless a row says otherwise; a, b, d, e, x, y, z, w are of any sign.
 """

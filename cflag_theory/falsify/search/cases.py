@@ -155,7 +155,7 @@ def from_text(conjecture: Conjecture, words: Mapping[str, Any], *, what: str) ->
             raise InvalidInput(f"{what} holds {words[name]!r} for {name}, which cannot be read: save it anew") from None
     fault = inside(conjecture, case)
     if fault is not None:
-        raise InvalidInput(f"{what} is no case of the claim: {fault}; the claim's ranges or the file were changed")
+        raise InvalidInput(f"{what} is not a case of the claim: {fault}; the claim's ranges or the file were changed")
     return case
 
 

@@ -33,7 +33,7 @@ _TURN = 60
 
 
 class Found(Exception):
-    """The search met a counterexample, in exact arithmetic."""
+    """The search found a counterexample, in exact arithmetic."""
 
     def __init__(self, case: Case, by: str) -> None:
         super().__init__(by)
@@ -50,7 +50,7 @@ class Search:
     Attributes
     ----------
     ratio : (float, case) or None
-        The largest left/right met and where.
+        The largest left/right found and where.
     sizes : list
         The choices of the integer variables that are looked at.
     satisfying : case or None

@@ -1,4 +1,4 @@
-"""Both sides of a conjecture at a case: floats for guidance, exact numbers for every word that counts."""
+"""Both sides of a conjecture at a case: floats to guide the search, exact numbers for results."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Guess:
         if difference:
             return gap / (1 + abs(gap))
         if relation == "<=" and abs(gap) <= HINT * total:
-            # 0 <= 0, or a point at rest, is no near miss: such cases would draw the search to them.
+            # 0 <= 0, or a point at rest, is not a near miss: such cases would draw the search to them.
             return -1.0
         if self.left <= 0 < self.right:
             return -1 + self.left / total

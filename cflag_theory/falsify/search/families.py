@@ -77,7 +77,7 @@ def quadratics(
     convex : bool
         Whether eigenvalues are not negative.
     mu : number, optional
-        Smallest eigenvalue, in the place of -L or of 0.
+        Smallest eigenvalue, in place of -L or of 0.
     slopes, start : number
         Largest absolute entry of b, and of x_0.
     past : bool

@@ -1,4 +1,4 @@
-"""Running what a user wrote: errors become one sentence with file and line, and nothing runs for ever."""
+"""Running what a user wrote: errors become one sentence with file and line, and nothing runs forever."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TimeUp(BaseException):
 
 
 class TookTooLong(InvalidInput):
-    """An evaluation ran out of its time: mend the loop that the message names, or use smaller sizes."""
+    """An evaluation ran out of its time: fix the loop that the message names, or use smaller sizes."""
 
 
 def _line(file: str, line: int) -> str:
@@ -135,7 +135,7 @@ def guarded(seconds: float, files: tuple[str, ...], what: str, at: str = "") -> 
         Passed on: no error, but a comparison of enclosures that overlap.
     """
     place = f" at {at}" if at else ""
-    remedy = "mend it, or exclude the case by a range or a hypothesis" if at else "mend it"
+    remedy = "fix it, or exclude the case by a range or a hypothesis" if at else "fix it"
     try:
         with time_limit(seconds, files):
             yield
@@ -143,7 +143,7 @@ def guarded(seconds: float, files: tuple[str, ...], what: str, at: str = "") -> 
         raise
     except TimeUp as up:
         raise TookTooLong(
-            f"{up.place}: {what} took more than {seconds:g} s{place}: mend the loop, use smaller sizes, or allow more "
+            f"{up.place}: {what} took more than {seconds:g} s{place}: fix the loop, use smaller sizes, or allow more "
             "with --seconds"
         ) from None
     except CflagError as error:

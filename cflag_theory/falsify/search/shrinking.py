@@ -17,7 +17,7 @@ LADDER = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 1024, 1 << 14, 1 << 20, 1 
 
 
 def size(conjecture: Conjecture, case: Case) -> tuple[int, int]:
-    """What shrinking lowers: first the integers that are no arrays, such as sizes, then the length of all numbers."""
+    """What shrinking lowers: first the integers that are not arrays, such as sizes, then the length of all numbers."""
     whole = [name for name, one in conjecture.variables.items() if one.kind == INTEGER and not one.shape]
     rest = sum(
         _length(entry)

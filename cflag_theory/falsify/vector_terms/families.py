@@ -19,7 +19,7 @@ def families(reading: Reading) -> dict[str, list[sp.Basic]]:
     found: dict[str, list[sp.Basic]] = {}
     for term in (*reading.atoms(Named), *reading.functions):
         for one in (s for i in term.args[1:] for s in i.free_symbols if not (isinstance(s, Index) or s.is_integer)):
-            raise InvalidInput(f"{reading.name}: the index {one} of {term} is no whole number: declare it integer=True")
+            raise InvalidInput(f"{reading.name}: the index {one} of {term} is not an integer: declare it integer=True")
         members = found.setdefault(word(term), [])
         if members and members[0].args[0] != term.args[0]:
             raise InvalidInput(f"{reading.name}: two things are called {word(term)}: give one of them another name")

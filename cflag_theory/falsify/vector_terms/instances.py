@@ -62,7 +62,7 @@ def instances(conjecture: Conjecture, free: Fraction | None = None) -> Instances
     names = list(family.ranges)
     exists = Quantity("the instance", _function("exists", names, family.lacks), tuple(names))
     zero = Quantity("the instance", sp.S.Zero, ())
-    facts = [Hypothesis("functions have what is declared of them", None, "<=", (exists, zero))]
+    facts = [Hypothesis("functions have their declared properties", None, "<=", (exists, zero))]
     for fact in reading.facts:
         if not family.built_in(fact.relation):
             sides = tuple(_quantity(fact.words, names, family, _gap(fact.relation), side) for side in (0, 1))

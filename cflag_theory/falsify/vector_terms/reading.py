@@ -93,7 +93,7 @@ def read_vectors(conjecture: Conjecture, free: Fraction | None = None) -> Readin
     Raises
     ------
     InvalidInput
-        A side or a hypothesis is no sympy expression, or takes vectors for numbers.
+        A side or a hypothesis is not a sympy expression, or takes vectors for numbers.
     """
     name = conjecture.name
     if conjecture.runs:

@@ -69,7 +69,7 @@ def function(
 
 
 def mean(name: str, over: Any) -> Any:
-    """A mean over an index with non-negative weights that sum to one, or an expectation: called with what is meant."""
+    """A mean over an index, with non-negative weights that sum to one, or an expectation; call it with its argument."""
     return _first_free(name, lambda word: operators.mean_over(word, over))
 
 

@@ -23,8 +23,8 @@ SPECTRA = ("linear", "geometric", "ends", "uniform")
 def evolving(problem: Problem, *, windows: Windows | None = None, drift: Drift | None = None) -> Problem:
     """The problem in which f_{t,i} is drawn from client i's current data of `problem`, by windows and drifts.
 
-    f and g of the new problem are both the objective on all current data, so that the columns of a Trace say how far a
-    run is from what all rounds together ask for.
+    f and g of the new problem are both the objective on all current data, so the columns of a Trace say how far a
+    run is from the optimum of all rounds together.
 
     Raises
     ------
@@ -83,8 +83,8 @@ def noisy_quadratic(
     """The noisy quadratic model of the CFL paper, Sec. 5.1.1: every f_i is (w - w*)^T H (w - w*) / 2, plus drifts.
 
     grad f(w) = H w + b with b = -H w*, which the paper writes A w + B; L and mu are those of f. The dials of the drift
-    are those of `Drift`; by default they are the paper's with small round drift, E||delta||^2 = E||xi||^2 = 0.01 and
-    E||nu||^2 = 1e-5.
+    are those of `Drift`; by default they are the paper's with small round drift, 𝔼||delta||^2 = 𝔼||xi||^2 = 0.01 and
+    𝔼||nu||^2 = 1e-5.
 
     Parameters
     ----------
@@ -96,9 +96,9 @@ def noisy_quadratic(
         Eigenvalues from mu to L in equal steps or equal ratios (mu > 0), in two halves mu and L, or drawn uniformly
         between them with both ends present.
     distance : float
-        Every coordinate of w_0 - w* in the eigenbasis of H; w* is drawn.
+        Value of every coordinate of w_0 - w* in the eigenbasis of H; w* is drawn.
     rotated : bool
-        Whether the eigenbasis is drawn too, or the standard one.
+        Whether the eigenbasis is also drawn; else it is the standard basis.
     seed : int
         Of the construction; runs have their own.
 
@@ -163,7 +163,7 @@ def random_evolving(
     count: int = 6,
     seed: int = 0,
 ) -> Problem:
-    """A synthetic regression of which a client sees a part in every round.
+    """A synthetic regression; a client sees a part of it in every round.
 
     Parameters
     ----------

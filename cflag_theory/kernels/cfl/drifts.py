@@ -31,20 +31,20 @@ WORDS = 1 << 32
 
 @dataclass(frozen=True)
 class Drift:
-    """The gradient noise model of Sec. 3.3 with its dials; all zero is no drift.
+    """The gradient noise model of Sec. 3.3; with all parameters zero there is no drift.
 
     Attributes
     ----------
     G, B : number
-        E||delta_i||^2 = G^2 + B^2 ||grad f_i||^2.
+        𝔼||delta_i||^2 = G^2 + B^2 ||grad f_i||^2.
     D, A : number
-        E||xi_{t,i}||^2 = D^2 + A^2 ||grad f_i||^2.
+        𝔼||xi_{t,i}||^2 = D^2 + A^2 ||grad f_i||^2.
     sigma : number
-        E||nu_{t,i,k}||^2 = sigma^2, drawn anew at every local step (Assumption 2).
+        𝔼||nu_{t,i,k}||^2 = sigma^2, drawn anew at every local step (Assumption 2).
     law : str
         "normal": isotropic Gaussian. "sign": plus or minus one coordinate drawn uniformly, rational in exact runs.
     correlation : str
-        Between the time drifts of a client: "independent"; "common", E<xi_1, xi_2> = F^2 + C^2 ||grad f_i||^2
+        Between the time drifts of a client: "independent"; "common", 𝔼<xi_1, xi_2> = F^2 + C^2 ||grad f_i||^2
         (Assumption 6); "geometric", alpha^|t1 - t2| (D^2 + A^2 ||grad f_i||^2) (Assumption 7). Normal offsets are
         linear combinations. Those of the sign law, and all signs s, are renewed: under Assumption 7 the last draw is
         kept with probability alpha, under Assumption 6 the draw common to all rounds is taken with probability F / D

@@ -49,7 +49,7 @@ class RoundWeights:
         Row t - 1 holds p_1..p_t; each row sums to one. Weights may be negative.
     window : int, optional
         Only this many of the latest past rounds keep a weight; the rounds before have weight 0. The optimal schemes
-        and "uniform" are solved anew for the rounds that are left; "given" is divided by the sum of what is left.
+        and "uniform" are solved again for the remaining rounds; "given" is divided by the sum of the remaining weights.
 
     Raises
     ------
@@ -57,7 +57,7 @@ class RoundWeights:
         No such scheme.
     InvalidInput
         A number outside its range, a dial that the scheme does not read, D2 = 0 (or F2 >= D2) together with R2 = 0,
-        where the minimiser is not unique, or rows that are no weights.
+        where the minimiser is not unique, or rows that are not weights.
 
     Notes
     -----

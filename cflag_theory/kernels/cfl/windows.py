@@ -50,14 +50,14 @@ class Windows:
                 if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < smallest:
                     raise InvalidInput(f"{name} of the windows is {value!r}: use an integer of at least {smallest}")
             elif value != 0:
-                raise InvalidInput(f"{name} is no dial of windows of kind {self.kind!r}: leave it out")
+                raise InvalidInput(f"{name} is not a dial of windows of kind {self.kind!r}: leave it out")
 
 
 def pointer(size: int, shift: int) -> Windows:
     """`size` consecutive components, from a place that moves by `shift` a round (App. C.1.1).
 
-    A place at which fewer than `size` components are left is not taken: the pointer returns to the start. So rounds
-    that follow each other overlap by max(size - shift, 0) components, except where the pointer returns.
+    If fewer than `size` components are left, the pointer returns to the start. So consecutive rounds overlap by
+    max(size - shift, 0) components, except where the pointer returns.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def subsets(count: int) -> Windows:
 def fresh(size: int) -> Windows:
     """`size` distinct components of all clients together, drawn every round: stateless clients (Sec. 5.3.4).
 
-    What is remembered under a client's number is then of the earlier clients in its place.
+    What is remembered for a client's number then belongs to the earlier clients with that number.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""Engines: one checked plan in, one set of outputs back."""
+"""Engines: functions from a checked plan to its outputs."""

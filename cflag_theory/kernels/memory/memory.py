@@ -26,7 +26,7 @@ ALL, SUBSET, BALANCED, SIGN_BIAS, ROTATION, GIVEN = KINDS = ("all", "subset", "b
 
 @dataclass(frozen=True)
 class Memory:
-    """How grad_f_memory of (6) arises from the past data; made by the constructors below.
+    """How grad_f_memory of (6) is computed from the past data; made by the constructors below.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Memory:
     size : int
         Components kept per client ("subset", "balanced"); a client with fewer keeps all it has.
     redraw : bool
-        Drawn anew every round instead of once before the run.
+        Drawn again every round instead of once before the run.
     scale : number
         sqrt(m) of the bias ("sign", "rotation"); a `Fraction` for exact runs.
     angle : float
@@ -130,7 +130,7 @@ def rotation_bias(*, m: Any = None, scale: Any = None, angle: float = math.pi / 
 
 
 def given(kept: Sequence[ArrayLike]) -> Memory:
-    """Exactly these past components: what a buffer holds (`buffers`), or any other choice.
+    """Exactly these past components, such as the contents of a buffer (`buffers`).
 
     f_i_memory is their plain mean.
 
@@ -142,7 +142,7 @@ def given(kept: Sequence[ArrayLike]) -> Memory:
     Raises
     ------
     InvalidInput
-        No client, or something else than integers.
+        No client, or values that are not integers.
     """
     arrays = [np.asarray(indices) for indices in kept]
     for i, indices in enumerate(arrays):

@@ -98,13 +98,13 @@ def own_algorithm(
         (sum_i p_i x_E^i - x_t), grad_f_memory (which makes it an algorithm with a memory step), state, t, beta, alpha,
         E, T, N and settings. Without it x_{t+1} = x_t + displacement - alpha grad_f_memory, the last term with memory.
     server_state : optional
-        The state before round 0: a function of x_0, or a value, which every replica gets a copy of.
+        The state before round 0: a function of x_0, or a value, which is copied for every replica.
     row : str or Algorithm, optional
-        Whose local steps are taken where there is no local_step; "fedavg" by default.
+        Whose local steps to take if there is no local_step; default: "fedavg".
     memory : bool, optional
         Whether there is a memory step; by default whether server_step names grad_f_memory.
     settings
-        Other values for arguments with defaults.
+        Values for arguments with defaults.
 
     Raises
     ------
@@ -174,10 +174,9 @@ def with_settings(row: OwnAlgorithm, settings: Mapping[str, Any]) -> OwnAlgorith
 
 
 def algorithm(name: str, **overrides: Any) -> Algorithm:
-    """A row of the table, or the algorithm that FILE.py:name stands for, with fields or settings replaced.
+    """A row of the table, or the algorithm FILE.py:name, with fields or settings replaced.
 
-    The name may stand for an algorithm, for a function of settings that returns one, or for a local step or a server
-    step itself.
+    The name may be an algorithm, a function of settings that returns one, a local step or a server step.
 
     Raises
     ------
@@ -207,7 +206,7 @@ def algorithm(name: str, **overrides: Any) -> Algorithm:
         found = maker.of(**overrides)
         if isinstance(found, Algorithm):
             return found
-    raise InvalidInput(f"{name} is no algorithm: let it name own_algorithm(...), or a function whose step names x")
+    raise InvalidInput(f"{name} is not an algorithm: let it name own_algorithm(...), or a function whose step names x")
 
 
 class Server:

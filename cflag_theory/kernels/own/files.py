@@ -79,12 +79,12 @@ def _module(path: Path) -> ModuleType:
     try:
         exec(compile(_bytes(path), full, "exec"), module.__dict__)
     except SyntaxError as error:
-        raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}: mend the file") from None
+        raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}: fix the file") from None
     except CflagError as error:
         raise type(error)(f"{path}, line {_line(error, full)}: {error}") from error
     except Exception as error:
         raise InvalidInput(
-            f"{path}, line {_line(error, full)}: {type(error).__name__}: {error}: mend the file"
+            f"{path}, line {_line(error, full)}: {type(error).__name__}: {error}: fix the file"
         ) from error
     finally:
         sys.path.remove(str(path.absolute().parent))

@@ -85,7 +85,7 @@ class Function:
         array = array.astype(like.dtype)
         if like.dtype != object and np.isnan(array).any() and abs(like).max() <= MODERATE:
             raise InvalidInput(
-                f"{self.where}{self.what} returned NaN at {_short(like)}: mend it there, or start elsewhere"
+                f"{self.where}{self.what} returned NaN at {_short(like)}: fix it there, or start elsewhere"
             )
         return array
 
@@ -103,7 +103,7 @@ class Function:
         self._number(value, exact=exact)
         if not exact and value != value and abs(like).max() <= MODERATE:
             raise InvalidInput(
-                f"{self.where}{self.what} returned NaN at {_short(like)}: mend it there, or start elsewhere"
+                f"{self.where}{self.what} returned NaN at {_short(like)}: fix it there, or start elsewhere"
             )
         return Fraction(value) if exact else float(value)
 
@@ -112,7 +112,7 @@ class Function:
             raise self._error(f"returned {_short(value)}: return a real number")
         if exact and not isinstance(value, numbers.Rational):
             raise self._error(
-                f"returned {value!r}, which is no fraction, in an exact run: compute with Fraction and integers, or "
+                f"returned {value!r}, which is not a fraction, in an exact run: compute with Fraction and integers, or "
                 "start from floats"
             )
 
@@ -196,7 +196,7 @@ def _raised(error: Exception) -> str:
         return "writes to an array that it was given: work on a copy, such as x = x.copy()"
     last = traceback.extract_tb(error.__traceback__)[-1]
     words = f" ({error})" if str(error) else ""
-    return f"raised {type(error).__name__}{words} in line {last.lineno} of {Path(last.filename).name}: mend it"
+    return f"raised {type(error).__name__}{words} in line {last.lineno} of {Path(last.filename).name}: fix it"
 
 
 def _short(value: Any) -> str:

@@ -44,7 +44,7 @@ class Potential:
     bounded : bool
         Whether phi is bounded, so that weights may be negative.
     margin : bool
-        Whether data with labels y = +-1 enter as phi(y a.x), and not as phi(a.x - y).
+        Whether the loss of a sample with label y = +-1 is phi(y a.x), and not phi(a.x - y).
     centred : bool
         Whether phi has its minimum at 0, as far as one can see.
     rational : bool
@@ -105,7 +105,7 @@ def own_potential(
     margin: bool = False,
     name: str | None = None,
 ) -> Potential:
-    """A potential for `glm`, `separable` and `load_data`, where the name of one may stand.
+    """A potential of your own, to pass to `glm`, `separable` and `load_data` instead of a name.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def own_potential(
     bounded : bool
         Whether phi is bounded, so that weights may be negative.
     margin : bool
-        Whether data with labels y = +-1 enter as phi(y a.x), and not as phi(a.x - y).
+        Whether the loss of a sample with label y = +-1 is phi(y a.x), and not phi(a.x - y).
 
     Raises
     ------
@@ -218,7 +218,7 @@ def _values(function: Function) -> Array:
     found = np.array([call(float(z)) for z in PLACES])
     if not np.isfinite(found).all():
         at = PLACES[~np.isfinite(found)][0]
-        raise InvalidInput(f"{function.where}{function.what} is not finite at {at:g}: mend it there")
+        raise InvalidInput(f"{function.where}{function.what} is not finite at {at:g}: fix it there")
     return found
 
 

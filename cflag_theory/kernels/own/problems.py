@@ -97,8 +97,8 @@ def finite_sum(
 ) -> Problem:
     """A problem whose components are functions of your own: component j of a client is value(x, data[j]).
 
-    Any smooth functions will do. They are called with x, a vector (d,) that cannot be written to, and the component's
-    data. The gradients are checked against the values once, here.
+    The functions may be any smooth ones. They are called with x, a read-only vector (d,), and the component's data.
+    This function checks the gradients against the values once.
 
     Parameters
     ----------

@@ -53,11 +53,11 @@ __all__ = [
 
 
 def default_problem(*, seed: int = 0) -> Problem:
-    """The toolkit's default experiment: two tasks that interfere, and a constant for everything.
+    """The default experiment: two tasks that interfere, with all constants known.
 
     Separable with the Geman-McClure potential: N = 5 clients with 20 past and 20 current components each, d = 10, and
-    stationary points that differ between the tasks in every coordinate, so that r is infinite (reported in the
-    notes) and progress on g costs f. Its memory is `default_memory`, with m < 1 for every draw.
+    stationary points that differ between the tasks in every coordinate, so r is infinite (see the
+    notes) and progress on g increases f. Its memory is `default_memory`, with m < 1 for every draw.
     """
     return replace(random_separable(heterogeneity=0.9, seed=seed), name="default")
 
@@ -81,7 +81,7 @@ PROBLEMS: Mapping[str, Callable[..., Problem]] = MappingProxyType(
 
 
 def make_problem(name: str, /, **dials: Any) -> Problem:
-    """The problem of this name or of FILE.py:name, with its dials as keywords.
+    """The problem of this name, or FILE.py:name; its parameters are keywords.
 
     Raises
     ------
@@ -185,10 +185,10 @@ def _check_kind(dial: str, value: Any, default: Any) -> None:
 
 
 def to_exact(problem: Problem) -> Problem:
-    """The same problem on `Fraction`, with its constants certified anew.
+    """The same problem on `Fraction`, with its constants certified again.
 
-    Every number becomes the fraction that the float is. Only p may move, by less than rounding, to sum to one exactly:
-    to the simple fractions nearby (1/5 for 0.2) if these do.
+    Every number becomes the fraction that the float is. Only p may change, by less than rounding, so that it sums to
+    one exactly: to nearby simple fractions (1/5 for 0.2) if these do.
 
     Raises
     ------

@@ -21,6 +21,15 @@ from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.kernels.problems.validation import as_size, generator
 from cflag_theory.sizes import require_room
 
+#: The losses of z = a.x and y by the name of their potential, for readers.
+_LOSSES = {
+    "cauchy": "log(1 + (z - y)^2/2)",
+    "cosine": "1 - cos(z - y)",
+    "geman_mcclure": "(z - y)^2/(2 (1 + (z - y)^2))",
+    "huber": "(z - y)^2/2, linear from |z - y| = 1 on",
+    "logistic": "log(1 + exp(-y z))",
+    "quadratic": "(z - y)^2/2",
+}
 #: The largest feature: sums of squares of products stay finite.
 LARGEST = 1e60
 
@@ -43,28 +52,30 @@ def load_data(
 ) -> Problem:
     """A glm problem with components phi(a.x - y), a = (features, 1) and y = +1 for positive classes, else -1.
 
-    Which samples are the past task and which the current one: those of two lists of classes; or, with `task_column`,
-    those of the smaller and of the larger of its two values; or, where there are two labels and none of these is given,
-    the first and the second half of the file. The notes of the problem say what was done.
+    The past and the current task are, in this order: with `task_column`, the samples of the smaller and of the larger
+    of its two values; with lists of classes, the samples of these classes; for the digits, the classes 0 to 4 and 5 to
+    9; for a file, its first and its second half. The notes of the problem say what was done.
 
     Parameters
     ----------
     source : str or Path
         "digits" (the handwritten digits that scikit-learn bundles, pixels scaled to [0, 1]); or FILE.npz with arrays
-        of shape (n, d) and (n,); or FILE.csv with a header line, one column of labels and all others numbers.
+        of shape (n, d) and (n,); or FILE.csv with a header line, a column of labels, and features in all columns that
+        are not named here. Labels are integers, features finite numbers; features are not scaled.
     past_classes, current_classes : sequence of int, optional
-        Disjoint; samples of other classes are left out. 0 to 4 and 5 to 9 without them.
+        Disjoint; samples of other classes are left out. If one is given alone, the other is all other classes.
     clients : int
-        Each class of each task is dealt out by its own draw from Dirichlet(zeta, ..., zeta). Clients left without past
-        or current data are dropped, which the notes of the problem say.
+        For each class of each task, the clients' shares are drawn from Dirichlet(zeta, ..., zeta). Clients without past
+        or current data are dropped; the notes of the problem say so.
     zeta : float
         Small: each client sees few classes. Large: all clients see the same mixture.
     potential : str or Potential
-        As `glm` takes it; "logistic" is log(1 + exp(-y a.x)), with curvature at most ||a||^2/4.
+        The loss, as `glm` takes it; "logistic" is log(1 + exp(-y a.x)), with curvature at most ||a||^2/4.
     positive : "odd" or sequence of int, optional
-        The classes with target +1. Of two labels the larger without it, else the odd ones.
+        The classes with target +1; default: of two labels the larger, of more the odd ones.
     label_column, task_column, client_column : str
-        Columns of a csv file, arrays of an npz file: labels (csv alone), tasks, and clients in the place of a draw.
+        Columns of a csv file, arrays of an npz file: the labels (csv only), tasks and clients; default: tasks as above,
+        clients drawn.
     features_array, labels_array : str
         Names of the arrays of an npz file.
     seed : int
@@ -97,16 +108,18 @@ def load_data(
     two = len(np.unique(table.labels)) == 2
     if table.tasks is not None:
         chosen, how = _by_values(name, str(task_column), table.tasks)
-    elif two and past_classes is None and current_classes is None:
+    elif past_classes is None and current_classes is None and source != "digits":
         half = len(table.labels) // 2
+        if half == 0:
+            raise DataError(f"{name} has {len(table.labels)} rows: it needs at least one for each task")
         chosen = [np.arange(half), np.arange(half, len(table.labels))]
         how = "the first half of the file is the past task, the second half the current one"
     else:
-        classes = (
-            range(5) if past_classes is None else past_classes,
-            range(5, 10) if current_classes is None else current_classes,
-        )
-        chosen, how = _by_classes(name, table.labels, *classes)
+        if past_classes is None:
+            past_classes = range(5) if current_classes is None else _others(table.labels, current_classes)
+        if current_classes is None:
+            current_classes = _others(table.labels, past_classes)
+        chosen, how = _by_classes(name, table.labels, past_classes, current_classes)
     present = np.unique(table.labels[np.concatenate(chosen)])
     wanted = _positive(positive, present, two=two)
     if table.clients is None:
@@ -120,7 +133,13 @@ def load_data(
         raise DataError(
             f"none of the {count} clients has both past and current data of {name}: use fewer clients or a larger zeta"
         )
-    notes = [f"target +1 for the labels {_list(wanted)}, -1 for {_list(np.setdiff1d(present, wanted))}; {how}"]
+    origin = f"drawn with zeta = {zeta:g}" if table.clients is None else f"one for each value of {client_column!r}"
+    notes = [
+        f"loss {_loss(potential)} of z = a.x, a = ({table.features.shape[1]} features, 1)",
+        f"y = +1 for the labels {_list(wanted)}, y = -1 for {_list(np.setdiff1d(present, wanted))}",
+        f"{how}: {len(chosen[0])} and {len(chosen[1])} samples",
+        f"{count} client{'' if count == 1 else 's'}, {origin}",
+    ]
     if usable.size < count:
         lost = sum(int((~np.isin(owner, usable)).sum()) for owner in owners)
         notes.append(
@@ -197,6 +216,11 @@ def _by_classes(
     return chosen, f"the classes {_list(past_classes)} are the past task, {_list(current_classes)} the current one"
 
 
+def _others(labels: Ints, classes: Sequence[int]) -> list[int]:
+    """The classes of the file that are not among these."""
+    return [int(label) for label in np.unique(labels) if label not in classes]
+
+
 def _by_values(name: str, column: str, values: Ints) -> tuple[list[Ints], str]:
     """The samples of the smaller and of the larger of two values."""
     found = np.unique(values)
@@ -216,6 +240,13 @@ def _positive(positive: str | Sequence[int] | None, present: Ints, *, two: bool)
     if positive != "odd" if isinstance(positive, str) else set(positive) - set(present.tolist()):
         raise InvalidInput(f'positive is {positive!r}: use "odd" or a list of past and current classes')
     return present[present % 2 == 1] if isinstance(positive, str) else np.unique(np.asarray(positive, dtype=np.int64))
+
+
+def _loss(potential: str | Potential) -> str:
+    own = OWN.get(potential_code(potential))
+    if own is not None:
+        return f"{own.name}(y z)" if own.margin else f"{own.name}(z - y)"
+    return f"{potential}, {_LOSSES[str(potential)]},"
 
 
 def _list(labels: Sequence[int] | Ints) -> str:
@@ -260,7 +291,7 @@ def _read(
             else _read_csv(path, [label_column, *others])
         )
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"data file {path} cannot be read ({error}): write it again or mend its permissions") from error
+        raise DataError(f"data file {path} cannot be read ({error}): write it again or fix its permissions") from error
     if features.ndim != 2 or labels.shape != features.shape[:1]:
         raise DataError(
             f"{path} has features of shape {features.shape} and labels of shape {labels.shape}: use (n, d) and (n,)"

@@ -69,7 +69,7 @@ def glm(
     Raises
     ------
     InvalidInput
-        Arrays that disagree or are not finite, a client without past or current components, negative weights under
+        Arrays that disagree or are not finite, a client without past or current components, negative weights with
         an unbounded potential.
     """
     exact = has_fractions(

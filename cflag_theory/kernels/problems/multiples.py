@@ -10,7 +10,7 @@ from cflag_theory.kernels.problems.problem import EXACT, Constant, Problem
 
 
 def check_ratio(r: float, conflict: float = 0.0) -> None:
-    """Refuse an r that is no finite number from 0 on, and tasks that pull apart, for which no r exists.
+    """Refuse an r that is not a finite number from 0 on, and tasks that pull apart, for which no r exists.
 
     Raises
     ------

@@ -30,7 +30,7 @@ STATED = "stated"
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant of a problem: its value, one of the kinds above, and why."""
+    """A constant of a problem: its value, its kind (one of the above), and how it is known."""
 
     value: Any
     kind: str
@@ -59,7 +59,7 @@ class Functions(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Components(Shown):
-    """A finite sum over clients: rows of components of clients, each level marked by its start indices.
+    """A finite sum over clients: the rows of components of clients, with the start indices of each level.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Components(Shown):
     client_start : (N + 1,)
         Components of client i are client_start[i] : client_start[i + 1]; its objective is their plain mean.
     functions : Functions, optional
-        The components where they are a user's own functions; there are no rows then.
+        The components, if they are a user's own functions; there are then no rows.
     """
 
     rows: Array
@@ -117,11 +117,11 @@ class Problem(Shown):
         "L" (of every f_i, g_i, hence f, g, h), "L_component" (of every component), and, where the family knows
         them without a run, "r" and others; each a `Constant`.
     notes : tuple of str
-        What a reader must know: dropped clients, violated assumptions.
+        What a reader must know, such as dropped clients and violated assumptions.
     drift : Drift, optional
-        Client and time drifts and noise of steps on top of the current components; f and g are without them.
+        Client drifts, time drifts and gradient noise, added to the current components; f and g do not include them.
     windows : Windows, optional
-        Which current components are a client's local data in a round; all without it.
+        Which current components are a client's local data in a round; default: all.
     """
 
     name: str

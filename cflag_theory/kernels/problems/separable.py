@@ -160,11 +160,11 @@ def random_separable(
     conflict, shift : float
         The fraction of coordinates, in [0, 1], in which the tasks' stationary points lie `shift` apart.
     ratio : float
-        Scale of f over that of g, positive: r where the tasks agree, up to heterogeneity.
+        Scale of f over that of g, positive: this is r if the tasks agree, up to heterogeneity.
     anti_aligned : float
         The fraction of coordinates, in [0, 1], in which the weights of g are negative: needs a bounded potential.
     rotated : bool
-        Whether to hide the coordinates behind a rotation (a signed permutation below d = 4).
+        Whether to rotate the coordinates (by a signed permutation below d = 4).
     r : float, optional
         Scales f so that r of Assumption 3 is this, up to rounding, for the memory of all past data. Needs conflict = 0
         or shift = 0.

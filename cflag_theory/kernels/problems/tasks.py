@@ -34,7 +34,7 @@ PAIRS = ((0, 1), (2, 3), (4, 5), (6, 7), (8, 9))
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TaskSequence(Shown):
-    """S tasks in a row, counted from 1; made by `task_sequence`.
+    """A sequence of S tasks, counted from 1; made by `task_sequence`.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class TaskSequence(Shown):
         return self.problem.current if s == self.tasks else _pick(self.problem.past, self._chosen(s, s))
 
     def first(self) -> Problem:
-        """Task 1 before any past, to be learned by an algorithm without memory: f and g are both f_1."""
+        """Task 1, for an algorithm without memory: f and g are both f_1."""
         chosen = self._chosen(1, 1)
         part = _pick(self.problem.past, chosen)
         return self._problem(part, part, self.problem.labels[np.concatenate(chosen)])
@@ -186,7 +186,7 @@ def random_tasks(
     potential: str = "cauchy",
     seed: int = 0,
 ) -> TaskSequence:
-    """Synthetic regressions in a row, with one optimum per task and client; a class is a task and a target's sign.
+    """A sequence of synthetic regressions, with one optimum per task and client; a class is a task and a target's sign.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def random_tasks(
 
 
 def load_tasks(source: str | Path, *, tasks: Sequence[Sequence[int]] = PAIRS, **split: Any) -> TaskSequence:
-    """Real data as tasks in a row: classes in groups, clients by a Dirichlet law.
+    """Real data as a sequence of tasks: classes in groups, clients by a Dirichlet law.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ FORMAT = "cflag-theory trace 3"
 
 
 def write_trace(path: str | os.PathLike[str], trace: Trace) -> Path:
-    """Write a Trace to `path`; fractions are kept exactly, as text. A file that was there before is replaced.
+    """Write a Trace to `path`; fractions are kept exactly, as text. An existing file is replaced.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def write_trace(path: str | os.PathLike[str], trace: Trace) -> Path:
         arrays["iterates"] = trace.iterates
     header = {"format": FORMAT, "config": dict(trace.config), "absent": dict(trace.absent)}
     encoded: dict[str, Any] = {name: _encode(array) for name, array in arrays.items()}
-    with whole(target, remedy="choose another folder or mend its permissions") as file:
+    with whole(target, remedy="choose another folder or fix its permissions") as file:
         np.savez_compressed(file, header=np.array(json.dumps(header)), **encoded)
     return target
 
@@ -48,7 +48,7 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
     Raises
     ------
     DataError
-        The file is missing, is no trace, or its arrays do not fit together.
+        The file is missing, is not a trace, or its arrays do not fit together.
     """
     try:
         arrays = read_arrays(path)

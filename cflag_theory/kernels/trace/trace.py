@@ -84,7 +84,7 @@ class Status(IntEnum):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace(Shown):
-    """What one run of one algorithm on one problem measured.
+    """The measurements of one run of one algorithm on one problem.
 
     Attributes
     ----------
@@ -96,9 +96,9 @@ class Trace(Shown):
     status, rounds_done : (replicas,)
         `Status`, and how many rounds each replica finished.
     absent : mapping of str to str
-        Why a column is not there.
+        Why a column is missing.
     config : mapping
-        Everything the run was started with, and the versions, as JSON-able values.
+        All arguments of the run, and the versions, as JSON-able values.
     iterates : (replicas, rounds + 1, d) or None
         x_0, ..., x_T, if asked for.
     """
@@ -135,7 +135,7 @@ class Trace(Shown):
     def column(self, name: str) -> Array:
         """A column of `COLUMNS`, shape (replicas, rounds), or (replicas, rounds, N) for `Lambda`.
 
-        A column that was measured in some rounds only is shorter: it holds those of `rounds_of` and nothing else.
+        A column that was measured in some rounds only is shorter: it has the values of the rounds in `rounds_of`.
 
         Raises
         ------
@@ -151,7 +151,7 @@ class Trace(Shown):
         raise InvalidInput(f"column {name!r} was not measured: {self.absent[name]}")
 
     def rounds_of(self, name: str) -> Ints:
-        """The rounds whose values a column holds: all, or every so many of what needs full local gradients.
+        """The rounds whose values a column has: all, or every `every`-th for columns that need full local gradients.
 
         Raises
         ------
@@ -197,12 +197,12 @@ class Trace(Shown):
 
     @property
     def m_met(self) -> Any:
-        """The largest ||b||^2 / ||grad f||^2 of the run: the m of (27) actually met."""
+        """The largest ||b||^2 / ||grad f||^2 of the run: the m that (27) needs for this run."""
         return max(self.column("m_met").ravel().tolist(), default=0)
 
     @property
     def r_met(self) -> float:
-        """The largest ||grad_f_memory|| / ||grad g|| of the run: the r of (30) actually met."""
+        """The largest ||grad_f_memory|| / ||grad g|| of the run: the r that (30) needs for this run."""
         return math.sqrt(max(self.column("r2_met").ravel().tolist(), default=0))
 
     def table(self) -> dict[str, Array]:

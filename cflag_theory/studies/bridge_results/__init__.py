@@ -1,1 +1,1 @@
-"""The PyTorch runs beside what the C-FLAG paper prints of its own."""
+"""The PyTorch runs compared with the numbers in the C-FLAG paper."""

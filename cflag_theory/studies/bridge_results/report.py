@@ -1,4 +1,4 @@
-"""Stored runs beside the numbers that the C-FLAG paper prints: reproduced, not reproduced, undecided or not run.
+"""Stored runs compared with the numbers in the C-FLAG paper: reproduced, not reproduced, undecided or not run.
 
 A run counts for a number of the paper if everything in `STATED` is as the paper says. The mode, what is in `OPEN`, and
 the options of the method may differ, and are then written beside the method. Only complete runs on whole data count. A
@@ -114,7 +114,7 @@ class _Run:
 
 
 def bridge_report(folders: Sequence[Path | str]) -> Report:
-    """Stored results beside the printed numbers.
+    """Compare stored results with the printed numbers.
 
     Parameters
     ----------

@@ -158,7 +158,7 @@ def _along(runs: Sequence[Mapping[str, Any]]) -> tuple[Band | None, tuple[tuple[
         return None, None
     rounds = min(len(column["Gamma"]) for column in columns)
     terms = _floats([column["Gamma"][:rounds] for column in columns])
-    # Nor where a run was about to diverge, and its square is no number.
+    # Nor where a run was about to diverge, and its square is not a number.
     at = np.flatnonzero((np.abs(terms) < _LARGEST).all(axis=0))
     if not len(at):
         return None, None

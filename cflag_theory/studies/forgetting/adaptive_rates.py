@@ -1,4 +1,4 @@
-"""Adaptive rates side by side: what each of them forgets and where each of them stays, on the same draws.
+"""Adaptive rates side by side: forgetting and final gradients under each rule, with the same draws.
 
 All runs of a study start at the same point and see the same memories and component orders, replica by replica, so that
 differences to constant rates are paired. Lemma 7 compares rates at one point, not along runs that part: for it every

@@ -238,9 +238,9 @@ def data_cases(source: str, memory: Memory, *, zeta: float | None = None, **spli
 
 
 def sentences(found: Sequence[Forgetting]) -> list[str]:
-    """What Sec. 7 says about Figure 4, beside what was measured: one sentence a study and statement.
+    """What Sec. 7 says about Figure 4, compared with the measured values: one sentence a study and statement.
 
-    A statement is settled where the intervals over replicas lie apart.
+    A statement is settled if the intervals over replicas do not overlap.
     """
     words = []
     for study in dict.fromkeys(one.study for one in found):
@@ -251,23 +251,23 @@ def sentences(found: Sequence[Forgetting]) -> list[str]:
                 low, medium, high = spread
                 words.append(
                     f"{study}, {row}: the spread of Gamma(t) over the rounds is {low.mean:.3g} at low, "
-                    f"{medium.mean:.3g} at medium and {high.mean:.3g} at high heterogeneity; Sec. 7 has more at low "
-                    "than at the others, " + _verdict(low, [medium, high])
+                    f"{medium.mean:.3g} at medium and {high.mean:.3g} at high heterogeneity; Sec. 7 has the "
+                    "most at low heterogeneity; " + _verdict(low, [medium, high])
                 )
         for level in dict.fromkeys(level for level, _ in mine):
             constant, adaptive = (mine.get((level, row)) for row in ROWS)
             if constant and adaptive:
                 words.append(
                     f"{study}, {adaptive.words}: the largest Gamma(t) is {adaptive.largest.mean:.3g} with adaptive and "
-                    f"{constant.largest.mean:.3g} with constant rates; Sec. 7 has adaptive rates mitigate what shoots "
-                    "up, " + _verdict(constant.largest, [adaptive.largest])
+                    f"{constant.largest.mean:.3g} with constant rates; by Sec. 7 adaptive rates "
+                    "lower it; " + _verdict(constant.largest, [adaptive.largest])
                 )
     return words
 
 
 def _verdict(larger: Mean, smaller: Sequence[Mean]) -> str:
     if all(one.high < larger.low for one in smaller):
-        return "and so it is here"
+        return "the runs agree"
     if any(one.low > larger.high for one in smaller):
-        return "and here it is not so"
-    return "which the intervals here leave open"
+        return "the runs do not agree"
+    return "the intervals overlap, so the runs do not decide"

@@ -141,7 +141,7 @@ def task_study(
     runs = []
     for learner in learners:
         paths = []
-        # Compiling is no part of what a task costs.
+        # Compiling is not part of what a task costs.
         walk(
             sequence, phases[:2], learner, replace(setting, rounds=1), L=L, first_rounds=min(1, first_rounds), replica=0
         )

@@ -1,6 +1,6 @@
 """The noisy quadratic model of the CFL paper, Sec. 5.1, by exact moments: best learning rates, Table 3, its sentences.
 
-The paper fixes L, mu and the sizes of the drifts and leaves the rest unsaid. `nqm.setting` says all of it, `nqm.search`
+The paper fixes L, mu and the sizes of the drifts and omits the rest. `nqm.setting` says all of it, `nqm.search`
 asks which choices reproduce which cell.
 """
 

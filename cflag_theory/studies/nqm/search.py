@@ -1,4 +1,4 @@
-"""Which choices of what Sec. 5.1 leaves unsaid reproduce which cell of Table 3 and which sentence, over a grid."""
+"""Which choices of what Sec. 5.1 omits reproduce which cell of Table 3 and which sentence, over a grid."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORST = 1e250
 
 @dataclass(frozen=True)
 class Grid:
-    """The unsaid parameters that the search goes through, all combinations; see `Setting`."""
+    """The omitted parameters that the search goes through, all combinations; see `Setting`."""
 
     spectrum: tuple[str, ...] = ("linear", "log")
     dimension: tuple[int, ...] = (10, 20, 50)

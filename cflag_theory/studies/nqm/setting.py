@@ -1,4 +1,4 @@
-"""What Sec. 5.1 of the CFL paper says of the noisy quadratic model, and, as parameters, what it leaves unsaid."""
+"""What Sec. 5.1 of the CFL paper says of the noisy quadratic model, and, as parameters, what it omits."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _NUMBERS = {"distance": (0.0, 1e6), "proximal": (0.0, 1e3), "grid": (0.0005, 0.0
 
 @dataclass(frozen=True)
 class Setting:
-    """What Sec. 5.1 leaves unsaid. The defaults are a plain choice among those that reproduce most cells of Table 3.
+    """What Sec. 5.1 omits. The defaults are a plain choice among those that reproduce most cells of Table 3.
 
     Attributes
     ----------

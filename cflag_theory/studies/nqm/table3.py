@@ -1,4 +1,4 @@
-"""Beside Table 3: a FedAvg whose steps decay, the price of a finite window, and runs of the simulator as a witness."""
+"""Beside Table 3: a FedAvg whose steps decay, the price of a finite window, and simulated runs as a check."""
 
 from __future__ import annotations
 
@@ -195,16 +195,16 @@ def nqm_study(
     searched: bool = True,
     progress: Callable[[str], None] = lambda words: None,
 ) -> dict[str, Any]:
-    """Everything that `cflag nqm` shows.
+    """The data that `cflag nqm` prints.
 
     Parameters
     ----------
     setting : Setting, optional
-        What Sec. 5.1 leaves unsaid.
+        What Sec. 5.1 omits.
     replicas, seed : int
         Simulated runs of each method in each cell; 0 for none.
     grid : Grid, optional
-        What the search over the unsaid parameters goes through.
+        What the search over the omitted parameters goes through.
     searched : bool
         Whether to search.
     progress : callable

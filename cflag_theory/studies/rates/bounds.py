@@ -74,7 +74,7 @@ def evaluate(expression: sp.Expr, values: dict[Any, float]) -> float:
 
 
 def bounds(setting: Setting, horizons: Sequence[Horizon]) -> tuple[Bound, ...]:
-    """All bounds of both sides on the three gradients, also those that say nothing here, with the reason."""
+    """The paper's bounds and ours on the three gradients, also those that say nothing here, with the reason."""
     kinds = (_theorem2, _lemma1, _theorem5_explicit, _theorem5, _once, _redrawn, _first_rounds, _g, _lemma3, _union)
     return tuple(kind(setting, horizons) for kind in kinds)
 
@@ -126,7 +126,7 @@ def _theorem2(setting: Setting, horizons: Sequence[Horizon]) -> Bound:
     elif setting.fresh:
         why = "Gamma measured; 𝔼 B(t) = 0, as it needs" + _doubt(setting)
     else:
-        why = "Gamma measured; its 𝔼 B(t) = 0 needs a memory drawn anew: here it can lie below what it bounds"
+        why = "Gamma measured; its 𝔼 B(t) = 0 needs a memory that is redrawn in every round: here it may not hold"
     proved = exact and setting.fresh and not setting.m_doubt
     return Bound("cflag.thm2", "f", "min", proved, _each(horizons, value, given=exact), why)
 

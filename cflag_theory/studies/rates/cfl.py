@@ -1,4 +1,4 @@
-"""The convex rates of the CFL paper beside what happens: 𝔼 f(w_T) - f* against T on the noisy quadratic model.
+"""The convex rates of the CFL paper compared with runs: 𝔼 f(w_T) - f* against T on the noisy quadratic model.
 
 Everything is exact but the simulated band: on the model all second moments have closed recursions (`kernels.moments`).
 The printed rate is (23), or (24) for FedAvg, summed over the rounds with the printed c_1, c_2 and phi. Ours is the

@@ -23,7 +23,7 @@ VARIED = {
     "a": "power of beta = c / T^a; 0 is a constant beta",
     "alpha": "factor of alpha = factor / (L (1 + m)); Lemma 1 allows less than 2",
     "size": "past components that each client keeps",
-    "redraw": "0: the memory is drawn once; 1: anew in every round",
+    "redraw": "0: the memory is drawn once; 1: again in every round",
     "zeta": "Dirichlet parameter of the split of real data",
 }
 _FIELDS = {"m": "m", "E": "local_steps", "c": "c", "a": "power", "alpha": "alpha_factor", "size": "memory_size"}
@@ -36,7 +36,7 @@ _WHOLE = ("E", "N", "size", "redraw")
 
 @dataclass(frozen=True)
 class RateCase:
-    """A rate study in words and numbers, as the command line has it; the defaults are those of the default problem.
+    """The arguments of a rate study, as on the command line; the defaults are those of the default problem.
 
     Attributes
     ----------

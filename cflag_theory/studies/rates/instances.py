@@ -1,4 +1,4 @@
-"""Problems on which a rate, a floor or a divergence is known in closed form, to be run and drawn beside it.
+"""Problems on which a rate, a floor or a divergence is known in closed form, to compare runs with.
 
 The ledger proves and refutes with exact instances; these are the same instances as runs of the simulator on floats.
 """
@@ -213,7 +213,7 @@ INSTANCES = MappingProxyType(
         "floor-m": Instance(
             claim="cflag.thm5",
             words="two clients whose memories cancel grad f along x_1 in one draw of four, m = 1: "
-            "𝔼 ||grad f||^2 >= 1/36 for ever",
+            "𝔼 ||grad f||^2 >= 1/36 forever",
             problem=_cancelling,
             memory=uniform(1),
             m=1.0,
@@ -238,7 +238,7 @@ INSTANCES = MappingProxyType(
         "no-assumption-3": Instance(
             claim="cflag.assumption3",
             words="f = x^2/2, g = (x - 1)^2/2, x_0 = 1 where grad g vanishes and grad f_memory does not: no r of "
-            "Assumption 3 exists, and the rate is 1/T all the same",
+            "Assumption 3 exists, and the rate is still 1/T",
             problem=lambda: _line([(1, 0)], [(1, 1)]),
             memory=everything(),
             m=0.0,
@@ -250,7 +250,7 @@ INSTANCES = MappingProxyType(
         ),
         "redrawn": Instance(
             claim="ours.redrawn",
-            words="f = x^2/2, g = -x, b = +-grad f with a fresh sign every round, m = 1: drawn anew, 1/T returns",
+            words="f = x^2/2, g = -x, b = +-grad f with a fresh sign every round, m = 1: the rate is 1/T",
             problem=lambda: _line([(1, 0)], [(0, 1)]),
             memory=sign_bias(m=1.0, redraw=True),
             m=1.0,

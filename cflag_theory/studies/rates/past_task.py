@@ -1,4 +1,4 @@
-"""The experiment that a convergence theorem deserves: squared gradients of f, g and h~ against the number of rounds T.
+"""Rate studies: squared gradients of f, g and h~ against the number of rounds T.
 
 For every T it is a run of its own, as the theorems have it, whose beta = c / T^a may depend on T. `rates.statistics`
 says what is kept of the runs and how a slope is fitted, `rates.bounds` which bounds are put beside them.
@@ -101,7 +101,7 @@ def rate(
     alpha_factor : float
         1 in Theorems 2 and 5; Lemma 1 allows alpha below factor 2.
     m : float, optional
-        The constant of (27), where it is known from elsewhere; where the runs meet a larger one, nothing that needs it
+        The constant of (27), where it is known from elsewhere; if the runs have a larger one, no bound that needs it
         counts as proved.
     row : Algorithm, optional
         Another algorithm than C-FLAG. The bounds are those of C-FLAG, and are left out; alpha is 0 without a memory
@@ -262,7 +262,7 @@ def _traces(
 
 
 def _with_doubts(problem: Problem, found: Sequence[Bound]) -> tuple[Bound, ...]:
-    """The bounds; none counts as proved with an L that is only what was met."""
+    """The bounds; none counts as proved with an L that was only measured."""
     doubted = [name for name in ("L", "L_component") if problem.constants[name].kind == MEASURED]
     if not doubted:
         return tuple(found)
@@ -369,4 +369,4 @@ def _bias_constant(
         seed=seed,
     )
     kind = f"measured: the largest ratio of {8 * _PILOT} rounds of a pilot run"
-    return float(pilot.m_met), kind, "m is only what a pilot run met"
+    return float(pilot.m_met), kind, "m was only measured in a pilot run"

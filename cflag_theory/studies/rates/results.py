@@ -65,7 +65,7 @@ class Rate(Shown):
     curves : dict
         The `Curve` of ||grad f||^2 ("f"), ||grad g||^2 ("g") and, where h~ exists, ||grad h~||^2 ("h").
     bounds : tuple of Bound
-        The bounds of both sides, also those that say nothing here, with the reason.
+        The paper's bounds and ours, also those that say nothing here, with the reason.
     min_mean, band, mean_min : those of f.
     theorem2 : (horizons,)
         1 / (alpha (1 - L alpha (1 + m) / 2) T) (F + sum_t Gamma(t)), means over replicas in place of expectations: for

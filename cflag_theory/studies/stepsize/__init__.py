@@ -1,1 +1,1 @@
-"""Step sizes before somebody trains: conditions, predicted bounds, best rates, estimates."""
+"""Step sizes before training: conditions, predicted bounds, best rates, estimates."""

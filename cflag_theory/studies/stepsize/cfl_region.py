@@ -47,7 +47,7 @@ def cfl_region(found: CFLStepSizes) -> Region:
         if row.goal == "smallest bound"
         and row.eta_l is not None
         and row.eta_g is not None
-        # An optimum at eta_l -> 0 is no point of the plane.
+        # An optimum at eta_l -> 0 is not a point of the plane.
         and row.eta_l > _TINY * unit
     )
     steps = [found.eta_l, *(step for _, step, _ in best)]

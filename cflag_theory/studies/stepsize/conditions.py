@@ -1,4 +1,4 @@
-"""The sanity check before somebody trains: which step-size conditions hold, what each unlocks, what follows."""
+"""The sanity check before training: which step-size conditions hold, what each unlocks, what follows."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def step_sizes(
     counts(E=E, T=T)
     unknown = [name for name in numbers if name not in INPUTS]
     if unknown:
-        raise InvalidInput(f"{unknown[0]} is no number that a bound knows: use one of {', '.join(INPUTS)}")
+        raise InvalidInput(f"{unknown[0]} is not a number that a bound uses: use one of {', '.join(INPUTS)}")
     given = {"gap": float(gap)} | {name: float(value) for name, value in numbers.items()}
     if given.get("r") != math.inf:
         not_negative(**{name: value for name, value in given.items() if name == "r"})
@@ -337,7 +337,7 @@ def not_as_printed(ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Claims of the ledger whose printed statement is not the one that is proved, with what stands in its place.
 
     Read from the claims themselves: a part with a repair names its kind and words; a part without a proof and without
-    a repair is one that no local change mends.
+    a repair is one that no local change fixes.
     """
     found = {}
     for id in ids:

@@ -46,7 +46,7 @@ _ROUNDING = {"float64": 1e-12, "float32": 1e-4}
 _FUNCTIONS = {"f": "grad_f2", "g": "grad_g2", "h": "grad_h2"}
 CAVEAT = (
     "From samples: L, m and r are at least this. No number of samples bounds them from above. A condition that fails "
-    "with these numbers fails; one that holds may still fail, and what is predicted from them is no guarantee."
+    "with these numbers fails; one that holds may still fail, and what is predicted from them is not guaranteed."
 )
 
 
@@ -116,7 +116,7 @@ def estimate_constants(trace: Trace, *, lowest: float | None = None) -> Estimate
     trace : Trace
         Of any run, with diagnostics "cheap" or "all". With iterates=True all pairs of rounds count, else neighbours.
     lowest : float, optional
-        A number that f, g and h~ never fall below, such as 0 for a loss that cannot be negative.
+        A lower bound of f, g and h~, such as 0 for a loss that cannot be negative.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def estimate_constants(trace: Trace, *, lowest: float | None = None) -> Estimate
     Raises
     ------
     InvalidInput
-        `lowest` is not finite, or above a value that the run met.
+        `lowest` is not finite, or above a value that the run reached.
     """
     if lowest is not None and not math.isfinite(lowest):
         raise InvalidInput(f"lowest = {lowest} is not allowed: give a finite number, or leave it out")
@@ -286,12 +286,12 @@ def _largest_ratio(trace: Trace, name: str, above: str, below: str, rounding: fl
         np.isfinite(top) & np.isfinite(bottom) & ((bottom > floor) | (top > rounding * np.nanmax(top, initial=0.0)))
     )
     if not counted.any():
-        return Estimate(name, None, 0, "lower bound", "every round is at rest: run it from another start")
+        return Estimate(name, None, 0, "lower bound", "the gradient is 0 in every round: start the run elsewhere")
     value = float(ratio[counted].max())
     words = f"largest {'||grad_f_memory|| / ||grad g||' if root else '||b||^2 / ||grad f||^2'} of a round"
     if name == "m" and _redrawn(trace):
         # One draw may exceed what the mean over draws obeys.
-        words += "; (27) in every round. ours.redrawn asks for it in the mean over draws, and may do with less"
+        words += "; (27) in every round. ours.redrawn needs it only in the mean over draws, so a smaller m may do"
     return Estimate(name, math.sqrt(value) if root else value, int(counted.sum()), "lower bound", words)
 
 

@@ -88,14 +88,14 @@ def met(relation: Relation, values: Values) -> Any:
 
 
 def positive(**values: float) -> None:
-    """Refuse what is no positive finite number."""
+    """Refuse what is not a positive finite number."""
     for name, value in values.items():
         if not (math.isfinite(value) and value > 0):
             raise InvalidInput(f"{name} = {value} is not allowed: give a positive finite number")
 
 
 def not_negative(**values: float) -> None:
-    """Refuse what is no finite number of at least 0."""
+    """Refuse what is not a finite number of at least 0."""
     for name, value in values.items():
         if not (math.isfinite(value) and value >= 0):
             raise InvalidInput(f"{name} = {value} is not allowed: give a finite number that is at least 0")

@@ -117,7 +117,7 @@ def c_flag_theorems() -> tuple[Theorem, ...]:
     """All bounds on the past task, the current task, their union and the forgetting term."""
     Gamma = _forgetting_of_a_round()
     on_f, least_f = "mean ||grad f||^2", "min 𝔼||grad f||^2"
-    on_Gamma = "mean E Gamma"
+    on_Gamma = "mean 𝔼 Gamma"
     by_step = "Gamma by ours.forgetting_step"
     adaptive = statement("ours.adaptive_descent", "run").relation
     assert adaptive is not None

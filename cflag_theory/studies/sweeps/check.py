@@ -1,4 +1,4 @@
-"""Everything that could stop a sweep is asked before it starts, and the grid is cut into chunks."""
+"""Checks everything that could stop a sweep before it starts, and cuts the grid into chunks."""
 
 from __future__ import annotations
 

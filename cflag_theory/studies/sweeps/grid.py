@@ -275,7 +275,7 @@ _law = lru_cache(maxsize=64)(Law)
 
 
 def data_path(folder: str, source: str) -> str | Path:
-    """A data file's path, relative to the folder of the sweep's file; "digits" is no file."""
+    """A data file's path, relative to the folder of the sweep's file; "digits" is not a file."""
     return source if source == "digits" else Path(folder) / source
 
 

@@ -57,6 +57,8 @@ _DATA_KEYS = {
     "potential": _WORD,
     "positive": _WORD,
     "label_column": _WORD,
+    "task_column": _WORD,
+    "client_column": _WORD,
     "features_array": _WORD,
     "labels_array": _WORD,
     "seed": _SEED,

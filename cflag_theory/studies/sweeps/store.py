@@ -27,7 +27,7 @@ _HEADER_KEYS: dict[str, Callable[[Any], bool]] = {
     "every": lambda value: type(value) is int and value > 0,
     "chunks": lambda value: isinstance(value, list),
 }
-_MENDED = "give the same command again when that is mended; chunks that are complete are kept"
+_MENDED = "give the same command again when that is fixed; chunks that are complete are kept"
 
 
 class Store:
@@ -232,7 +232,7 @@ def _require_same(folder: Path, found: Mapping[str, Any], now: Mapping[str, Any]
     for name, value in now["versions"].items():
         if found["versions"].get(name) != value:
             raise DataError(
-                f"{folder} was begun with {name} {found['versions'].get(name)} and this is {value}, so that results "
+                f"{folder} was started with {name} {found['versions'].get(name)} and this is {value}, so that results "
                 "may differ in their last bits: use that version, or another folder with --out"
             )
 
@@ -246,7 +246,7 @@ def _content_of(path: Path) -> bytes:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise DataError(f"cannot read {path} ({error.strerror}): see to it that it can be read") from error
+        raise DataError(f"cannot read {path} ({error.strerror}): check its permissions") from error
     if _digest(content) != path.stem.rpartition("-")[2]:
         raise _damaged(path, "its content is not what was written")
     return content

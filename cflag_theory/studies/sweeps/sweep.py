@@ -117,7 +117,7 @@ def sweep(
         The folder cannot be written, or another sweep is writing to it.
     """
     if jobs is not None and jobs < 1:
-        raise InvalidInput(f"jobs = {jobs} do no work: use at least 1")
+        raise InvalidInput(f"jobs is {jobs}: use at least 1")
     if backend not in BACKENDS:
         raise InvalidInput(f"backend {backend!r} is unknown: use one of {', '.join(BACKENDS)}")
     if (backend == "dask") != (scheduler is not None):
@@ -155,7 +155,7 @@ def default_folder(file: Path | str) -> Path:
 
 
 class _Checking:
-    """Says how much of the grid has been checked, which is no share of the work."""
+    """Says how much of the grid has been checked, which is not a share of the work."""
 
     def __init__(self, progress: Callable[[float, str], None]) -> None:
         self._progress, self._seen = progress, 0.0

@@ -74,7 +74,7 @@ def sharp(
     ------
     InvalidInput
         An unknown lemma or order, sizes below 1, more than `MOST_STEPS` local steps, `MOST_COMPONENTS` components or
-        `MOST_GRADIENTS` of n E, a step size that is no fraction from `LEAST_U` to `MOST_U`.
+        `MOST_GRADIENTS` of n E, a step size that is not a fraction from `LEAST_U` to `MOST_U`.
     MissingExtra
         pep is asked for and not installed.
     """
@@ -223,7 +223,7 @@ def parse_step(text: str) -> Fraction:
     Raises
     ------
     InvalidInput
-        Text that is no positive number, or one of more than 100 digits.
+        Text that is not a positive number, or one of more than 100 digits.
     """
     try:
         # A Decimal first: a Fraction would write out all digits of 1e999999999.

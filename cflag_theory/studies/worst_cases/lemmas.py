@@ -295,7 +295,7 @@ def worst_constant(lemma: Lemma, *, n: int, local_steps: int, u: Fraction) -> Wo
     Raises
     ------
     InvalidInput
-        Sizes below 1, or a u that is no positive fraction.
+        Sizes below 1, or a u that is not a positive fraction.
     """
     steps = check_size("E", local_steps, 1)
     step = check_positive(u) / steps

@@ -1,4 +1,4 @@
-"""Performance estimation: exact worst cases by semidefinite programming, compared from both sides.
+"""Performance estimation: exact worst cases by semidefinite programming, with upper and lower bounds.
 
 `solve_local_steps`, `solve_round` and `solve_algorithm` pose the problems, `sandwich` compares an answer with the
 paper's bound, the closed form and an instance. All need the optional extra `pep`.

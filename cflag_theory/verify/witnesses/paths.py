@@ -1,4 +1,4 @@
-"""One round of Algorithm 1 in slow motion: every local point of every client, with what the lemmas say about it.
+"""One round of Algorithm 1: every local point of every client, and what the lemmas say about it.
 
 The traces of the kernels keep the largest drift and error of a round. The recursions of the supplement speak of each
 local step, so their checks observe the local steps of the reference loop, on floats or fractions.

@@ -120,7 +120,7 @@ def worst_order(quantity: str, *, n: int, local_steps: int, step: Fraction | int
     Raises
     ------
     InvalidInput
-        An unknown quantity, sizes below 1, a step size that is no fraction or negative.
+        An unknown quantity, sizes below 1, a step size that is not a fraction or negative.
     """
     if quantity not in _MEASURES:
         raise InvalidInput(f"the quantity is {quantity!r}: use one of {', '.join(_MEASURES)}")

@@ -166,7 +166,7 @@ def check_order(order: Sequence[Any], n: int) -> tuple[int, ...]:
     Raises
     ------
     InvalidInput
-        An entry that is no component.
+        An entry that is not a component.
     """
     for j in order:
         if isinstance(j, bool) or not isinstance(j, Integral) or not 0 <= int(j) < n:

@@ -246,5 +246,5 @@ def test_a_file_that_is_too_large_or_unreadable(tmp_path):
         file.truncate(2**30 + 1)
     with pytest.raises(DataError, match="1073741825 bytes"):
         read_record(path)
-    with pytest.raises(DataError, match=r"data_batch_2 cannot be read .* mend"):
+    with pytest.raises(DataError, match=r"data_batch_2 cannot be read .* fix"):
         read_record(tmp_path / "data_batch_2")

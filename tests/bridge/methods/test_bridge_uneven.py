@@ -60,7 +60,7 @@ CLIENTS = _clients()
 
 
 def value(x: Vector, places: Any, positions: Any = slice(None)) -> tuple[float, Vector]:
-    """The mean cross-entropy over these samples, each with its task's head, and its gradient: the network anew."""
+    """The mean cross-entropy over these samples, each with its task's head, and its gradient: the network again."""
     flat = torch.tensor(x, requires_grad=True)
     part = {name: flat[where].view(shape) for name, where, shape in MODEL.pieces}
     losses = []

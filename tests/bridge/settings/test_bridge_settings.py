@@ -202,7 +202,7 @@ def test_a_file_that_is_none(tmp_path):
     with pytest.raises(DataError, match=r"cannot read .*none.toml .*: pass a TOML file"):
         read_settings_file(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_text("data = ")
-    with pytest.raises(DataError, match=r"bad.toml is no TOML"):
+    with pytest.raises(DataError, match=r"bad.toml is not TOML"):
         read_settings_file(tmp_path / "bad.toml")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(DataError, match="cannot read"):
@@ -233,7 +233,7 @@ def test_words_of_a_command_line():
         "data": "[1",
     }
     for wrong in ("rounds", "=3", "a.b.c=1", ".x=1"):
-        with pytest.raises(InvalidInput, match="is no setting: write KEY=VALUE"):
+        with pytest.raises(InvalidInput, match="is not a setting: write KEY=VALUE"):
             changes_from_words([wrong])
     for twice in (["lr=1", "lr=2"], ["c_flag.clamp=1", "c_flag.clamp=2"], ["c_flag=1", "c_flag.clamp=2"]):
         with pytest.raises(InvalidInput, match="is given twice: name each once"):

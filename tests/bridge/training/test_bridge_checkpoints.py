@@ -198,7 +198,7 @@ def test_results_are_plain_json():
         (json.dumps({"format": FORMAT, "settings": 3, "runs": 4}), "is damaged"),
         (json.dumps({"format": FORMAT, "settings": {"tasks": 3}, "runs": []}), "is damaged .tasks is 3, and"),
         (json.dumps({"format": FORMAT, "settings": {}, "runs": [{}]}), "is damaged"),
-        (json.dumps(ONE | {"runs": [RUN | {"method": "sgd"}]}), "is damaged .'sgd' with seed 7 is no method and seed"),
+        (json.dumps(ONE | {"runs": [RUN | {"method": "sgd"}]}), "is damaged .'sgd' with seed 7 is not a pair of"),
         (json.dumps(ONE | {"runs": [RUN | {"accuracy": [[1]]}]}), "is damaged .the accuracies of ewc are not 2 x 2"),
         (json.dumps(ONE | {"runs": [RUN | {"accuracy": [[1, 2], [3, 400]]}]}), "is damaged .an accuracy of 400 is"),
         (json.dumps(ONE | {"runs": [RUN]}), "is damaged .ewc with seed 7|is damaged .'before'"),

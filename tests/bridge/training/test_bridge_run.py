@@ -338,7 +338,7 @@ def test_long_reading_is_told(tmp_path):
 def test_devices():
     assert find_device("cpu").type == "cpu"
     for name in ("gpu", "cuda:99"):
-        with pytest.raises(InvalidInput, match=rf"device '{name}' is not there \(.*\): use cpu"):
+        with pytest.raises(InvalidInput, match=rf"device '{name}' is not available \(.*\): use cpu"):
             find_device(name)
 
 

@@ -195,7 +195,7 @@ SUMS = (
     Attack(
         "a rule that is named induction",
         claims(FALSE, Use("r", "induction", ()), Obligation("f", FALSE, ("r",), slack("r"))),
-        "'induction' is no rule",
+        "'induction' is not a rule",
     ),
     Attack(
         "one round that telescopes over all",

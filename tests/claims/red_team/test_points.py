@@ -39,7 +39,7 @@ def at(number):
     ),
     Attack("a negative positive number", lambda: at_most(p, 1).at({p: -1}), "contradicts that p is positive"),
     Attack("half a step", lambda: at_most(k, 1).at({k: sp.S.Half}), "contradicts that k is integer"),
-    Attack("a float", lambda: at_most(w, 1).at({w: 0.1}), "is no exact number"),
+    Attack("a float", lambda: at_most(w, 1).at({w: 0.1}), "is not an exact number"),
     Attack(
         "hypotheses that contradict each other",
         refuted(

@@ -133,7 +133,7 @@ def test_a_pointer_moves_overlaps_and_returns():
     rounds = [window(pointer(4, 3), 1, t) for t in range(5)]
     assert rounds == [[10, 11, 12, 13], [13, 14, 15, 16], [16, 17, 18, 19], [10, 11, 12, 13], [13, 14, 15, 16]]
     assert all(len({*a} & {*b}) == 1 for a, b in pairwise(rounds[:3]))
-    # A move of the window's size leaves no overlap before the pointer returns, and no move is no change.
+    # A move of the window's size leaves no overlap before the pointer returns, and no move is not a change.
     assert window(pointer(4, 4), 0, 1) == [4, 5, 6, 7]
     assert window(pointer(4, 4), 0, 2) == [0, 1, 2, 3]
     assert window(pointer(4, 0), 0, 5) == [0, 1, 2, 3]
@@ -174,7 +174,7 @@ def test_choices_are_uniform_over_subsets():
         (lambda: subsets(0), "count of the windows is 0"),
         (lambda: fresh(2.5), "size of the windows is 2.5"),
         (lambda: Windows("pointers"), "use one of all, pointer, subsets, fresh"),
-        (lambda: Windows("subsets", count=2, size=3), "size is no dial"),
+        (lambda: Windows("subsets", count=2, size=3), "size is not a dial"),
         (lambda: evolving(world(0), windows=pointer(5, 1)), "take 5 components and a client has 4"),
         (lambda: evolving(world(0), windows=subsets(5)), "5 subsets of the 4"),
         (lambda: evolving(world(0), windows=fresh(13)), "take 13 components and there are 12"),

@@ -356,7 +356,7 @@ def test_bad_rows(name, overrides, error, message):
             noisy_quadratic(),
             "cfl",
             {"orders": np.zeros((6, 10, 4), dtype=int), "engine": "reference"},
-            "orders belong to fixed local data",
+            "orders are only for fixed local data",
         ),
         (
             dataclasses.replace(world(0, N=2), p=np.array([0.0, 1.0])),

@@ -132,7 +132,7 @@ def test_an_exact_run_is_exact():
     assert all(type(one) is Fraction for one in trace.iterates.ravel())
     with pytest.raises(InvalidInput, match="an exact problem needs an exact one: state L="):
         finite_sum((quartic, quartic_gradient), past=[[1]], current=[[1]], start=start)
-    with pytest.raises(InvalidInput, match="no fraction, in an exact run"):
+    with pytest.raises(InvalidInput, match="not a fraction, in an exact run"):
         finite_sum((lambda x, a: 0.5 * x[0], quartic_gradient), past=[[1]], current=[[1]], start=start, L=1)
     with pytest.raises(InvalidInput, match="give finite_sum a start of Fraction"):
         to_exact(own())

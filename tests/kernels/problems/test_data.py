@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from cflag_theory.errors import DataError, InvalidInput, MissingExtra
 from cflag_theory.kernels.problems.data import load_data
+from cflag_theory.kernels.problems.objective import values
 from cflag_theory.kernels.problems.problem import EXACT
 
 SPLIT = dict(past_classes=[0, 1], current_classes=[2, 3])
@@ -99,8 +101,54 @@ def test_one_client_has_everything(tmp_path, table):
     assert problem.p.tolist() == [1]
     assert problem.past.counts.tolist() == problem.current.counts.tolist() == [20]
     assert problem.notes == (
-        "target +1 for the labels 1, 3, -1 for 0, 2; the classes 0, 1 are the past task, 2, 3 the current one",
+        "loss cauchy, log(1 + (z - y)^2/2), of z = a.x, a = (3 features, 1)",
+        "y = +1 for the labels 1, 3, y = -1 for 0, 2",
+        "the classes 0, 1 are the past task, 2, 3 the current one: 20 and 20 samples",
+        "1 client, drawn with zeta = 1",
     )
+
+
+def test_without_classes_or_tasks_a_file_is_halved(tmp_path, table):
+    """Only the digits have classes of their own; ten labels in a file are not tasks unless somebody says so."""
+    mixed = table[0], np.tile(np.arange(10), 4)
+    problem = load_data(write_npz(tmp_path / "data.npz", mixed), clients=1, potential="logistic")
+    rows = problem.past.rows[:, :3] * np.where(problem.labels % 2 == 1, 1, -1)[:, None]
+    assert sorted(rows.tolist()) == sorted(mixed[0][:20].tolist())
+    assert problem.notes[:3] == (
+        "loss logistic, log(1 + exp(-y z)), of z = a.x, a = (3 features, 1)",
+        "y = +1 for the labels 1, 3, 5, 7, 9, y = -1 for 0, 2, 4, 6, 8",
+        "the first half of the file is the past task, the second half the current one: 20 and 20 samples",
+    )
+
+
+def test_one_list_of_classes_leaves_the_others_to_the_other_task(tmp_path, table):
+    path = write_npz(tmp_path / "data.npz", table)
+    for options in ({"past_classes": [1]}, {"current_classes": [0, 2, 3]}):
+        problem = load_data(path, clients=1, **options)
+        assert problem.notes[2] == "the classes 1 are the past task, 0, 2, 3 the current one: 10 and 30 samples"
+
+
+def test_notes_say_which_columns_made_tasks_and_clients(tmp_path, table):
+    path = write_npz(tmp_path / "data.npz", table, when=np.tile([7, 3], 20), site=np.repeat([5, 9], 20))
+    problem = load_data(path, task_column="when", client_column="site", positive=[0])
+    assert problem.clients == 2
+    assert problem.notes[1:] == (
+        "y = +1 for the labels 0, y = -1 for 1, 2, 3",
+        "when = 3 is the past task, when = 7 the current one: 20 and 20 samples",
+        "2 clients, one for each value of 'site'",
+    )
+
+
+@pytest.mark.parametrize("name", ["cauchy", "cosine", "geman_mcclure", "logistic", "quadratic"])
+def test_the_loss_is_the_one_that_the_notes_print(tmp_path, table, name):
+    problem = load_data(write_npz(tmp_path / "data.npz", table), clients=1, potential=name, **SPLIT)
+    (formula,) = re.findall(rf"loss {name}, (.*), of z = a\.x", problem.notes[0])
+    for pattern, python in ((r"\^2", "**2"), (r"(\d) \(", r"\1 * ("), ("-y z", "-y * z"), ("(log|exp|cos)", r"np.\1")):
+        formula = re.sub(pattern, python, formula)
+    x = np.array([0.4, -0.3, 0.2, 0.1])
+    z, y = table[0][:20] @ x[:3] + x[3], np.where(table[1][:20] % 2 == 1, 1, -1)
+    expected = np.mean(eval(formula, {"np": np, "z": z, "y": y}))
+    assert values(problem.potential, problem.past, x)[0] == pytest.approx(expected)
 
 
 def test_clients_without_data_are_dropped_and_the_problem_says_so(tmp_path, table):

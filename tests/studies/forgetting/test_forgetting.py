@@ -137,12 +137,12 @@ def test_the_paper_s_sentences_stand_beside_what_was_measured():
 @pytest.mark.parametrize(
     ("spreads", "largest", "first", "last"),
     [
-        ((9, 2, 1), (3, 1), "so it is here", "so it is here"),
+        ((9, 2, 1), (3, 1), "the runs agree", "the runs agree"),
         # Sec. 7 has more in the IID case than in both others.
-        ((5, 9, 1), (1, 3), "here it is not so", "here it is not so"),
-        ((5, 1, 9), (1, 3), "here it is not so", "here it is not so"),
+        ((5, 9, 1), (1, 3), "the runs do not agree", "the runs do not agree"),
+        ((5, 1, 9), (1, 3), "the runs do not agree", "the runs do not agree"),
         # Means in the paper's order, intervals that overlap.
-        ((2.5, 2, 1), (3, 2.5), "leave open", "leave open"),
+        ((2.5, 2, 1), (3, 2.5), "do not decide", "do not decide"),
     ],
 )
 def test_a_sentence_is_settled_where_intervals_lie_apart(spreads, largest, first, last):

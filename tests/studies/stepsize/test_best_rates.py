@@ -86,7 +86,7 @@ def test_the_largest_beta_is_feasible_and_beats_a_grid(claim, L, E, m):
             ratios.append(beta / row.beta)
     assert ratios
     assert max(ratios) <= 1
-    # The grid comes near it: the optimum is no point out of reach.
+    # The grid comes near it: the optimum is not a point out of reach.
     assert max(ratios) > 0.4
 
 

@@ -91,7 +91,7 @@ def test_one_local_step_has_the_closed_form():
 
 
 def test_an_eta_g_of_one_does_not_hide_the_best_eta_l():
-    """eta_g >= 1 holds with equality for every eta_l, and is no edge of eta_l."""
+    """eta_g >= 1 holds with equality for every eta_l, and is not an edge of eta_l."""
     row = best("K = 4", "smallest bound", eta_g=1.0)["ours.cfl_strongly_convex", "any K"]
     assert row.value < bounds("K = 4", 1e-3)["ours.cfl_strongly_convex", "any K"].value
 

@@ -237,7 +237,7 @@ def test_bad_input_names_the_value_and_the_remedy(name, value):
 
 
 def test_numbers_that_no_bound_knows():
-    with pytest.raises(InvalidInput, match="grad_x is no number that a bound knows: use one of gap, grad_g"):
+    with pytest.raises(InvalidInput, match="grad_x is not a number that a bound uses: use one of gap, grad_g"):
         step_sizes(**GOOD, grad_x=1.0)
 
 

@@ -212,7 +212,7 @@ def test_a_wrong_value_anywhere_on_an_axis_is_found_before_the_start(read):
     [
         ("", r"no table \[algorithm\]"),
         ('[algorithm]\nname = "fedavg"\n', r"no table \[run\]"),
-        ('[algorithm]\nname = "fedavg"\n[run\n', r"is no TOML: .*line 3"),
+        ('[algorithm]\nname = "fedavg"\n[run\n', r"is not TOML: .*line 3"),
         ("problem = 3\n" + GOOD.replace("[problem]", "[[oh]]"), "line 5: the key 'oh' is unknown"),
         (
             "memory = []\n" + GOOD.replace('[memory]\nkind = "sign"\nm = [0, 0.25]\n', ""),

@@ -19,7 +19,7 @@ from cflag_theory.verify.worst_cases.recursions import LocalWorst, local_descent
 
 STEPS = (Fraction(1, 100), Fraction(1, 3), Fraction(7, 2))
 SIZES = ((1, 1), (1, 6), (2, 2), (2, 5), (3, 4), (4, 5), (9, 3))
-#: Random rounds that are held against the closed form.
+#: Random rounds that are compared with the closed form.
 RANDOM = 400
 
 

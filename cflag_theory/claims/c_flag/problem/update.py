@@ -115,7 +115,8 @@ def alg1() -> Claim:
         (
             "The printed pair gives x_t - sum_i p_i x_{t,E}^i + alpha grad_f_memory = alpha grad_f_memory + beta S: "
             "the model itself is lost and the memory step climbs.",
-            "Keeping what Sec. 3 transmits and writing line 12 as x_{t+1} = sum_i p_i Delta_i mends it as well; that "
+            "Keeping what Sec. 3 transmits and writing line 12 as x_{t+1} = sum_i p_i Delta_i corrects it as "
+            "well; that "
             "is (23).",
         ),
     )

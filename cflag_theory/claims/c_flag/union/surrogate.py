@@ -159,7 +159,7 @@ def _squared(
     line: tuple[str, Relation],
     source: Source,
 ) -> Part:
-    """A bound that prints ||h~(x_t)||^2; with the gradient it follows from the mended line before it."""
+    """A bound that prints ||h~(x_t)||^2; with the gradient it follows from the corrected line before it."""
     slip, meant = "||h~(x_t)||^2", "||grad h~(x_t)||^2"
     granted = "; granted that the components kept in memory are L-smooth."
     before = Fact(*line, f"{line[0]} with {meant}.", sources=(source,))

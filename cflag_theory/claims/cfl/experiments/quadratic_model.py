@@ -129,7 +129,7 @@ def gradient(factor: Any = 2) -> Claim:
             ),
         ),
         (
-            "Both parts are mended by one factor 1/2 in f. Table 3 must have been made with A w + B: with 2 A w + B "
+            "Both parts are corrected by one factor 1/2 in f. Table 3 must have been made with A w + B: with 2 A w + B "
             "and lambda_max = L most of its rates diverge (ours.cfl_nqm_rates).",
             "For mu = 0 there is a minimiser only if B lies in the range of A; otherwise ||A w + B|| stays above 0.",
             "'The client drift of client j', 'on round i' next to delta_i and xi_{t,i}: client i and round t are "
@@ -180,7 +180,7 @@ def table3() -> Claim:
             "for L = 20, mu = 0.",
             "Part 2: 𝔼(w_t - w*) is the same for both methods, so that both are stable for the same rates "
             "(ours.cfl_nqm_rates).",
-            "`cflag nqm` recomputes the table by exact moments. Of 27648 choices of what Sec. 5.1 leaves unsaid, with "
+            "`cflag nqm` recomputes the table by exact moments. Of 27648 choices of what Sec. 5.1 omits, with "
             "rates in steps of 0.005, none reproduces more than 17 of the 24 entries within 0.005 or 10 %; every "
             "single entry is reproduced by some choice, the rarest, FedAvg's 0.09 for big drift, L = 5 and mu = 0, in "
             "2 % of them. Many optima are flat: CFL's printed 0.25 is within 1 % of the best loss.",

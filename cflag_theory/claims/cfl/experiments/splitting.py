@@ -211,7 +211,7 @@ def alg6() -> Claim:
             "Part 3: neither change is enough alone, and both are. The evidence counts the small instances.",
             "N need not be an integer: Algorithm 4 calls Algorithm 6 with N_local = len(D_m)/T (D_m is not defined "
             "there; D[i] is meant), and the loop then draws ceil(N_local) data T times, more than there are unless T "
-            "divides. Rounding N_local down mends it. Its cluster_num is not defined either; T is meant.",
+            "divides. Rounding N_local down corrects it. Its cluster_num is not defined either; T is meant.",
             "No datum is in two of the D_m, since line 12 removes it.",
             "The numbers of App. C.1.1, 210 subsets of 285, meet part 2 on all 60000 images of CIFAR10, but not on "
             "the 50000 that are not in its test set: cfl.setup_overlap.",

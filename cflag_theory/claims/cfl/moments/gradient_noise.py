@@ -325,7 +325,7 @@ def lemB2_use(one: Any = 1) -> Claim:
             "f is monotone.",
             "Drifts that are merely uncorrelated with grad f at the iterate are not enough: Assumption 3 bounds "
             "𝔼||delta||^2 at a fixed w, which says nothing at an iterate that the draw has chosen. The instances keep "
-            "the bounds at the iterate as well, so that those alone do not mend the lemma: the factor 2 does.",
+            "the bounds at the iterate as well, so that those alone do not correct the lemma: the factor 2 does.",
             "Without the factor drifts that are independent of the iterate would be enough, or 𝔼<grad f, delta_i + sum "
             "p xi> >= 0 there. Neither is a hypothesis that Algorithm 2 can satisfy: with a memory the weights "
             "p_{tau,i}, tau < t, bring back the drifts that have moved w_t, and the steps of one round follow one "

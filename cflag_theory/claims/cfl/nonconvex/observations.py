@@ -94,7 +94,7 @@ def nc_observations(divisor: Any = t) -> Claim:
             "0 the case without convergence. Its sign in the display before is cfl.nc_rate, part 4.",
             "Part faster: CFL's c_0 less FedAvg's is (1 - 1/t) (1/2 - (L^2 + 1) A^2), as p_t/2 is smaller too. It is "
             "negative only for (L^2 + 1) A^2 > 1/2, and then both coefficients are at least L^2. With the printed B^2 "
-            "in the place of A^2 the same holds of B.",
+            "in place of A^2 the same holds of B.",
             "Part later: the sum tends to R^4/(R^2 + D^2)^2. For D = 0 it is 1 in every round, and for A = 0 c_pB does "
             "not depend on it.",
             "Part rate: p_t falls as well, to R^2/(R^2 + D^2), and c_0 contains -p_t/2. The instances have A = 0.",

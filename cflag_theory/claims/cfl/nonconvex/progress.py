@@ -143,7 +143,8 @@ def nc_eq32(swapped: bool = False) -> Claim:
             "decide if c_0 >= 0', and goes on with c_0 < 0; the theorems have no condition of the kind, and what they "
             "state is cfl.nc_rate. In the instance A = B = 0.",
             "L^2 + 1 adds a squared curvature to a number: f/100 has another sign than f, though the run with 100 eta "
-            "is the same. With the dimensions of (31) mended and its number 8 kept the coefficient is never negative; "
+            "is the same. With the dimensions of (31) corrected and its number 8 kept the coefficient is "
+            "never negative; "
             "with a shorter step it is, for c_pB < 1 + p_t/2: ours.cfl_nonconvex_coefficient.",
             "Part 3: with p_tau = 1/t it is A^2 that is divided by t, the time drift, and not B^2 as the observations "
             "after the rate say. Where those weights make a smaller coefficient than FedAvg's, both are positive.",

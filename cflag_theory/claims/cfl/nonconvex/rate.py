@@ -26,7 +26,7 @@ ratio = symbol("nc_ratio", "n", positive=True)
 def nc_rate(numerator: Any = D2, size: Any = 2) -> Claim:
     """The non-convex rate and its constants.
 
-    `numerator` is what the repair of part 3 puts in the place of R^2, `size` that of the drifts of part 1c.
+    `numerator` is what the repair of part 3 puts in place of R^2, `size` that of the drifts of part 1c.
     """
     share = Fact("c_R1", equal(shares * (R2 + D2), R2), "R^2/(R^2 + D^2).")
     small = Fact("D", below(0, D2), "D > 0.")

@@ -24,7 +24,7 @@ CONSTANTS = (
     Fact(
         "c_2",
         equal(c_2, 5 * L / eta_g**2 * (c_G + rho2 + sigma2 / (2 * K))),
-        "c_2 = 5 L c_pG / eta_g^2 + 5 L sigma^2 / (2 eta_g^2 K) + 5 L c_R / eta_g^2, as cfl.c2 mends it.",
+        "c_2 = 5 L c_pG / eta_g^2 + 5 L sigma^2 / (2 eta_g^2 K) + 5 L c_R / eta_g^2, as cfl.c2 corrects it.",
     ),
 )
 
@@ -66,10 +66,12 @@ def phi() -> Claim:
         "The drift of the optimum, phi_t",
         (first, second, third),
         (
-            "(23) is the display before it, divided by eta; the instance breaks both, and no c_2 mends them: what is "
+            "(23) is the display before it, divided by eta; the instance breaks both, and no c_2 corrects "
+            "them: what is "
             "missing is of the order of eta (cfl.eq21). With the printed c_2, which is smaller, it breaks them too. "
-            "Drifts that are independent of w_t would mend them; with a memory there are none (cfl.eq21).",
-            "Part 2 says that on average no iterate is farther from w* than w_0, and nothing else would mend it: noise "
+            "Drifts that are independent of w_t would correct them; with a memory there are none (cfl.eq21).",
+            "Part 2 says that on average no iterate is farther from w* than w_0, and nothing else would "
+            "correct it: noise "
             "and drifts move a run that starts at w*.",
             "phi_t is called a constant; it is a multiple of the distance of w_t. A start at w* would make phi = 0, "
             "and no information loss would count.",

@@ -67,7 +67,7 @@ def eq21() -> Claim:
         Fact(
             "(10)",
             equal(next2, dist2 + 2 * eta * pull + move2),
-            "(10), with (8) and its sign mended.",
+            "(10), with (8) and its sign corrected.",
             sources=(Source("cfl.eq10", on="repair", at=((dist_dot_move, eta * pull),)),),
         ),
         Fact(
@@ -127,7 +127,7 @@ def eq21() -> Claim:
     third = Part(
         "3",
         Statement(
-            "(21), mended as in part 1, for Algorithm 2 under Assumptions 1-4, in any round.", mended, (known[-1],)
+            "(21), corrected as in part 1, for Algorithm 2 under Assumptions 1-4, in any round.", mended, (known[-1],)
         ),
         reading=OF_THE_RUN,
     )
@@ -180,16 +180,19 @@ def eq21() -> Claim:
         (first, second, third, fourth),
         (
             "By its units (eta is a 1/L) the printed (21) adds eta c_pG to eta^2 c_pG, and (22) a pure number to eta. "
-            "The step sizes after (22) solve the mended one, so the slip is in the displays.",
-            "With eta < 1 and eta L < 1 the printed (21) is weaker than the mended one; it fails where eta is large.",
+            "The step sizes after (22) solve the corrected one, so the slip is in the displays.",
+            "With eta < 1 and eta L < 1 the printed (21) is weaker than the corrected one; it fails where eta "
+            "is large.",
             "The same algebra inside the mean over clients gives part 1 with each client's own c_{p_B,i}, c_{p_G,i}.",
             "Part 4: w_t has been pulled along the past drifts, which are in f_t again: 𝔼<xi_tau, w_t> > 0, so that "
             "f_t(w_t) - f_t(w*) is smaller than f(w_t) - f(w*) on average. Drifts that are independent of w_t would "
-            "mend parts 3 and 4, but no method has them that weighs past rounds: p_{tau,i}, tau < t, brings back the "
+            "correct parts 3 and 4, but no method has them that weighs past rounds: p_{tau,i}, tau < t, "
+            "brings back the "
             "drifts that have moved w_t. So that is no hypothesis for Algorithm 2 with a memory.",
             "For drifts that do not depend on w what is missing is 2 eta 𝔼<d_t, w_t - w*>, d_t being their weighted "
             "mean: of the order of eta, so that no constants of (21) make up for it.",
-            "Part 3: no c_2 mends it. With L = 1/100 and eta = 5 its first instance breaks the printed (21) as well.",
+            "Part 3: no c_2 corrects it. With L = 1/100 and eta = 5 its first instance breaks the printed "
+            "(21) as well.",
             "What can be proved of a round without the faults of its ingredients is ours.cfl_round.",
         ),
     )

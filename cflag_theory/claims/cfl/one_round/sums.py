@@ -114,7 +114,7 @@ def _19(base: Any) -> tuple[Part, ...]:
         "(19) with the largest of the earlier local drifts in place of the last, a factor 2 before all terms, and "
         "another before those with c_{pB,i} and c_{pG,i}; for such drifts.",
         doubled,
-        (_combined(moved2, "(17) and (18) as mended there.", 2),),
+        (_combined(moved2, "(17) and (18) as corrected there.", 2),),
         Proof((*earlier, follows)),
         (BEFORE,),
     )
@@ -193,7 +193,7 @@ def _20(base: Any) -> tuple[Part, ...]:
         "(20) with 16 in place of 4 in its denominator, a factor 2 before all terms of its numerator, and another "
         "before those with c_{pB,i} and c_{pG,i}; for such drifts.",
         doubled,
-        (narrower, count, _combined(most2, f"(17) and (18) as mended there, {at_largest}", 2)),
+        (narrower, count, _combined(most2, f"(17) and (18) as corrected there, {at_largest}", 2)),
         of_doubled,
         (BEFORE,),
     )

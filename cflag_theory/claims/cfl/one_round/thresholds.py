@@ -30,7 +30,8 @@ RATIO = (1 + 4 * eta * L * c_B) / (1 - QUOTIENT)
 LEFT = coefficient(4 * eta * QUOTIENT, QUOTIENT)
 _FIVE_QUARTERS = sp.Rational(5, 4)
 _MENDED_22 = (
-    "(22) is taken with 16 eta K^2 eta_l^2 L^2 c, as cfl.eq21 mends it, and K eta_l = eta / eta_g. Its left side grows "
+    "(22) is taken with 16 eta K^2 eta_l^2 L^2 c, as cfl.eq21 corrects it, and K eta_l = eta / eta_g. Its "
+    "left side grows "
     "with each c_{p_B,i}, so that the largest in place of all of them decides."
 )
 

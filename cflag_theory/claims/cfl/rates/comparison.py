@@ -262,7 +262,7 @@ def rem4_4_2022(weight: Any = 1) -> Claim:
             Part(
                 "1",
                 Statement(
-                    "mu = 1: c_A' + (c_B'/mu)^{1/2} <= c_A + (c_B/mu)^{1/2}, with G^2 + D^2 in the place of D^2, and "
+                    "mu = 1: c_A' + (c_B'/mu)^{1/2} <= c_A + (c_B/mu)^{1/2}, with G^2 + D^2 in place of D^2, and "
                     "without G^2, in c_A' and c_B'.",
                     goal,
                     definitions=(DENOMINATOR, both, own, stateless),

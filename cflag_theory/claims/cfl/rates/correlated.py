@@ -122,7 +122,7 @@ def thm4_7() -> Claim:
             "min(F^2, D^2) besides. No slip of the pen, since Remark 4.8 builds on its absence. The value with it: "
             "ours.cfl_correlated_minimum, part 2.",
             "With F^2 put back the strongly convex rate is still refuted by the family of part 2: a drift that stays "
-            "moves the point to which the iterates converge, and no number of rounds mends that. What any weights, "
+            "moves the point to which the iterates converge, and no number of rounds corrects that. What any weights, "
             "step sizes and averages leave, for F <= D and N clients: ours.cfl_correlated_floor. Rates that do hold: "
             "ours.cfl_correlated_bias.",
             "Under (2) the drift of part 2 belongs to f, and its floor falls; part 1 does not depend on what f is.",

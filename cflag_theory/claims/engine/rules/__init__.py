@@ -1,4 +1,4 @@
-"""Rules: theorems that every proof may use. A rule takes terms and computes its conclusion; nobody writes one.
+"""Rules: theorems that every proof may use. A rule takes terms and computes its conclusion.
 
 A rule is called with the name of the step, its terms, and in `given` the names of the steps that it needs. The
 examiner calls `concluded` with what these steps show. A malformed use raises `RuleError` and has no conclusion.

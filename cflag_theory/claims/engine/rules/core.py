@@ -68,7 +68,7 @@ def concluded(step: Use, premises: list[Known]) -> Relation:
         If the rule does not exist or does not fit its terms and premises.
     """
     if step.rule not in RULES:
-        raise RuleError(f"{step.rule!r} is no rule")
+        raise RuleError(f"{step.rule!r} is not a rule")
     conclude = RULES[step.rule].conclude
     try:
         signature(conclude).bind(premises, *step.terms)
@@ -76,7 +76,7 @@ def concluded(step: Use, premises: list[Known]) -> Relation:
         raise RuleError(f"{step.rule!r} is used with the wrong number of terms: {error}") from None
     relation = conclude(premises, *step.terms)
     if is_vector(relation.left) or is_vector(relation.right):
-        raise RuleError("the conclusion is no relation between numbers")
+        raise RuleError("the conclusion is not a relation between numbers")
     return relation
 
 
@@ -110,7 +110,7 @@ def rewritten(expr: sp.Expr, premises: list[Known]) -> sp.Expr:
     for premise in premises:
         relation = premise.relation
         if relation.op != "==" or not isinstance(relation.left, Basis):
-            raise RuleError(f"{relation} is no equation that defines a vector")
+            raise RuleError(f"{relation} is not an equation that defines a vector")
         if any(isinstance(s, Index) and not premise.for_every(s) for s in relation.left.free_symbols):
             raise RuleError(f"{relation} holds for one value of its index only")
         expr = sp.expand(expr.xreplace({relation.left: relation.right}))
@@ -133,6 +133,6 @@ def under(expr: sp.Expr, operators: tuple[Operator, ...]) -> sp.Expr:
     """The expression under the operators, the first one innermost."""
     for operator in operators:
         if not isinstance(operator, Operator):
-            raise RuleError(f"{operator} is no mean and no sum")
+            raise RuleError(f"{operator} is neither a mean nor a sum")
         expr = operator(expr)
     return expr

@@ -74,7 +74,7 @@ def exchange(premises: list[Known], operator: Operator, total: Operator, expr: s
     """
     no_steps(premises)
     if not total.is_sum or operator.index == total.index:
-        raise RuleError(f"{total} is no sum over another index")
+        raise RuleError(f"{total} is not a sum over another index")
     if operator.index in total.total.free_symbols or total.index in operator.total.free_symbols:
         raise RuleError("the range of one depends on the other's index")
     return equal(operator(total(expr)), total(operator(expr)))
@@ -111,7 +111,7 @@ def monotone(premises: list[Known], over: sp.Symbol, expr: sp.Expr) -> Relation:
     _non_decreasing(premises[:1], over, expr)
     order = premises[1].relation
     if order.op == "==":
-        raise RuleError(f"{order} is no a <= b")
+        raise RuleError(f"{order} is not of the form a <= b")
     counting(order.left)
     counting(order.right)
     return at_most(expr.xreplace({over: order.left}), expr.xreplace({over: order.right}))

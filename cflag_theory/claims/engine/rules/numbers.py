@@ -35,7 +35,7 @@ def _between(premises: list[Known]) -> tuple[sp.Expr, sp.Expr]:
     """y and a of a step that shows y <= a, where 0 <= y and 0 < a."""
     relation = one_step(premises, "y <= a").relation
     if relation.op == "==":
-        raise RuleError(f"{relation} is no y <= a")
+        raise RuleError(f"{relation} is not of the form y <= a")
     return nonnegative(relation.left), positive(relation.right)
 
 
@@ -68,7 +68,7 @@ def decay(premises: list[Known], k: sp.Expr) -> Relation:
     """(1 - u)^k <= exp(-k u), for the step u <= 1 in `given`."""
     relation = one_step(premises, "u <= 1").relation
     if relation.op == "==" or relation.right != 1:
-        raise RuleError(f"{relation} is no u <= 1")
+        raise RuleError(f"{relation} is not of the form u <= 1")
     counting(k)
     u = nonnegative(relation.left)
     return at_most((1 - u) ** k, sp.exp(-k * u))

@@ -79,7 +79,7 @@ def along(premises: list[Known], w: sp.Expr) -> Relation:
     """<u, w> == <v, w> for the vector equation u == v that `given` names."""
     relation = one_step(premises, "a vector equation").relation
     if relation.op != "==" or not (is_vector(relation.left) or is_vector(relation.right)):
-        raise RuleError(f"{relation} is no equation between vectors")
+        raise RuleError(f"{relation} is not an equation between vectors")
     return equal(dot(relation.left, w), dot(relation.right, w))
 
 

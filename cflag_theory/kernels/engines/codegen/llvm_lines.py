@@ -1,7 +1,7 @@
 """Loops over vectors, written once on symbols and compiled to the machine's own vector instructions.
 
 A compiler has to prove that arrays do not overlap and to guess how long they are before it vectorises a loop; it does
-so anew at every call, and for vectors of fifty numbers that costs more than the loop. All vectors here are whole lines
+so again at every call, and for vectors of fifty numbers that costs more than the loop. All vectors here are whole lines
 of 64 bytes (see `packed`), so a sweep is written down as such: line by line, nothing before and nothing after.
 
 Sums are taken in an order that depends on the length alone: four partial sums of lines, then neighbours in a line.

@@ -122,7 +122,7 @@ def safe_folder(root: str, name: str) -> Path | None:
     if reason is None:
         return folder
     _LOG.warning(
-        "cflag: %s cannot keep compiled loops (%s); they are compiled for this run alone: mend that, or set "
+        "cflag: %s cannot keep compiled loops (%s); they are compiled for this run alone: fix that, or set "
         "NUMBA_CACHE_DIR to a folder of your own",
         folder,
         reason,

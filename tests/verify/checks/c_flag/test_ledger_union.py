@@ -74,7 +74,7 @@ def test_a_bound_in_one_round_does_not_sum_up():
 
 
 def test_lemma3_fails_with_any_constant():
-    """The right side is zero where Algorithm 1 rests, so that no constant mends it."""
+    """The right side is zero where Algorithm 1 rests, so that no constant fixes it."""
     for point in lemma3_points():
         assert point.values[union.h(0)] == point.values[union.h(union.T)]
         assert point.values[union.least] > 0

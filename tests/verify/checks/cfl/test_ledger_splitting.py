@@ -36,7 +36,7 @@ def test_the_gap_of_algorithm5_as_the_notes_give_it():
 def test_algorithm6_fails_where_it_is_said_to():
     ended, failures = check.split((1, 1), 1, Fraction(2), frozenset())
     assert ended
-    assert any(line.endswith("G[1] = 2 is no class") for line in failures)
+    assert any(line.endswith("G[1] = 2 is not a class") for line in failures)
     assert check.split((1, 1), 1, Fraction(2)) == (1, [])
     # More is asked for than there is.
     assert check.split((1, 1), 3, Fraction(1))[0] == 0

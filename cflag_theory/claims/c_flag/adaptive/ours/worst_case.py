@@ -136,8 +136,7 @@ def worst_case(constant: Any = 1, share: Any = 1) -> Claim:
             "Part bound is what Lemma 7 is for: where clients transfer and alpha is not 1/L, the forgetting term of "
             "the round is negative. No condition on alpha or on the signs of C_ij. The bound is attained where all "
             "clients transfer and the a_i are parallel. The rates need no S and no product of two clients.",
-            "Of N only N_T <= N is used: with N_T in the place of N, also in the rates, the gain is N/N_T times as "
-            "large.",
+            "Of N only N_T <= N is used: with N_T in place of N, also in the rates, the gain is N/N_T times as large.",
             "Part lowers compares with constant rates, as Lemma 7 does; without its condition it fails, see "
             "cflag.lemma7_worst. The condition holds where beta is small: the rates tend to (1 - L alpha) <grad "
             "f_memory, grad g_i>/(L N E p_i ||grad g_i||^2) at x_t as beta tends to 0.",

@@ -125,7 +125,7 @@ def _bound() -> Statement:
             Fact(
                 "another turn does not",
                 at_most((n - 1) * ((1 + _w) ** j - 1), 1),
-                "... and with s + 1 in the place of s it is at most 1.",
+                "... and with s + 1 in place of s it is at most 1.",
             ),
             FRESHEST,
             FRESHEST_OTHERS,
@@ -143,7 +143,7 @@ def _attained() -> Statement:
         return equal(d(s + index), power * d_turns(s) + n * (power - 1) * (grad_g / L + rest_turns(s)))
 
     return shown(
-        "That order has this error, with j in the place of j + 1: L (d_k - mean_j d_{tau_{k,j}}) at k = s + j.",
+        "That order has this error, with j in place of j + 1: L (d_k - mean_j d_{tau_{k,j}}) at k = s + j.",
         goal,
         Induction(
             "drift after turns",

@@ -343,7 +343,7 @@ def first_rounds(first: Any = 3, second: Any = _SECOND, share: Any = 1, in_T: An
     )
     general = bound(2 / (1 - eta), (1 + delta) / (1 - eta))
     sharp = _shown(
-        "For any delta > 0 and 0 < eta < 1, with the constants 2/(1 - eta) and (1 + delta)/(1 - eta) in the place of 3 "
+        "For any delta > 0 and 0 < eta < 1, with the constants 2/(1 - eta) and (1 + delta)/(1 - eta) in place of 3 "
         f"and 12/5, {_EVERY_RUN}.",
         at_most(general.left, share * general.right),
         (BELOW, fits),

@@ -19,7 +19,7 @@ x = symbol("nc_step_share", "x", nonnegative=True)
 
 
 def coefficients() -> Claim:
-    """What is left of (32) when the dimensions of (31) are mended, and how it compares with FedAvg."""
+    """What is left of (32) when the dimensions of (31) are corrected, and how it compares with FedAvg."""
     whole = 2 * c_B - 1 - (1 - past) / 2
     first = at_most(sp.Rational(1, 2), whole)
     drift_facts = (Fact("c_pB", at_most(1, c_B), "c_pB = 1 + B^2 + A^2 sum p^2."),)
@@ -36,7 +36,7 @@ def coefficients() -> Claim:
     return Claim(
         "ours.cfl_nonconvex_coefficient",
         "on (32)",
-        "The coefficient of ||grad f||^2 with the dimensions mended",
+        "The coefficient of ||grad f||^2 with the dimensions corrected",
         (
             Part(
                 "1",
@@ -65,14 +65,14 @@ def coefficients() -> Claim:
         (
             "Part 2 is about L^2, A^2 and B^2 in the units at hand, as (32) is.",
             "Part 1 depends on the 8: with x = 4 K^2 eta_l^2 L^2 c_pB the coefficient is c_pB x/(1 - x) + c_pB - 1 - "
-            "p_t/2, at A = B = 0 and p_t = 1 the numbers 1/2, 0, -1/6 and -3/10 for 8, 12, 16 and 24 in the place of "
+            "p_t/2, at A = B = 0 and p_t = 1 the numbers 1/2, 0, -1/6 and -3/10 for 8, 12, 16 and 24 in place of "
             "8. Part 3 is the exact condition; it can be met whenever c_pB < 1 + p_t/2.",
         ),
     )
 
 
 def _shorter_steps() -> Part:
-    """The step sizes for which the mended (32) does say that f decreases."""
+    """The step sizes for which the corrected (32) does say that f decreases."""
     most = 1 + (1 - past) / 2
     positive = 1 + slack("p") / 2
     goal = below(c_B * x / (1 - x) + c_B - 1 - (1 - past) / 2, 0)

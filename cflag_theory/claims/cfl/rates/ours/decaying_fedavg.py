@@ -92,7 +92,7 @@ def moved_minimiser(constant: Any = 1) -> Statement:
     """How far the minimiser of the clients' mean objective lies from w*."""
     goal = at_most(convexity**2 * x2, constant * G2 / N)
     return shown(
-        "𝔼||w_delta - w*||^2 <= G^2/(N mu^2), w_delta in the place of w_t.",
+        "𝔼||w_delta - w*||^2 <= G^2/(N mu^2), w_delta in place of w_t.",
         goal,
         *averaged("f(w*)", rules.convex("f at w*", f, x, sp.S.Zero)),
         *averaged("f(w_delta)", rules.convex("f at w_delta", f, sp.S.Zero, x), MINIMUM),

@@ -117,7 +117,7 @@ def lemma1_points() -> Iterator[Point]:
 
 
 def lemma1_samples(seed: int, count: int) -> Iterator[Sample]:
-    """Every round of random runs, with m the ratio met in that round and alpha within 2/(L(1 + m))."""
+    """Every round of random runs, with m the observed ratio in that round and alpha within 2/(L(1 + m))."""
     for run in random_runs(seed, count, beta_limit=1.0):
         trace = run.trace
         squares = {name: trace.column(name) for name in ("grad_f2", "b2", "grad_memory2", "delayed_sum2", "B", "Gamma")}
@@ -174,7 +174,7 @@ def _bias(problem: Problem, memory: Memory, seed: int) -> tuple[Fraction, Fracti
 
 
 def algebra_samples(seed: int, count: int) -> Iterator[Sample]:
-    """Every round of random runs, with m the ratio met in that round."""
+    """Every round of random runs, with m the observed ratio in that round."""
     for sample in lemma1_samples(seed, count):
         yield Sample(sample.values)
 

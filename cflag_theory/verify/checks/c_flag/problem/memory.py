@@ -155,7 +155,7 @@ class State:
     current: Array
 
     def values(self) -> dict[Any, Any]:
-        """Squared norms of b and grad f, then client by client, m_i being the ratio met."""
+        """Squared norms of b and grad f, then client by client, m_i being the observed ratio."""
         bias = self.memory - self.past
         bias_i2, grad_f_i2 = _norm2(bias), _norm2(self.past)
         return {
@@ -191,14 +191,14 @@ def _norm2(vectors: Array) -> Array:
 
 
 def lemma9_samples(seed: int, count: int) -> Iterator[Sample]:
-    """Every client, with m_i the ratio met and m the least that (28) allows."""
+    """Every client, with m_i the observed ratio and m the least that (28) allows."""
     for state in states(seed, count):
         found = state.values()
         yield Sample(found | {m: np.max(found[claim.bias_i2]) / found[grad_f2]}, on="repair")
 
 
 def lemma10_samples(seed: int, count: int) -> Iterator[Sample]:
-    """Every client, with r_i the ratio met."""
+    """Every client, with r_i the observed ratio."""
     for state in states(seed, count):
         new = np.sqrt(_norm2(state.current))
         memory = np.sqrt(_norm2(state.memory))

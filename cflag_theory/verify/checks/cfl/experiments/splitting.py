@@ -118,7 +118,7 @@ def _pass(state: _State, i: int, deletes: bool) -> _State | str:
         return f"G has only {len(state.G)} entries"
     y = state.G[i]
     if y >= len(state.left):
-        return f"G[{i}] = {y} is no class"
+        return f"G[{i}] = {y} is not a class"
     if not state.left[y]:
         return f"class {y} is empty"
     left = tuple(count - (c == y) for c, count in enumerate(state.left))

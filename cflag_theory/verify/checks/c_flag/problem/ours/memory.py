@@ -142,7 +142,7 @@ def bias_floor_points() -> Iterator[Point]:
 
 
 def bias_floor_samples(seed: int, count: int) -> Iterator[Sample]:
-    """Random problems with several clients, m_i the ratio met at a random x."""
+    """Random problems with several clients, m_i the observed ratio at a random x."""
     for state in states(seed, count):
         found, past = state.values(), state.past
         spread = state.p @ np.sum((past - state.p @ past) ** 2, axis=1)
