@@ -24,7 +24,7 @@ from cflag_theory.cli.formulas import of_relation
 from cflag_theory.cli.safe_steps import box
 from cflag_theory.cli.tables.claims import counts
 from cflag_theory.cli.tables.show import checked, counterexample, failure, letters, quotation
-from cflag_theory.files import own_folder, whole_set
+from cflag_theory.files import own_folder, whole_set, write_text
 from cflag_theory.studies.rates.statistics import FIT_RULE
 from cflag_theory.verify.coq import census
 from cflag_theory.verify.verdict import ANSWERS, MEANINGS, Verdict
@@ -67,13 +67,13 @@ def write_report(
     target = own_folder(folder)
     with whole_set(target, last="index.html") as draft:
         figures = _figures(draft, rates, cfl_rates, nqm_panels)
-        (draft / "ledger.json").write_text(json.dumps([v.to_json() for v in verdicts], indent=1), encoding="utf-8")
-        (draft / "rates.json").write_text(json.dumps(list(rates), indent=1), encoding="utf-8")
-        (draft / "cfl_rates.json").write_text(json.dumps(list(cfl_rates), indent=1), encoding="utf-8")
+        write_text(draft / "ledger.json", json.dumps([v.to_json() for v in verdicts], indent=1))
+        write_text(draft / "rates.json", json.dumps(list(rates), indent=1))
+        write_text(draft / "cfl_rates.json", json.dumps(list(cfl_rates), indent=1))
         environment = _environment()
         derived = _write_derivations(draft, environment, verdicts)
         page = _page(environment, verdicts, rates, notes, figures, derived)
-        (draft / "index.html").write_text(page, encoding="utf-8")
+        write_text(draft / "index.html", page)
     return target / "index.html"
 
 
@@ -213,7 +213,7 @@ def _write_derivations(draft: Path, environment: Any, verdicts: Sequence[Verdict
         if proved:
             found.add(verdict.claim.id)
             page = template.render(v=verdict, proved=proved, version=__version__)
-            (draft / derivations_name(verdict.claim.id)).write_text(page, encoding="utf-8")
+            write_text(draft / derivations_name(verdict.claim.id), page)
     return found
 
 
