@@ -93,3 +93,12 @@ def test_interrupts_of_the_first_second():
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout) == (130, "")
         assert done.stderr in ("", "cflag: interrupted; nothing was written\n")
+
+
+def test_a_drawing_backend_that_there_is_none_of(tmp_path):
+    command = [sys.executable, "-m", "cflag_theory", "nqm", "--out", tmp_path / "new"]
+    environment = os.environ | {"MPLBACKEND": "nothing"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("cflag: matplotlib refuses its settings (Key backend: 'nothing'")
+    assert done.stderr.endswith("): mend MPLBACKEND or matplotlibrc\n")
