@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import configparser
+import os
 import re
 import shutil
 import subprocess
@@ -142,6 +143,26 @@ def test_setuptools_finds_the_same():
     assert all(name.partition(".")[0] == "cflag_theory" for name in found)
 
 
+@pytest.mark.full
+def test_wheels_of_equal_sources_are_equal(tmp_path):
+    pytest.importorskip("setuptools", minversion="70.1")
+    wheels = []
+    for name, rights in (("one", 0o644), ("two", 0o600)):
+        folder = shutil.copytree(
+            PACKAGE, tmp_path / name / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__")
+        ).parent
+        for file in ("setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
+            shutil.copy(ROOT / file, folder)
+        for place, path in enumerate(path for path in folder.rglob("*") if path.is_file()):
+            path.chmod(rights)
+            os.utime(path, (1e9 + place, 1e9 + rights))
+        build = "import sys; from setuptools.build_meta import build_wheel; print(build_wheel(sys.argv[1]))"
+        subprocess.run([sys.executable, "-c", build, tmp_path / name], cwd=folder, capture_output=True, check=True)
+        (wheel,) = (tmp_path / name).glob("*.whl")
+        wheels.append(wheel.read_bytes())
+    assert wheels[0] == wheels[1]
+
+
 def test_data_files_exist(setup):
     for package, patterns in setup["options.package_data"].items():
         for pattern in lines(patterns):
@@ -217,7 +238,7 @@ def test_tests_mirror_the_folders():
     inside = {
         path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and not path.name.startswith((".", "_"))
     }
-    assert inside == {*FOLDERS, "helpers", "proofs", "benchmarks"}
+    assert inside == {*FOLDERS, "helpers", "proofs", "benchmarks", "campaign"}
     # Without packages in tests/, pytest needs names that occur once.
     names = [path.name for path in SOURCES if path.is_relative_to(ROOT / "tests") and path.name != "conftest.py"]
     assert len(names) == len(set(names))

@@ -95,8 +95,11 @@ def test_interrupts_of_the_first_second():
         assert done.stderr in ("", "cflag: interrupted; nothing was written\n")
 
 
+STEPS = "stepsize --L 1 --m 0 --E 1 --alpha 1 --beta 0.1 --T 4"
+
+
 def test_a_drawing_backend_that_there_is_none_of(tmp_path):
-    command = [sys.executable, "-m", "cflag_theory", "nqm", "--out", tmp_path / "new"]
+    command = [sys.executable, "-m", "cflag_theory", *STEPS.split(), "--out", tmp_path / "new"]
     environment = os.environ | {"MPLBACKEND": "nothing"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
