@@ -191,6 +191,9 @@ def fault(home: Path, case: Case) -> str | None:
             how: dict[str, Any] = SURROUNDINGS[case.surroundings]
             ended = fresh(folder, case.words, **how)
             silent = "stderr" in how or "interrupt" in how
+            if "interrupt" in how and "cflag_theory" not in ended.err and ended.code == -signal.SIGINT:
+                # Python had not come to the first line of ours.
+                return None
         else:
             ended, silent = _run(folder, case.words, limit=PATIENCE if case.kind == "arguments" else SECONDS), False
         lines = ended.err.splitlines()
