@@ -95,6 +95,7 @@ class Ended:
 def _run(folder: Path, words: Sequence[str], *, limit: float = SECONDS, kill: float | None = None) -> Ended:
     """A command in a fork of this process; interrupted after `limit` seconds, or killed after `kill`."""
     output = folder.with_name(folder.name + ".err")
+    output.touch()
     begun, child = time.monotonic(), os.fork()
     if child == 0:
         try:
@@ -140,7 +141,7 @@ def fresh(
     interrupt: float | None = None,
 ) -> Ended:
     """A command in a new process, in surroundings that may be hostile."""
-    output, begun = folder.with_name(folder.name + ".err"), time.monotonic()
+    begun = time.monotonic()
 
     def prepare() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -161,25 +162,25 @@ def fresh(
             resource.setrlimit(getattr(resource, f"RLIMIT_{limit[0]}"), (limit[1], limit[1]))
 
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} | (set or {})
-    with output.open("w") as err:
-        child = subprocess.Popen(
-            [sys.executable, "-m", "cflag_theory", *words],
-            cwd=folder,
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=err,
-            preexec_fn=prepare,
-        )
-        if interrupt:
-            with suppress(subprocess.TimeoutExpired):
-                child.wait(interrupt)
-            child.send_signal(signal.SIGINT)
-        try:
-            code: int | None = child.wait(COMPILING)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            code = child.wait() and None
-    return Ended(code, output.read_text(errors="replace"), 0, time.monotonic() - begun)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "cflag_theory", *words],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        preexec_fn=prepare,
+    )
+    if interrupt:
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(interrupt)
+        child.send_signal(signal.SIGINT)
+    try:
+        _, err = child.communicate(timeout=COMPILING)
+        code: int | None = child.returncode
+    except subprocess.TimeoutExpired:
+        child.kill()
+        code, (_, err) = None, child.communicate()
+    return Ended(code, err.decode(errors="replace"), 0, time.monotonic() - begun)
 
 
 def fault(home: Path, case: Case) -> str | None:

@@ -177,6 +177,17 @@ def test_without_pyarrow_one_sentence_says_what_to_install(study, tmp_path, monk
     assert not (tmp_path / "out").exists()
 
 
+def test_no_thread_of_arrows_outlives_reading(whole, tmp_path):
+    """One that does aborts the process while Python ends, about every tenth time on a busy machine."""
+    code = (
+        "import os, sys; from cflag_theory.verify import read_results; import pyarrow.parquet\n"
+        "before = len(os.listdir('/proc/self/task')); read_results(sys.argv[1])\n"
+        "print(len(os.listdir('/proc/self/task')) - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, tmp_path / "whole"], capture_output=True, text=True, check=True)
+    assert done.stdout == "0\n"
+
+
 def test_some_columns(whole, tmp_path):
     few = read_results(tmp_path / "whole", columns=["T", "min_grad_f2"])
     assert few.equals(whole.select(["T", "min_grad_f2"]))
