@@ -152,21 +152,24 @@ def whole(path: Path, *, remedy: str = _ELSEWHERE) -> Iterator[BinaryIO]:
                 draft.unlink(missing_ok=True)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all.
+def write_text(path: Path, text: str, *, remedy: str = _ELSEWHERE) -> None:
+    """Write a file whole or not at all; `remedy` as for `whole`.
 
     Raises
     ------
     OutputError
         If it cannot be written.
     """
-    with whole(path) as file:
-        file.write(text.encode())
+    with whole(path, remedy=remedy) as file:
+        # Names of files may hold bytes that are no text.
+        file.write(text.encode(errors="backslashreplace"))
 
 
 @contextmanager
 def whole_set(folder: Path, *, last: str) -> Iterator[Path]:
     """A draft folder whose files move into `folder` when all are made; `last` moves last, as it refers to the others.
+
+    Each file is written with `whole` or `write_text`, so that it is on the disk before it moves.
 
     Raises
     ------
@@ -183,9 +186,9 @@ def whole_set(folder: Path, *, last: str) -> Iterator[Path]:
         files = sorted(draft.iterdir(), key=lambda path: path.name == last)
         for file in files:
             _require_replaceable(folder / file.name)
-            with open(file, "rb") as written:
-                disk.sync(written.fileno())
         for file in files:
+            if file.name == last:
+                _sync_folder(folder)
             disk.replace(file, folder / file.name)
         _sync_folder(folder)
     except OutputError:
@@ -300,16 +303,13 @@ def _beginning(path: Path, count: int) -> bytes:
 def _open_marker(folder: Path) -> int:
     """The marker, open for reading; made, but never emptied or changed."""
     path = folder / MARKER
+    _require_replaceable(path)
     try:
         with disk.create(path) as made:
             made.write(_MARK)
     except FileExistsError:
         pass
-    handle = os.open(path, _READ)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise OutputError(f"{str(path)!r} is not a plain file: remove it, or {_ELSEWHERE}")
-    return handle
+    return os.open(path, _READ)
 
 
 def _lock(handle: int) -> bool | None:

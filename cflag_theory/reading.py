@@ -42,3 +42,10 @@ def read_json(path: Path | str, *, most: int = MOST_BYTES) -> Any:
         return json.loads(read_text(path, most=most))
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+    except ValueError as error:
+        raise ValueError(reason_of(error)) from error
+
+
+def reason_of(error: ValueError) -> str:
+    """What is wrong, without the remedy that Python names for integers of very many digits, which is for programs."""
+    return str(error).partition("; use sys.set_int_max_str_digits")[0]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cflag_theory.errors import DataError
-from cflag_theory.reading import read_text
+from cflag_theory.reading import read_text, reason_of
 
 #: A file of settings has at most so many bytes, parts of a key, and lines among which a place is looked for exactly.
 MOST_BYTES, MOST_PARTS, MOST_LINES = 1 << 20, 64, 2000
@@ -35,7 +35,7 @@ def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
         return text, tomllib.loads(text)
     # Also integers that are too long, and dates that are none.
     except ValueError as error:
-        raise DataError(f"{path.name} is not TOML: {error}") from error
+        raise DataError(f"{path.name} is not TOML: {reason_of(error)}") from error
     except RecursionError as error:
         raise DataError(f"{path.name} is nested too deeply: make it flatter") from error
 

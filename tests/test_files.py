@@ -47,7 +47,7 @@ def test_sets_of_files_are_old_or_new_and_the_last_one_never_newer_than_the_othe
     def write_set(text):
         with whole_set(tmp_path, last="index") as draft:
             for name in ("zeta", "index", "alpha"):
-                (draft / name).write_text(text)
+                write_text(draft / name, text)
 
     write_set("old")
     for _, error in every_failure(lambda: write_set("new")):

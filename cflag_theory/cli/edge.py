@@ -30,6 +30,7 @@ _THREADS = "NUMBA_NUM_THREADS"
 
 def run(app: Callable[..., Any]) -> NoReturn:
     """Run a command line to its end, which is always `SystemExit`."""
+    _open_streams()
     spell(sys.stdout, sys.stderr)
     try:
         _require_threads()
@@ -115,6 +116,14 @@ def _unforeseen(error: Exception) -> str:
     except OSError:
         return f"an error of cflag itself ({what}): please report it with this line and the command"
     return f"an error of cflag itself ({what}): please report it with the details in {path}"
+
+
+def _open_streams() -> None:
+    """Give streams that were closed to the null device, or the next file that is opened would take their place."""
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+        stream = ("stdin", "stdout", "stderr")[handle]
+        setattr(sys, stream, os.fdopen(handle, "r" if handle == 0 else "w", encoding="utf-8"))
+    os.close(handle)
 
 
 def _require_threads() -> None:

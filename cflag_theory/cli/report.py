@@ -27,7 +27,7 @@ from cflag_theory.cli.formulas import of_relation
 from cflag_theory.cli.safe_steps import box
 from cflag_theory.cli.tables.claims import counts
 from cflag_theory.cli.tables.show import checked, counterexample, failure, letters, quotation
-from cflag_theory.files import own_folder, whole_set
+from cflag_theory.files import own_folder, whole_set, write_text
 from cflag_theory.studies.rates.statistics import FIT_RULE
 from cflag_theory.verify.coq import census
 from cflag_theory.verify.resting import FATES, breaks, roots, sentence, stand_ins
@@ -74,15 +74,15 @@ def write_report(
     target = own_folder(folder)
     with whole_set(target, last="index.html") as draft:
         figures = _figures(draft, rates, cfl_rates, nqm_panels)
-        (draft / "ledger.json").write_text(json.dumps([v.to_json() for v in verdicts], indent=1), encoding="utf-8")
-        (draft / "rates.json").write_text(json.dumps(list(rates), indent=1), encoding="utf-8")
-        (draft / "cfl_rates.json").write_text(json.dumps(list(cfl_rates), indent=1), encoding="utf-8")
+        write_text(draft / "ledger.json", json.dumps([v.to_json() for v in verdicts], indent=1))
+        write_text(draft / "rates.json", json.dumps(list(rates), indent=1))
+        write_text(draft / "cfl_rates.json", json.dumps(list(cfl_rates), indent=1))
         environment = _environment()
         pages = {id: derivation_page(id, word) for id, word in proved(verdicts)} if derivations is None else derivations
         for id, derived in pages.items():
-            (draft / derivations_name(id)).write_text(derived, encoding="utf-8")
+            write_text(draft / derivations_name(id), derived)
         page = _page(environment, draft, verdicts, rates, notes, figures, {*pages})
-        (draft / "index.html").write_text(page, encoding="utf-8")
+        write_text(draft / "index.html", page)
     return target / "index.html"
 
 
@@ -239,7 +239,7 @@ def _maps(draft: Path, by_id: Mapping[str, Verdict]) -> list[dict[str, Any]]:
             names, among = claim_map.kept(paper)
             title = f"What rests on what in {paper}: {sentence(paper, labels)}"
             file = f"map-{paper.lower()}.svg"
-            (draft / file).write_text(claim_map.svg(names, among, labels, title=title), encoding="utf-8")
+            write_text(draft / file, claim_map.svg(names, among, labels, title=title))
             found.append(
                 {
                     "paper": paper,

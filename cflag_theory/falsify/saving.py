@@ -194,8 +194,8 @@ def _claim(path: Path, source: Mapping[str, Any], claims: Path | None, seconds: 
         return made, False
     if claims is None and "file" not in source:
         raise InvalidInput(f"{str(path)!r} names no file of its claim: pass the conjecture or its file")
-    home = claims if claims is not None else (path.absolute().parent / source["file"]).resolve()
-    if not home.exists():
+    home = claims if claims is not None else Path(os.path.realpath(path.absolute().parent / source["file"]))
+    if not os.path.lexists(home):
         raise InvalidInput(f"the claim of {str(path)!r} was in {str(home)!r}, which is gone: give its file as FILE")
     changed = digest(home) != source.get("sha256")
     if changed and claims is None:

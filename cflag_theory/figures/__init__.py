@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from cflag_theory.errors import InvalidInput
+
 _HOME = {
     "rate_details_figure": "rate_details",
     "rate_family_figure": "rate_family",
@@ -32,5 +34,9 @@ __all__ = list(_HOME)
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+        try:
+            return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+        except ValueError as error:
+            # From the environment or a file, which matplotlib reads while it loads.
+            raise InvalidInput(f"matplotlib refuses its settings ({error}): mend MPLBACKEND or matplotlibrc") from error
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -287,7 +287,11 @@ def _check_plan(plan: Plan) -> None:
     if plan.seed >= 1 << 63:
         raise InvalidInput(f"seed is {plan.seed}: use an integer below 2^63")
     if plan.first_replica + plan.replicas > 1 << 32:
-        raise InvalidInput(f"first_replica is {plan.first_replica}: replicas are counted below 2^32")
+        raise InvalidInput(
+            f"replicas is {plan.replicas}"
+            + (f" and first_replica is {plan.first_replica}" if plan.first_replica else "")
+            + ": replicas are counted below 2^32"
+        )
     if plan.every > 1 and plan.diagnostics < 2:
         raise InvalidInput(
             f"every is {plan.every} and diagnostics is {DIAGNOSTICS[plan.diagnostics]!r}: only the columns of "

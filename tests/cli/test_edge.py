@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from cflag_theory.cli import edge
 from cflag_theory.errors import InvalidInput
 
 FULL = "/dev/full"
+STEPS = "stepsize --L 1 --m 0 --E 1 --alpha 1 --beta 0.1 --T 4"
 
 
 @pytest.mark.parametrize(
@@ -69,6 +71,16 @@ def test_a_full_disk_under_the_output(arguments):
     assert done.stderr == "cflag: cannot write the results (No space left on device): check where they are written\n"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
+@pytest.mark.parametrize("closed", ["<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_closed(tmp_path, closed):
+    command = f"{sys.executable} -m cflag_theory {STEPS} --out {tmp_path / 'new'} {closed}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    # Nothing that was meant for a stream went into a file.
+    assert json.loads((tmp_path / "new" / "step_sizes.json").read_text(encoding="utf-8"))
+
+
 @pytest.mark.parametrize("words", ["0", "abc", "-3", "9" * 5000])
 def test_a_number_of_threads_that_is_none(cflag, monkeypatch, words):
     monkeypatch.setenv("NUMBA_NUM_THREADS", words)
@@ -93,3 +105,12 @@ def test_interrupts_of_the_first_second():
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout) == (130, "")
         assert done.stderr in ("", "cflag: interrupted; nothing was written\n")
+
+
+def test_a_drawing_backend_that_there_is_none_of(tmp_path):
+    command = [sys.executable, "-m", "cflag_theory", *STEPS.split(), "--out", tmp_path / "new"]
+    environment = os.environ | {"MPLBACKEND": "nothing"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("cflag: matplotlib refuses its settings (Key backend: 'nothing'")
+    assert done.stderr.endswith("): mend MPLBACKEND or matplotlibrc\n")

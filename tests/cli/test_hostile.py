@@ -41,12 +41,16 @@ def one_sentence(result):
         ((*SMALL, "--data", f"{LONG}.csv"), "File name too long"),
         ((*SMALL, "--algorithm", LONG), "is unknown"),
         (("sweep", LONG), "File name too long"),
+        (("sweep", ""), "cannot read . (Is a directory)"),
+        (("sweep", "/"), "cannot read / (Is a directory)"),
+        (("bridge", "--check-data", "~no such user"), "~no such user is not a folder"),
         (("plot", LONG), "File name too long"),
         (("falsify", f"{LONG}.py"), "File name too long"),
         (("falsify", "--replay", LONG), "give a counterexample"),
-        (("rate", "--paper", "cfl", "--dial", "D=x"), "D is 'x': use a finite number"),
+        (("rate", "--paper", "cfl", "--dial", "D=x"), "D is 'x': use a finite number that is at least 0"),
         (("rate", "--paper", "cfl", "--dial", "D=nan"), "D is 'nan': use a finite number"),
         (("rate", "--replicas", "1" * 400), "needs about"),
+        ((*SMALL, "--replicas", str(2**63 - 1)), f"replicas is {2**63 - 1}: replicas are counted below 2^32"),
         ((*SMALL, "--seed", "9" * 5000), "Invalid value for '--seed'"),
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else "",
@@ -96,16 +100,21 @@ def test_a_header_of_a_sweep_that_is_damaged(cflag, swept, tmp_path, changes):
 
 @pytest.mark.parametrize("claim", [{"name": "x", "file": "a\0b"}, {"name": "\ud800"}, {"name": "\x1b[31m"}])
 def test_a_counterexample_with_characters_that_no_name_has(cflag, tmp_path, claim):
+    assert "is not a counterexample" in one_sentence(cflag("falsify", "--replay", counterexample(tmp_path, claim)))
+
+
+def counterexample(folder, claim):
     saved = {"kind": "counterexample of cflag falsify, version 1", "claim": claim, "values": {}}
     saved |= dict.fromkeys(("relation", "left", "right"), "")
-    (tmp_path / "it.json").write_text(json.dumps(saved), encoding="utf-8")
-    assert "is not a counterexample" in one_sentence(cflag("falsify", "--replay", tmp_path / "it.json"))
+    (folder / "it.json").write_text(json.dumps(saved), encoding="utf-8")
+    return folder / "it.json"
 
 
 def test_files_that_name_themselves(cflag, tmp_path):
     for name in ("loop.json", "loop.py", "loop.toml", "loop.npz"):
         (tmp_path / name).symlink_to(tmp_path / name)
     one_sentence(cflag("falsify", "--replay", tmp_path / "loop.json"))
+    one_sentence(cflag("falsify", "--replay", counterexample(tmp_path, {"name": "x", "file": "loop.py"})))
     one_sentence(cflag("falsify", tmp_path / "loop.py"))
     one_sentence(cflag("sweep", tmp_path / "loop.toml"))
     one_sentence(cflag(*SMALL, "--data", tmp_path / "loop.npz"))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cflag_theory.bridge.data.formats import Arrays, Ints, Pixels, as_folder, not_found
+from cflag_theory.bridge.data.formats import Arrays, Ints, Pixels, as_folder, not_found, path_of
 from cflag_theory.bridge.data.safe_arrays import read_record
 from cflag_theory.errors import DataError, MissingExtra
 
@@ -163,7 +163,7 @@ LAYOUTS = (
 
 def is_there(name: str, root: str | Path) -> bool:
     """Whether any image file of this data set lies in or under `root`."""
-    return any(layout.place(Path(root).expanduser()) for layout in LAYOUTS if layout.name == name)
+    return any(layout.place(path_of(root)) for layout in LAYOUTS if layout.name == name)
 
 
 def read_cifar(name: str, root: str | Path) -> Arrays:

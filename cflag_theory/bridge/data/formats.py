@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,9 +25,14 @@ class Arrays(NamedTuple):
     classes: tuple[str, ...]
 
 
+def path_of(root: str | Path) -> Path:
+    """`root` with the home folder for ~, if there is one; Path.expanduser raises RuntimeError if there is none."""
+    return Path(os.path.expanduser(root))
+
+
 def as_folder(root: str | Path) -> Path:
     """`root` as the path of a folder that exists."""
-    folder = Path(root).expanduser()
+    folder = path_of(root)
     if not folder.is_dir():
         raise DataError(f"{folder} is not a folder: name the folder that the data lie in")
     return folder

@@ -18,6 +18,7 @@ import sympy as sp
 from cflag_theory.claims.engine.algebra import residual, slack, square
 from cflag_theory.claims.engine.operators import Atom
 from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.files import write_text
 
 STORE = Path(__file__).parents[1] / "certificates.json"
 
@@ -57,7 +58,8 @@ def load() -> Mapping[str, Any]:
 
 def save(entries: Mapping[str, Any]) -> None:
     """Write the store, sorted by key."""
-    STORE.write_text(json.dumps(dict(sorted(entries.items())), indent=1) + "\n", encoding="utf-8")
+    text = json.dumps(dict(sorted(entries.items())), indent=1) + "\n"
+    write_text(STORE, text, remedy="see that you may write to the package")
     load.cache_clear()
     certificate_for.cache_clear()
 

@@ -19,6 +19,7 @@ from cflag_theory.claims.engine.certificates import as_text, sign
 from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.terms import is_vector
+from cflag_theory.files import write_text
 
 STORE = Path(__file__).parents[1] / "models.json"
 
@@ -143,5 +144,5 @@ def models(statements: Iterable[Statement]) -> tuple[dict[str, Model], list[str]
 def save(models: Mapping[str, Model]) -> None:
     """Write the store, sorted by key."""
     ordered = {key: dict(sorted(models[key].items())) for key in sorted(models)}
-    STORE.write_text(json.dumps(ordered, indent=0) + "\n", encoding="utf-8")
+    write_text(STORE, json.dumps(ordered, indent=0) + "\n", remedy="see that you may write to the package")
     load.cache_clear()

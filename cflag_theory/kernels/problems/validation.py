@@ -78,7 +78,8 @@ def as_size(name: str, value: Any) -> int:
 def as_dial(name: str, value: float, high: float = float("inf")) -> float:
     """A finite number from 0 to `high`."""
     if not is_finite_real(value) or not 0 <= value <= high:
-        raise InvalidInput(f"{name} is {value!r}: use a finite number from 0 to {high}")
+        allowed = "that is at least 0" if high == float("inf") else f"from 0 to {high}"
+        raise InvalidInput(f"{name} is {value!r}: use a finite number {allowed}")
     return float(value)
 
 

@@ -179,7 +179,9 @@ def read_results(folder: Path | str, *, columns: Sequence[str] | None = None, pa
                 for name in columns or ():
                     if name not in known:
                         raise InvalidInput(f"the results have no column {name!r}: use one of {', '.join(known)}")
-                tables.append(file.read(columns=None if columns is None else list(columns)))
+                wanted = None if columns is None else list(columns)
+                # A thread of Arrow's that lets go of `content` while Python ends would abort the process.
+                tables.append(file.read(columns=wanted, use_threads=False))
         except (OSError, pa.ArrowException) as error:
             raise _damaged(path, error) from error
     return pa.concat_tables(tables)

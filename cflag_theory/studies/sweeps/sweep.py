@@ -151,7 +151,7 @@ def sweep(
 
 def default_folder(file: Path | str) -> Path:
     """Beside the file: study.toml has its results in study-results."""
-    return Path(file).with_name(f"{Path(file).stem}-results")
+    return Path(file).parent / f"{Path(file).stem}-results"
 
 
 class _Checking:

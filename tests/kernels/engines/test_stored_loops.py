@@ -12,6 +12,7 @@ import numba
 import pytest
 
 from cflag_theory import files
+from cflag_theory.kernels.engines.codegen import cache
 from cflag_theory.kernels.engines.codegen.stored import StoredLoop, safe_folder
 
 
@@ -100,6 +101,19 @@ def test_folders_that_are_not_the_users_own_are_refused(tmp_path, monkeypatch, c
         (record,) = caplog.records
         assert (record.levelno, reason in record.getMessage()) == (logging.WARNING, True)
     assert safe_folder.__wrapped__(str(tmp_path / "sticky"), "loops") == tmp_path / "sticky" / "loops"
+
+
+def test_users_without_a_home_folder_have_their_loops_compiled(tmp_path, monkeypatch, caplog):
+    def fail(*_, **__):
+        raise RuntimeError("could not determine the home directory")
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "")
+    monkeypatch.setattr(cache.config, "CACHE_DIR", "")
+    monkeypatch.setattr(cache.platformdirs, "user_cache_dir", fail)
+    monkeypatch.setattr(cache, "safe_folder", safe_folder.__wrapped__)
+    assert cache.cache_folder().parent.parent == tmp_path
+    assert "compiled loops cannot be kept (there is no home folder)" in caplog.text
 
 
 def test_folders_of_another_user_are_refused(tmp_path, monkeypatch, caplog):

@@ -17,7 +17,7 @@ from numba.extending import register_jitable
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.engines.codegen.kinds import FLAGS
-from cflag_theory.kernels.engines.codegen.stored import StoredLoop, safe_folder
+from cflag_theory.kernels.engines.codegen.stored import NO_HOME, StoredLoop, safe_folder
 from cflag_theory.kernels.engines.codegen.versions import REASON
 
 # Numba fills this module from the environment, so that its attributes have no types.
@@ -55,7 +55,10 @@ def cache_folder() -> Path | None:
     It lies in ``NUMBA_CACHE_DIR`` if that is set, else in the user's cache folder. Plain loops have one of their own.
     None where no folder at all can be had.
     """
-    root = config.CACHE_DIR or platformdirs.user_cache_dir("cflag-theory", appauthor=False)
+    try:
+        root = config.CACHE_DIR or platformdirs.user_cache_dir("cflag-theory", appauthor=False)
+    except RuntimeError:
+        root = NO_HOME
     return safe_folder(root, source_hash() + ("-plain" if REASON else ""))
 
 

@@ -28,6 +28,8 @@ from cflag_theory.files import take_turn, whole
 _LOG = logging.getLogger("cflag_theory")
 _DIGEST = hashlib.sha256().digest_size
 _DAMAGED = ".damaged"
+#: The folder of a user who has none, as it is spelled then.
+NO_HOME = "~"
 
 
 class _Files(IndexDataCacheFile):
@@ -50,7 +52,7 @@ class _Files(IndexDataCacheFile):
     def _open_for_write(self, filepath: str) -> Iterator[BinaryIO]:
         content = BytesIO()
         yield content
-        with whole(Path(filepath)) as file:
+        with whole(Path(filepath), remedy="it is compiled again next time") as file:
             file.write(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
 
 
@@ -117,14 +119,14 @@ def safe_folder(root: str, name: str) -> Path | None:
     None where not even that can be had. What a temporary folder costs is said in one line.
     """
     folder = Path(root).absolute() / name
-    # Without a home folder, "~" stays as it is.
-    reason = "there is no home folder" if root.startswith("~") else _made(folder)
+    homeless = root.startswith(NO_HOME)
+    reason = "there is no home folder" if homeless else _made(folder)
     if reason is None:
         return folder
     _LOG.warning(
-        "cflag: %s cannot keep compiled loops (%s); they are compiled for this run alone: fix that, or set "
+        "cflag: compiled loops cannot be kept%s (%s); they are compiled for this run alone: fix that, or set "
         "NUMBA_CACHE_DIR to a folder of your own",
-        folder,
+        "" if homeless else f" in {folder}",
         reason,
     )
     try:
@@ -164,7 +166,8 @@ def _unsafe(folder: Path) -> str | None:
     """Who else could put files into a folder, or another folder in its place."""
     if not hasattr(os, "geteuid"):
         return None
-    resolved = folder.resolve()
+    # Not Path.resolve, which raises RuntimeError on links that lead to themselves.
+    resolved = Path(os.path.realpath(folder))
     # Numba keeps the loops of each folder of sources in a folder of their own.
     own = [resolved, *(path for path in resolved.iterdir() if path.is_dir())]
     for path in (*own, *resolved.parents):
