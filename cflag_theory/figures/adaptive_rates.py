@@ -38,10 +38,22 @@ def adaptive_rates_figure(studies: Sequence[Mapping[str, Any]]) -> Picture:
             for place, key in zip(axes[line], _TITLES, strict=True):
                 _panel(place, study, key)
             axes[line, 0].set_ylabel(study["title"])
+        figure.suptitle("; ".join(_finding(study) for study in studies), fontsize=11, fontweight="bold")
         names = [rule["words"] for rule in studies[0]["rules"]]
         axes[0, 0].set_yticks(range(len(names)), labels=[_broken(name) for name in names])
         axes[0, 0].set_ylim(len(names) - 0.5, -0.5)
     return figure
+
+
+def _finding(study: Mapping[str, Any]) -> str:
+    """The rule with the least gradient of f at the end."""
+    ends = {rule["words"]: rule["values"]["floor_f"]["mean"] for rule in study["rules"] if "floor_f" in rule["values"]}
+    best = min(ends, key=ends.__getitem__, default=None)
+    return (
+        f"{study['title']}: no rule stays finite"
+        if best is None
+        else rf"{study['title']}: least $\|\nabla f\|^2$ with {best}"
+    )
 
 
 def _panel(axes: Axes, study: Mapping[str, Any], key: str) -> None:

@@ -41,7 +41,12 @@ def forgetting_figure(runs: Sequence[Mapping[str, Any]]) -> Picture:
             if column:
                 axes[0, column].sharey(axes[0, 0])
                 axes[0, column].tick_params(labelleft=False)
-            axes[0, column].set_title(f"{mine[0]['study']}, {mine[0]['level']}: {words}")
+            found = [
+                rf"{_NAMES.get(run['algorithm'], run['algorithm'])}: $\Gamma > 0$ in {_share(run):.0%} of rounds"
+                for run in mine
+            ]
+            title = "\n".join([f"{mine[0]['study']}, {mine[0]['level']}: {words}", *found])
+            axes[0, column].set_title(title, fontsize=9, loc="left")
             for place, name in enumerate(rows, start=1):
                 image = _strip(axes[place, column], next(run for run in mine if run["algorithm"] == name))
             axes[-1, column].set_xlabel("round t")
@@ -55,6 +60,11 @@ def forgetting_figure(runs: Sequence[Mapping[str, Any]]) -> Picture:
             bar.set_label(r"replicas with $\Lambda_{t,i}\leq 0$")
             bar.set_ticks([0, 0.5, 1], labels=["0: transference", "1/2", "1: interference"])
     return figure
+
+
+def _share(run: Mapping[str, Any]) -> float:
+    """Of rounds in which Gamma(t), the mean over the replicas, is positive."""
+    return float((np.array(run["Gamma"]["mean"]) > 0).mean())
 
 
 def _terms(axes: Axes, runs: Sequence[Mapping[str, Any]]) -> None:

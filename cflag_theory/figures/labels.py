@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from cflag_theory.figures.style import REFERENCE
+
+
+def message(axes: Axes, words: str, width: int) -> None:
+    """What a panel shows, as its title: bold, from the left, in lines of `width` characters, numbers kept whole."""
+    lines = wrap(words.replace(" = ", "\u00a0=\u00a0"), width)
+    axes.set_title("\n".join(lines), loc="left", fontsize=10.5, fontweight="bold")
 
 
 def name_ends(axes: Axes, names: Sequence[tuple[float, str, str]], *, size: float = 8.5) -> None:

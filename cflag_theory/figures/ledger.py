@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cflag_theory.figures.labels import message, name_ends
 from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
 
 
@@ -17,13 +18,33 @@ def floors_figure(series: Sequence[Mapping[str, Any]]) -> Picture:
         As `studies.rates.floors.floors` gives them: "title", "quantity", "T", "measured", "predicted".
     """
     with house_style():
-        figure = Picture(figsize=(4.8 * len(series), 3.4), layout="constrained")
-        for axes, one in zip(figure.subplots(1, len(series), squeeze=False)[0], series, strict=True):
+        figure = Picture(figsize=(5.6 * len(series), 3.9), layout="constrained")
+        panels = figure.subplots(1, len(series), squeeze=False)[0]
+        for axes, one in zip(panels, series, strict=True):
             axes.plot(one["T"], one["measured"], "o-", color=MEASURED, markersize=4, label=one["quantity"])
             axes.plot(one["T"], one["predicted"], "s-", color=BOUND, markersize=3.5, label="printed bound")
-            axes.set(xscale="log", yscale="log", title=one["title"], xlabel="rounds T")
-            axes.legend(loc="best")
+            axes.set(xscale="log", yscale="log", xlabel="rounds T")
+            message(axes, f"{one['title']}: {_floor(one)}", 46)
+        figure.draw_without_rendering()
+        for axes, one in zip(panels, series, strict=True):
+            ends = [(one["measured"][-1], one["quantity"], MEASURED), (one["predicted"][-1], "printed bound", BOUND)]
+            name_ends(axes, ends)
+        figure.alt = " ".join(_seen(one) for one in series)
     return figure
+
+
+def _seen(one: Mapping[str, Any]) -> str:
+    """A panel in words."""
+    measured, printed = (f"{one[key][0]:.2g} to {one[key][-1]:.2g}" for key in ("measured", "predicted"))
+    return f"{one['title']}: {_floor(one)}; {one['words']}; from {measured}, the printed bound from {printed}."
+
+
+def _floor(one: Mapping[str, Any]) -> str:
+    """Whether the last doublings of T change anything, and where the bound lies below."""
+    measured, T = one["measured"], one["T"]
+    said = [f"a floor stays at {measured[-1]:.2g}" if measured[-1] > 0.95 * measured[-3] else "no floor yet"]
+    crossed = [t for t, value, bound in zip(T, measured, one["predicted"], strict=True) if value > bound * (1 + 1e-9)]
+    return "; ".join(said + ([f"the printed bound is crossed at T = {crossed[0]}"] if crossed else []))
 
 
 def expectation_figure(data: Mapping[str, Any]) -> Picture:
@@ -35,15 +56,20 @@ def expectation_figure(data: Mapping[str, Any]) -> Picture:
         As `verify.checks.c_flag.problem.overfitting.expected_overfitting` gives it: "t", "drawn_once" and
         "drawn_every_round".
     """
+    once, every = ([float(value) for value in data[key]] for key in ("drawn_once", "drawn_every_round"))
     with house_style():
-        figure = Picture(figsize=(4.8, 3.4), layout="constrained")
+        figure = Picture(figsize=(6.4, 3.9), layout="constrained")
         axes = figure.subplots()
-        axes.plot(data["t"], [float(v) for v in data["drawn_once"]], "o-", color=MEASURED, label="memory drawn once")
-        every = [float(v) for v in data["drawn_every_round"]]
+        axes.plot(data["t"], once, "o-", color=MEASURED, label="memory drawn once")
         axes.plot(data["t"], every, "^-", color=SECOND, markersize=4, label="memory drawn every round")
         axes.axhline(0.0, color=REFERENCE, linewidth=1, label="what step (a) of (64) uses")
-        axes.set(title="Overfitting term, exact expectation", xlabel="round t", ylabel=r"$\mathbb{E}\,B(t)$")
-        axes.legend(loc="best")
+        axes.set(xlabel="round t", ylabel=r"$\mathbb{E}\,B(t)$")
+        largest = max(range(len(once)), key=lambda place: abs(once[place]))
+        words = "is zero" if once[largest] == 0 else f"is {once[largest]:.2g} in round {data['t'][largest]}"
+        message(axes, rf"$\mathbb{{E}}\,B(t)$ {words} if the memory is drawn once; the proof uses zero", 54)
+        figure.alt = f"Exact expectation of the overfitting term: {figure.alt}."
+        figure.draw_without_rendering()
+        name_ends(axes, [(once[-1], "memory drawn once", MEASURED), (every[-1], "drawn every round", SECOND)])
     return figure
 
 
@@ -57,7 +83,7 @@ def drift_figure(data: Mapping[str, Any]) -> Picture:
         constant, the printed end of the range, the grid `u`, the `proved` constant on it, and instances by E.
     """
     with house_style():
-        figure = Picture(figsize=(9.6, 3.6), layout="constrained")
+        figure = Picture(figsize=(10.4, 4.0), layout="constrained")
         for axes, key in zip(figure.subplots(1, 2), ("drift", "error"), strict=True):
             panel = data[key]
             axes.axhline(panel["printed"], color=BOUND, label=f"printed: {panel['printed']:g}")
@@ -67,7 +93,9 @@ def drift_figure(data: Mapping[str, Any]) -> Picture:
             axes.axvline(
                 panel["range"], color=REFERENCE, linestyle=":", label=f"printed range ends, {panel['range_words']}"
             )
-            axes.set(title=panel["title"], xlabel=r"$u = \beta L E$", ylabel=panel["ylabel"])
+            axes.set(xlabel=r"$u = \beta L E$", ylabel=panel["ylabel"])
+            words = f"printed {panel['printed']:g}, {max(panel['proved']):.2f} is enough up to u = {panel['u'][-1]:g}"
+            message(axes, f"{panel['title']}: {words}", 46)
             axes.set_ylim(0, panel["printed"] * 1.15)
             axes.legend(loc="upper right", bbox_to_anchor=(1, 0.86))
     return figure

@@ -31,7 +31,7 @@ def nqm_figure(panels: Sequence[Mapping[str, Any]]) -> Picture:
     """
     columns = (len(panels) + 1) // 2
     with house_style():
-        figure = Picture(figsize=(3.6 * columns, 6.6), layout="constrained")
+        figure = Picture(figsize=(3.9 * columns, 7.2), layout="constrained")
         axes = figure.subplots(2, columns, squeeze=False)
         for place, panel in zip(axes.flat, panels, strict=False):
             _panel(place, panel)
@@ -53,5 +53,16 @@ def _panel(axes: Axes, panel: Mapping[str, Any]) -> None:
             axes.fill_between(t, one["low"], one["high"], color=colour, alpha=0.13, linewidth=0)
         axes.plot(t, mean, line, color=colour, linewidth=width, label=f"{one['method']}  ({one['rate']:.4g})")
     axes.set_yscale("log")
-    axes.set_title(panel["title"], fontsize=9.5)
+    axes.set_title(f"{panel['title']}\n{_finding(panel['curves'])}", fontsize=9.5, loc="left")
     axes.legend(loc="upper right", title="best learning rate", title_fontsize=8, fontsize=7.5)
+
+
+def _finding(curves: Sequence[Mapping[str, Any]]) -> str:
+    """Who ends lowest, compared with FedAvg where it is there."""
+    ends = {one["method"]: float(one["mean"][-1]) for one in curves}
+    best = min(ends, key=ends.__getitem__)
+    other = ends.get("FedAvg", max(ends.values()))
+    if other <= 1.02 * ends[best]:
+        return "nobody ends below FedAvg"
+    factor = other / ends[best] if ends[best] > 0 else float("inf")
+    return f"{best} ends lowest, {factor:.2g} times below FedAvg"

@@ -94,7 +94,7 @@ def _quotients(axes: Axes, study: Mapping[str, Any]) -> _Names:
             side = "" if bound["of"] == "below" else f" {bound['of']}"
             words = f"{named(bound)},{side} {symbol}"
             style = "-" if bound["proved"] else "--"
-            axes.plot(T, quotient, style, color=colour, linewidth=1.3, label=bound["claim"])
+            axes.plot(T, quotient, style, marker=".", color=colour, markersize=5, linewidth=1.3, label=bound["claim"])
             names.append((last(quotient), words, colour))
     axes.axhline(1.0, color=REFERENCE, linewidth=1)
     axes.set_xscale("log", base=2)

@@ -8,6 +8,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from cflag_theory.figures.labels import message
 from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
 
 _COLOURS = (MEASURED, SECOND, "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -23,7 +24,7 @@ def sharp_figure(lemmas: Sequence[Mapping[str, Any]]) -> Picture:
         As `studies.worst_cases.curves.sharp_curves` gives them.
     """
     with house_style():
-        figure = Picture(figsize=(max(4.0 * len(lemmas), 5.0), 8.6), layout="constrained")
+        figure = Picture(figsize=(max(4.2 * len(lemmas), 5.0), 8.6), layout="constrained")
         axes = figure.subplots(2, len(lemmas), squeeze=False)
         for column, one in enumerate(lemmas):
             _along_u(axes[0, column], one)
@@ -43,16 +44,29 @@ def _along_u(axes: Axes, one: Mapping[str, Any]) -> None:
         colour, marker = colours[curve["n"]], markers[curve["E"]]
         axes.plot(one["u"], curve["worst"], color=colour)
         axes.plot(curve["met_u"], curve["met"], marker, color=colour, markersize=4)
-        # The legend shows line and marker together.
-        words = f"n = {curve['n']}, E = {curve['E']}{at_most}"
-        axes.plot([], [], f"{marker}-", color=colour, markersize=4, label=words)
-    for name, style, words in (("range", ":", "printed range ends"), ("largest", "-.", "true for every n, E up to")):
+    # Colours are components and markers are steps: each is named once.
+    for n, colour in colours.items():
+        axes.plot([], [], color=colour, label=f"n = {n}{at_most}")
+    for E, marker in markers.items():
+        axes.plot([], [], marker, color="#555555", markersize=4, label=f"E = {E}")
+    for name, words in (("range", "printed range"), ("largest", "true up to")):
         if one[name] is not None and one[name] <= one["u"][-1]:
-            axes.axvline(one[name], color="black", linestyle=style, linewidth=1, label=f"{words} {one[name]:.4g}")
+            axes.axvline(one[name], color="black", linestyle=":", linewidth=1)
+            beside: dict[str, Any] = {"rotation": 90, "fontsize": 7.5, "va": "top", "ha": "left"}
+            axes.text(one[name], 0.97, f" {words} {one[name]:.3g}", transform=axes.get_xaxis_transform(), **beside)
     # A growing printed constant is followed; else what lies far above it says no more than that it does.
     axes.set_ylim(0, 1.4 * max(one["printed"]))
-    axes.set(title=one["where"], xlabel=r"$\beta L E$", ylabel="constant")
+    axes.set(xlabel=r"$\beta L E$", ylabel="constant")
+    message(axes, f"{one['where']}: {_finding(one)}", 34)
     _legend(axes)
+
+
+def _finding(one: Mapping[str, Any]) -> str:
+    """How far the lemma is true, else how near an instance comes to its constant."""
+    if one["largest"] is not None and one["range"]:
+        return f"true up to {one['largest'] / one['range']:.2g} times the printed range"
+    worst = max(max(curve["worst"]) for curve in one["along_u"])
+    return f"printed {max(one['printed']):.3g}, worst {worst:.2g}"
 
 
 def _along_E(axes: Axes, one: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 
+from cflag_theory.figures.labels import name_ends, name_line
 from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
 
 _COLORS = (MEASURED, BOUND, SECOND, "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
@@ -28,6 +29,7 @@ def series_figure(data: Mapping[str, Any]) -> Picture:
     """
     with house_style():
         figure, axes = _one_panel(data["groups"])
+        names: list[tuple[float, str, str]] = []
         for number, group in enumerate(data["groups"]):
             color, line = _look(number)
             marker = _MARKERS[number % len(_MARKERS)]
@@ -37,11 +39,17 @@ def series_figure(data: Mapping[str, Any]) -> Picture:
                 label += f", slope {round(group['slope'], 2) + 0.0:.2f}"
             axes.fill_between(group["x"], group["low"], group["high"], color=color, alpha=0.18, linewidth=0)
             axes.plot(group["x"], group["mean"], line, marker=marker, color=color, markersize=4, label=label)
+            names.append((_end(group), label, color))
         _logarithms(axes, data["groups"])
         if data["x"] == "T":
             _reference_slopes(axes, data["groups"])
-        axes.set(xlabel=_name(data["x"]), ylabel=_name(data["y"]), title=data["title"])
-        _legend(figure, axes, "mean and its 95 % bootstrap band;\nslopes over the larger half of the x axis")
+        axes.set(xlabel=_name(data["x"]), ylabel=f"{_name(data['y'])}, mean and 95% band")
+        _titled(axes, data["title"], _lowest(data["groups"]))
+        figure.draw_without_rendering()
+        name_ends(axes, names)
+        for guide in axes.lines:
+            if str(guide.get_label()).startswith("slope -"):
+                name_line(axes, guide, str(guide.get_label()))
     return figure
 
 
@@ -56,15 +64,19 @@ def curves_figure(data: Mapping[str, Any]) -> Picture:
     """
     with house_style():
         figure, axes = _one_panel(data["groups"])
+        names: list[tuple[float, str, str]] = []
         for number, group in enumerate(data["groups"]):
             color, line = _look(number)
             axes.fill_between(group["x"], group["low"], group["high"], color=color, alpha=0.18, linewidth=0)
             axes.plot(group["x"], group["mean"], line, color=color, label=_label(group))
+            names.append((_end(group), _label(group), color))
         values = np.concatenate([np.asarray(group["mean"], dtype=float) for group in data["groups"]])
         if (values > 0).all():
             axes.set_yscale("log")
-        axes.set(xlabel="round t", ylabel=_name(data["y"]), title=data["title"])
-        _legend(figure, axes, "mean and its 95 % bootstrap band")
+        axes.set(xlabel="round t", ylabel=f"{_name(data['y'])}, mean and 95% band")
+        _titled(axes, data["title"], _lowest(data["groups"]))
+        figure.draw_without_rendering()
+        name_ends(axes, names)
     return figure
 
 
@@ -98,7 +110,7 @@ def map_figure(data: Mapping[str, Any]) -> Picture:
 
 
 def _one_panel(groups: Any) -> tuple[Picture, Axes]:
-    """A panel of the same size whatever the legend beside it needs."""
+    """A panel of the same size whatever the names beside it need."""
     longest = max(len(group["label"]) for group in groups)
     figure = Picture(figsize=(6.6 + 0.07 * longest, max(4.2, 0.6 + 0.2 * len(groups))), layout="constrained")
     return figure, figure.subplots()
@@ -147,14 +159,22 @@ def _reference_slopes(axes: Axes, groups: Any) -> None:
         return
     limits = axes.get_ylim()
     T = np.array(first["x"], dtype=float)
-    for power, line in ((-0.5, (0, (5, 2))), (-1.0, (0, (5, 2, 1, 2)))):
+    for power, words, line in ((-0.5, "-1/2", (0, (5, 2))), (-1.0, "-1", (0, (5, 2, 1, 2)))):
         values = first["mean"][0] * (T / T[0]) ** power
-        axes.plot(T, values, linestyle=line, color=REFERENCE, linewidth=1, label=f"slope {power:g}", zorder=0)
+        axes.plot(T, values, linestyle=line, color=REFERENCE, linewidth=1, label=f"slope {words}", zorder=0)
     axes.set_ylim(limits)
 
 
-def _legend(figure: Picture, axes: Axes, title: str) -> None:
-    """Beside the panel, where it covers no curve."""
-    figure.legend(
-        *axes.get_legend_handles_labels(), loc="outside right upper", title=title, title_fontsize=8, alignment="left"
-    )
+def _titled(axes: Axes, title: str, finding: str) -> None:
+    """The finding, and below it what was run."""
+    axes.set_title("\n".join(one for one in (finding, title) if one), loc="left", fontsize=10)
+
+
+def _lowest(groups: Any) -> str:
+    """Which line ends lowest, where there are several."""
+    ends = {str(group["label"]): _end(group) for group in groups if np.isfinite(_end(group))}
+    return f"lowest at the end: {min(ends, key=ends.__getitem__)}" if len(ends) > 1 else ""
+
+
+def _end(group: Mapping[str, Any]) -> float:
+    return float(group["mean"][-1]) if len(group["mean"]) else float("nan")

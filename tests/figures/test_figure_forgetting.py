@@ -40,7 +40,10 @@ def test_every_level_shows_gamma_and_who_interferes():
     for column, words in enumerate(("zeta = 1", "zeta = 0.1")):
         mine = [one for one in runs if one["words"] == words]
         top = panels[0, column]
-        assert top.get_title() == f"digits, low: {words}"
+        title = top.get_title("left").split("\n")
+        assert title[0] == f"digits, low: {words}"
+        assert title[1] == r"constant rates: $\Gamma > 0$ in 100% of rounds"
+        assert title[2].endswith(f"in {'33' if column == 0 else '67'}% of rounds")
         curves = [line for line in top.lines if len(line.get_xdata()) == 3]
         assert [list(line.get_ydata()) for line in curves] == [one["Gamma"]["mean"] for one in mine]
         assert len(top.collections) == 2

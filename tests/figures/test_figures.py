@@ -12,7 +12,7 @@ from rate_studies import STUDY
 
 import cflag_theory.figures as package
 from cflag_theory.errors import OutputError
-from cflag_theory.figures import drift_figure, rate_figure, save
+from cflag_theory.figures import cfl_rate_figure, drift_figure, expectation_figure, floors_figure, rate_figure, save
 
 DRIFT = {
     key: {
@@ -35,13 +35,62 @@ def lines(axes):
 
 def test_drift_figure_shows_printed_proved_and_instances():
     figure = drift_figure(DRIFT)
-    assert [axes.get_title() for axes in figure.axes] == ["drift", "error"]
+    titles = [" ".join(axes.get_title("left").split()) for axes in figure.axes]
+    assert titles == [f"{key}: printed {n}, 1.10 is enough up to u = 0.2" for key, n in (("drift", 4), ("error", 2))]
     for axes, printed in zip(figure.axes, (4.0, 2.0), strict=True):
         drawn = lines(axes)
         assert drawn[f"printed: {printed:g}"][1] == [printed, printed]
         assert drawn["proved here"] == ([0.1, 0.2], [1.0, 1.1])
         assert drawn["exact instance, E = 8"][1] == [0.95, 0.99]
         assert sum("exact instance" in label for label in drawn) == 3
+
+
+FLOOR = {
+    "title": "Lemma 3",
+    "quantity": "q",
+    "words": "f = x^2",
+    "T": [4, 8, 16, 32],
+    "predicted": [4.0, 2.0, 1.0, 0.5],
+}
+
+
+@pytest.mark.parametrize(
+    ("measured", "said"),
+    [
+        ([3.0, 0.9, 0.9, 0.9], "a floor stays at 0.9; the printed bound is crossed at T = 32"),
+        ([3.0, 1.5, 0.7, 0.3], "no floor yet"),
+    ],
+)
+def test_a_floor_and_a_crossing_are_computed(measured, said):
+    figure = floors_figure([FLOOR | {"measured": measured}])
+    (axes,) = figure.axes
+    assert " ".join(axes.get_title("left").split()) == f"Lemma 3: {said}"
+    assert figure.alt.startswith(f"Lemma 3: {said}; f = x^2; from 3 to ")
+    assert {text.get_text() for text in axes.texts} == {"q", "printed bound"}
+
+
+def test_the_largest_expectation_is_named():
+    figure = expectation_figure({"t": [0, 1, 2], "drawn_once": [0, 0.25, 0.125], "drawn_every_round": [0, 0, 0]})
+    assert "𝔼 B(t) is 0.25 in round 1 if the memory is drawn once" in figure.alt
+
+
+def method(name, last):
+    return {"method": name, "last": last, "printed": [9.0, 5.0], "mean": [4.0, 2.0], "ours": [None, None], "band": []}
+
+
+@pytest.mark.parametrize(
+    ("fedavg", "cfl", "said"),
+    [
+        (0.8, 0.2, "CFL ends 4 times below FedAvg, 2 times above the floor"),
+        (0.1, 0.2, "FedAvg ends 2 times below CFL, at the floor"),
+        (0.1, 0.1, "FedAvg and CFL end together, at the floor"),
+    ],
+)
+def test_who_ends_lower_is_computed(fedavg, cfl, said):
+    methods = [method("FedAvg", [1.0, fedavg]), method("CFL", [1.0, cfl])]
+    figure = cfl_rate_figure({"title": "study", "horizons": [16, 32], "floor": [0.2, 0.1], "methods": methods})
+    assert " ".join(figure.axes[0].get_title("left").split()) == f"study: {said}"
+    assert len(figure.axes[0].texts) == 5
 
 
 def test_drawing_leaves_the_settings_of_the_caller_alone(tmp_path):
