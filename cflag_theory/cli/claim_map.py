@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from cflag_theory.claims.ledger import claim
-from cflag_theory.claims.uses import KINDS, Arrow, arrows, behind, beyond, ids, one_each, without_shortcuts
+from cflag_theory.claims.uses import Arrow, arrows, behind, beyond, ids, one_each, without_shortcuts
 from cflag_theory.cli.layers import Drawing, draw
 from cflag_theory.verify.verdict import MEANINGS
 
@@ -158,13 +158,11 @@ def _arrow(
 
 
 def _told(pair: tuple[str, str], drawn: Sequence[Arrow]) -> str:
-    lines = []
-    for arrow in drawn:
-        said = f"{arrow.place}: {arrow.words}" if arrow.place else arrow.words
-        meaning = KINDS[arrow.kind].replace("of B", f"of {pair[1]}").replace("on B", f"on {pair[1]}")
-        meaning = meaning.replace("A ", f"{pair[0]} ", 1) if meaning.startswith("A ") else meaning.replace("A", pair[0])
-        lines.append(f"{meaning} ({said})" if said else meaning)
-    return "\n".join(lines)
+    used, user = pair
+    how = {"printed": "the paper's proof", "proof": "our proof", "granted": "our proof, as a hypothesis"}
+    return "\n".join(
+        f"{user} uses {used} ({how[one.kind]}). {one.place}: {one.words}".replace(" : ", " ") for one in drawn
+    )
 
 
 def _node(id: str, labels: Mapping[str, str], x: float, top: float, page: str, chosen: bool) -> str:
