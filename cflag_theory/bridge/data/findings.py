@@ -6,7 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from cflag_theory.bridge.data import cifar, tiny_imagenet
+import numpy as np
+
+from cflag_theory.bridge.data import cifar, fashion, tiny_imagenet
 from cflag_theory.bridge.data.formats import as_folder, differences, unpacking
 from cflag_theory.errors import DataError
 
@@ -95,6 +97,9 @@ def check_data(folder: str | Path, *, progress: tiny_imagenet.Progress | None = 
     place = tiny_imagenet.place(root)
     if place is not None:
         found.append(_tiny_imagenet(place, progress))
+    place = fashion.place(root)
+    if place is not None:
+        found.append(_fashion(place))
     archives = [*(layout.archive for layout in cifar.LAYOUTS), tiny_imagenet.ARCHIVE]
     packed = tuple(unpacking(root / archive) for archive in archives if (root / archive).is_file())
     return Findings(str(root), tuple(found), packed)
@@ -122,6 +127,23 @@ def _cifar(layout: cifar.Layout, folder: Path) -> Finding:
     return Finding(
         *(layout.name, layout.version, str(folder), train, test, len(seen)),
         differences(train, test, cifar.PUBLISHED),
+        _told(faults),
+    )
+
+
+def _fashion(folder: Path) -> Finding:
+    faults, counts, classes = [], [], 0
+    for names in (fashion.TRAIN, fashion.TEST):
+        try:
+            labels = fashion.read_split(folder, names)[1]
+        except DataError as error:
+            faults.append(str(error))
+            labels = np.zeros(0, dtype=np.int64)
+        counts.append(len(labels))
+        classes = classes if len(counts) > 1 else len(np.unique(labels))
+    return Finding(
+        *(fashion.NAME, "idx", str(folder), *counts, classes),
+        differences(*counts, fashion.PUBLISHED),
         _told(faults),
     )
 
