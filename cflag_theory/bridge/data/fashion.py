@@ -61,7 +61,9 @@ def read_split(folder: Path, names: tuple[str, str]) -> tuple[Pixels, Ints]:
     if len(images) != len(labels) or not len(labels):
         raise DataError(f"{folder / names[0]} has {len(images)} images, and there are {len(labels)} labels: {_AGAIN}")
     if labels.max() >= len(CLASSES):
-        raise DataError(f"{folder / names[1]} has label {labels.max()}, but there are 0 to {len(CLASSES) - 1}: {_AGAIN}")
+        raise DataError(
+            f"{folder / names[1]} has label {labels.max()}, but there are 0 to {len(CLASSES) - 1}: {_AGAIN}"
+        )
     return images[..., None], labels.astype(np.int64)
 
 

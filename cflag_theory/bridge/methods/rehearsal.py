@@ -103,7 +103,9 @@ class CflCoreSet(Rehearsal):
         others = {index: label for index, label in pairs if index not in here}
         like = client.current
         indices = torch.tensor(list(others), dtype=torch.int64, device=like.indices.device)
-        labels = torch.tensor(list(others.values()), device=like.labels.device).to(like.labels.dtype)
+        labels = torch.tensor(list(others.values()), dtype=torch.float64, device=like.labels.device).to(
+            like.labels.dtype
+        )
         return ClientData(like.pixels, indices, labels, torch.zeros_like(indices))
 
 
@@ -133,18 +135,18 @@ class CflGenerative(Rehearsal):
         labels = data.labels.cpu().numpy()
         wanted = labels[random.integers(data.n, size=options.size)]
         start = random.uniform(real.min(), real.max(), (options.size, real.shape[1]))
-        made = np.stack([
-            langevin(x, real[labels == label], options, random) for x, label in zip(start, wanted, strict=True)
-        ])
+        made = np.stack(
+            [langevin(x, real[labels == label], options, random) for x, label in zip(start, wanted, strict=True)]
+        )
         return [*map(float, wanted), *made.ravel().tolist()]
 
     def beside(self, client: Client, rows: Sequence[Sequence[float]]) -> ClientData:
         like, size = client.current, self.options.size
-        where = {"device": like.indices.device}
+        where = {"device": like.indices.device, "dtype": torch.float64}
         shape = like.pixels.images.shape[1:]
         images = torch.tensor([row[size:] for row in rows], **where).to(like.pixels.scale.dtype).view(-1, *shape)
         labels = torch.tensor([row[:size] for row in rows], **where).to(like.labels.dtype).view(-1)
-        places = torch.arange(len(images), **where)
+        places = torch.arange(len(images), device=like.indices.device)
         return ClientData(
             Pixels(images, like.pixels.scale, like.pixels.shift), places, labels, torch.zeros_like(places)
         )

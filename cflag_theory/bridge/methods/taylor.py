@@ -64,9 +64,7 @@ class CflRegularization(FedAvg):
             local.numbers["gradients"] += gradients
         return found
 
-    def _expansion(
-        self, round: Round, client: Client, at: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor, float]:
+    def _expansion(self, round: Round, client: Client, at: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, float]:
         """h_i, c_i, and what they cost in gradients of samples; a Hessian's product counts as two."""
         n, options = client.current.n, self.options
         _, gradient = full_gradient(round.model, at, client.current, self.work.batch)
@@ -124,7 +122,9 @@ def last_block(names: Sequence[str]) -> str:
     return found.group() if found else names[-1].rpartition(".")[0] + "."
 
 
-def hutchinson(model: FlatModel, state: torch.Tensor, data: ClientData, signs: torch.Tensor, batch: int) -> torch.Tensor:
+def hutchinson(
+    model: FlatModel, state: torch.Tensor, data: ClientData, signs: torch.Tensor, batch: int
+) -> torch.Tensor:
     """The Hessian's diagonal as the mean of z H z over the rows z of `signs` (m, d), entries 1 and -1: (d,)."""
     diagonal = torch.zeros(model.d, dtype=torch.float64, device=state.device)
     for first in range(0, data.n, batch):

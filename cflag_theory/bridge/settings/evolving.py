@@ -19,9 +19,7 @@ from cflag_theory.bridge.settings.options import count, number, one_of
 #: Those of Tables 4 to 7 and 9, in the order of Table 6.
 CFL_NAMES = ("fedavg", "fedprox", "mimelite", "cfl_core", "cfl_reg", "cfl_reg_prox", "cfl_gen")
 #: What needs clients that come again, with the reason: Table 8.
-STATEFUL = MappingProxyType(
-    {"cfl_core": "a core set", "cfl_gen": "its generated samples"}
-)
+STATEFUL = MappingProxyType({"cfl_core": "a core set", "cfl_gen": "its generated samples"})
 UNIFORM, HERDING = CHOICES = ("uniform", "herding")
 HUTCHINSON, FISHER, SQUARED = HESSIANS = ("hutchinson", "fisher", "squared-gradient")
 MEAN, SUM = COMBINES = ("mean", "sum")
@@ -64,7 +62,9 @@ BY_DATA: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "digits": _REAL
         | {"zeta": 1.0, "model": "mlp", "rounds": 60, "epochs": 2, "batch": 16, "lr": {"plain": 0.05, "adam": 1e-3}}
-        | {"subsets": 6, "seeds": (1234, 1235, 1236, 1237, 1238), "threads": 1},
+        | {"subsets": 6, "seeds": (1234, 1235, 1236, 1237, 1238), "threads": 1}
+        # In proportion to the subsets, as for CIFAR-10.
+        | {"cfl_core": {"size": 14}, "cfl_gen": {"size": 11}},
         "fashion-mnist": _REAL | {"model": "mlp"},
         "cifar10": _REAL,
         "cifar100": _REAL,

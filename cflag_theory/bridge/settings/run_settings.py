@@ -272,7 +272,10 @@ def run_settings(changes: Mapping[str, Any] | None = None, /, **more: Any) -> Ru
     usual |= {"memory_kind": MODE_DATA[mode]["memory"], "partition": MODE_DATA[mode]["partition"]}
     usual = {"optimizer": MODE_DEFAULTS[mode]["step"]} | usual
     usual["lr"] = usual["lr"][plain.get("optimizer", usual["optimizer"])]
-    options = {name: kind(**_usual_options(kind, mode) | dict(given.get(name, {}))) for name, kind in kinds.items()}
+    options = {
+        name: kind(**_usual_options(kind, mode) | usual.pop(name, {}) | dict(given.get(name, {})))
+        for name, kind in kinds.items()
+    }
     return RunSettings(**{**usual, **plain}, options=options)
 
 
