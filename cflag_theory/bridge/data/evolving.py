@@ -178,11 +178,11 @@ def lda_split(
     """Algorithm 6: `parts` disjoint sets of `size` places in `labels`, which has at least as many."""
     classes, counts = np.unique(labels, return_counts=True)
     left = [random.permutation(np.flatnonzero(labels == each)).tolist() for each in classes]
-    mix = _Repaired() if split == REPAIRED else _Printed(len(classes))
+    mix: _Repaired | _Printed = _Repaired() if split == REPAIRED else _Printed(len(classes))
     found = []
     for _ in range(parts):
         mix.begin(random.dirichlet(zeta * counts / counts.sum()), left)
-        chosen = []
+        chosen: list[int] = []
         while len(chosen) < size:
             place = mix.draw(random)
             chosen.append(left[place].pop())

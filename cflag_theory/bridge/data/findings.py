@@ -6,8 +6,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from cflag_theory.bridge.data import cifar, fashion, tiny_imagenet
 from cflag_theory.bridge.data.formats import as_folder, differences, unpacking
 from cflag_theory.errors import DataError
@@ -132,18 +130,19 @@ def _cifar(layout: cifar.Layout, folder: Path) -> Finding:
 
 
 def _fashion(folder: Path) -> Finding:
-    faults, counts, classes = [], [], 0
-    for names in (fashion.TRAIN, fashion.TEST):
+    faults: list[str] = []
+
+    def labels_of(names: tuple[str, str]) -> list[int]:
         try:
-            labels = fashion.read_split(folder, names)[1]
+            return fashion.read_split(folder, names)[1].tolist()
         except DataError as error:
             faults.append(str(error))
-            labels = np.zeros(0, dtype=np.int64)
-        counts.append(len(labels))
-        classes = classes if len(counts) > 1 else len(np.unique(labels))
+            return []
+
+    train, test = labels_of(fashion.TRAIN), labels_of(fashion.TEST)
     return Finding(
-        *(fashion.NAME, "idx", str(folder), *counts, classes),
-        differences(*counts, fashion.PUBLISHED),
+        *(fashion.NAME, "idx", str(folder), len(train), len(test), len(set(train))),
+        differences(len(train), len(test), fashion.PUBLISHED),
         _told(faults),
     )
 

@@ -88,7 +88,7 @@ class CflCoreSet(Rehearsal):
         size = min(self.options.size, data.n)
         if self.options.choice == HERDING:
             features = round.model.features(state, data.batch(slice(None)).images).double().cpu().numpy()
-            chosen = by_class(data.labels.cpu().numpy(), size, features)
+            chosen = np.array(by_class(data.labels.cpu().numpy(), size, features))
         else:
             chosen = round.random("core set", client.index).choice(data.n, size=size, replace=False)
         places = torch.as_tensor(chosen, device=data.indices.device)
@@ -126,7 +126,7 @@ class CflGenerative(Rehearsal):
         self.options = options
 
     def kept(self, clients: Sequence[Client]) -> int:
-        return 1 + self.options.size * (1 + prod(clients[0].current.pixels.images.shape[1:]))
+        return 1 + self.options.size * (1 + int(prod(clients[0].current.pixels.images.shape[1:])))
 
     def choose(self, round: Round, client: Client, state: torch.Tensor) -> list[float]:
         data, options = client.current, self.options

@@ -1,6 +1,6 @@
 """The CFL paper's experiments by name: Tables 4 to 7 and 9, Figures 3 and 5 to 7; and the same methods on digits.
 
-All have 7 clients with 30 subsets each and 500 rounds at a rate of 0.01 (App. C.1), except where a table says otherwise.
+All have 7 clients with 30 subsets each and 500 rounds at a rate of 0.01 (App. C.1), unless a table says otherwise.
 What the paper leaves open is `evolving.DECIDED`.
 """
 

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cflag_theory.bridge.settings.options import count, number, one_of
+from cflag_theory.errors import InvalidInput
 
 #: Those of Tables 4 to 7 and 9, in the order of Table 6.
 CFL_NAMES = ("fedavg", "fedprox", "mimelite", "cfl_core", "cfl_reg", "cfl_reg_prox", "cfl_gen")
@@ -91,7 +92,8 @@ class MimeOptions:
 
     def __post_init__(self) -> None:
         number("gamma", self.gamma, "a number from 0 to 1", zero=True)
-        one_of("gamma > 1", self.gamma > 1, (False,))
+        if self.gamma > 1:
+            raise InvalidInput(f"gamma is {self.gamma!r}: use a number from 0 to 1")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,9 +9,9 @@ from cflag_theory.studies.bridge_results.evolving import BEST, MethodRounds, Rou
 
 _HEAD = ("method", f"best {BEST}", "last", "minus FedAvg", "p", "gradients", "numbers sent", "seconds", "seeds")
 _MEANS = (
-    f"Percent, mean +- standard deviation over seeds: the mean of the {BEST} best test accuracies of a seed, and the last one; the first "
-    "minus FedAvg's, paired over seeds, with the p-value of Student's test. Gradients of samples (a product with a "
-    "Hessian counts as two) and numbers sent are means over seeds."
+    f"Percent, mean +- standard deviation over seeds: the mean of the {BEST} best test accuracies of a seed, and the "
+    "last one; the first minus FedAvg's, paired over seeds, with the p-value of Student's test. Gradients of samples "
+    "(a product with a Hessian counts as two) and numbers sent are means over seeds."
 )
 
 

@@ -163,12 +163,12 @@ def _along(runs: Sequence[Mapping[str, Any]]) -> tuple[Band | None, tuple[tuple[
     at = np.flatnonzero((np.abs(terms) < _LARGEST).all(axis=0))
     if not len(at):
         return None, None
-    band = band(terms[:, at], at.tolist())
+    term = band(terms[:, at], at.tolist())
     if not all(column.get("Lambda") for column in columns):
-        return band, None
+        return term, None
     products = np.array([_floats(column["Lambda"][:rounds]) for column in columns])[:, at]
     shares = (products <= 0).mean(axis=0).T
-    return band, tuple(tuple(row.tolist()) for row in shares)
+    return term, tuple(tuple(row.tolist()) for row in shares)
 
 
 def band(curves: Array, at: Sequence[int]) -> Band:

@@ -113,7 +113,7 @@ def test_regularization_written_out(kind: str, name: str, combine: str, mu: floa
     x, past = START, []
     for t, part in enumerate(VISITS):
 
-        def given(i: int, y: np.ndarray, g: np.ndarray, start: np.ndarray = x) -> np.ndarray:
+        def given(i: int, y: np.ndarray, g: np.ndarray, start: np.ndarray = x, past: list[Any] = past) -> np.ndarray:
             share = 1 / max(1, len(past)) if combine == "mean" else 1.0
             pulls = [np.mean([gi + h * (y - w) for gi, h, w in each], axis=0) for each in past]
             return g + 0.7 * share * np.sum(pulls, axis=0) + mu * (y - start)
@@ -232,9 +232,12 @@ def test_which_layers_are_held() -> None:
     weights = layer_weights(model, TaylorOptions())
     by_name = {name: set(weights[where].tolist()) for name, where, _ in model.tensors}
     assert by_name == {
-        **{"body.1.weight": {0.0}, "body.1.bias": {0.0}},
-        **{"body.3.weight": {0.1}, "body.3.bias": {0.1}},
-        **{"heads.weight": {1.0}, "heads.bias": {1.0}},
+        "body.1.weight": {0.0},
+        "body.1.bias": {0.0},
+        "body.3.weight": {0.1},
+        "body.3.bias": {0.1},
+        "heads.weight": {1.0},
+        "heads.bias": {1.0},
     }
     assert last_block(["body.conv1.weight", "body.layer3.0.bn1.bias", "body.layer4.1.conv2.weight"]) == "body.layer4."
     full = layer_weights(model, TaylorOptions(last=1, block=1, rest=1))
