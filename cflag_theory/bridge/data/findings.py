@@ -134,7 +134,7 @@ def _fashion(folder: Path) -> Finding:
 
     def labels_of(names: tuple[str, str]) -> list[int]:
         try:
-            return fashion.read_split(folder, names)[1].tolist()
+            return [int(label) for label in fashion.read_split(folder, names)[1]]
         except DataError as error:
             faults.append(str(error))
             return []

@@ -6,6 +6,7 @@ then on they stand beside its current samples, each weighing the same; those of 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from math import isnan, prod
@@ -31,30 +32,35 @@ class Rehearsal(FedAvg):
         #: By client and data set the numbers that `Local.kept` brought: a data set's number, then the method's own.
         self.sets: dict[int, dict[int, list[float]]] = {}
 
+    @abstractmethod
     def beside(self, client: Client, rows: Sequence[Sequence[float]]) -> ClientData:
         """Samples kept of other data sets, from their rows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def choose(self, round: Round, client: Client, state: torch.Tensor) -> list[float]:
         """What to keep of the client's current data, `state` being its local model."""
-        raise NotImplementedError
 
     def locals_of(
         self, round: Round, clients: Sequence[Client], state: torch.Tensor, means: Vectors, own: Own
     ) -> dict[int, Local]:
         enlarged = []
         for client in clients:
-            rows = [row for part, row in self.sets.get(client.index, {}).items() if part != client.part]
+            rows = self.others(client)
             both = side_by_side([client.current, self.beside(client, rows)]) if rows else client.current
             enlarged.append(replace(client, current=both))
         found = super().locals_of(round, enlarged, state, means, own)
         width = self.kept(clients)
         for client in clients:
             local = found[client.index]
-            known = client.part in self.sets.get(client.index, {})
-            row = [] if known else [float(client.part), *self.choose(round, client, state - local.move)]
+            row: list[float] = []
+            if client.current.n and client.part not in self.sets.get(client.index, {}):
+                row = [float(client.part), *self.choose(round, client, state - local.move)]
             local.kept[:] = [*row, *[float("nan")] * (width - len(row))]
         return found
+
+    def others(self, client: Client) -> list[list[float]]:
+        """What the client keeps of other data sets than the one that it has now."""
+        return [row for part, row in self.sets.get(client.index, {}).items() if part != client.part]
 
     def close_round(self, round: Round, state: torch.Tensor, means: Vectors, kept: Sequence[Sequence[float]]) -> None:
         for client, row in enumerate(kept):
@@ -115,8 +121,8 @@ class CflGenerative(Rehearsal):
     E measures the distance to the client's images x_j of the label that is to be: -h^2 log sum_j exp(-|x - x_j|^2 /
     (2 h^2)), whose gradient is x - sum_j w_j x_j with the softmax weights w of -|x - x_j|^2 / (2 h^2). Images are
     normalised, and h is `width` times the square root of their number of pixels. Labels come in the client's
-    proportions. Where the network normalises by minibatch, its running statistics are taken anew from real images at
-    the end of the round, because generated ones would spoil them.
+    proportions. Where the network normalises by minibatch, a round's move of the running statistics is that of one pass
+    over the real images at the local model, because generated ones would spoil them.
     """
 
     name = "cfl_gen"
@@ -157,9 +163,10 @@ class CflGenerative(Rehearsal):
         found = super().locals_of(round, clients, state, means, own)
         model = round.model
         if model.size > model.d:
-            for client in clients:
+            for client in (client for client in clients if self.others(client)):
                 local = found[client.index]
-                at = state - local.move
+                at = state.clone()
+                at[: model.d] -= local.move[: model.d]
                 for positions in minibatches(round, client, self.work.batch):
                     model.gradient(at, client.current.batch(positions), statistics=True)
                 local.move[model.d :] = state[model.d :] - at[model.d :]

@@ -57,7 +57,7 @@ def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None
     written: list[Path] = []
     try:
         run_bridge = _runner()
-        if len(planned) > 1:
+        if preset is not None:
             own_folder(next(iter(planned)).parent)
         for folder, settings in planned.items():
             name = folder.name if len(planned) > 1 else ""

@@ -16,6 +16,7 @@ from cflag_theory.bridge.methods.table import make_method
 from cflag_theory.bridge.methods.taylor import fisher, last_block, layer_weights
 from cflag_theory.bridge.models.flat_model import make_model
 from cflag_theory.bridge.settings.evolving import (
+    CFL_NAMES,
     OPTIONS,
     CoreSetOptions,
     McmcOptions,
@@ -261,3 +262,22 @@ def test_with_batch_normalisation_statistics_come_from_real_images() -> None:
             assert bool(torch.isfinite(state).all())
             assert not torch.equal(state[model.d :], before[model.d :])
     assert len(fisher(model, state, clients[0].current)) == model.d
+    # The last method generates: what its second round moves is one pass over real images from where it began.
+    local = method.local(round_of(model, 2, 2), replace(clients[0], part=2), state, {}, {})
+    at = state.clone()
+    at[: model.d] -= local.move[: model.d]
+    for positions in minibatches(round_of(model, 2, 2), clients[0], 4):
+        model.gradient(at, clients[0].current.batch(positions), statistics=True)
+    torch.testing.assert_close((state - local.move)[model.d :], at[model.d :], rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", CFL_NAMES)
+def test_together_as_one_after_another(name: str) -> None:
+    ends = []
+    for how in ("yes", "no"):
+        method = make(name, OPTIONS[name](size=3) if name in ("cfl_core", "cfl_gen") else None)
+        x = torch.from_numpy(START)
+        for t, part in enumerate(VISITS):
+            x = one_round(method, round_of(MODEL, N, t), clients_at(part), x, InOneProcess(), together=how).state
+        ends.append(x)
+    torch.testing.assert_close(*ends, rtol=0, atol=1e-12)
