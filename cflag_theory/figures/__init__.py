@@ -20,6 +20,7 @@ _HOME = {
     "bridge_accuracy_figure": "bridge",
     "bridge_gamma_figure": "bridge",
     "bridge_levels_figure": "bridge",
+    "bridge_rounds_figure": "bridge_rounds",
     "forgetting_figure": "forgetting",
     "tasks_figure": "tasks",
     "save": "style",

@@ -1,4 +1,4 @@
-"""Images with labels, by name: the digits that scikit-learn bundles, CIFAR-10, CIFAR-100 and TinyImageNet-200."""
+"""Images with labels, by name: digits of scikit-learn, Fashion-MNIST, CIFAR-10, CIFAR-100, TinyImageNet-200."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cflag_theory.bridge.data import cifar, tiny_imagenet
+from cflag_theory.bridge.data import cifar, fashion, tiny_imagenet
 from cflag_theory.bridge.data.formats import Ints, Pixels, differences
 from cflag_theory.bridge.data.tiny_imagenet import Progress
 from cflag_theory.errors import InvalidInput, MissingExtra, UnknownName
 
-NAMES = ("digits", "cifar10", "cifar100", "tinyimagenet")
+NAMES = ("digits", "fashion-mnist", "cifar10", "cifar100", "tinyimagenet")
 Floats = NDArray[np.float64]
 
 
@@ -53,6 +53,7 @@ def load_images(
     - "digits": 1797 handwritten digits of 8 x 8 x 1 pixels from scikit-learn, which needs no files. Their values, 0 to
       16, are scaled to 0 to 255 and rounded. Every fifth sample of each class is a test image (355 of them): the
       samples of one writer stand together, so that both parts have all writers, and no draw is needed.
+    - "fashion-mnist": 28 x 28 x 1, the four idx files.
     - "cifar10", "cifar100": 32 x 32 x 3, the python or the binary version.
     - "tinyimagenet": 64 x 64 x 3, where `val/` is the test set. Its JPEGs are decoded again each time, in threads.
 
@@ -75,7 +76,7 @@ def load_images(
     UnknownName
         No data set has this name.
     InvalidInput
-        No root, or a download of TinyImageNet.
+        No root, or a download of what is not CIFAR.
     DataError
         Files are missing or damaged, or the download failed; the message names the file and the remedy.
     MissingExtra
@@ -87,12 +88,16 @@ def load_images(
         return _digits()
     if root is None:
         raise InvalidInput(f"{name} needs the folder that its files lie in: pass root (--root DIR)")
+    if download and name == fashion.NAME:
+        raise InvalidInput("download=True serves CIFAR only: fetch the four idx files of Fashion-MNIST into root")
     if download and name == tiny_imagenet.NAME:
         raise InvalidInput(
             f"download=True serves CIFAR only: fetch http://cs231n.stanford.edu/{tiny_imagenet.ARCHIVE} and unpack it"
         )
     if name == tiny_imagenet.NAME:
         arrays, published = tiny_imagenet.read_tiny_imagenet(root, progress=progress), tiny_imagenet.PUBLISHED
+    elif name == fashion.NAME:
+        arrays, published = fashion.read_fashion(root), fashion.PUBLISHED
     else:
         if download and not cifar.is_there(name, root):
             cifar.download_cifar(name, root)

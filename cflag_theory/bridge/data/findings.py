@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from cflag_theory.bridge.data import cifar, tiny_imagenet
+from cflag_theory.bridge.data import cifar, fashion, tiny_imagenet
 from cflag_theory.bridge.data.formats import as_folder, differences, unpacking
 from cflag_theory.errors import DataError
 
@@ -95,6 +95,9 @@ def check_data(folder: str | Path, *, progress: tiny_imagenet.Progress | None = 
     place = tiny_imagenet.place(root)
     if place is not None:
         found.append(_tiny_imagenet(place, progress))
+    place = fashion.place(root)
+    if place is not None:
+        found.append(_fashion(place))
     archives = [*(layout.archive for layout in cifar.LAYOUTS), tiny_imagenet.ARCHIVE]
     packed = tuple(unpacking(root / archive) for archive in archives if (root / archive).is_file())
     return Findings(str(root), tuple(found), packed)
@@ -122,6 +125,24 @@ def _cifar(layout: cifar.Layout, folder: Path) -> Finding:
     return Finding(
         *(layout.name, layout.version, str(folder), train, test, len(seen)),
         differences(train, test, cifar.PUBLISHED),
+        _told(faults),
+    )
+
+
+def _fashion(folder: Path) -> Finding:
+    faults: list[str] = []
+
+    def labels_of(names: tuple[str, str]) -> list[int]:
+        try:
+            return [int(label) for label in fashion.read_split(folder, names)[1]]
+        except DataError as error:
+            faults.append(str(error))
+            return []
+
+    train, test = labels_of(fashion.TRAIN), labels_of(fashion.TEST)
+    return Finding(
+        *(fashion.NAME, "idx", str(folder), len(train), len(test), len(set(train))),
+        differences(len(train), len(test), fashion.PUBLISHED),
         _told(faults),
     )
 

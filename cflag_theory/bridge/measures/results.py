@@ -10,7 +10,7 @@ from typing import Any
 
 from cflag_theory.bridge.data.partition import Floats
 from cflag_theory.bridge.measures.metrics import as_accuracy
-from cflag_theory.bridge.settings.rules import METHOD_NAMES
+from cflag_theory.bridge.settings.rules import ALL_NAMES
 from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.reading import read_json
@@ -166,7 +166,7 @@ def _check(found: Mapping[str, Any]) -> None:
     """Raise whatever it may be that makes it no result."""
     settings = run_settings(found["settings"])
     for run in found["runs"]:
-        if run["method"] not in METHOD_NAMES or type(run["seed"]) is not int:
+        if run["method"] not in ALL_NAMES or type(run["seed"]) is not int:
             raise ValueError(f"{run['method']!r} with seed {run['seed']!r} is not a pair of a method and a seed")
         if as_accuracy(run["accuracy"]).shape != (settings.tasks, settings.tasks):
             raise ValueError(f"the accuracies of {run['method']} are not {settings.tasks} x {settings.tasks}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -66,10 +66,16 @@ class Local:
         <grad_f_memory, a_i> (0 where nothing is remembered); "drift2_max", the largest ||x_k - x_t||^2; "loss", the
         mean of the minibatch losses met; "steps", local steps; "gradients", samples whose gradient was evaluated,
         those of the first exchange included.
+    sent : dict
+        Vectors of length d that go with the move, the same keys for all clients, if the method `closes`.
+    kept : list of float
+        What the client remembers of this round, `Method.kept` numbers: every process is told, for the checkpoint.
     """
 
     move: torch.Tensor
     numbers: dict[str, float]
+    sent: dict[str, torch.Tensor] = field(default_factory=dict)
+    kept: list[float] = field(default_factory=list)
 
 
 class Method(ABC):
@@ -79,6 +85,12 @@ class Method(ABC):
     name: str
     #: Whether `vectors_of` and `locals_of` compute several clients together; see `OnRows`.
     on_rows = False
+    #: Whether clients send more than their moves, `Local.sent`.
+    closes = False
+
+    def kept(self, clients: Sequence[Client]) -> int:
+        """How many numbers a client remembers of a round, `Local.kept`."""
+        return 0
 
     def vectors(self, round: Round, client: Client, state: torch.Tensor) -> dict[str, torch.Tensor]:
         """What the client sends in the first exchange: vectors of length d, the same keys for all clients of a round.
@@ -104,6 +116,21 @@ class Method(ABC):
     def step(self, round: Round, state: torch.Tensor, move: torch.Tensor) -> torch.Tensor:
         """The next state, for the clients' mean move."""
         return state - move
+
+    # A method that keeps nothing has nothing to do here.
+    def close_round(self, round: Round, state: torch.Tensor, means: Vectors, kept: Sequence[Sequence[float]]) -> None:  # noqa: B027
+        """Take in what a round has shown.
+
+        Parameters
+        ----------
+        round : Round
+        state : (size,) tensor
+            x_{t+1}.
+        means : mapping
+            Of the first exchange, and of what the clients sent with their moves.
+        kept : sequence of sequence of float
+            `Local.kept` of every client, nan for one that took no part; empty where the method keeps nothing.
+        """
 
     def end_task(self, round: Round, client: Client, state: torch.Tensor) -> dict[str, torch.Tensor]:
         """What a client sends when a task is over, `state` being the final one; to be averaged like `vectors`."""

@@ -7,15 +7,24 @@ from typing import Any
 
 from cflag_theory.bridge.methods.base import Method
 from cflag_theory.bridge.methods.ewc import Ewc
+from cflag_theory.bridge.methods.fedavg import FedAvg, FedProx, MimeLite
 from cflag_theory.bridge.methods.finetune import FineTune
 from cflag_theory.bridge.methods.flag import CFlag
 from cflag_theory.bridge.methods.nccl import Nccl
+from cflag_theory.bridge.methods.rehearsal import CflCoreSet, CflGenerative
 from cflag_theory.bridge.methods.replay import ErRing
+from cflag_theory.bridge.methods.taylor import CflRegularization, CflRegularizationProx
 from cflag_theory.bridge.methods.track import FedTrack
+from cflag_theory.bridge.settings import evolving
 from cflag_theory.bridge.settings.options import ADAM, OPTIONS, Work
 from cflag_theory.errors import InvalidInput, UnknownName
 
-_KINDS: tuple[type[Method], ...] = (CFlag, FedTrack, FineTune, Ewc, Nccl, ErRing)
+_KINDS: tuple[type[Method], ...] = (
+    *(CFlag, FedTrack, FineTune, Ewc, Nccl, ErRing),
+    *(FedAvg, FedProx, MimeLite, CflCoreSet, CflRegularization, CflRegularizationProx, CflGenerative),
+)
+#: Of both protocols.
+_OPTIONS = {**OPTIONS, **evolving.OPTIONS}
 #: By key: what makes the method of a `Work`, and of its options where it has some.
 METHODS: dict[str, Callable[..., Method]] = {kind.name: kind for kind in _KINDS}
 
@@ -71,11 +80,11 @@ def make_method(
         optimizer=optimizer,
         sample=sample,
     )
-    if name not in OPTIONS:
+    if name not in _OPTIONS:
         if options is not None:
             raise InvalidInput(f"method {name!r} has no options and was given {options!r}: leave them out")
         return METHODS[name](work)
-    options = OPTIONS[name]() if options is None else options
-    if type(options) is not OPTIONS[name]:
-        raise InvalidInput(f"options of {name!r} are {options!r}: pass {OPTIONS[name].__name__}")
+    options = _OPTIONS[name]() if options is None else options
+    if type(options) is not _OPTIONS[name]:
+        raise InvalidInput(f"options of {name!r} are {options!r}: pass {_OPTIONS[name].__name__}")
     return METHODS[name](work, options)

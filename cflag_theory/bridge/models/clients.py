@@ -98,6 +98,8 @@ class Client:
         gradients and its move would have no weight, since (6) and (7) weigh the memory by the same p_i.
     current, memory : ClientData
         ``memory.n == 0`` where nothing is remembered.
+    part : int
+        Which of its data sets it holds, where they change from round to round.
     past : ClientData
         All its samples of the past tasks, on which f_i is defined: no method may look at them, meters do.
     """
@@ -107,6 +109,7 @@ class Client:
     current: ClientData
     memory: ClientData
     past: ClientData
+    part: int = 0
 
 
 def client_data(

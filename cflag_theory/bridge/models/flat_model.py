@@ -161,6 +161,27 @@ class FlatModel:
             state[self.d :].copy_(self._state[self.d :])
         return loss.detach(), self._gradient.clone()
 
+    def products(self, state: Tensor, batch: Batch, directions: Tensor) -> Tensor:
+        """The Hessian of the loss times directions (m, d), in evaluation mode: (m, d)."""
+        self._load(state, training=False)
+        parameters = [tensor for tensor in self.network.parameters() if tensor.requires_grad]
+        with torch.enable_grad():
+            loss = self.losses(self.network(batch.images, batch.tasks), batch).mean()
+            first = torch.cat([part.reshape(-1) for part in torch.autograd.grad(loss, parameters, create_graph=True)])
+            rows = []
+            for direction in directions:
+                # A loss may be linear in some parameters, or in all.
+                parts = torch.autograd.grad(first, parameters, direction, retain_graph=True, materialize_grads=True)
+                rows.append(torch.cat([part.reshape(-1) for part in parts]))
+        return torch.stack(rows).detach()
+
+    def features(self, state: Tensor, images: Tensor) -> Tensor:
+        """What the heads are given, (B, features), in evaluation mode."""
+        self._load(state, training=False)
+        with torch.no_grad():
+            found: Tensor = self.network.body(images)
+        return found.to(self.dtype)
+
     def logits(self, state: Tensor, images: Tensor, task: int) -> Tensor:
         """Logits of one task's classes, (B, classes of the task), in evaluation mode: with running statistics."""
         self._load(state, training=False)

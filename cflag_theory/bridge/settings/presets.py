@@ -8,11 +8,10 @@ task and client of which 200 are drawn. Tables are means over the seeds 1234, 12
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 
-from cflag_theory.bridge.settings.run_settings import RunSettings, merged, run_settings
+from cflag_theory.bridge.settings.cfl_presets import cfl_presets
+from cflag_theory.bridge.settings.preset import Preset, Variation
 from cflag_theory.errors import UnknownName
 
 IID, NON_IID = "iid", "non-iid"
@@ -32,55 +31,6 @@ DECIDED = (
     "gradients takes the sum of the steps' gradient estimates, as Sec. 5 has it.",
     "Which switches: mode = paper, that is Algorithm 1 with Adam; mode = released is what the published code does.",
 )
-
-
-@dataclass(frozen=True)
-class Variation:
-    """One run of a preset.
-
-    Attributes
-    ----------
-    name : str
-        What sets it apart; also the name of its folder. Equal runs of different presets have equal names.
-    changes : mapping
-        For `run_settings`.
-    cells : tuple of (table, data, setting)
-        The published numbers that it is compared with, such as ("table3", "cifar10", "iid").
-    """
-
-    name: str
-    changes: Mapping[str, Any]
-    cells: tuple[tuple[str, str, str], ...] = ()
-
-    def settings(self, changes: Mapping[str, Any] | None = None) -> RunSettings:
-        """The settings, with more changes such as root, device or fewer methods.
-
-        Raises
-        ------
-        WrongSetting
-            As `run_settings`.
-        """
-        return run_settings(merged(self.changes, changes or {}))
-
-
-@dataclass(frozen=True)
-class Preset:
-    """One table's column, or one panel of a figure.
-
-    Attributes
-    ----------
-    name : str
-    what : str
-        One sentence.
-    variations : tuple of Variation
-    decided : tuple of str
-        What the paper leaves open about it, beside `DECIDED`, and what is done here.
-    """
-
-    name: str
-    what: str
-    variations: tuple[Variation, ...]
-    decided: tuple[str, ...] = field(default=())
 
 
 def preset(name: str) -> Preset:
@@ -201,5 +151,6 @@ def _figures(data: str, words: str, seed: Sequence[int]) -> list[Preset]:
     ]
 
 
-#: Every preset by its name.
-PRESETS: Mapping[str, Preset] = MappingProxyType({each.name: each for each in _presets()})
+#: Every preset by its name: the C-FLAG paper's, and with those of the CFL paper.
+C_FLAG_PRESETS: Mapping[str, Preset] = MappingProxyType({each.name: each for each in _presets()})
+PRESETS: Mapping[str, Preset] = MappingProxyType({**C_FLAG_PRESETS, **{each.name: each for each in cfl_presets()}})

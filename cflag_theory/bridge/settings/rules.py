@@ -8,13 +8,16 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
+from cflag_theory.bridge.settings.evolving import CFL_NAMES
 from cflag_theory.bridge.settings.options import MODES, STEPS, TOGETHER
 from cflag_theory.errors import InvalidInput
 
 #: The task-incremental methods of Sec. 7, in the order of Table 3 with C-FLAG first.
 METHOD_NAMES = ("c_flag", "finetune", "ewc", "nccl", "fedtrack", "er_ring")
+#: Those of the CFL paper with them.
+ALL_NAMES = (*METHOD_NAMES, *CFL_NAMES)
 #: How many classes each data set has.
-CLASSES = MappingProxyType({"digits": 10, "cifar10": 10, "cifar100": 100, "tinyimagenet": 200})
+CLASSES = MappingProxyType({"digits": 10, "fashion-mnist": 10, "cifar10": 10, "cifar100": 100, "tinyimagenet": 200})
 
 
 class Rule(NamedTuple):
@@ -61,6 +64,7 @@ def _integer(least: int, most: int) -> Rule:
 _COUNT = _integer(1, (1 << 31) - 1)
 # No useful rate is further from 1; in these bounds neither squares nor quotients of rates leave float32.
 _RATE = Rule(lambda value: _is_number(value) and 1e-15 <= value <= 1e15, "a number from 1e-15 to 1e15")
+_DIRICHLET = Rule(lambda value: _is_number(value) and 0 < value <= 1e12, "a number above 0 and at most 1e12")
 _TRUTH = Rule(lambda value: type(value) is bool, "true or false")
 _WORD = Rule(lambda value: type(value) is str and value != "", "a word in quotes")
 #: For every setting.
@@ -69,17 +73,25 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "data": _one_of(*CLASSES),
         "root": _WORD,
         "download": _TRUTH,
+        "protocol": _one_of("tasks", "rounds"),
         "tasks": _COUNT,
         "clients": _COUNT,
-        "zeta": Rule(lambda value: _is_number(value) and 0 < value <= 1e12, "a number above 0 and at most 1e12"),
+        "zeta": _DIRICHLET,
         "partition": _one_of("class-over-clients", "client-over-classes", "balanced"),
+        "subsets": _COUNT,
+        "subset_size": _COUNT,
+        "inner_zeta": _DIRICHLET,
+        "overlap": Rule(lambda value: _is_number(value) and 0 <= value < 1, "a number from 0 to below 1"),
+        "visits": _one_of("random", "pointer"),
+        "split": _one_of("repaired", "printed"),
+        "stateless": _TRUTH,
         "class_order": _one_of("given", "shuffled"),
         "model": _one_of("linear", "mlp", "cnn", "resnet18", "resnet50"),
         "heads": _one_of("list", "masked"),
         "mode": _one_of(*MODES),
         "methods": Rule(
-            _several(lambda name: type(name) is str and name in METHOD_NAMES),
-            f"a list of different methods of {', '.join(METHOD_NAMES)}",
+            _several(lambda name: type(name) is str and name in ALL_NAMES),
+            f"a list of different methods of {', '.join(ALL_NAMES)}",
         ),
         "rounds": _COUNT,
         "epochs": _COUNT,
@@ -111,7 +123,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
     }
 )
 #: Settings that may be None.
-OPTIONAL = ("root", "alpha", "threads")
+OPTIONAL = ("root", "alpha", "threads", "subset_size", "inner_zeta")
 
 
 def check_setting(name: str, value: Any) -> None:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
 
+from cflag_theory.bridge.settings import evolving
 from cflag_theory.bridge.settings.options import MODE_DATA, MODE_DEFAULTS, OPTIONS
 from cflag_theory.bridge.settings.rules import CLASSES, METHOD_NAMES, RULES, WrongSetting, check_setting, rules_of
 from cflag_theory.errors import InvalidInput
@@ -23,6 +24,8 @@ _PAPER = {
     "past_every": 0,
     "threads": None,
 }
+#: The protocol of the C-FLAG paper.
+TASKS = "tasks"
 #: What a data set's runs have by default. Those of CIFAR and TinyImageNet are the paper's (Sec. 7,
 #: supplement Sec. 4, Table 5), which gives no rate for plain steps. Nobody has published numbers for digits. They have
 #: some 290 images a task to train on instead of 10000, so that batches and memories are smaller there and steps longer;
@@ -32,6 +35,7 @@ _PAPER = {
 BY_DATA: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "digits": {"lr": {"adam": 1e-3, "plain": 0.05}},
+        "fashion-mnist": _PAPER | {"model": "mlp"},
         "cifar10": _PAPER,
         "cifar100": _PAPER,
         "tinyimagenet": _PAPER | {"tasks": 10, "model": "resnet50", "batch": 32},
@@ -49,8 +53,12 @@ class RunSettings:
 
     Attributes
     ----------
+    protocol : str
+        tasks: the C-FLAG paper's task-incremental learning. rounds: the CFL paper's data that change from round to
+        round, with one task of all classes; its own settings are described in `data.evolving`, its defaults stand in
+        `settings.evolving`.
     data : str
-        digits, cifar10, cifar100 or tinyimagenet.
+        digits, fashion-mnist, cifar10, cifar100 or tinyimagenet.
     root : str or None
         Folder of the data; digits need none.
     download : bool
@@ -58,9 +66,15 @@ class RunSettings:
     tasks, clients : int
         The classes are split evenly over the tasks.
     zeta : float
-        Dirichlet parameter: 0.1 is the paper's non-IID setting, 1e5 its IID one.
+        Dirichlet parameter: 0.1 is the paper's non-IID setting, 1e5 its IID one. The CFL paper's alpha.
     partition : str
         class-over-clients, client-over-classes, or balanced (class over clients with equal sizes).
+    subsets, subset_size : int, int or None
+        Data sets of a client, and their size: by default all samples, evenly.
+    inner_zeta : float or None
+        Dirichlet parameter of the split of a client's samples into subsets, zeta where it is None.
+    overlap, visits, split, stateless
+        Of `data.evolving.evolving`.
     class_order : str
         Which classes make a task: as given, or shuffled by the seed.
     model : str
@@ -116,10 +130,18 @@ class RunSettings:
     data: str = "digits"
     root: str | None = None
     download: bool = False
+    protocol: str = "tasks"
     tasks: int = 5
     clients: int = 5
     zeta: float = 1.0
     partition: str = "class-over-clients"
+    subsets: int = 30
+    subset_size: int | None = None
+    inner_zeta: float | None = None
+    overlap: float = 0.0
+    visits: str = "random"
+    split: str = "repaired"
+    stateless: bool = False
     class_order: str = "given"
     model: str = "mlp"
     heads: str = "list"
@@ -155,19 +177,39 @@ class RunSettings:
         for name in ("zeta", "lr", "alpha", "L"):
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else float(value))
+        kinds = options_of(self.protocol)
         for name, options in self.options.items():
-            if name not in OPTIONS or not isinstance(options, OPTIONS[name]):
-                raise WrongSetting((name,), f"options of {name!r} are {options!r}: use {_of_methods()}")
+            if name not in kinds or not isinstance(options, kinds[name]):
+                raise WrongSetting((name,), f"options of {name!r} are {options!r}: use {_of_methods(kinds)}")
         whole = {
-            name: self.options.get(name) or kind(**_usual_options(kind, self.mode)) for name, kind in OPTIONS.items()
+            name: self.options.get(name) or kind(**_usual_options(kind, self.mode)) for name, kind in kinds.items()
         }
         object.__setattr__(self, "options", MappingProxyType(whole))
+        self._check_protocol()
         if CLASSES[self.data] % self.tasks:
             raise WrongSetting(
                 ("tasks",),
                 f"tasks is {self.tasks}, and the {CLASSES[self.data]} classes of {self.data} cannot be shared out "
                 "evenly: use a divisor",
             )
+
+    def _check_protocol(self) -> None:
+        own = METHOD_NAMES if self.protocol == TASKS else evolving.CFL_NAMES
+        for name in self.methods:
+            if name not in own:
+                raise WrongSetting(
+                    ("methods",),
+                    f"the method {name!r} is none of protocol = {self.protocol!r}: use {', '.join(own)}",
+                )
+            if self.stateless and name in evolving.STATEFUL:
+                raise WrongSetting(
+                    ("stateless",),
+                    f"stateless clients come once only, and the method {name!r} has each client keep "
+                    f"{evolving.STATEFUL[name]} for its next rounds (Table 8): leave the method out, or use stateless "
+                    "= false",
+                )
+        if self.protocol != TASKS and self.tasks != 1:
+            raise WrongSetting(("tasks",), f"tasks is {self.tasks} with protocol 'rounds', which has one: use 1")
 
     @property
     def total_rounds(self) -> int:
@@ -185,8 +227,13 @@ def _usual_options(kind: type, mode: str) -> dict[str, str]:
     return {"mode": mode} if "mode" in rules_of(kind) else {}
 
 
-def _of_methods() -> str:
-    return " or ".join(f"{kind.__name__} for {name}" for name, kind in OPTIONS.items())
+def _of_methods(kinds: Mapping[str, type]) -> str:
+    return " or ".join(f"{kind.__name__} for {name}" for name, kind in kinds.items())
+
+
+def options_of(protocol: str) -> Mapping[str, type]:
+    """The classes of the options that the methods of a protocol have, by method."""
+    return OPTIONS if protocol == TASKS else evolving.OPTIONS
 
 
 def run_settings(changes: Mapping[str, Any] | None = None, /, **more: Any) -> RunSettings:
@@ -208,28 +255,34 @@ def run_settings(changes: Mapping[str, Any] | None = None, /, **more: Any) -> Ru
         A name is unknown, or as `RunSettings` says.
     """
     given = merged(changes or {}, more)
+    protocol = given.get("protocol", TASKS)
+    kinds = options_of(protocol)
     for name, value in given.items():
-        if name not in RULES and name not in OPTIONS:
-            known = f"{', '.join(RULES)}, or a table {', '.join(f'[{method}]' for method in OPTIONS)}"
+        if name not in RULES and name not in kinds:
+            known = f"{', '.join(RULES)}, or a table {', '.join(f'[{method}]' for method in kinds)}"
             raise WrongSetting((name,), f"the key {name!r} is unknown: use {known}")
-        if name in OPTIONS:
-            _check_options(name, value)
+        if name in kinds:
+            _check_options(name, kinds[name], value)
         else:
             check_setting(name, value)
     plain = {name: value for name, value in given.items() if name in RULES}
-    usual = dict(BY_DATA[plain.get("data", RunSettings.data)])
+    by_data = BY_DATA if protocol == TASKS else evolving.BY_DATA
+    usual = dict(by_data[plain.get("data", RunSettings.data)])
     mode = plain.get("mode", usual.get("mode", RunSettings.mode))
     usual |= {"memory_kind": MODE_DATA[mode]["memory"], "partition": MODE_DATA[mode]["partition"]}
-    usual |= {"optimizer": MODE_DEFAULTS[mode]["step"]}
+    usual = {"optimizer": MODE_DEFAULTS[mode]["step"]} | usual
     usual["lr"] = usual["lr"][plain.get("optimizer", usual["optimizer"])]
-    options = {name: kind(**_usual_options(kind, mode) | dict(given.get(name, {}))) for name, kind in OPTIONS.items()}
+    options = {
+        name: kind(**_usual_options(kind, mode) | usual.pop(name, {}) | dict(given.get(name, {})))
+        for name, kind in kinds.items()
+    }
     return RunSettings(**{**usual, **plain}, options=options)
 
 
-def _check_options(method: str, given: Any) -> None:
+def _check_options(method: str, kind: type, given: Any) -> None:
     if not isinstance(given, Mapping):
         raise WrongSetting((method,), f"{method} is {given!r}: write a table [{method}] of its options")
-    rules = rules_of(OPTIONS[method])
+    rules = rules_of(kind)
     for name, value in given.items():
         if name not in rules:
             raise WrongSetting(
@@ -239,7 +292,7 @@ def _check_options(method: str, given: Any) -> None:
         if not fits(value):
             raise WrongSetting((method, name), f"{method}.{name} is {value!r}: use {wanted}")
         try:
-            OPTIONS[method](**{name: value})
+            kind(**{name: value})
         except InvalidInput as error:
             raise WrongSetting((method, name), f"{method}.{name}: {error}") from None
 

@@ -19,10 +19,10 @@ from cflag_theory.bridge.methods.base import Method, Round
 from cflag_theory.bridge.methods.table import make_method
 from cflag_theory.bridge.models.clients import Client, ClientData
 from cflag_theory.bridge.models.flat_model import FlatModel
-from cflag_theory.bridge.settings.run_settings import RunSettings
+from cflag_theory.bridge.settings.run_settings import TASKS, RunSettings
 from cflag_theory.bridge.training.checkpoints import Checkpoint, Folder
 from cflag_theory.bridge.training.communication import Communication
-from cflag_theory.bridge.training.evaluation import accuracies
+from cflag_theory.bridge.training.evaluation import accuracies, evaluation
 from cflag_theory.bridge.training.rounds import Step, end_task, one_round
 from cflag_theory.kernels import write_trace
 
@@ -43,7 +43,7 @@ class World:
     seed : int
     model : FlatModel
     clients : callable
-        The clients in a task.
+        The clients in a task, in a round of it.
     tests : sequence of ClientData
         The test images of every task.
     communication : Communication
@@ -54,7 +54,7 @@ class World:
     settings: RunSettings
     seed: int
     model: FlatModel
-    clients: Callable[[int], Sequence[Client]]
+    clients: Callable[[int, int], Sequence[Client]]
     tests: Sequence[ClientData]
     communication: Communication
     folder: Folder
@@ -172,14 +172,13 @@ class Part:
         settings, record = self.world.settings, self.record
         self._begun = time.monotonic() - record.seconds
         while record.status == RUNNING:
-            clients = self.world.clients(record.task)
             while record.number < settings.rounds and record.status == RUNNING:
-                self._round(clients)
+                self._round(self.world.clients(record.task, record.number))
                 if progress is not None:
                     where = {"method": self.name, "seed": self.world.seed, "task": record.task, "round": record.number}
                     progress(**where, overall=record.rounds_done, total=settings.total_rounds)
             if record.status == RUNNING:
-                self._end_task(clients)
+                self._end_task(self.world.clients(record.task, record.number - 1))
 
     def _at(self, number: int) -> Round:
         settings, task = self.world.settings, self.record.task
@@ -200,6 +199,8 @@ class Part:
             self._save()
             return
         row = self._measure(step, clients, round_)
+        if world.settings.protocol != TASKS:
+            row |= evaluation(world.model, step.state, world.tests[0])
         for name, value in row.items():
             record.columns.setdefault(name, []).append(value)
         record.local_steps = max(record.local_steps if record.number else 0, local_steps_of(step))

@@ -46,7 +46,7 @@ class Step:
         `NUMBERS` and ``grad_memory2`` of every client that took part.
     sent : int
         Numbers that these clients sent and received: states down, moves up, and each vector of the first exchange
-        up and its mean down.
+        up and its mean down. What goes with the moves comes down in the next round, and is counted here.
     """
 
     before: Tensor
@@ -92,18 +92,24 @@ def one_round(
     for part in parts:
         done |= method.locals_of(round, part, state, means, own)
     move = communication.mean({index: {"move": local.move} for index, local in done.items()}, p)["move"]
+    reports = communication.mean({index: local.sent for index, local in done.items()}, p) if method.closes else {}
+    width = method.kept(clients)
+    kept = communication.table({i: local.kept for i, local in done.items()}, len(clients), width) if width else []
     rows = {index: _row(local.numbers, own[index]) for index, local in done.items()}
     columns = (*NUMBERS, MEMORY_NORM2)
     table = communication.table(rows, len(clients), len(columns))
     active = [client.index for client in clients if client.p > 0]
+    following = method.step(round, state, move)
+    method.close_round(round, following, {**means, **reports}, kept)
+    vectors = [*means.values(), *reports.values()]
     return Step(
         before=state,
-        state=method.step(round, state, move),
+        state=following,
         move=move,
         means=means,
         own=own,
         locals={index: dict(zip(columns, table[index], strict=True)) for index in active},
-        sent=2 * len(active) * (len(move) + sum(len(mean) for mean in means.values())),
+        sent=2 * len(active) * (len(move) + sum(map(len, vectors))),
     )
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from cflag_theory.bridge.data.datasets import Images, load_images
+from cflag_theory.bridge.data.evolving import Evolving, evolving
 from cflag_theory.bridge.data.streams import Stream, remembered, split_tasks
 from cflag_theory.bridge.measures.results import BridgeResult, PartResult
-from cflag_theory.bridge.models.clients import Client, Pixels, clients_of, pixels, test_data
+from cflag_theory.bridge.models.clients import Client, ClientData, Pixels, client_data, clients_of, pixels, test_data
 from cflag_theory.bridge.models.flat_model import FlatModel, make_model
 from cflag_theory.bridge.settings.options import YES
-from cflag_theory.bridge.settings.rules import METHOD_NAMES
-from cflag_theory.bridge.settings.run_settings import RunSettings
+from cflag_theory.bridge.settings.rules import ALL_NAMES
+from cflag_theory.bridge.settings.run_settings import TASKS, RunSettings
 from cflag_theory.bridge.training.checkpoints import Folder
 from cflag_theory.bridge.training.communication import Communication, started
 from cflag_theory.bridge.training.environment import digest, environment_of, find_device, threads
@@ -142,7 +144,7 @@ class _Run:
 
     def _parts(self) -> Iterator[PartResult]:
         plain = self.settings.to_json()
-        for seed, method in self.folder.parts(METHOD_NAMES):
+        for seed, method in self.folder.parts(ALL_NAMES):
             yield Record(**self.folder.read_plain(method, seed)).result(method, seed, plain)
 
 
@@ -194,6 +196,8 @@ def _world(
     communication: Communication,
     run: _Run,
 ) -> World:
+    if settings.protocol != TASKS:
+        return _evolving_world(settings, seed, images, taken, model, communication, run)
     stream = split_tasks(
         images,
         tasks=settings.tasks,
@@ -216,9 +220,69 @@ def _world(
     )
 
 
+def _evolving_world(
+    settings: RunSettings,
+    seed: int,
+    images: Images,
+    taken: Sequence[Pixels],
+    model: FlatModel,
+    communication: Communication,
+    run: _Run,
+) -> World:
+    data = evolving(
+        images.train_labels,
+        clients=settings.clients,
+        subsets=settings.subsets,
+        size=settings.subset_size,
+        zeta=settings.zeta,
+        inner=settings.inner_zeta,
+        overlap=settings.overlap,
+        visits=settings.visits,
+        split=settings.split,
+        stateless=settings.stateless,
+        seed=seed,
+    )
+    run.notes |= dict.fromkeys(images.notes)
+    classes = tuple(range(len(images.classes)))
+    shares = np.full((1, settings.clients), 1 / settings.clients)
+    none = tuple(np.zeros(0, dtype=np.int64) for _ in range(settings.clients))
+    stream = Stream((classes,), (none,), (np.arange(len(images.test_labels)),), shares)
+    return World(
+        settings=settings,
+        seed=seed,
+        model=model,
+        clients=_evolving_clients(settings, images, data, stream, taken[0], model),
+        tests=test_data(images, stream, taken[1], model.device),
+        communication=communication,
+        folder=run.folder,
+        versions=run.environment,
+    )
+
+
+def _evolving_clients(
+    settings: RunSettings, images: Images, data: Evolving, stream: Stream, taken: Pixels, model: FlatModel
+) -> Callable[[int, int], Sequence[Client]]:
+    """The clients of a round; what they had before is looked up only where it is measured."""
+
+    @lru_cache(maxsize=1)
+    def clients(task: int, number: int) -> Sequence[Client]:
+        def of(indices: np.ndarray) -> ClientData:
+            return client_data(taken, stream, images.train_labels, [indices], [0], model.device)
+
+        none = of(np.zeros(0, dtype=np.int64))
+        looked = settings.past_every and number % settings.past_every == 0
+        past = [of(indices) for indices in data.before(number)] if looked else [none] * data.clients
+        return tuple(
+            Client(i, 1 / data.clients, of(window.indices), none, past[i], window.part)
+            for i, window in enumerate(data.at(number))
+        )
+
+    return clients
+
+
 def _clients(
     settings: RunSettings, seed: int, images: Images, stream: Stream, taken: Pixels, model: FlatModel
-) -> Callable[[int], Sequence[Client]]:
+) -> Callable[[int, int], Sequence[Client]]:
     @cache
     def clients(task: int) -> Sequence[Client]:
         kept = remembered(
@@ -226,4 +290,4 @@ def _clients(
         )
         return clients_of(images, stream, task, kept, taken, model.device)
 
-    return clients
+    return lambda task, number: clients(task)

@@ -18,9 +18,12 @@ def bridge_command(
         typer.Argument(metavar="[FILE.toml | FOLDER...]", help="A TOML file; with --report folders of runs."),
     ] = None,
     preset: Annotated[str | None, typer.Option(help="An experiment of the paper, such as table3-cifar10.")] = None,
-    data: Annotated[str | None, typer.Option(help="digits, cifar10, cifar100 or tinyimagenet.")] = None,
+    data: Annotated[str | None, typer.Option(help="digits, fashion-mnist, cifar10, cifar100 or tinyimagenet.")] = None,
     root: Annotated[Path | None, typer.Option(help="Folder of the data; digits need none.")] = None,
     download: Annotated[bool, typer.Option("--download", help="Download CIFAR to --root if it is missing.")] = False,
+    protocol: Annotated[
+        str | None, typer.Option(help="tasks: learned one after another; rounds: data change in every round (CFL).")
+    ] = None,
     tasks: Annotated[int | None, typer.Option(help="Number of tasks; classes are split evenly among them.")] = None,
     clients: Annotated[int | None, typer.Option(help="Clients.")] = None,
     zeta: Annotated[float | None, typer.Option(help="Dirichlet parameter: 0.1 non-IID, 1e5 IID.")] = None,
@@ -72,6 +75,7 @@ def bridge_command(
         "data": data,
         "root": None if root is None else str(root),
         "download": download or None,
+        "protocol": protocol,
         "tasks": tasks,
         "clients": clients,
         "zeta": zeta,

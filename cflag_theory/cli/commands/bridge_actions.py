@@ -48,23 +48,29 @@ def _dotted(changes: Mapping[str, Any]) -> list[str]:
 def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None:
     """All runs, each with its figures; then their tables or JSON."""
     from cflag_theory.cli.tables import bridge as tables
-    from cflag_theory.files import own_folder
-    from cflag_theory.studies.bridge_results.summary import summarise
+    from cflag_theory.cli.tables import evolving as rounds_tables
+    from cflag_theory.files import own_folder, write_text
+    from cflag_theory.studies.bridge_results.evolving import RoundsSummary
 
-    found, summaries, written = [], [], []
+    found: list[dict[str, Any]] = []
+    summaries: list[Any] = []
+    written: list[Path] = []
     try:
         run_bridge = _runner()
-        if len(planned) > 1:
+        if preset is not None:
             own_folder(next(iter(planned)).parent)
         for folder, settings in planned.items():
             name = folder.name if len(planned) > 1 else ""
             with method_lines(name, settings.methods, settings.seeds, tasks=settings.tasks) as (advance, read):
                 done = run_bridge(settings, out=folder, preset=preset, progress=advance, reading=read)
             found.append(done.to_json())
-            summaries.append(summarise(found[-1]))
+            summaries.append(_summary(found[-1]))
             written += _figures(summaries[-1].to_json(), folder)
         if len(planned) > 1:
-            written += _figures_of_all(found, next(iter(planned)).parent, preset or "levels")
+            parent, by_round = next(iter(planned)).parent, [one for one in summaries if isinstance(one, RoundsSummary)]
+            written += _figures_of_all(found, parent, preset or "levels")
+            if by_round:
+                write_text(parent / f"{preset}.md", rounds_tables.page(by_round))
     except KeyboardInterrupt:
         typer.echo("cflag: interrupted; rounds that were done are kept, and the same command continues", err=True)
         raise typer.Exit(130) from None
@@ -73,8 +79,20 @@ def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None
         print_json([results | {"metrics": summary.to_json()["methods"]} for results, summary in pairs])
         return
     for summary in summaries:
-        tables.results(summary)
+        (rounds_tables if isinstance(summary, RoundsSummary) else tables).results(summary)
     say_figures(written)
+
+
+def _by_round(results: Mapping[str, Any]) -> bool:
+    """Whether data changed from round to round."""
+    return bool(results["settings"].get("protocol", "tasks") == "rounds")
+
+
+def _summary(results: Mapping[str, Any]) -> Any:
+    from cflag_theory.studies.bridge_results.evolving import summarise_rounds
+    from cflag_theory.studies.bridge_results.summary import summarise
+
+    return summarise_rounds(results) if _by_round(results) else summarise(results)
 
 
 def _runner() -> Any:
@@ -94,8 +112,10 @@ def _runner() -> Any:
 
 def _figures(summary: Mapping[str, Any], folder: Path) -> list[Path]:
     """Accuracy by task, and Gamma(t) by round where a method has it."""
-    from cflag_theory.figures import bridge_accuracy_figure, bridge_gamma_figure
+    from cflag_theory.figures import bridge_accuracy_figure, bridge_gamma_figure, bridge_rounds_figure
 
+    if "tasks" not in summary:
+        return keep_study(summary, folder, "summary", {"rounds": bridge_rounds_figure(summary)}, allow_nan=False)
     figures = {"accuracy": bridge_accuracy_figure(summary)}
     if any(found["Gamma"] for found in summary["methods"]):
         figures["gamma"] = bridge_gamma_figure([summary])
@@ -108,6 +128,7 @@ def _figures_of_all(found: Sequence[Mapping[str, Any]], folder: Path, name: str)
     from cflag_theory.studies.bridge_results.levels import levels, same_but_for_zeta
     from cflag_theory.studies.bridge_results.summary import summarise
 
+    found = [results for results in found if not _by_round(results)]
     curves = levels(found)
     figures = {f"{name}-{one['data']}-{one['axis']}": bridge_levels_figure(one) for one in curves}
     summaries = [summarise(results).to_json() for results in found]
@@ -125,22 +146,30 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
     """Stored runs beside the printed numbers, with a page and figures where a folder is given."""
     from cflag_theory.bridge.measures.results import read_results
     from cflag_theory.cli.tables import bridge as tables
+    from cflag_theory.cli.tables import evolving as rounds_tables
     from cflag_theory.files import own_folder, write_text
     from cflag_theory.studies.bridge_results.report import compare
 
     if out is not None:
         own_folder(out)
     stored = [(str(run), read_results(run)) for folder in folders for run in _runs_in(folder)]
+    by_round = [_summary(results) for _, results in stored if _by_round(results)]
+    stored = [(name, results) for name, results in stored if not _by_round(results)]
     found = compare(stored)
     written: list[Path] = []
     if out is not None:
         write_text(out / "report.json", json.dumps(found.to_json(), indent=1, allow_nan=False))
         write_text(out / "report.md", tables.report_page(found))
+        if by_round:
+            write_text(out / "rounds.md", rounds_tables.page(by_round))
         written = _figures_of_all([results for _, results in stored], out, "levels")
     if format is Format.json:
-        print_json(found.to_json())
+        print_json(found.to_json() | {"by_round": [one.to_json() for one in by_round]})
         return
-    tables.report(found)
+    for one in by_round:
+        rounds_tables.results(one)
+    if stored or not by_round:
+        tables.report(found)
     if out is not None:
         typer.echo(f"report: {out / 'report.md'}, {out / 'report.json'}")
     say_figures(written)
@@ -156,14 +185,15 @@ def _runs_in(folder: Path) -> list[Path]:
 
 def say_presets(format: Format) -> None:
     """Every preset; as JSON with all settings, and what was decided where the paper leaves something open."""
-    from cflag_theory.bridge.settings.presets import DECIDED, PRESETS
+    from cflag_theory.bridge.settings import evolving
+    from cflag_theory.bridge.settings.presets import C_FLAG_PRESETS, DECIDED, PRESETS
     from cflag_theory.cli.tables import bridge as tables
 
     listed = [
         {
             "name": one.name,
             "what": one.what,
-            "decided": [*DECIDED, *one.decided],
+            "decided": [*(DECIDED if one.name in C_FLAG_PRESETS else evolving.DECIDED), *one.decided],
             "runs": [{"name": each.name, "settings": each.settings().to_json()} for each in one.variations],
         }
         for one in PRESETS.values()

@@ -26,6 +26,7 @@ WORDS = {
 #: Data sets as the paper names their splits.
 TITLES = {
     "digits": "Split-Digits",
+    "fashion-mnist": "Split-Fashion-MNIST",
     "cifar10": "Split-CIFAR10",
     "cifar100": "Split-CIFAR100",
     "tinyimagenet": "Split-TinyImageNet",
@@ -144,7 +145,7 @@ def _method(settings: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> M
         unfinished=sum(run.get("status") == "RUNNING" for run in runs),
         accuracy=tuple(_plain(row) for row in matrices.mean(axis=0)),
         metrics={name: None if None in listed else spread(listed) for name, listed in values.items()},
-        accuracy_by_task=_band(curves, range(1, curves.shape[1] + 1)),
+        accuracy_by_task=band(curves, range(1, curves.shape[1] + 1)),
         Gamma=Gamma,
         interfering=interfering,
         seconds=float(np.mean([run["seconds"] for run in runs])),
@@ -162,15 +163,16 @@ def _along(runs: Sequence[Mapping[str, Any]]) -> tuple[Band | None, tuple[tuple[
     at = np.flatnonzero((np.abs(terms) < _LARGEST).all(axis=0))
     if not len(at):
         return None, None
-    band = _band(terms[:, at], at.tolist())
+    term = band(terms[:, at], at.tolist())
     if not all(column.get("Lambda") for column in columns):
-        return band, None
+        return term, None
     products = np.array([_floats(column["Lambda"][:rounds]) for column in columns])[:, at]
     shares = (products <= 0).mean(axis=0).T
-    return band, tuple(tuple(row.tolist()) for row in shares)
+    return term, tuple(tuple(row.tolist()) for row in shares)
 
 
-def _band(curves: Array, at: Sequence[int]) -> Band:
+def band(curves: Array, at: Sequence[int]) -> Band:
+    """Curves of seeds, (seeds, points), over the points `at`."""
     mean = curves.mean(axis=0)
     deviation = curves.std(axis=0, ddof=1) if len(curves) > 1 else np.zeros_like(mean)
     return Band(tuple(at), _plain(mean), _plain(mean - deviation), _plain(mean + deviation))

@@ -278,7 +278,7 @@ def test_one_file_named_test_is_not_cifar(tmp_path):
 
 
 def test_unknown_names():
-    with pytest.raises(UnknownName, match="'mnist' is unknown: use one of digits, cifar10, cifar100, tinyimagenet"):
+    with pytest.raises(UnknownName, match="'mnist' is unknown: use one of digits, fashion-mnist, cifar10, "):
         load_images("mnist")
 
 

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from cflag_theory.bridge.settings.presets import PRESETS, preset
+from cflag_theory.bridge.settings.presets import C_FLAG_PRESETS, preset
 from cflag_theory.errors import UnknownName
 
-ALL = [(name, variation) for name, found in PRESETS.items() for variation in found.variations]
+ALL = [(name, variation) for name, found in C_FLAG_PRESETS.items() for variation in found.variations]
 
 
 def test_every_table_and_figure_is_there():
@@ -18,7 +18,7 @@ def test_every_table_and_figure_is_there():
     for data in datas[:2]:
         wanted |= {f"table8-{data}", f"figure2-{data}", f"figure3-{data}", f"figure7-{data}"}
         wanted |= {f"figure5-clients-{data}", f"figure5-memory-{data}"}
-    assert set(PRESETS) == wanted | {"figure4"}
+    assert set(C_FLAG_PRESETS) == wanted | {"figure4"}
     with pytest.raises(UnknownName, match="preset 'table4' is unknown: use one of table2-cifar10, "):
         preset("table4")
 
@@ -53,7 +53,7 @@ def test_what_varies():
     halves = dials("figure7-cifar100", "memory_size", "memory_sample")
     assert len(halves) == 12
     assert all(size == 2 * sample for size, sample in halves)
-    for found in PRESETS.values():
+    for found in C_FLAG_PRESETS.values():
         assert len({variation.name for variation in found.variations}) == len(found.variations)
 
 

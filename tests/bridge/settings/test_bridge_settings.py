@@ -102,7 +102,7 @@ def test_runs_differ_by_what_they_compute_only():
         ("model", ["resnet34"]),
         ("heads", ["one"]),
         ("mode", ["best"]),
-        ("methods", [[], ["c_flag", "c_flag"], ["fedavg"], "c_flag", [3]]),
+        ("methods", [[], ["c_flag", "c_flag"], ["fedsgd"], "c_flag", [3]]),
         ("rounds", [0, 1.5]),
         ("lr", [0, -1, float("inf"), "small", 5e-324, 1e200]),
         ("alpha", [0, "lr"]),

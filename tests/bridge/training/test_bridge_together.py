@@ -15,6 +15,7 @@ from cflag_theory.bridge.methods.base import Method
 from cflag_theory.bridge.methods.table import METHODS, make_method
 from cflag_theory.bridge.models import rows
 from cflag_theory.bridge.models.flat_model import Batch, FlatModel, make_model
+from cflag_theory.bridge.settings.evolving import CFL_NAMES
 from cflag_theory.bridge.settings.options import OPTIONS
 from cflag_theory.bridge.training import together
 from cflag_theory.bridge.training.communication import InOneProcess
@@ -28,7 +29,7 @@ CASES = [
     ("c_flag", {"mode": "paper", "shuffle": False, "adaptive": "printed"}),
     *(
         (name, {"optimizer": optimizer})
-        for name in ("finetune", "ewc", "nccl", "er_ring")
+        for name in ("finetune", "ewc", "nccl", "er_ring", *CFL_NAMES)
         for optimizer in ("plain", "adam")
     ),
 ]

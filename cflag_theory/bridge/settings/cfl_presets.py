@@ -1,0 +1,125 @@
+"""The CFL paper's experiments by name: Tables 4 to 7 and 9, Figures 3 and 5 to 7; and the same methods on digits.
+
+All have 7 clients with 30 subsets each and 500 rounds at a rate of 0.01 (App. C.1), unless a table says otherwise.
+What the paper leaves open is `evolving.DECIDED`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Any
+
+from cflag_theory.bridge.settings.evolving import CFL_NAMES
+from cflag_theory.bridge.settings.preset import Preset, Variation
+
+ROUNDS = "rounds"
+SEEDS = (1234, 1235, 1236)
+#: beta = 1 everywhere: CFL-Regularization-Full.
+FULL = {"last": 1.0, "block": 1.0, "rest": 1.0}
+#: The sizes that Table 4 calls small and large, and those of Figure 3, which goes from 20 to 150.
+SMALL, LARGE = 50, 150
+FIGURE_3 = (20, 50, 75, 100, 125, 150)
+_WORDS = {"fashion-mnist": "Split-Fashion-MNIST", "cifar10": "Split-CIFAR10", "cifar100": "Split-CIFAR100"}
+_MAIN = ("fedavg", "cfl_reg", "cfl_core")
+_TABLE6 = ("fedavg", "fedprox", "mimelite", "cfl_core", "cfl_reg", "cfl_reg_prox")
+
+
+def cfl_presets() -> list[Preset]:
+    """All of them."""
+    found = [Preset("cfl-table4", "CFL Table 4: seven approximations on Split-CIFAR10, 10 clients.", _table4())]
+    for data, words in _WORDS.items():
+        what = f"CFL Table 5 and Figure 5, {words}: FedAvg, CFL-Regularization in top and all layers, CFL-Core-Set."
+        found.append(Preset(f"cfl-table5-{data}", what, _table5(data)))
+    table6 = tuple(_run(f"cifar10-alpha{a}", _TABLE6, zeta=a) for a in (0.1, 0.2))
+    found.append(Preset("cfl-table6", "CFL Table 6: six methods on Split-CIFAR10, alpha = 0.1 and 0.2.", table6))
+    stateless = tuple(name for name in _TABLE6 if name != "cfl_core")
+    table7 = (_run("cifar10-stateless", stateless, zeta=0.2, stateless=True),)
+    found.append(Preset("cfl-table7", "CFL Table 7: stateless clients on Split-CIFAR10, alpha = 0.2.", table7))
+    methods = ("fedavg", "mimelite", "cfl_core", "cfl_reg")
+    for visits, name, words in (("pointer", "", "by a pointer"), ("random", "-random", "drawn at random")):
+        table9 = tuple(
+            _run(f"cifar10-overlap{overlap:g}-{visits}", methods, visits=visits, overlap=overlap)
+            for overlap in (0.0, 0.25, 0.5)
+        )
+        found.append(
+            Preset(
+                f"cfl-table9{name}",
+                f"CFL Table 9, local data {words}: overlaps of 0, 25 and 50% on Split-CIFAR10, alpha = 0.1.",
+                table9,
+                ("Size of local data: 238, because 210 subsets of the 285 that the text says need 59850 images.",),
+            )
+        )
+    sizes = tuple(_run(f"cifar10-core{size}", ("cfl_core",), zeta=0.2, cfl_core={"size": size}) for size in FIGURE_3)
+    found.append(Preset("cfl-figure3", "CFL Figure 3: CFL-Core-Set by the size of the core sets.", sizes))
+    figure6 = (_run("cifar10-past", ("fedavg",), zeta=0.2, rounds=85, past_every=1, seeds=SEEDS[:1]),)
+    found.append(Preset("cfl-figure6", "CFL Figure 6: loss on test images and on past training data.", figure6))
+    for data in ("fashion-mnist", "cifar10"):
+        figure7 = (_run(f"{data}-rounds300", ("fedavg", "cfl_reg"), data=data, rounds=300, seeds=SEEDS[:1]),)
+        found.append(Preset(f"cfl-figure7-{data}", f"CFL Figure 7, {_WORDS[data]}: loss by round.", figure7))
+    digits = _digits()
+    found.append(Preset("digits-cfl", "All CFL methods on digits, five seeds.", digits[:1]))
+    found.append(Preset("digits-cfl-settings", "All CFL methods and settings on digits, five seeds.", digits))
+    found.append(
+        Preset(
+            "digits-all",
+            "All methods of both papers on digits: tasks, and data that change in every setting.",
+            (Variation("digits-tasks", MappingProxyType({"data": "digits"})), *digits),
+        )
+    )
+    return found
+
+
+def _run(name: str, methods: Sequence[str], **changes: Any) -> Variation:
+    usual = {"protocol": ROUNDS, "data": "cifar10", "zeta": 0.1, "seeds": list(SEEDS), "methods": list(methods)}
+    return Variation(f"cfl-{name}", MappingProxyType(usual | changes))
+
+
+def _table4() -> tuple[Variation, ...]:
+    ways: dict[str, tuple[str, dict[str, Any]]] = {
+        "hutchinson": ("cfl_reg", {"hessian": "hutchinson"}),
+        "fisher": ("cfl_reg", {"hessian": "fisher"}),
+        "uniform-small": ("cfl_core", {"choice": "uniform", "size": SMALL}),
+        "uniform-large": ("cfl_core", {"choice": "uniform", "size": LARGE}),
+        "herding-small": ("cfl_core", {"choice": "herding", "size": SMALL}),
+        "herding-large": ("cfl_core", {"choice": "herding", "size": LARGE}),
+        "mcmc": ("cfl_gen", {}),
+    }
+    return tuple(
+        _run(f"table4-{name}", (method,), zeta=0.2, clients=10, rounds=300, **{method: options})
+        for name, (method, options) in ways.items()
+    )
+
+
+def _table5(data: str) -> tuple[Variation, ...]:
+    # On CIFAR-10 the first is part of Table 6's run.
+    first = _run("cifar10-alpha0.1", _TABLE6) if data == "cifar10" else _run(f"{data}-alpha0.1", _MAIN, data=data)
+    return first, _run(f"{data}-full", ("cfl_reg",), data=data, cfl_reg=FULL)
+
+
+def _digits() -> tuple[Variation, ...]:
+    seeds = [1234, 1235, 1236, 1237, 1238]
+
+    def run(name: str, methods: Sequence[str] = CFL_NAMES, **changes: Any) -> Variation:
+        usual = {"protocol": ROUNDS, "data": "digits", "seeds": seeds, "methods": list(methods)}
+        return Variation(f"digits-cfl{name}", MappingProxyType(usual | changes))
+
+    stateless = [name for name in CFL_NAMES if name not in ("cfl_core", "cfl_gen")]
+    return (
+        run(""),
+        run("-alpha3", zeta=3.0),
+        run("-stateless", stateless, stateless=True),
+        *(
+            run(f"-{visits}-overlap{100 * overlap:g}", visits=visits, overlap=overlap)
+            for visits, overlap in (
+                ("pointer", 0.0),
+                ("pointer", 0.25),
+                ("pointer", 0.5),
+                ("random", 0.25),
+                ("random", 0.5),
+            )
+        ),
+        run("-herding", ("cfl_core",), cfl_core={"choice": "herding"}),
+        run("-fisher", ("cfl_reg",), cfl_reg={"hessian": "fisher"}),
+        run("-full", ("cfl_reg",), cfl_reg=FULL),
+    )
