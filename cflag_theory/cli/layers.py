@@ -137,8 +137,8 @@ def _with_passages(
     for upper, lower in edges:
         if row[upper] < row[lower]:
             passages: list[Place] = [(upper, lower, level) for level in range(row[upper] + 1, row[lower])]
-            for level, one in enumerate(passages, row[upper] + 1):
-                rows[level].append(one)
+            for level, passage in enumerate(passages, row[upper] + 1):
+                rows[level].append(passage)
             links += pairwise([upper, *passages, lower])
     return rows, links
 

@@ -118,8 +118,8 @@ def sentence(paper: str, labels: Mapping[str, str]) -> str:
     if not fallen:
         return f"{paper}: no claim rests on one that is false."
     parts = []
-    for fates, one, more in _COUNTED:
+    for fates, singular, plural in _COUNTED:
         if count := sum(fate in fates for fate in fallen.values()):
-            parts.append(f"{count} {one if count == 1 else more}")
+            parts.append(f"{count} {singular if count == 1 else plural}")
     bases = sum(bool(set(one.fates) & set(fallen)) for one in found)
     return f"{paper}: {len(fallen)} claims rest on {bases} that are false in some part. Of these, {'; '.join(parts)}."
