@@ -29,7 +29,7 @@ from cflag_theory.cli.tables.show import checked, counterexample, failure, lette
 from cflag_theory.files import own_folder, whole_set
 from cflag_theory.studies.rates.statistics import FIT_RULE
 from cflag_theory.verify.coq import census
-from cflag_theory.verify.resting import FATES, breaks, roots, sentence, stand_ins
+from cflag_theory.verify.resting import FATES, breaks, result_name, roots, sentence, stand_ins
 from cflag_theory.verify.verdict import ANSWERS, MEANINGS, Verdict
 
 
@@ -189,6 +189,7 @@ def _environment() -> Any:
     environment.filters["failure"] = failure
     environment.filters["checked"] = checked
     environment.filters["letters"] = letters
+    environment.filters["result_name"] = result_name
     return environment
 
 
