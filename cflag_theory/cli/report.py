@@ -42,7 +42,7 @@ def write_report(
     nqm_panels: Sequence[Mapping[str, Any]] = (),
     notes: Sequence[str] = (),
 ) -> Path:
-    """Write index.html, the derivations, ledger.json, rates.json, cfl_rates.json and the figures; return the page.
+    """Write index.html, maps, derivations, ledger.json, rates.json, cfl_rates.json and figures; return the page.
 
     Everything is made in a draft folder first and then moved file by file, so that an interrupted run leaves an
     older report as it was.

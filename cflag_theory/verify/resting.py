@@ -132,7 +132,8 @@ def result_name(id: str) -> str:
 def sentence(paper: str, labels: Mapping[str, str]) -> str:
     """The breaks of one paper in words, computed from the arrows and the verdicts: counts, then the named results."""
     found = breaks(paper, labels)
-    fallen = {id: fate for id, fate in worst_fates(found).items() if fate != "stated"}
+    worst = worst_fates(found)
+    fallen = {id: worst[id] for id in ids(paper) if worst.get(id, "stated") != "stated"}
     if not fallen:
         return f"{paper}: no claim rests on one that is false."
     counted, named = [], []
