@@ -1,7 +1,8 @@
 """What rests on what: which claims a printed proof uses, and which ones the checked proofs of the ledger use.
 
 The first is data read from the papers, `uses.tsv` in the folder of each: the row, the rows that it uses, the place
-where the paper says so, and its words. The second is computed from the sources of the ledger's facts.
+where the paper says so, and its words; words in brackets are ours. The second is computed from the sources of the
+ledger's facts.
 """
 
 from __future__ import annotations

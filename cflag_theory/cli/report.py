@@ -30,7 +30,7 @@ from cflag_theory.cli.tables.show import checked, counterexample, failure, lette
 from cflag_theory.files import own_folder, whole_set, write_text
 from cflag_theory.studies.rates.statistics import FIT_RULE
 from cflag_theory.verify.coq import census
-from cflag_theory.verify.resting import FATES, breaks, roots, sentence, stand_ins
+from cflag_theory.verify.resting import FATES, breaks, result_name, roots, sentence, stand_ins
 from cflag_theory.verify.verdict import ANSWERS, MEANINGS, Verdict
 
 
@@ -44,7 +44,7 @@ def write_report(
     nqm_panels: Sequence[Mapping[str, Any]] = (),
     notes: Sequence[str] = (),
 ) -> Path:
-    """Write index.html, the derivations, ledger.json, rates.json, cfl_rates.json and the figures; return the page.
+    """Write index.html, maps, derivations, ledger.json, rates.json, cfl_rates.json and figures; return the page.
 
     Everything is made in a draft folder first and then moved file by file, so that an interrupted run leaves an
     older report as it was.
@@ -195,6 +195,7 @@ def _environment() -> Any:
     environment.filters["failure"] = failure
     environment.filters["checked"] = checked
     environment.filters["letters"] = letters
+    environment.filters["result_name"] = result_name
     return environment
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -17,24 +18,27 @@ FATES = {
     "lost": "false or open, with nothing proved in its place",
     "stated": "not a claim: an assumption or a question",
 }
-#: Fates that the sentence counts together, with its words for one claim and for more.
+#: Fates that the sentence counts together, with its words for one claim, for more, and before a list of results.
 _COUNTED = (
     (
         ("proved", "repaired"),
         "holds again, as printed or repaired, by a proof that does not need what is false",
         "hold again, as printed or repaired, by proofs that do not need what is false",
+        "these hold again",
     ),
     (
         ("ours",),
         "is false too, and has a theorem of ours in its place",
         "are false too, and have theorems of ours in their place",
+        "these are false, and replaced",
     ),
     (
         ("given",),
         "is proved only if what is false is taken as printed",
         "are proved only if what is false is taken as printed",
+        "these are proved only if what is false is taken as printed",
     ),
-    (("lost",), "has nothing in its place", "have nothing in their place"),
+    (("lost",), "has nothing in its place", "have nothing in their place", "these have nothing in their place"),
 )
 _PROVED = {"holds": "proved", "loose": "proved", "typo": "repaired", "needs-hypothesis": "repaired"}
 
@@ -106,20 +110,46 @@ def fate(id: str, broken: str, among: Iterable[Arrow], labels: Mapping[str, str]
     return "given" if broken in taken else _PROVED[label]
 
 
-def sentence(paper: str, labels: Mapping[str, str]) -> str:
-    """The breaks of one paper in words, computed from the arrows and the verdicts."""
-    found = breaks(paper, labels)
+def worst_fates(found: Iterable[Break]) -> dict[str, str]:
+    """What became of every claim that rests on a false one, and of one that rests on several the worst."""
     worst: dict[str, str] = {}
     order = list(FATES)
     for one in found:
-        for id, fate in one.fates.items():
-            worst[id] = max(worst.get(id, fate), fate, key=order.index)
-    fallen = {id: fate for id, fate in worst.items() if fate != "stated"}
+        for id, became in one.fates.items():
+            worst[id] = max(worst.get(id, became), became, key=order.index)
+    return worst
+
+
+def result_name(id: str) -> str:
+    """How the paper names the result that a claim is, such as "Lemma 3, (11)"; empty for a line or a remark."""
+    where = claim(id).where
+    names = re.findall(
+        r"(?:Theorem|Lemma|Corollary|Proposition) (?:[A-Z]\.)?\d+(?:\.\d+)?", where.partition("after ")[0]
+    )
+    return where if names and where.startswith(names[0]) and len(where) < 20 else " and ".join(names)
+
+
+def sentence(paper: str, labels: Mapping[str, str]) -> str:
+    """The breaks of one paper in words, computed from the arrows and the verdicts: counts, then the named results."""
+    found = breaks(paper, labels)
+    worst = worst_fates(found)
+    fallen = {id: worst[id] for id in ids(paper) if worst.get(id, "stated") != "stated"}
     if not fallen:
         return f"{paper}: no claim rests on one that is false."
-    parts = []
-    for fates, singular, plural in _COUNTED:
-        if count := sum(fate in fates for fate in fallen.values()):
-            parts.append(f"{count} {singular if count == 1 else plural}")
+    counted, named = [], []
+    for fates, singular, plural, short in _COUNTED:
+        chosen = [id for id, fate in fallen.items() if fate in fates]
+        if chosen:
+            counted.append(f"{len(chosen)} {singular if len(chosen) == 1 else plural}")
+        # One theorem may be several claims: a rate for each class of functions.
+        results: dict[str, list[str]] = {}
+        for id in filter(result_name, chosen):
+            results.setdefault(result_name(id), []).extend(stand_ins(id, labels) if "ours" in fates else ())
+        if results:
+            names = [f"{name} ({', '.join(dict.fromkeys(by))})" if by else name for name, by in results.items()]
+            named.append(f"{short}: {', '.join(names)}")
     bases = sum(bool(set(one.fates) & set(fallen)) for one in found)
-    return f"{paper}: {len(fallen)} claims rest on {bases} that are false in some part. Of these, {'; '.join(parts)}."
+    counts = (
+        f"{paper}: {len(fallen)} claims rest on {bases} that are false in some part. Of these, {'; '.join(counted)}."
+    )
+    return f"{counts} Of the numbered results, {'; '.join(named)}." if named else counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cflag_theory.claims.uses import ids
-from cflag_theory.verify.resting import FATES, breaks, roots, sentence
+from cflag_theory.verify.resting import FATES, breaks, result_name, roots, sentence
 
 
 def labels(paper, **changed):
@@ -60,3 +60,21 @@ def test_roots_and_the_sentence():
     assert words.startswith(f"C-FLAG: {count} claims rest on 2 that are false in some part.")
     assert "1 has nothing in its place" in words
     assert f"{count - 1} hold again" in words
+    assert "Of the numbered results, these hold again: Lemma 4, Theorem 5, Lemma 18." in words
+    falls = labels("C-FLAG", cflag__eq161="false", cflag__lemma4="false")
+    assert "these are false, and replaced: Lemma 4 (ours.bounded_gradients)." in sentence("C-FLAG", falls)
+
+
+@pytest.mark.parametrize(
+    ("id", "name"),
+    [
+        ("cflag.thm5", "Theorem 5"),
+        ("cflag.lemma3", "Lemma 3, (11)"),
+        ("cflag.lemma3_remark", ""),
+        ("cflag.eq161", ""),
+        ("cfl.sc_rate", "Theorem 4.1 and Theorem B.5"),
+        ("cfl.dominant", ""),
+    ],
+)
+def test_names_of_results(id, name):
+    assert result_name(id) == name
