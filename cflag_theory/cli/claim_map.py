@@ -1,4 +1,4 @@
-"""The map of a paper's claims: what rests on what, coloured by verdict, as SVG, DOT or plain data."""
+"""The map of a paper's claims: which claim uses which, coloured by verdict, as SVG, DOT or plain data."""
 
 from __future__ import annotations
 

@@ -232,13 +232,13 @@ def derivation_page(id: str, verdict: str) -> str:
 
 
 def _maps(draft: Path, by_id: Mapping[str, Verdict]) -> list[dict[str, Any]]:
-    """What rests on what, for each paper of which all claims are decided; the maps are files beside the page too."""
+    """How the claims depend on each other, for each paper of which all are decided; the maps are also files."""
     labels = {id: verdict.verdict for id, verdict in by_id.items()}
     found = []
     for paper in ("C-FLAG", "CFL"):
         if {*ids(paper)} <= {*labels}:
             names, among = claim_map.kept(paper)
-            title = f"What rests on what in {paper}: {sentence(paper, labels)}"
+            title = f"How the claims of {paper} depend on each other: {sentence(paper, labels)}"
             file = f"map-{paper.lower()}.svg"
             write_text(draft / file, claim_map.svg(names, among, labels, title=title))
             found.append(

@@ -39,5 +39,7 @@ def __getattr__(name: str) -> Any:
             return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
         except ValueError as error:
             # From the environment or a file, which matplotlib reads while it loads.
-            raise InvalidInput(f"matplotlib refuses its settings ({error}): mend MPLBACKEND or matplotlibrc") from error
+            raise InvalidInput(
+                f"matplotlib refuses its settings ({error}): correct MPLBACKEND or matplotlibrc"
+            ) from error
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

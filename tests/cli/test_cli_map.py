@@ -115,13 +115,13 @@ def test_a_tree_around_one_claim(cflag, folder):
     code, out, err = cflag("map", "cflag.lemma4", "--verdicts", folder)
     assert (code, err) == (0, "")
     assert out.startswith("cflag.lemma4 [needs-hypothesis] Lemma 4: ")
-    above, _, below = out.partition("What rests on it:")
+    above, _, below = out.partition("Used by:")
     assert "\n  cflag.eq166 [holds]" in above
     assert "\n    cflag.eq164 [holds]" in above
     assert above.count("cflag.lemma13 [holds]") == above.count("Lemma 13, (110): Client drift, see above") + 1
     assert "\n  cflag.thm5 [holds] Theorem 5" in below
     assert "(Theorem 5, proof: From Theorem 2 and Lem. 4)" in below
-    assert "rests on what is false in some part: cflag.eq161, cflag.eq163." in below
+    assert "uses claims that are false in some part: cflag.eq161, cflag.eq163." in below
     assert "cflag.lemma4 is true with the repair that is named" in below
     _, out, _ = cflag("map", "ours.drawn_once", "--verdicts", folder)
     assert "cflag.lemma9 [holds]" in out
@@ -131,7 +131,7 @@ def test_what_a_paper_builds_on_false_claims(cflag, folder):
     code, out, err = cflag("map", "--verdicts", folder / "ledger.json")
     assert (code, err) == (0, "")
     assert "cflag.eq161 [false]" in out
-    assert "in its place: ours.forgetting_step" in out
+    assert "replaced by: ours.forgetting_step" in out
     assert "true with the repair that is named, by a proof that does not need what is false: cflag.lemma4" in out
 
 

@@ -113,4 +113,4 @@ def test_a_drawing_backend_that_there_is_none_of(tmp_path):
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("cflag: matplotlib refuses its settings (Key backend: 'nothing'")
-    assert done.stderr.endswith("): mend MPLBACKEND or matplotlibrc\n")
+    assert done.stderr.endswith("): correct MPLBACKEND or matplotlibrc\n")

@@ -1,4 +1,4 @@
-"""Methods for data that change from round to round: what can be chosen, and what the CFL paper leaves unsaid.
+"""Methods for data that change from round to round: their options, and what the CFL paper omits.
 
 Stated there (App. C.1): lr = 0.01; FedProx mu = 0.1; MimeLite gamma = 0.01; regularization 1 on the last layer, 0.1 on
 the last block and none elsewhere, the latest 40; 100 samples of a data set in a core set, 50 to 100 generated ones;

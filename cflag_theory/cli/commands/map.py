@@ -1,4 +1,4 @@
-"""`cflag map`: what rests on what."""
+"""`cflag map`: how claims depend on each other."""
 
 from __future__ import annotations
 
@@ -29,24 +29,27 @@ def map_command(
     start: Annotated[
         str | None,
         typer.Argument(
-            metavar="[CLAIM]", help="Only what it rests on and what rests on it.", autocompletion=complete_claims
+            metavar="[CLAIM]",
+            help="Only the claims that it uses and those that use it.",
+            autocompletion=complete_claims,
         ),
     ] = None,
-    paper: Annotated[Paper | None, typer.Option(help="c-flag or cfl; c-flag without a claim.")] = None,
+    paper: Annotated[Paper | None, typer.Option(help="c-flag or cfl; default without a claim: c-flag.")] = None,
     out: Annotated[Path | None, typer.Option(help="A file to write: .svg, .dot or .json.")] = None,
     format: Annotated[
-        MapFormat | None, typer.Option("--format", help="table, json, svg or dot; of --out its ending.")
+        MapFormat | None,
+        typer.Option("--format", help="table, json, svg or dot; default: the ending of --out, else table."),
     ] = None,
     verdicts: Annotated[
-        Path | None, typer.Option(help="A report's folder: take its verdicts instead of deciding anew.")
+        Path | None, typer.Option(help="A report's folder: use its verdicts instead of deciding again.")
     ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
     seed: SeedOption = 0,
 ) -> None:
-    """Show what rests on what: claims, arrows "uses", verdicts.
+    """Show how claims depend on each other, with verdicts.
 
-    Arrows come from the paper's own references and from the checked proofs. Without a claim, a table says what the
-    paper builds on false claims, and what holds again.
+    The dependencies are the paper's own references and those of the checked proofs. Without a claim, prints the claims
+    that depend on false ones, and which of them hold in another form.
     """
     from cflag_theory.claims.uses import ids
     from cflag_theory.cli import claim_map
@@ -55,7 +58,7 @@ def map_command(
     chosen = _paper(start, paper)
     form = _format(out, format)
     names, among = claim_map.kept(chosen, start)
-    # What falls with a false claim is seen on the whole paper.
+    # The claims that depend on a false one may be anywhere in the paper.
     needed = ids(chosen) if form is MapFormat.table else _with_ours(names)
     if verdicts is not None:
         labels = read_labels(verdicts)
@@ -87,7 +90,11 @@ def map_command(
     elif form is MapFormat.dot:
         text = claim_map.dot(names, among, labels)
     else:
-        title = f"What rests on what in {chosen}" if start is None else f"What {start} rests on, and what rests on it"
+        title = (
+            f"How the claims of {chosen} depend on each other"
+            if start is None
+            else f"What {start} uses, and what uses it"
+        )
         text = claim_map.svg(names, among, labels, title=title, start=start)
     if out is None:
         typer.echo(text, nl=False)

@@ -1,4 +1,4 @@
-"""What rests on what, for people: a tree around one claim, or what falls with the false claims of a paper."""
+"""How claims depend on each other, as text: a tree around one claim, or the claims that depend on false ones."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from cflag_theory.verify.resting import FATES, breaks, roots, sentence, stand_in
 
 
 def tree(start: str, paper: str, among: Collection[Arrow], labels: Mapping[str, str]) -> None:
-    """One claim with what it rests on and what rests on it, indented."""
+    """One claim, the claims that it uses and those that use it, indented."""
     console = Page()
     console.say(_named(start, labels), style="bold")
     for title, ends in (
-        ("It rests on", lambda arrow: (arrow.user, arrow.used)),
-        ("What rests on it", lambda arrow: (arrow.used, arrow.user)),
+        ("It uses", lambda arrow: (arrow.user, arrow.used)),
+        ("Used by", lambda arrow: (arrow.used, arrow.user)),
     ):
         console.say("")
         console.say(f"{title}:", style="bold")
@@ -25,7 +25,9 @@ def tree(start: str, paper: str, among: Collection[Arrow], labels: Mapping[str, 
     console.say("")
     found = [one for one in breaks(paper, labels) if start in one.fates]
     if found:
-        console.say(f"Its printed proof rests on what is false in some part: {', '.join(one.claim for one in found)}.")
+        console.say(
+            f"Its printed proof uses claims that are false in some part: {', '.join(one.claim for one in found)}."
+        )
     for words in dict.fromkeys(FATES[one.fates[start]] for one in found):
         console.say(f"{start} is {words}.")
     if others := stand_ins(start, labels):
@@ -65,14 +67,14 @@ def _named(id: str, labels: Mapping[str, str]) -> str:
 
 
 def falls(paper: str, labels: Mapping[str, str]) -> None:
-    """What the paper builds on false claims, and what became of it."""
+    """The claims of a paper that depend on false ones, and whether they hold."""
     console = Page()
     console.say(sentence(paper, labels))
     for one in roots(breaks(paper, labels)):
         console.say("")
         console.say(_named(one.claim, labels), style="bold")
         if one.instead:
-            console.say(f"  in its place: {', '.join(one.instead)}")
+            console.say(f"  replaced by: {', '.join(one.instead)}")
         for fate, words in FATES.items():
             if ids := one.with_fate(fate):
                 names = [f"{id} ({', '.join(stand_ins(id, labels))})" if fate == "ours" else id for id in ids]
