@@ -17,7 +17,7 @@ from cflag_theory.falsify.claim_file import read_claims
 from cflag_theory.reading import read_json, read_text
 
 SMALL = ("simulate", "--beta", "0.01", "--T", "2", "--E", "1")
-LONG = "a" * 5000
+LONG, MOST = "a" * 5000, str(2**63 - 1)
 
 
 def one_sentence(result):
@@ -50,8 +50,14 @@ def one_sentence(result):
         (("rate", "--paper", "cfl", "--dial", "D=x"), "D is 'x': use a finite number that is at least 0"),
         (("rate", "--paper", "cfl", "--dial", "D=nan"), "D is 'nan': use a finite number"),
         (("rate", "--replicas", "1" * 400), "needs about"),
-        ((*SMALL, "--replicas", str(2**63 - 1)), f"replicas is {2**63 - 1}: replicas are counted below 2^32"),
+        ((*SMALL, "--replicas", MOST), f"replicas is {MOST}: replicas are counted below 2^32"),
         ((*SMALL, "--seed", "9" * 5000), "Invalid value for '--seed'"),
+        (("forgetting", "--T", MOST), f"rounds is {MOST}: use an integer below 2^32"),
+        (("tasks", "--E", MOST), f"local_steps is {MOST}: use an integer below 2^32"),
+        (("simulate", "--nothing"), "No such option: --nothing"),
+        (("simulate",), "Missing option '--beta'; see "),
+        (("nothing",), "No such command 'nothing'; see "),
+        (("stepsize", "--paper", "x"), "'x' is not one of"),
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else "",
 )
@@ -136,6 +142,17 @@ def test_features_whose_squares_no_float_can_hold(cflag, tmp_path):
     (tmp_path / "data.csv").write_text("\n".join(["a,label", *lines]), encoding="utf-8")
     err = one_sentence(cflag(*SMALL, "--data", tmp_path / "data.csv"))
     assert "1e+308 in row 7, column 0" in err
+
+
+def test_a_name_that_the_output_cannot_spell(tmp_path):
+    text = "from cflag_theory.falsify import Conjecture, Range\nfrom fractions import Fraction\n"
+    claim = 'Conjecture(name="Gr\u00f6\u00dfe", ranges={"x": Range(0, 1)}, left=lambda x: x, right=Fraction(1, 2))\n'
+    (tmp_path / "claims.py").write_text(f"{text}claim = {claim}", encoding="utf-8")
+    command = [sys.executable, "-m", "cflag_theory", "falsify", "claims.py", "--budget", "20"]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "Gr??e" in done.stdout
 
 
 def test_a_working_folder_that_is_gone(tmp_path):

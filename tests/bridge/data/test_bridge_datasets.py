@@ -217,6 +217,7 @@ TINY_FAULTS = [
     ("wnids.txt", lambda path: path.unlink(), "is missing"),
     ("wnids.txt", lambda path: path.write_text("\n"), "names no classes"),
     ("wnids.txt", lambda path: path.write_bytes(b"\xff\xfe"), "cannot be read"),
+    ("wnids.txt", lambda path: path.write_text("../../n1\n"), "names the class '../../n1', and classes have letters"),
     ("words.txt", lambda path: path.unlink(), "is missing"),
     ("val/val_annotations.txt", lambda path: path.unlink(), "is missing"),
     ("val/val_annotations.txt", lambda path: path.write_text("val_0.JPEG\tn1\n"), "line 1 of"),

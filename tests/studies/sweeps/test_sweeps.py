@@ -87,7 +87,7 @@ def test_two_processes_give_the_same_rows(study, whole, tmp_path):
     assert Parallel(n_jobs=2)(delayed(abs)(k) for k in (-1, -2)) == [1, 2]
 
 
-def test_a_cluster_gives_the_same_rows(study, whole, tmp_path):
+def test_a_cluster_gives_the_same_rows(study, whole, tmp_path, caplog):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
         n_workers=1,
@@ -99,6 +99,7 @@ def test_a_cluster_gives_the_same_rows(study, whole, tmp_path):
     ) as cluster:
         sweep(study, out=tmp_path / "cluster", backend="dask", scheduler=cluster.scheduler_address)
     assert read_results(tmp_path / "cluster").equals(whole)
+    assert "is not encrypted, and whoever reaches it can run code: use tls://" in caplog.text
 
 
 def test_a_cluster_that_is_not_there(study, tmp_path, monkeypatch):
