@@ -67,7 +67,7 @@ class Local:
         mean of the minibatch losses met; "steps", local steps; "gradients", samples whose gradient was evaluated,
         those of the first exchange included.
     sent : dict
-        Vectors of length d that go with the move, the same keys for all clients, if the method `closes`.
+        Vectors of one length that go with the move, the same keys for all clients, if the method `closes`.
     kept : list of float
         What the client remembers of this round, `Method.kept` numbers: every process is told, for the checkpoint.
     """
