@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from cflag_theory.bridge.data.keyed import keyed
-from cflag_theory.bridge.models.clients import Client
+from cflag_theory.bridge.models.clients import Client, ClientData
 from cflag_theory.bridge.models.flat_model import FlatModel
 
 Vectors = Mapping[str, torch.Tensor]
@@ -67,7 +67,7 @@ class Local:
         mean of the minibatch losses met; "steps", local steps; "gradients", samples whose gradient was evaluated,
         those of the first exchange included.
     sent : dict
-        Vectors of length d that go with the move, the same keys for all clients, if the method `closes`.
+        Vectors of one length that go with the move, the same keys for all clients, if the method `closes`.
     kept : list of float
         What the client remembers of this round, `Method.kept` numbers: every process is told, for the checkpoint.
     """
@@ -116,6 +116,10 @@ class Method(ABC):
     def step(self, round: Round, state: torch.Tensor, move: torch.Tensor) -> torch.Tensor:
         """The next state, for the clients' mean move."""
         return state - move
+
+    def approximation(self, client: Client, part: int) -> ClientData | None:
+        """The samples that stand for a data set that the client had before; None where there are none of it."""
+        return None
 
     # A method that keeps nothing has nothing to do here.
     def close_round(self, round: Round, state: torch.Tensor, means: Vectors, kept: Sequence[Sequence[float]]) -> None:  # noqa: B027

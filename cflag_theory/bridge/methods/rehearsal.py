@@ -62,6 +62,13 @@ class Rehearsal(FedAvg):
         """What the client keeps of other data sets than the one that it has now."""
         return [row for part, row in self.sets.get(client.index, {}).items() if part != client.part]
 
+    def approximation(self, client: Client, part: int) -> ClientData | None:
+        row = self.sets.get(client.index, {}).get(part)
+        none = replace(
+            client.current, **{name: getattr(client.current, name)[:0] for name in ("indices", "labels", "tasks")}
+        )
+        return None if row is None else self.beside(replace(client, current=none), [row])
+
     def close_round(self, round: Round, state: torch.Tensor, means: Vectors, kept: Sequence[Sequence[float]]) -> None:
         for client, row in enumerate(kept):
             if not isnan(row[0]):

@@ -35,7 +35,7 @@ class CflRegularization(FedAvg):
     def __init__(self, work: Work, options: TaylorOptions) -> None:
         super().__init__(work)
         self.options = options
-        #: Rows h and c of the rounds kept, oldest first.
+        #: Rows h and c of the rounds kept, oldest first, in the coordinates with a weight.
         self.h: torch.Tensor | None = None
         self.c: torch.Tensor | None = None
         self._pull: tuple[torch.Tensor, torch.Tensor] | None = None
@@ -51,16 +51,18 @@ class CflRegularization(FedAvg):
         self, round: Round, clients: Sequence[Client], state: torch.Tensor, means: Vectors, own: Own
     ) -> dict[int, Local]:
         weights = layer_weights(round.model, self.options).to(state)
+        # Of a ResNet only the top layers are sent and kept.
+        held = torch.nonzero(weights)[:, 0]
         self._pull = None
         if self.h is not None and self.c is not None:
-            share = 1.0 / len(self.h) if self.options.combine == MEAN else 1.0
-            self._pull = weights * self.h.sum(0) * share, weights * self.c.sum(0) * share
+            share = weights[held] / len(self.h) if self.options.combine == MEAN else weights[held]
+            h, c = (torch.zeros_like(weights).index_copy_(0, held, share * rows.sum(0)) for rows in (self.h, self.c))
+            self._pull = h, c
         found = super().locals_of(round, clients, state, means, own)
         for client in clients:
             local = found[client.index]
             h, c, gradients = self._expansion(round, client, state - local.move)
-            held = weights > 0
-            local.sent.update({CURVATURE: h * held, LINEAR: c * held})
+            local.sent.update({CURVATURE: h[held], LINEAR: c[held]})
             local.numbers["gradients"] += gradients
         return found
 

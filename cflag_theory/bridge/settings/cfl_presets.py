@@ -50,7 +50,11 @@ def cfl_presets() -> list[Preset]:
                 ("Size of local data: 238, because 210 subsets of the 285 that the text says need 59850 images.",),
             )
         )
-    sizes = tuple(_run(f"cifar10-core{size}", ("cfl_core",), zeta=0.2, cfl_core={"size": size}) for size in FIGURE_3)
+    # Information loss is measured in the first round and the last.
+    sizes = tuple(
+        _run(f"cifar10-core{size}", ("cfl_core",), zeta=0.2, past_every=499, cfl_core={"size": size})
+        for size in FIGURE_3
+    )
     found.append(Preset("cfl-figure3", "CFL Figure 3: CFL-Core-Set by the size of the core sets.", sizes))
     figure6 = (_run("cifar10-past", ("fedavg",), zeta=0.2, rounds=85, past_every=1, seeds=SEEDS[:1]),)
     found.append(Preset("cfl-figure6", "CFL Figure 6: loss on test images and on past training data.", figure6))
@@ -119,6 +123,7 @@ def _digits() -> tuple[Variation, ...]:
                 ("random", 0.5),
             )
         ),
+        *(run(f"-core{size}", ("cfl_core",), past_every=59, cfl_core={"size": size}) for size in (3, 7, 14, 21)),
         run("-herding", ("cfl_core",), cfl_core={"choice": "herding"}),
         run("-fisher", ("cfl_reg",), cfl_reg={"hessian": "fisher"}),
         run("-full", ("cfl_reg",), cfl_reg=FULL),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
 
-from cflag_theory.bridge.models.clients import ClientData
-from cflag_theory.bridge.models.flat_model import FlatModel
+from cflag_theory.bridge.methods.base import Method
+from cflag_theory.bridge.models.clients import Client, ClientData
+from cflag_theory.bridge.models.flat_model import FlatModel, full_gradient
 
 #: Images evaluated at a time; it does not change the result.
 BATCH = 1000
@@ -40,3 +41,38 @@ def evaluation(model: FlatModel, state: Tensor, data: ClientData) -> dict[str, f
         right += int((logits.argmax(dim=1) == batch.labels).sum())
         loss += float(nn.functional.cross_entropy(logits, batch.labels, reduction="sum"))
     return {"test_accuracy": 100 * right / data.n, "test_loss": loss / data.n}
+
+
+def information_loss(
+    model: FlatModel,
+    method: Method,
+    state: Tensor,
+    clients: Sequence[Client],
+    seen: Sequence[Mapping[int, tuple[ClientData, int]]],
+    batch: int,
+) -> float:
+    """The mean norm of (4), grad f_{tau,i} - grad f~_{tau,i}, over the clients and rounds so far: footnote 6.
+
+    Parameters
+    ----------
+    model, method, state
+    clients : sequence of Client
+    seen : [client] mapping of data set to (data, in how many rounds)
+    batch : int
+        Samples that a pass takes at a time.
+
+    Returns
+    -------
+    float
+        nan where the method keeps no samples of a data set.
+    """
+    total, rounds = 0.0, 0
+    for client, sets in zip(clients, seen, strict=True):
+        for part, (data, times) in sets.items():
+            kept = method.approximation(client, part)
+            if kept is None:
+                return float("nan")
+            lost = full_gradient(model, state, data, batch)[1] - full_gradient(model, state, kept, batch)[1]
+            total += times * float(torch.linalg.vector_norm(lost.double()))
+            rounds += times
+    return total / rounds

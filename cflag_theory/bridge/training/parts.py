@@ -22,7 +22,7 @@ from cflag_theory.bridge.models.flat_model import FlatModel
 from cflag_theory.bridge.settings.run_settings import TASKS, RunSettings
 from cflag_theory.bridge.training.checkpoints import Checkpoint, Folder
 from cflag_theory.bridge.training.communication import Communication
-from cflag_theory.bridge.training.evaluation import accuracies, evaluation
+from cflag_theory.bridge.training.evaluation import accuracies, evaluation, information_loss
 from cflag_theory.bridge.training.rounds import Step, end_task, one_round
 from cflag_theory.kernels import write_trace
 
@@ -49,6 +49,8 @@ class World:
     communication : Communication
     folder : Folder
     versions : mapping of str to str
+    seen : callable, optional
+        Where data change from round to round: of every client its data sets up to a round, with how often it had each.
     """
 
     settings: RunSettings
@@ -59,6 +61,7 @@ class World:
     communication: Communication
     folder: Folder
     versions: Mapping[str, str]
+    seen: Callable[[int], Sequence[Mapping[int, tuple[ClientData, int]]]] | None = None
 
 
 @dataclass
@@ -201,6 +204,7 @@ class Part:
         row = self._measure(step, clients, round_)
         if world.settings.protocol != TASKS:
             row |= evaluation(world.model, step.state, world.tests[0])
+            row["information_loss"] = self._information_loss(clients, round_, step.state)
         for name, value in row.items():
             record.columns.setdefault(name, []).append(value)
         record.local_steps = max(record.local_steps if record.number else 0, local_steps_of(step))
@@ -216,6 +220,12 @@ class Part:
             full = measured(world.model, step, clients, world.communication, L=settings.L, batch=PASS)
         normalised = world.model.size > world.model.d
         return row_of(round_.task, numbers, full, lr=settings.lr, normalised=normalised)
+
+    def _information_loss(self, clients: Sequence[Client], round_: Round, state: Tensor) -> float:
+        world, every = self.world, self.world.settings.past_every
+        if world.seen is None or not every or round_.number % every:
+            return math.nan
+        return information_loss(world.model, self.method, state, clients, world.seen(round_.number), PASS)
 
     def _end_task(self, clients: Sequence[Client]) -> None:
         record, settings = self.record, self.world.settings

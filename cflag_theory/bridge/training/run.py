@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -256,7 +256,22 @@ def _evolving_world(
         communication=communication,
         folder=run.folder,
         versions=run.environment,
+        seen=partial(_seen, images, data, stream, taken[0], model),
     )
+
+
+def _seen(
+    images: Images, data: Evolving, stream: Stream, taken: Pixels, model: FlatModel, number: int
+) -> list[dict[int, tuple[ClientData, int]]]:
+    """Of every client its data sets up to a round, with how often it had each."""
+    found: list[dict[int, tuple[ClientData, int]]] = [{} for _ in range(data.clients)]
+    for earlier in range(number + 1):
+        for client, window in enumerate(data.at(earlier)):
+            of, times = found[client].get(window.part, (None, 0))
+            if of is None:
+                of = client_data(taken, stream, images.train_labels, [window.indices], [0], model.device)
+            found[client][window.part] = of, times + 1
+    return found
 
 
 def _evolving_clients(

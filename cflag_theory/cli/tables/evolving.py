@@ -43,15 +43,22 @@ def page(summaries: Sequence[RoundsSummary]) -> str:
 
 
 def _table(summary: RoundsSummary) -> tuple[list[str], list[list[str]]]:
-    """With the printed numbers where the run has some."""
-    with_printed = any(found.printed for found in summary.methods)
-    head = [*_HEAD, "printed"] if with_printed else list(_HEAD)
-    return head, [_row(found)[: len(head)] for found in summary.methods]
+    """With columns for what was measured or printed of these settings only."""
+    more = {
+        "information loss": [str(found.information_loss or "") for found in summary.methods],
+        "printed": [_printed(found) for found in summary.methods],
+    }
+    more = {name: cells for name, cells in more.items() if any(cells)}
+    rows = [[*_row(found), *cells] for found, *cells in zip(summary.methods, *more.values(), strict=True)]
+    return [*_HEAD, *more], rows
 
 
 def _row(found: MethodRounds) -> list[str]:
     p = "" if found.p_value is None else f"{found.p_value:.2g}"
     words = ("" if one is None else str(one) for one in (found.best, found.last, found.gain))
-    printed = "; ".join(f"{mean} +- {deviation} (Table {table})" for table, _, mean, deviation in found.printed)
     cost = (f"{found.gradients:.3g}", f"{found.communicated:.3g}", f"{found.seconds:.1f}", str(found.seeds))
-    return [found.method, *words, p, *cost, printed]
+    return [found.method, *words, p, *cost]
+
+
+def _printed(found: MethodRounds) -> str:
+    return "; ".join(f"{mean} +- {deviation} (Table {table})" for table, _, mean, deviation in found.printed)

@@ -52,6 +52,8 @@ class MethodRounds:
         `best` minus that of FedAvg, seed by seed; None for FedAvg and where it was not run with the same seeds.
     p_value : float or None
         Of Student's paired test, two-sided, that the gain is zero; None for one seed.
+    information_loss : Spread or None
+        As it was measured last, where it was (Figure 3).
     gradients, communicated, seconds : float
         Means over seeds: samples whose gradient was evaluated, numbers that all clients sent and received, and time.
     accuracy, loss : Band
@@ -70,6 +72,7 @@ class MethodRounds:
     last: Spread | None
     gain: Spread | None
     p_value: float | None
+    information_loss: Spread | None
     gradients: float
     communicated: float
     seconds: float
@@ -145,6 +148,7 @@ def _method(
     against = [base.get(run["seed"]) for run in runs]
     if method != BASE and len(complete) == len(runs) and None not in against:
         gain, p_value = paired([one - other for one, other in zip(complete, against, strict=True) if other is not None])
+    lost = [_last_measured(run["columns"].get("information_loss", ())) for run in runs]
     every = len(complete) == len(runs) > 0
     return MethodRounds(
         method=method,
@@ -155,6 +159,7 @@ def _method(
         last=spread(last) if every else None,
         gain=gain,
         p_value=p_value,
+        information_loss=spread([one for one in lost if one is not None]) if every and None not in lost else None,
         gradients=float(np.mean([run["gradients"] for run in runs])),
         communicated=float(np.mean([run["communicated"] for run in runs])),
         seconds=float(np.mean([run["seconds"] for run in runs])),
@@ -165,6 +170,11 @@ def _method(
         if whole
         else (),
     )
+
+
+def _last_measured(column: Sequence[float | None]) -> float | None:
+    found = [value for value in column if value is not None and not math.isnan(value)]
+    return found[-1] if found else None
 
 
 def _along(runs: Sequence[Mapping[str, Any]], name: str) -> Band:

@@ -26,6 +26,7 @@ from cflag_theory.bridge.settings.evolving import (
     TaylorOptions,
 )
 from cflag_theory.bridge.training.communication import InOneProcess
+from cflag_theory.bridge.training.evaluation import information_loss
 from cflag_theory.bridge.training.rounds import one_round
 
 N, D, SAMPLES, BETA = 3, 5, 7, 0.06
@@ -156,6 +157,23 @@ def test_a_core_set_is_learned_with_the_current_samples() -> None:
     found, steps = rounds(method, [0, 1, 1])
     np.testing.assert_allclose(found, x, rtol=0, atol=1e-13)
     assert [step.locals[0]["gradients"] for step in steps] == [14.0, 20.0, 20.0]
+
+
+def test_information_loss_written_out() -> None:
+    """Part 0 was met once and part 1 twice, and 3 of the 7 samples of each are kept."""
+    method = make("cfl_core", CoreSetOptions(size=3))
+    x, _ = rounds(method, [0, 1, 1])
+    norms = []
+    for i in range(N):
+        for part, t, times in ((0, 0, 1), (1, 1, 2)):
+            kept = round_of(MODEL, N, t).random("core set", i).choice(SAMPLES, size=3, replace=False)
+            rows = PARTS[part][i]
+            norms += [np.linalg.norm(rows.gradient(x) - rows.gradient(x, kept))] * times
+    both = [clients_at(part) for part in (0, 1)]
+    seen = [{0: (both[0][i].current, 1), 1: (both[1][i].current, 2)} for i in range(N)]
+    state = torch.from_numpy(x)
+    assert information_loss(MODEL, method, state, both[1], seen, 4) == pytest.approx(np.mean(norms), rel=1e-12)
+    assert np.isnan(information_loss(MODEL, make("fedavg"), state, both[1], seen, 4))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 
+from cflag_theory.bridge.data.evolving import evolving
 from cflag_theory.bridge.measures.results import read_results
 from cflag_theory.bridge.settings.evolving import CFL_NAMES
 from cflag_theory.bridge.settings.presets import C_FLAG_PRESETS, PRESETS, preset
@@ -16,6 +18,7 @@ from cflag_theory.bridge.settings.rules import WrongSetting
 from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.bridge.training.checkpoints import read_checkpoint
 from cflag_theory.bridge.training.run import run_bridge
+from cflag_theory.errors import DataError
 
 SMALL = {
     "protocol": "rounds",
@@ -53,6 +56,9 @@ def test_every_method_is_evaluated_every_round(whole):
         assert run["accuracy"][0][0] == pytest.approx(run["columns"]["test_accuracy"][-1], rel=1e-12)
         # Measured in every second round, and in the first there is no past.
         assert [value is None for value in run["columns"]["f"]] == [True, True, False, True]
+        lost = run["columns"]["information_loss"]
+        kept = run["method"] in ("cfl_core", "cfl_gen")
+        assert [value is None for value in lost] == ([False, True, False, True] if kept else [True] * 4)
     by_name = {run.method: run for run in result.runs}
     assert by_name["fedavg"].communicated * 3 == by_name["cfl_reg"].communicated
     assert by_name["fedavg"].gradients < by_name["cfl_core"].gradients
@@ -129,3 +135,24 @@ def test_presets_have_the_papers_settings():
         "rounds",
         "tasks",
     ]
+
+
+def test_the_command_compares_and_reports(cflag, tmp_path):
+    words = ["--protocol", "rounds", "--rounds", 2, "--clients", 3, "--seeds", "1,2", "--method", "fedavg"]
+    words += ["--method", "mimelite", "--set", "subsets=14", "--set", "overlap=0.5", "--set", "visits=pointer"]
+    code, out, err = cflag("bridge", *words, "--out", tmp_path / "run")
+    assert (code, err) == (0, "")
+    assert "by round: 3 clients of 14 data sets, alpha = 1, overlap 50% (pointer), mlp" in out
+    assert (tmp_path / "run" / "rounds.png").stat().st_size > 1000
+    code, out, err = cflag("bridge", "--report", tmp_path / "run", "--out", tmp_path / "page", "--format", "json")
+    (found,) = json.loads(out)["by_round"]
+    gain = found["methods"][1]["gain"]
+    assert (code, gain["seeds"], found["rounds"]) == (0, 2, 2)
+    page = (tmp_path / "page" / "rounds.md").read_text(encoding="utf-8")
+    assert f"{gain['mean']:.2f} +- {gain['deviation']:.2f}" in page
+
+
+def test_285_samples_of_cifar10_do_not_exist():
+    labels = np.arange(50000) % 10
+    with pytest.raises(DataError, match="285 samples need 59850, and there are 50000: use at most 238"):
+        evolving(labels, clients=7, subsets=30, size=285, zeta=0.1, seed=0)
