@@ -10,6 +10,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from cflag_theory.figures.labels import apart
 from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style, plain
 
 _COLOUR = {"C-FLAG": BOUND, "CFL": BOUND, "ours": SECOND, "target": MEASURED}
@@ -57,8 +58,20 @@ def step_sizes_figure(region: Any) -> Picture:
         lost = "".join(f"; {name} does not hold" for name in region["fails"])
         words = ", ".join(f"{name} = {value:.4g}" for name, value in region["numbers"].items())
         title = wrap(f"Step sizes for {words}{target}{lost}", 110)
-        figure.suptitle("\n".join(title), x=0.08, y=1.03, ha="left", va="bottom", fontsize=11)
+        head = "\n".join([_finding(region), *title])
+        figure.suptitle(head, x=0.08, y=1.03, ha="left", va="bottom", fontsize=11)
     return figure
+
+
+def _finding(region: Mapping[str, Any]) -> str:
+    """How far the inequalities of the paper let either step size go."""
+    least, most = region["printed"]
+    inside = [(x, high) for x, low, high in zip(region["x"], least, most, strict=True) if None not in (low, high)]
+    names = [name for name, _ in region["axes"]]
+    if not inside:
+        return f"no {' and '.join(names)} meet all inequalities of the paper"
+    ends = zip(names, (max(x for x, _ in inside), max(high for _, high in inside)), strict=True)
+    return "the paper's inequalities allow " + ", ".join(f"{name} up to {value:.2g}" for name, value in ends)
 
 
 def _numbers(side: Sequence[float | None]) -> list[float]:
@@ -107,7 +120,7 @@ def _share(value: float, limits: Sequence[float]) -> float:
 def _spread(axes: Axes, labels: list[tuple[float, str, str]], *, vertical: bool) -> None:
     """Names beside the ends of their lines, pushed apart where they would cover each other."""
     ordered = sorted(labels)
-    places = _apart([share for share, _, _ in ordered])
+    places = apart([share for share, _, _ in ordered], [_APART] * len(ordered))
     for (share, name, colour), place in zip(ordered, places, strict=True):
         at, to = ((share, 1.0), (place, 1.03)) if vertical else ((1.0, share), (1.03, place))
         axes.annotate(
@@ -131,22 +144,3 @@ def _spread(axes: Axes, labels: list[tuple[float, str, str]], *, vertical: bool)
                 "relpos": (0, 0) if vertical else (0, 0.5),
             },
         )
-
-
-def _apart(places: list[float]) -> list[float]:
-    """Increasing places, moved as little as keeps neighbours apart: those that touch share the shift."""
-    groups: list[tuple[float, int]] = []
-    for place in places:
-        groups.append((place, 1))
-        while len(groups) > 1 and _first(groups[-1]) - _last(groups[-2]) < _APART:
-            (a, n), (b, k) = groups[-2:]
-            groups[-2:] = [((a * n + b * k) / (n + k), n + k)]
-    return [_first(group) + step * _APART for group in groups for step in range(group[1])]
-
-
-def _first(group: tuple[float, int]) -> float:
-    return group[0] - (group[1] - 1) * _APART / 2
-
-
-def _last(group: tuple[float, int]) -> float:
-    return group[0] + (group[1] - 1) * _APART / 2

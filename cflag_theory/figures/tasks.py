@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from cflag_theory.figures.labels import name_ends
 from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
 
 _TASKS = (MEASURED, BOUND, SECOND, "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933")
@@ -32,15 +33,28 @@ def tasks_figure(study: Mapping[str, Any]) -> Picture:
         for axes, run in zip(tops, runs, strict=True):
             _objectives(axes, run)
         tops[0].set_ylabel(r"$f_\tau(x_t)$")
-        tops[-1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-        above.suptitle(f"{study['title']}: {study['tasks']} tasks, {study['clients']} clients, E = {study['E']}")
+        head = f"{study['title']}: {study['tasks']} tasks, {study['clients']} clients, E = {study['E']}"
+        above.suptitle(f"{head}; {_finding(study)}", fontweight="bold", fontsize=11)
         lost, terms, calls, clock = below.subplots(1, 4, width_ratios=[1.5, 1.5, 1, 1])
         _forgetting(lost, study)
         _terms(terms, study)
         _costs(calls, study, [run["costs"]["ifo_calls"] for run in runs], "component gradients a task")
         _costs(clock, study, [run["seconds"] for run in runs], "seconds a task, one thread")
+        figure.draw_without_rendering()
+        ends = [curve["mean"][-1] for curve in runs[-1]["objectives"]]
+        name_ends(
+            tops[-1],
+            [(end, rf"$\tau = {tau}$", _TASKS[(tau - 1) % len(_TASKS)]) for tau, end in enumerate(ends, start=1)],
+        )
         below.legend(*lost.get_legend_handles_labels(), loc="outside lower center", ncols=len(runs))
     return figure
+
+
+def _finding(study: Mapping[str, Any]) -> str:
+    """Who forgets least in the end."""
+    ends = {run["learner"]: run["average"][-1]["mean"] for run in study["runs"] if run["average"]}
+    least = min(ends, key=ends.__getitem__, default="")
+    return f"{least} forgets least, {ends[least]:.2g} on average" if least else "nothing is forgotten yet"
 
 
 def _objectives(axes: Axes, run: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from cflag_theory.figures import step_sizes_figure
-from cflag_theory.figures.step_sizes import _apart
+from cflag_theory.figures.labels import apart
 
 REGION = {
     "axes": [["alpha", "step on memory"], ["beta", "step on current data"]],
@@ -58,12 +58,17 @@ def test_the_region_is_shaded_where_it_is():
 def test_the_title_says_what_cannot_be_met():
     title = step_sizes_figure(REGION).get_suptitle()
     assert "L = 2, m = 0.25, E = 10, T = 100, target 0.1; m < 1 does not hold" in title
+    assert title.startswith("the paper's inequalities allow alpha up to 0.1, beta up to 0.1\n")
+    nowhere = REGION | {"printed": [[None] * 3, [None] * 3]}
+    assert (
+        step_sizes_figure(nowhere).get_suptitle().startswith("no alpha and beta meet all inequalities of the paper\n")
+    )
     assert "target" not in step_sizes_figure(REGION | {"epsilon": None, "fails": []}).get_suptitle()
 
 
 @pytest.mark.parametrize("places", [[], [0.5], [0.5, 0.5, 0.5], [0.1, 0.9], [0.1, 0.11, 0.12, 0.9], [0, 0.05, 0.06]])
 def test_labels_keep_apart_and_near(places):
-    moved = _apart(places)
+    moved = apart(places, [0.042] * len(places))
     assert len(moved) == len(places)
     gaps = [later - earlier for earlier, later in pairwise(moved)]
     assert all(gap >= 0.042 - 1e-12 for gap in gaps)
