@@ -65,7 +65,14 @@ def _finding(study: Mapping[str, Any]) -> str:
     low, high = sorted(last, key=last.__getitem__)[:: len(last) - 1 or 1] if len(last) > 1 else (*last, *last)
     gap, above = last[high] / last[low], last[low] / study["floor"][-1]
     words = f"{low} ends {gap:.2g} times below {high}" if gap > 1.1 else f"{' and '.join(last)} end together"
-    return f"{words}, {'at the floor' if above < 1.1 else f'{above:.2g} times above the floor'}"
+    words += f", {'at the floor' if above < 1.1 else f'{above:.2g} times above the floor'}"
+    crossed = [
+        T
+        for rate in study["methods"]
+        for T, printed, mean in zip(study["horizons"], rate["printed"], rate["mean"], strict=True)
+        if printed < mean * (1 - 1e-9)
+    ]
+    return f"{words}; a printed rate is crossed at T = {min(crossed)}" if crossed else words
 
 
 def _ends(study: Mapping[str, Any]) -> str:

@@ -91,6 +91,9 @@ def test_who_ends_lower_is_computed(fedavg, cfl, said):
     figure = cfl_rate_figure({"title": "study", "horizons": [16, 32], "floor": [0.2, 0.1], "methods": methods})
     assert " ".join(figure.axes[0].get_title("left").split()) == f"study: {said}"
     assert len(figure.axes[0].texts) == 5
+    methods[0] |= {"printed": [9.0, 1.9]}
+    figure = cfl_rate_figure({"title": "study", "horizons": [16, 32], "floor": [0.2, 0.1], "methods": methods})
+    assert f"{said}; a printed rate is crossed at T = 32;" in figure.alt
 
 
 def test_drawing_leaves_the_settings_of_the_caller_alone(tmp_path):

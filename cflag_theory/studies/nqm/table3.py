@@ -181,7 +181,7 @@ def panels(found: Study, runs: dict[tuple[str, str], Array]) -> list[dict[str, A
             if key in runs:
                 one["low"], one["high"] = np.quantile(runs[key], [0.05, 0.95], axis=0)
             curves.append(one)
-        title = f"{cell.name}\n$E\\|\\xi\\|^2$ = {cell.D2:g}, L = {cell.L:g}, $\\mu$ = {cell.mu:g}"
+        title = f"{cell.name}\n$\\mathbb{{E}}\\|\\xi\\|^2$ = {cell.D2:g}, L = {cell.L:g}, $\\mu$ = {cell.mu:g}"
         result.append({"title": title, "curves": curves})
     return result
 
