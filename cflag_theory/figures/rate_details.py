@@ -63,7 +63,8 @@ def _gradients(axes: Axes, study: Mapping[str, Any]) -> _Names:
     axes.set_xscale("log", base=2)
     if any(np.isfinite(line.get_ydata()).any() for line in axes.lines):
         axes.set_yscale("log")
-    axes.set_title(f"{study['title']}\n{'; '.join(said)}", loc="left", fontsize=10, fontweight="bold")
+    words = ";\n".join(said) if sum(map(len, said)) > 80 else "; ".join(said)
+    axes.set_title(f"{study['title']}\n{words}", loc="left", fontsize=10, fontweight="bold")
     axes.set_ylabel("current task and both tasks")
     return names
 

@@ -151,7 +151,7 @@ def test_the_other_gradients_and_their_findings():
     assert r"$\|\nabla\tilde h\|^2$ stays at 0.5" in above.get_title("left")
     bare = {"f": curve(1), "g": {**curve(1, None), "mean": [1.0, None, None, None]}}
     above, below = rate_details_figure({**STUDY, "curves": bare, "bounds": []}).axes
-    assert "is zero up to rounding; a rotated gradient" in above.get_title("left")
+    assert "is zero up to rounding; a rotated gradient" in " ".join(above.get_title("left").split())
     assert below.get_title("left") == "no bound applies here"
 
 
