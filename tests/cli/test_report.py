@@ -302,7 +302,7 @@ def test_an_interrupted_report_leaves_the_older_one(tmp_path, verdicts, rates, m
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     calls = []
 
-    def stop(figure, folder, name):
+    def stop(figure, folder, name, formats=()):
         calls.append(name)
         (folder / "half.png").write_bytes(b"half")
         if len(calls) == 2:
