@@ -92,7 +92,6 @@ SURROUNDINGS = [
     {"set": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}},
     {"set": {"TMPDIR": "/nowhere"}},
     {"set": {"MPLBACKEND": "nothing"}},
-    {"set": {"HOME": "/dev/null/x", "XDG_CACHE_HOME": ""}},
     {"gone": True},
     *({"stdout": where} for where in ("/dev/full", "closed", "pipe")),
     *({"stderr": where} for where in ("/dev/full", "closed")),

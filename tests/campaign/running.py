@@ -16,6 +16,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -189,7 +190,8 @@ def fault(home: Path, case: Case) -> str | None:
         for damage in case.damages:
             spoil(folder, damage)
         if case.kills:
-            return _unlike_unbroken(folder, case)
+            runs = case.words[0] != "bridge" or find_spec("torch")
+            return _unlike_unbroken(folder, case) if runs else None
         if case.surroundings is not None:
             how: dict[str, Any] = SURROUNDINGS[case.surroundings]
             ended = fresh(folder, case.words, **how)
