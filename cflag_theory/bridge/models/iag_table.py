@@ -84,3 +84,61 @@ class DelayedGradient:
             new = entry.to(device=new.device, dtype=new.dtype)
         self.value = refreshed_mean(self.value, new, old, self._counts[component])
         return self.value
+
+
+#: The gradients at x_t, (n, width), of these rows' components.
+AtStart = Callable[[list[int], list[int]], torch.Tensor]
+
+
+class DelayedRows:
+    """`DelayedGradient` of several rows; gradients at x_t are computed where they are asked for."""
+
+    def __init__(
+        self,
+        full: torch.Tensor,
+        counts: Sequence[Sequence[float]],
+        visits: Sequence[Sequence[int]],
+        at_start: AtStart,
+        *,
+        kind: str | None,
+        place: str | None,
+    ) -> None:
+        self._at_start, self._old = at_start, dict[int, torch.Tensor]()
+        self._rows = [
+            DelayedGradient(
+                full[row],
+                counts[row],
+                visits[row],
+                lambda j, row=row: self._old.pop(row),  # type: ignore[misc]
+                kind=kind,
+                place=place,
+            )
+            for row in range(len(full))
+        ]
+
+    def refresh(self, chosen: Sequence[int], new: torch.Tensor) -> torch.Tensor:
+        """The delayed gradients (n, width) of the first n rows, whose components `chosen` have the gradients `new`."""
+        rows = [row for row, j in enumerate(chosen) if not self._rows[row].knows(j)]
+        if rows:
+            old = self._at_start(rows, [chosen[row] for row in rows])
+            self._old.update(zip(rows, old, strict=True))
+        delayed = [self._rows[row].refresh(j, new[row]) for row, j in enumerate(chosen)]
+        return delayed[0][None] if len(delayed) == 1 else torch.stack(delayed)
+
+
+class KeptRows:
+    """The same with all gradients at x_t at hand, [row] (components, width), in the model's precision."""
+
+    def __init__(self, full: torch.Tensor, counts: Sequence[Sequence[float]], at_start: Sequence[torch.Tensor]) -> None:
+        self._delayed, self._kept = full.clone(), torch.cat(list(at_start))
+        self._starts = np.cumsum([0, *map(len, at_start)]).tolist()
+        every = [count for row in counts for count in row]
+        self._counts = torch.tensor(every, dtype=full.dtype, device=full.device)[:, None]
+
+    def refresh(self, chosen: Sequence[int], new: torch.Tensor) -> torch.Tensor:
+        """See `DelayedRows.refresh`; what it returns changes with the next call."""
+        places = torch.tensor([start + j for start, j in zip(self._starts, chosen, strict=False)], device=new.device)
+        delayed = self._delayed[: len(new)]
+        old, counts = self._kept.index_select(0, places), self._counts.index_select(0, places)
+        self._kept.index_copy_(0, places, new)
+        return torch.add(delayed, new.sub(old).div_(counts), out=delayed)

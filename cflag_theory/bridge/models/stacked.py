@@ -1,0 +1,181 @@
+"""Several states of an mlp at once: one matrix product a layer for all of them, and the backward pass by hand.
+
+A pass of a small network is all calls and no arithmetic, so that a call for all clients costs what one for a single
+client does. What a row gives does not depend on how many others there are, to the bit where torch has one thread: every
+row of every operand begins at a multiple of 64 bytes (minibatches are filled up to `FILL` samples, vectors to `WIDTH`
+numbers), products are one call a row inside of the library, and no element is the odd one after the last vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from cflag_theory.bridge.data.partition import Ints
+from cflag_theory.bridge.models.networks import Network, Place
+
+if TYPE_CHECKING:
+    from cflag_theory.bridge.models.clients import ClientData
+
+#: Numbers of samples in a minibatch, and lengths of vectors, are multiples of these.
+FILL, WIDTH = 16, 32
+#: Added to the logits of other tasks' classes: their probability is exactly 0, and 0 times it is 0.
+NEVER = -1e30
+#: Numbers that the gradients of one call have at most, unless a single one has more.
+AT_ONCE = 1 << 24
+
+
+def filled(count: int, to: int) -> int:
+    """The least multiple of `to` that is not below `count`."""
+    return -(-count // to) * to
+
+
+class Stack:
+    """Losses and gradients of rows of states, each for samples of its own.
+
+    Attributes
+    ----------
+    d, width : int
+        Parameters, and the length of a row: d filled up with zeros to a multiple of `WIDTH`.
+    inputs, outputs : int
+        Pixels of an image, and numbers that the network gives for it.
+    """
+
+    def __init__(self, network: Network, tensors: Sequence[Place], loss: str) -> None:
+        self._network, self._squared = network, loss == "squared"
+        places: dict[str, dict[str, Place]] = {}
+        for place in tensors:
+            owner, _, leaf = place[0].rpartition(".")
+            places.setdefault(owner, {})[leaf] = place
+        self._layers = [(each["weight"], each.get("bias")) for each in places.values()]
+        self.d = tensors[-1][1].stop
+        self.width = filled(self.d, WIDTH)
+        self.inputs = self._layers[0][0][2][1]
+        self.outputs = self._layers[-1][0][2][0]
+
+    def table(self, data: Sequence[ClientData]) -> Tensor:
+        """A line for every sample: its pixels, what is added to its logits, and its label one-hot; or its number."""
+        parts = []
+        for each in data:
+            images = each.pixels.take(each.indices).flatten(1)
+            parts.append(torch.cat([images, *self._targets(each.labels, each.tasks, images)], dim=1))
+        return torch.cat(parts)
+
+    def _targets(self, labels: Tensor, tasks: Tensor, like: Tensor) -> list[Tensor]:
+        if self._squared:
+            return [labels.to(like.dtype)[:, None]]
+        places = (len(labels), self.outputs)
+        numbers = self._network.class_numbers
+        if numbers is None:
+            return [like.new_zeros(places), nn.functional.one_hot(labels, self.outputs).to(like.dtype)]
+        everything = torch.arange(self.outputs, device=labels.device)
+        mine = (numbers[:, :, None] == everything).any(dim=1)[tasks]
+        right = nn.functional.one_hot(numbers[tasks, labels], self.outputs)
+        return [like.new_zeros(places).masked_fill_(~mine, NEVER), right.to(like.dtype)]
+
+    @torch.no_grad()  # type: ignore[untyped-decorator]
+    def gradients(self, states: Tensor, samples: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+        """Losses (n,) and gradients (n, width).
+
+        Parameters
+        ----------
+        states : (n, width) Tensor
+            It may be one state, expanded.
+        samples : (n, B, ...) Tensor
+            Lines of a `table`.
+        weights : (n, B) Tensor
+            Of the samples in the loss.
+        """
+        n, last = len(samples), len(self._layers) - 1
+        x, met = samples[..., : self.inputs], []
+        for number, (weight, bias) in enumerate(self._layers):
+            met.append(x)
+            turned = states[:, weight[1]].view(n, *weight[2]).transpose(1, 2)
+            x = torch.bmm(x, turned) if bias is None else torch.baddbmm(states[:, None, bias[1]], x, turned)
+            if number < last:
+                x.relu_()
+        losses, slope = self._loss(x, samples, weights)
+        found = states.new_empty((n, self.width))
+        found[:, self.d :] = 0
+        for number in range(last, -1, -1):
+            (_, where, shape), bias = self._layers[number]
+            torch.bmm(slope.transpose(1, 2), met[number], out=found[:, where].view(n, *shape))
+            if bias is not None:
+                found[:, bias[1]] = slope.sum(1)
+            if number:
+                slope = torch.bmm(slope, states[:, where].view(n, *shape))
+                slope = torch.ops.aten.threshold_backward(slope, met[number], 0)
+        return losses, found
+
+    def _loss(self, outputs: Tensor, samples: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+        """Losses (n,) and their slopes by the outputs (n, B, outputs)."""
+        if self._squared:
+            away = outputs[..., 0] - samples[..., self.inputs]
+            return (weights * away * away).sum(1) / 2, (weights * away)[..., None]
+        never, right = samples[..., self.inputs :].split(self.outputs, dim=-1)
+        logs = torch.log_softmax(outputs.add_(never), dim=-1)
+        losses = -((logs * right).sum(-1) * weights).sum(1)
+        return losses, logs.exp_().sub_(right).mul_(weights[..., None])
+
+
+def stack_of(network: nn.Module, tensors: Sequence[Place], loss: str) -> Stack | None:
+    """A `Stack` of a network that has one: fully connected layers with ReLU between them."""
+    if not isinstance(network, Network):
+        return None
+    body = list(network.body) if isinstance(network.body, nn.Sequential) else [network.body]
+    kinds = [nn.Flatten, *([nn.Linear, nn.ReLU] * (len(body) // 2))]
+    if [type(layer) for layer in body] != kinds or any(len(shape) > 2 for _, _, shape in tensors):
+        return None
+    return Stack(network, tensors, loss)
+
+
+# A run takes its current, remembered and past samples in turn.
+@lru_cache(maxsize=4)
+def _table(stack: Stack, data: tuple[ClientData, ...]) -> Tensor:
+    return stack.table(data)
+
+
+class StackedPasses:
+    """The minibatches of clients in a round, as places in one table.
+
+    Parameters
+    ----------
+    stack : Stack
+    data : sequence of ClientData
+        Of every row; several ones of a row stand behind each other.
+    parts : [row][number] arrays of int
+        Positions in the row's samples.
+    longest : int
+        Of the minibatches of all clients, also of those of other processes.
+    """
+
+    def __init__(
+        self, stack: Stack, data: Sequence[Sequence[ClientData]], parts: Sequence[Sequence[Ints]], longest: int
+    ) -> None:
+        self._stack, self._table = stack, _table(stack, tuple(each for row in data for each in row))
+        starts = np.cumsum([0, *(sum(each.n for each in row) for row in data)])
+        self._most, length = max(map(len, parts)), filled(longest, FILL)
+        places = np.zeros((len(parts), self._most, length), dtype=np.int64)
+        weights = np.zeros(places.shape)
+        for row, (start, own) in enumerate(zip(starts.tolist(), parts, strict=False)):
+            for number, positions in enumerate(own):
+                places[row, number, : len(positions)] = positions + start
+                weights[row, number, : len(positions)] = 1 / len(positions)
+        put = {"device": self._table.device}
+        self._places = torch.from_numpy(places).to(**put).flatten(0, 1)
+        self._weights = torch.from_numpy(weights).to(dtype=self._table.dtype, **put).flatten(0, 1)
+
+    def gradients(
+        self, rows: Sequence[int], numbers: Sequence[int], states: Tensor, *, statistics: bool = False
+    ) -> tuple[Tensor, Tensor]:
+        """Losses (n,) and gradients (n, width) of these rows' minibatches with these numbers; see `rows.Passes`."""
+        chosen = [row * self._most + number for row, number in zip(rows, numbers, strict=True)]
+        index = torch.tensor(chosen, device=self._table.device)
+        places = self._places.index_select(0, index)
+        samples = self._table.index_select(0, places.view(-1)).view(*places.shape, -1)
+        return self._stack.gradients(states, samples, self._weights.index_select(0, index))
