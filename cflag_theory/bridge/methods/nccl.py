@@ -48,8 +48,8 @@ class _Adapted(Job):
         )
 
     def gradient(self, k: int, local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        rows = range(len(local))
-        _, grad_f = self.memory.gradients(rows, [k] * len(rows), local)
+        count = len(local)
+        _, grad_f = self.memory.step(k, count, local)
         losses, grad_g = super().gradient(k, local)
         rates, products = client_rates(
             AVERAGE,
@@ -57,13 +57,13 @@ class _Adapted(Job):
             alpha=self.work.alpha,
             beta=self.work.lr,
             clients=1,
-            shares=[1.0] * len(rows),
+            shares=[1.0] * count,
             grad_f_memory=grad_f,
             a=grad_g,
         )
         if self.Lambda is None:
             self.Lambda = losses.new_zeros(len(self.clients))
-        self.Lambda[: len(rows)] += products
+        self.Lambda[:count] += products
         self.steps += 1
         for row, each in enumerate(rates):
             self.alpha[row] += (each.alpha - self.alpha[row]) / self.steps

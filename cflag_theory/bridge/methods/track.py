@@ -39,10 +39,13 @@ Given = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 class Opening:
     """What a client knows after the first exchange: its minibatches of the round, g_i(x_t) and what it keeps.
 
-    `kept` are the gradients of the minibatches at x_t, (components, width), where clients are computed together.
+    Its minibatches are the row `row` of `passes`. Where clients are computed together `kept` are the gradients of the
+    minibatches at x_t, (components, width).
     """
 
     components: list[Ints]
+    passes: Passes
+    row: int
     loss: torch.Tensor
     kept: torch.Tensor | None
 
@@ -64,7 +67,8 @@ class FedTrack(OnRows):
     def vectors_of(self, round: Round, clients: Sequence[Client], state: torch.Tensor) -> Sent:
         """grad g_i(x_t), component by component, as "grad_g"."""
         cut = [minibatches(round, client, self.work.batch, shuffle=self.options.shuffle) for client in clients]
-        passes = self.passes(round, clients, cut)
+        longest = round.longest(lambda client: longest_minibatch(client, self.work.batch))
+        passes = passes_of(round.model, [[client.current] for client in clients], cut, longest)
         grad_g = state.new_zeros((len(clients), round.width))
         losses = state.new_zeros(len(clients))
         start, _ = round.start(state)
@@ -86,13 +90,8 @@ class FedTrack(OnRows):
         if kept:
             tables = torch.cat(kept).split([len(parts) for parts in cut])
         for row, client in enumerate(clients):
-            self._openings[client.index] = Opening(cut[row], losses[row], tables[row])
+            self._openings[client.index] = Opening(cut[row], passes, row, losses[row], tables[row])
         return {client.index: {GRAD_G: grad_g[row, : round.model.d]} for row, client in enumerate(clients)}
-
-    def passes(self, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> Passes:
-        """Over the clients' components."""
-        longest = round.longest(lambda client: longest_minibatch(client, self.work.batch))
-        return passes_of(round.model, [[client.current] for client in clients], cut, longest)
 
     def locals_of(
         self, round: Round, clients: Sequence[Client], state: torch.Tensor, means: Vectors, own: Own
@@ -134,33 +133,34 @@ class FedTrack(OnRows):
         grad_g = wide(on_rows([own[client.index][GRAD_G] for client in clients]), round.width)
         correction = wide(means[GRAD_G], round.width) - grad_g
         start, d = round.start(state)
-        passes = self.passes(round, clients, cut)
+        opened = openings[clients[0].index].passes
+        places = [openings[client.index].row for client in clients]
+        passes = opened.ordered(places, orders)
         losses = on_rows([openings[client.index].loss for client in clients])
         evaluated = [client.current.n for client in clients]
 
-        def component(
-            rows: Sequence[int], chosen: Sequence[int], at: torch.Tensor, *, statistics: bool
-        ) -> tuple[torch.Tensor, torch.Tensor]:
-            for row, j in zip(rows, chosen, strict=True):
+        def visit(k: int, chosen: Sequence[int], at: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            for row, j in enumerate(chosen):
                 evaluated[row] += len(cut[row][j])
-            return passes.gradients(rows, chosen, at, statistics=statistics)
+            return passes.step(k, len(chosen), at, statistics=True)
 
         def at_start(rows: list[int], chosen: list[int]) -> torch.Tensor:
-            return component(rows, chosen, start.expand(len(rows), -1), statistics=False)[1]
+            for row, j in zip(rows, chosen, strict=True):
+                evaluated[row] += len(cut[row][j])
+            return opened.gradients([places[row] for row in rows], chosen, start.expand(len(rows), -1))[1]
 
         table = self._table(grad_g, clients, orders, openings, at_start)
 
         def delayed_step(k: int, chosen: Sequence[int], local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-            rows = range(len(chosen))
             if k == 0:
                 if model.size > model.d:
-                    component(rows, chosen, local, statistics=True)
+                    visit(k, chosen, local)
                 return losses, given(grad_g, correction)
-            loss, new = component(rows, chosen, local, statistics=True)
-            return loss, given(table.refresh(chosen, new), correction[: len(rows)])
+            loss, new = visit(k, chosen, local)
+            return loss, given(table.refresh(k, chosen, new), correction[: len(chosen)])
 
         def minibatch_step(k: int, chosen: Sequence[int], local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-            loss, new = component(range(len(chosen)), chosen, local, statistics=True)
+            loss, new = visit(k, chosen, local)
             return loss, given(new, correction[: len(chosen)])
 
         descent = descend(
@@ -190,7 +190,7 @@ class FedTrack(OnRows):
         ]
         kept = [opening.kept for opening in own if opening.kept is not None]
         if len(kept) == len(own):
-            return KeptRows(grad_g, counts, kept)
+            return KeptRows(grad_g, counts, orders, kept)
         visits = [order[1:] for order in orders]
         return DelayedRows(grad_g, counts, visits, at_start, kind=self.options.table, place=self.options.place)
 

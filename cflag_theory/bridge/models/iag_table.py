@@ -116,8 +116,8 @@ class DelayedRows:
             for row in range(len(full))
         ]
 
-    def refresh(self, chosen: Sequence[int], new: torch.Tensor) -> torch.Tensor:
-        """The delayed gradients (n, width) of the first n rows, whose components `chosen` have the gradients `new`."""
+    def refresh(self, k: int, chosen: Sequence[int], new: torch.Tensor) -> torch.Tensor:
+        """The delayed gradients (n, width) of the first n rows, which visit `chosen` in step k and find `new` there."""
         rows = [row for row, j in enumerate(chosen) if not self._rows[row].knows(j)]
         if rows:
             old = self._at_start(rows, [chosen[row] for row in rows])
@@ -129,16 +129,26 @@ class DelayedRows:
 class KeptRows:
     """The same with all gradients at x_t at hand, [row] (components, width), in the model's precision."""
 
-    def __init__(self, full: torch.Tensor, counts: Sequence[Sequence[float]], at_start: Sequence[torch.Tensor]) -> None:
+    def __init__(
+        self,
+        full: torch.Tensor,
+        counts: Sequence[Sequence[float]],
+        orders: Sequence[Sequence[int]],
+        at_start: Sequence[torch.Tensor],
+    ) -> None:
         self._delayed, self._kept = full.clone(), torch.cat(list(at_start))
-        self._starts = np.cumsum([0, *map(len, at_start)]).tolist()
-        every = [count for row in counts for count in row]
-        self._counts = torch.tensor(every, dtype=full.dtype, device=full.device)[:, None]
+        starts, most = np.cumsum([0, *map(len, at_start)]).tolist(), len(orders[0])
+        # A row that has finished asks for nothing: what stands there is not read.
+        whole = [[*order, *([0] * (most - len(order)))] for order in orders]
+        visited = np.array([[start + j for j in order] for start, order in zip(starts, whole, strict=False)]).T
+        each = np.array([count for row in counts for count in row])[visited]
+        self._places = torch.from_numpy(visited).to(full.device)
+        self._counts = torch.from_numpy(each).to(full)[..., None]
 
-    def refresh(self, chosen: Sequence[int], new: torch.Tensor) -> torch.Tensor:
+    def refresh(self, k: int, chosen: Sequence[int], new: torch.Tensor) -> torch.Tensor:
         """See `DelayedRows.refresh`; what it returns changes with the next call."""
-        places = torch.tensor([start + j for start, j in zip(self._starts, chosen, strict=False)], device=new.device)
-        delayed = self._delayed[: len(new)]
-        old, counts = self._kept.index_select(0, places), self._counts.index_select(0, places)
+        count = len(new)
+        places, delayed = self._places[k, :count], self._delayed[:count]
+        change = new - self._kept.index_select(0, places)
         self._kept.index_copy_(0, places, new)
-        return torch.add(delayed, new.sub(old).div_(counts), out=delayed)
+        return delayed.add_(change.div_(self._counts[k, :count]))

@@ -18,7 +18,7 @@ from torch import Tensor
 from cflag_theory.bridge.data.partition import Ints
 from cflag_theory.bridge.models.clients import ClientData, Pixels
 from cflag_theory.bridge.models.flat_model import FlatModel, full_gradient
-from cflag_theory.bridge.models.stacked import AT_ONCE, StackedPasses
+from cflag_theory.bridge.models.stacked import AT_ONCE, stacked_passes
 
 
 class Passes(Protocol):
@@ -37,6 +37,12 @@ class Passes(Protocol):
         statistics : bool
             See `FlatModel.gradient`.
         """
+
+    def step(self, k: int, count: int, states: Tensor, *, statistics: bool = False) -> tuple[Tensor, Tensor]:
+        """The same of the minibatches k of the first `count` rows."""
+
+    def ordered(self, rows: Sequence[int], orders: Sequence[Sequence[int]]) -> Passes:
+        """The minibatches of these rows in other orders, one a row; the first order is the longest."""
 
 
 class OneByOne:
@@ -65,6 +71,15 @@ class OneByOne:
         losses, gradients = zip(*found, strict=True)
         return on_rows(losses), on_rows(gradients)
 
+    def step(self, k: int, count: int, states: Tensor, *, statistics: bool = False) -> tuple[Tensor, Tensor]:
+        """See `Passes`."""
+        return self.gradients(range(count), [k] * count, states, statistics=statistics)
+
+    def ordered(self, rows: Sequence[int], orders: Sequence[Sequence[int]]) -> OneByOne:
+        """See `Passes`."""
+        parts = [[self._parts[row][j] for j in order] for row, order in zip(rows, orders, strict=True)]
+        return OneByOne(self._model, [[self._data[row]] for row in rows], parts)
+
 
 def passes_of(
     model: FlatModel,
@@ -75,7 +90,7 @@ def passes_of(
     """Minibatches by row; filled up to `longest` and stacked, or one by one without it."""
     if longest is None or model.stack is None:
         return OneByOne(model, data, parts)
-    return StackedPasses(model.stack, data, parts, longest)
+    return stacked_passes(model.stack, data, parts, longest)
 
 
 def side_by_side(data: Sequence[ClientData]) -> ClientData:
@@ -117,7 +132,7 @@ def full_gradients(
     gradients = torch.zeros((len(data), model.stack.width), dtype=torch.float64, device=model.device)
     parts = [np.split(np.arange(each.n), range(batch, each.n, batch)) if each.n else [] for each in data]
     if any(parts):
-        passes = StackedPasses(model.stack, [[each] for each in data], parts, min(batch, longest))
+        passes = stacked_passes(model.stack, [[each] for each in data], parts, min(batch, longest))
         start = wide(state, model.stack.width)
         for number in range(max(map(len, parts))):
             rows = [row for row, own in enumerate(parts) if number < len(own)]
@@ -138,7 +153,7 @@ def gradients_by_sample(
             batch = data.batch(slice(int(position), int(position) + 1))
             yield model.gradient(state, batch, training=False)[1]
         return
-    passes = StackedPasses(model.stack, [[data]], [[np.array([each]) for each in positions]], 1)
+    passes = stacked_passes(model.stack, [[data]], [[np.array([each]) for each in positions]], 1)
     start, most = wide(state, model.stack.width), max(1, AT_ONCE // model.stack.width)
     for first in range(0, len(positions), most):
         numbers = range(len(positions))[first : first + most]

@@ -78,7 +78,6 @@ class Stack:
         right = nn.functional.one_hot(numbers[tasks, labels], self.outputs)
         return [like.new_zeros(places).masked_fill_(~mine, NEVER), right.to(like.dtype)]
 
-    @torch.no_grad()  # type: ignore[untyped-decorator]
     def gradients(self, states: Tensor, samples: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
         """Losses (n,) and gradients (n, width).
 
@@ -95,7 +94,7 @@ class Stack:
         x, met = samples[..., : self.inputs], []
         for number, (weight, bias) in enumerate(self._layers):
             met.append(x)
-            turned = states[:, weight[1]].view(n, *weight[2]).transpose(1, 2)
+            turned = _matrices(states, weight, turned=True)
             x = torch.bmm(x, turned) if bias is None else torch.baddbmm(states[:, None, bias[1]], x, turned)
             if number < last:
                 x.relu_()
@@ -103,12 +102,12 @@ class Stack:
         found = states.new_empty((n, self.width))
         found[:, self.d :] = 0
         for number in range(last, -1, -1):
-            (_, where, shape), bias = self._layers[number]
-            torch.bmm(slope.transpose(1, 2), met[number], out=found[:, where].view(n, *shape))
+            weight, bias = self._layers[number]
+            torch.bmm(slope.transpose(1, 2), met[number], out=_matrices(found, weight))
             if bias is not None:
                 found[:, bias[1]] = slope.sum(1)
             if number:
-                slope = torch.bmm(slope, states[:, where].view(n, *shape))
+                slope = torch.bmm(slope, _matrices(states, weight))
                 slope = torch.ops.aten.threshold_backward(slope, met[number], 0)
         return losses, found
 
@@ -118,9 +117,19 @@ class Stack:
             away = outputs[..., 0] - samples[..., self.inputs]
             return (weights * away * away).sum(1) / 2, (weights * away)[..., None]
         never, right = samples[..., self.inputs :].split(self.outputs, dim=-1)
-        logs = torch.log_softmax(outputs.add_(never), dim=-1)
-        losses = -((logs * right).sum(-1) * weights).sum(1)
-        return losses, logs.exp_().sub_(right).mul_(weights[..., None])
+        logs, by_sample = torch.log_softmax(outputs.add_(never), dim=-1), weights[..., None]
+        weighed = right * by_sample
+        losses = (logs * weighed).flatten(1).sum(1).neg_()
+        return losses, logs.exp_().mul_(by_sample).sub_(weighed)
+
+
+def _matrices(rows: Tensor, place: Place, *, turned: bool = False) -> Tensor:
+    """The matrix at this place of every row, (n, out, in) or (n, in, out): one view, where slicing makes three."""
+    _, where, (out, into) = place
+    shape, strides = ((into, out), (1, into)) if turned else ((out, into), (into, 1))
+    return rows.as_strided(
+        (len(rows), *shape), (rows.stride(0), *strides), rows.storage_offset() + where.start * rows.stride(1)
+    )
 
 
 def stack_of(network: nn.Module, tensors: Sequence[Place], loss: str) -> Stack | None:
@@ -141,7 +150,63 @@ def _table(stack: Stack, data: tuple[ClientData, ...]) -> Tensor:
 
 
 class StackedPasses:
-    """The minibatches of clients in a round, as places in one table.
+    """The minibatches of clients in a round, all of them taken from one table at once where that is little.
+
+    Parameters
+    ----------
+    stack : Stack
+    table : (N, ...) Tensor
+        Lines of samples.
+    places : (most, rows, B) int64 Tensor
+        Where the samples of every row's minibatches are in the table.
+    weights : (most, rows, B) Tensor
+        Of these samples; 0 for what fills a minibatch up.
+    """
+
+    def __init__(self, stack: Stack, table: Tensor, places: Tensor, weights: Tensor) -> None:
+        self._stack, self._table, self._shape = stack, table, places.shape
+        self._places, self._weights = places.flatten(0, 1), weights.flatten(0, 1)
+        little = places.numel() * table.shape[1] <= AT_ONCE
+        self._samples = self._taken(self._places) if little else None
+
+    def _taken(self, places: Tensor) -> Tensor:
+        return self._table.index_select(0, places.view(-1)).view(*places.shape, -1)
+
+    def gradients(
+        self, rows: Sequence[int], numbers: Sequence[int], states: Tensor, *, statistics: bool = False
+    ) -> tuple[Tensor, Tensor]:
+        """Losses (n,) and gradients (n, width) of these rows' minibatches with these numbers; see `rows.Passes`."""
+        index = self._index(rows, numbers)
+        weights = self._weights.index_select(0, index)
+        if self._samples is not None:
+            return self._stack.gradients(states, self._samples.index_select(0, index), weights)
+        return self._stack.gradients(states, self._taken(self._places.index_select(0, index)), weights)
+
+    def step(self, k: int, count: int, states: Tensor, *, statistics: bool = False) -> tuple[Tensor, Tensor]:
+        """The same of the minibatches k of the first `count` rows."""
+        first = k * self._shape[1]
+        some = slice(first, first + count)
+        samples = self._taken(self._places[some]) if self._samples is None else self._samples[some]
+        return self._stack.gradients(states, samples, self._weights[some])
+
+    def ordered(self, rows: Sequence[int], orders: Sequence[Sequence[int]]) -> StackedPasses:
+        """Those of these rows in other orders, one a row; the first is the longest."""
+        most = len(orders[0])
+        numbers = np.array([[*order, *([0] * (most - len(order)))] for order in orders]).T
+        index = torch.from_numpy(numbers * self._shape[1] + np.array(rows)).flatten().to(self._table.device)
+        shape = (most, len(rows), self._shape[2])
+        places, weights = (each.index_select(0, index).view(shape) for each in (self._places, self._weights))
+        return StackedPasses(self._stack, self._table, places, weights)
+
+    def _index(self, rows: Sequence[int], numbers: Sequence[int]) -> Tensor:
+        chosen = [number * self._shape[1] + row for row, number in zip(rows, numbers, strict=True)]
+        return torch.tensor(chosen, device=self._table.device)
+
+
+def stacked_passes(
+    stack: Stack, data: Sequence[Sequence[ClientData]], parts: Sequence[Sequence[Ints]], longest: int
+) -> StackedPasses:
+    """The minibatches of a round, by row.
 
     Parameters
     ----------
@@ -153,29 +218,15 @@ class StackedPasses:
     longest : int
         Of the minibatches of all clients, also of those of other processes.
     """
-
-    def __init__(
-        self, stack: Stack, data: Sequence[Sequence[ClientData]], parts: Sequence[Sequence[Ints]], longest: int
-    ) -> None:
-        self._stack, self._table = stack, _table(stack, tuple(each for row in data for each in row))
-        starts = np.cumsum([0, *(sum(each.n for each in row) for row in data)])
-        self._most, length = max(map(len, parts)), filled(longest, FILL)
-        places = np.zeros((len(parts), self._most, length), dtype=np.int64)
-        weights = np.zeros(places.shape)
-        for row, (start, own) in enumerate(zip(starts.tolist(), parts, strict=False)):
-            for number, positions in enumerate(own):
-                places[row, number, : len(positions)] = positions + start
-                weights[row, number, : len(positions)] = 1 / len(positions)
-        put = {"device": self._table.device}
-        self._places = torch.from_numpy(places).to(**put).flatten(0, 1)
-        self._weights = torch.from_numpy(weights).to(dtype=self._table.dtype, **put).flatten(0, 1)
-
-    def gradients(
-        self, rows: Sequence[int], numbers: Sequence[int], states: Tensor, *, statistics: bool = False
-    ) -> tuple[Tensor, Tensor]:
-        """Losses (n,) and gradients (n, width) of these rows' minibatches with these numbers; see `rows.Passes`."""
-        chosen = [row * self._most + number for row, number in zip(rows, numbers, strict=True)]
-        index = torch.tensor(chosen, device=self._table.device)
-        places = self._places.index_select(0, index)
-        samples = self._table.index_select(0, places.view(-1)).view(*places.shape, -1)
-        return self._stack.gradients(states, samples, self._weights.index_select(0, index))
+    table = _table(stack, tuple(each for row in data for each in row))
+    starts = np.cumsum([0, *(sum(each.n for each in row) for row in data)]).tolist()
+    places = np.zeros((max(map(len, parts)), len(parts), filled(longest, FILL)), dtype=np.int64)
+    weights = np.zeros(places.shape)
+    for row, own in enumerate(parts):
+        for number, positions in enumerate(own):
+            places[number, row, : len(positions)] = positions + starts[row]
+            weights[number, row, : len(positions)] = 1 / len(positions)
+    put = {"device": table.device}
+    return StackedPasses(
+        stack, table, torch.from_numpy(places).to(**put), torch.from_numpy(weights).to(dtype=table.dtype, **put)
+    )

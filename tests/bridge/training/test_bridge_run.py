@@ -306,8 +306,8 @@ def test_clients_at_once(tmp_path):
         run_bridge(small(**settings, together=together), out=tmp_path / together) for together in ("no", "yes")
     )
     assert at_once.runs[0].columns["step2"] == pytest.approx(apart.runs[0].columns["step2"], rel=1e-12)
-    assert "processes" in at_once.environment
-    assert "processes" not in apart.environment
+    # One thread: the same bits over any number of processes.
+    assert "processes" not in at_once.environment
     noted = run_bridge(small(**settings, together="yes", model="cnn"), out=tmp_path / "cnn").notes
     assert any(note.startswith("finetune: clients are computed one after another, because ") for note in noted)
 
