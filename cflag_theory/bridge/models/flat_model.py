@@ -168,7 +168,7 @@ class FlatModel:
         """Logits of one task's classes, (B, classes of the task), in evaluation mode: with running statistics."""
         self._load(state, training=False)
         tasks = torch.full((len(images),), task, dtype=torch.int64, device=self.device)
-        with torch.no_grad():
+        with torch.inference_mode():
             found = self._outputs(images, tasks)
         numbers = self.network.class_numbers
         if numbers is None:

@@ -90,24 +90,25 @@ class Stack:
         weights : (n, B) Tensor
             Of the samples in the loss.
         """
-        n, last = len(samples), len(self._layers) - 1
-        x, met = samples[..., : self.inputs], []
+        last, (n, *_) = len(self._layers) - 1, samples.shape
+        found = states.new_empty((n, self.width))
+        found[:, self.d :] = 0
+        x, met, matrices = samples[..., : self.inputs], [], _Matrices(states, n)
         for number, (weight, bias) in enumerate(self._layers):
             met.append(x)
-            turned = _matrices(states, weight, turned=True)
+            turned = matrices.turned(weight)
             x = torch.bmm(x, turned) if bias is None else torch.baddbmm(states[:, None, bias[1]], x, turned)
             if number < last:
                 x.relu_()
         losses, slope = self._loss(x, samples, weights)
-        found = states.new_empty((n, self.width))
-        found[:, self.d :] = 0
+        places = _Matrices(found, n)
         for number in range(last, -1, -1):
             weight, bias = self._layers[number]
-            torch.bmm(slope.transpose(1, 2), met[number], out=_matrices(found, weight))
+            torch.bmm(slope.transpose(1, 2), met[number], out=places.of(weight))
             if bias is not None:
-                found[:, bias[1]] = slope.sum(1)
+                torch.sum(slope, 1, out=found[:, bias[1]])
             if number:
-                slope = torch.bmm(slope, _matrices(states, weight))
+                slope = torch.bmm(slope, matrices.of(weight))
                 slope = torch.ops.aten.threshold_backward(slope, met[number], 0)
         return losses, found
 
@@ -123,13 +124,22 @@ class Stack:
         return losses, logs.exp_().mul_(by_sample).sub_(weighed)
 
 
-def _matrices(rows: Tensor, place: Place, *, turned: bool = False) -> Tensor:
-    """The matrix at this place of every row, (n, out, in) or (n, in, out): one view, where slicing makes three."""
-    _, where, (out, into) = place
-    shape, strides = ((into, out), (1, into)) if turned else ((out, into), (into, 1))
-    return rows.as_strided(
-        (len(rows), *shape), (rows.stride(0), *strides), rows.storage_offset() + where.start * rows.stride(1)
-    )
+class _Matrices:
+    """The matrices of a layer in every row, each one view, where slicing would make three."""
+
+    def __init__(self, rows: Tensor, n: int) -> None:
+        self._rows, self._n = rows, n
+        self._apart, self._first = rows.stride(0), rows.storage_offset()
+
+    def of(self, place: Place) -> Tensor:
+        """(n, out, in)"""
+        _, where, (out, into) = place
+        return self._rows.as_strided((self._n, out, into), (self._apart, into, 1), self._first + where.start)
+
+    def turned(self, place: Place) -> Tensor:
+        """(n, in, out)"""
+        _, where, (out, into) = place
+        return self._rows.as_strided((self._n, into, out), (self._apart, 1, into), self._first + where.start)
 
 
 def stack_of(network: nn.Module, tensors: Sequence[Place], loss: str) -> Stack | None:

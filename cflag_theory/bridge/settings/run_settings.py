@@ -22,6 +22,7 @@ _PAPER = {
     "memory_sample": 200,
     "past_every": 0,
     "threads": None,
+    "checkpoint_every": 1,
 }
 #: What a data set's runs have by default. Those of CIFAR and TinyImageNet are the paper's (Sec. 7,
 #: supplement Sec. 4, Table 5), which gives no rate for plain steps. Nobody has published numbers for digits. They have
@@ -38,7 +39,7 @@ BY_DATA: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     }
 )
 #: Settings that say where data lie or what is run, and change no result of a method and seed.
-WHERE = ("root", "download", "methods", "seeds")
+WHERE = ("root", "download", "methods", "seeds", "checkpoint_every")
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,10 @@ class RunSettings:
         How processes add up what clients send: one all-reduce (reduce), or gathered and added in the order of the
         clients (ordered).
     together : str
-        Whether the clients of a small network are computed at once: yes, no, or auto, where it pays.
+        Whether the clients of an mlp are computed at once: yes, no, or auto, where it pays.
+    checkpoint_every : int
+        A checkpoint is written after so many rounds, and at the end of every task: what a run that is stopped repeats.
+        A round of digits takes less time than a checkpoint, so that they have one a task.
 
     Raises
     ------
@@ -146,6 +150,7 @@ class RunSettings:
     compile: bool = False
     exchange: str = "ordered"
     together: str = "auto"
+    checkpoint_every: int = 10
 
     def __post_init__(self) -> None:
         for name in RULES:
