@@ -166,7 +166,7 @@ def descend(
         rows = sum(count > k for count in steps)
         if k > 0:
             # In one place: new memory for a ResNet's vectors costs more than the arithmetic.
-            drift2 = torch.sub(x[:rows], start, out=away[:rows]).square_().sum(dim=1)
+            drift2 = torch.linalg.vector_norm(torch.sub(x[:rows], start, out=away[:rows]), dim=1).square_()
             drift2_max[:rows] = torch.maximum(drift2_max[:rows], drift2)
         loss, given = gradient(k, [order[k] for order in orders[:rows]], local[:rows])
         direction = step.direction(given.clamp(-clamp, clamp) if clamp else given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import torch
 
@@ -39,15 +40,15 @@ Given = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 class Opening:
     """What a client knows after the first exchange: its minibatches of the round, g_i(x_t) and what it keeps.
 
-    Its minibatches are the row `row` of `passes`. Where clients are computed together `kept` are the gradients of the
-    minibatches at x_t, (components, width).
+    Its minibatches are the row `row` of `passes`. Where clients are computed together `kept` has the gradients of
+    their minibatches at x_t, (all components, width), and the line where this client's begin.
     """
 
     components: list[Ints]
     passes: Passes
     row: int
     loss: torch.Tensor
-    kept: torch.Tensor | None
+    kept: tuple[torch.Tensor, int] | None
 
 
 class FedTrack(OnRows):
@@ -86,11 +87,11 @@ class FedTrack(OnRows):
             losses.index_add_(0, where, shares[:, 0] * part)
             if keeps:
                 kept.append(gradient)
-        tables: Sequence[torch.Tensor | None] = [None] * len(clients)
-        if kept:
-            tables = torch.cat(kept).split([len(parts) for parts in cut])
-        for row, client in enumerate(clients):
-            self._openings[client.index] = Opening(cut[row], passes, row, losses[row], tables[row])
+        table = torch.cat(kept) if len(kept) > 1 else kept[0] if kept else None
+        firsts = accumulate(map(len, cut), initial=0)
+        for row, (client, first) in enumerate(zip(clients, firsts, strict=False)):
+            kept_here = None if table is None else (table, first)
+            self._openings[client.index] = Opening(cut[row], passes, row, losses[row], kept_here)
         return {client.index: {GRAD_G: grad_g[row, : round.model.d]} for row, client in enumerate(clients)}
 
     def locals_of(
@@ -190,7 +191,7 @@ class FedTrack(OnRows):
         ]
         kept = [opening.kept for opening in own if opening.kept is not None]
         if len(kept) == len(own):
-            return KeptRows(grad_g, counts, orders, kept)
+            return KeptRows(grad_g, counts, orders, kept[0][0], [first for _, first in kept])
         visits = [order[1:] for order in orders]
         return DelayedRows(grad_g, counts, visits, at_start, kind=self.options.table, place=self.options.place)
 

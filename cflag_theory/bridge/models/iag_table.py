@@ -127,21 +127,30 @@ class DelayedRows:
 
 
 class KeptRows:
-    """The same with all gradients at x_t at hand, [row] (components, width), in the model's precision."""
+    """The same with all gradients at x_t at hand, in the model's precision.
+
+    Parameters
+    ----------
+    table : (all components, width) tensor
+        Gradients at x_t, which are written over.
+    starts : sequence of int
+        The line of a row's first component.
+    """
 
     def __init__(
         self,
         full: torch.Tensor,
         counts: Sequence[Sequence[float]],
         orders: Sequence[Sequence[int]],
-        at_start: Sequence[torch.Tensor],
+        table: torch.Tensor,
+        starts: Sequence[int],
     ) -> None:
-        self._delayed, self._kept = full.clone(), torch.cat(list(at_start))
-        starts, most = np.cumsum([0, *map(len, at_start)]).tolist(), len(orders[0])
+        self._delayed, self._kept = full.clone(), table
+        most = len(orders[0])
         # A row that has finished asks for nothing: what stands there is not read.
         whole = [[*order, *([0] * (most - len(order)))] for order in orders]
-        visited = np.array([[start + j for j in order] for start, order in zip(starts, whole, strict=False)]).T
-        each = np.array([count for row in counts for count in row])[visited]
+        visited = np.array([[start + j for j in order] for start, order in zip(starts, whole, strict=True)]).T
+        each = np.array([[row[j] for j in order] for row, order in zip(counts, whole, strict=True)]).T
         self._places = torch.from_numpy(visited).to(full.device)
         self._counts = torch.from_numpy(each).to(full)[..., None]
 

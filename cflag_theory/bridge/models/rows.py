@@ -39,7 +39,10 @@ class Passes(Protocol):
         """
 
     def step(self, k: int, count: int, states: Tensor, *, statistics: bool = False) -> tuple[Tensor, Tensor]:
-        """The same of the minibatches k of the first `count` rows."""
+        """The same of the minibatches k of the first `count` rows, fewer from step to step.
+
+        The next step may write over the gradients.
+        """
 
     def ordered(self, rows: Sequence[int], orders: Sequence[Sequence[int]]) -> Passes:
         """The minibatches of these rows in other orders, one a row; the first order is the longest."""

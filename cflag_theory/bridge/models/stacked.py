@@ -78,7 +78,9 @@ class Stack:
         right = nn.functional.one_hot(numbers[tasks, labels], self.outputs)
         return [like.new_zeros(places).masked_fill_(~mine, NEVER), right.to(like.dtype)]
 
-    def gradients(self, states: Tensor, samples: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    def gradients(
+        self, states: Tensor, samples: Tensor, weights: Tensor, found: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Losses (n,) and gradients (n, width).
 
         Parameters
@@ -89,9 +91,11 @@ class Stack:
             Lines of a `table`.
         weights : (n, B) Tensor
             Of the samples in the loss.
+        found : (n, width) Tensor, optional
+            Where the gradients go: new memory costs as much as the arithmetic.
         """
         last, (n, *_) = len(self._layers) - 1, samples.shape
-        found = states.new_empty((n, self.width))
+        found = states.new_empty((n, self.width)) if found is None else found
         found[:, self.d :] = 0
         x, met, matrices = samples[..., : self.inputs], [], _Matrices(states, n)
         for number, (weight, bias) in enumerate(self._layers):
@@ -176,6 +180,7 @@ class StackedPasses:
     def __init__(self, stack: Stack, table: Tensor, places: Tensor, weights: Tensor) -> None:
         self._stack, self._table, self._shape = stack, table, places.shape
         self._places, self._weights = places.flatten(0, 1), weights.flatten(0, 1)
+        self._found: Tensor | None = None
         little = places.numel() * table.shape[1] <= AT_ONCE
         self._samples = self._taken(self._places) if little else None
 
@@ -193,11 +198,13 @@ class StackedPasses:
         return self._stack.gradients(states, self._taken(self._places.index_select(0, index)), weights)
 
     def step(self, k: int, count: int, states: Tensor, *, statistics: bool = False) -> tuple[Tensor, Tensor]:
-        """The same of the minibatches k of the first `count` rows."""
+        """The same of the minibatches k of the first `count` rows; the next step writes over the gradients."""
+        if self._found is None:
+            self._found = states.new_empty((count, self._stack.width))
         first = k * self._shape[1]
         some = slice(first, first + count)
         samples = self._taken(self._places[some]) if self._samples is None else self._samples[some]
-        return self._stack.gradients(states, samples, self._weights[some])
+        return self._stack.gradients(states, samples, self._weights[some], self._found[:count])
 
     def ordered(self, rows: Sequence[int], orders: Sequence[Sequence[int]]) -> StackedPasses:
         """Those of these rows in other orders, one a row; the first is the longest."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from small_runs import FedAvg, World
 
 from cflag_theory.bridge.methods import finetune
 from cflag_theory.bridge.methods.base import Method
+from cflag_theory.bridge.methods.ewc import Ewc
 from cflag_theory.bridge.methods.table import METHODS, make_method
 from cflag_theory.bridge.models import stacked
 from cflag_theory.bridge.models.flat_model import make_model
@@ -104,6 +106,35 @@ def test_together_as_one_after_another(uneven: World, name: str, switches: dict[
     compare(uneven, name, switches)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(("name", "switches"), CASES, ids=lambda value: value if isinstance(value, str) else None)
+def test_the_bits_of_a_client_do_not_depend_on_its_group(
+    digits, name: str, switches: dict[str, Any], dtype: torch.dtype
+) -> None:
+    """So that a run over processes is the run of one."""
+    world = World(digits, "mlp", dtype=dtype, clients=7, zeta=0.1)
+    state, clients = world.model.start(1), [client for client in world.clients(1) if client.p > 0]
+    round_ = replace(world.round(1, 0, ROUNDS), everybody=clients)
+
+    def found(groups: int) -> dict[int, torch.Tensor]:
+        method, own, locals_ = method_of(name, switches), {}, {}
+        if isinstance(method, Ewc):
+            method.restore({"fisher": state.square(), "centre": state / 2})
+        parts = [clients[first::groups] for first in range(groups)]
+        for part in parts:
+            own |= method.vectors_of(round_, part, state)
+        means = InOneProcess().mean(own, [client.p for client in world.clients(1)])
+        for part in parts:
+            locals_ |= method.locals_of(round_, part, state, means, own)
+        return {index: local.move for index, local in locals_.items()}
+
+    alone = found(len(clients))
+    assert all(bool(move.any()) for move in alone.values())
+    for groups in (1, 2, 3):
+        for index, move in found(groups).items():
+            assert torch.equal(move, alone[index])
+
+
 def test_all_methods_are_compared() -> None:
     assert {name for name, _ in CASES} == set(METHODS)
 
@@ -136,12 +167,12 @@ def test_squared_loss_and_images_in_several_places() -> None:
         assert difference(states[1], torch.ones(4, dtype=torch.float64)) > 0.01
 
 
-def unweighted(self: stacked.Stack, states: torch.Tensor, samples: torch.Tensor, weights: torch.Tensor) -> Any:
-    return whole_pass(self, states, samples, torch.ones_like(weights) / weights.shape[1])
+def unweighted(self: stacked.Stack, states: Any, samples: Any, weights: torch.Tensor, *found: Any) -> Any:
+    return whole_pass(self, states, samples, torch.ones_like(weights) / weights.shape[1], *found)
 
 
-def first_of_all(self: stacked.Stack, states: torch.Tensor, samples: torch.Tensor, weights: torch.Tensor) -> Any:
-    return whole_pass(self, states, samples[:1].expand_as(samples), weights[:1].expand_as(weights))
+def first_of_all(self: stacked.Stack, states: Any, samples: torch.Tensor, weights: torch.Tensor, *found: Any) -> Any:
+    return whole_pass(self, states, samples[:1].expand_as(samples), weights[:1].expand_as(weights), *found)
 
 
 whole_pass = stacked.Stack.gradients
