@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
@@ -30,8 +31,14 @@ def keyed(seed: int, purpose: str, first: int = 0, second: int = 0) -> np.random
     InvalidInput
         A seed outside its range.
     """
-    key = np.array([as_seed(seed), int.from_bytes(blake2b(purpose.encode(), digest_size=8).digest())], dtype=np.uint64)
-    return np.random.Generator(np.random.Philox(key=key, counter=np.array([0, 0, first, second], dtype=np.uint64)))
+    return np.random.Generator(
+        np.random.Philox(key=_key(as_seed(seed), purpose), counter=np.array([0, 0, first, second], dtype=np.uint64))
+    )
+
+
+@lru_cache(maxsize=256)
+def _key(seed: int, purpose: str) -> np.ndarray:
+    return np.array([seed, int.from_bytes(blake2b(purpose.encode(), digest_size=8).digest())], dtype=np.uint64)
 
 
 def as_seed(seed: int) -> int:

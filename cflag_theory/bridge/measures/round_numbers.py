@@ -7,13 +7,14 @@ sum_i p_i alpha_i, and beta S is the rest of the clients' mean move, move = alph
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
 
-from cflag_theory.bridge.models.clients import Client
-from cflag_theory.bridge.models.flat_model import FlatModel, full_gradient, inner
+from cflag_theory.bridge.models.clients import Client, ClientData
+from cflag_theory.bridge.models.flat_model import FlatModel, inner
+from cflag_theory.bridge.models.rows import full_gradients
 from cflag_theory.bridge.training.communication import Communication
 from cflag_theory.bridge.training.rounds import MEMORY_NORM2, Step, taking_part
 from cflag_theory.errors import InvalidInput
@@ -150,20 +151,31 @@ def measured(
     p = [client.p for client in clients]
     gradients: dict[int, dict[str, Tensor]] = {}
     rows: dict[int, list[float]] = {}
-    for client in taking_part(clients, communication):
-        f, grad_f = full_gradient(model, step.before, client.past, batch)
-        g, grad_g = full_gradient(model, step.before, client.current, batch)
-        memory = step.own[client.index].get("grad_f_memory")
-        if memory is None:
-            memory = full_gradient(model, step.before, client.memory, batch)[1]
+    mine = taking_part(clients, communication)
+
+    def passes(state: Tensor, samples: Callable[[Client], ClientData]) -> tuple[Tensor, Tensor]:
+        longest = max(samples(client).n for client in clients)
+        return full_gradients(model, state, [samples(client) for client in mine], batch, longest)
+
+    f, grad_f = passes(step.before, lambda client: client.past)
+    g, grad_g = passes(step.before, lambda client: client.current)
+    if "grad_f_memory" in step.means:
+        memory = [step.own[client.index]["grad_f_memory"] for client in mine]
+    else:
+        memory = list(passes(step.before, lambda client: client.memory)[1])
+    f_after, g_after = (
+        passes(step.state, samples)[1] for samples in (lambda client: client.past, lambda client: client.current)
+    )
+    for row, client in enumerate(mine):
+        b = memory[row] - grad_f[row]
         gradients[client.index] = {
-            "f": grad_f,
-            "g": grad_g,
-            "b": memory - grad_f,
-            "f after": full_gradient(model, step.state, client.past, batch)[1],
-            "g after": full_gradient(model, step.state, client.current, batch)[1],
+            "f": grad_f[row],
+            "g": grad_g[row],
+            "b": b,
+            "f after": f_after[row],
+            "g after": g_after[row],
         }
-        rows[client.index] = [float(f), float(g), norm2(memory - grad_f), norm2(grad_f)]
+        rows[client.index] = [float(f[row]), float(g[row]), norm2(b), norm2(grad_f[row])]
     means = communication.mean(gradients, p)
     table = communication.table(rows, len(clients), 4)
     some_past = any(client.past.n > 0 for client in clients if client.p > 0)

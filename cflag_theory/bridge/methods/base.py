@@ -9,7 +9,7 @@ and then the running statistics, which are averaged like the parameters.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +18,7 @@ import torch
 from cflag_theory.bridge.data.keyed import keyed
 from cflag_theory.bridge.models.clients import Client, ClientData
 from cflag_theory.bridge.models.flat_model import FlatModel
+from cflag_theory.bridge.models.rows import wide
 
 Vectors = Mapping[str, torch.Tensor]
 #: Vectors of several clients by their index: what they send, and what of it is theirs when the means are known.
@@ -39,6 +40,9 @@ class Round:
     overall : int
         The round counted over all tasks.
     seed : int
+    everybody : sequence of Client
+        All clients, if those of a process are computed together: then shapes follow from all of them, so that the
+        numbers of a client do not depend on who else is in its process. Empty if they go one by one.
     """
 
     model: FlatModel
@@ -47,6 +51,20 @@ class Round:
     number: int
     overall: int
     seed: int
+    everybody: Sequence[Client] = ()
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row of parameters: d, or with zeros behind them where rows are computed together."""
+        return self.model.stack.width if self.everybody and self.model.stack else self.model.d
+
+    def start(self, state: torch.Tensor) -> tuple[torch.Tensor, int]:
+        """A state (size,) for rows of states, and how many numbers of them are parameters and the zeros behind."""
+        return (wide(state, self.width), self.width) if self.everybody else (state, self.model.d)
+
+    def longest(self, samples: Callable[[Client], int]) -> int | None:
+        """The most samples of a minibatch of any client, or None where clients go one by one."""
+        return max(map(samples, self.everybody)) if self.everybody else None
 
     def random(self, purpose: str, client: int) -> np.random.Generator:
         """A generator that starts again for each (seed, purpose, client, overall round)."""

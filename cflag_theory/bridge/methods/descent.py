@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -38,7 +39,13 @@ def minibatches(round: Round, client: Client, batch: int, *, shuffle: bool | Non
     starts = list(range(0, n, batch))
     if batch > 1 and len(starts) > 1 and n - starts[-1] == 1:
         starts.pop()
-    return np.split(positions, starts[1:]) if n > 0 else []
+    return [positions[first:last] for first, last in pairwise([*starts, n])]
+
+
+def longest_minibatch(client: Client, batch: int) -> int:
+    """The most samples that one of `minibatches` has."""
+    n = client.current.n
+    return min(n, batch + (batch > 1 and n > batch and n % batch == 1))
 
 
 def component_order(round: Round, client: Client, components: int, epochs: int, how: str | None = EPOCHS) -> list[int]:
@@ -56,6 +63,12 @@ def memory_positions(memory: ClientData, sample: int, random: np.random.Generato
     return np.arange(memory.n) if memory.n <= sample else random.choice(memory.n, size=sample, replace=False)
 
 
+def memory_draws(round: Round, client: Client, sample: int, steps: int) -> list[Ints]:
+    """What a client draws from its memory in every step of a round."""
+    random = round.random("memory", client.index)
+    return [memory_positions(client.memory, sample, random) for _ in range(steps)]
+
+
 def column(values: Sequence[float], like: torch.Tensor) -> torch.Tensor:
     """A number a row, (n, 1), to scale rows with."""
     return torch.tensor(values, dtype=like.dtype, device=like.device)[:, None]
@@ -67,9 +80,9 @@ class Descent:
 
     Attributes
     ----------
-    move : (n, size) tensor
+    move : (n, size) or (n, width) tensor
         x_t - x_E, and the same of the running statistics.
-    total : (n, d) tensor
+    total : (n, d) or (n, width) tensor
         The sum of the directions: x_t - x_E is lr times that.
     drift2_max, loss : (n,) tensors
         Over the steps, the largest ||x_k - x_t||^2 and the mean loss.
@@ -85,6 +98,7 @@ class Descent:
 
     def locals(
         self,
+        round: Round,
         clients: Sequence[Client],
         move: torch.Tensor | None = None,
         *,
@@ -93,8 +107,12 @@ class Descent:
         Lambda: torch.Tensor | None,
         gradients: Sequence[int],
     ) -> dict[int, Local]:
-        """By client; with other moves (n, d) of the parameters, if given; running statistics move as they did."""
-        whole = self.move if move is None else torch.cat([move, self.move[:, move.shape[1] :]], dim=1)
+        """By client; with other moves of the parameters if given, in rows as `total`; statistics stay theirs."""
+        whole = self.move
+        if move is not None:
+            behind = whole[:, move.shape[1] :]
+            whole = torch.cat([move, behind], dim=1) if behind.shape[1] else move
+        whole = whole[:, : round.model.size]
         measured = [self.drift2_max, self.loss, torch.zeros_like(self.loss) if Lambda is None else Lambda]
         # One transfer from the device for all numbers.
         rows = torch.stack([value.to(torch.float64) for value in measured], dim=1).tolist()
@@ -123,15 +141,17 @@ def descend(
     step: Step,
     clamp: float | None = None,
 ) -> Descent:
-    """Local steps of clients from `state` (size,), one for each component of a client's order, at least one.
+    """Local steps of clients from `state`, one for each component of a client's order, at least one.
 
     Parameters
     ----------
+    state, d : tensor, int
+        Of `Round.start`.
     orders : sequence of sequence of int
         Of every row, the longest first: at step k the first rows go on, and the others have finished.
     gradient : callable
-        Given k, the components of the rows that go on and their local states x_k, the losses and what their steps are
-        given, (rows, d). It may move the running statistics, which are entries d, d + 1, ... of a local state.
+        Given k, the components of the rows that go on and their local states x_k, (rows, width), the losses and what
+        their steps are given. It may move the running statistics, which are entries d, d + 1, ... of a local state.
     lr : float
         beta.
     clamp : float, optional
@@ -146,7 +166,7 @@ def descend(
         rows = sum(count > k for count in steps)
         if k > 0:
             # In one place: new memory for a ResNet's vectors costs more than the arithmetic.
-            drift2 = torch.sub(x[:rows], start, out=away[:rows]).square_().sum(dim=1)
+            drift2 = torch.linalg.vector_norm(torch.sub(x[:rows], start, out=away[:rows]), dim=1).square_()
             drift2_max[:rows] = torch.maximum(drift2_max[:rows], drift2)
         loss, given = gradient(k, [order[k] for order in orders[:rows]], local[:rows])
         direction = step.direction(given.clamp(-clamp, clamp) if clamp else given)

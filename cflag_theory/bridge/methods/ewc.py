@@ -20,6 +20,7 @@ from cflag_theory.bridge.methods.base import Round, Vectors
 from cflag_theory.bridge.methods.descent import Ints
 from cflag_theory.bridge.methods.finetune import FineTune, Job
 from cflag_theory.bridge.models.clients import Client
+from cflag_theory.bridge.models.rows import gradients_by_sample, wide
 from cflag_theory.bridge.settings.options import EwcOptions, Work
 
 
@@ -34,20 +35,20 @@ class Ewc(FineTune):
         self.fisher: torch.Tensor | None = None
         self.centre: torch.Tensor | None = None
 
-    def jobs(self, round: Round, clients: Sequence[Client]) -> list[Job]:
+    def jobs(self, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> list[Job]:
         if self.fisher is None or self.centre is None:
-            return super().jobs(round, clients)
-        return [_Held(self, round, clients, self.options.penalty * self.fisher, self.centre)]
+            return super().jobs(round, clients, cut)
+        weight, centre = (wide(each, round.width) for each in (self.options.penalty * self.fisher, self.centre))
+        return [_Held(self, round, clients, cut, weight, centre)]
 
     def end_task(self, round: Round, client: Client, state: torch.Tensor) -> dict[str, torch.Tensor]:
         """The client's diagonal Fisher matrix at `state`, (d,)."""
         fisher = state.new_zeros(round.model.d)
         n = client.current.n
         count = min(n, self.options.fisher_samples)
-        for position in round.random("fisher", client.index).choice(n, size=count, replace=False) if n else ():
-            batch = client.current.batch(slice(int(position), int(position) + 1))
-            _, gradient = round.model.gradient(state, batch, training=False)
-            fisher.addcmul_(gradient, gradient, value=1 / count)
+        positions = round.random("fisher", client.index).choice(n, size=count, replace=False) if n else ()
+        for each in gradients_by_sample(round.model, state, client.current, positions):
+            fisher.addcmul_(each, each, value=1 / count)
         return {"fisher": fisher}
 
     def close_task(self, state: torch.Tensor, means: Vectors) -> None:
@@ -75,11 +76,17 @@ class _Held(Job):
     """Steps with the penalty's gradient."""
 
     def __init__(
-        self, method: Ewc, round: Round, clients: Sequence[Client], weight: torch.Tensor, centre: torch.Tensor
+        self,
+        method: Ewc,
+        round: Round,
+        clients: Sequence[Client],
+        cut: Sequence[list[Ints]],
+        weight: torch.Tensor,
+        centre: torch.Tensor,
     ) -> None:
-        super().__init__(method, round, clients)
+        super().__init__(method, round, clients, cut)
         self.weight, self.centre = weight, centre
 
-    def gradient(self, positions: Sequence[Ints], local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        losses, gradients = super().gradient(positions, local)
+    def gradient(self, k: int, local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        losses, gradients = super().gradient(k, local)
         return losses, torch.addcmul(gradients, self.weight, local[:, : len(self.centre)] - self.centre)

@@ -12,6 +12,7 @@ from cflag_theory.bridge.methods.finetune import FineTune, Job
 from cflag_theory.bridge.methods.track import GRAD_G
 from cflag_theory.bridge.models.clients import Client
 from cflag_theory.bridge.models.flat_model import full_gradient
+from cflag_theory.bridge.models.rows import wide
 from cflag_theory.bridge.settings.evolving import MimeOptions, ProxOptions
 from cflag_theory.bridge.settings.options import Work
 
@@ -29,8 +30,8 @@ class FedAvg(FineTune):
         """What steps are given for these gradients at the local x, rows of clients, and the x_t (d,) they began at."""
         return gradients
 
-    def jobs(self, round: Round, clients: Sequence[Client]) -> list[Job]:
-        return [_Given(self, round, clients)]
+    def jobs(self, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> list[Job]:
+        return [_Given(self, round, clients, cut)]
 
     def locals_of(
         self, round: Round, clients: Sequence[Client], state: torch.Tensor, means: Vectors, own: Own
@@ -40,14 +41,16 @@ class FedAvg(FineTune):
 
 
 class _Given(Job):
-    def __init__(self, method: FedAvg, round: Round, clients: Sequence[Client]) -> None:
-        super().__init__(method, round, clients)
+    def __init__(self, method: FedAvg, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> None:
+        super().__init__(method, round, clients, cut)
         self.method = method
 
-    def gradient(self, positions: Sequence[Ints], local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        losses, gradients = super().gradient(positions, local)
+    def gradient(self, k: int, local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        losses, gradients = super().gradient(k, local)
         assert self.method.start is not None
-        return losses, self.method.given(gradients, local[:, : self.round.model.d], self.method.start)
+        d = self.round.model.d
+        given = self.method.given(gradients[:, :d], local[:, :d], self.method.start)
+        return losses, wide(given, gradients.shape[1])
 
 
 class FedProx(FedAvg):

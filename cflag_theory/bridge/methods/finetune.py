@@ -7,9 +7,17 @@ from collections.abc import Callable, Sequence
 import torch
 
 from cflag_theory.bridge.methods.base import Local, OnRows, Own, Round, Vectors
-from cflag_theory.bridge.methods.descent import Ints, component_order, descend, minibatches, moving_first, with_resting
-from cflag_theory.bridge.models.clients import Client
-from cflag_theory.bridge.models.rows import Pool, gradients
+from cflag_theory.bridge.methods.descent import (
+    Ints,
+    component_order,
+    descend,
+    longest_minibatch,
+    minibatches,
+    moving_first,
+    with_resting,
+)
+from cflag_theory.bridge.models.clients import Client, ClientData
+from cflag_theory.bridge.models.rows import Passes, passes_of
 from cflag_theory.bridge.models.steps import make_step
 from cflag_theory.bridge.settings.options import Work
 
@@ -17,8 +25,18 @@ from cflag_theory.bridge.settings.options import Work
 class Job:
     """The steps of some clients in one round, a row a client: what gradient a step is given, and what is to be said.
 
+    Parameters
+    ----------
+    method : FineTune
+    round : Round
+    clients : sequence of Client
+    cut : [row][component] arrays of int
+        Minibatches of the clients.
+
     Attributes
     ----------
+    orders : [row] lists of int
+        The component of every step.
     alpha, beta : list of float
         Rates of the clients in the round, means over their steps.
     Lambda : (n,) tensor or None
@@ -27,38 +45,48 @@ class Job:
         Samples whose gradient was evaluated.
     """
 
-    def __init__(self, method: FineTune, round: Round, clients: Sequence[Client]) -> None:
-        self.work, self.round, self.clients = method.work, round, clients
-        self.pool = self.samples()
+    def __init__(self, method: FineTune, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> None:
+        self.work, self.round, self.clients, self.cut = method.work, round, clients, cut
+        self.orders = [
+            component_order(round, client, len(parts), method.work.epochs)
+            for client, parts in zip(clients, cut, strict=True)
+        ]
         self.alpha, self.beta = [0.0] * len(clients), [method.work.lr] * len(clients)
         self.Lambda: torch.Tensor | None = None
         self.gradients = [0] * len(clients)
+        self.passes = self.samples()
 
-    def samples(self) -> Pool:
-        """What minibatches are taken of."""
-        return Pool([client.current for client in self.clients])
+    def samples(self) -> Passes:
+        """What the steps are given, step by step."""
+        data = [[client.current] for client in self.clients]
+        steps = [[parts[j] for j in order] for parts, order in zip(self.cut, self.orders, strict=True)]
+        return self.passing(data, steps, lambda client: longest_minibatch(client, self.work.batch))
 
-    def gradient(self, positions: Sequence[Ints], local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Losses and gradients of the first rows, at their local states; running statistics move."""
-        return self.evaluate(self.pool, positions, local, statistics=True)
+    def passing(
+        self, data: Sequence[list[ClientData]], steps: Sequence[list[Ints]], longest: Callable[[Client], int]
+    ) -> Passes:
+        """Passes over these samples in every step, which are counted; `longest` is the most that a client has."""
+        for row, parts in enumerate(steps):
+            self.gradients[row] += sum(map(len, parts))
+        return passes_of(self.round.model, data, steps, self.round.longest(longest))
 
-    def evaluate(
-        self, pool: Pool, positions: Sequence[Ints], local: torch.Tensor, *, statistics: bool
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Losses and gradients of the first rows on a pool's samples, which are counted."""
-        for row, chosen in enumerate(positions):
-            self.gradients[row] += len(chosen)
-        batch = pool.batch(range(len(positions)), positions)
-        return gradients(self.round.model, local, batch, statistics=statistics)
+    def gradient(self, k: int, local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Losses and gradients of the first rows in step k, at their local states; running statistics move."""
+        return self.passes.step(k, len(local), local, statistics=True)
 
 
 def by_memory(
-    clients: Sequence[Client], remember: Callable[[list[Client]], Job], forget: Callable[[list[Client]], Job]
+    method: FineTune, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]], remember: type[Job]
 ) -> list[Job]:
-    """The jobs of the clients that remember something, and of those that do not."""
-    some = [client for client in clients if client.memory.n > 0]
-    none = [client for client in clients if client.memory.n == 0]
-    return [make(part) for make, part in ((remember, some), (forget, none)) if part]
+    """The jobs of the clients that remember something, and of those that do not, which take Fine-FL's steps."""
+    rows = list(zip(clients, cut, strict=True))
+    some = [row for row in rows if row[0].memory.n > 0]
+    none = [row for row in rows if row[0].memory.n == 0]
+    return [
+        kind(method, round, *(list(each) for each in zip(*part, strict=True)))
+        for kind, part in ((remember, some), (Job, none))
+        if part
+    ]
 
 
 class FineTune(OnRows):
@@ -69,9 +97,9 @@ class FineTune(OnRows):
     def __init__(self, work: Work) -> None:
         self.work = work
 
-    def jobs(self, round: Round, clients: Sequence[Client]) -> list[Job]:
+    def jobs(self, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> list[Job]:
         """What this method's steps do for these clients, each of which is in one job, in the order given."""
-        return [Job(self, round, clients)]
+        return [Job(self, round, clients, cut)]
 
     def locals_of(
         self, round: Round, clients: Sequence[Client], state: torch.Tensor, means: Vectors, own: Own
@@ -79,22 +107,18 @@ class FineTune(OnRows):
         components = {client.index: minibatches(round, client, self.work.batch) for client in clients}
         found: dict[int, Local] = {}
         moving = moving_first(clients, components)
-        for job in self.jobs(round, moving) if moving else ():
-            cut = [components[client.index] for client in job.clients]
-            orders = [
-                component_order(round, client, len(parts), self.work.epochs)
-                for client, parts in zip(job.clients, cut, strict=True)
-            ]
+        for job in self.jobs(round, moving, [components[client.index] for client in moving]) if moving else ():
 
             def gradient(
-                k: int, chosen: Sequence[int], local: torch.Tensor, job: Job = job, cut: list[list[Ints]] = cut
+                k: int, chosen: Sequence[int], local: torch.Tensor, job: Job = job
             ) -> tuple[torch.Tensor, torch.Tensor]:
-                return job.gradient([parts[j] for parts, j in zip(cut, chosen, strict=False)], local)
+                return job.gradient(k, local)
 
             descent = descend(
-                state, round.model.d, orders, gradient, lr=self.work.lr, step=make_step(self.work.optimizer)
+                *round.start(state), job.orders, gradient, lr=self.work.lr, step=make_step(self.work.optimizer)
             )
             found |= descent.locals(
+                round,
                 job.clients,
                 alpha=job.alpha,
                 beta=job.beta,

@@ -31,7 +31,7 @@ from cflag_theory.bridge.methods.descent import column, memory_positions, moving
 from cflag_theory.bridge.methods.track import GRAD_G, FedTrack, components_of
 from cflag_theory.bridge.models.clients import Client
 from cflag_theory.bridge.models.rates import Rates, client_rates, inner_product, product_weights
-from cflag_theory.bridge.models.rows import Pool, gradients, on_rows
+from cflag_theory.bridge.models.rows import on_rows, passes_of, wide
 from cflag_theory.bridge.settings.options import CONSTANT, GRADIENT, GRADIENTS, LITERAL, FlagOptions, Work
 
 GRAD_F_MEMORY = "grad_f_memory"
@@ -62,10 +62,13 @@ class CFlag(FedTrack):
                 memory_positions(client.memory, self.work.sample, round.random("memory", client.index))
                 for client in remembering
             ]
-            batch = Pool([client.memory for client in remembering]).batch(range(len(positions)), positions)
-            _, grad_f = gradients(round.model, state.expand(len(positions), -1), batch)
+            longest = round.longest(lambda client: min(client.memory.n, self.work.sample))
+            data, parts = [[client.memory] for client in remembering], [[each] for each in positions]
+            passes, (start, _) = passes_of(round.model, data, parts, longest), round.start(state)
+            rows = range(len(parts))
+            _, grad_f = passes.gradients(rows, [0] * len(rows), start.expand(len(rows), -1))
             for row, client in enumerate(remembering):
-                vectors[client.index][GRAD_F_MEMORY] = grad_f[row]
+                vectors[client.index][GRAD_F_MEMORY] = grad_f[row, : round.model.d]
         return vectors
 
     def locals_of(
@@ -78,40 +81,41 @@ class CFlag(FedTrack):
         moving = moving_first(clients, components_of(openings))
         if not moving:
             return with_resting({}, clients, state, alpha=self.work.alpha, beta=self.work.lr)
+        grad_f_memory = wide(grad_f_memory, round.width)
         weights = product_weights(round.model, self.options.product)
-        weights = None if weights is None else weights.to(grad_f_memory)
-        rates = [_ClientRates(self, round, client, grad_f_memory, weights) for client in moving]
+        weights = None if weights is None else wide(weights.to(grad_f_memory), round.width)
+        rates = _RowRates(self, round, moving, grad_f_memory, weights)
         in_steps = self.options.adapt == GRADIENT and self.options.adaptive != CONSTANT
         summed = in_steps or self.options.rates_from == GRADIENTS
-        sums = grad_f_memory.new_zeros((len(moving) if summed else 0, round.model.d))
+        sums = grad_f_memory.new_zeros((len(moving) if summed else 0, round.width))
 
         def given(estimates: torch.Tensor, corrections: torch.Tensor) -> torch.Tensor:
             if summed:
                 sums[: len(estimates)] += estimates
             steps = estimates + corrections
-            if not in_steps:
-                return steps
-            rows = zip(rates, estimates, steps, strict=False)
-            return on_rows([rate.factor(estimate) * step for rate, estimate, step in rows])
+            return rates.factors(estimates) * steps if in_steps else steps
 
         descent, evaluated = self.descend(round, moving, state, means, own, openings, given)
-        move = descent.move[:, : round.model.d]
-        correction = means[GRAD_G] - on_rows([own[client.index][GRAD_G] for client in moving])
+        move = descent.move[:, : round.width]
+        correction = wide(means[GRAD_G] - on_rows([own[client.index][GRAD_G] for client in moving]), round.width)
         a = descent.total - column(descent.steps, correction) * correction
         seen = sums if summed else a
         if in_steps:
-            chosen = [rate.mean(steps) for rate, steps in zip(rates, descent.steps, strict=True)]
+            chosen, Lambda = rates.means(descent.steps), inner_product(grad_f_memory, seen)
         else:
-            chosen = [rate.of(row) for rate, row in zip(rates, seen, strict=True)]
+            chosen, Lambda = rates.of(seen)
+            if weights is not None:
+                Lambda = inner_product(grad_f_memory, seen)
             if self.options.adaptive != CONSTANT:
                 betas = column([rate.beta for rate in chosen], a)
                 move = betas * (descent.total if self.options.adaptive == LITERAL else a)
         found = descent.locals(
+            round,
             moving,
             column([rate.alpha for rate in chosen], a) * grad_f_memory + move,
             alpha=[rate.alpha for rate in chosen],
             beta=[rate.beta for rate in chosen],
-            Lambda=on_rows([inner_product(grad_f_memory, row) for row in seen]),
+            Lambda=Lambda,
             gradients=[
                 count + min(client.memory.n, self.work.sample) for count, client in zip(evaluated, moving, strict=True)
             ],
@@ -119,42 +123,44 @@ class CFlag(FedTrack):
         return with_resting(found, clients, state, alpha=self.work.alpha, beta=self.work.lr)
 
 
-class _ClientRates:
-    """Rates of one client in one round."""
+class _RowRates:
+    """Rates of clients in one round, a row a client."""
 
     def __init__(
         self,
         method: CFlag,
         round: Round,
-        client: Client,
+        clients: Sequence[Client],
         grad_f_memory: torch.Tensor,
         weights: torch.Tensor | None,
     ) -> None:
         self.work, self.options = method.work, method.options
-        self.clients, self.share, self.grad_f_memory = round.clients, client.p, grad_f_memory
+        self.clients, self.shares, self.grad_f_memory = round.clients, [client.p for client in clients], grad_f_memory
         self.weights = weights
-        self._sums = [0.0, 0.0]
+        self._sums = [[0.0, 0.0] for _ in clients]
 
-    def of(self, a: torch.Tensor) -> Rates:
-        """alpha_i and beta_i for this a_i."""
+    def of(self, a: torch.Tensor) -> tuple[list[Rates], torch.Tensor]:
+        """alpha_i and beta_i of the first rows for their a_i, and Lambda_i as these rates see it."""
         return client_rates(
             self.options.adaptive,
             L=self.work.L,
             alpha=self.work.alpha,
             beta=self.work.lr,
             clients=self.clients,
-            share=self.share,
+            shares=self.shares[: len(a)],
             grad_f_memory=self.grad_f_memory,
             a=a,
             weights=self.weights,
         )
 
-    def factor(self, estimate: torch.Tensor) -> float:
-        """beta_i / beta, beta_i from this step's estimate."""
-        rates = self.of(estimate)
-        self._sums = [self._sums[0] + rates.alpha, self._sums[1] + rates.beta]
-        return rates.beta / self.work.lr
+    def factors(self, estimates: torch.Tensor) -> torch.Tensor:
+        """beta_i / beta, beta_i from this step's estimates, (n, 1)."""
+        rates, _ = self.of(estimates)
+        for sums, each in zip(self._sums, rates, strict=False):
+            sums[0] += each.alpha
+            sums[1] += each.beta
+        return column([each.beta / self.work.lr for each in rates], estimates)
 
-    def mean(self, steps: int) -> Rates:
+    def means(self, steps: Sequence[int]) -> list[Rates]:
         """The means over the steps."""
-        return Rates(self._sums[0] / steps, self._sums[1] / steps)
+        return [Rates(alpha / count, beta / count) for (alpha, beta), count in zip(self._sums, steps, strict=True)]

@@ -14,11 +14,10 @@ from collections.abc import Sequence
 import torch
 
 from cflag_theory.bridge.methods.base import Round
-from cflag_theory.bridge.methods.descent import Ints, column, memory_positions
+from cflag_theory.bridge.methods.descent import Ints, column, memory_draws
 from cflag_theory.bridge.methods.finetune import FineTune, Job, by_memory
 from cflag_theory.bridge.models.clients import Client
 from cflag_theory.bridge.models.rates import client_rates
-from cflag_theory.bridge.models.rows import Pool
 from cflag_theory.bridge.settings.options import AVERAGE, Work
 
 
@@ -31,42 +30,43 @@ class Nccl(FineTune):
         super().__init__(work)
         work.check_adaptive()
 
-    def jobs(self, round: Round, clients: Sequence[Client]) -> list[Job]:
-        return by_memory(clients, lambda some: _Adapted(self, round, some), lambda some: Job(self, round, some))
+    def jobs(self, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> list[Job]:
+        return by_memory(self, round, clients, cut, _Adapted)
 
 
 class _Adapted(Job):
-    def __init__(self, method: Nccl, round: Round, clients: Sequence[Client]) -> None:
-        super().__init__(method, round, clients)
+    def __init__(self, method: FineTune, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> None:
+        super().__init__(method, round, clients, cut)
         self.beta = [0.0] * len(clients)
-        self.memory = Pool([client.memory for client in clients])
-        self.randoms = [round.random("memory", client.index) for client in clients]
         self.steps = 0
-
-    def gradient(self, positions: Sequence[Ints], local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        moving = list(zip(self.clients, self.randoms, positions, strict=False))
-        remembered = [memory_positions(client.memory, self.work.sample, random) for client, random, _ in moving]
-        _, grad_f = self.evaluate(self.memory, remembered, local, statistics=False)
-        losses, grad_g = super().gradient(positions, local)
-        rates = [
-            client_rates(
-                AVERAGE,
-                L=self.work.L,
-                alpha=self.work.alpha,
-                beta=self.work.lr,
-                clients=1,
-                share=1.0,
-                grad_f_memory=f,
-                a=g,
-            )
-            for f, g in zip(grad_f, grad_g, strict=True)
+        sample = self.work.sample
+        drawn = [
+            memory_draws(round, client, sample, len(order)) for client, order in zip(clients, self.orders, strict=True)
         ]
+        self.memory = self.passing(
+            [[client.memory] for client in clients], drawn, lambda client: min(client.memory.n, sample)
+        )
+
+    def gradient(self, k: int, local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        count = len(local)
+        _, grad_f = self.memory.step(k, count, local)
+        losses, grad_g = super().gradient(k, local)
+        rates, products = client_rates(
+            AVERAGE,
+            L=self.work.L,
+            alpha=self.work.alpha,
+            beta=self.work.lr,
+            clients=1,
+            shares=[1.0] * count,
+            grad_f_memory=grad_f,
+            a=grad_g,
+        )
         if self.Lambda is None:
             self.Lambda = losses.new_zeros(len(self.clients))
-        self.Lambda[: len(moving)] += torch.linalg.vecdot(grad_f, grad_g)
+        self.Lambda[:count] += products
         self.steps += 1
-        for row, (alpha, beta) in enumerate((each.alpha, each.beta) for each in rates):
-            self.alpha[row] += (alpha - self.alpha[row]) / self.steps
-            self.beta[row] += (beta - self.beta[row]) / self.steps
+        for row, each in enumerate(rates):
+            self.alpha[row] += (each.alpha - self.alpha[row]) / self.steps
+            self.beta[row] += (each.beta - self.beta[row]) / self.steps
         alphas, betas = (column(each, grad_g) for each in zip(*((one.alpha, one.beta) for one in rates), strict=True))
         return losses, (alphas * grad_f + betas * grad_g) / self.work.lr

@@ -43,12 +43,10 @@ class Rehearsal(FedAvg):
     def locals_of(
         self, round: Round, clients: Sequence[Client], state: torch.Tensor, means: Vectors, own: Own
     ) -> dict[int, Local]:
-        enlarged = []
-        for client in clients:
-            rows = self.others(client)
-            both = side_by_side([client.current, self.beside(client, rows)]) if rows else client.current
-            enlarged.append(replace(client, current=both))
-        found = super().locals_of(round, enlarged, state, means, own)
+        enlarged = [self.enlarged(client) for client in clients]
+        # Shapes follow from all clients with what they keep.
+        everybody = tuple(self.enlarged(client) for client in round.everybody)
+        found = super().locals_of(replace(round, everybody=everybody), enlarged, state, means, own)
         width = self.kept(clients)
         for client in clients:
             local = found[client.index]
@@ -57,6 +55,12 @@ class Rehearsal(FedAvg):
                 row = [float(client.part), *self.choose(round, client, state - local.move)]
             local.kept[:] = [*row, *[float("nan")] * (width - len(row))]
         return found
+
+    def enlarged(self, client: Client) -> Client:
+        """The client with the samples that it keeps beside its current ones."""
+        rows = self.others(client)
+        both = side_by_side([client.current, self.beside(client, rows)]) if rows else client.current
+        return replace(client, current=both)
 
     def others(self, client: Client) -> list[list[float]]:
         """What the client keeps of other data sets than the one that it has now."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 
 from cflag_theory.bridge.methods.base import Round
-from cflag_theory.bridge.methods.descent import Ints, memory_positions
+from cflag_theory.bridge.methods.descent import Ints, longest_minibatch, memory_draws
 from cflag_theory.bridge.methods.finetune import FineTune, Job, by_memory
 from cflag_theory.bridge.models.clients import Client
-from cflag_theory.bridge.models.rows import Pool, side_by_side
+from cflag_theory.bridge.models.rows import Passes
 
 
 class ErRing(FineTune):
@@ -22,22 +21,21 @@ class ErRing(FineTune):
 
     name = "er_ring"
 
-    def jobs(self, round: Round, clients: Sequence[Client]) -> list[Job]:
-        return by_memory(clients, lambda some: _Union(self, round, some), lambda some: Job(self, round, some))
+    def jobs(self, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> list[Job]:
+        return by_memory(self, round, clients, cut, _Union)
 
 
 class _Union(Job):
-    def __init__(self, method: ErRing, round: Round, clients: Sequence[Client]) -> None:
-        super().__init__(method, round, clients)
-        self.randoms = [round.random("memory", client.index) for client in clients]
-
-    def samples(self) -> Pool:
+    def samples(self) -> Passes:
         """A client's samples, and behind them those that it remembers."""
-        return Pool([side_by_side([client.current, client.memory]) for client in self.clients])
-
-    def gradient(self, positions: Sequence[Ints], local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        union = []
-        for client, random, chosen in zip(self.clients, self.randoms, positions, strict=False):
-            remembered = memory_positions(client.memory, self.work.sample, random)
-            union.append(np.concatenate([chosen, client.current.n + remembered]))
-        return super().gradient(union, local)
+        steps = []
+        for client, parts, order in zip(self.clients, self.cut, self.orders, strict=True):
+            drawn = memory_draws(self.round, client, self.work.sample, len(order))
+            steps.append(
+                [np.concatenate([parts[j], client.current.n + each]) for j, each in zip(order, drawn, strict=True)]
+            )
+        return self.passing(
+            [[client.current, client.memory] for client in self.clients],
+            steps,
+            lambda client: longest_minibatch(client, self.work.batch) + min(client.memory.n, self.work.sample),
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import torch
 
@@ -14,18 +15,22 @@ from cflag_theory.bridge.methods.descent import (
     column,
     component_order,
     descend,
+    longest_minibatch,
     minibatches,
     moving_first,
     with_resting,
 )
 from cflag_theory.bridge.models.clients import Client
-from cflag_theory.bridge.models.iag_table import DelayedGradient
-from cflag_theory.bridge.models.rows import Pool, gradients, on_rows
+from cflag_theory.bridge.models.iag_table import AtStart, DelayedRows, KeptRows
+from cflag_theory.bridge.models.rows import Passes, on_rows, passes_of, wide
+from cflag_theory.bridge.models.stacked import AT_ONCE
 from cflag_theory.bridge.models.steps import make_step
-from cflag_theory.bridge.settings.options import EPOCHS, RECOMPUTED, TABLE, TrackOptions, Work
+from cflag_theory.bridge.settings.options import EPOCHS, MODEL, RECOMPUTED, TABLE, TrackOptions, Work
 from cflag_theory.errors import InvalidInput
 
 GRAD_G = "grad_g"
+#: Numbers of gradients at x_t that are kept for the local steps; where there would be more, they are computed again.
+KEPT = 1 << 26
 
 #: What becomes of the estimates of a step, given grad g - grad g_i; rows of clients.
 Given = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -33,10 +38,17 @@ Given = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 @dataclass(frozen=True, eq=False)
 class Opening:
-    """What a client knows after the first exchange: its minibatches of the round, and g_i(x_t)."""
+    """What a client knows after the first exchange: its minibatches of the round, g_i(x_t) and what it keeps.
+
+    Its minibatches are the row `row` of `passes`. Where clients are computed together `kept` has the gradients of
+    their minibatches at x_t, (all components, width), and the line where this client's begin.
+    """
 
     components: list[Ints]
+    passes: Passes
+    row: int
     loss: torch.Tensor
+    kept: tuple[torch.Tensor, int] | None
 
 
 class FedTrack(OnRows):
@@ -56,21 +68,31 @@ class FedTrack(OnRows):
     def vectors_of(self, round: Round, clients: Sequence[Client], state: torch.Tensor) -> Sent:
         """grad g_i(x_t), component by component, as "grad_g"."""
         cut = [minibatches(round, client, self.work.batch, shuffle=self.options.shuffle) for client in clients]
-        pool = Pool([client.current for client in clients])
-        grad_g = state.new_zeros((len(clients), round.model.d))
+        longest = round.longest(lambda client: longest_minibatch(client, self.work.batch))
+        passes = passes_of(round.model, [[client.current] for client in clients], cut, longest)
+        grad_g = state.new_zeros((len(clients), round.width))
         losses = state.new_zeros(len(clients))
-        for j in range(max(map(len, cut))):
-            rows = [row for row, parts in enumerate(cut) if j < len(parts)]
-            positions = [cut[row][j] for row in rows]
-            part, gradient = gradients(round.model, state.expand(len(rows), -1), pool.batch(rows, positions))
-            sizes = (len(chosen) / clients[row].current.n for row, chosen in zip(rows, positions, strict=True))
+        start, _ = round.start(state)
+        pairs = [(row, j) for row, parts in enumerate(cut) for j in range(len(parts))]
+        keeps = bool(round.everybody) and self.options.table == MODEL and len(pairs) * round.width <= KEPT
+        kept = []
+        most = max(1, AT_ONCE // round.width) if round.everybody else 1
+        for first in range(0, len(pairs), most):
+            rows, chosen = zip(*pairs[first : first + most], strict=True)
+            part, gradient = passes.gradients(rows, chosen, start.expand(len(rows), -1))
+            sizes = (len(cut[row][j]) / clients[row].current.n for row, j in zip(rows, chosen, strict=True))
             shares = column(list(sizes), gradient)
             where = torch.tensor(rows, device=gradient.device)
             grad_g.index_add_(0, where, shares * gradient)
             losses.index_add_(0, where, shares[:, 0] * part)
-        for row, client in enumerate(clients):
-            self._openings[client.index] = Opening(cut[row], losses[row])
-        return {client.index: {GRAD_G: grad_g[row]} for row, client in enumerate(clients)}
+            if keeps:
+                kept.append(gradient)
+        table = torch.cat(kept) if len(kept) > 1 else kept[0] if kept else None
+        firsts = accumulate(map(len, cut), initial=0)
+        for row, (client, first) in enumerate(zip(clients, firsts, strict=False)):
+            kept_here = None if table is None else (table, first)
+            self._openings[client.index] = Opening(cut[row], passes, row, losses[row], kept_here)
+        return {client.index: {GRAD_G: grad_g[row, : round.model.d]} for row, client in enumerate(clients)}
 
     def locals_of(
         self, round: Round, clients: Sequence[Client], state: torch.Tensor, means: Vectors, own: Own
@@ -80,6 +102,7 @@ class FedTrack(OnRows):
         if moving:
             descent, gradients = self.descend(round, moving, state, means, own, openings, torch.add)
             found = descent.locals(
+                round,
                 moving,
                 alpha=[0.0] * len(moving),
                 beta=[self.work.lr] * len(moving),
@@ -102,60 +125,48 @@ class FedTrack(OnRows):
         given: Given,
     ) -> tuple[Descent, list[int]]:
         """The local steps, and how many samples' gradients they and the first exchange took."""
-        model, pool = round.model, Pool([client.current for client in clients])
+        model = round.model
         cut = [openings[client.index].components for client in clients]
         orders = [
             component_order(round, client, len(parts), self.work.epochs, self.options.order)
             for client, parts in zip(clients, cut, strict=True)
         ]
-        grad_g = on_rows([own[client.index][GRAD_G] for client in clients])
-        correction = means[GRAD_G] - grad_g
+        grad_g = wide(on_rows([own[client.index][GRAD_G] for client in clients]), round.width)
+        correction = wide(means[GRAD_G], round.width) - grad_g
+        start, d = round.start(state)
+        opened = openings[clients[0].index].passes
+        places = [openings[client.index].row for client in clients]
+        passes = opened.ordered(places, orders)
         losses = on_rows([openings[client.index].loss for client in clients])
         evaluated = [client.current.n for client in clients]
 
-        def component(
-            rows: Sequence[int], chosen: Sequence[int], at: torch.Tensor, *, statistics: bool
-        ) -> tuple[torch.Tensor, torch.Tensor]:
-            positions = [cut[row][j] for row, j in zip(rows, chosen, strict=True)]
-            for row, samples in zip(rows, positions, strict=True):
-                evaluated[row] += len(samples)
-            return gradients(model, at, pool.batch(rows, positions), statistics=statistics)
+        def visit(k: int, chosen: Sequence[int], at: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            for row, j in enumerate(chosen):
+                evaluated[row] += len(cut[row][j])
+            return passes.step(k, len(chosen), at, statistics=True)
 
-        at_start: dict[int, torch.Tensor] = {}
-        tables = [
-            DelayedGradient(
-                grad_g[row],
-                [client.current.n / len(positions) for positions in cut[row]],
-                orders[row][1:],
-                lambda j, row=row: at_start.pop(row),  # type: ignore[misc]
-                kind=self.options.table,
-                place=self.options.place,
-            )
-            for row, client in enumerate(clients)
-        ]
+        def at_start(rows: list[int], chosen: list[int]) -> torch.Tensor:
+            for row, j in zip(rows, chosen, strict=True):
+                evaluated[row] += len(cut[row][j])
+            return opened.gradients([places[row] for row in rows], chosen, start.expand(len(rows), -1))[1]
+
+        table = self._table(grad_g, clients, orders, openings, at_start)
 
         def delayed_step(k: int, chosen: Sequence[int], local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-            rows = range(len(chosen))
             if k == 0:
                 if model.size > model.d:
-                    component(rows, chosen, local, statistics=True)
+                    visit(k, chosen, local)
                 return losses, given(grad_g, correction)
-            loss, new = component(rows, chosen, local, statistics=True)
-            first = [row for row in rows if not tables[row].knows(chosen[row])]
-            if first:
-                visited = [chosen[row] for row in first]
-                _, old = component(first, visited, state.expand(len(first), -1), statistics=False)
-                at_start.update(zip(first, old, strict=True))
-            delayed = on_rows([tables[row].refresh(chosen[row], new[row]) for row in rows])
-            return loss, given(delayed, correction[: len(rows)])
+            loss, new = visit(k, chosen, local)
+            return loss, given(table.refresh(k, chosen, new), correction[: len(chosen)])
 
         def minibatch_step(k: int, chosen: Sequence[int], local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-            loss, new = component(range(len(chosen)), chosen, local, statistics=True)
+            loss, new = visit(k, chosen, local)
             return loss, given(new, correction[: len(chosen)])
 
         descent = descend(
-            state,
-            model.d,
+            start,
+            d,
             orders,
             delayed_step if self.options.estimate == TABLE else minibatch_step,
             lr=self.work.lr,
@@ -163,6 +174,26 @@ class FedTrack(OnRows):
             clamp=self.options.clamp,
         )
         return descent, evaluated
+
+    def _table(
+        self,
+        grad_g: torch.Tensor,
+        clients: Sequence[Client],
+        orders: Sequence[Sequence[int]],
+        openings: Mapping[int, Opening],
+        at_start: AtStart,
+    ) -> DelayedRows | KeptRows:
+        """The delayed gradients of the rows, which begin at their grad g_i(x_t)."""
+        own = [openings[client.index] for client in clients]
+        counts = [
+            [client.current.n / len(positions) for positions in opening.components]
+            for client, opening in zip(clients, own, strict=True)
+        ]
+        kept = [opening.kept for opening in own if opening.kept is not None]
+        if len(kept) == len(own):
+            return KeptRows(grad_g, counts, orders, kept[0][0], [first for _, first in kept])
+        visits = [order[1:] for order in orders]
+        return DelayedRows(grad_g, counts, visits, at_start, kind=self.options.table, place=self.options.place)
 
 
 def components_of(openings: Mapping[int, Opening]) -> dict[int, list[Ints]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -68,7 +69,7 @@ class ClientData:
     labels: Tensor
     tasks: Tensor
 
-    @property
+    @cached_property
     def n(self) -> int:
         """How many samples there are."""
         return len(self.indices)

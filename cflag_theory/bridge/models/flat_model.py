@@ -27,6 +27,7 @@ from torch import Tensor, nn
 
 from cflag_theory.bridge.data.keyed import as_seed
 from cflag_theory.bridge.models.networks import BODIES, HIDDEN, Network, with_heads, with_output
+from cflag_theory.bridge.models.stacked import stack_of
 from cflag_theory.errors import InvalidInput, UnknownName
 
 HEADS = ("list", "masked")
@@ -119,6 +120,8 @@ class FlatModel:
         self.tensors = tuple(place for place in places if place[1].stop <= self.d)
         self.pieces = tuple(piece for place in self.tensors for piece in self.network.pieces(*place))
         self.statistics = tuple(place for place in places if place[1].stop > self.d)
+        #: For passes of several clients at once, where the network has them.
+        self.stack = stack_of(self.network, self.tensors, loss) if self.plain else None
         self._normalised = any(isinstance(layer, nn.modules.batchnorm._BatchNorm) for layer in self.network.modules())
         # Fixed shapes are faster; a last short batch compiles once more.
         self._forward = torch.compile(self.network, dynamic=False) if compiled else self.network
@@ -186,7 +189,7 @@ class FlatModel:
         """Logits of one task's classes, (B, classes of the task), in evaluation mode: with running statistics."""
         self._load(state, training=False)
         tasks = torch.full((len(images),), task, dtype=torch.int64, device=self.device)
-        with torch.no_grad():
+        with torch.inference_mode():
             found = self._outputs(images, tasks)
         numbers = self.network.class_numbers
         if numbers is None:

@@ -84,3 +84,80 @@ class DelayedGradient:
             new = entry.to(device=new.device, dtype=new.dtype)
         self.value = refreshed_mean(self.value, new, old, self._counts[component])
         return self.value
+
+
+#: The gradients at x_t, (n, width), of these rows' components.
+AtStart = Callable[[list[int], list[int]], torch.Tensor]
+
+
+class DelayedRows:
+    """`DelayedGradient` of several rows; gradients at x_t are computed where they are asked for."""
+
+    def __init__(
+        self,
+        full: torch.Tensor,
+        counts: Sequence[Sequence[float]],
+        visits: Sequence[Sequence[int]],
+        at_start: AtStart,
+        *,
+        kind: str | None,
+        place: str | None,
+    ) -> None:
+        self._at_start, self._old = at_start, dict[int, torch.Tensor]()
+        self._rows = [
+            DelayedGradient(
+                full[row],
+                counts[row],
+                visits[row],
+                lambda j, row=row: self._old.pop(row),  # type: ignore[misc]
+                kind=kind,
+                place=place,
+            )
+            for row in range(len(full))
+        ]
+
+    def refresh(self, k: int, chosen: Sequence[int], new: torch.Tensor) -> torch.Tensor:
+        """The delayed gradients (n, width) of the first n rows, which visit `chosen` in step k and find `new` there."""
+        rows = [row for row, j in enumerate(chosen) if not self._rows[row].knows(j)]
+        if rows:
+            old = self._at_start(rows, [chosen[row] for row in rows])
+            self._old.update(zip(rows, old, strict=True))
+        delayed = [self._rows[row].refresh(j, new[row]) for row, j in enumerate(chosen)]
+        return delayed[0][None] if len(delayed) == 1 else torch.stack(delayed)
+
+
+class KeptRows:
+    """The same with all gradients at x_t at hand, in the model's precision.
+
+    Parameters
+    ----------
+    table : (all components, width) tensor
+        Gradients at x_t, which are written over.
+    starts : sequence of int
+        The line of a row's first component.
+    """
+
+    def __init__(
+        self,
+        full: torch.Tensor,
+        counts: Sequence[Sequence[float]],
+        orders: Sequence[Sequence[int]],
+        table: torch.Tensor,
+        starts: Sequence[int],
+    ) -> None:
+        self._delayed, self._kept = full.clone(), table
+        most = len(orders[0])
+        # A row that has finished asks for nothing: what stands there is not read.
+        whole = [[*order, *([0] * (most - len(order)))] for order in orders]
+        visited = np.array([[start + j for j in order] for start, order in zip(starts, whole, strict=True)]).T
+        each = np.array([[row[j] for j in order] for row, order in zip(counts, whole, strict=True)]).T
+        self._places = torch.from_numpy(visited).to(full.device)
+        self._counts = torch.from_numpy(each).to(full)[..., None]
+
+    def refresh(self, k: int, chosen: Sequence[int], new: torch.Tensor) -> torch.Tensor:
+        """See `DelayedRows.refresh`; what it returns changes with the next call."""
+        count = len(new)
+        places, delayed = self._places[k, :count], self._delayed[:count]
+        change = new - self._kept.index_select(0, places)
+        self._kept.index_copy_(0, places, new)
+        return delayed.add_(change.div_(self._counts[k, :count]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -32,8 +33,9 @@ def product_weights(model: FlatModel, product: str | None) -> torch.Tensor | Non
 
 
 def inner_product(a: torch.Tensor, b: torch.Tensor, weights: torch.Tensor | None = None) -> torch.Tensor:
-    """<a, b> of two vectors (d,), or sum_k w_k a_k b_k; without dimension."""
-    return torch.dot(a if weights is None else a * weights, b)
+    """<a, b> of two vectors (d,), or sum_k w_k a_k b_k, also row by row; the last dimension goes."""
+    # No matrix product, whose rounding may depend on the number of rows.
+    return ((a if weights is None else a * weights) * b).sum(-1)
 
 
 def client_rates(
@@ -43,12 +45,12 @@ def client_rates(
     alpha: float,
     beta: float,
     clients: int,
-    share: float,
+    shares: Sequence[float],
     grad_f_memory: torch.Tensor,
     a: torch.Tensor,
     weights: torch.Tensor | None = None,
-) -> Rates:
-    """alpha_{t,i} and beta_{t,i} of Table 1, by the sign of Lambda_{t,i} = <grad_f_memory, a_i>.
+) -> tuple[list[Rates], torch.Tensor]:
+    """alpha_{t,i} and beta_{t,i} of Table 1 for n clients, and Lambda_{t,i} = <grad_f_memory, a_i>, whose sign decides.
 
     Parameters
     ----------
@@ -56,17 +58,26 @@ def client_rates(
         Constant rates; the two cases of Table 1 on a_i; or Algorithm 3, whose line 4 takes beta a_i for a_i. Under
         interference beta_i = beta, as in line 11 there.
     L, alpha, beta : float
-    clients, share : int, float
-        N and p_i.
-    grad_f_memory, a : (d,) tensors
+    clients : int
+        N.
+    shares : sequence of n float
+        p_i.
+    grad_f_memory : (d,) or (n, d) tensor
+        Common to all, or of every client.
+    a : (n, d) tensor
+        a_i.
     weights : (d,) tensor, optional
         Of `product_weights`.
     """
+    products = inner_product(grad_f_memory, a, weights)
     if adaptive == CONSTANT:
-        return Rates(alpha, beta)
-    products = [inner_product(grad_f_memory, other, weights) for other in (a, grad_f_memory)]
-    # One transfer from the device for three numbers.
-    Lambda, memory2, norm2 = torch.stack([*products, inner_product(a, a, weights)]).tolist()
+        return [Rates(alpha, beta)] * len(a), products
+    memory2 = inner_product(grad_f_memory, grad_f_memory, weights).expand_as(products)
+    # One transfer from the device for all numbers.
+    rows = torch.stack([products, memory2, inner_product(a, a, weights)], dim=1).tolist()
     seen = beta if adaptive == LITERAL else 1.0
-    weight = share if adaptive == AVERAGE else clients * share
-    return Rates(*table1_rates(L, alpha, beta, seen * Lambda, memory2, weight * seen * seen * norm2))
+    found = []
+    for share, (Lambda, memory, norm2) in zip(shares, rows, strict=True):
+        weight = share if adaptive == AVERAGE else clients * share
+        found.append(Rates(*table1_rates(L, alpha, beta, seen * Lambda, memory, weight * seen * seen * norm2)))
+    return found, products

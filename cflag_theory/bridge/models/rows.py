@@ -1,14 +1,15 @@
-"""Clients of a small model computed together: one row of every tensor a client, and one pass for all gradients.
+"""Clients as the rows of tensors: their minibatches of a round, and the gradients on them.
 
 The methods' arithmetic is written on rows, and a client by itself is a group with one row. Rows stand in the order of
 their numbers of steps, so that those that still move are always the first ones, and a client that has finished stands
-still without masks. Where minibatches differ in length the shorter ones are filled up with images of weight zero.
-Which samples a step takes does not depend on the group, so both ways differ in last bits only.
+still without masks. An mlp has all rows in one pass by hand, see `stacked`; every other network has one row, and the
+passes of PyTorch. Which samples a step takes does not depend on the group, so both ways differ in last bits only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -16,41 +17,83 @@ from torch import Tensor
 
 from cflag_theory.bridge.data.partition import Ints
 from cflag_theory.bridge.models.clients import ClientData, Pixels
-from cflag_theory.bridge.models.flat_model import Batch, FlatModel
+from cflag_theory.bridge.models.flat_model import FlatModel, full_gradient
+from cflag_theory.bridge.models.stacked import AT_ONCE, stacked_passes
 
 
-class Pool:
-    """Samples of several clients side by side, of which a minibatch a client is taken at once.
+class Passes(Protocol):
+    """The minibatches of clients in a round."""
+
+    def gradients(
+        self, rows: Sequence[int], numbers: Sequence[int], states: Tensor, *, statistics: bool = False
+    ) -> tuple[Tensor, Tensor]:
+        """Losses (n,) and gradients (n, width) of minibatches, each at its own state.
+
+        Parameters
+        ----------
+        rows, numbers : sequences of n int
+            Whose minibatch, and which of them.
+        states : (n, width) Tensor
+        statistics : bool
+            See `FlatModel.gradient`.
+        """
+
+    def step(self, k: int, count: int, states: Tensor, *, statistics: bool = False) -> tuple[Tensor, Tensor]:
+        """The same of the minibatches k of the first `count` rows, fewer from step to step.
+
+        The next step may write over the gradients.
+        """
+
+    def ordered(self, rows: Sequence[int], orders: Sequence[Sequence[int]]) -> Passes:
+        """The minibatches of these rows in other orders, one a row; the first order is the longest."""
+
+
+class OneByOne:
+    """Passes of PyTorch, a row after the other.
 
     Parameters
     ----------
-    data : sequence of ClientData
-        Of every row.
+    model : FlatModel
+    data : [row][part] of ClientData
+    parts : [row][number] arrays of int
+        Positions in the row's samples.
     """
 
-    def __init__(self, data: Sequence[ClientData]) -> None:
-        self._all = side_by_side(data)
-        self._starts = np.cumsum([0, *(each.n for each in data)])
+    def __init__(self, model: FlatModel, data: Sequence[Sequence[ClientData]], parts: Sequence[Sequence[Ints]]) -> None:
+        self._model, self._parts = model, parts
+        self._data = [side_by_side(row) for row in data]
 
-    def batch(self, rows: Sequence[int], positions: Sequence[Ints]) -> Batch:
-        """A batch of every one of `rows`, at these positions in its own samples: tensors (rows, longest, ...).
+    def gradients(
+        self, rows: Sequence[int], numbers: Sequence[int], states: Tensor, *, statistics: bool = False
+    ) -> tuple[Tensor, Tensor]:
+        """See `Passes`."""
+        found = []
+        for row, number, state in zip(rows, numbers, states, strict=True):
+            batch = self._data[row].batch(self._parts[row][number])
+            found.append(self._model.gradient(state, batch, statistics=statistics))
+        losses, gradients = zip(*found, strict=True)
+        return on_rows(losses), on_rows(gradients)
 
-        Weights are 1 / |batch| for its samples and zero for what fills it up; None where all are equally long.
-        """
-        lengths = np.array([len(chosen) for chosen in positions])
-        longest = int(lengths.max())
-        places = np.empty((len(positions), longest), dtype=np.int64)
-        for place, row, chosen in zip(places, rows, positions, strict=True):
-            place[: len(chosen)] = chosen
-            place[len(chosen) :] = chosen[0]
-            place += self._starts[row]
-        flat = self._all.batch(places.reshape(-1))
-        shape = (len(places), longest)
-        images, labels, tasks = (each.view(*shape, *each.shape[1:]) for each in (flat.images, flat.labels, flat.tasks))
-        if lengths.min() == longest:
-            return Batch(images, labels, tasks)
-        weights = np.where(np.arange(longest) < lengths[:, None], 1 / lengths[:, None], 0.0)
-        return Batch(images, labels, tasks, torch.as_tensor(weights, dtype=images.dtype, device=images.device))
+    def step(self, k: int, count: int, states: Tensor, *, statistics: bool = False) -> tuple[Tensor, Tensor]:
+        """See `Passes`."""
+        return self.gradients(range(count), [k] * count, states, statistics=statistics)
+
+    def ordered(self, rows: Sequence[int], orders: Sequence[Sequence[int]]) -> OneByOne:
+        """See `Passes`."""
+        parts = [[self._parts[row][j] for j in order] for row, order in zip(rows, orders, strict=True)]
+        return OneByOne(self._model, [[self._data[row]] for row in rows], parts)
+
+
+def passes_of(
+    model: FlatModel,
+    data: Sequence[Sequence[ClientData]],
+    parts: Sequence[Sequence[Ints]],
+    longest: int | None,
+) -> Passes:
+    """Minibatches by row; filled up to `longest` and stacked, or one by one without it."""
+    if longest is None or model.stack is None:
+        return OneByOne(model, data, parts)
+    return stacked_passes(model.stack, data, parts, longest)
 
 
 def side_by_side(data: Sequence[ClientData]) -> ClientData:
@@ -71,32 +114,51 @@ def on_rows(vectors: Sequence[Tensor]) -> Tensor:
     return vectors[0][None] if len(vectors) == 1 else torch.stack(list(vectors))
 
 
-def gradients(model: FlatModel, states: Tensor, batch: Batch, *, statistics: bool = False) -> tuple[Tensor, Tensor]:
-    """Losses (n,) and gradients (n, d) of n rows, each at its own state and for its own batch.
+def wide(vector: Tensor, width: int) -> Tensor:
+    """A vector, or rows of vectors, with zeros behind up to `width` numbers."""
+    more = width - vector.shape[-1]
+    return torch.nn.functional.pad(vector, (0, more)) if more > 0 else vector
 
-    Parameters
-    ----------
-    model : FlatModel
-        Without running statistics, if there are several rows.
-    states : (n, size) Tensor
-    batch : Batch
-        Of `Pool.batch`.
-    statistics : bool
-        See `FlatModel.gradient`.
+
+def full_gradients(
+    model: FlatModel, state: Tensor, data: Sequence[ClientData], batch: int, longest: int
+) -> tuple[Tensor, Tensor]:
+    """Mean losses (n,) and gradients (n, d) in float64 at one state, each over all samples of its `data`.
+
+    As `flat_model.full_gradient`, whose words on `batch` hold here; `longest` is the number of samples that a row of
+    any process has at most, so that the shapes, and with them the bits, are the same everywhere.
     """
-    if len(states) == 1:
-        weights = None if batch.weights is None else batch.weights[0]
-        one = Batch(batch.images[0], batch.labels[0], batch.tasks[0], weights)
-        loss, gradient = model.gradient(states[0], one, statistics=statistics)
-        return loss[None], gradient[None]
-    named = {name: states[:, where].view(-1, *shape).detach().requires_grad_() for name, where, shape in model.tensors}
-    with torch.enable_grad():
-        outputs = torch.func.vmap(
-            lambda tensors, images, tasks: torch.func.functional_call(model.network, tensors, (images, tasks))
-        )(named, batch.images, batch.tasks)
-        flat = Batch(batch.images.flatten(0, 1), batch.labels.flatten(), batch.tasks.flatten())
-        each = model.losses(outputs.flatten(0, 1), flat).view(batch.labels.shape)
-        losses = each.mean(1) if batch.weights is None else (batch.weights * each).sum(1)
-        # A row's loss depends on its own state alone, so that this is the gradient of every row's loss.
-        found = torch.autograd.grad(losses.sum(), list(named.values()))
-    return losses.detach(), torch.cat([part.flatten(1) for part in found], 1)
+    if model.stack is None or not data:
+        found = [full_gradient(model, state, each, batch) for each in data]
+        return (on_rows([loss for loss, _ in found]), on_rows([each for _, each in found])) if found else (state, state)
+    losses = torch.zeros(len(data), dtype=torch.float64, device=model.device)
+    gradients = torch.zeros((len(data), model.stack.width), dtype=torch.float64, device=model.device)
+    parts = [np.split(np.arange(each.n), range(batch, each.n, batch)) if each.n else [] for each in data]
+    if any(parts):
+        passes = stacked_passes(model.stack, [[each] for each in data], parts, min(batch, longest))
+        start = wide(state, model.stack.width)
+        for number in range(max(map(len, parts))):
+            rows = [row for row, own in enumerate(parts) if number < len(own)]
+            loss, gradient = passes.gradients(rows, [number] * len(rows), start.expand(len(rows), -1))
+            shares = torch.tensor([len(parts[row][number]) / data[row].n for row in rows], dtype=torch.float64)
+            shares, where = shares.to(model.device), torch.tensor(rows, device=model.device)
+            losses.index_add_(0, where, shares * loss)
+            gradients.index_add_(0, where, shares[:, None] * gradient)
+    return losses, gradients[:, : model.d].to(model.dtype)
+
+
+def gradients_by_sample(
+    model: FlatModel, state: Tensor, data: ClientData, positions: Sequence[int] | Ints
+) -> Iterator[Tensor]:
+    """The gradient (d,) of every single sample, normalised by running statistics if at all."""
+    if model.stack is None or not len(positions):
+        for position in positions:
+            batch = data.batch(slice(int(position), int(position) + 1))
+            yield model.gradient(state, batch, training=False)[1]
+        return
+    passes = stacked_passes(model.stack, [[data]], [[np.array([each]) for each in positions]], 1)
+    start, most = wide(state, model.stack.width), max(1, AT_ONCE // model.stack.width)
+    for first in range(0, len(positions), most):
+        numbers = range(len(positions))[first : first + most]
+        found = passes.gradients([0] * len(numbers), numbers, start.expand(len(numbers), -1))[1]
+        yield from found[:, : model.d]

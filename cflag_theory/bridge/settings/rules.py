@@ -120,6 +120,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "compile": _TRUTH,
         "exchange": _one_of("reduce", "ordered"),
         "together": _one_of(*TOGETHER),
+        "checkpoint_every": _COUNT,
     }
 )
 #: Settings that may be None.

@@ -23,6 +23,7 @@ _PAPER = {
     "memory_sample": 200,
     "past_every": 0,
     "threads": None,
+    "checkpoint_every": 1,
 }
 #: The protocol of the C-FLAG paper.
 TASKS = "tasks"
@@ -42,7 +43,7 @@ BY_DATA: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     }
 )
 #: Settings that say where data lie or what is run, and change no result of a method and seed.
-WHERE = ("root", "download", "methods", "seeds")
+WHERE = ("root", "download", "methods", "seeds", "checkpoint_every")
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,10 @@ class RunSettings:
         How processes add up what clients send: one all-reduce (reduce), or gathered and added in the order of the
         clients (ordered).
     together : str
-        Whether the clients of a small network are computed at once: yes, no, or auto, where it pays.
+        Whether the clients of an mlp are computed at once: yes, no, or auto, where it pays.
+    checkpoint_every : int
+        A checkpoint is written after so many rounds, and at the end of every task: what a run that is stopped repeats.
+        A round of digits takes less time than a checkpoint, so that they have one a task.
 
     Raises
     ------
@@ -168,6 +172,7 @@ class RunSettings:
     compile: bool = False
     exchange: str = "ordered"
     together: str = "auto"
+    checkpoint_every: int = 10
 
     def __post_init__(self) -> None:
         for name in RULES:

@@ -12,10 +12,9 @@ import torch
 
 from cflag_theory.bridge.data.datasets import Images
 from cflag_theory.bridge.measures.meters import package_versions
-from cflag_theory.bridge.settings.options import AUTO, YES
+from cflag_theory.bridge.settings.options import NO
 from cflag_theory.bridge.settings.run_settings import RunSettings
 from cflag_theory.bridge.training.communication import Communication
-from cflag_theory.bridge.training.together import ENOUGH_CLIENTS
 from cflag_theory.errors import InvalidInput
 
 
@@ -51,7 +50,12 @@ def environment_of(settings: RunSettings, device: torch.device, communication: C
     """Versions, device, threads, and the number of processes where the order of additions depends on it."""
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
     found = package_versions() | {"device": name, "threads": str(torch.get_num_threads())}
-    grouped = settings.together == YES or (settings.together == AUTO and settings.clients >= ENOUGH_CLIENTS)
+    if device.type == "cuda":
+        # PyTorch's own choice: products of matrices in float32, convolutions in TF32, whose mantissa has 10 bits.
+        tf32 = {"products": torch.backends.cuda.matmul.allow_tf32, "convolutions": torch.backends.cudnn.allow_tf32}
+        found["tf32"] = ", ".join(name for name, allowed in tf32.items() if allowed) or "none"
+    # With one thread a row of a group does not depend on the others; with several, torch divides what there is.
+    grouped = settings.together != NO and torch.get_num_threads() > 1
     if settings.exchange == "reduce" or grouped:
         found["processes"] = str(communication.processes)
     return found

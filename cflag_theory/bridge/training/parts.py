@@ -210,7 +210,10 @@ class Part:
         record.local_steps = max(record.local_steps if record.number else 0, local_steps_of(step))
         record.number += 1
         self.state = step.state
-        self._save()
+        every = world.settings.checkpoint_every
+        # The end of the task writes one anyway.
+        if every == 1 or (record.number % every == 0 and record.number < world.settings.rounds):
+            self._save()
 
     def _measure(self, step: Step, clients: Sequence[Client], round_: Round) -> dict[str, Any]:
         world, settings = self.world, self.world.settings

@@ -11,7 +11,7 @@ run goes on from the number of its next round, the state and the method's memory
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
@@ -83,7 +83,8 @@ def one_round(
     """
     p = [client.p for client in clients]
     mine = taking_part(clients, communication)
-    parts = groups(together, round.model, method, mine)
+    parts, stacked = groups(together, round.model, method, mine)
+    round = replace(round, everybody=clients if stacked else ())
     own: dict[int, dict[str, Tensor]] = {}
     for part in parts:
         own |= method.vectors_of(round, part, state)

@@ -1,7 +1,7 @@
 """Which clients of a process are computed together, as rows of one group: see `bridge.models.rows`.
 
-It pays where calls cost more than arithmetic: for five clients of an mlp already, see "The bridge" in
-benchmarks/RESULTS.md; a ResNet is arithmetic all through.
+It pays where calls cost more than arithmetic, and so for every mlp, whatever the number of its clients, see "The
+bridge" in benchmarks/RESULTS.md; a ResNet is arithmetic all through.
 """
 
 from __future__ import annotations
@@ -13,12 +13,8 @@ from torch import nn
 from cflag_theory.bridge.methods.base import Method
 from cflag_theory.bridge.models.clients import Client
 from cflag_theory.bridge.models.flat_model import FlatModel
-from cflag_theory.bridge.settings.options import AUTO, TOGETHER, YES
+from cflag_theory.bridge.settings.options import NO, TOGETHER
 from cflag_theory.errors import UnknownName
-
-#: From so many clients of a process on, "auto" computes them together. With fewer it would pay, too, but a run of a few
-#: seconds had better be the same bit for bit over any number of processes.
-ENOUGH_CLIENTS = 8
 
 
 def why_not(model: FlatModel, method: Method) -> str | None:
@@ -29,22 +25,25 @@ def why_not(model: FlatModel, method: Method) -> str | None:
         return "convolutions of several clients at once are slower than one after another"
     if not model.plain:
         return "autocast and compiled passes are for one client at a time"
+    if model.stack is None:
+        return "only fully connected layers have a pass for several clients"
     if not method.on_rows:
         return f"the method {method.name!r} takes its clients one by one"
     return None
 
 
-def groups(together: str, model: FlatModel, method: Method, clients: Sequence[Client]) -> list[Sequence[Client]]:
-    """The clients in groups that are computed together: one group, or one of every client.
+def groups(
+    together: str, model: FlatModel, method: Method, clients: Sequence[Client]
+) -> tuple[list[Sequence[Client]], bool]:
+    """The clients in groups that are computed together, one group or one of every client, and whether they are stacked.
 
     Parameters
     ----------
     together : {"auto", "yes", "no"}
-        "yes" where it can be done at all, see `why_not`; "auto" where it also pays, by the number of clients.
+        Today "auto" is "yes": wherever it can be done, see `why_not`.
     """
     if together not in TOGETHER:
         raise UnknownName(f"together {together!r} is unknown: use one of {', '.join(TOGETHER)}")
-    wanted = together == YES or (together == AUTO and len(clients) >= ENOUGH_CLIENTS)
-    if wanted and len(clients) > 1 and why_not(model, method) is None:
-        return [clients]
-    return [[client] for client in clients]
+    if together == NO or why_not(model, method) is not None:
+        return [[client] for client in clients], False
+    return [clients] if clients else [], True

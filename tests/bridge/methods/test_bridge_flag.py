@@ -12,7 +12,7 @@ from bridge_clients import HandAdam, Rows, clients_of_rows, draw_rows, linear_mo
 
 from cflag_theory.bridge.methods.descent import component_order, minibatches
 from cflag_theory.bridge.methods.table import make_method
-from cflag_theory.bridge.models.iag_table import DelayedGradient
+from cflag_theory.bridge.models.iag_table import KeptRows
 from cflag_theory.bridge.settings.options import FlagOptions, TrackOptions
 from cflag_theory.kernels.algorithms import algorithm
 from cflag_theory.kernels.memory.memory import everything
@@ -95,11 +95,15 @@ def test_equal_to_the_kernels(adaptive: str, epochs: int) -> None:
 def test_a_stale_table_leaves_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison can fail: old gradients that stay those at x_t show at once."""
 
-    def stale(self: DelayedGradient, component: int, new: torch.Tensor) -> torch.Tensor:
-        self.value = self.value + (new - self._at_start(component)) / self._counts[component]
-        return self.value
+    refresh = KeptRows.refresh
 
-    monkeypatch.setattr(DelayedGradient, "refresh", stale)
+    def stale(self: KeptRows, *step: Any) -> torch.Tensor:
+        old = self._kept.clone()
+        value = refresh(self, *step)
+        self._kept.copy_(old)
+        return value
+
+    monkeypatch.setattr(KeptRows, "refresh", stale)
     with pytest.raises(AssertionError):
         against_the_kernels("none", 3)
 

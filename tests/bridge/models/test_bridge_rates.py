@@ -15,7 +15,13 @@ AGAINST = torch.tensor([-1.0, 2.0, 0.0], dtype=torch.float64)  # Lambda = -2
 
 
 def rates(adaptive: str, a: torch.Tensor, memory: torch.Tensor = MEMORY, **more: torch.Tensor) -> Rates:
-    return client_rates(adaptive, L=5.0, alpha=0.1, beta=0.2, clients=4, share=0.3, grad_f_memory=memory, a=a, **more)
+    given = {"L": 5.0, "alpha": 0.1, "beta": 0.2, "clients": 4}
+    (first, second), products = client_rates(
+        adaptive, **given, shares=[0.3, 0.3], grad_f_memory=memory, a=torch.stack([a, a]), **more
+    )
+    assert first == second
+    assert products.tolist() == [float(inner_product(memory, a, more.get("weights")))] * 2
+    return first
 
 
 @pytest.mark.parametrize(

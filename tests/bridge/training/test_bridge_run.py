@@ -28,7 +28,7 @@ from cflag_theory.bridge.training.run import run_bridge
 from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.kernels import read_trace
 
-SMALL = {"rounds": 2, "epochs": 1, "seeds": [5], "threads": 1, "clients": 3, "past_every": 0}
+SMALL = {"rounds": 2, "epochs": 1, "seeds": [5], "threads": 1, "clients": 3, "past_every": 0, "checkpoint_every": 1}
 WORDS = [word for key, value in SMALL.items() for word in ("--set", f"{key}={value if key != 'seeds' else 5}")]
 
 
@@ -181,6 +181,27 @@ def test_a_checkpoint_between_any_two_steps_is_enough(tmp_path, monkeypatch, who
     assert found[1]["ewc-5.npz"] == wanted[1]["ewc-5.npz"]
 
 
+def test_fewer_checkpoints_lead_to_the_same(tmp_path, monkeypatch, whole):
+    """With one in every so many rounds and at the end of a task, a run that is stopped repeats the rounds since."""
+    write, at = run_module.Folder.write, []
+
+    def stop(self, *arguments):
+        write(self, *arguments)
+        at.append((arguments[2].plain["task"], arguments[2].plain["number"]))
+        if len(at) == 3:
+            raise KeyboardInterrupt
+
+    rounds = {"methods": ["ewc"], "rounds": 2, "checkpoint_every": 5}
+    with monkeypatch.context() as patch:
+        patch.setattr(run_module.Folder, "write", stop)
+        with pytest.raises(KeyboardInterrupt):
+            run_bridge(small(**rounds), out=tmp_path)
+    assert at == [(1, 0), (2, 0), (3, 0)]
+    # How often may change in the middle.
+    run_bridge(small(methods=["ewc"]), out=tmp_path)
+    assert what_was_found(tmp_path)[1]["ewc-5.npz"] == what_was_found(whole[0])[1]["ewc-5.npz"]
+
+
 def test_a_forgotten_memory_would_be_seen(tmp_path, monkeypatch, whole):
     """The comparison can fail: without EWC's memory in the checkpoint the rest of the run is another one."""
     write = run_module.Folder.write
@@ -306,8 +327,8 @@ def test_clients_at_once(tmp_path):
         run_bridge(small(**settings, together=together), out=tmp_path / together) for together in ("no", "yes")
     )
     assert at_once.runs[0].columns["step2"] == pytest.approx(apart.runs[0].columns["step2"], rel=1e-12)
-    assert "processes" in at_once.environment
-    assert "processes" not in apart.environment
+    # One thread: the same bits over any number of processes.
+    assert "processes" not in at_once.environment
     noted = run_bridge(small(**settings, together="yes", model="cnn"), out=tmp_path / "cnn").notes
     assert any(note.startswith("finetune: clients are computed one after another, because ") for note in noted)
 

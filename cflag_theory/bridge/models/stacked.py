@@ -1,0 +1,249 @@
+"""Several states of an mlp at once: one matrix product a layer for all of them, and the backward pass by hand.
+
+A pass of a small network is all calls and no arithmetic, so that a call for all clients costs what one for a single
+client does. What a row gives does not depend on how many others there are, to the bit where torch has one thread: every
+row of every operand begins at a multiple of 64 bytes (minibatches are filled up to `FILL` samples, vectors to `WIDTH`
+numbers), products are one call a row inside of the library, and no element is the odd one after the last vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from cflag_theory.bridge.data.partition import Ints
+from cflag_theory.bridge.models.networks import Network, Place
+
+if TYPE_CHECKING:
+    from cflag_theory.bridge.models.clients import ClientData
+
+#: Numbers of samples in a minibatch, and lengths of vectors, are multiples of these.
+FILL, WIDTH = 16, 32
+#: Added to the logits of other tasks' classes: their probability is exactly 0, and 0 times it is 0.
+NEVER = -1e30
+#: Numbers that the gradients of one call have at most, unless a single one has more.
+AT_ONCE = 1 << 24
+
+
+def filled(count: int, to: int) -> int:
+    """The least multiple of `to` that is not below `count`."""
+    return -(-count // to) * to
+
+
+class Stack:
+    """Losses and gradients of rows of states, each for samples of its own.
+
+    Attributes
+    ----------
+    d, width : int
+        Parameters, and the length of a row: d filled up with zeros to a multiple of `WIDTH`.
+    inputs, outputs : int
+        Pixels of an image, and numbers that the network gives for it.
+    """
+
+    def __init__(self, network: Network, tensors: Sequence[Place], loss: str) -> None:
+        self._network, self._squared = network, loss == "squared"
+        places: dict[str, dict[str, Place]] = {}
+        for place in tensors:
+            owner, _, leaf = place[0].rpartition(".")
+            places.setdefault(owner, {})[leaf] = place
+        self._layers = [(each["weight"], each.get("bias")) for each in places.values()]
+        self.d = tensors[-1][1].stop
+        self.width = filled(self.d, WIDTH)
+        self.inputs = self._layers[0][0][2][1]
+        self.outputs = self._layers[-1][0][2][0]
+
+    def table(self, data: Sequence[ClientData]) -> Tensor:
+        """A line for every sample: its pixels, what is added to its logits, and its label one-hot; or its number."""
+        parts = []
+        for each in data:
+            images = each.pixels.take(each.indices).flatten(1)
+            parts.append(torch.cat([images, *self._targets(each.labels, each.tasks, images)], dim=1))
+        return torch.cat(parts)
+
+    def _targets(self, labels: Tensor, tasks: Tensor, like: Tensor) -> list[Tensor]:
+        if self._squared:
+            return [labels.to(like.dtype)[:, None]]
+        places = (len(labels), self.outputs)
+        numbers = self._network.class_numbers
+        if numbers is None:
+            return [like.new_zeros(places), nn.functional.one_hot(labels, self.outputs).to(like.dtype)]
+        everything = torch.arange(self.outputs, device=labels.device)
+        mine = (numbers[:, :, None] == everything).any(dim=1)[tasks]
+        right = nn.functional.one_hot(numbers[tasks, labels], self.outputs)
+        return [like.new_zeros(places).masked_fill_(~mine, NEVER), right.to(like.dtype)]
+
+    def gradients(
+        self, states: Tensor, samples: Tensor, weights: Tensor, found: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Losses (n,) and gradients (n, width).
+
+        Parameters
+        ----------
+        states : (n, width) Tensor
+            It may be one state, expanded.
+        samples : (n, B, ...) Tensor
+            Lines of a `table`.
+        weights : (n, B) Tensor
+            Of the samples in the loss.
+        found : (n, width) Tensor, optional
+            Where the gradients go: new memory costs as much as the arithmetic.
+        """
+        last, (n, *_) = len(self._layers) - 1, samples.shape
+        found = states.new_empty((n, self.width)) if found is None else found
+        found[:, self.d :] = 0
+        x, met, matrices = samples[..., : self.inputs], [], _Matrices(states, n)
+        for number, (weight, bias) in enumerate(self._layers):
+            met.append(x)
+            turned = matrices.turned(weight)
+            x = torch.bmm(x, turned) if bias is None else torch.baddbmm(states[:, None, bias[1]], x, turned)
+            if number < last:
+                x.relu_()
+        losses, slope = self._loss(x, samples, weights)
+        places = _Matrices(found, n)
+        for number in range(last, -1, -1):
+            weight, bias = self._layers[number]
+            torch.bmm(slope.transpose(1, 2), met[number], out=places.of(weight))
+            if bias is not None:
+                torch.sum(slope, 1, out=found[:, bias[1]])
+            if number:
+                slope = torch.bmm(slope, matrices.of(weight))
+                slope = torch.ops.aten.threshold_backward(slope, met[number], 0)
+        return losses, found
+
+    def _loss(self, outputs: Tensor, samples: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+        """Losses (n,) and their slopes by the outputs (n, B, outputs)."""
+        if self._squared:
+            away = outputs[..., 0] - samples[..., self.inputs]
+            return (weights * away * away).sum(1) / 2, (weights * away)[..., None]
+        never, right = samples[..., self.inputs :].split(self.outputs, dim=-1)
+        logs, by_sample = torch.log_softmax(outputs.add_(never), dim=-1), weights[..., None]
+        weighed = right * by_sample
+        losses = (logs * weighed).flatten(1).sum(1).neg_()
+        return losses, logs.exp_().mul_(by_sample).sub_(weighed)
+
+
+class _Matrices:
+    """The matrices of a layer in every row, each one view, where slicing would make three."""
+
+    def __init__(self, rows: Tensor, n: int) -> None:
+        self._rows, self._n = rows, n
+        self._apart, self._first = rows.stride(0), rows.storage_offset()
+
+    def of(self, place: Place) -> Tensor:
+        """(n, out, in)"""
+        _, where, (out, into) = place
+        return self._rows.as_strided((self._n, out, into), (self._apart, into, 1), self._first + where.start)
+
+    def turned(self, place: Place) -> Tensor:
+        """(n, in, out)"""
+        _, where, (out, into) = place
+        return self._rows.as_strided((self._n, into, out), (self._apart, 1, into), self._first + where.start)
+
+
+def stack_of(network: nn.Module, tensors: Sequence[Place], loss: str) -> Stack | None:
+    """A `Stack` of a network that has one: fully connected layers with ReLU between them."""
+    if not isinstance(network, Network):
+        return None
+    body = list(network.body) if isinstance(network.body, nn.Sequential) else [network.body]
+    kinds = [nn.Flatten, *([nn.Linear, nn.ReLU] * (len(body) // 2))]
+    if [type(layer) for layer in body] != kinds or any(len(shape) > 2 for _, _, shape in tensors):
+        return None
+    return Stack(network, tensors, loss)
+
+
+# A run takes its current, remembered and past samples in turn.
+@lru_cache(maxsize=4)
+def _table(stack: Stack, data: tuple[ClientData, ...]) -> Tensor:
+    return stack.table(data)
+
+
+class StackedPasses:
+    """The minibatches of clients in a round, all of them taken from one table at once where that is little.
+
+    Parameters
+    ----------
+    stack : Stack
+    table : (N, ...) Tensor
+        Lines of samples.
+    places : (most, rows, B) int64 Tensor
+        Where the samples of every row's minibatches are in the table.
+    weights : (most, rows, B) Tensor
+        Of these samples; 0 for what fills a minibatch up.
+    """
+
+    def __init__(self, stack: Stack, table: Tensor, places: Tensor, weights: Tensor) -> None:
+        self._stack, self._table, self._shape = stack, table, places.shape
+        self._places, self._weights = places.flatten(0, 1), weights.flatten(0, 1)
+        self._found: Tensor | None = None
+        little = places.numel() * table.shape[1] <= AT_ONCE
+        self._samples = self._taken(self._places) if little else None
+
+    def _taken(self, places: Tensor) -> Tensor:
+        return self._table.index_select(0, places.view(-1)).view(*places.shape, -1)
+
+    def gradients(
+        self, rows: Sequence[int], numbers: Sequence[int], states: Tensor, *, statistics: bool = False
+    ) -> tuple[Tensor, Tensor]:
+        """Losses (n,) and gradients (n, width) of these rows' minibatches with these numbers; see `rows.Passes`."""
+        index = self._index(rows, numbers)
+        weights = self._weights.index_select(0, index)
+        if self._samples is not None:
+            return self._stack.gradients(states, self._samples.index_select(0, index), weights)
+        return self._stack.gradients(states, self._taken(self._places.index_select(0, index)), weights)
+
+    def step(self, k: int, count: int, states: Tensor, *, statistics: bool = False) -> tuple[Tensor, Tensor]:
+        """The same of the minibatches k of the first `count` rows; the next step writes over the gradients."""
+        if self._found is None:
+            self._found = states.new_empty((count, self._stack.width))
+        first = k * self._shape[1]
+        some = slice(first, first + count)
+        samples = self._taken(self._places[some]) if self._samples is None else self._samples[some]
+        return self._stack.gradients(states, samples, self._weights[some], self._found[:count])
+
+    def ordered(self, rows: Sequence[int], orders: Sequence[Sequence[int]]) -> StackedPasses:
+        """Those of these rows in other orders, one a row; the first is the longest."""
+        most = len(orders[0])
+        numbers = np.array([[*order, *([0] * (most - len(order)))] for order in orders]).T
+        index = torch.from_numpy(numbers * self._shape[1] + np.array(rows)).flatten().to(self._table.device)
+        shape = (most, len(rows), self._shape[2])
+        places, weights = (each.index_select(0, index).view(shape) for each in (self._places, self._weights))
+        return StackedPasses(self._stack, self._table, places, weights)
+
+    def _index(self, rows: Sequence[int], numbers: Sequence[int]) -> Tensor:
+        chosen = [number * self._shape[1] + row for row, number in zip(rows, numbers, strict=True)]
+        return torch.tensor(chosen, device=self._table.device)
+
+
+def stacked_passes(
+    stack: Stack, data: Sequence[Sequence[ClientData]], parts: Sequence[Sequence[Ints]], longest: int
+) -> StackedPasses:
+    """The minibatches of a round, by row.
+
+    Parameters
+    ----------
+    stack : Stack
+    data : sequence of ClientData
+        Of every row; several ones of a row stand behind each other.
+    parts : [row][number] arrays of int
+        Positions in the row's samples.
+    longest : int
+        Of the minibatches of all clients, also of those of other processes.
+    """
+    table = _table(stack, tuple(each for row in data for each in row))
+    starts = np.cumsum([0, *(sum(each.n for each in row) for row in data)]).tolist()
+    places = np.zeros((max(map(len, parts)), len(parts), filled(longest, FILL)), dtype=np.int64)
+    weights = np.zeros(places.shape)
+    for row, own in enumerate(parts):
+        for number, positions in enumerate(own):
+            places[number, row, : len(positions)] = positions + starts[row]
+            weights[number, row, : len(positions)] = 1 / len(positions)
+    put = {"device": table.device}
+    return StackedPasses(
+        stack, table, torch.from_numpy(places).to(**put), torch.from_numpy(weights).to(dtype=table.dtype, **put)
+    )
