@@ -134,8 +134,30 @@ def round_numbers(model: FlatModel, step: Step, clients: Sequence[Client], *, L:
     )
 
 
+class Known:
+    """The passes at x_{t+1}, which are those at x_t of the next round."""
+
+    def __init__(self) -> None:
+        self.after: tuple[Sequence[Client], Tensor, tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]] | None = None
+
+    def of(
+        self, clients: Sequence[Client], state: Tensor
+    ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]] | None:
+        """Losses and gradients of f and of g, if they were taken of these clients at this state."""
+        if self.after is None or self.after[0] is not clients or self.after[1] is not state:
+            return None
+        return self.after[2]
+
+
 def measured(
-    model: FlatModel, step: Step, clients: Sequence[Client], communication: Communication, *, L: float, batch: int
+    model: FlatModel,
+    step: Step,
+    clients: Sequence[Client],
+    communication: Communication,
+    *,
+    L: float,
+    batch: int,
+    known: Known | None = None,
 ) -> Measured:
     """Full gradients of f and g where the round began and where it ended; every process does its own clients.
 
@@ -147,25 +169,36 @@ def measured(
         That of the round. What is sent here is not counted: no algorithm needs it.
     batch : int
         Samples a pass takes at a time, and with BatchNorm those that are normalised together.
+    known : Known, optional
+        From round to round the same one, which saves the passes at x_t.
     """
     p = [client.p for client in clients]
     gradients: dict[int, dict[str, Tensor]] = {}
     rows: dict[int, list[float]] = {}
     mine = taking_part(clients, communication)
 
+    def past(client: Client) -> ClientData:
+        return client.past
+
+    def current(client: Client) -> ClientData:
+        return client.current
+
     def passes(state: Tensor, samples: Callable[[Client], ClientData]) -> tuple[Tensor, Tensor]:
         longest = max(samples(client).n for client in clients)
         return full_gradients(model, state, [samples(client) for client in mine], batch, longest)
 
-    f, grad_f = passes(step.before, lambda client: client.past)
-    g, grad_g = passes(step.before, lambda client: client.current)
+    (f, grad_f), (g, grad_g) = (known and known.of(clients, step.before)) or (
+        passes(step.before, past),
+        passes(step.before, current),
+    )
     if "grad_f_memory" in step.means:
         memory = [step.own[client.index]["grad_f_memory"] for client in mine]
     else:
         memory = list(passes(step.before, lambda client: client.memory)[1])
-    f_after, g_after = (
-        passes(step.state, samples)[1] for samples in (lambda client: client.past, lambda client: client.current)
-    )
+    after = passes(step.state, past), passes(step.state, current)
+    (_, f_after), (_, g_after) = after
+    if known is not None:
+        known.after = clients, step.state, after
     for row, client in enumerate(mine):
         b = memory[row] - grad_f[row]
         gradients[client.index] = {

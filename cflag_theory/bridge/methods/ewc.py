@@ -46,7 +46,7 @@ class Ewc(FineTune):
         fisher = state.new_zeros(round.model.d)
         n = client.current.n
         count = min(n, self.options.fisher_samples)
-        positions = round.random("fisher", client.index).choice(n, size=count, replace=False) if n else ()
+        positions = round.random("fisher", client.index).choice(n, size=count, replace=False).tolist() if n else []
         for each in gradients_by_sample(round.model, state, client.current, positions):
             fisher.addcmul_(each, each, value=1 / count)
         return {"fisher": fisher}

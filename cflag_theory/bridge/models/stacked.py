@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -18,9 +18,6 @@ from torch import Tensor, nn
 
 from cflag_theory.bridge.data.partition import Ints
 from cflag_theory.bridge.models.networks import Network, Place
-
-if TYPE_CHECKING:
-    from cflag_theory.bridge.models.clients import ClientData
 
 #: Numbers of samples in a minibatch, and lengths of vectors, are multiples of these.
 FILL, WIDTH = 16, 32
@@ -33,6 +30,30 @@ AT_ONCE = 1 << 24
 def filled(count: int, to: int) -> int:
     """The least multiple of `to` that is not below `count`."""
     return -(-count // to) * to
+
+
+class Samples(Protocol):
+    """What a table is made of: `clients.ClientData`."""
+
+    @property
+    def pixels(self) -> Any:
+        """`clients.Pixels`."""
+
+    @property
+    def indices(self) -> Tensor:
+        """(n,) int64, in the pixels."""
+
+    @property
+    def labels(self) -> Tensor:
+        """(n,) int64, within the task."""
+
+    @property
+    def tasks(self) -> Tensor:
+        """(n,) int64."""
+
+    @property
+    def n(self) -> int:
+        """How many."""
 
 
 class Stack:
@@ -58,7 +79,7 @@ class Stack:
         self.inputs = self._layers[0][0][2][1]
         self.outputs = self._layers[-1][0][2][0]
 
-    def table(self, data: Sequence[ClientData]) -> Tensor:
+    def table(self, data: Sequence[Samples]) -> Tensor:
         """A line for every sample: its pixels, what is added to its logits, and its label one-hot; or its number."""
         parts = []
         for each in data:
@@ -159,7 +180,7 @@ def stack_of(network: nn.Module, tensors: Sequence[Place], loss: str) -> Stack |
 
 # A run takes its current, remembered and past samples in turn.
 @lru_cache(maxsize=4)
-def _table(stack: Stack, data: tuple[ClientData, ...]) -> Tensor:
+def _table(stack: Stack, data: tuple[Samples, ...]) -> Tensor:
     return stack.table(data)
 
 
@@ -221,7 +242,7 @@ class StackedPasses:
 
 
 def stacked_passes(
-    stack: Stack, data: Sequence[Sequence[ClientData]], parts: Sequence[Sequence[Ints]], longest: int
+    stack: Stack, data: Sequence[Sequence[Samples]], parts: Sequence[Sequence[Ints]], longest: int
 ) -> StackedPasses:
     """The minibatches of a round, by row.
 

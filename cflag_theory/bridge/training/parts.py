@@ -14,7 +14,7 @@ from torch import Tensor
 
 from cflag_theory.bridge.measures.meters import local_steps_of, row_of, trace_of
 from cflag_theory.bridge.measures.results import PartResult
-from cflag_theory.bridge.measures.round_numbers import measured, round_numbers
+from cflag_theory.bridge.measures.round_numbers import Known, measured, round_numbers
 from cflag_theory.bridge.methods.base import Method, Round
 from cflag_theory.bridge.methods.table import make_method
 from cflag_theory.bridge.models.clients import Client, ClientData
@@ -158,6 +158,7 @@ class Part:
         self.world, self.name = world, name
         self.method = method_of(world.settings, name)
         self.record, self.state = Record(), world.model.start(world.seed)
+        self._known = Known()
         self._writes, self._begun = world.communication.rank == 0, time.monotonic()
         kept = world.folder.read(name, world.seed)
         if kept is not None:
@@ -220,7 +221,9 @@ class Part:
         numbers = round_numbers(world.model, step, clients, L=settings.L)
         full = None
         if settings.past_every and round_.number % settings.past_every == 0:
-            full = measured(world.model, step, clients, world.communication, L=settings.L, batch=PASS)
+            full = measured(
+                world.model, step, clients, world.communication, L=settings.L, batch=PASS, known=self._known
+            )
         normalised = world.model.size > world.model.d
         return row_of(round_.task, numbers, full, lr=settings.lr, normalised=normalised)
 
