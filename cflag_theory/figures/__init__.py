@@ -23,6 +23,7 @@ _HOME = {
     "bridge_rounds_figure": "bridge_rounds",
     "forgetting_figure": "forgetting",
     "tasks_figure": "tasks",
+    "Picture": "style",
     "save": "style",
     "sharp_figure": "sharp",
     "step_sizes_figure": "step_sizes",

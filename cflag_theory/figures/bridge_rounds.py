@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, house_style
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
 
 _LOOKS = {
     "fedavg": (REFERENCE, "FedAvg"),
@@ -21,7 +20,7 @@ _LOOKS = {
 }
 
 
-def bridge_rounds_figure(summary: Mapping[str, Any]) -> Figure:
+def bridge_rounds_figure(summary: Mapping[str, Any]) -> Picture:
     """Left accuracy (CFL Figure 5), right loss (Figures 6 and 7), after every round: means, one deviation as a band.
 
     Parameters
@@ -30,7 +29,7 @@ def bridge_rounds_figure(summary: Mapping[str, Any]) -> Figure:
         As `studies.bridge_results.evolving.RoundsSummary.to_json` gives it.
     """
     with house_style():
-        figure = Figure(figsize=(10.5, 4.4), layout="constrained")
+        figure = Picture(figsize=(10.5, 4.4), layout="constrained")
         left, right = figure.subplots(1, 2)
         for found in summary["methods"]:
             color, name = _LOOKS[found["method"]]

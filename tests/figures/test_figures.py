@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import errno
+import re
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -143,3 +146,24 @@ def test_the_package_is_lazy_and_complete():
     assert all(callable(getattr(package, name)) for name in package.__all__)
     with pytest.raises(AttributeError, match="nosuch"):
         package.nosuch  # noqa: B018
+
+
+def test_every_figure_shows_itself_in_a_notebook():
+    """Its alternative text is in the page that Jupyter gets, and in the files."""
+    picture = drift_figure(DRIFT)
+    bundle = picture._repr_mimebundle_()
+    assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG")
+    assert f'alt="{picture.alt}"' in bundle["text/html"]
+    assert bundle["text/plain"] == f"<Picture: {picture.alt}>"
+    folder = Path(package.__file__).parent
+    bare = [
+        path.name for path in folder.glob("*.py") if re.search(r"(?<!\w)Figure\(", path.read_text(encoding="utf-8"))
+    ]
+    assert bare == []
+
+
+def test_files_carry_the_alternative_text(tmp_path):
+    picture = drift_figure(DRIFT)
+    png, svg = save(picture, tmp_path, "drift")
+    assert picture.alt.encode() in png.read_bytes()
+    assert picture.alt in svg.read_text(encoding="utf-8")
