@@ -105,7 +105,7 @@ def _digits() -> tuple[Variation, ...]:
     """The comparison with five seeds, the other settings with three."""
 
     def run(name: str, methods: Sequence[str] = CFL_NAMES, **changes: Any) -> Variation:
-        usual = {"protocol": ROUNDS, "data": "digits", "methods": list(methods)}
+        usual: dict[str, Any] = {"protocol": ROUNDS, "data": "digits", "methods": list(methods)}
         usual |= {"seeds": list(SEEDS)} if name else {}
         return Variation(f"digits-cfl{name}", MappingProxyType(usual | changes))
 
