@@ -34,7 +34,7 @@ class Report:
         derivations: list[tuple[Any, ...]] = [(derivation_page, *one) for one in self._proved]
         self._made = across(_call, studies + derivations, jobs)
 
-    def write(self, verdicts: Sequence[Verdict]) -> Path:
+    def write(self, verdicts: Sequence[Verdict], collected: str = "") -> Path:
         """Write the report on these verdicts; return the page."""
         parts: dict[str, list[Any]] = {"rates": [], "cfl_rates": [], "nqm_panels": [], "notes": []}
         with progress_bar("report", len(REPORT) + len(self._proved)) as advance:
@@ -46,7 +46,7 @@ class Report:
             for id, _ in self._proved:
                 pages[id] = next(self._made)
                 advance(1, id)
-        return write_report(self._folder, verdicts, pages, **parts)
+        return write_report(self._folder, verdicts, pages, **parts, collected=collected)
 
 
 def _call(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -124,11 +124,11 @@ def verify_command(
             runs=False,
             kept=kept,
         )
+    said = kept.words if kept is not None and kept.used else ""
     if format is Format.table:
         # No verdict follows from what is still to come; it could only contradict one.
         tables.verdicts(verdicts, listed=bool(claims) or list_)
-        if kept is not None and kept.used:
-            typer.echo(kept.words)
+        typer.echo(said, nl=bool(said))
     report = None if out is None else Report(out, verdicts, seed, jobs)
     with progress_bar("random runs", wanted) as advance:
         # While other processes work for the report, these runs have this one.
@@ -142,7 +142,7 @@ def verify_command(
         )
     if format is Format.table:
         tables.runs(verdicts, seed)
-    page = None if report is None else report.write(verdicts)
+    page = None if report is None else report.write(verdicts, said)
     if format is Format.json:
         print_json([verdict.to_json() for verdict in verdicts])
     elif page is not None:
@@ -166,7 +166,7 @@ def show(
     from cflag_theory.verify.kept import Kept
 
     theorems = read_theory(prover, [claim])
-    kept = None if recheck else Kept()
+    kept = None if recheck or replay else Kept()
     (verdict,) = verify([claim], seed=seed, level=level, prover=prover, theorems=theorems, wholes=True, kept=kept)
     if format is Format.json:
         print_json(verdict.to_json())

@@ -43,6 +43,7 @@ def write_report(
     cfl_rates: Sequence[Mapping[str, Any]] = (),
     nqm_panels: Sequence[Mapping[str, Any]] = (),
     notes: Sequence[str] = (),
+    collected: str = "",
 ) -> Path:
     """Write index.html, maps, derivations, ledger.json, rates.json, cfl_rates.json and figures; return the page.
 
@@ -65,6 +66,8 @@ def write_report(
         "panels" of `nqm_study`.
     notes : sequence of str
         What the reader should know about this run, such as a data set that was missing.
+    collected : str
+        When the evidence was collected, if not now.
 
     Raises
     ------
@@ -81,7 +84,7 @@ def write_report(
         pages = {id: derivation_page(id, word) for id, word in proved(verdicts)} if derivations is None else derivations
         for id, derived in pages.items():
             write_text(draft / derivations_name(id), derived)
-        page = _page(environment, draft, verdicts, rates, notes, figures, {*pages})
+        page = _page(environment, draft, verdicts, rates, notes, figures, {*pages}, collected)
         write_text(draft / "index.html", page)
     return target / "index.html"
 
@@ -262,6 +265,7 @@ def _page(
     notes: Sequence[str],
     figures: Sequence[tuple[str, str, Path]],
     derived: set[str],
+    collected: str,
 ) -> str:
     papers = list(dict.fromkeys(v.claim.paper for v in verdicts))
     by_id = {verdict.claim.id: verdict for verdict in verdicts}
@@ -284,6 +288,7 @@ def _page(
         headlines=[(by_id[id], why) for id, why in headlines() if id in by_id],
         papers_in_full=PAPERS,
         derived=derived,
+        collected=collected,
         derivations_name=derivations_name,
         proved_statements=proved_statements,
         box=box(),

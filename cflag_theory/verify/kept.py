@@ -57,7 +57,7 @@ class Kept:
     def words(self) -> str:
         """What was used of it, for people."""
         since = "" if self.oldest is None else time.strftime(" since %Y-%m-%d %H:%M", time.localtime(self.oldest))
-        return f"evidence is kept{since}, of this same version; --recheck collects all of it anew"
+        return f"some or all evidence was collected earlier{since}, by this same version; --recheck collects it again"
 
     def take(self, id: str, *how: Any) -> list[Evidence] | None:
         """The evidence on a claim, collected with these settings; None if there is none that is whole."""

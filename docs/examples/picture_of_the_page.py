@@ -1,7 +1,7 @@
 """The picture in the README: the first screen of a report, by a headless Chromium.
 
-    cflag verify --out report
-    python docs/examples/picture_of_the_page.py report
+cflag verify --out report
+python docs/examples/picture_of_the_page.py report
 """
 
 import shutil
