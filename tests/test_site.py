@@ -21,7 +21,7 @@ def text(path):
 
 def test_every_page_is_in_the_table_of_contents():
     index = (DOCS / "index.md").read_text(encoding="utf-8")
-    listed = re.findall(r"(?m)^([a-z_/]+)$", index)
+    listed = re.findall(r"(?m)^([a-z_/-]+)$", index)
     pages = {str(path.relative_to(DOCS).with_suffix("")) for path in [*DOCS.glob("*.md"), *DOCS.glob("*/*.rst")]}
     assert sorted(listed) == sorted(pages - {"index"})
 

@@ -29,7 +29,7 @@ def first(root):
 
 
 @pytest.fixture
-def no_checks(monkeypatch):
+def no_checks(monkeypatch, first):
     """Whoever collects evidence fails."""
     for id in IDS:
         monkeypatch.setitem(CHECKS, id, None)
@@ -43,14 +43,14 @@ def test_verdicts_follow_from_kept_evidence(first):
     assert "--recheck collects it again" in store.words
 
 
-@pytest.mark.usefixtures("first", "no_checks")
+@pytest.mark.usefixtures("no_checks")
 @pytest.mark.parametrize("settings", [{"seed": 1}, {"level": "full"}, {"wholes": True}])
 def test_other_settings_collect_anew(settings):
     with pytest.raises(AttributeError):
         verify(IDS, kept=Kept(), jobs=1, **settings)
 
 
-@pytest.mark.usefixtures("first", "no_checks")
+@pytest.mark.usefixtures("no_checks")
 def test_another_version_collects_anew(monkeypatch):
     monkeypatch.setattr(module, "_version", lambda library: "other")
     with pytest.raises(AttributeError):
