@@ -174,7 +174,7 @@ def verify(
         theorems = theory.compile_theory(ids) if theorems is None else theorems
     if jobs is not None and jobs < 1:
         raise InvalidInput(f"jobs is {jobs}: use at least 1")
-    how = (seed, level, prover, wholes)
+    how = (seed, level, prover, wholes and prover is not None)
     verdicts = []
     for subject, found in _collected(_exact, ids or tuple(LEDGER), how, jobs, kept):
         evidence = found

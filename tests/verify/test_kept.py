@@ -44,7 +44,7 @@ def test_verdicts_follow_from_kept_evidence(first):
 
 
 @pytest.mark.usefixtures("no_checks")
-@pytest.mark.parametrize("settings", [{"seed": 1}, {"level": "full"}, {"wholes": True}])
+@pytest.mark.parametrize("settings", [{"seed": 1}, {"level": "full"}])
 def test_other_settings_collect_anew(settings):
     with pytest.raises(AttributeError):
         verify(IDS, kept=Kept(), jobs=1, **settings)

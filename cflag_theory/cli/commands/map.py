@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cflag_theory.cli.shell import Paper, SeedOption, complete_claims, print_json, progress_bar
+from cflag_theory.cli.shell import Paper, RecheckOption, SeedOption, complete_claims, print_json, progress_bar
 from cflag_theory.errors import InvalidInput, OutputError
 
 
@@ -45,6 +45,7 @@ def map_command(
     ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; default: all usable cores.")] = None,
     seed: SeedOption = 0,
+    recheck: RecheckOption = False,
 ) -> None:
     """Show how claims depend on each other, with verdicts.
 
@@ -54,6 +55,7 @@ def map_command(
     from cflag_theory.claims.uses import ids
     from cflag_theory.cli import claim_map
     from cflag_theory.verify.check import verify
+    from cflag_theory.verify.kept import Kept
 
     chosen = _paper(start, paper)
     form = _format(out, format)
@@ -63,8 +65,9 @@ def map_command(
     if verdicts is not None:
         labels = read_labels(verdicts)
     else:
+        kept = None if recheck else Kept()
         with progress_bar("claims", len(needed)) as advance:
-            found = verify(needed, seed=seed, jobs=jobs, progress=lambda id: advance(1, id))
+            found = verify(needed, seed=seed, jobs=jobs, progress=lambda id: advance(1, id), runs=False, kept=kept)
         labels = {verdict.claim.id: verdict.verdict for verdict in found}
     if form is MapFormat.table:
         from cflag_theory.cli.tables import map as tables
