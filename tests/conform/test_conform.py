@@ -2,6 +2,7 @@
 
 import json
 import textwrap
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from cflag_theory.conform import ALGORITHMS, conform
 from cflag_theory.errors import InvalidInput, MissingExtra, UnknownName
 
 pytest_plugins = ["pytester"]
+PLUGIN = "cflag_theory.pytest_plugin"
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
 
@@ -247,7 +249,9 @@ def test_in_pytest(pytester):
             """
         ).replace("SIGN", "+")
     )
-    arguments = ("-p", "cflag_theory.pytest_plugin", "-p", "no:cacheprovider", "-p", "no:xdist")
+    # Where the package is installed, pytest has loaded its plugin already.
+    installed = any(point.value == PLUGIN for point in entry_points(group="pytest11"))
+    arguments = (*(() if installed else ("-p", PLUGIN)), "-p", "no:cacheprovider", "-p", "no:xdist")
     found = pytester.runpytest_inprocess(*arguments)
     found.assert_outcomes(passed=2, failed=1)
     found.stdout.fnmatch_lines(["*name the algorithm*"])
