@@ -23,7 +23,8 @@ from benchmarks.bridge.sheets import NO_GPU, projection_sheet, rounds_sheet, spe
 from benchmarks.bridge.speeds import Speed, evaluated, projections, require_device, speeds
 from benchmarks.measure import Timing, seconds_of
 from cflag_theory.bridge.methods.base import Round
-from cflag_theory.bridge.methods.table import METHODS, make_method
+from cflag_theory.bridge.methods.table import make_method
+from cflag_theory.bridge.settings.rules import METHOD_NAMES
 from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.bridge.training.environment import threads
 from cflag_theory.bridge.training.rounds import one_round
@@ -113,7 +114,7 @@ def test_processes_are_compared_with_one(monkeypatch):
     assert [1 / row.ratio for row in rows] == pytest.approx([1, 1.6, 2])
 
 
-@pytest.mark.parametrize("method", list(METHODS))
+@pytest.mark.parametrize("method", METHOD_NAMES)
 @pytest.mark.parametrize("epochs", [1, 3])
 def test_the_images_of_a_preset_are_those_that_runs_evaluate(method, epochs):
     """One round of the first task and one of a later one, counted by the rounds themselves."""

@@ -156,15 +156,16 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
     by_round = [_summary(results) for _, results in stored if _by_round(results)]
     stored = [(name, results) for name, results in stored if not _by_round(results)]
     found = compare(stored)
+    everything = found.to_json() | {"by_round": [one.to_json() for one in by_round]}
     written: list[Path] = []
     if out is not None:
-        write_text(out / "report.json", json.dumps(found.to_json(), indent=1, allow_nan=False))
+        write_text(out / "report.json", json.dumps(everything, indent=1, allow_nan=False))
         write_text(out / "report.md", tables.report_page(found))
         if by_round:
             write_text(out / "rounds.md", rounds_tables.page(by_round))
         written = _figures_of_all([results for _, results in stored], out, "levels")
     if format is Format.json:
-        print_json(found.to_json() | {"by_round": [one.to_json() for one in by_round]})
+        print_json(everything)
         return
     for one in by_round:
         rounds_tables.results(one)

@@ -36,8 +36,8 @@ def run_copy(root, code, **environment):
 @pytest.fixture
 def copied(tmp_path):
     (tmp_path / "cflag_theory").mkdir()
-    for name in ("__init__.py", "errors.py", "files.py"):
-        shutil.copy(PACKAGE / name, tmp_path / "cflag_theory" / name)
+    for path in PACKAGE.glob("*.py"):
+        shutil.copy(path, tmp_path / "cflag_theory")
     shutil.copytree(
         PACKAGE / "kernels", tmp_path / "cflag_theory" / "kernels", ignore=shutil.ignore_patterns("__pycache__")
     )
