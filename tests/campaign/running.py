@@ -208,7 +208,9 @@ def fault(home: Path, case: Case) -> str | None:
             return f"it takes {ended.seconds:.0f} s"
         if ended.code not in CODES:
             return f"it ends with {ended.code}: {lines[-1][:300] if lines else ''}"
-        if "Traceback" in ended.err or "Exception ignored" in ended.err:
+        # Before our first line Python itself reports an interrupt.
+        ours = "cflag_theory" in ended.err or "KeyboardInterrupt" not in ended.err
+        if ours and ("Traceback" in ended.err or "Exception ignored" in ended.err):
             return f"it says {ended.err[-300:]!r}"
         if ended.code == 2 and not silent and sum(line.startswith("cflag: ") for line in lines) != 1:
             return f"it says {ended.err[-300:]!r}"

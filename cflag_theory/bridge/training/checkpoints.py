@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,10 @@ class Folder:
         # Methods and seeds may differ: the record names those of the last call.
         self._write(HEADER, json.dumps(self._header, indent=1).encode())
 
+    def whole(self, method: str, seed: int) -> AbstractContextManager[None]:
+        """Whatever goes wrong within means that the checkpoint of this part is damaged, which is a `DataError`."""
+        return _whole(self._part(method, seed))
+
     def read(self, method: str, seed: int) -> Checkpoint | None:
         """How far a part is; None if it has not begun.
 
@@ -173,9 +177,16 @@ def read_checkpoint(path: Path, *, arrays: bool = True) -> Checkpoint:
     DataError
         It cannot be read, or is damaged.
     """
-    try:
+    with _whole(path):
         header = json.loads(str(read_arrays(path, ["header"])["header"]))
         return Checkpoint(header["plain"], read_arrays(path, header["arrays"], copies=1) if arrays else {})
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    """Whatever goes wrong within means that this checkpoint is damaged."""
+    try:
+        yield
     except InvalidInput:
         raise
     # What is not there, or of another kind: any of it means that the file is damaged.

@@ -96,6 +96,24 @@ class Record:
     seconds: float = 0.0
     traces: list[str] = field(default_factory=list)
 
+    def checked(self, tasks: int) -> Record:
+        """The record itself, if it is one of a run of so many tasks.
+
+        Raises
+        ------
+        ValueError
+            A value of another kind or shape.
+        """
+        rows = [self.before, *self.accuracy]
+        numbers = all(isinstance(value, int | float) for row in rows for value in row)
+        if not numbers or any(len(row) != tasks for row in rows if row) or len(self.accuracy) > tasks:
+            raise ValueError(f"its accuracies are not rows of {tasks} numbers")
+        if not 0 <= self.task <= tasks or min(self.number, self.local_steps, self.seconds) < 0:
+            raise ValueError("it counts below 0 or beyond the tasks")
+        if len({len(column) for column in self.columns.values()}) > 1:
+            raise ValueError("its columns have different lengths")
+        return self
+
     @property
     def rounds_done(self) -> int:
         """Over all tasks."""
@@ -162,7 +180,8 @@ class Part:
         self._writes, self._begun = world.communication.rank == 0, time.monotonic()
         kept = world.folder.read(name, world.seed)
         if kept is not None:
-            self._restore(kept)
+            with world.folder.whole(name, world.seed):
+                self._restore(kept)
         else:
             self.record.before = self._accuracies()
 
@@ -274,7 +293,7 @@ class Part:
         self.world.folder.write(self.name, self.world.seed, Checkpoint(vars(self.record), arrays))
 
     def _restore(self, kept: Checkpoint) -> None:
-        self.record = Record(**kept.plain)
+        self.record = Record(**kept.plain).checked(self.world.settings.tasks)
         device = self.state.device
         tensors = {name: torch.from_numpy(array).to(device) for name, array in kept.arrays.items()}
         self.state = tensors.pop("state")

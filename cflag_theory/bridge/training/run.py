@@ -145,7 +145,10 @@ class _Run:
     def _parts(self) -> Iterator[PartResult]:
         plain = self.settings.to_json()
         for seed, method in self.folder.parts(ALL_NAMES):
-            yield Record(**self.folder.read_plain(method, seed)).result(method, seed, plain)
+            with self.folder.whole(method, seed):
+                record = Record(**self.folder.read_plain(method, seed)).checked(plain["tasks"])
+                result = record.result(method, seed, plain)
+            yield result
 
 
 def _load(settings: RunSettings, communication: Communication, reading: Callable[[int, int], None] | None) -> Images:

@@ -13,6 +13,7 @@ from failing_disk import every_failure
 from cflag_theory.bridge.measures.results import FORMAT, plain, read_results
 from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.bridge.training.checkpoints import HEADER, Checkpoint, Folder, read_checkpoint, read_header
+from cflag_theory.bridge.training.parts import Record
 from cflag_theory.errors import DataError, OutputError
 from cflag_theory.files import MARKER, own_folder
 
@@ -137,6 +138,21 @@ def test_a_damaged_checkpoint_is_named(tmp_path, damage):
         path.unlink()
     with pytest.raises(DataError, match=r"ewc-7.npz is damaged \(.*\): delete it and run again"):
         read_checkpoint(path)
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        {"accuracy": [[1.0, 2.0], [3.0]]},
+        {"accuracy": [["a", 1.0]]},
+        {"task": 3},
+        {"columns": {"task": [1], "loss": []}},
+        {"nothing": 1},
+    ],
+)
+def test_a_record_of_another_shape_is_damage(tmp_path, plain):
+    with pytest.raises(DataError, match=r"ewc-7.npz is damaged"), folder(tmp_path).whole("ewc", 7):
+        Record(**plain).checked(2)
 
 
 def test_damage_anywhere_is_seen_or_without_effect(tmp_path):
