@@ -144,6 +144,11 @@ def escape(app: Sphinx | None, what: str, name: str, one: Any, options: Any, lin
             lines[number] = "".join(pieces)
 
 
+def foreign(app: Sphinx, what: str, name: str, one: Any, skip: bool, options: Any) -> bool | None:
+    """Methods that a library adds to our classes, such as `set` of matplotlib's figures, are its own to document."""
+    return True if not str(getattr(one, "__module__", None) or "cflag_theory").startswith("cflag_theory") else None
+
+
 def link(app: Sphinx, page: str, source: list[str]) -> None:
     """Links that leave docs/ lead to the pages that include their files."""
     for outside, inside in INCLUDED.items():
@@ -170,5 +175,6 @@ def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
     # Before napoleon, which adds markup of its own.
     app.connect("autodoc-process-docstring", escape, priority=100)
+    app.connect("autodoc-skip-member", foreign)
     app.connect("source-read", link)
     app.connect("env-check-consistency", complete)

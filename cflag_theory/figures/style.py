@@ -37,19 +37,13 @@ _STYLE: Any = {
 
 
 class Picture(Figure):
-    """A figure that a notebook shows by itself, with words for readers who do not see it.
-
-    Attributes
-    ----------
-    alt : str
-        What is seen, in words; without any the titles of the panels.
-    """
+    """A figure that a notebook shows by itself, with words (`alt`) for readers who do not see it."""
 
     _alt = ""
 
     @property
     def alt(self) -> str:
-        """What is seen, in words."""
+        """What is seen, in words; if none are set, the titles of the panels."""
         titles = [axes.get_title(loc) for axes in self.axes for loc in ("left", "center")]
         above = getattr(self, "_suptitle", None)
         found = [self._alt] if self._alt else [above.get_text() if above else "", *titles]
