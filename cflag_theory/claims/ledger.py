@@ -2,58 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
+from importlib.resources import files
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.printed import of_part
 from cflag_theory.errors import UnknownName
 
-#: Folders with their modules: the papers' sections in order, then what we prove instead. Every module lists its claims
-#: in `CLAIMS`, and in `RESUMES` those at which the paper comes back to it, with the claim that stands before each;
-#: `verify.checks` has a module of the same name.
-_SECTIONS = """
-c_flag.problem                 objective assumptions similar update
-c_flag.past_task               descent
-c_flag.problem                 memory overfitting
-c_flag.past_task               theorem2 averages
-c_flag.union                   lemma3 surrogate
-c_flag.forgetting              terms
-c_flag.local_steps             iag lengths drift delayed sums
-c_flag.forgetting              bounds memory_choice average
-c_flag.past_task               theorem5
-c_flag.adaptive                server rescaling clients client_rates lemmas algorithm3 division
-c_flag                         published published_text
-cfl.moments                    objectives gradient_noise
-cfl.techniques                 norms summation sublinear chebyshev
-cfl.moments                    information_loss
-cfl.one_round                  progress local_drift recursion thresholds phi
-cfl.weights                    independent
-cfl.rates                      weighted_means bias theorems fedavg remarks comparison
-cfl.moments                    correlated_drifts
-cfl.rates                      correlated
-cfl.weights                    correlated
-cfl.rates                      table1
-cfl.nonconvex                  descent local_drift progress rate observations
-cfl.experiments                quadratic_model splitting reported
-c_flag.past_task.ours          rates first_rounds bounded_gradients
-c_flag.problem.ours            memory
-c_flag.union.ours              rounds
-c_flag.local_steps.ours        worst_path worst_sums worst_order worst_turns
-c_flag.union.ours              rate
-c_flag.forgetting.ours         step
-c_flag.adaptive.ours           rates worst_case
-cfl.nonconvex.ours             rate fedavg coefficient
-cfl.techniques.ours            noise
-cfl.one_round.ours             round largest_step nonexpansive
-cfl.rates.ours                 strongly_convex general_convex lower_bounds decaying_fedavg
-cfl.rates.ours                 sum_over_rounds time_drift online
-cfl.weights.ours               correlated variance
-cfl.experiments.ours           quadratic_model
-"""
+if TYPE_CHECKING:
+    from cflag_theory.claims.engine.claim import Claim
+
+#: The module of each claim, in this folder: the papers' claims in paper order, then what we prove instead. Every module
+#: has its claims in `CLAIMS`; `verify.checks` has a module of the same name.
+PLACES: Mapping[str, str] = MappingProxyType(
+    dict(
+        line.split("\t")
+        for line in files(__package__).joinpath("order.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    )
+)
 
 #: By paper, hypotheses that the field always makes or that are stated in passing; no verdict counts them as missing.
 PREAMBLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -81,36 +51,25 @@ PREAMBLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
-MODULES = tuple(
-    import_module(f"{__package__}.{folder}.{name}")
-    for folder, *names in map(str.split, _SECTIONS.strip().splitlines())
-    for name in names
-)
-_BUILDERS: dict[str, Callable[[], Claim]] = {id: build for module in MODULES for id, build in module.CLAIMS.items()}
+
+def _build(id: str) -> Claim:
+    built: Claim = import_module(f"{__package__}.{PLACES[id]}").CLAIMS[id]()
+    return built
 
 
-def _in_order() -> Iterator[str]:
-    """Ids section by section; where the paper comes back to a section, the rest of it follows there."""
-    begun: list[str] = []
-    resumed: dict[str, list[str]] = {}
-    for module in MODULES:
-        run, before = begun, getattr(module, "RESUMES", {})
-        for id in module.CLAIMS:
-            run = resumed.setdefault(before[id], []) if id in before else run
-            run.append(id)
-
-    def walk(ids: Iterable[str]) -> Iterator[str]:
-        for id in ids:
-            yield id
-            yield from walk(resumed.get(id, ()))
-
-    return walk(begun)
+#: Builders by id. A module is imported when one of its claims is asked for: all of them take seconds.
+LEDGER: dict[str, Callable[[], Claim]] = {id: partial(_build, id) for id in PLACES}
 
 
-#: Builders by id: the papers' in paper order, then our own.
-LEDGER: dict[str, Callable[[], Claim]] = {
-    id: _BUILDERS[id] for id in sorted(_in_order(), key=lambda id: id.startswith("ours."))
-}
+def check_id(id: str) -> None:
+    """Raise UnknownName, naming the nearest claims, if there is no claim with this id."""
+    if id not in LEDGER:
+        # Ids are often given without their paper: lemma13 for cflag.lemma13.
+        bare = {one.partition(".")[2]: one for one in LEDGER}
+        near = [one for name, one in bare.items() if name == id] or get_close_matches(id, LEDGER, n=3)
+        near = near or [bare[name] for name in get_close_matches(id, bare, n=3)]
+        meant = f"did you mean {' or '.join(near)}? " if near else ""
+        raise UnknownName(f"no claim is called {id!r}: {meant}cflag list names all")
 
 
 @cache
@@ -122,13 +81,7 @@ def claim(id: str) -> Claim:
     UnknownName
         If there is none; the message names the nearest.
     """
-    if id not in LEDGER:
-        # Ids are often given without their paper: lemma13 for cflag.lemma13.
-        bare = {one.partition(".")[2]: one for one in LEDGER}
-        near = [one for name, one in bare.items() if name == id] or get_close_matches(id, LEDGER, n=3)
-        near = near or [bare[name] for name in get_close_matches(id, bare, n=3)]
-        meant = f"did you mean {' or '.join(near)}? " if near else ""
-        raise UnknownName(f"no claim is called {id!r}: {meant}cflag list names all")
+    check_id(id)
     return LEDGER[id]()
 
 

@@ -100,15 +100,15 @@ def verify_command(
     format: FormatOption = Format.table,
 ) -> None:
     """Decide the claims of both papers, and write the report."""
+    if out is not None:
+        take_folder(out)
+    theorems = read_theory(prover, claims or ())
     from cflag_theory.claims.ledger import LEDGER
     from cflag_theory.cli.first_report import Report
     from cflag_theory.cli.tables import claims as tables
     from cflag_theory.verify.check import verify, with_runs
     from cflag_theory.verify.kept import Kept
 
-    if out is not None:
-        take_folder(out)
-    theorems = read_theory(prover, claims or ())
     kept = None if recheck else Kept()
     wanted = len(claims or LEDGER)
     with progress_bar("proofs and instances", wanted) as advance:
@@ -162,10 +162,10 @@ def show(
     format: FormatOption = Format.table,
 ) -> None:
     """Print one claim with verdicts, counterexamples and proofs."""
+    theorems = read_theory(prover, [claim])
     from cflag_theory.verify.check import verify
     from cflag_theory.verify.kept import Kept
 
-    theorems = read_theory(prover, [claim])
     kept = None if recheck or replay else Kept()
     (verdict,) = verify([claim], seed=seed, level=level, prover=prover, theorems=theorems, wholes=True, kept=kept)
     if format is Format.json:

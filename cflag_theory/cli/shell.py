@@ -52,15 +52,16 @@ def complete_claims(incomplete: str) -> list[str]:
 def read_theory(prover: str | None, claims: Sequence[str]) -> dict[str, Any] | None:
     """The hand-written theorems on these claims, or on all, compiled with progress; None where the prover is not Coq.
 
-    Unknown claims raise before anything is compiled.
+    Unknown claims raise before anything is imported or compiled.
     """
-    if prover != "coq":
-        return None
-    from cflag_theory.claims.ledger import claim
-    from cflag_theory.verify.theory import compile_theory, files_for, names_for
+    from cflag_theory.claims.ledger import check_id
 
     for id in claims:
-        claim(id)
+        check_id(id)
+    if prover != "coq":
+        return None
+    from cflag_theory.verify.theory import compile_theory, files_for, names_for
+
     with progress_bar("Coq", len(files_for(names_for(claims))) + 1) as advance:
         return compile_theory(claims, progress=lambda file: advance(1, file))
 

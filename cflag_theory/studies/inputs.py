@@ -6,7 +6,7 @@ import ast
 import inspect
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import (
@@ -25,7 +25,9 @@ from cflag_theory.kernels import (
     uniform,
 )
 from cflag_theory.kernels.problems.by_name import constructor
-from cflag_theory.studies.rates.cfl import Model
+
+if TYPE_CHECKING:
+    from cflag_theory.studies.rates.cfl import Model
 
 #: How real data are split by default.
 SPLIT = {"clients": 5, "zeta": 1.0}
@@ -179,6 +181,9 @@ def read_model(dials: Sequence[str], *, K: int, stateless: bool) -> Model:
     InvalidInput
         A dial that is not KEY=VALUE, that the model does not have, or whose value it refuses.
     """
+    # It needs sympy, which takes as long to import as a short run.
+    from cflag_theory.studies.rates.cfl import Model
+
     known = [field.name for field in fields(Model) if field.name not in ("K", "stateless")]
     chosen = dict(_setting("dial", dial, "D=10") for dial in dials)
     for dial in chosen:

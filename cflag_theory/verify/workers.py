@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
-from joblib import Parallel, cpu_count, delayed
-
 Result = TypeVar("Result")
 
 #: Seconds between two looks at whether the parent lives.
@@ -47,7 +45,8 @@ def across(
         Processes; by default all usable cores.
     """
     wanted = list(calls)
-    workers = min(len(wanted), jobs or cpu_count())
+    # joblib takes 0.1 s to import, and what is kept needs no process.
+    workers = min(len(wanted), jobs or _cores()) if len(wanted) > 1 else 1
     if workers < 2:
         return (function(*arguments) for arguments in wanted)
     found = _started(function, wanted, workers)
@@ -55,9 +54,18 @@ def across(
     return found
 
 
+def _cores() -> int:
+    from joblib import cpu_count
+
+    cores: int = cpu_count()
+    return cores
+
+
 def _started(function: Callable[..., Any], wanted: Sequence[tuple[Any, ...]], workers: int) -> Iterator[Any]:
     """None when the processes have begun, then the results."""
     with replaced_quietly():
+        from joblib import Parallel, delayed
+
         # One call at a time, since some take a hundred times as long as others.
         parallel = Parallel(n_jobs=workers, return_as="generator", batch_size=1)
         found = parallel(delayed(_watched)(os.getpid(), function, *arguments) for arguments in wanted)

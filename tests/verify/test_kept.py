@@ -6,9 +6,8 @@ import json
 
 import pytest
 
+from cflag_theory.verify import checks, verify
 from cflag_theory.verify import kept as module
-from cflag_theory.verify import verify
-from cflag_theory.verify.checks import CHECKS
 from cflag_theory.verify.kept import Kept
 
 IDS = ("cflag.lemma13", "cflag.eq7")
@@ -31,8 +30,7 @@ def first(root):
 @pytest.fixture
 def no_checks(monkeypatch, first):
     """Whoever collects evidence fails."""
-    for id in IDS:
-        monkeypatch.setitem(CHECKS, id, None)
+    monkeypatch.setattr(checks, "CHECKS", dict.fromkeys(IDS))
 
 
 @pytest.mark.usefixtures("no_checks")

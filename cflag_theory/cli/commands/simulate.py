@@ -70,7 +70,7 @@ def simulate_command(
     format: FormatOption = Format.table,
 ) -> None:
     """Run one algorithm on one problem, and write its Trace."""
-    from cflag_theory.cli.tables import claims as tables
+    from cflag_theory.cli.tables import trace as tables
     from cflag_theory.files import check_file_writable
     from cflag_theory.kernels import simulate, write_trace
     from cflag_theory.studies.inputs import Columns, read_algorithm, read_memory, read_problem
@@ -114,7 +114,7 @@ def simulate_command(
     seconds = time.monotonic() - begun
     if out is not None:
         write_trace(out, trace)
-    summary = tables.trace_summary(chosen, trace)
+    summary = tables.summary(chosen, trace)
     if format is Format.json:
         print_json(summary)
         return

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from rich.text import Text
 
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.verify.coq import census
 from cflag_theory.verify.verdict import GRAVITY, MEANINGS, Verdict
-
-if TYPE_CHECKING:
-    from cflag_theory.kernels import Problem, Trace
 
 COLOURS = {
     "holds": "green",
@@ -116,55 +112,3 @@ def counts(verdicts: Sequence[Verdict]) -> dict[str, dict[str, int]]:
 
 def _theorems(verdict: Verdict) -> list[dict[str, Any]]:
     return [theorem for item in verdict.evidence for theorem in item.data.get("theorems", ())]
-
-
-def trace_summary(problem: Problem, trace: Trace) -> dict[str, Any]:
-    """A Trace in a few plain numbers: means over replicas, at the start and at the end."""
-    summary: dict[str, Any] = {
-        "problem": problem.name,
-        "notes": list(problem.notes),
-        "constants": {name: str(constant) for name, constant in problem.constants.items()},
-        "replicas": trace.replicas,
-        "rounds": trace.rounds,
-        "end": {name: float(values.mean()) for name, values in trace.end.items()},
-    }
-    if "f" in trace.columns:
-        summary["start"] = {name: float(trace.columns[name][:, 0].mean()) for name in trace.end}
-    if "Gamma" in trace.columns:
-        summary["mean_Gamma"] = float(trace.column("Gamma").mean())
-        summary["m_met"] = _finite(float(trace.m_met))
-        summary["r_met"] = _finite(trace.r_met)
-    for name in ("ifo_calls", "communicated"):
-        if name in trace.columns:
-            summary[name] = float(trace.column(name).sum(axis=1).mean())
-    return summary
-
-
-def _finite(value: float) -> float | str:
-    return value if math.isfinite(value) else "inf"
-
-
-_WORDS = {
-    "mean_Gamma": "mean of Gamma(t)",
-    "m_met": "largest m observed",
-    "r_met": "largest r observed",
-    "ifo_calls": "component gradients",
-    "communicated": "numbers sent",
-}
-
-
-def trace(summary: Mapping[str, Any]) -> None:
-    """The summary of a run."""
-    console = Page()
-    console.say(f"{summary['problem']}: {summary['rounds']} rounds, {summary['replicas']} replicas", style="bold")
-    for note in summary["notes"]:
-        console.say("  " + note)
-    start = summary.get("start", {})
-    rows = [
-        (name, f"{start[name]:.6g}" if name in start else "", f"{value:.6g}") for name, value in summary["end"].items()
-    ]
-    console.table(("mean over replicas", "at x_0", "at x_T"), rows)
-    for name, words in _WORDS.items():
-        if name in summary:
-            value = summary[name]
-            console.say(f"  {words}: {value if isinstance(value, str) else format(value, '.6g')}")

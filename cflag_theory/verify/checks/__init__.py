@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 
-from cflag_theory.claims.ledger import MODULES
+from cflag_theory.claims.ledger import PLACES
 from cflag_theory.verify.check import Check
 
-CHECKS: dict[str, Check] = {}
-for _module in MODULES:
-    CHECKS.update(import_module(_module.__name__.replace("cflag_theory.claims", __name__)).CHECKS)
+
+class _Checks(Mapping[str, Check]):
+    """By id; a module is imported when one of its checks is asked for."""
+
+    def __getitem__(self, id: str) -> Check:
+        check: Check = import_module(f"{__name__}.{PLACES[id]}").CHECKS[id]
+        return check
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(PLACES)
+
+    def __len__(self) -> int:
+        return len(PLACES)
+
+
+CHECKS = _Checks()

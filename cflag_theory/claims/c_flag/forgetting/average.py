@@ -209,4 +209,3 @@ def lemma18(constant: Any = 1) -> Claim:
 
 
 CLAIMS = {"cflag.lemma4": lemma4, "cflag.lemma18": lemma18}
-RESUMES = {"cflag.lemma18": "cflag.cor17"}

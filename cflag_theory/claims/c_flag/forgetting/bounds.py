@@ -366,4 +366,3 @@ CLAIMS = {
     "cflag.eq177": eq177,
     "cflag.eq178": eq178,
 }
-RESUMES = {"cflag.eq177": "cflag.lemma18"}

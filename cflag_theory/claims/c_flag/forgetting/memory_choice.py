@@ -113,4 +113,3 @@ def eq166() -> Claim:
 
 
 CLAIMS = {"cflag.eq166": eq166}
-RESUMES = {"cflag.eq166": "cflag.eq164"}

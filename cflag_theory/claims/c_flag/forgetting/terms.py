@@ -368,4 +368,3 @@ CLAIMS = {
     "cflag.eq158": eq158,
     "cflag.eq160": eq160,
 }
-RESUMES = {"cflag.eq151": "cflag.lemma16"}

@@ -323,4 +323,3 @@ CLAIMS = {
     "cflag.eq126": eq126,
     "cflag.eq129": eq129,
 }
-RESUMES = {"cflag.eq129": "cflag.cor14"}

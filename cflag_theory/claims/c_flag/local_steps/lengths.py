@@ -62,4 +62,3 @@ def eq100() -> Claim:
 
 
 CLAIMS = {"cflag.eq100": eq100}
-RESUMES = {"cflag.eq100": "cflag.lemma12"}

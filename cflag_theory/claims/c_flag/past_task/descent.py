@@ -264,4 +264,3 @@ CLAIMS = {
     "cflag.eq56": eq56,
     "cflag.eq65": eq65,
 }
-RESUMES = {"cflag.eq65": "cflag.eq63"}

@@ -307,4 +307,3 @@ CLAIMS = {
     "cflag.lemma3_remark": lemma3_remark,
     "cflag.lemma11": lemma11,
 }
-RESUMES = {"cflag.lemma3": "cflag.eq74", "cflag.lemma3_remark": "cflag.lemma3_surrogate"}

@@ -394,4 +394,3 @@ CLAIMS = {
     "cflag.eq74": eq74,
     "cflag.lemma3_surrogate": lemma3_surrogate,
 }
-RESUMES = {"cflag.lemma3_surrogate": "cflag.lemma3"}

@@ -343,4 +343,3 @@ CLAIMS = {
     "cfl.lemB2": lemB2,
     "cfl.lemB2_use": lemB2_use,
 }
-RESUMES = {"cfl.lemB1": "cfl.lemA6"}

@@ -339,4 +339,3 @@ CLAIMS = {
     "cfl.eq17": eq17,
     "cfl.eq18": eq18,
 }
-RESUMES = {"cfl.eq17": "cfl.eq15"}

@@ -351,4 +351,3 @@ CLAIMS = {
     "cfl.eq13": eq13,
     "cfl.eq15": eq15,
 }
-RESUMES = {"cfl.eq15": "cfl.eq14"}

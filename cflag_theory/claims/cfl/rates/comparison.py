@@ -325,4 +325,3 @@ CLAIMS = {
     "cfl.rem4_4_2022": rem4_4_2022,
     "cfl.table1_2022": table1_2022,
 }
-RESUMES = {"cfl.dominant": "cfl.rem4_2", "cfl.faster": "cfl.rem4_5"}

@@ -224,4 +224,3 @@ CLAIMS = {
     "cfl.rem4_5": rem4_5,
     "cfl.rem4_8": rem4_8,
 }
-RESUMES = {"cfl.rem4_8": "cfl.thm4_7_cO"}

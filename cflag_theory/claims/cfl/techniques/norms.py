@@ -216,4 +216,3 @@ CLAIMS = {
     "cfl.lemA4": lemA4,
     "cfl.lemA5": lemA5,
 }
-RESUMES = {"cfl.lemA3": "cfl.lemA2"}

@@ -182,4 +182,3 @@ def eq33() -> Claim:
 
 
 CLAIMS = {"cfl.lemB4": lemB4, "cfl.eq33": eq33}
-RESUMES = {"cfl.eq33": "cfl.lemB10"}
