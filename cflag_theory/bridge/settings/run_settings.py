@@ -33,8 +33,8 @@ TASKS = "tasks"
 #: supplement Sec. 4, Table 5), which gives no rate for plain steps. Nobody has published numbers for digits. They have
 #: some 290 images a task to train on instead of 10000, so that batches and memories are smaller there and steps longer;
 #: the mode is the one that the theory is about, and zeta the paper's medium one, since clients that are all alike have
-#: no drift. One head for all tasks makes methods forget: with a head a task none does. Rates and rounds are such that averaging plain local steps learns every task; all methods have the same,
-#: and none is tuned.
+#: no drift. One head for all tasks makes methods forget: with a head a task none does. Rates and rounds are such that
+#: averaging plain local steps learns every task; all methods have the same, and none is tuned.
 BY_DATA: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "digits": {"lr": {"adam": 1e-3, "plain": 0.05}},

@@ -48,6 +48,7 @@ def _dotted(changes: Mapping[str, Any]) -> list[str]:
 def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None:
     """All runs, each with its figures; then their tables or JSON."""
     from cflag_theory.cli.tables import bridge as tables
+    from cflag_theory.cli.tables import comparison
     from cflag_theory.cli.tables import evolving as rounds_tables
     from cflag_theory.files import own_folder, write_text
     from cflag_theory.studies.bridge_results.evolving import RoundsSummary
@@ -67,10 +68,10 @@ def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None
             summaries.append(_summary(found[-1]))
             written += _figures(summaries[-1].to_json(), folder)
         if len(planned) > 1:
-            parent, by_round = next(iter(planned)).parent, [one for one in summaries if isinstance(one, RoundsSummary)]
+            parent = next(iter(planned)).parent
             written += _figures_of_all(found, parent, preset or "levels")
-            if by_round:
-                write_text(parent / f"{preset}.md", rounds_tables.page(by_round))
+            named = zip((folder.name for folder in planned), summaries, strict=True)
+            write_text(parent / f"{preset}.md", comparison.page(list(named)))
     except KeyboardInterrupt:
         typer.echo("cflag: interrupted; rounds that were done are kept, and the same command continues", err=True)
         raise typer.Exit(130) from None
@@ -80,6 +81,8 @@ def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None
         return
     for summary in summaries:
         (rounds_tables if isinstance(summary, RoundsSummary) else tables).results(summary)
+    if len(planned) > 1:
+        typer.echo(f"all runs: {parent / f'{preset}.md'}")
     say_figures(written)
 
 
@@ -146,6 +149,7 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
     """Stored runs beside the printed numbers, with a page and figures where a folder is given."""
     from cflag_theory.bridge.measures.results import read_results
     from cflag_theory.cli.tables import bridge as tables
+    from cflag_theory.cli.tables import comparison
     from cflag_theory.cli.tables import evolving as rounds_tables
     from cflag_theory.files import own_folder, write_text
     from cflag_theory.studies.bridge_results.report import compare
@@ -153,7 +157,8 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
     if out is not None:
         own_folder(out)
     stored = [(str(run), read_results(run)) for folder in folders for run in _runs_in(folder)]
-    by_round = [_summary(results) for _, results in stored if _by_round(results)]
+    summaries = [(Path(name).name, _summary(results)) for name, results in stored]
+    by_round = [one for (_, one), (_, results) in zip(summaries, stored, strict=True) if _by_round(results)]
     stored = [(name, results) for name, results in stored if not _by_round(results)]
     found = compare(stored)
     everything = found.to_json() | {"by_round": [one.to_json() for one in by_round]}
@@ -161,8 +166,7 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
     if out is not None:
         write_text(out / "report.json", json.dumps(everything, indent=1, allow_nan=False))
         write_text(out / "report.md", tables.report_page(found))
-        if by_round:
-            write_text(out / "rounds.md", rounds_tables.page(by_round))
+        write_text(out / "runs.md", comparison.page(summaries))
         written = _figures_of_all([results for _, results in stored], out, "levels")
     if format is Format.json:
         print_json(everything)
@@ -172,7 +176,7 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
     if stored or not by_round:
         tables.report(found)
     if out is not None:
-        typer.echo(f"report: {out / 'report.md'}, {out / 'report.json'}")
+        typer.echo(f"report: {out / 'report.md'}, {out / 'runs.md'}, {out / 'report.json'}")
     say_figures(written)
 
 

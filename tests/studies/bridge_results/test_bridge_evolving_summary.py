@@ -12,7 +12,8 @@ from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.claims.cfl.experiments.reported import TABLES
 from cflag_theory.cli.tables.evolving import page
 from cflag_theory.figures import bridge_rounds_figure
-from cflag_theory.studies.bridge_results.evolving import paired, printed, summarise_rounds
+from cflag_theory.studies.bridge_results.evolving import printed, summarise_rounds
+from cflag_theory.studies.bridge_results.spread import paired
 
 
 def run(method, seed, accuracy, status="OK", **columns):
