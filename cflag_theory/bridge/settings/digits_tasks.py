@@ -1,7 +1,7 @@
 """Every setting of the task-by-task runs on Split-Digits, for the preset digits-all: a table of what changes.
 
-The first is the default run. Figures are ours; the axes are the paper's ablations (Sec. 7, supplement Sec. 5): zeta, the
-number of clients, the size of memory. Beside them stand what it leaves open: heads, modes, rates, memory, partition.
+The first is the default run. The axes are those of the paper's ablations (Sec. 7, supplement Sec. 5): zeta, the number
+of clients, the size of memory; and what it leaves open: heads, modes, rates, kinds of memory, partitions.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import typer
 
-from cflag_theory.cli.shell import Format, keep_study, print_json, say_figures
+from cflag_theory.cli.shell import Format, keep_study, print_json, progress_bar, say_figures
 from cflag_theory.errors import InvalidInput, MissingExtra
 
 #: Where presets keep their runs, so that one run serves every preset that asks for it.
@@ -60,13 +60,10 @@ def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None
         run_bridge = _runner()
         if preset is not None:
             own_folder(next(iter(planned)).parent)
-        for folder, settings in planned.items():
-            name = folder.name if len(planned) > 1 else ""
-            with method_lines(name, settings.methods, settings.seeds, tasks=settings.tasks) as (advance, read):
-                done = run_bridge(settings, out=folder, preset=preset, progress=advance, reading=read)
-            found.append(done.to_json())
-            summaries.append(_summary(found[-1]))
-            written += _figures(summaries[-1].to_json(), folder)
+        for results, figures in _done(run_bridge, planned, preset):
+            found.append(results)
+            summaries.append(_summary(results))
+            written += figures
         if len(planned) > 1:
             parent = next(iter(planned)).parent
             written += _figures_of_all(found, parent, preset or "levels")
@@ -84,6 +81,34 @@ def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None
     if len(planned) > 1:
         typer.echo(f"all runs: {parent / f'{preset}.md'}")
     say_figures(written)
+
+
+def _done(
+    run_bridge: Any, planned: Mapping[Path, Any], preset: str | None
+) -> Iterator[tuple[dict[str, Any], list[Path]]]:
+    """Results and figures of every run; several runs that take one thread of the CPU each share the cores."""
+    from cflag_theory.verify.workers import across
+
+    if len(planned) > 1 and all(one.device == "cpu" and one.threads == 1 for one in planned.values()):
+        calls = [(folder, settings.to_json(), preset) for folder, settings in planned.items()]
+        with progress_bar("runs", len(calls)) as advance:
+            for place, one in enumerate(across(_alone, calls), start=1):
+                advance(1, f"{place} of {len(calls)}")
+                yield one
+        return
+    for folder, settings in planned.items():
+        name = folder.name if len(planned) > 1 else ""
+        with method_lines(name, settings.methods, settings.seeds, tasks=settings.tasks) as (advance, read):
+            done = run_bridge(settings, out=folder, preset=preset, progress=advance, reading=read).to_json()
+        yield done, _figures(_summary(done).to_json(), folder)
+
+
+def _alone(folder: Path, settings: Mapping[str, Any], preset: str | None) -> tuple[dict[str, Any], list[Path]]:
+    """One run in a process of its own."""
+    from cflag_theory.bridge.settings.run_settings import run_settings
+
+    done = _runner()(run_settings(settings), out=folder, preset=preset).to_json()
+    return done, _figures(_summary(done).to_json(), folder)
 
 
 def _by_round(results: Mapping[str, Any]) -> bool:
@@ -212,7 +237,6 @@ def say_presets(format: Format) -> None:
 def say_data(folder: Path, format: Format) -> None:
     """What lies there; exit code 1 where nothing is usable."""
     from cflag_theory.bridge.data.findings import check_data
-    from cflag_theory.cli.shell import progress_bar
     from cflag_theory.cli.tables import bridge as tables
 
     with progress_bar("images", 1.0) as advance:
