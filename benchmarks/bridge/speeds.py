@@ -100,7 +100,7 @@ def evaluated(settings: RunSettings, method: str, train_images: int) -> float:
     """Images whose gradient a method evaluates in a run with one seed, if all clients have equally many samples.
 
     A round of n samples takes n for every pass; C-FLAG and FedTrack take n more for grad g_i(x_t) and n for the old
-    gradients of the components, and C-FLAG, NCCL-FL and Er-ring-FL those of memory.
+    gradients of the components, and C-FLAG, NCCL-FL and Er-ring-FL those of the memory of each past task.
     """
     a_task, clients = train_images / settings.tasks, settings.clients
     n = a_task / clients
@@ -115,7 +115,8 @@ def evaluated(settings: RunSettings, method: str, train_images: int) -> float:
         of_memory = clients * remembered
     elif method in ("nccl", "er_ring"):
         of_memory = clients * steps * remembered
-    total = settings.rounds * (settings.tasks * a_round + (settings.tasks - 1) * of_memory)
+    remembering = settings.tasks * (settings.tasks - 1) // 2
+    total = settings.rounds * (settings.tasks * a_round + remembering * of_memory)
     if method == "ewc":
         total += settings.tasks * clients * min(n, settings.options["ewc"].fisher_samples)
     return total

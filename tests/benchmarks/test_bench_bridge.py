@@ -131,7 +131,8 @@ def test_the_images_of_a_preset_are_those_that_runs_evaluate(method, epochs):
         step = one_round(own, now, clients, world.start, Ours(world, "finetune").communication)
         counts.append(sum(numbers["gradients"] for numbers in step.locals.values()))
     fisher = 5 * 3 * 6 if method == "ewc" else 0
-    assert evaluated(settings, method, 5 * 3 * 6) == counts[0] + 4 * counts[1] + fisher
+    of_memory = counts[1] - counts[0]
+    assert evaluated(settings, method, 5 * 3 * 6) == 5 * counts[0] + (1 + 2 + 3 + 4) * of_memory + fisher
 
 
 def test_images_a_second_and_projections():
@@ -155,8 +156,8 @@ def test_the_fastest_way_is_projected():
     ]
     (one,) = projections(found, ["figure4"])
     # Figure 4: C-FLAG alone, one seed, three zeta; 20 rounds of 2 passes, and two more for the first exchange and the
-    # old gradients.
-    assert one.images == 3 * 20 * (4 * 50000 + 4 * 5 * 200)
+    # old gradients; 200 samples of each past task and client.
+    assert one.images == 3 * 20 * (4 * 50000 + (1 + 2 + 3 + 4) * 5 * 200)
     assert (one.way, one.seconds) == ("bfloat16", one.images / 200)
     assert projections([Speed("compiled", "", note="no compiler")]) == []
 

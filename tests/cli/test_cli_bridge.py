@@ -87,7 +87,7 @@ def test_without_arguments_split_digits_with_all_methods(cflag, asked):
     )
     lines = [line.split() for line in out.splitlines()]
     # 80 + the letters of the name + 7 % 7, in accuracy and learning accuracy.
-    assert ["ewc", "83.00", "0.00", "83.00", "1", "1.5"] in lines
+    assert ["ewc", "83.00", "0.00", "83.00", "10", "20", "1", "1.5"] in lines
     # Along tasks, the two other forgettings, and both transfers: unseen tasks have 50, as at the start.
     assert ["ewc", "83.00", "0.00", "0.00", "0.00", "0.00"] in lines
     assert "client 3 has no samples of task 2" in out

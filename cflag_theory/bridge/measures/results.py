@@ -15,7 +15,7 @@ from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.reading import read_json
 
-FORMAT = "cflag-theory bridge results 1"
+FORMAT = "cflag-theory bridge results 2"
 FILE = "results.json"
 _KINDS = {"before": list, "columns": dict, "status": str, "message": str, "seconds": float, "rounds_done": int}
 

@@ -59,8 +59,14 @@ def component_order(round: Round, client: Client, components: int, epochs: int, 
 
 
 def memory_positions(memory: ClientData, sample: int, random: np.random.Generator) -> Ints:
-    """Positions of `sample` remembered samples without replacement, or of all where there are no more."""
-    return np.arange(memory.n) if memory.n <= sample else random.choice(memory.n, size=sample, replace=False)
+    """Positions of `sample` remembered samples of each past task without replacement, or of all that it has."""
+    chosen = [own if len(own) <= sample else random.choice(own, sample, replace=False) for own in memory.by_task]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *chosen])
+
+
+def most_drawn(memory: ClientData, sample: int) -> int:
+    """How many `memory_positions` are."""
+    return sum(min(len(own), sample) for own in memory.by_task)
 
 
 def memory_draws(round: Round, client: Client, sample: int, steps: int) -> list[Ints]:

@@ -7,7 +7,10 @@ given the minibatch gradient plus
 
     lambda sum_s F_s (x - x*_s) = lambda F (x - c),    F = sum_s F_s,  c = sum_s F_s x*_s / F,
 
-coordinate by coordinate, so that two vectors hold all past tasks. The recorded loss is that of the data.
+coordinate by coordinate, so that two vectors hold all past tasks. Plain steps of rate lr diverge where lr lambda F > 2.
+So they take the penalty at the end of the step, which is exact for a quadratic: x_{k+1} = argmin of the linearised loss
++ ||x - x_k||^2 / (2 lr) + the penalty, the direction above divided by 1 + lr lambda F. Adam is given the gradient. The
+recorded loss is that of the data.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from cflag_theory.bridge.methods.descent import Ints
 from cflag_theory.bridge.methods.finetune import FineTune, Job
 from cflag_theory.bridge.models.clients import Client
 from cflag_theory.bridge.models.rows import gradients_by_sample, wide
-from cflag_theory.bridge.settings.options import EwcOptions, Work
+from cflag_theory.bridge.settings.options import PLAIN, EwcOptions, Work
 
 
 class Ewc(FineTune):
@@ -73,7 +76,7 @@ class Ewc(FineTune):
 
 
 class _Held(Job):
-    """Steps with the penalty's gradient."""
+    """Steps with the penalty."""
 
     def __init__(
         self,
@@ -86,7 +89,9 @@ class _Held(Job):
     ) -> None:
         super().__init__(method, round, clients, cut)
         self.weight, self.centre = weight, centre
+        self.shrunk = 1 + self.work.lr * weight if self.work.optimizer == PLAIN else None
 
     def gradient(self, k: int, local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         losses, gradients = super().gradient(k, local)
-        return losses, torch.addcmul(gradients, self.weight, local[:, : len(self.centre)] - self.centre)
+        whole = torch.addcmul(gradients, self.weight, local[:, : len(self.centre)] - self.centre)
+        return losses, whole if self.shrunk is None else whole.div_(self.shrunk)

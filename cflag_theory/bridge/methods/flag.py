@@ -27,7 +27,7 @@ from collections.abc import Sequence
 import torch
 
 from cflag_theory.bridge.methods.base import Local, Own, Round, Sent, Vectors
-from cflag_theory.bridge.methods.descent import column, memory_positions, moving_first, with_resting
+from cflag_theory.bridge.methods.descent import column, memory_positions, most_drawn, moving_first, with_resting
 from cflag_theory.bridge.methods.track import GRAD_G, FedTrack, components_of
 from cflag_theory.bridge.models.clients import Client
 from cflag_theory.bridge.models.rates import Rates, client_rates, inner_product, product_weights
@@ -62,7 +62,7 @@ class CFlag(FedTrack):
                 memory_positions(client.memory, self.work.sample, round.random("memory", client.index))
                 for client in remembering
             ]
-            longest = round.longest(lambda client: min(client.memory.n, self.work.sample))
+            longest = round.longest(lambda client: most_drawn(client.memory, self.work.sample))
             data, parts = [[client.memory] for client in remembering], [[each] for each in positions]
             passes, (start, _) = passes_of(round.model, data, parts, longest), round.start(state)
             rows = range(len(parts))
@@ -117,7 +117,8 @@ class CFlag(FedTrack):
             beta=[rate.beta for rate in chosen],
             Lambda=Lambda,
             gradients=[
-                count + min(client.memory.n, self.work.sample) for count, client in zip(evaluated, moving, strict=True)
+                count + most_drawn(client.memory, self.work.sample)
+                for count, client in zip(evaluated, moving, strict=True)
             ],
         )
         return with_resting(found, clients, state, alpha=self.work.alpha, beta=self.work.lr)

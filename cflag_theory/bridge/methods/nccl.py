@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import torch
 
 from cflag_theory.bridge.methods.base import Round
-from cflag_theory.bridge.methods.descent import Ints, column, memory_draws
+from cflag_theory.bridge.methods.descent import Ints, column, memory_draws, most_drawn
 from cflag_theory.bridge.methods.finetune import FineTune, Job, by_memory
 from cflag_theory.bridge.models.clients import Client
 from cflag_theory.bridge.models.rates import client_rates
@@ -44,7 +44,7 @@ class _Adapted(Job):
             memory_draws(round, client, sample, len(order)) for client, order in zip(clients, self.orders, strict=True)
         ]
         self.memory = self.passing(
-            [[client.memory] for client in clients], drawn, lambda client: min(client.memory.n, sample)
+            [[client.memory] for client in clients], drawn, lambda client: most_drawn(client.memory, sample)
         )
 
     def gradient(self, k: int, local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cflag_theory.bridge.methods.base import Round
-from cflag_theory.bridge.methods.descent import Ints, longest_minibatch, memory_draws
+from cflag_theory.bridge.methods.descent import Ints, longest_minibatch, memory_draws, most_drawn
 from cflag_theory.bridge.methods.finetune import FineTune, Job, by_memory
 from cflag_theory.bridge.models.clients import Client
 from cflag_theory.bridge.models.rows import Passes
@@ -37,5 +37,5 @@ class _Union(Job):
         return self.passing(
             [[client.current, client.memory] for client in self.clients],
             steps,
-            lambda client: longest_minibatch(client, self.work.batch) + min(client.memory.n, self.work.sample),
+            lambda client: longest_minibatch(client, self.work.batch) + most_drawn(client.memory, self.work.sample),
         )

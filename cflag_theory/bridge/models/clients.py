@@ -79,6 +79,12 @@ class ClientData:
         """The task of every sample, (n,), to choose positions by."""
         return np.asarray(self.tasks.cpu().numpy(), dtype=np.int64)
 
+    @cached_property
+    def by_task(self) -> tuple[Ints, ...]:
+        """Positions of the samples of each task that there are some of."""
+        numbers = self.task_numbers
+        return tuple(np.flatnonzero(numbers == task) for task in np.unique(numbers))
+
     def batch(self, positions: Ints | Tensor | slice) -> Batch:
         """The samples at these positions, in this order; each in [0, n)."""
         if not isinstance(positions, slice):

@@ -30,7 +30,7 @@ from cflag_theory.bridge.models.networks import BODIES, HIDDEN, Network, with_he
 from cflag_theory.bridge.models.stacked import stack_of
 from cflag_theory.errors import InvalidInput, UnknownName
 
-HEADS = ("list", "masked")
+HEADS = ("list", "masked", "shared")
 LOSSES = ("cross-entropy", "squared")
 
 
@@ -284,9 +284,10 @@ def make_model(
     images_shape : (C, H, W)
     classes_per_task : sequence of int
         How many classes each task has.
-    heads : {"list", "masked"}
-        One head a task, chosen by the task as in the paper, or one head over all classes whose logits of other
-        tasks' classes are -inf, in training and in evaluation.
+    heads : {"list", "masked", "shared"}
+        One head a task, chosen by the task as in the paper; one head over all classes whose logits of other tasks'
+        classes are -inf, in training and in evaluation; or one head for the places of classes within their tasks,
+        which all tasks share.
     loss : {"cross-entropy", "squared"}
         "squared" is (a . features - b)^2 / 2 with one output for all tasks and no heads: on "linear" the component
         phi(a . x - b) of the kernels with their potential "quadratic", phi(z) = z^2 / 2.
@@ -314,6 +315,11 @@ def make_model(
         )
     if len(classes_per_task) < 1 or min(classes_per_task) < 1:
         raise InvalidInput(f"classes per task are {tuple(classes_per_task)}: give at least one task, each with a class")
+    if heads == "shared" and len(set(classes_per_task)) > 1:
+        raise InvalidInput(
+            f"tasks have {tuple(classes_per_task)} classes, and one head that all share needs equally many: use "
+            "another kind of heads, or equal tasks"
+        )
     if hidden is not None and (name not in HIDDEN or min(hidden, default=0) < 1):
         raise InvalidInput(
             f"hidden widths {tuple(hidden)} of {name!r}: give positive widths, for {' or '.join(HIDDEN)} only"

@@ -30,7 +30,8 @@ class Network(nn.Module):  # type: ignore[misc]
     `class_numbers` (tasks, most classes of a task) says where the logits of a task's classes are among all outputs,
     -1 where the task has fewer classes; `others` (tasks, all classes) marks the classes of other tasks. With a list
     of heads (one `Linear` a task, chosen by the task) the logits are (B, most classes of a task), in the order of
-    the class numbers within the task. With one masked head they are (B, all classes), -inf outside of the task.
+    the class numbers within the task. With one masked head they are (B, all classes), -inf outside of the task. With
+    one shared head, which has no class numbers, they are those of the classes' places within a task, whatever the task.
     Every head is evaluated on every image, and then the task's one is picked: shapes stay fixed whatever tasks a
     batch mixes, no value has to be read back from a GPU, and heads that are not picked get exactly zero gradient.
     """
@@ -96,7 +97,9 @@ def class_numbers(classes_per_task: Sequence[int]) -> Tensor:
 
 
 def with_heads(body: nn.Module, features: int, classes_per_task: Sequence[int], heads: str) -> Network:
-    """A classifier with "list" or "masked" heads."""
+    """A classifier with "list", "masked" or "shared" heads."""
+    if heads == "shared":
+        return Network(body, nn.Linear(features, classes_per_task[0]), None, masked=False)
     numbers = class_numbers(classes_per_task)
     if heads == "list":
         return Network(body, Heads(features, classes_per_task), numbers, masked=False)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any
 
+from cflag_theory.bridge.settings.digits_tasks import digits_tasks
 from cflag_theory.bridge.settings.evolving import CFL_NAMES
 from cflag_theory.bridge.settings.preset import Preset, Variation
 
@@ -67,8 +68,8 @@ def cfl_presets() -> list[Preset]:
     found.append(
         Preset(
             "digits-all",
-            "All methods of both papers on digits: tasks, and data that change in every setting.",
-            (Variation("digits-tasks", MappingProxyType({"data": "digits"})), *digits),
+            "All methods of both papers on digits, in every setting, with one page that compares them.",
+            (*digits_tasks(), *digits),
         )
     )
     return found

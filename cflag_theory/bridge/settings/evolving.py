@@ -47,6 +47,7 @@ _REAL: dict[str, Any] = {
     "clients": 7,
     "zeta": 0.1,
     "model": "resnet18",
+    "heads": "list",
     "mode": "theory",
     "optimizer": "plain",
     "rounds": 500,
@@ -55,6 +56,7 @@ _REAL: dict[str, Any] = {
     "lr": {"plain": 0.01, "adam": 1e-3},
     "methods": CFL_NAMES,
     "past_every": 0,
+    "seeds": (1234, 1235, 1236),
     "threads": None,
 }
 #: By data set what a run with protocol "rounds" has by default. Of digits there are 1442, 34 in a subset; their

@@ -197,7 +197,8 @@ class Work:
     optimizer : {"plain", "adam"}
         The step of the methods that have no mode.
     sample : int
-        Samples drawn from a client's memory where its gradient is taken; a smaller memory is taken whole.
+        Samples of each past task that are drawn from a client's memory where its gradient is taken (Sec. 7: "50, 150,
+        200 and 300 per task"); where it has no more of a task, it takes them all.
     """
 
     lr: float

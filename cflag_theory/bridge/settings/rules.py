@@ -87,7 +87,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "stateless": _TRUTH,
         "class_order": _one_of("given", "shuffled"),
         "model": _one_of("linear", "mlp", "cnn", "resnet18", "resnet50"),
-        "heads": _one_of("list", "masked"),
+        "heads": _one_of("list", "masked", "shared"),
         "mode": _one_of(*MODES),
         "methods": Rule(
             _several(lambda name: type(name) is str and name in ALL_NAMES),

@@ -28,7 +28,7 @@ from cflag_theory.files import alone_in, whole
 from cflag_theory.kernels.archives import read_arrays
 from cflag_theory.reading import read_json
 
-FORMAT = "cflag-theory bridge 1"
+FORMAT = "cflag-theory bridge 2"
 HEADER = "run.json"
 _CHOOSE = "choose another with --out"
 _MENDED = "give the same command again when that is fixed; what was written before is kept"

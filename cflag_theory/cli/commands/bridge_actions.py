@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import typer
 
-from cflag_theory.cli.shell import Format, keep_study, print_json, say_figures
+from cflag_theory.cli.shell import Format, keep_study, print_json, progress_bar, say_figures
 from cflag_theory.errors import InvalidInput, MissingExtra
 
 #: Where presets keep their runs, so that one run serves every preset that asks for it.
@@ -48,6 +48,7 @@ def _dotted(changes: Mapping[str, Any]) -> list[str]:
 def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None:
     """All runs, each with its figures; then their tables or JSON."""
     from cflag_theory.cli.tables import bridge as tables
+    from cflag_theory.cli.tables import comparison
     from cflag_theory.cli.tables import evolving as rounds_tables
     from cflag_theory.files import own_folder, write_text
     from cflag_theory.studies.bridge_results.evolving import RoundsSummary
@@ -59,18 +60,15 @@ def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None
         run_bridge = _runner()
         if preset is not None:
             own_folder(next(iter(planned)).parent)
-        for folder, settings in planned.items():
-            name = folder.name if len(planned) > 1 else ""
-            with method_lines(name, settings.methods, settings.seeds, tasks=settings.tasks) as (advance, read):
-                done = run_bridge(settings, out=folder, preset=preset, progress=advance, reading=read)
-            found.append(done.to_json())
-            summaries.append(_summary(found[-1]))
-            written += _figures(summaries[-1].to_json(), folder)
+        for results, figures in _done(run_bridge, planned, preset):
+            found.append(results)
+            summaries.append(_summary(results))
+            written += figures
         if len(planned) > 1:
-            parent, by_round = next(iter(planned)).parent, [one for one in summaries if isinstance(one, RoundsSummary)]
+            parent = next(iter(planned)).parent
             written += _figures_of_all(found, parent, preset or "levels")
-            if by_round:
-                write_text(parent / f"{preset}.md", rounds_tables.page(by_round))
+            named = zip((folder.name for folder in planned), summaries, strict=True)
+            write_text(parent / f"{preset}.md", comparison.page(list(named)))
     except KeyboardInterrupt:
         typer.echo("cflag: interrupted; rounds that were done are kept, and the same command continues", err=True)
         raise typer.Exit(130) from None
@@ -80,7 +78,37 @@ def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None
         return
     for summary in summaries:
         (rounds_tables if isinstance(summary, RoundsSummary) else tables).results(summary)
+    if len(planned) > 1:
+        typer.echo(f"all runs: {parent / f'{preset}.md'}")
     say_figures(written)
+
+
+def _done(
+    run_bridge: Any, planned: Mapping[Path, Any], preset: str | None
+) -> Iterator[tuple[dict[str, Any], list[Path]]]:
+    """Results and figures of every run; several runs that take one thread of the CPU each share the cores."""
+    from cflag_theory.verify.workers import across
+
+    if len(planned) > 1 and all(one.device == "cpu" and one.threads == 1 for one in planned.values()):
+        calls = [(folder, settings.to_json(), preset) for folder, settings in planned.items()]
+        with progress_bar("runs", len(calls)) as advance:
+            for place, one in enumerate(across(_alone, calls), start=1):
+                advance(1, f"{place} of {len(calls)}")
+                yield one
+        return
+    for folder, settings in planned.items():
+        name = folder.name if len(planned) > 1 else ""
+        with method_lines(name, settings.methods, settings.seeds, tasks=settings.tasks) as (advance, read):
+            done = run_bridge(settings, out=folder, preset=preset, progress=advance, reading=read).to_json()
+        yield done, _figures(_summary(done).to_json(), folder)
+
+
+def _alone(folder: Path, settings: Mapping[str, Any], preset: str | None) -> tuple[dict[str, Any], list[Path]]:
+    """One run in a process of its own."""
+    from cflag_theory.bridge.settings.run_settings import run_settings
+
+    done = _runner()(run_settings(settings), out=folder, preset=preset).to_json()
+    return done, _figures(_summary(done).to_json(), folder)
 
 
 def _by_round(results: Mapping[str, Any]) -> bool:
@@ -146,6 +174,7 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
     """Stored runs beside the printed numbers, with a page and figures where a folder is given."""
     from cflag_theory.bridge.measures.results import read_results
     from cflag_theory.cli.tables import bridge as tables
+    from cflag_theory.cli.tables import comparison
     from cflag_theory.cli.tables import evolving as rounds_tables
     from cflag_theory.files import own_folder, write_text
     from cflag_theory.studies.bridge_results.report import compare
@@ -153,7 +182,8 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
     if out is not None:
         own_folder(out)
     stored = [(str(run), read_results(run)) for folder in folders for run in _runs_in(folder)]
-    by_round = [_summary(results) for _, results in stored if _by_round(results)]
+    summaries = [(Path(name).name, _summary(results)) for name, results in stored]
+    by_round = [one for (_, one), (_, results) in zip(summaries, stored, strict=True) if _by_round(results)]
     stored = [(name, results) for name, results in stored if not _by_round(results)]
     found = compare(stored)
     everything = found.to_json() | {"by_round": [one.to_json() for one in by_round]}
@@ -161,8 +191,7 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
     if out is not None:
         write_text(out / "report.json", json.dumps(everything, indent=1, allow_nan=False))
         write_text(out / "report.md", tables.report_page(found))
-        if by_round:
-            write_text(out / "rounds.md", rounds_tables.page(by_round))
+        write_text(out / "runs.md", comparison.page(summaries))
         written = _figures_of_all([results for _, results in stored], out, "levels")
     if format is Format.json:
         print_json(everything)
@@ -172,7 +201,7 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
     if stored or not by_round:
         tables.report(found)
     if out is not None:
-        typer.echo(f"report: {out / 'report.md'}, {out / 'report.json'}")
+        typer.echo(f"report: {out / 'report.md'}, {out / 'runs.md'}, {out / 'report.json'}")
     say_figures(written)
 
 
@@ -208,7 +237,6 @@ def say_presets(format: Format) -> None:
 def say_data(folder: Path, format: Format) -> None:
     """What lies there; exit code 1 where nothing is usable."""
     from cflag_theory.bridge.data.findings import check_data
-    from cflag_theory.cli.shell import progress_bar
     from cflag_theory.cli.tables import bridge as tables
 
     with progress_bar("images", 1.0) as advance:

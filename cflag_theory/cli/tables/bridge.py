@@ -14,6 +14,8 @@ from cflag_theory.studies.bridge_results.spread import Spread
 from cflag_theory.studies.bridge_results.summary import WORDS, MethodSummary, Summary
 
 _MAIN = ["average_accuracy", "forgetting", "learning_accuracy"]
+_COST = ("gradients", "numbers sent", "seeds", "seconds")
+PAIRS = "Accuracy of the row's method minus that of the column's, paired over seeds, with the p-value of Student's test"
 _HEAD = ("method", "metric", "printed", "measured", "margin", "n", "verdict")
 _MARKS = {"fits": "green", "disagrees": "red", "odd": "yellow"}
 _STYLES = {REPRODUCED: "green", NOT_REPRODUCED: "red", UNDECIDED: "yellow", NOT_RUN: "dim"}
@@ -31,25 +33,46 @@ def results(summary: Summary) -> None:
     for title, names in (("", _MAIN), ("Other definitions, means", [name for name in WORDS if name not in _MAIN])):
         if title:
             console.say(title, style="italic")
-        head = ["method", *(WORDS[name] for name in names), *(("seeds", "seconds") if names == _MAIN else ())]
+        head = ["method", *(WORDS[name] for name in names), *(_COST if names == _MAIN else ())]
         rows = []
         for found in summary.methods:
             values = [_metric(found.metrics[name], whole=names == _MAIN) for name in names]
-            more = [str(found.seeds), f"{found.seconds:.1f}"] if names == _MAIN else []
-            rows.append([_name(found), *values, *more])
+            rows.append([name_of(found), *values, *(cost(found) if names == _MAIN else [])])
         console.table(head, rows, numbers=True)
+        console.print()
+    if summary.pairs:
+        console.say(f"{PAIRS}, by Holm's correction", style="italic")
+        console.table(*pair_table(summary), numbers=True)
         console.print()
     for found in summary.methods:
         for count, words in ((found.diverged, "diverged"), (found.unfinished, "not finished")):
             if count:
-                console.say(f"{_name(found)}: {count} of {found.seeds} seeds {words}\n", style="red")
+                console.say(f"{name_of(found)}: {count} of {found.seeds} seeds {words}\n", style="red")
     for found in summary.methods:
         _matrix(console, found)
 
 
+def cost(found: MethodSummary) -> list[str]:
+    """What a method costs: gradients of samples, numbers sent, seeds, seconds."""
+    return [f"{found.gradients:.3g}", f"{found.communicated:.3g}", str(found.seeds), f"{found.seconds:.1f}"]
+
+
+def pair_table(summary: Summary) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the gains of every pair."""
+    names = list(dict.fromkeys(name for pair in summary.pairs for name in (pair.first, pair.second)))
+    cells = {(pair.first, pair.second): f"{pair.gain.mean:.1f}" + p_words(pair.adjusted) for pair in summary.pairs}
+    rows = [[row, *(cells.get((row, column), "") for column in names[1:])] for row in names[:-1]]
+    return ["", *names[1:]], rows
+
+
+def p_words(p: float | None) -> str:
+    """A p-value in brackets, if there is one."""
+    return "" if p is None else f" ({p:.2g})" if p >= 0.001 else " (<0.001)"
+
+
 def _matrix(console: Page, found: MethodSummary) -> None:
     # Not the table's own title, which would be folded to the table's width.
-    console.say(f"{_name(found)}: accuracy on task", style="italic")
+    console.say(f"{name_of(found)}: accuracy on task", style="italic")
     rows: list[list[str | Text]] = []
     for s, row in enumerate(found.accuracy):
         cells = [
@@ -153,7 +176,8 @@ def data(found: Mapping[str, Any]) -> None:
         console.say(line)
 
 
-def _name(found: MethodSummary) -> str:
+def name_of(found: MethodSummary) -> str:
+    """With its mode, if it has one."""
     return f"{found.method} ({found.mode})" if found.mode else found.method
 
 

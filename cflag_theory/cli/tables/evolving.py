@@ -1,14 +1,12 @@
-"""PyTorch runs on data that change from round to round, as tables for people and as one page."""
+"""PyTorch runs on data that change from round to round, as tables."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.studies.bridge_results.evolving import BEST, MethodRounds, RoundsSummary
 
 _HEAD = ("method", f"best {BEST}", "last", "minus FedAvg", "p", "gradients", "numbers sent", "seconds", "seeds")
-_MEANS = (
+MEANS = (
     f"Percent, mean +- standard deviation over seeds: the mean of the {BEST} best test accuracies of a seed, and the "
     "last one; the first minus FedAvg's, paired over seeds, with the p-value of Student's test. Gradients of samples "
     "(a product with a Hessian counts as two) and numbers sent are means over seeds."
@@ -19,10 +17,10 @@ def results(summary: RoundsSummary) -> None:
     """One run."""
     console = Page()
     console.say(summary.title, style="bold")
-    console.say(f"  {summary.rounds} rounds. {_MEANS}")
+    console.say(f"  {summary.rounds} rounds. {MEANS}")
     for note in summary.notes:
         console.say("  " + note)
-    head, rows = _table(summary)
+    head, rows = table(summary)
     console.table(head, rows, numbers=True)
     console.print()
     for found in summary.methods:
@@ -31,19 +29,8 @@ def results(summary: RoundsSummary) -> None:
                 console.say(f"{found.method}: {count} of {found.seeds} seeds {words}\n", style="red")
 
 
-def page(summaries: Sequence[RoundsSummary]) -> str:
-    """Several runs as one Markdown page."""
-    lines = ["# Methods compared on data that change from round to round", "", _MEANS]
-    for summary in summaries:
-        head, rows = _table(summary)
-        lines += ["", f"## {summary.title}", "", f"{summary.rounds} rounds.", "", f"| {' | '.join(head)} |"]
-        lines += [f"|{'---|' * len(head)}", *(f"| {' | '.join(row)} |" for row in rows)]
-        lines += [f"\n- {note}" for note in summary.notes]
-    return "\n".join([*lines, ""])
-
-
-def _table(summary: RoundsSummary) -> tuple[list[str], list[list[str]]]:
-    """With columns for what was measured or printed of these settings only."""
+def table(summary: RoundsSummary) -> tuple[list[str], list[list[str]]]:
+    """Head and rows, with columns for what was measured or printed of these settings only."""
     more = {
         "information loss": [str(found.information_loss or "") for found in summary.methods],
         "printed": [_printed(found) for found in summary.methods],

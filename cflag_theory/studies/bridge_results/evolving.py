@@ -13,10 +13,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr
 
 from cflag_theory.claims.cfl.experiments.reported import TABLES, Cell
-from cflag_theory.studies.bridge_results.spread import Spread, spread
+from cflag_theory.studies.bridge_results.spread import Spread, paired, spread
 from cflag_theory.studies.bridge_results.summary import TITLES, Band, band
 
 #: Evaluations whose mean the paper reports.
@@ -126,15 +125,6 @@ def best_of(run: Mapping[str, Any]) -> float | None:
     """The mean of the five best test accuracies of a finished run, in percent."""
     met = run["columns"].get("test_accuracy", [])
     return float(np.mean(sorted(met)[-BEST:])) if run["status"] == "OK" and met else None
-
-
-def paired(gains: Sequence[float]) -> tuple[Spread, float | None]:
-    """Differences over seeds, and the probability, if the true one were zero, of a mean so far from it."""
-    found = spread(gains)
-    if found.deviation is None or found.deviation == 0:
-        return found, None
-    t = found.mean / (found.deviation / math.sqrt(found.seeds))
-    return found, float(2 * stdtr(found.seeds - 1, -abs(t)))
 
 
 def _method(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from cflag_theory.errors import InvalidInput
 
@@ -54,6 +54,32 @@ def spread(values: Sequence[float]) -> Spread:
         return Spread(float(chosen[0]), None, None, 1)
     deviation = float(chosen.std(ddof=1))
     return Spread(float(chosen.mean()), deviation, quantile(seeds - 1) * deviation / math.sqrt(seeds), seeds)
+
+
+def paired(gains: Sequence[float]) -> tuple[Spread, float | None]:
+    """Differences over seeds, and the p-value of Student's paired test, two-sided, that the true one is zero.
+
+    None for one seed, and where all differences are the same.
+    """
+    found = spread(gains)
+    if found.deviation is None or found.deviation == 0:
+        return found, None
+    t = found.mean / (found.deviation / math.sqrt(found.seeds))
+    return found, float(2 * stdtr(found.seeds - 1, -abs(t)))
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """The same p-values by Holm's correction (1979): below a level, all are right together with its probability.
+
+    What is None stays so and is not counted.
+    """
+    adjusted: list[float | None] = [None] * len(p_values)
+    order = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    largest = 0.0
+    for rank, (p, place) in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - rank) * p))
+        adjusted[place] = largest
+    return adjusted
 
 
 def margin(measured: Spread, deviation: float | None, seeds: int) -> float | None:

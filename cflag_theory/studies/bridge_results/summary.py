@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from cflag_theory.kernels.numbers import Array
-from cflag_theory.studies.bridge_results.spread import Spread, spread
+from cflag_theory.studies.bridge_results.spread import Spread, holm, paired, spread
 
 #: Metrics that are summarised, with their words for people.
 WORDS = {
@@ -31,6 +32,8 @@ TITLES = {
     "cifar100": "Split-CIFAR100",
     "tinyimagenet": "Split-TinyImageNet",
 }
+#: Kinds of heads, as titles name them.
+HEADS = {"list": "a head a task", "masked": "one masked head", "shared": "one head for all"}
 
 _LARGEST = 1e150
 
@@ -75,8 +78,10 @@ class MethodSummary:
         None where the run has no forgetting term.
     interfering : tuple of tuples of float, or None
         Client by client the share of seeds in which Lambda_{t,i} <= 0, at the rounds of `Gamma`.
-    seconds : float
-        Mean over seeds.
+    ended : mapping of int to float
+        The accuracy by seed, of the seeds that came to the end.
+    gradients, communicated, seconds : float
+        Means over seeds: samples whose gradient was evaluated, numbers that all clients sent and received, and time.
     """
 
     method: str
@@ -89,17 +94,43 @@ class MethodSummary:
     accuracy_by_task: Band
     Gamma: Band | None
     interfering: tuple[tuple[float, ...], ...] | None
+    ended: Mapping[int, float]
+    gradients: float
+    communicated: float
     seconds: float
 
 
 @dataclass(frozen=True)
+class Pair:
+    """Two methods compared seed by seed: seeds share their splits, starts and minibatches.
+
+    Attributes
+    ----------
+    first, second : str
+    gain : Spread
+        Accuracy of the first minus that of the second, over the seeds in which both came to the end.
+    p_value : float or None
+        Of Student's paired test, two-sided, that the gain is zero; None for one seed.
+    adjusted : float or None
+        The same by Holm's correction over all pairs of the run.
+    """
+
+    first: str
+    second: str
+    gain: Spread
+    p_value: float | None
+    adjusted: float | None
+
+
+@dataclass(frozen=True)
 class Summary:
-    """Every method of one run, with the title and the ends of tasks that its figures need."""
+    """Every method of one run, and every pair, with the title and the ends of tasks that its figures need."""
 
     title: str
     tasks: int
     rounds: int
     methods: tuple[MethodSummary, ...]
+    pairs: tuple[Pair, ...]
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -123,9 +154,25 @@ def summarise(results: Mapping[str, Any]) -> Summary:
     )
     title = (
         f"{TITLES.get(settings['data'], settings['data'])}: {settings['tasks']} tasks, {settings['clients']} clients, "
-        f"zeta = {settings['zeta']:g}, {settings['model']}"
+        f"zeta = {settings['zeta']:g}, {settings['model']}, {HEADS[settings['heads']]}"
     )
-    return Summary(title, settings["tasks"], settings["rounds"], methods, tuple(results.get("notes", ())))
+    notes = tuple(results.get("notes", ()))
+    return Summary(title, settings["tasks"], settings["rounds"], methods, _pairs(methods), notes)
+
+
+def gain(first: MethodSummary, second: MethodSummary) -> tuple[Spread, float | None] | None:
+    """`Pair.gain` and its p-value; None without a seed in which both came to the end."""
+    both = [first.ended[seed] - second.ended[seed] for seed in first.ended if seed in second.ended]
+    return paired(both) if both else None
+
+
+def _pairs(methods: Sequence[MethodSummary]) -> tuple[Pair, ...]:
+    found = [(*two, compared) for two in combinations(methods, 2) if (compared := gain(*two)) is not None]
+    adjusted = holm([p for _, _, (_, p) in found])
+    return tuple(
+        Pair(first.method, second.method, by, p, one)
+        for (first, second, (by, p)), one in zip(found, adjusted, strict=True)
+    )
 
 
 def _method(settings: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> MethodSummary:
@@ -148,8 +195,19 @@ def _method(settings: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> M
         accuracy_by_task=band(curves, range(1, curves.shape[1] + 1)),
         Gamma=Gamma,
         interfering=interfering,
-        seconds=float(np.mean([run["seconds"] for run in runs])),
+        ended={
+            run["seed"]: value
+            for run, value in zip(runs, values["average_accuracy"], strict=True)
+            if value is not None and run["status"] == "OK"
+        },
+        gradients=_mean(runs, "gradients"),
+        communicated=_mean(runs, "communicated"),
+        seconds=_mean(runs, "seconds"),
     )
+
+
+def _mean(runs: Sequence[Mapping[str, Any]], name: str) -> float:
+    return float(np.mean([run[name] for run in runs]))
 
 
 def _along(runs: Sequence[Mapping[str, Any]]) -> tuple[Band | None, tuple[tuple[float, ...], ...] | None]:

@@ -117,7 +117,11 @@ def fisher(tasks: list[Rows], x: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("step", ["plain", "adam"])
 def test_ewc_after_two_tasks(step: str) -> None:
-    """The penalty is the sum over both tasks, written out with two matrices and two centres."""
+    """The penalty is the sum over both tasks, written out with two matrices and two centres.
+
+    Adam is given its gradient. A plain step ends where the linearised loss, the squared distance over 2 beta and the
+    penalty together are least.
+    """
     past = clients_of_rows(OLD, OLD, P)
     first, second, penalty = START, START + 0.3, 5.0
     method = make("ewc", step, options=EwcOptions(penalty=penalty))
@@ -126,13 +130,25 @@ def test_ewc_after_two_tasks(step: str) -> None:
     F = [fisher(OLD, first), fisher(CURRENT, second)]
 
     def held(i: int, y: np.ndarray, batch: np.ndarray, remembered: np.ndarray) -> np.ndarray:
-        pull = F[0] * (y - first) + F[1] * (y - second)
-        return fine(i, y, batch, remembered) + penalty * pull
+        g = fine(i, y, batch, remembered)
+        if step == "adam":
+            return g + penalty * (F[0] * (y - first) + F[1] * (y - second))
+        pulled = y / BETA - g + penalty * (F[0] * first + F[1] * second)
+        return (y - pulled / (1 / BETA + penalty * (F[0] + F[1]))) / BETA
 
     iterates, _ = run(method, MODEL, CLIENTS, START, 4, task=2)
     for t in range(4):
         np.testing.assert_allclose(iterates[t + 1], by_hand(iterates[t], t, step, held), rtol=0, atol=1e-12)
     assert np.abs(iterates - run(make("finetune", step), MODEL, CLIENTS, START, 4)[0]).max() > 0.01
+
+
+@pytest.mark.parametrize(("step", "held"), [("plain", True), ("adam", False)])
+def test_plain_steps_bear_any_penalty(step: str, held: bool) -> None:
+    """With lr lambda F far above 2 a plain step ends at the centre; Adam's steps of size lr never get there."""
+    method = make("ewc", step, options=EwcOptions(penalty=1e9))
+    finish(method, CLIENTS, START, 0, 0)
+    iterates, _ = run(method, MODEL, CLIENTS, START + 1, 3)
+    assert (np.abs(iterates[1:] - START).max() < 1e-6) == held
 
 
 def test_without_a_penalty_ewc_is_fine_fl() -> None:

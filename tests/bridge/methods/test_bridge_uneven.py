@@ -83,7 +83,10 @@ def gradient(x: Vector, places: Any, positions: Any = slice(None)) -> Vector:
 def remembered(x: Vector, i: int, random: np.random.Generator) -> tuple[Vector, int]:
     """A client's gradient on a batch of its memory, and how many samples that has."""
     positions = memory_positions(CLIENTS[i].memory, SAMPLE, random)
-    assert len(set(positions)) == min(SAMPLE, MEMORIES[i])
+    # So many of each past task, or all that there are.
+    owners = [TASKS[REMEMBERED[i][position]] for position in set(positions)]
+    for task in (0, 1):
+        assert owners.count(task) == min(SAMPLE, [TASKS[place] for place in REMEMBERED[i]].count(task))
     return gradient(x, REMEMBERED[i], positions), len(positions)
 
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 from small_runs import World
 
+from cflag_theory.bridge.methods.descent import memory_positions, most_drawn
 from cflag_theory.bridge.models.clients import ClientData, Pixels, clients_of, pixels, within_task
 from cflag_theory.bridge.training import evaluation
 from cflag_theory.bridge.training.evaluation import accuracies
@@ -58,6 +59,22 @@ def test_clients_hold_the_streams_samples(world):
                 for index, of_task, label in numbers:
                     assert stream.classes[of_task][label] == images.train_labels[index]
     assert [client.memory.n for client in world.clients(0)] == [0, 0, 0]
+
+
+def test_memory_is_drawn_of_each_past_task(world):
+    """So many of every task that is remembered, or all of it, never one twice; the first task has nothing."""
+    for client in world.clients(2):
+        owners = client.memory.task_numbers
+        assert [owners[own].tolist() for own in client.memory.by_task] == [
+            [task] * int((owners == task).sum()) for task in sorted(set(owners.tolist()))
+        ]
+        for sample in (1, 3, 1000):
+            positions = memory_positions(client.memory, sample, np.random.default_rng(0))
+            assert len(set(positions.tolist())) == len(positions) == most_drawn(client.memory, sample)
+            counts = [int((owners[positions] == task).sum()) for task in range(3)]
+            assert counts == [min(sample, int((owners == task).sum())) for task in range(3)]
+    nothing = world.clients(0)[0].memory
+    assert (memory_positions(nothing, 3, np.random.default_rng(0)).tolist(), most_drawn(nothing, 3)) == ([], 0)
     assert all(client.memory.n > 0 for client in world.clients(2))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -184,6 +185,26 @@ def test_a_list_of_heads_and_masked_logits_are_one_function_of_the_same_weights(
         found = masked.logits(same, batch.images, task)
         assert found.shape == (9, count)
         torch.testing.assert_close(found, lists.logits(state, batch.images, task), rtol=0, atol=1e-14)
+
+
+def test_a_shared_head_does_not_look_at_the_task():
+    """It has as many logits as one task has classes, and is a single task's head."""
+    shared, alone = (
+        make_model("mlp", SHAPE, classes, heads=heads, dtype=torch.float64)
+        for classes, heads in (((2, 2, 2), "shared"), ((2,), "list"))
+    )
+    state, batch = shared.start(0), draw(9, classes=(2, 2, 2))
+    assert torch.equal(state, alone.start(0))
+    loss, gradient = shared.gradient(state, batch)
+    expected = alone.gradient(state, replace(batch, tasks=torch.zeros_like(batch.tasks)))
+    assert torch.equal(loss, expected[0])
+    assert torch.equal(gradient, expected[1])
+    for task in range(3):
+        found = shared.logits(state, batch.images, task)
+        assert found.shape == (9, 2)
+        assert torch.equal(found, alone.logits(state, batch.images, 0))
+    with pytest.raises(InvalidInput, match="one head that all share needs equally many"):
+        small("mlp", heads="shared")
 
 
 def test_the_squared_loss_is_the_kernels_quadratic_potential():

@@ -186,10 +186,10 @@ def test_damage_anywhere_is_seen_or_without_effect(tmp_path):
     [
         (None, r"holds no bridge run \(run.json: No such file or directory\)"),
         ("{", r"holds no bridge run \(run.json: Expecting"),
-        ('{"format": "older"}', "run.json is not of the format 'cflag-theory bridge 1', which this version reads"),
+        ('{"format": "older"}', "run.json is not of the format 'cflag-theory bridge 2', which this version reads"),
         ("[]", "run.json is not of the format"),
-        ('{"format": "cflag-theory bridge 1"}', "run.json is damaged: choose another with --out"),
-        ('{"format": "cflag-theory bridge 1", "settings": 3, "environment": {}, "data": {}}', "run.json is damaged"),
+        ('{"format": "cflag-theory bridge 2"}', "run.json is damaged: choose another with --out"),
+        ('{"format": "cflag-theory bridge 2", "settings": 3, "environment": {}, "data": {}}', "run.json is damaged"),
     ],
 )
 def test_a_folder_without_a_run(tmp_path, content, sentence):

@@ -148,7 +148,7 @@ def test_the_command_compares_and_reports(cflag, tmp_path):
     (found,) = json.loads(out)["by_round"]
     gain = found["methods"][1]["gain"]
     assert (code, gain["seeds"], found["rounds"]) == (0, 2, 2)
-    page = (tmp_path / "page" / "rounds.md").read_text(encoding="utf-8")
+    page = (tmp_path / "page" / "runs.md").read_text(encoding="utf-8")
     assert f"{gain['mean']:.2f} +- {gain['deviation']:.2f}" in page
 
 

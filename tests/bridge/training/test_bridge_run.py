@@ -269,7 +269,7 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
     assert main(words) == 0
     said = capsys.readouterr()
     assert said.out.splitlines()[0] == f"{tmp_path / 'run'}: complete"
-    assert "finetune 5: accuracy 9" in said.out
+    assert "finetune 5: accuracy 8" in said.out
     assert "run: finetune 5: task 5, round 10 of 10" in said.err
     assert main([*words, "--set", "rounds=3"]) == 2
     assert capsys.readouterr().err.startswith("cflag: the setting 'rounds' is given twice")

@@ -140,10 +140,11 @@ def test_all_methods_are_compared() -> None:
     assert {name for name, _ in CASES} == set(METHODS)
 
 
-def test_masked_heads(digits, uneven: World) -> None:
+@pytest.mark.parametrize("heads", ["masked", "shared"])
+def test_one_head(digits, uneven: World, heads: str) -> None:
     world = World(digits, "mlp", dtype=torch.float64, clients=7, zeta=0.1)
     classes = [len(of_task) for of_task in world.stream.classes]
-    world.model = make_model("mlp", (1, 8, 8), classes, heads="masked", dtype=torch.float64)
+    world.model = make_model("mlp", (1, 8, 8), classes, heads=heads, dtype=torch.float64)
     compare(world, "er_ring", {"optimizer": "plain"})
 
 

@@ -10,9 +10,10 @@ import pytest
 from cflag_theory.bridge.settings.presets import C_FLAG_PRESETS, PRESETS
 from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.claims.cfl.experiments.reported import TABLES
-from cflag_theory.cli.tables.evolving import page
+from cflag_theory.cli.tables.comparison import page
 from cflag_theory.figures import bridge_rounds_figure
-from cflag_theory.studies.bridge_results.evolving import paired, printed, summarise_rounds
+from cflag_theory.studies.bridge_results.evolving import printed, summarise_rounds
+from cflag_theory.studies.bridge_results.spread import paired
 
 
 def run(method, seed, accuracy, status="OK", **columns):
@@ -87,9 +88,9 @@ def test_every_printed_number_belongs_to_a_preset():
 def test_printed_numbers_stand_beside_whole_data_only():
     one = run("fedavg", 1, [70.0] * 6)
     whole = results(one, data="cifar10")
-    assert "70.51 +- 0.19 (Table 5); 70.51 +- 0.19 (Table 6)" in page([summarise_rounds(whole)])
+    assert "70.51 +- 0.19 (Table 5); 70.51 +- 0.19 (Table 6)" in page([("whole", summarise_rounds(whole))])
     part = results(one, data="cifar10", notes=("cifar10 has 9 train images, where the published data set has 50000",))
-    assert "70.51" not in page([summarise_rounds(part)])
+    assert "70.51" not in page([("part", summarise_rounds(part))])
 
 
 def test_the_figure_shows_accuracy_loss_and_past_loss():

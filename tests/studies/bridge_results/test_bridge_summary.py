@@ -9,7 +9,9 @@ import pytest
 
 from cflag_theory.bridge.settings.rules import RULES
 from cflag_theory.bridge.settings.run_settings import run_settings
+from cflag_theory.cli.tables.bridge import pair_table
 from cflag_theory.studies.bridge_results.levels import ANYWHERE, AXES, levels, same_but_for_zeta
+from cflag_theory.studies.bridge_results.spread import holm
 from cflag_theory.studies.bridge_results.summary import summarise
 
 ONE = [[80.0, 50.0], [60.0, 90.0]]
@@ -17,7 +19,8 @@ TWO = [[90.0, None], [50.0, 70.0]]
 
 
 def run(method, seed, accuracy, **more):
-    return {"method": method, "seed": seed, "accuracy": accuracy, "status": "OK", "seconds": 2.0, "columns": {}} | more
+    cost = {"seconds": 2.0, "gradients": 10, "communicated": 30}
+    return {"method": method, "seed": seed, "accuracy": accuracy, "status": "OK", "columns": {}} | cost | more
 
 
 def stored(runs, **changes):
@@ -25,11 +28,16 @@ def stored(runs, **changes):
 
 
 def test_means_and_bands_over_seeds():
-    summary = summarise(stored([run("ewc", 1, ONE), run("ewc", 2, TWO, seconds=4.0), run("c_flag", 1, ONE)]))
-    assert summary.title == "Split-Digits: 2 tasks, 5 clients, zeta = 100000, mlp"
+    summary = summarise(
+        stored(
+            [run("ewc", 1, ONE), run("ewc", 2, TWO, seconds=4.0, gradients=20, communicated=50), run("c_flag", 1, ONE)]
+        )
+    )
+    assert summary.title == "Split-Digits: 2 tasks, 5 clients, zeta = 100000, mlp, one head for all"
     assert summary.notes == ("a note",)
     ewc, flag = summary.methods
     assert (ewc.method, ewc.seeds, flag.seeds, ewc.seconds) == ("ewc", 2, 1, 3.0)
+    assert (ewc.gradients, ewc.communicated) == (15.0, 40.0)
     assert ewc.accuracy == ((85.0, None), (55.0, 80.0))
     assert ewc.metrics["average_accuracy"].mean == pytest.approx((75 + 60) / 2)
     assert ewc.metrics["forgetting"].mean == pytest.approx((20 + 40) / 2)
@@ -55,6 +63,36 @@ def test_a_seed_that_did_not_end_leaves_no_final_number():
     assert ewc.metrics["forgetting"] is None
     assert ewc.accuracy_by_task.mean == (80.0, None)
     assert (ewc.diverged, ewc.unfinished) == (1, 1)
+
+
+def of(accuracy):
+    return [[50.0, 50.0], [accuracy, accuracy]]
+
+
+def test_every_pair_is_compared_over_the_seeds_that_both_have():
+    """Gains of 1, 3 and 5 have t = 3 / (2 / sqrt 3), and p = 1 - t / sqrt(2 + t^2) with 2 degrees of freedom."""
+    by_method = {"c_flag": (51, 53, 55), "ewc": (50, 50, 50), "nccl": (60, 60.5, 61.5, 99)}
+    runs = [run(name, seed, of(value)) for name, values in by_method.items() for seed, value in enumerate(values)]
+    summary = summarise(stored(runs))
+    pairs = {(pair.first, pair.second): pair for pair in summary.pairs}
+    assert list(pairs) == [("c_flag", "ewc"), ("c_flag", "nccl"), ("ewc", "nccl")]
+    t = 3 / (2 / np.sqrt(3))
+    first = pairs["c_flag", "ewc"]
+    assert (first.gain.mean, first.gain.seeds) == (3.0, 3)
+    assert first.p_value == pytest.approx(1 - t / np.sqrt(2 + t * t))
+    # Holm: the least of three counts three times, the next one twice, and none less than the one before.
+    p = sorted(pair.p_value for pair in summary.pairs)
+    assert sorted(pair.adjusted for pair in summary.pairs) == pytest.approx([3 * p[0], max(3 * p[0], 2 * p[1]), p[2]])
+    assert holm([0.04, None, 0.03, 0.9]) == [pytest.approx(0.09), None, pytest.approx(0.09), 0.9]
+    assert holm([0.6, 0.7]) == [1.0, 1.0]
+    head, (row, other) = pair_table(summary)
+    assert head == ["", "ewc", "nccl"]
+    assert row[:2] == ["c_flag", f"3.0 ({first.adjusted:.2g})"]
+    assert other[:2] == ["ewc", ""]
+    # A seed that did not end is in no pair.
+    runs[2]["status"] = "DIVERGED"
+    assert summarise(stored(runs)).pairs[0].gain.seeds == 2
+    assert summarise(stored(runs[:1])).pairs == ()
 
 
 def test_runs_beside_each_other_differ_in_zeta_alone():
@@ -112,10 +150,10 @@ def test_curves_over_one_setting_hold_the_others_fixed():
 def test_the_size_of_memory_with_a_fixed_share_of_it_and_the_share_by_itself():
     one = run("c_flag", 1, ONE)
 
-    def of(size, sample, zeta=0.1):
+    def sized(size, sample, zeta=0.1):
         return at({"memory_size": size, "memory_sample": sample, "zeta": zeta}, one)
 
-    found = levels([of(100, 50), of(200, 100), of(200, 50), of(100, 50, 10.0), of(200, 100, 10.0)])
+    found = levels([sized(*one) for one in ((100, 50), (200, 100), (200, 50), (100, 50, 10.0), (200, 100, 10.0))])
     by_axis = {each["axis"]: [(group["label"], group["x"]) for group in each["groups"]] for each in found}
     assert by_axis["memory_size"] == [
         ("c_flag, zeta = 0.1", [100, 200]),
