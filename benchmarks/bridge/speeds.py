@@ -99,8 +99,8 @@ def speeds(
 def evaluated(settings: RunSettings, method: str, train_images: int) -> float:
     """Images whose gradient a method evaluates in a run with one seed, if all clients have equally many samples.
 
-    A round of n samples takes n for every pass; C-FLAG and FedTrack take n more for grad g_i(x_t) and n for the old
-    gradients of the components, and C-FLAG, NCCL-FL and Er-ring-FL those of memory.
+    A round of n samples takes n for every pass; C-FLAG and FedTrack take n more for grad g_i(x_t), whose components
+    are kept for the local steps where there is room, and C-FLAG, NCCL-FL and Er-ring-FL those of memory.
     """
     a_task, clients = train_images / settings.tasks, settings.clients
     n = a_task / clients
@@ -109,8 +109,7 @@ def evaluated(settings: RunSettings, method: str, train_images: int) -> float:
     of_memory = 0.0
     remembered = min(settings.memory_sample, settings.memory_size)
     if method in ("c_flag", "fedtrack"):
-        first_visits = a_task if settings.epochs > 1 else a_task - clients * min(settings.batch, n)
-        a_round += a_task + first_visits
+        a_round += a_task
     if method == "c_flag":
         of_memory = clients * remembered
     elif method in ("nccl", "er_ring"):

@@ -154,9 +154,8 @@ def test_the_fastest_way_is_projected():
         Speed("bfloat16", "Fine-FL", (100.0,)),
     ]
     (one,) = projections(found, ["figure4"])
-    # Figure 4: C-FLAG alone, one seed, three zeta; 20 rounds of 2 passes, and two more for the first exchange and the
-    # old gradients.
-    assert one.images == 3 * 20 * (4 * 50000 + 4 * 5 * 200)
+    # Figure 4: C-FLAG alone, one seed, three zeta; 20 rounds of 2 passes, and one more for the first exchange.
+    assert one.images == 3 * 20 * (3 * 50000 + 4 * 5 * 200)
     assert (one.way, one.seconds) == ("bfloat16", one.images / 200)
     assert projections([Speed("compiled", "", note="no compiler")]) == []
 

@@ -104,7 +104,7 @@ class FedTrack(OnRows):
         if options.estimate != TABLE or options.table != MODEL or options.place != DEVICE:
             return False
         components = max(round.samples // self.work.batch + round.clients, sum(map(len, cut)))
-        return components * round.width * state.element_size() <= room(state.device)
+        return bool(components * round.width * state.element_size() <= room(state.device))
 
     def locals_of(
         self, round: Round, clients: Sequence[Client], state: torch.Tensor, means: Vectors, own: Own
