@@ -64,7 +64,7 @@ class Ground:
     @property
     def cuda(self) -> bool:
         """Whether it is a GPU."""
-        return self.device.type == "cuda"
+        return bool(self.device.type == "cuda")
 
     def left(self) -> float:
         """Seconds."""
@@ -125,7 +125,7 @@ def line(outcome: Outcome) -> str:
     """One line for people."""
     word = {True: "ok", False: "FAILED", None: "left out"}[outcome.ok]
     numbers = (f"{name} {_short(value)}" for name, value in outcome.found.items() if not isinstance(value, Mapping))
-    words = "; ".join([outcome.words] if outcome.words else numbers)
+    words = outcome.words or "; ".join(numbers)
     return f"{word:8}  {outcome.name} ({outcome.seconds:.0f} s): {words}"
 
 
@@ -134,29 +134,27 @@ def _short(value: Any) -> str:
 
 
 def _outcome(check: Check, ground: Ground) -> Outcome:
-    if ground.left() < check.seconds:
-        return Outcome(
-            check.name, None, 0.0, f"{max(0.0, ground.left()):.0f} s are left, and it takes {check.seconds:g}"
-        )
-    begun = time.monotonic()
+    begun, left = time.monotonic(), ground.left()
+    if left < check.seconds:
+        return Outcome(check.name, None, 0.0, f"{max(0.0, left):.0f} s are left, and it takes {check.seconds:g}")
+    ok: bool | None
+    ok, words, found = True, "", {}
     try:
         with _alarm(ground):
-            found = check.run(ground)
+            found = dict(check.run(ground))
             if ground.cuda:
                 torch.cuda.synchronize()
-        return Outcome(check.name, True, time.monotonic() - begun, found=found)
     except LeftOut as reason:
-        return Outcome(check.name, None, time.monotonic() - begun, str(reason))
+        ok, words = None, str(reason)
     except TimeUp:
-        return Outcome(check.name, None, time.monotonic() - begun, "the time was up in the middle")
+        ok, words = None, "the time was up in the middle"
     except Failed as fault:
-        return Outcome(check.name, False, time.monotonic() - begun, str(fault))
+        ok, words = False, str(fault)
     # Whatever else a device or a library does is a fault of the check, and the others still run.
     except Exception as error:
-        words = f"{type(error).__name__}: {str(error).strip()[:300]}"
-        return Outcome(
-            check.name, False, time.monotonic() - begun, words, {"where": {"": traceback.format_exc()[-1500:]}}
-        )
+        ok, words = False, f"{type(error).__name__}: {str(error).strip()[:300]}"
+        found = {"where": traceback.format_exc()[-1500:]}
+    return Outcome(check.name, ok, time.monotonic() - begun, words, found)
 
 
 @contextmanager

@@ -103,8 +103,8 @@ def hours_sheet(found: Sequence[Need], rates: Mapping[str, float], how: str) -> 
         columns,
         rows,
         frozenset({"preset"}),
-        f"At {said}, {how}; a network without a rate of its own by the number of its operations. Runs are methods with seeds, "
-        "one after another. Evaluation after every task and the reading of the files are not in it.",
+        f"At {said}, {how}; a network without a rate of its own by the number of its operations. Runs are methods with "
+        "seeds, one after another. Evaluation after every task and the reading of the files are not in it.",
     )
 
 
