@@ -24,6 +24,7 @@ from benchmarks.bridge.hours import Need, hours_sheet, needs, operations, rates_
 from benchmarks.bridge.made_cifar import write_cifar
 from benchmarks.bridge.speeds import evaluated
 from benchmarks.bridge.torchvision_import import allow_torchvision
+from benchmarks.sheets import markdown
 from cflag_theory.bridge.data.cifar import read_cifar
 from cflag_theory.bridge.methods import track
 from cflag_theory.bridge.settings.presets import preset
@@ -189,6 +190,13 @@ class TestHours:
         # 0.556 and 1.303 billion multiplications with an addition each.
         assert operations("resnet18", 32) == pytest.approx(2 * 0.5554e9, rel=1e-3)
         assert seconds_an_image({"resnet18": 100.0}, "resnet50", 64) == pytest.approx(0.01 * 1.3031 / 0.5554, rel=1e-3)
+
+    def test_the_page_has_these_hours(self) -> None:
+        """`docs/gpu.md`, whose table is that of the command at this rate."""
+        rates = {"resnet18": 1000.0}
+        page = (Path(__file__).parents[2] / "docs" / "gpu.md").read_text()
+        for line in markdown([hours_sheet(needs(rates), rates, "as given")]):
+            assert not line.startswith("|") or line in page
 
     def test_the_command(self) -> None:
         done = CliRunner().invoke(command.app, ["bridge-gpu", "--rate", "resnet18=3000", "--format", "json"])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+import numpy as np
 import torch
 
 from cflag_theory.bridge.methods.base import Local, OnRows, Own, Round, Sent, Vectors
@@ -25,6 +26,7 @@ from cflag_theory.bridge.models.iag_table import AtStart, DelayedRows, KeptRows
 from cflag_theory.bridge.models.rows import Passes, on_rows, passes_of, wide
 from cflag_theory.bridge.models.stacked import AT_ONCE
 from cflag_theory.bridge.models.steps import make_step
+from cflag_theory.bridge.models.transfer import put
 from cflag_theory.bridge.settings.options import DEVICE, EPOCHS, MODEL, RECOMPUTED, TABLE, TrackOptions, Work
 from cflag_theory.errors import InvalidInput
 
@@ -83,7 +85,7 @@ class FedTrack(OnRows):
             part, gradient = passes.gradients(rows, chosen, start.expand(len(rows), -1))
             sizes = (len(cut[row][j]) / clients[row].current.n for row, j in zip(rows, chosen, strict=True))
             shares = column(list(sizes), gradient)
-            where = torch.tensor(rows, device=gradient.device)
+            where = put(np.array(rows), gradient.device)
             grad_g.index_add_(0, where, shares * gradient)
             losses.index_add_(0, where, shares[:, 0] * part)
             if keeps and len(rows) == len(pairs):

@@ -1,6 +1,6 @@
-"""How many image gradients a round takes: counted where they are computed, and as derived from Algorithm 1.
+"""How many image gradients a round takes, and how often it reads a number back from the device.
 
-A client with n samples takes n for grad g_i(x_t) and E n in E passes, of which the first step visits nothing unless the
+Image gradients are counted where they are computed, and derived from Algorithm 1. A client with n samples takes n for grad g_i(x_t) and E n in E passes, of which the first step visits nothing unless the
 network has running statistics; and those of the samples drawn from memory. With E = 2, the paper's, that is 3 n. Where
 gradients at x_t are not kept, the old ones of every component's first visit come on top.
 """
@@ -48,7 +48,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def a_round(network: str, method: str, epochs: int, dtype: torch.dtype = torch.float64, **switches: Any) -> Step:
     model = make_model(network, (1, 4, 4), (2, 2), dtype=dtype)
-    options = OPTIONS[method](**switches)
+    options = OPTIONS[method](**switches) if method in OPTIONS else None
     own = make_method(method, lr=0.05, epochs=epochs, batch=BATCH, sample=SAMPLE, options=options)
     clients = image_clients(model, SIZES, MEMORIES)
     return one_round(own, round_of(model, len(SIZES), 0), clients, model.start(3), InOneProcess())
@@ -129,3 +129,44 @@ def test_whether_they_are_kept_does_not_depend_on_the_process() -> None:
     method._keeps = told
     one_round(method, round_of(model, len(SIZES), 0), clients, state, whole)
     assert seen == [sum(SIZES)] * len(SIZES)
+
+
+#: What makes a CPU wait for a GPU.
+READS = ("item", "tolist", "numpy", "cpu", "__float__", "__int__", "__bool__", "__index__", "nonzero")
+METHODS = [
+    ("c_flag", {}),
+    ("c_flag", {"mode": "paper"}),
+    ("c_flag", {"table": "bfloat16"}),
+    *((name, {}) for name in ("fedtrack", "finetune", "ewc", "nccl", "er_ring")),
+]
+
+
+@pytest.mark.parametrize("network", ["mlp", "cnn"])
+@pytest.mark.parametrize(("method", "switches"), METHODS)
+def test_no_step_reads_a_number_back(
+    monkeypatch: pytest.MonkeyPatch, network: str, method: str, switches: dict[str, Any]
+) -> None:
+    """A round of three passes reads as many numbers as a round of one."""
+    reads: list[str] = []
+
+    def counting(name: str, read: Any) -> Any:
+        def inner(self: torch.Tensor, *more: Any, **words: Any) -> Any:
+            reads.append(name)
+            return read(self, *more, **words)
+
+        return inner
+
+    for name in READS:
+        monkeypatch.setattr(torch.Tensor, name, counting(name, getattr(torch.Tensor, name)))
+    counts = []
+    for epochs in (1, 3):
+        reads.clear()
+        a_round(network, method, epochs, **switches)
+        counts.append(len(reads))
+    assert counts[0] == counts[1] > 0
+
+
+def test_rates_in_every_step_read_numbers_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The count can fail: these do."""
+    with pytest.raises(AssertionError):
+        test_no_step_reads_a_number_back(monkeypatch, "mlp", "c_flag", {"mode": "released"})
