@@ -1,6 +1,6 @@
 """How many image gradients a round takes, and how often it reads a number back from the device.
 
-Image gradients are counted where they are computed, and derived from Algorithm 1. A client with n samples takes n for grad g_i(x_t) and E n in E passes, of which the first step visits nothing unless the
+A client with n samples takes n for grad g_i(x_t) and E n in E passes, of which the first step visits nothing unless the
 network has running statistics; and those of the samples drawn from memory. With E = 2, the paper's, that is 3 n. Where
 gradients at x_t are not kept, the old ones of every component's first visit come on top.
 """
