@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -161,38 +163,75 @@ def bridge(
 
 @app.command("bridge-gpu")
 def bridge_gpu(
-    device: Annotated[str, typer.Option(help="cuda, cuda:1, or cpu.")] = "cuda",
+    device: Annotated[str | None, typer.Option(help="cuda, cuda:1, or cpu; cuda, or cpu with --tiny.")] = None,
     way: Annotated[list[str] | None, typer.Option(help="Only this way of passing, such as bfloat16.")] = None,
     batch: Annotated[int, typer.Option(min=2, help="Images of a minibatch; a client has 8, or 1 on a CPU.")] = 128,
     size: Annotated[int, typer.Option(min=8, help="Height and width of the images.")] = 32,
     repeats: Annotated[int, typer.Option(min=1, help="Timed rounds of every way and method.")] = 3,
+    rate: Annotated[
+        list[str] | None, typer.Option(help="Only hours, at NETWORK=IMAGES a second, such as resnet18=3000.")
+    ] = None,
+    accept: Annotated[bool, typer.Option("--accept", help="Check that the bridge works on the device.")] = False,
+    tiny: Annotated[bool, typer.Option("--tiny", help="With --accept: small networks, for a CPU.")] = False,
+    seconds: Annotated[float, typer.Option(min=1, help="With --accept: what it may take.")] = 560,
+    out: Annotated[Path, typer.Option(help="With --accept: folder of accept.json.")] = Path("bridge-accept"),
     format: FormatOption = Format.table,
     write: WriteOption = False,
 ) -> None:
-    """Images a second of ResNet-18 with 5 clients, and the projected time of whole presets."""
+    """Images a second of ResNet-18 with 5 clients, and the hours of whole presets at that rate.
+
+    With --accept: checks in the order of their importance, each a line and an entry of accept.json. Exit code 1: one of
+    them failed; 2: no such device.
+    """
     if not _torch():
         return
     from dataclasses import replace
 
-    from benchmarks.bridge.sheets import projection_sheet, speed_sheet
-    from benchmarks.bridge.speeds import ON_CPU, ON_GPU, WAYS, describe_device, projections, require_device, speeds
+    from benchmarks.bridge.hours import hours_sheet, needs, rates_from
+    from benchmarks.bridge.sheets import NO_GPU, speed_sheet
+    from benchmarks.bridge.speeds import ON_CPU, ON_GPU, WAYS, describe_device, fastest, require_device, speeds
     from cflag_theory.errors import CflagError
 
     for name in way or ():
         if name not in WAYS:
             raise typer.BadParameter(f"way {name!r} is unknown: use one of {', '.join(WAYS)}")
     try:
-        where = require_device(device)
+        if rate:
+            known = rates_from(rate)
+            sheet = hours_sheet(found := needs(known), known, "as given")
+            _hand_out("bridge-gpu", [sheet], {"rates": known, "hours": found}, format=format, write=False)
+            return
+        where = require_device(device or ("cpu" if tiny else "cuda"))
+        if accept:
+            _accept(where, out, tiny=tiny, seconds=seconds)
+            return
+        usual = ON_GPU if where.type == "cuda" else ON_CPU
+        case = replace(usual, samples=usual.samples // usual.batch * batch, batch=batch, shape=(3, size, size))
+        timed = speeds(where, case=case, repeats=repeats, ways=tuple(way or WAYS), tell=tell)
+        fast, images = fastest(timed)
     except CflagError as error:
         tell(f"benchmarks bridge-gpu: {error}")
         raise typer.Exit(2) from None
-    usual = ON_GPU if where.type == "cuda" else ON_CPU
-    case = replace(usual, samples=usual.samples // usual.batch * batch, batch=batch, shape=(3, size, size))
-    found = speeds(where, case=case, repeats=repeats, ways=tuple(way or WAYS), tell=tell)
-    described, projected = describe_device(where), projections(found)
-    sheets = [speed_sheet(found, described, case), projection_sheet(projected, described)]
-    results = {"device": described, "speeds": found, "projections": projected}
+    described, known = describe_device(where), {"resnet18": images}
+    how = f"measured here with {fast}" + ("" if where.type == "cuda" else f". {NO_GPU}")
+    found = needs(known)
+    sheets = [speed_sheet(timed, described, case), hours_sheet(found, known, how)]
+    results = {"device": described, "speeds": timed, "rates": known, "hours": found}
     _hand_out("bridge-gpu", sheets, results, format=format, write=write)
+
+
+def _accept(device: Any, out: Path, *, tiny: bool, seconds: float) -> None:
+    # Products of matrices that give the same bits again need it before the GPU is used.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    from benchmarks.bridge.accept import FILE, accept
+    from benchmarks.bridge.measured import CHECKS
+    from cflag_theory.bridge.training.environment import threads
+
+    with threads(1 if tiny else None):
+        outcomes = accept(CHECKS, device, out, tiny=tiny, seconds=seconds, tell=typer.echo)
+    tell(f"{out / FILE} has what was found")
+    if any(outcome.ok is False for outcome in outcomes):
+        raise typer.Exit(1)
 
 
 def _torch() -> bool:

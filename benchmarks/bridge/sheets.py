@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.bridge.cases import BridgeCase
 from benchmarks.bridge.contest import ROUNDS, BridgeRow
-from benchmarks.bridge.speeds import Projection, Speed
+from benchmarks.bridge.speeds import Speed
 from benchmarks.sheets import Sheet, number
 
 NO_GPU = "No GPU has run this part: the numbers are those of this machine's CPU."
@@ -61,18 +61,4 @@ def speed_sheet(found: list[Speed], device: dict[str, Any], case: BridgeCase) ->
         f"{note}{case.shape[1]} x {case.shape[2]} images in bytes on the device, {case.clients} clients with "
         f"{case.samples} each, batches of {case.batch}, whole rounds with both exchanges; an image counts as often as "
         f"its gradient is evaluated. {device['threads']} threads of the CPU.",
-    )
-
-
-def projection_sheet(found: list[Projection], device: dict[str, Any]) -> Sheet:
-    """Whole presets at that speed."""
-    rows = [(each.preset, each.way, number(each.images / 1e6), number(each.seconds / 3600)) for each in found]
-    note = "" if device["device"] != "CPU" else f"{NO_GPU} "
-    return Sheet(
-        "Whole presets at this speed, projected",
-        ("preset", "passes", "million images", "hours"),
-        tuple(rows),
-        frozenset({"preset", "passes"}),
-        f"{note}All methods and seeds of the preset one after another; images whose gradient is evaluated, over the "
-        "mean speed of C-FLAG and Fine-FL in the fastest way. Evaluation after every task and meters are not in it.",
     )

@@ -1,4 +1,4 @@
-"""Images per second of ResNet-18 in the bridge's rounds, and the time that presets would take at that speed.
+"""Images per second of ResNet-18 in the bridge's rounds, and how many images runs take; `hours` puts them together.
 
 For a GPU: bytes on the device, channels_last, bfloat16 passes, compiled steps. It runs on a CPU, too.
 """
@@ -16,7 +16,6 @@ import torch
 
 from benchmarks.bridge.cases import METHODS, NAMES, RESNET, BridgeCase, Ours, World
 from benchmarks.measure import seconds_of
-from cflag_theory.bridge.settings.presets import preset
 from cflag_theory.bridge.settings.run_settings import RunSettings
 from cflag_theory.errors import CflagError, InvalidInput
 
@@ -30,9 +29,6 @@ WAYS: dict[str, dict[str, bool]] = {
 #: Batches of the paper, two of them a client on a GPU, so that a round is long enough.
 ON_GPU = replace(RESNET, name="ResNet-18, batches of 128", samples=1024, memory=400, batch=128, sample=200)
 ON_CPU = replace(ON_GPU, samples=128, epochs=1)
-#: Those with ResNet-18; TinyImageNet has ResNet-50.
-PRESETS = ("table3-cifar10", "table2-cifar10", "table3-cifar100", "table8-cifar10")
-TRAIN_IMAGES = {"cifar10": 50000, "cifar100": 50000}
 
 
 @dataclass(frozen=True)
@@ -48,16 +44,6 @@ class Speed:
     def median(self) -> float:
         """Median of the repetitions; nan without any."""
         return statistics.median(self.values) if self.values else math.nan
-
-
-@dataclass(frozen=True)
-class Projection:
-    """A preset at the fastest way's speed; evaluation and meters are not in it."""
-
-    preset: str
-    way: str
-    images: float
-    seconds: float
 
 
 def require_device(name: str) -> torch.device:
@@ -99,8 +85,9 @@ def speeds(
 def evaluated(settings: RunSettings, method: str, train_images: int) -> float:
     """Images whose gradient a method evaluates in a run with one seed, if all clients have equally many samples.
 
-    A round of n samples takes n for every pass; C-FLAG and FedTrack take n more for grad g_i(x_t) and n for the old
-    gradients of the components, and C-FLAG, NCCL-FL and Er-ring-FL those of the memory of each past task.
+    A round of n samples takes n for every pass; C-FLAG and FedTrack take n more for grad g_i(x_t), whose components
+    are kept for the local steps where there is room, and C-FLAG, NCCL-FL and Er-ring-FL those of the memory of each
+    past task.
     """
     a_task, clients = train_images / settings.tasks, settings.clients
     n = a_task / clients
@@ -109,8 +96,7 @@ def evaluated(settings: RunSettings, method: str, train_images: int) -> float:
     of_memory = 0.0
     remembered = min(settings.memory_sample, settings.memory_size)
     if method in ("c_flag", "fedtrack"):
-        first_visits = a_task if settings.epochs > 1 else a_task - clients * min(settings.batch, n)
-        a_round += a_task + first_visits
+        a_round += a_task
     if method == "c_flag":
         of_memory = clients * remembered
     elif method in ("nccl", "er_ring"):
@@ -122,24 +108,23 @@ def evaluated(settings: RunSettings, method: str, train_images: int) -> float:
     return total
 
 
-def projections(found: Sequence[Speed], names: Sequence[str] = PRESETS) -> list[Projection]:
-    """What presets would take at the speed of the fastest way, C-FLAG's and Fine-FL's mean."""
-    timed = {speed.way for speed in found if speed.values}
+def fastest(found: Sequence[Speed]) -> tuple[str, float]:
+    """The fastest way and its images a second, C-FLAG's and Fine-FL's mean.
+
+    Raises
+    ------
+    InvalidInput
+        No way was timed.
+    """
+    timed = [speed for speed in found if speed.values]
     if not timed:
-        return []
+        raise InvalidInput(f"nothing could be timed: {'; '.join(speed.note for speed in found)}")
     rates = {
-        way: statistics.mean(speed.median for speed in found if speed.way == way and speed.values) for way in timed
+        way: statistics.mean(speed.median for speed in timed if speed.way == way)
+        for way in {each.way for each in timed}
     }
     way = max(rates, key=lambda name: rates[name])
-    projected = []
-    for name in names:
-        images = 0.0
-        for variation in preset(name).variations:
-            settings = variation.settings()
-            each = (evaluated(settings, method, TRAIN_IMAGES[settings.data]) for method in settings.methods)
-            images += len(settings.seeds) * sum(each)
-        projected.append(Projection(name, way, images, images / rates[way]))
-    return projected
+    return way, rates[way]
 
 
 def describe_device(device: torch.device) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run what the words say; the exit code, 2 after an error that a user can fix."""
     try:
         asked = _parser().parse_args(words)
-        _run(_runs(asked), asked.preset)
+        _run(_runs(asked), asked.preset, fast=asked.fast)
     except CflagError as error:
         print(f"cflag: {error}", file=sys.stderr)
         return 2
@@ -41,6 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("file", nargs="?", type=Path, help="a TOML file; Split-Digits without one")
     parser.add_argument("--preset", help="an experiment of the paper, such as table3-cifar10")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting, such as rounds=3")
+    parser.add_argument("--fast", action="store_true", help="switch on what is faster on the device, up to rounding")
     parser.add_argument("--out", type=Path, required=True, help="folder of the results; the same command continues")
     return parser
 
@@ -55,13 +56,16 @@ def _runs(asked: argparse.Namespace) -> list[tuple[RunSettings, Path]]:
     return [(each.settings(changes), asked.out / each.name) for each in preset(asked.preset).variations]
 
 
-def _run(runs: Sequence[tuple[RunSettings, Path]], name: str | None) -> None:
+def _run(runs: Sequence[tuple[RunSettings, Path]], name: str | None, *, fast: bool) -> None:
     try:
         from cflag_theory.bridge.training.communication import started
         from cflag_theory.bridge.training.environment import find_device
+        from cflag_theory.bridge.training.fast import fast as faster
         from cflag_theory.bridge.training.run import run_bridge
     except ImportError as error:
         raise MissingExtra(f"the bridge needs PyTorch ({error}): pip install 'cflag-theory[torch]'") from error
+    if fast:
+        runs = [(faster(settings), out) for settings, out in runs]
     first, _ = runs[0]
     with started(find_device(first.device), sum=first.exchange) as communication:
         speaks = communication.rank == 0

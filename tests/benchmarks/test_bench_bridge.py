@@ -19,8 +19,8 @@ from benchmarks.bridge import plain_loop, process
 from benchmarks.bridge import speeds as bridge_gpu
 from benchmarks.bridge.cases import DIGITS, BridgeCase, Ours, World
 from benchmarks.bridge.contest import BridgeRow, agreement, contest, disagreements, over_processes
-from benchmarks.bridge.sheets import NO_GPU, projection_sheet, rounds_sheet, speed_sheet
-from benchmarks.bridge.speeds import Speed, evaluated, projections, require_device, speeds
+from benchmarks.bridge.sheets import NO_GPU, rounds_sheet, speed_sheet
+from benchmarks.bridge.speeds import Speed, evaluated, fastest, require_device, speeds
 from benchmarks.measure import Timing, seconds_of
 from cflag_theory.bridge.methods.base import Round
 from cflag_theory.bridge.methods.table import make_method
@@ -143,23 +143,19 @@ def test_images_a_second_and_projections():
     assert all(len(speed.values) == 2 and min(speed.values) > 0 for speed in found)
     described = bridge_gpu.describe_device(torch.device("cpu"))
     assert speed_sheet(found, described, SMALL).note.startswith(NO_GPU)
-    assert projection_sheet(projections(found), described).note.startswith(NO_GPU)
     assert not speed_sheet(found, {"device": "a GPU", "threads": 1}, SMALL).note.startswith(NO_GPU)
 
 
-def test_the_fastest_way_is_projected():
+def test_the_fastest_way():
     found = [
         Speed("float32", "C-FLAG", (90.0, 100.0, 110.0)),
         Speed("compiled", "", note="no compiler"),
         Speed("bfloat16", "C-FLAG", (300.0,)),
         Speed("bfloat16", "Fine-FL", (100.0,)),
     ]
-    (one,) = projections(found, ["figure4"])
-    # Figure 4: C-FLAG alone, one seed, three zeta; 20 rounds of 2 passes, and two more for the first exchange and the
-    # old gradients; 200 samples of each past task and client.
-    assert one.images == 3 * 20 * (4 * 50000 + (1 + 2 + 3 + 4) * 5 * 200)
-    assert (one.way, one.seconds) == ("bfloat16", one.images / 200)
-    assert projections([Speed("compiled", "", note="no compiler")]) == []
+    assert fastest(found) == ("bfloat16", 200.0)
+    with pytest.raises(InvalidInput, match="nothing could be timed: no compiler"):
+        fastest(found[1:2])
 
 
 def test_a_way_that_fails_is_a_line():
@@ -210,7 +206,7 @@ class TestTheCommand:
         found = json.loads(done.stdout)
         assert found["device"]["device"] == "CPU"
         assert [speed["method"] for speed in found["speeds"]] == ["C-FLAG", "Fine-FL"]
-        assert all(each["seconds"] > 0 for each in found["projections"])
+        assert found["hours"][-1]["preset"] == "all, shared runs once"
 
     def test_without_torch_it_says_so(self, monkeypatch):
         monkeypatch.setattr("importlib.util.find_spec", lambda name: None)

@@ -43,6 +43,8 @@ class Round:
     everybody : sequence of Client
         All clients, if those of a process are computed together: then shapes follow from all of them, so that the
         numbers of a client do not depend on who else is in its process. Empty if they go one by one.
+    samples : int
+        Current samples of all clients, which says how much memory their tables take together; 0 where nobody counted.
     """
 
     model: FlatModel
@@ -52,6 +54,7 @@ class Round:
     overall: int
     seed: int
     everybody: Sequence[Client] = ()
+    samples: int = 0
 
     @property
     def width(self) -> int:

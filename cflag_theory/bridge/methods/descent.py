@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from cflag_theory.bridge.methods.base import Local, Round
 from cflag_theory.bridge.models.clients import Client, ClientData
 from cflag_theory.bridge.models.steps import Step
+from cflag_theory.bridge.models.transfer import put
 from cflag_theory.bridge.settings.options import EPOCHS, RANDOM
 from cflag_theory.kernels import draws
 
@@ -77,7 +78,7 @@ def memory_draws(round: Round, client: Client, sample: int, steps: int) -> list[
 
 def column(values: Sequence[float], like: torch.Tensor) -> torch.Tensor:
     """A number a row, (n, 1), to scale rows with."""
-    return torch.tensor(values, dtype=like.dtype, device=like.device)[:, None]
+    return put(np.array(values, dtype=np.float64), like.device).to(like.dtype)[:, None]
 
 
 @dataclass(eq=False)

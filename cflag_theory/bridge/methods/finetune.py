@@ -37,8 +37,6 @@ class Job:
     ----------
     orders : [row] lists of int
         The component of every step.
-    alpha, beta : list of float
-        Rates of the clients in the round, means over their steps.
     Lambda : (n,) tensor or None
         Sums over the steps of the inner products of memory gradient and current gradient.
     gradients : list of int
@@ -51,7 +49,6 @@ class Job:
             component_order(round, client, len(parts), method.work.epochs)
             for client, parts in zip(clients, cut, strict=True)
         ]
-        self.alpha, self.beta = [0.0] * len(clients), [method.work.lr] * len(clients)
         self.Lambda: torch.Tensor | None = None
         self.gradients = [0] * len(clients)
         self.passes = self.samples()
@@ -69,6 +66,10 @@ class Job:
         for row, parts in enumerate(steps):
             self.gradients[row] += sum(map(len, parts))
         return passes_of(self.round.model, data, steps, self.round.longest(longest))
+
+    def rates(self) -> tuple[list[float], list[float]]:
+        """alpha and beta of the clients in the round, means over their steps."""
+        return [0.0] * len(self.clients), [self.work.lr] * len(self.clients)
 
     def gradient(self, k: int, local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Losses and gradients of the first rows in step k, at their local states; running statistics move."""
@@ -117,11 +118,12 @@ class FineTune(OnRows):
             descent = descend(
                 *round.start(state), job.orders, gradient, lr=self.work.lr, step=make_step(self.work.optimizer)
             )
+            alpha, beta = job.rates()
             found |= descent.locals(
                 round,
                 job.clients,
-                alpha=job.alpha,
-                beta=job.beta,
+                alpha=alpha,
+                beta=beta,
                 Lambda=job.Lambda,
                 gradients=job.gradients,
             )

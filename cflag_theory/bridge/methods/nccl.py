@@ -14,11 +14,11 @@ from collections.abc import Sequence
 import torch
 
 from cflag_theory.bridge.methods.base import Round
-from cflag_theory.bridge.methods.descent import Ints, column, memory_draws, most_drawn
+from cflag_theory.bridge.methods.descent import Ints, memory_draws, most_drawn
 from cflag_theory.bridge.methods.finetune import FineTune, Job, by_memory
 from cflag_theory.bridge.models.clients import Client
-from cflag_theory.bridge.models.rates import client_rates
-from cflag_theory.bridge.settings.options import AVERAGE, Work
+from cflag_theory.bridge.models.rates import table1_rows
+from cflag_theory.bridge.settings.options import Work
 
 
 class Nccl(FineTune):
@@ -37,7 +37,8 @@ class Nccl(FineTune):
 class _Adapted(Job):
     def __init__(self, method: FineTune, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> None:
         super().__init__(method, round, clients, cut)
-        self.beta = [0.0] * len(clients)
+        #: Means over the steps so far, alphas and betas. On the device: a number that the CPU reads makes it wait.
+        self.means = torch.zeros((2, len(clients)), dtype=torch.float64, device=round.model.device)
         self.steps = 0
         sample = self.work.sample
         drawn = [
@@ -47,26 +48,21 @@ class _Adapted(Job):
             [[client.memory] for client in clients], drawn, lambda client: most_drawn(client.memory, sample)
         )
 
+    def rates(self) -> tuple[list[float], list[float]]:
+        alphas, betas = self.means.tolist()
+        return alphas, betas
+
     def gradient(self, k: int, local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         count = len(local)
         _, grad_f = self.memory.step(k, count, local)
         losses, grad_g = super().gradient(k, local)
-        rates, products = client_rates(
-            AVERAGE,
-            L=self.work.L,
-            alpha=self.work.alpha,
-            beta=self.work.lr,
-            clients=1,
-            shares=[1.0] * count,
-            grad_f_memory=grad_f,
-            a=grad_g,
+        rates, products = table1_rows(
+            1.0, L=self.work.L, alpha=self.work.alpha, beta=self.work.lr, grad_f_memory=grad_f, a=grad_g
         )
         if self.Lambda is None:
             self.Lambda = losses.new_zeros(len(self.clients))
         self.Lambda[:count] += products
         self.steps += 1
-        for row, each in enumerate(rates):
-            self.alpha[row] += (each.alpha - self.alpha[row]) / self.steps
-            self.beta[row] += (each.beta - self.beta[row]) / self.steps
-        alphas, betas = (column(each, grad_g) for each in zip(*((one.alpha, one.beta) for one in rates), strict=True))
+        self.means[:, :count] += (rates - self.means[:, :count]) / self.steps
+        alphas, betas = rates.to(grad_g.dtype)[..., None]
         return losses, (alphas * grad_f + betas * grad_g) / self.work.lr

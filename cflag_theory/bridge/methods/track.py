@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+import numpy as np
 import torch
 
 from cflag_theory.bridge.methods.base import Local, OnRows, Own, Round, Sent, Vectors
@@ -25,12 +26,14 @@ from cflag_theory.bridge.models.iag_table import AtStart, DelayedRows, KeptRows
 from cflag_theory.bridge.models.rows import Passes, on_rows, passes_of, wide
 from cflag_theory.bridge.models.stacked import AT_ONCE
 from cflag_theory.bridge.models.steps import make_step
-from cflag_theory.bridge.settings.options import EPOCHS, MODEL, RECOMPUTED, TABLE, TrackOptions, Work
+from cflag_theory.bridge.models.transfer import put
+from cflag_theory.bridge.settings.options import DEVICE, EPOCHS, MODEL, RECOMPUTED, TABLE, TrackOptions, Work
 from cflag_theory.errors import InvalidInput
 
 GRAD_G = "grad_g"
-#: Numbers of gradients at x_t that are kept for the local steps; where there would be more, they are computed again.
-KEPT = 1 << 26
+#: Bytes of gradients at x_t that all clients of a round keep for their local steps, on a CPU; on a GPU the share of its
+#: memory. Where there would be more they are computed again, which takes an image gradient more a sample and round.
+KEPT, KEPT_SHARE = 4 << 30, 0.25
 
 #: What becomes of the estimates of a step, given grad g - grad g_i; rows of clients.
 Given = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -40,8 +43,8 @@ Given = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 class Opening:
     """What a client knows after the first exchange: its minibatches of the round, g_i(x_t) and what it keeps.
 
-    Its minibatches are the row `row` of `passes`. Where clients are computed together `kept` has the gradients of
-    their minibatches at x_t, (all components, width), and the line where this client's begin.
+    Its minibatches are the row `row` of `passes`. Where they are kept, `kept` has the gradients of the group's
+    minibatches at x_t, (all components, width), and the line where this client's begin.
     """
 
     components: list[Ints]
@@ -74,25 +77,36 @@ class FedTrack(OnRows):
         losses = state.new_zeros(len(clients))
         start, _ = round.start(state)
         pairs = [(row, j) for row, parts in enumerate(cut) for j in range(len(parts))]
-        keeps = bool(round.everybody) and self.options.table == MODEL and len(pairs) * round.width <= KEPT
-        kept = []
+        table = None
         most = max(1, AT_ONCE // round.width) if round.everybody else 1
+        keeps = self._keeps(round, state, cut)
         for first in range(0, len(pairs), most):
             rows, chosen = zip(*pairs[first : first + most], strict=True)
             part, gradient = passes.gradients(rows, chosen, start.expand(len(rows), -1))
             sizes = (len(cut[row][j]) / clients[row].current.n for row, j in zip(rows, chosen, strict=True))
             shares = column(list(sizes), gradient)
-            where = torch.tensor(rows, device=gradient.device)
+            where = put(np.array(rows), gradient.device)
             grad_g.index_add_(0, where, shares * gradient)
             losses.index_add_(0, where, shares[:, 0] * part)
-            if keeps:
-                kept.append(gradient)
-        table = torch.cat(kept) if len(kept) > 1 else kept[0] if kept else None
+            if keeps and len(rows) == len(pairs):
+                table = gradient
+            elif keeps:
+                # Written in place: two copies of a ResNet's table may be more than there is room for.
+                table = gradient.new_empty((len(pairs), round.width)) if table is None else table
+                table[first : first + len(rows)] = gradient
         firsts = accumulate(map(len, cut), initial=0)
         for row, (client, first) in enumerate(zip(clients, firsts, strict=False)):
             kept_here = None if table is None else (table, first)
             self._openings[client.index] = Opening(cut[row], passes, row, losses[row], kept_here)
         return {client.index: {GRAD_G: grad_g[row, : round.model.d]} for row, client in enumerate(clients)}
+
+    def _keeps(self, round: Round, state: torch.Tensor, cut: Sequence[Sequence[Ints]]) -> bool:
+        """Whether gradients at x_t are kept where the local steps ask for them: the same answer in every process."""
+        options = self.options
+        if options.estimate != TABLE or options.table != MODEL or options.place != DEVICE:
+            return False
+        components = max(round.samples // self.work.batch + round.clients, sum(map(len, cut)))
+        return bool(components * round.width * state.element_size() <= room(state.device))
 
     def locals_of(
         self, round: Round, clients: Sequence[Client], state: torch.Tensor, means: Vectors, own: Own
@@ -194,6 +208,13 @@ class FedTrack(OnRows):
             return KeptRows(grad_g, counts, orders, kept[0][0], [first for _, first in kept])
         visits = [order[1:] for order in orders]
         return DelayedRows(grad_g, counts, visits, at_start, kind=self.options.table, place=self.options.place)
+
+
+def room(device: torch.device) -> int:
+    """Bytes that gradients at x_t may take on this device."""
+    if device.type != "cuda":
+        return KEPT
+    return int(KEPT_SHARE * torch.cuda.get_device_properties(device).total_memory)
 
 
 def components_of(openings: Mapping[int, Opening]) -> dict[int, list[Ints]]:

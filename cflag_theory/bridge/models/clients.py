@@ -14,6 +14,7 @@ from cflag_theory.bridge.data.datasets import Images
 from cflag_theory.bridge.data.partition import Ints
 from cflag_theory.bridge.data.streams import Stream
 from cflag_theory.bridge.models.flat_model import Batch, FlatModel
+from cflag_theory.bridge.models.transfer import put
 from cflag_theory.errors import InvalidInput
 
 
@@ -43,10 +44,10 @@ class Pixels:
 
 def pixels(images: np.ndarray, mean: np.ndarray, std: np.ndarray, model: FlatModel) -> Pixels:
     """Images (n, H, W, C) in bytes on a model's device; `mean` and `std` (C,) are those of the bytes divided by 255."""
-    put = {"dtype": model.dtype, "device": model.device}
-    stored = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2))).to(model.device)
-    scale = torch.tensor(1 / (255 * std)[:, None, None], **put)
-    return Pixels(stored, scale, torch.tensor((-mean / std)[:, None, None], **put))
+    kind = {"dtype": model.dtype, "device": model.device}
+    stored = put(images.transpose(0, 3, 1, 2), model.device)
+    scale = torch.tensor(1 / (255 * std)[:, None, None], **kind)
+    return Pixels(stored, scale, torch.tensor((-mean / std)[:, None, None], **kind))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +88,8 @@ class ClientData:
 
     def batch(self, positions: Ints | Tensor | slice) -> Batch:
         """The samples at these positions, in this order; each in [0, n)."""
-        if not isinstance(positions, slice):
-            positions = torch.as_tensor(positions, device=self.indices.device)
+        if isinstance(positions, np.ndarray):
+            positions = put(positions, self.indices.device)
         images = self.pixels.take(self.indices[positions])
         return Batch(images, self.labels[positions], self.tasks[positions])
 
@@ -129,7 +130,7 @@ def client_data(
         owners.append(np.full(len(chosen), task, dtype=np.int64))
     places = np.concatenate([np.zeros(0, dtype=np.int64), *indices])
     columns = (places, np.concatenate(numbers), np.concatenate(owners))
-    return ClientData(pixels, *(torch.from_numpy(column.astype(np.int64)).to(device) for column in columns))
+    return ClientData(pixels, *(put(column.astype(np.int64), device) for column in columns))
 
 
 def within_task(classes: Sequence[int], labels: Ints) -> Ints:

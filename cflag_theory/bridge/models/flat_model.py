@@ -26,6 +26,7 @@ import torch
 from torch import Tensor, nn
 
 from cflag_theory.bridge.data.keyed import as_seed
+from cflag_theory.bridge.models.compiled import Compiled
 from cflag_theory.bridge.models.networks import BODIES, HIDDEN, Network, with_heads, with_output
 from cflag_theory.bridge.models.stacked import stack_of
 from cflag_theory.errors import InvalidInput, UnknownName
@@ -75,7 +76,8 @@ class FlatModel:
     d, size : int
         Number of parameters, and of all numbers of a state: the parameters first, then BatchNorm's running statistics.
     tensors, statistics : tuple of (name, slice, shape)
-        Where each parameter lies in a vector of length d or `size`, and each running statistic in one of length `size`.
+        Where each parameter lies in a vector of length d or `size`, and each running statistic in one of length `size`;
+        `split` knows in which order.
     pieces : tuple of (name, slice, shape)
         The same as `tensors`, but with every head of a list by itself, as the paper's models have them.
     loss : str
@@ -111,10 +113,10 @@ class FlatModel:
             where = slice(first, first + tensor.numel())
             places.append((name, where, tuple(tensor.shape)))
             first = where.stop
-            view = self._state[where].view(tensor.shape)
+            view = self._shaped(self._state[where], tuple(tensor.shape))
             owner, _, leaf = name.rpartition(".")
             if tensor.requires_grad:
-                tensor.data, tensor.grad = view, self._gradient[where].view(tensor.shape)
+                tensor.data, tensor.grad = view, self._shaped(self._gradient[where], tuple(tensor.shape))
             else:
                 setattr(self.network.get_submodule(owner), leaf, view)
         self.tensors = tuple(place for place in places if place[1].stop <= self.d)
@@ -123,8 +125,7 @@ class FlatModel:
         #: For passes of several clients at once, where the network has them.
         self.stack = stack_of(self.network, self.tensors, loss) if self.plain else None
         self._normalised = any(isinstance(layer, nn.modules.batchnorm._BatchNorm) for layer in self.network.modules())
-        # Fixed shapes are faster; a last short batch compiles once more.
-        self._forward = torch.compile(self.network, dynamic=False) if compiled else self.network
+        self._forward = Compiled(self.network) if compiled else self.network
 
     def start(self, seed: int) -> Tensor:
         """A freshly initialised state, (size,): the same for a seed on every machine with the same versions.
@@ -134,12 +135,25 @@ class FlatModel:
         with torch.random.fork_rng(devices=[]):
             torch.random.default_generator.manual_seed(as_seed(seed))
             fresh = _vectors(self._build())
-        return torch.cat([tensor.detach().reshape(-1) for tensor in fresh.values()]).to(self.device, self.dtype)
+        return torch.cat([self._line(tensor.detach()) for tensor in fresh.values()]).to(self.device, self.dtype)
 
     def split(self, vector: Tensor) -> dict[str, Tensor]:
         """Views by name into a gradient (d,) or a state (size,)."""
         places = self.pieces if len(vector) == self.d else self.pieces + self.statistics
-        return {name: vector[where].view(shape) for name, where, shape in places}
+        return {name: self._shaped(vector[where], shape) for name, where, shape in places}
+
+    def _shaped(self, line: Tensor, shape: tuple[int, ...]) -> Tensor:
+        """The view of a tensor's part of a vector; with channels last the numbers of a kernel lie in that order too."""
+        if len(shape) == 4 and self._format is torch.channels_last:
+            out, into, height, width = shape
+            return line.view(out, height, width, into).permute(0, 3, 1, 2)
+        return line.view(shape)
+
+    def _line(self, tensor: Tensor) -> Tensor:
+        """A tensor's numbers in the order in which they lie in a vector: `_shaped` backwards."""
+        if tensor.dim() == 4 and self._format is torch.channels_last:
+            tensor = tensor.permute(0, 2, 3, 1)
+        return tensor.reshape(-1)
 
     def gradient(
         self, state: Tensor, batch: Batch, *, statistics: bool = False, training: bool = True
@@ -170,12 +184,12 @@ class FlatModel:
         parameters = [tensor for tensor in self.network.parameters() if tensor.requires_grad]
         with torch.enable_grad():
             loss = self.losses(self.network(batch.images, batch.tasks), batch).mean()
-            first = torch.cat([part.reshape(-1) for part in torch.autograd.grad(loss, parameters, create_graph=True)])
+            first = torch.cat([self._line(part) for part in torch.autograd.grad(loss, parameters, create_graph=True)])
             rows = []
             for direction in directions:
                 # A loss may be linear in some parameters, or in all.
                 parts = torch.autograd.grad(first, parameters, direction, retain_graph=True, materialize_grads=True)
-                rows.append(torch.cat([part.reshape(-1) for part in parts]))
+                rows.append(torch.cat([self._line(part) for part in parts]))
         return torch.stack(rows).detach()
 
     def features(self, state: Tensor, images: Tensor) -> Tensor:
@@ -295,9 +309,9 @@ def make_model(
         Widths of the hidden layers of "mlp" (default 64) and of the convolutions of "cnn" (default 16 and 32).
     dtype : torch.float32 or torch.float64
     channels_last, autocast, compiled : bool
-        For speed on a GPU: images in the order NHWC; forward and backward passes in bfloat16 with parameters,
-        gradients and loss in `dtype`; `torch.compile` with fixed shapes. Tested on the CPU; no GPU has run them
-        yet.
+        For speed: images and the kernels of convolutions in the order NHWC, the latter also in vectors; forward and
+        backward passes in bfloat16 with parameters, gradients and loss in `dtype`; `torch.compile`, see `compiled`.
+        Tested on the CPU; no GPU has run them yet.
 
     Raises
     ------

@@ -79,7 +79,8 @@ class DelayedGradient:
             old = self._at_start(component)
         self._left[component] -= 1
         if self._left[component] > 0:
-            entry = new.to(device="cpu" if self._place == CPU else new.device, dtype=self._dtype)
+            # A copy also where nothing changes: the next step may write over `new`.
+            entry = new.to(device="cpu" if self._place == CPU else new.device, dtype=self._dtype, copy=True)
             self._kept[component] = entry
             new = entry.to(device=new.device, dtype=new.dtype)
         self.value = refreshed_mean(self.value, new, old, self._counts[component])

@@ -9,7 +9,7 @@ import torch
 
 from cflag_theory.bridge.models.flat_model import FlatModel
 from cflag_theory.bridge.settings.options import AVERAGE, CONSTANT, LITERAL, PER_TENSOR, PRODUCTS, one_of
-from cflag_theory.kernels.formulas import table1_rates
+from cflag_theory.kernels.formulas import interference_rate, transference_rate
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,45 @@ def client_rates(
     weights : (d,) tensor, optional
         Of `product_weights`.
     """
-    products = inner_product(grad_f_memory, a, weights)
     if adaptive == CONSTANT:
-        return [Rates(alpha, beta)] * len(a), products
-    memory2 = inner_product(grad_f_memory, grad_f_memory, weights).expand_as(products)
-    # One transfer from the device for all numbers.
-    rows = torch.stack([products, memory2, inner_product(a, a, weights)], dim=1).tolist()
+        return [Rates(alpha, beta)] * len(a), inner_product(grad_f_memory, a, weights)
     seen = beta if adaptive == LITERAL else 1.0
-    found = []
-    for share, (Lambda, memory, norm2) in zip(shares, rows, strict=True):
-        weight = share if adaptive == AVERAGE else clients * share
-        found.append(Rates(*table1_rates(L, alpha, beta, seen * Lambda, memory, weight * seen * seen * norm2)))
-    return found, products
+    shares = [(share if adaptive == AVERAGE else clients * share) * seen * seen for share in shares]
+    scale = torch.tensor(shares, dtype=torch.float64, device=a.device)
+    rates, products = table1_rows(
+        scale, L=L, alpha=alpha, beta=beta, grad_f_memory=grad_f_memory, a=a, weights=weights, seen=seen
+    )
+    # One transfer from the device for all numbers.
+    return [Rates(*row) for row in rates.T.tolist()], products
+
+
+def table1_rows(
+    scale: torch.Tensor | float,
+    *,
+    L: float,
+    alpha: float,
+    beta: float,
+    grad_f_memory: torch.Tensor,
+    a: torch.Tensor,
+    weights: torch.Tensor | None = None,
+    seen: float = 1.0,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The rates (2, n) of Table 1 in float64, alphas and then betas, and the products (n,).
+
+    All of it stays on the device: `kernels.formulas.table1_rates` row by row, without a number that the CPU waits for.
+
+    Parameters
+    ----------
+    scale : (n,) float64 tensor or float
+        What ||a_i||^2 is multiplied by: p_i on average, N p_i in the worst case, times the square of `seen`.
+    seen : float
+        What a_i is multiplied by in Lambda.
+    """
+    products = inner_product(grad_f_memory, a, weights)
+    memory2 = inner_product(grad_f_memory, grad_f_memory, weights).expand_as(products).double()
+    Lambda, norm2 = seen * products.double(), scale * inner_product(a, a, weights).double()
+    transferring = (Lambda > 0) & (norm2 > 0)
+    interfering = ~transferring & (memory2 > 0)
+    alphas = torch.where(interfering, interference_rate(alpha, Lambda, memory2), alpha)
+    betas = torch.where(transferring, transference_rate(L, alpha, Lambda, norm2), beta)
+    return torch.stack([alphas, betas]), products

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from cflag_theory.bridge.data.partition import Ints
 from cflag_theory.bridge.models.networks import Network, Place
+from cflag_theory.bridge.models.transfer import put
 
 #: Numbers of samples in a minibatch, and lengths of vectors, are multiples of these.
 FILL, WIDTH = 16, 32
@@ -231,14 +232,14 @@ class StackedPasses:
         """Those of these rows in other orders, one a row; the first is the longest."""
         most = len(orders[0])
         numbers = np.array([[*order, *([0] * (most - len(order)))] for order in orders]).T
-        index = torch.from_numpy(numbers * self._shape[1] + np.array(rows)).flatten().to(self._table.device)
+        index = put(numbers * self._shape[1] + np.array(rows), self._table.device).flatten()
         shape = (most, len(rows), self._shape[2])
         places, weights = (each.index_select(0, index).view(shape) for each in (self._places, self._weights))
         return StackedPasses(self._stack, self._table, places, weights)
 
     def _index(self, rows: Sequence[int], numbers: Sequence[int]) -> Tensor:
         chosen = [number * self._shape[1] + row for row, number in zip(rows, numbers, strict=True)]
-        return torch.tensor(chosen, device=self._table.device)
+        return put(np.array(chosen), self._table.device)
 
 
 def stacked_passes(
@@ -264,7 +265,4 @@ def stacked_passes(
         for number, positions in enumerate(own):
             places[number, row, : len(positions)] = positions + starts[row]
             weights[number, row, : len(positions)] = 1 / len(positions)
-    put = {"device": table.device}
-    return StackedPasses(
-        stack, table, torch.from_numpy(places).to(**put), torch.from_numpy(weights).to(dtype=table.dtype, **put)
-    )
+    return StackedPasses(stack, table, put(places, table.device), put(weights, table.device).to(table.dtype))

@@ -118,6 +118,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "autocast": _TRUTH,
         "channels_last": _TRUTH,
         "compile": _TRUTH,
+        "tf32": _TRUTH,
         "exchange": _one_of("reduce", "ordered"),
         "together": _one_of(*TOGETHER),
         "checkpoint_every": _COUNT,

@@ -118,8 +118,8 @@ class RunSettings:
     past_every : int
         In every so many rounds f(x_t), its gradient and what follows from it are measured, by a pass over all past
         data; 0 for never.
-    autocast, channels_last, compile : bool
-        bfloat16 in forward passes, memory format, compiled steps: speed for last bits.
+    autocast, channels_last, compile, tf32 : bool
+        bfloat16 in forward passes, memory format, compiled steps, TF32 for float32 on a GPU: speed for last bits.
     exchange : str
         How processes add up what clients send: one all-reduce (reduce), or gathered and added in the order of the
         clients (ordered).
@@ -174,6 +174,7 @@ class RunSettings:
     autocast: bool = False
     channels_last: bool = False
     compile: bool = False
+    tf32: bool = False
     exchange: str = "ordered"
     together: str = "auto"
     checkpoint_every: int = 10

@@ -149,7 +149,9 @@ class OverProcesses:
 
 
 @contextmanager
-def started(device: torch.device, *, sum: str = "ordered", timeout: float = 600) -> Iterator[Communication]:
+def started(
+    device: torch.device, *, sum: str = "ordered", timeout: float = 600, backend: str | None = None
+) -> Iterator[Communication]:
     """The way to exchange in this process: over the processes that torchrun started, or in one.
 
     To be entered once in a process: PyTorch's second start under torchrun meets the addresses of the first, and waits.
@@ -160,6 +162,8 @@ def started(device: torch.device, *, sum: str = "ordered", timeout: float = 600)
         This process's: gloo connects CPUs, NCCL GPUs. (No GPU has run this yet.)
     sum, timeout
         See `OverProcesses`.
+    backend : str, optional
+        Another one: gloo also connects processes that share a GPU, which NCCL refuses.
 
     Raises
     ------
@@ -173,7 +177,8 @@ def started(device: torch.device, *, sum: str = "ordered", timeout: float = 600)
         yield InOneProcess()
         return
     try:
-        dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=timedelta(seconds=timeout))
+        usual = "nccl" if device.type == "cuda" else "gloo"
+        dist.init_process_group(backend or usual, timeout=timedelta(seconds=timeout))
     except (RuntimeError, ValueError) as error:
         raise CflagError(f"{count} processes do not find each other: start them with torchrun ({error})") from error
     try:

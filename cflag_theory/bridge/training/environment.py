@@ -34,6 +34,9 @@ def find_device(name: str) -> torch.device:
     except (RuntimeError, AssertionError) as error:
         reason = str(error).partition("\n")[0]
         raise InvalidInput(f"device {name!r} is not available ({reason}): use cpu, or one that torch finds") from error
+    if device.type == "cuda" and device.index is not None:
+        # What asks for "the" device, as NCCL's barriers do, would take the first one in every process.
+        torch.cuda.set_device(device)
     return device
 
 
@@ -51,7 +54,6 @@ def environment_of(settings: RunSettings, device: torch.device, communication: C
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
     found = package_versions() | {"device": name, "threads": str(torch.get_num_threads())}
     if device.type == "cuda":
-        # PyTorch's own choice: products of matrices in float32, convolutions in TF32, whose mantissa has 10 bits.
         tf32 = {"products": torch.backends.cuda.matmul.allow_tf32, "convolutions": torch.backends.cudnn.allow_tf32}
         found["tf32"] = ", ".join(name for name, allowed in tf32.items() if allowed) or "none"
     # With one thread a row of a group does not depend on the others; with several, torch divides what there is.
@@ -59,6 +61,20 @@ def environment_of(settings: RunSettings, device: torch.device, communication: C
     if settings.exchange == "reduce" or grouped:
         found["processes"] = str(communication.processes)
     return found
+
+
+@contextmanager
+def precision(tf32: bool) -> Iterator[None]:
+    """Whether a GPU may compute float32 in TF32, whose mantissa has 10 bits; put back afterwards.
+
+    PyTorch's own choice is convolutions yes, products of matrices no.
+    """
+    before = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = before
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from cflag_theory.bridge.models.flat_model import FlatModel, full_gradient
 BATCH = 1000
 
 
+@torch.inference_mode()  # type: ignore[untyped-decorator]
 def accuracies(model: FlatModel, state: Tensor, tests: Sequence[ClientData]) -> tuple[float, ...]:
     """The share of test images of each task, between 0 and 1, whose largest logit among the task's classes is right.
 
@@ -32,6 +33,7 @@ def accuracies(model: FlatModel, state: Tensor, tests: Sequence[ClientData]) -> 
     return tuple(rows)
 
 
+@torch.inference_mode()  # type: ignore[untyped-decorator]
 def evaluation(model: FlatModel, state: Tensor, data: ClientData) -> dict[str, float]:
     """Accuracy in percent and mean cross-entropy on the test images of one task, as `meters.EVALUATED` names them."""
     right, loss = 0, 0.0

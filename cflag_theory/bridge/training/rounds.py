@@ -84,7 +84,8 @@ def one_round(
     p = [client.p for client in clients]
     mine = taking_part(clients, communication)
     parts, stacked = groups(together, round.model, method, mine)
-    round = replace(round, everybody=clients if stacked else ())
+    samples = sum(client.current.n for client in clients)
+    round = replace(round, everybody=clients if stacked else (), samples=samples)
     own: dict[int, dict[str, Tensor]] = {}
     for part in parts:
         own |= method.vectors_of(round, part, state)

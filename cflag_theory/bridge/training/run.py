@@ -21,7 +21,8 @@ from cflag_theory.bridge.settings.rules import ALL_NAMES
 from cflag_theory.bridge.settings.run_settings import TASKS, RunSettings
 from cflag_theory.bridge.training.checkpoints import Folder
 from cflag_theory.bridge.training.communication import Communication, started
-from cflag_theory.bridge.training.environment import digest, environment_of, find_device, threads
+from cflag_theory.bridge.training.environment import digest, environment_of, find_device, precision, threads
+from cflag_theory.bridge.training.fast import has_bfloat16
 from cflag_theory.bridge.training.parts import RUNNING, Part, Progress, Record, World, method_of
 from cflag_theory.bridge.training.together import why_not
 from cflag_theory.errors import OutputError
@@ -79,7 +80,7 @@ def run_bridge(
     for name in settings.methods:
         # Options that do not go together are an error before anything runs.
         method_of(settings, name)
-    with threads(settings.threads), ExitStack() as stack:
+    with threads(settings.threads), precision(settings.tf32), ExitStack() as stack:
         if communication is None:
             communication = stack.enter_context(started(device, sum=settings.exchange))
         images = _load(settings, communication, reading)
@@ -89,6 +90,8 @@ def run_bridge(
             # The other processes read the folder only after the first one has prepared it.
             _wait(communication)
             notes: dict[str, None] = {}
+            if settings.autocast and not has_bfloat16(device):
+                notes["autocast: this device has no instructions for bfloat16, and is slower with it"] = None
             run = _Run(settings, folder, environment, notes, preset)
             model = _model(settings, images, device)
             taken = [pixels(each, images.mean, images.std, model) for each in (images.train_images, images.test_images)]

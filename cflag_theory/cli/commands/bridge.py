@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cflag_theory.cli.commands.bridge_actions import plan, put_beside, run, say_data, say_presets
+from cflag_theory.cli.commands.bridge_actions import faster, plan, put_beside, run, say_data, say_presets
 from cflag_theory.cli.shell import Format, FormatOption
 from cflag_theory.errors import InvalidInput
 
@@ -51,6 +51,9 @@ def bridge_command(
     past_every: Annotated[
         int | None, typer.Option(help="Measure f, its gradient, m and r in every so many rounds; 0: never.")
     ] = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Switch on what is faster on the device and changes results by rounding.")
+    ] = False,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="KEY=VALUE, such as threads=4 or c_flag.clamp=0.5; repeatable.")
     ] = None,
@@ -111,9 +114,8 @@ def bridge_command(
         if asked
     ]
     if instead:
-        others: dict[str, object] = {"the preset": preset, "--set": set_} | {
-            f"the setting {key}": True for key in given
-        }
+        others: dict[str, object] = {"the preset": preset, "--set": set_, "--fast": fast}
+        others |= {f"the setting {key}": True for key in given}
         if not report:
             others |= {"--out": out, "a file": files}
         stray = [*instead[1:], *(name for name, value in others.items() if value)]
@@ -126,7 +128,8 @@ def bridge_command(
     elif report:
         put_beside(files or (), out, format)
     else:
-        run(plan(files or (), preset, given, set_ or (), out), preset, format)
+        planned = plan(files or (), preset, given, set_ or (), out)
+        run(faster(planned) if fast else planned, preset, format)
 
 
 def _integers(text: str) -> list[int]:

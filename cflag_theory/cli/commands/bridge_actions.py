@@ -39,6 +39,14 @@ def plan(
     return {out or Path(f"bridge-{files[0].stem if files else settings.data}"): settings}
 
 
+def faster(planned: Mapping[Path, Any]) -> dict[Path, Any]:
+    """The same runs with what pays on their device."""
+    _runner()
+    from cflag_theory.bridge.training.fast import fast
+
+    return {folder: fast(settings) for folder, settings in planned.items()}
+
+
 def _dotted(changes: Mapping[str, Any]) -> list[str]:
     """Keys of settings, and of the options of methods such as c_flag.clamp."""
     pairs = [(key, value if isinstance(value, Mapping) else {"": None}) for key, value in changes.items()]

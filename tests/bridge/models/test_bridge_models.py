@@ -281,10 +281,32 @@ def test_bfloat16_passes_leave_float32_gradients_that_are_near(name, error):
 
 
 def test_channels_last_is_the_same_function():
+    """The numbers of a kernel lie in another order in vectors, and are the same by name."""
     plain, last = small(), small(channels_last=True)
     state, batch = plain.start(0), draw(6)
-    assert torch.equal(last.start(0), state)
-    torch.testing.assert_close(last.gradient(state, batch)[1], plain.gradient(state, batch)[1], rtol=0, atol=1e-13)
+    named, again = plain.split(state), last.split(last.start(0))
+    assert named.keys() == again.keys()
+    assert all(torch.equal(again[name], tensor) for name, tensor in named.items())
+    assert not torch.equal(last.start(0), state)
+    loss, gradient = last.gradient(last.start(0), batch)
+    expected_loss, expected = plain.gradient(state, batch)
+    torch.testing.assert_close(loss, expected_loss, rtol=0, atol=1e-13)
+    for name, tensor in last.split(gradient).items():
+        torch.testing.assert_close(tensor, plain.split(expected)[name], rtol=0, atol=1e-13)
+    kernel = dict(last.network.named_parameters())["body.4.weight"]
+    assert kernel.is_contiguous(memory_format=torch.channels_last)
+    assert kernel.grad.stride() == kernel.stride()
+    assert not kernel.is_contiguous()
+
+
+def test_products_with_the_hessian_with_channels_last():
+    plain, last = small(), small(channels_last=True)
+    batch, generator = draw(6), torch.Generator().manual_seed(2)
+    direction = torch.randn(1, plain.d, generator=generator, dtype=torch.float64)
+    moved = torch.cat([last._line(tensor) for tensor in plain.split(direction[0]).values()])[None]
+    expected = plain.split(plain.products(plain.start(0), batch, direction)[0])
+    for name, tensor in last.split(last.products(last.start(0), batch, moved)[0]).items():
+        torch.testing.assert_close(tensor, expected[name], rtol=0, atol=1e-12)
 
 
 @pytest.mark.full
@@ -303,6 +325,29 @@ def test_a_compiled_model_is_the_same_function(monkeypatch):
         for a, b in zip(found, expected, strict=True):
             torch.testing.assert_close(a, b, rtol=0, atol=1e-13)
         torch.testing.assert_close(again, state, rtol=0, atol=1e-13)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["mlp", "cnn"])
+def test_a_compiled_model_stays_compiled_for_every_size(monkeypatch, name):
+    """More sizes than torch.compile makes graphs for, after which it would compile nothing and say so in a log."""
+    torch._dynamo.reset()
+    counters = torch._dynamo.utils.counters
+    counters.clear()
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))
+    plain, compiled = small(name), small(name, compiled=True)
+    state = plain.start(0)
+    for count in (12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1):
+        batch = draw(count)
+        torch.testing.assert_close(
+            compiled.gradient(state, batch)[1], plain.gradient(state, batch)[1], rtol=0, atol=1e-13
+        )
+        expected = plain.logits(state, batch.images, 0)
+        torch.testing.assert_close(compiled.logits(state, batch.images, 0), expected, rtol=0, atol=1e-13)
+    assert len(compiled._forward.sizes) == 3
+    frames = counters["frames"]
+    assert 3 < frames["ok"] == frames["total"] <= 8
+    assert not counters["recompile_limit"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,38 @@
+"""A network through `torch.compile`, whatever the sizes of its batches.
+
+A graph for one size is the fastest one, and `torch.compile` makes no more than eight of them: then it goes on without
+compiling, and only a log line says so. Minibatches of clients with unequal samples end in last batches of many sizes.
+Filling these up would change what batch normalisation sees. So the first sizes have graphs of their own, and all others
+share one whose number of images is free.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+#: Sizes that have graphs of their own, training, evaluation and passes without gradients apart.
+OWN = 3
+
+
+class Compiled:
+    """Called as the network is.
+
+    Attributes
+    ----------
+    sizes : set of (int, bool, bool)
+        Numbers of images with a graph of their own, each with the network's mode and whether gradients are taken.
+    """
+
+    def __init__(self, network: nn.Module) -> None:
+        self._network = network
+        self._fixed = torch.compile(network, dynamic=False)
+        self._free = torch.compile(network, dynamic=True)
+        self.sizes: set[tuple[int, bool, bool]] = set()
+
+    def __call__(self, images: Tensor, tasks: Tensor) -> Tensor:
+        kind = len(images), self._network.training, torch.is_grad_enabled()
+        if kind not in self.sizes and len(self.sizes) < OWN:
+            self.sizes.add(kind)
+        found: Tensor = (self._fixed if kind in self.sizes else self._free)(images, tasks)
+        return found
