@@ -9,7 +9,7 @@ from typing import Any
 
 from cflag_theory.bridge.settings import evolving
 from cflag_theory.bridge.settings.options import MODE_DATA, MODE_DEFAULTS, OPTIONS
-from cflag_theory.bridge.settings.rules import CLASSES, METHOD_NAMES, RULES, WrongSetting, check_setting, rules_of
+from cflag_theory.bridge.settings.rules import CLASS_NAMES, CLASSES, METHOD_NAMES, RULES, WrongSetting, check_setting, rules_of
 from cflag_theory.errors import InvalidInput
 
 _PAPER = {
@@ -27,6 +27,8 @@ _PAPER = {
 }
 #: The protocol of the C-FLAG paper.
 TASKS = "tasks"
+#: The heads of class-incremental learning.
+GROWING = "growing"
 #: What a data set's runs have by default. Those of CIFAR and TinyImageNet are the paper's (Sec. 7,
 #: supplement Sec. 4, Table 5), which gives no rate for plain steps. Nobody has published numbers for digits. They have
 #: some 290 images a task to train on instead of 10000, so that batches and memories are smaller there and steps longer;
@@ -81,7 +83,10 @@ class RunSettings:
     model : str
         linear, mlp, cnn, resnet18 or resnet50.
     heads : str
-        A list of heads of which the task chooses one, or one head whose logits of other tasks are masked.
+        A list of heads of which the task chooses one, or one head whose logits of other tasks are masked; or growing
+        ones, of all classes seen so far, among which test images are classified too: class-incremental learning.
+    old_logits : str
+        Where heads grow, whether in the loss on current data the logits of past tasks' classes are kept or masked.
     mode : str
         theory, paper or released: what options, the optimizer, the kind of memory and the partition are unless they
         are given, see `options`.
@@ -101,7 +106,7 @@ class RunSettings:
     L : float
         The smoothness constant that adaptive rates and Gamma(t) are computed with.
     memory_kind : str
-        ring (the last ones of each class), reservoir, or by-task.
+        ring (the last ones of each class), reservoir, by-task, or herding (by the model's features).
     memory_size, memory_sample : int
         Samples that a client keeps of a task, and how many it takes a step.
     seeds : tuple of int
@@ -149,6 +154,7 @@ class RunSettings:
     class_order: str = "given"
     model: str = "mlp"
     heads: str = "list"
+    old_logits: str = "kept"
     mode: str = "theory"
     methods: tuple[str, ...] = METHOD_NAMES
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -199,12 +205,18 @@ class RunSettings:
             )
 
     def _check_protocol(self) -> None:
-        own = METHOD_NAMES if self.protocol == TASKS else evolving.CFL_NAMES
+        own = (*METHOD_NAMES, *CLASS_NAMES) if self.protocol == TASKS else evolving.CFL_NAMES
         for name in self.methods:
             if name not in own:
                 raise WrongSetting(
                     ("methods",),
                     f"the method {name!r} is none of protocol = {self.protocol!r}: use {', '.join(own)}",
+                )
+            if name in CLASS_NAMES and self.heads != GROWING:
+                raise WrongSetting(
+                    ("methods",),
+                    f"the method {name!r} is for class-incremental learning, and heads is {self.heads!r}: use heads = "
+                    f"{GROWING!r}, or leave the method out",
                 )
             if self.stateless and name in evolving.STATEFUL:
                 raise WrongSetting(
@@ -275,6 +287,9 @@ def run_settings(changes: Mapping[str, Any] | None = None, /, **more: Any) -> Ru
     usual = dict(by_data[plain.get("data", RunSettings.data)])
     mode = plain.get("mode", usual.get("mode", RunSettings.mode))
     usual |= {"memory_kind": MODE_DATA[mode]["memory"], "partition": MODE_DATA[mode]["partition"]}
+    usual |= {"old_logits": MODE_DATA[mode]["old_logits"]}
+    if protocol == TASKS and plain.get("heads") == GROWING:
+        usual["methods"] = (*METHOD_NAMES, *CLASS_NAMES)
     usual = {"optimizer": MODE_DEFAULTS[mode]["step"]} | usual
     usual["lr"] = usual["lr"][plain.get("optimizer", usual["optimizer"])]
     options = {
