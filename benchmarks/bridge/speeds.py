@@ -100,7 +100,8 @@ def evaluated(settings: RunSettings, method: str, train_images: int) -> float:
     """Images whose gradient a method evaluates in a run with one seed, if all clients have equally many samples.
 
     A round of n samples takes n for every pass; C-FLAG and FedTrack take n more for grad g_i(x_t) and n for the old
-    gradients of the components, and C-FLAG, NCCL-FL and Er-ring-FL those of memory.
+    gradients of the components, and C-FLAG, NCCL-FL and Er-ring-FL those of memory; so do iCaRL-FL, of all of it in every
+    pass, and TARGET, of images that were made.
     """
     a_task, clients = train_images / settings.tasks, settings.clients
     n = a_task / clients
@@ -113,7 +114,9 @@ def evaluated(settings: RunSettings, method: str, train_images: int) -> float:
         a_round += a_task + first_visits
     if method == "c_flag":
         of_memory = clients * remembered
-    elif method in ("nccl", "er_ring"):
+    elif method == "icarl":
+        of_memory = clients * settings.epochs * settings.memory_size * settings.tasks / 2
+    elif method in ("nccl", "er_ring", "target"):
         of_memory = clients * steps * remembered
     total = settings.rounds * (settings.tasks * a_round + (settings.tasks - 1) * of_memory)
     if method == "ewc":

@@ -161,9 +161,9 @@ class Method(ABC):
         return {}
 
     def totals(self, round: Round, client: Client, state: torch.Tensor) -> dict[str, torch.Tensor]:
-        """What every client sends then, also one without samples of the task, to be summed: counts, and what they count.
+        """What every client sends then, with or without samples of the task, to be summed: counts, and what they count.
 
-        Its exemplars are the client's memory already, see `herds`.
+        Where it `herds`, the client's memory has the task's exemplars already.
         """
         return {}
 

@@ -1,11 +1,11 @@
 """Methods for class-incremental learning whose loss holds on to the model at the end of the last task; and LwF-FL.
 
 Each is Fine-FL with another loss. That model, x_old, is the global one, and its outputs z_old on the images of a step
-are taken once a task, in evaluation mode. With z for the outputs of the model that is trained, both without masks, T a
-temperature, C the classes of the tasks before and sigma_T = softmax(. / T) over C, LwF-FL (Li and Hoiem, 2016, Sec. 3)
-has on current images
+are taken once a task, in evaluation mode. With z for the outputs of the model that is trained, both without masks, C
+for the classes of the tasks before, T for a temperature and sigma_T = softmax(. / T) over C, LwF-FL (Li and Hoiem, 2016,
+Sec. 3) has on current images
 
-    l = cross-entropy + weight d,    d = - sum_{c in C} sigma_T(z_old)_c log sigma_T(z)_c,
+    l = cross-entropy over the task's own classes - weight sum_{c in C} sigma_T(z_old)_c log sigma_T(z)_c,
 
 with T = 2 and weight 1 as there. In the first task it is Fine-FL.
 """
@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
+from torch import nn
 
 from cflag_theory.bridge.methods.base import Local, Own, Round, Vectors
 from cflag_theory.bridge.methods.finetune import FineTune
@@ -91,26 +92,21 @@ class Lwf(Distilled):
         return replace(client, current=self.softened(round.model, client.current))
 
     def loss(self, round: Round) -> Loss | None:
-        if self.old is None or self.options.weight == 0:
+        if self.old is None:
             return None
-        model, old = round.model, known(round)
+        own, options = round.model.columns(round.task), self.options
 
         def both(outputs: torch.Tensor, batch: Batch) -> torch.Tensor:
             assert batch.soft is not None
-            held = distillation(outputs[:, :old], batch.soft[:, :old], self.options.temperature)
-            return labelled(model, outputs, batch) + self.options.weight * held
+            held = distillation(outputs[:, : own.start], batch.soft[:, : own.start], options.temperature)
+            return among(own, outputs, batch) + options.weight * held
 
         return both
 
 
-def known(round: Round) -> int:
-    """How many classes the tasks before have: they are the first outputs."""
-    return round.model.columns(round.task).start
-
-
-def labelled(model: FlatModel, outputs: torch.Tensor, batch: Batch) -> torch.Tensor:
-    """The model's own loss of every image, (B,)."""
-    return model.losses(model.network.of_tasks(outputs, batch.tasks), batch)
+def among(own: slice, outputs: torch.Tensor, batch: Batch) -> torch.Tensor:
+    """Cross-entropy over a task's own classes, which are the outputs `own`: (B,)."""
+    return nn.functional.cross_entropy(outputs[:, own], batch.labels, reduction="none")
 
 
 def distillation(outputs: torch.Tensor, soft: torch.Tensor, temperature: float) -> torch.Tensor:

@@ -2,8 +2,8 @@
 
 - *Exemplars* are the client's memory, chosen with the global model when a task is over: see `training.exemplars`. They
   stand beside the current samples, each weighing the same.
-- *The loss* (Alg. 3), with s the logistic function, z the outputs of the model that is trained, z_old those of the model
-  at the end of the last task and C the classes that it has seen:
+- *The loss* (Alg. 3), with s the logistic function, z the outputs of the model that is trained, z_old those of the
+  model at the end of the last task and C the classes that it has seen:
 
       l = - sum_c q_c log s(z_c) + (1 - q_c) log(1 - s(z_c))    over all classes c seen,
 
@@ -21,7 +21,7 @@ import torch
 from torch import nn
 
 from cflag_theory.bridge.methods.base import Round, Vectors
-from cflag_theory.bridge.methods.distilled import PASS, Distilled, known
+from cflag_theory.bridge.methods.distilled import PASS, Distilled
 from cflag_theory.bridge.models.batch import Batch, Loss
 from cflag_theory.bridge.models.clients import Client, ClientData
 from cflag_theory.bridge.models.flat_model import FlatModel
@@ -50,16 +50,15 @@ class Icarl(Distilled):
         return replace(client, current=self.softened(round.model, both))
 
     def loss(self, round: Round) -> Loss | None:
-        model, old = round.model, known(round)
-        seen = model.columns(round.task).stop
+        model, own = round.model, round.model.columns(round.task)
 
         def logistic(outputs: torch.Tensor, batch: Batch) -> torch.Tensor:
             places = model.network.class_numbers[batch.tasks, batch.labels]
             wanted = nn.functional.one_hot(places, outputs.shape[1]).to(outputs.dtype)
             if batch.soft is not None:
-                wanted[:, :old] = torch.sigmoid(batch.soft[:, :old])
+                wanted[:, : own.start] = torch.sigmoid(batch.soft[:, : own.start])
             each = nn.functional.binary_cross_entropy_with_logits(outputs, wanted, reduction="none")
-            return each[:, :seen].sum(dim=1)
+            return each[:, : own.stop].sum(dim=1)
 
         return logistic
 

@@ -1,23 +1,23 @@
 """TARGET (Zhang et al., 2023): the server makes images of past classes with a generator, and clients distil on them.
 
-*When a task is over* the server has the global model x_old, which it teaches a student with. A generator G, which starts
-anew for every batch, turns noise u and labels y, uniform over the classes seen, into images v. Each of its steps, by
-Adam, is against the gradient of
+*When a task is over* the server has the global model x_old, which it teaches a student with. A generator G turns noise
+u and labels y, uniform over the classes seen, into images v. It makes one batch after another: for each there are new
+u and y, and some steps of Adam on G against the gradient of
 
     cross-entropy(z_old(v), y) + normalisation R(v) - disagreement KL(softmax z_old(v) || softmax z_student(v)),
 
 R(v) = sum over the network's BatchNorm layers of ||mean - running mean|| + ||variance - running variance|| of what the
-layer is given, and 0 without such layers; the last term acts through the student alone. After the steps the images are
-kept, as bytes, and the student takes one step of Adam against KL(softmax z_old || softmax z_student) on them. The student
-is a network of the same kind, fresh at the first batch of a task.
+layer is given, and 0 without such layers; the last term acts through the student alone. Then the images are kept, as
+bytes, and the student takes one step of Adam against KL(softmax z_old || softmax z_student) on them. The student is a
+network of the same kind; it and G are fresh when a task is over.
 
 *In the next tasks* a step of a client is given the gradient of
 
-    mean over its minibatch of the cross-entropy + weight T^2 (mean over `memory_sample` images made of KL(sigma_T(z_old)
-    || sigma_T(z))),
+    cross-entropy over the task's own classes + weight T^2 KL(sigma_T(z_old) || sigma_T(z)),
 
-sigma_T = softmax(. / T) over the classes of past tasks. Only the server makes images, and all clients have the same; no
-sample of a past task is kept.
+sigma_T = softmax(. / T) over the classes of past tasks: the first a mean over the minibatch, the second over images
+that were made, as many as other methods draw from their memory. Only the server makes images, and all clients have the
+same; no sample of a past task is kept.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from torch import Tensor, nn
 
 from cflag_theory.bridge.methods.base import Round, Vectors
 from cflag_theory.bridge.methods.descent import Ints
-from cflag_theory.bridge.methods.distilled import Distilled, distillation, known, labelled
+from cflag_theory.bridge.methods.distilled import Distilled, among, distillation
 from cflag_theory.bridge.methods.finetune import Job, by_memory
 from cflag_theory.bridge.methods.replay import Union
 from cflag_theory.bridge.models.batch import Batch, Loss
@@ -72,13 +72,13 @@ class Target(Distilled):
     def loss(self, round: Round) -> Loss | None:
         if self.made is None:
             return None
-        model, old, options = round.model, known(round), self.options
+        own, options = round.model.columns(round.task), self.options
 
         def both(outputs: Tensor, batch: Batch) -> Tensor:
             assert batch.soft is not None
             new = batch.tasks == round.task
-            held = divergence(outputs[:, :old], batch.soft[:, :old], options.temperature)
-            real, made = labelled(model, outputs, batch) / new.sum(), held * options.weight / (~new).sum()
+            held = divergence(outputs[:, : own.start], batch.soft[:, : own.start], options.temperature)
+            real, made = among(own, outputs, batch) / new.sum(), held * options.weight / (~new).sum()
             # The pass takes the mean over all of them.
             return torch.where(new, real, made) * len(new)
 
@@ -122,6 +122,10 @@ class Server:
         self.random = round.random("images", round.clients)
         self.student = self.model.start(int(self.random.integers(1 << 62)))
         self._step = make_step(ADAM)
+        shape = tuple(pixels.images.shape[1:])
+        generator = Generator.fresh(shape, self.seen, int(self.random.integers(1 << 62)))
+        self.generator = generator.to(self.model.device, self.model.dtype)
+        self._adam = torch.optim.Adam(self.generator.parameters(), lr=options.rate)
 
     def images(self) -> Tensor:
         """All of them, (images, 1 + numbers of an image), in the model's dtype."""
@@ -137,21 +141,16 @@ class Server:
 
     def _batch(self, labels: Tensor) -> Tensor:
         """Images of these classes in bytes."""
-        options, shape = self.options, tuple(self.pixels.images.shape[1:])
-        noise = torch.from_numpy(self.random.standard_normal((len(labels), Generator.NOISE)))
-        given = torch.cat([noise.to(self.model.device), nn.functional.one_hot(labels, self.seen)], dim=1)
-        generator = Generator.fresh(shape, self.seen, int(self.random.integers(1 << 62)))
-        generator = generator.to(self.model.device, self.model.dtype)
-        optimizer = torch.optim.Adam(generator.parameters(), lr=options.rate)
-        given = given.to(self.model.dtype)
+        noise = torch.from_numpy(self.random.standard_normal((len(labels), Generator.NOISE))).to(labels.device)
+        given = torch.cat([noise, nn.functional.one_hot(labels, self.seen)], dim=1).to(self.model.dtype)
         with torch.enable_grad():
-            for _ in range(options.steps):
-                optimizer.zero_grad()
-                shown = self._shown(generator(given))
+            for _ in range(self.options.steps):
+                self._adam.zero_grad()
+                shown = self._shown(self.generator(given))
                 shown.backward(self.slope(shown.detach(), labels))
-                optimizer.step()
+                self._adam.step()
         with torch.no_grad():
-            return torch.round(255 * generator(given)).to(torch.uint8)
+            return torch.round(255 * self.generator(given)).to(torch.uint8)
 
     def _shown(self, images: Tensor) -> Tensor:
         """Numbers from 0 to 1 as the networks are given them."""

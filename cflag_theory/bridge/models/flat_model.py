@@ -323,7 +323,8 @@ def make_model(
     MissingExtra
         A ResNet without torchvision.
     """
-    for value, known, what in ((name, tuple(BODIES), "network"), (heads, HEADS, "heads"), (loss, LOSSES, "loss"), (old_logits, OLD_LOGITS, "old_logits")):
+    kinds = ((name, tuple(BODIES), "network"), (heads, HEADS, "heads"), (loss, LOSSES, "loss"))
+    for value, known, what in (*kinds, (old_logits, OLD_LOGITS, "old_logits")):
         if value not in known:
             raise UnknownName(f"{what} {value!r} is unknown: use one of {', '.join(known)}")
     if len(images_shape) != 3 or min(images_shape) < 1:

@@ -60,8 +60,9 @@ class Network(nn.Module):  # type: ignore[misc]
         if class_numbers is not None:
             every = torch.arange(int(class_numbers.max()) + 1)
             others = (class_numbers[:, :, None] != every).all(dim=1)
-        owners = None if others is None or growing is None else (~others).int().argmax(dim=0)
-        if owners is not None:
+        owners = None
+        if others is not None and growing is not None:
+            owners = (~others).int().argmax(dim=0)
             others = torch.cat([others, others[:1]])
         self.register_buffer("others", others, persistent=False)
         self.register_buffer("owners", owners, persistent=False)

@@ -208,7 +208,7 @@ class TargetOptions(LwfOptions):
     images : int
         How many images are made at the end of a task.
     batch, steps : int
-        Images that the generator makes at a time, and its steps for them; with the next ones it starts anew.
+        Images that the generator makes at a time, and its steps for them.
     rate, student_rate : float
         Of Adam, for the generator and for the student.
     normalisation, disagreement : float

@@ -9,7 +9,15 @@ from typing import Any
 
 from cflag_theory.bridge.settings import evolving
 from cflag_theory.bridge.settings.options import MODE_DATA, MODE_DEFAULTS, OPTIONS
-from cflag_theory.bridge.settings.rules import CLASS_NAMES, CLASSES, METHOD_NAMES, RULES, WrongSetting, check_setting, rules_of
+from cflag_theory.bridge.settings.rules import (
+    CLASS_NAMES,
+    CLASSES,
+    METHOD_NAMES,
+    RULES,
+    WrongSetting,
+    check_setting,
+    rules_of,
+)
 from cflag_theory.errors import InvalidInput
 
 _PAPER = {
@@ -37,7 +45,7 @@ GROWING = "growing"
 #: and none is tuned.
 BY_DATA: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        "digits": {"lr": {"adam": 1e-3, "plain": 0.05}},
+        "digits": {"lr": {"adam": 1e-3, "plain": 0.05}, "target": {"images": 256, "batch": 64, "steps": 20}},
         "fashion-mnist": _PAPER | {"model": "mlp"},
         "cifar10": _PAPER,
         "cifar100": _PAPER,
