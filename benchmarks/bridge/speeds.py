@@ -100,8 +100,8 @@ def evaluated(settings: RunSettings, method: str, train_images: int) -> float:
     """Images whose gradient a method evaluates in a run with one seed, if all clients have equally many samples.
 
     A round of n samples takes n for every pass; C-FLAG and FedTrack take n more for grad g_i(x_t) and n for the old
-    gradients of the components, and C-FLAG, NCCL-FL and Er-ring-FL those of memory; so do iCaRL-FL, of all of it in every
-    pass, and TARGET, of images that were made.
+    gradients of the components, and C-FLAG, NCCL-FL and Er-ring-FL those of memory; iCaRL-FL all of it in
+    every pass; and TARGET those of images that were made.
     """
     a_task, clients = train_images / settings.tasks, settings.clients
     n = a_task / clients

@@ -2,8 +2,8 @@
 
 Each is Fine-FL with another loss. That model, x_old, is the global one, and its outputs z_old on the images of a step
 are taken once a task, in evaluation mode. With z for the outputs of the model that is trained, both without masks, C
-for the classes of the tasks before, T for a temperature and sigma_T = softmax(. / T) over C, LwF-FL (Li and Hoiem, 2016,
-Sec. 3) has on current images
+for the classes of the tasks before, T for a temperature and sigma_T = softmax(. / T) over C, LwF-FL (Li and Hoiem,
+2016, Sec. 3) has on current images
 
     l = cross-entropy over the task's own classes - weight sum_{c in C} sigma_T(z_old)_c log sigma_T(z)_c,
 

@@ -36,7 +36,7 @@ CASES = [
     ("c_flag", {"mode": "paper", "shuffle": False, "adaptive": "printed"}),
     *(
         (name, {"optimizer": optimizer})
-        for name in ("finetune", "ewc", "nccl", "er_ring", *CFL_NAMES)
+        for name in ("finetune", "ewc", "nccl", "er_ring", "lwf", "icarl", "target", *CFL_NAMES)
         for optimizer in ("plain", "adam")
     ),
 ]
@@ -140,11 +140,15 @@ def test_all_methods_are_compared() -> None:
     assert {name for name, _ in CASES} == set(METHODS)
 
 
-def test_masked_heads(digits, uneven: World) -> None:
+@pytest.mark.parametrize(
+    "heads", [{"heads": "masked"}, {"heads": "growing"}, {"heads": "growing", "old_logits": "masked"}]
+)
+def test_other_heads(digits, heads: dict[str, str]) -> None:
     world = World(digits, "mlp", dtype=torch.float64, clients=7, zeta=0.1)
     classes = [len(of_task) for of_task in world.stream.classes]
-    world.model = make_model("mlp", (1, 8, 8), classes, heads="masked", dtype=torch.float64)
+    world.model = make_model("mlp", (1, 8, 8), classes, dtype=torch.float64, **heads)
     compare(world, "er_ring", {"optimizer": "plain"})
+    compare(world, "c_flag", {"mode": "theory"})
 
 
 def test_squared_loss_and_images_in_several_places() -> None:
