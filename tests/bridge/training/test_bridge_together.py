@@ -156,7 +156,8 @@ def test_squared_loss_and_images_in_several_places() -> None:
     random = np.random.default_rng(0)
     rows = [[draw_rows(random, n, 4) for n in sizes] for sizes in ((3, 17, 9), (5, 0, 2))]
     clients, model = clients_of_rows(*rows, p=(0.2, 0.5, 0.3)), linear_model(4)
-    for name in METHODS:
+    # iCaRL-FL's loss is of classes.
+    for name in (name for name in METHODS if name != "icarl"):
         states = [
             one_round(
                 method_of(name, {}),
