@@ -87,7 +87,7 @@ def evaluated(settings: RunSettings, method: str, train_images: int) -> float:
 
     A round of n samples takes n for every pass; C-FLAG and FedTrack take n more for grad g_i(x_t), whose components
     are kept for the local steps where there is room, and C-FLAG, NCCL-FL and Er-ring-FL those of the memory of each
-    past task.
+    past task; iCaRL-FL all of it in every pass; and TARGET those of images that were made.
     """
     a_task, clients = train_images / settings.tasks, settings.clients
     n = a_task / clients
@@ -99,7 +99,9 @@ def evaluated(settings: RunSettings, method: str, train_images: int) -> float:
         a_round += a_task
     if method == "c_flag":
         of_memory = clients * remembered
-    elif method in ("nccl", "er_ring"):
+    elif method == "icarl":
+        of_memory = clients * settings.epochs * settings.memory_size
+    elif method in ("nccl", "er_ring", "target"):
         of_memory = clients * steps * remembered
     remembering = settings.tasks * (settings.tasks - 1) // 2
     total = settings.rounds * (settings.tasks * a_round + remembering * of_memory)

@@ -21,6 +21,9 @@ _LOOKS = {
     "ewc": (MEASURED, "^"),
     "nccl": ("#CC79A7", "D"),
     "er_ring": ("#E69F00", "P"),
+    "lwf": ("#000000", "<"),
+    "icarl": ("#56B4E9", ">"),
+    "target": ("#999933", "X"),
 }
 _MORE = ("#000000", "#56B4E9", "#999933", "#882255")
 _NAMES = {
@@ -30,6 +33,9 @@ _NAMES = {
     "ewc": "EWC-FL",
     "nccl": "NCCL-FL",
     "er_ring": "Er-ring-FL",
+    "lwf": "LwF-FL",
+    "icarl": "iCaRL-FL",
+    "target": "TARGET",
 }
 _AXES = {
     "zeta": r"Dirichlet parameter $\zeta$",

@@ -152,7 +152,7 @@ def test_stored_runs_beside_the_printed_numbers(cflag, asked, tmp_path):
     }
     # Seeds 1234, 1235, 1236.
     assert {cell["measured"]["mean"] for cell in run if cell["metric"] == "accuracy"} == {86.0}
-    assert len(found["cells"]) - len(run) == 82
+    assert len(found["cells"]) - len(run) == 146
     # The folder of a preset stands for its runs.
     assert json.loads(cflag("bridge", "--report", folders[0].parent, "--format", "json")[1]) == found
     code, out, _ = cflag("bridge", "--report", *folders, "--out", tmp_path / "page")

@@ -87,7 +87,7 @@ class WithMemory(FedAvg):
     def end_task(self, round, client, state):
         return {"mean": torch.full((round.model.d,), float(client.index), dtype=round.model.dtype)}
 
-    def close_task(self, state, means):
+    def close_task(self, round, state, means):
         self.closed = float(means["mean"][0])
 
     def memory(self):

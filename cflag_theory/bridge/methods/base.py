@@ -108,6 +108,8 @@ class Method(ABC):
     on_rows = False
     #: Whether clients send more than their moves, `Local.sent`.
     closes = False
+    #: Whether a client's memory is chosen with the model when a task is over, see `training.exemplars`.
+    herds = False
 
     def kept(self, clients: Sequence[Client]) -> int:
         """How many numbers a client remembers of a round, `Local.kept`."""
@@ -161,9 +163,27 @@ class Method(ABC):
         """What a client sends when a task is over, `state` being the final one; to be averaged like `vectors`."""
         return {}
 
+    def totals(self, round: Round, client: Client, state: torch.Tensor) -> dict[str, torch.Tensor]:
+        """What every client sends then, with or without samples of the task, to be summed: counts, and what they count.
+
+        Where it `herds`, the client's memory has the task's exemplars already.
+        """
+        return {}
+
+    def serve(self, round: Round, clients: Sequence[Client], state: torch.Tensor) -> dict[str, torch.Tensor]:
+        """What the server computes then, once, of one length; every process is told.
+
+        Of the clients it may know what is no sample: how their images are stored.
+        """
+        return {}
+
     # A method that keeps nothing has nothing to do here.
-    def close_task(self, state: torch.Tensor, means: Vectors) -> None:  # noqa: B027
-        """Take in the means of what the clients sent at the end of a task."""
+    def close_task(self, round: Round, state: torch.Tensor, means: Vectors) -> None:  # noqa: B027
+        """Take in what the end of a task brought: the means, the sums, and what the server computed, by name."""
+
+    def scores(self, model: FlatModel, state: torch.Tensor, images: torch.Tensor, task: int) -> torch.Tensor:
+        """What test images of a task are classified by, the largest being the prediction: `FlatModel.logits`."""
+        return model.logits(state, images, task)
 
     def memory(self) -> dict[str, torch.Tensor]:
         """What a checkpoint has to keep for the method to go on."""

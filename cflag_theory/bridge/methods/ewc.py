@@ -54,7 +54,7 @@ class Ewc(FineTune):
             fisher.addcmul_(each, each, value=1 / count)
         return {"fisher": fisher}
 
-    def close_task(self, state: torch.Tensor, means: Vectors) -> None:
+    def close_task(self, round: Round, state: torch.Tensor, means: Vectors) -> None:
         new = means["fisher"]
         x = state[: len(new)]
         if self.fisher is None or self.centre is None:

@@ -16,6 +16,7 @@ from cflag_theory.bridge.methods.descent import (
     moving_first,
     with_resting,
 )
+from cflag_theory.bridge.models.batch import Loss
 from cflag_theory.bridge.models.clients import Client, ClientData
 from cflag_theory.bridge.models.rows import Passes, passes_of
 from cflag_theory.bridge.models.steps import make_step
@@ -45,6 +46,7 @@ class Job:
 
     def __init__(self, method: FineTune, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> None:
         self.work, self.round, self.clients, self.cut = method.work, round, clients, cut
+        self.loss = method.loss(round)
         self.orders = [
             component_order(round, client, len(parts), method.work.epochs)
             for client, parts in zip(clients, cut, strict=True)
@@ -65,7 +67,7 @@ class Job:
         """Passes over these samples in every step, which are counted; `longest` is the most that a client has."""
         for row, parts in enumerate(steps):
             self.gradients[row] += sum(map(len, parts))
-        return passes_of(self.round.model, data, steps, self.round.longest(longest))
+        return passes_of(self.round.model, data, steps, self.round.longest(longest), self.loss)
 
     def rates(self) -> tuple[list[float], list[float]]:
         """alpha and beta of the clients in the round, means over their steps."""
@@ -97,6 +99,10 @@ class FineTune(OnRows):
 
     def __init__(self, work: Work) -> None:
         self.work = work
+
+    def loss(self, round: Round) -> Loss | None:
+        """The loss of the steps of a round, where it is not the model's."""
+        return None
 
     def jobs(self, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> list[Job]:
         """What this method's steps do for these clients, each of which is in one job, in the order given."""

@@ -22,10 +22,12 @@ class ErRing(FineTune):
     name = "er_ring"
 
     def jobs(self, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> list[Job]:
-        return by_memory(self, round, clients, cut, _Union)
+        return by_memory(self, round, clients, cut, Union)
 
 
-class _Union(Job):
+class Union(Job):
+    """Steps on the union."""
+
     def samples(self) -> Passes:
         """A client's samples, and behind them those that it remembers."""
         steps = []

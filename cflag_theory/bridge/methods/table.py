@@ -6,13 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 from cflag_theory.bridge.methods.base import Method
+from cflag_theory.bridge.methods.distilled import Lwf
 from cflag_theory.bridge.methods.ewc import Ewc
 from cflag_theory.bridge.methods.fedavg import FedAvg, FedProx, MimeLite
 from cflag_theory.bridge.methods.finetune import FineTune
 from cflag_theory.bridge.methods.flag import CFlag
+from cflag_theory.bridge.methods.icarl import Icarl
 from cflag_theory.bridge.methods.nccl import Nccl
 from cflag_theory.bridge.methods.rehearsal import CflCoreSet, CflGenerative
 from cflag_theory.bridge.methods.replay import ErRing
+from cflag_theory.bridge.methods.target import Target
 from cflag_theory.bridge.methods.taylor import CflRegularization, CflRegularizationProx
 from cflag_theory.bridge.methods.track import FedTrack
 from cflag_theory.bridge.settings import evolving
@@ -21,6 +24,7 @@ from cflag_theory.errors import InvalidInput, UnknownName
 
 _KINDS: tuple[type[Method], ...] = (
     *(CFlag, FedTrack, FineTune, Ewc, Nccl, ErRing),
+    *(Lwf, Icarl, Target),
     *(FedAvg, FedProx, MimeLite, CflCoreSet, CflRegularization, CflRegularizationProx, CflGenerative),
 )
 #: Of both protocols.

@@ -13,7 +13,8 @@ from torch import Tensor
 from cflag_theory.bridge.data.datasets import Images
 from cflag_theory.bridge.data.partition import Ints
 from cflag_theory.bridge.data.streams import Stream
-from cflag_theory.bridge.models.flat_model import Batch, FlatModel
+from cflag_theory.bridge.models.batch import Batch
+from cflag_theory.bridge.models.flat_model import FlatModel
 from cflag_theory.bridge.models.transfer import put
 from cflag_theory.errors import InvalidInput
 
@@ -63,12 +64,15 @@ class ClientData:
     labels : (n,) Tensor
         See `Batch`.
     tasks : (n,) int64 Tensor
+    soft : (n, outputs) Tensor or None
+        See `Batch`.
     """
 
     pixels: Pixels
     indices: Tensor
     labels: Tensor
     tasks: Tensor
+    soft: Tensor | None = None
 
     @cached_property
     def n(self) -> int:
@@ -86,12 +90,18 @@ class ClientData:
         numbers = self.task_numbers
         return tuple(np.flatnonzero(numbers == task) for task in np.unique(numbers))
 
+    @property
+    def none(self) -> ClientData:
+        """No samples of this kind."""
+        return ClientData(self.pixels, self.indices[:0], self.labels[:0], self.tasks[:0])
+
     def batch(self, positions: Ints | Tensor | slice) -> Batch:
         """The samples at these positions, in this order; each in [0, n)."""
         if isinstance(positions, np.ndarray):
             positions = put(positions, self.indices.device)
         images = self.pixels.take(self.indices[positions])
-        return Batch(images, self.labels[positions], self.tasks[positions])
+        soft = None if self.soft is None else self.soft[positions]
+        return Batch(images, self.labels[positions], self.tasks[positions], soft=soft)
 
 
 @dataclass(frozen=True, eq=False)

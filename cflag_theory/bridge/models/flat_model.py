@@ -18,52 +18,19 @@ What the paper leaves open about the passes is decided here, once:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from cflag_theory.bridge.data.keyed import as_seed
+from cflag_theory.bridge.models.batch import Batch, Loss, Samples
 from cflag_theory.bridge.models.compiled import Compiled
-from cflag_theory.bridge.models.networks import BODIES, HIDDEN, Network, with_heads, with_output
+from cflag_theory.bridge.models.networks import BODIES, HIDDEN, KEPT, OLD_LOGITS, Network, with_heads, with_output
 from cflag_theory.bridge.models.stacked import stack_of
 from cflag_theory.errors import InvalidInput, UnknownName
 
-HEADS = ("list", "masked", "shared")
+HEADS = ("list", "masked", "shared", "growing")
 LOSSES = ("cross-entropy", "squared")
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Images with their labels; the loss is sum_b weights_b l_b, where None stands for weights of 1 / B.
-
-    Attributes
-    ----------
-    images : (B, C, H, W) Tensor
-        Normalised, of the model's dtype.
-    labels : (B,) Tensor
-        int64, the number of the class within its task; numbers of the model's dtype for the squared loss.
-    tasks : (B,) int64 Tensor
-    weights : (B,) Tensor or None
-    """
-
-    images: Tensor
-    labels: Tensor
-    tasks: Tensor
-    weights: Tensor | None = None
-
-
-class Samples(Protocol):
-    """Data that batches can be taken of."""
-
-    @property
-    def n(self) -> int:
-        """How many samples there are."""
-
-    def batch(self, positions: np.ndarray | Tensor | slice) -> Batch:
-        """The samples at these positions."""
 
 
 class FlatModel:
@@ -156,7 +123,13 @@ class FlatModel:
         return tensor.reshape(-1)
 
     def gradient(
-        self, state: Tensor, batch: Batch, *, statistics: bool = False, training: bool = True
+        self,
+        state: Tensor,
+        batch: Batch,
+        *,
+        statistics: bool = False,
+        training: bool = True,
+        loss: Loss | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Loss (0-dim) and its gradient (d,), both new tensors.
 
@@ -168,15 +141,17 @@ class FlatModel:
             Whether BatchNorm's running statistics move: then ``state[d:]`` is written in place.
         training : bool
             With False BatchNorm normalises by the running statistics, which stay: for gradients sample by sample.
+        loss : callable, optional
+            Another loss than the model's.
         """
         self._load(state, training=training)
         self._gradient.zero_()
         with torch.enable_grad():
-            loss = self._loss_of(self._doubled(batch))
-            loss.backward()
+            mean = self._loss_of(self._doubled(batch), loss)
+            mean.backward()
         if statistics:
             state[self.d :].copy_(self._state[self.d :])
-        return loss.detach(), self._gradient.clone()
+        return mean.detach(), self._gradient.clone()
 
     def products(self, state: Tensor, batch: Batch, directions: Tensor) -> Tensor:
         """The Hessian of the loss times directions (m, d), in evaluation mode: (m, d)."""
@@ -199,17 +174,51 @@ class FlatModel:
             found: Tensor = self.network.body(images)
         return found.to(self.dtype)
 
-    def logits(self, state: Tensor, images: Tensor, task: int) -> Tensor:
-        """Logits of one task's classes, (B, classes of the task), in evaluation mode: with running statistics."""
+    def outputs(self, state: Tensor, images: Tensor) -> Tensor:
+        """All outputs of the heads, (B, outputs), none of them masked, in evaluation mode."""
         self._load(state, training=False)
-        tasks = torch.full((len(images),), task, dtype=torch.int64, device=self.device)
+        with torch.no_grad():
+            return self._outputs(images, None)
+
+    def image_gradient(self, state: Tensor, images: Tensor, value: Callable[[Tensor], Tensor]) -> Tensor:
+        """Gradient by the images, of their shape, of a number that is made of all outputs; in evaluation mode."""
+        self._load(state, training=False)
+        with torch.enable_grad():
+            leaf = images.detach().requires_grad_()
+            (found,) = torch.autograd.grad(value(self._outputs(leaf, None)), leaf)
+        return found
+
+    def see(self, task: int) -> None:
+        """The classes of the tasks up to this one are seen; it matters where heads grow."""
+        self.network.see(task)
+
+    def columns(self, task: int) -> slice:
+        """Where the outputs of a task's classes are."""
+        numbers = self.network.class_numbers[task]
+        return slice(int(numbers[0]), int(numbers.max()) + 1)
+
+    def logits(self, state: Tensor, images: Tensor, task: int) -> Tensor:
+        """Logits that images of this task are classified by, in evaluation mode: with running statistics.
+
+        (B, classes of the task); where heads grow (B, outputs), -inf for classes that are not seen.
+        """
+        self._load(state, training=False)
+        row = task if self.network.growing is None else -1
+        tasks = torch.full((len(images),), row, dtype=torch.int64, device=self.device)
         with torch.inference_mode():
             found = self._outputs(images, tasks)
         numbers = self.network.class_numbers
-        if numbers is None:
+        if numbers is None or self.network.growing is not None:
             return found
         mine = numbers[task][numbers[task] >= 0]
         return found[:, mine] if self.network.masked else found[:, : len(mine)]
+
+    def places(self, batch: Batch) -> Tensor:
+        """Where the right classes are among the `logits`, (B,)."""
+        if self.network.growing is None:
+            return batch.labels
+        found: Tensor = self.network.class_numbers[batch.tasks, batch.labels]
+        return found
 
     def _load(self, state: Tensor, *, training: bool) -> None:
         if state.shape != (self.size,) or state.dtype != self.dtype:
@@ -225,15 +234,17 @@ class FlatModel:
         if len(batch.labels) != 1 or not self._normalised:
             return batch
         weights = None if batch.weights is None else batch.weights.repeat(2) / 2
-        return Batch(batch.images.repeat(2, 1, 1, 1), batch.labels.repeat(2), batch.tasks.repeat(2), weights)
+        soft = None if batch.soft is None else batch.soft.repeat(2, 1)
+        return Batch(batch.images.repeat(2, 1, 1, 1), batch.labels.repeat(2), batch.tasks.repeat(2), weights, soft)
 
-    def _outputs(self, images: Tensor, tasks: Tensor) -> Tensor:
+    def _outputs(self, images: Tensor, tasks: Tensor | None) -> Tensor:
         """Outputs in the model's dtype: the loss and all that follows is never in bfloat16."""
         images = images.contiguous(memory_format=self._format)
+        forward = self.network if tasks is None else self._forward
         if not self._autocast:
-            return self._forward(images, tasks)
+            return forward(images, tasks)
         with torch.autocast(self.device.type, torch.bfloat16):
-            outputs = self._forward(images, tasks)
+            outputs = forward(images, tasks)
         return outputs.to(self.dtype)
 
     def losses(self, outputs: Tensor, batch: Batch) -> Tensor:
@@ -245,8 +256,11 @@ class FlatModel:
             labels = self.network.class_numbers[batch.tasks, labels]
         return nn.functional.cross_entropy(outputs, labels, reduction="none")
 
-    def _loss_of(self, batch: Batch) -> Tensor:
-        each = self.losses(self._outputs(batch.images, batch.tasks), batch)
+    def _loss_of(self, batch: Batch, loss: Loss | None) -> Tensor:
+        if loss is None:
+            each = self.losses(self._outputs(batch.images, batch.tasks), batch)
+        else:
+            each = loss(self._outputs(batch.images, None), batch)
         return each.mean() if batch.weights is None else (batch.weights * each).sum()
 
 
@@ -280,6 +294,7 @@ def make_model(
     classes_per_task: Sequence[int],
     *,
     heads: str = "list",
+    old_logits: str = KEPT,
     loss: str = "cross-entropy",
     hidden: Sequence[int] | None = None,
     dtype: torch.dtype = torch.float32,
@@ -298,10 +313,13 @@ def make_model(
     images_shape : (C, H, W)
     classes_per_task : sequence of int
         How many classes each task has.
-    heads : {"list", "masked", "shared"}
+    heads : {"list", "masked", "shared", "growing"}
         One head a task, chosen by the task as in the paper; one head over all classes whose logits of other tasks'
-        classes are -inf, in training and in evaluation; or one head for the places of classes within their tasks,
-        which all tasks share.
+        classes are -inf, in training and in evaluation; one head for the places of classes within their tasks, which
+        all tasks share; or one over all classes, of which those of tasks that are not seen are -inf, see
+        `FlatModel.see`: class-incremental learning.
+    old_logits : {"kept", "masked"}
+        Where heads grow, whether the loss on images of the newest task is over all classes seen, or over its own.
     loss : {"cross-entropy", "squared"}
         "squared" is (a . features - b)^2 / 2 with one output for all tasks and no heads: on "linear" the component
         phi(a . x - b) of the kernels with their potential "quadratic", phi(z) = z^2 / 2.
@@ -320,7 +338,8 @@ def make_model(
     MissingExtra
         A ResNet without torchvision.
     """
-    for value, known, what in ((name, tuple(BODIES), "network"), (heads, HEADS, "heads"), (loss, LOSSES, "loss")):
+    kinds = ((name, tuple(BODIES), "network"), (heads, HEADS, "heads"), (loss, LOSSES, "loss"))
+    for value, known, what in (*kinds, (old_logits, OLD_LOGITS, "old_logits")):
         if value not in known:
             raise UnknownName(f"{what} {value!r} is unknown: use one of {', '.join(known)}")
     if len(images_shape) != 3 or min(images_shape) < 1:
@@ -346,7 +365,7 @@ def make_model(
         body, features = BODIES[name](images_shape, widths)
         if loss == "squared":
             return with_output(body, features)
-        return with_heads(body, features, classes_per_task, heads)
+        return with_heads(body, features, classes_per_task, heads, old_logits)
 
     return FlatModel(
         build,

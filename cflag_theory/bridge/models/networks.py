@@ -20,6 +20,8 @@ from torch import Tensor, nn
 
 from cflag_theory.errors import MissingExtra
 
+#: What becomes of the logits of past tasks' classes in the loss of current data, where heads grow.
+KEPT, MASKED = OLD_LOGITS = ("kept", "masked")
 #: Name, place in the flat vector, and shape of a tensor.
 Place = tuple[str, slice, tuple[int, ...]]
 
@@ -34,10 +36,24 @@ class Network(nn.Module):  # type: ignore[misc]
     one shared head, which has no class numbers, they are those of the classes' places within a task, whatever the task.
     Every head is evaluated on every image, and then the task's one is picked: shapes stay fixed whatever tasks a
     batch mixes, no value has to be read back from a GPU, and heads that are not picked get exactly zero gradient.
+
+    Growing heads are a masked one whose logits are -inf for the classes of tasks that are not `seen`, and not for those
+    of other tasks: as if a head were appended with every task, but d stays. Where old logits are "masked" they are -inf
+    on the images of the newest task. `others` has one row more, which masks what is not seen and is for evaluation.
     """
 
-    def __init__(self, body: nn.Module, heads: nn.Module, class_numbers: Tensor | None, masked: bool) -> None:
+    def __init__(
+        self,
+        body: nn.Module,
+        heads: nn.Module,
+        class_numbers: Tensor | None,
+        masked: bool,
+        growing: str | None = None,
+    ) -> None:
         super().__init__()
+        self.growing = growing
+        #: Where heads grow, the newest task of which classes are seen.
+        self.seen = -1
         self.body, self.heads, self.masked = body, heads, masked
         self.padded = class_numbers is not None and bool((class_numbers < 0).any())
         self.register_buffer("class_numbers", class_numbers, persistent=False)
@@ -45,11 +61,30 @@ class Network(nn.Module):  # type: ignore[misc]
         if class_numbers is not None:
             every = torch.arange(int(class_numbers.max()) + 1)
             others = (class_numbers[:, :, None] != every).all(dim=1)
+        owners = None
+        if others is not None and growing is not None:
+            owners = (~others).int().argmax(dim=0)
+            others = torch.cat([others, others[:1]])
         self.register_buffer("others", others, persistent=False)
+        self.register_buffer("owners", owners, persistent=False)
+        self.see(0)
 
-    def forward(self, images: Tensor, tasks: Tensor) -> Tensor:
-        """Logits of a batch: images (B, C, H, W), tasks (B,) int64."""
+    def see(self, task: int) -> None:
+        """From now on the classes of this task and of those before it are seen, if heads grow."""
+        if self.growing is None or task == self.seen:
+            return
+        self.seen = task
+        self.others.copy_((self.owners > task).expand(len(self.others), -1))
+        if self.growing == MASKED:
+            self.others[task] |= self.owners < task
+
+    def forward(self, images: Tensor, tasks: Tensor | None) -> Tensor:
+        """Logits of a batch: images (B, C, H, W), tasks (B,) int64; without tasks all outputs, none of them masked."""
         outputs = self.heads(self.body(images))
+        return outputs if tasks is None else self.of_tasks(outputs, tasks)
+
+    def of_tasks(self, outputs: Tensor, tasks: Tensor) -> Tensor:
+        """The logits among all outputs (B, ...)."""
         if self.class_numbers is None:
             return outputs
         if self.masked:
@@ -96,14 +131,17 @@ def class_numbers(classes_per_task: Sequence[int]) -> Tensor:
     return numbers
 
 
-def with_heads(body: nn.Module, features: int, classes_per_task: Sequence[int], heads: str) -> Network:
-    """A classifier with "list", "masked" or "shared" heads."""
+def with_heads(
+    body: nn.Module, features: int, classes_per_task: Sequence[int], heads: str, old_logits: str = KEPT
+) -> Network:
+    """A classifier with "list", "masked", "shared" or "growing" heads."""
     if heads == "shared":
         return Network(body, nn.Linear(features, classes_per_task[0]), None, masked=False)
     numbers = class_numbers(classes_per_task)
     if heads == "list":
         return Network(body, Heads(features, classes_per_task), numbers, masked=False)
-    return Network(body, nn.Linear(features, sum(classes_per_task)), numbers, masked=True)
+    growing = old_logits if heads == "growing" else None
+    return Network(body, nn.Linear(features, sum(classes_per_task)), numbers, masked=True, growing=growing)
 
 
 def with_output(body: nn.Module, features: int) -> Network:

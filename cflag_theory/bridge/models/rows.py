@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from cflag_theory.bridge.data.partition import Ints
+from cflag_theory.bridge.models.batch import Loss
 from cflag_theory.bridge.models.clients import ClientData, Pixels
 from cflag_theory.bridge.models.flat_model import FlatModel, full_gradient
 from cflag_theory.bridge.models.stacked import AT_ONCE, stacked_passes
@@ -57,10 +58,18 @@ class OneByOne:
     data : [row][part] of ClientData
     parts : [row][number] arrays of int
         Positions in the row's samples.
+    loss : callable, optional
+        Another loss than the model's.
     """
 
-    def __init__(self, model: FlatModel, data: Sequence[Sequence[ClientData]], parts: Sequence[Sequence[Ints]]) -> None:
-        self._model, self._parts = model, parts
+    def __init__(
+        self,
+        model: FlatModel,
+        data: Sequence[Sequence[ClientData]],
+        parts: Sequence[Sequence[Ints]],
+        loss: Loss | None = None,
+    ) -> None:
+        self._model, self._parts, self._loss = model, parts, loss
         self._data = [side_by_side(row) for row in data]
 
     def gradients(
@@ -70,7 +79,7 @@ class OneByOne:
         found = []
         for row, number, state in zip(rows, numbers, states, strict=True):
             batch = self._data[row].batch(self._parts[row][number])
-            found.append(self._model.gradient(state, batch, statistics=statistics))
+            found.append(self._model.gradient(state, batch, statistics=statistics, loss=self._loss))
         losses, gradients = zip(*found, strict=True)
         return on_rows(losses), on_rows(gradients)
 
@@ -81,7 +90,7 @@ class OneByOne:
     def ordered(self, rows: Sequence[int], orders: Sequence[Sequence[int]]) -> OneByOne:
         """See `Passes`."""
         parts = [[self._parts[row][j] for j in order] for row, order in zip(rows, orders, strict=True)]
-        return OneByOne(self._model, [[self._data[row]] for row in rows], parts)
+        return OneByOne(self._model, [[self._data[row]] for row in rows], parts, self._loss)
 
 
 def passes_of(
@@ -89,10 +98,11 @@ def passes_of(
     data: Sequence[Sequence[ClientData]],
     parts: Sequence[Sequence[Ints]],
     longest: int | None,
+    loss: Loss | None = None,
 ) -> Passes:
-    """Minibatches by row; filled up to `longest` and stacked, or one by one without it."""
-    if longest is None or model.stack is None:
-        return OneByOne(model, data, parts)
+    """Minibatches by row; filled up to `longest` and stacked, or one by one without it or with a loss of their own."""
+    if longest is None or model.stack is None or loss is not None:
+        return OneByOne(model, data, parts, loss)
     return stacked_passes(model.stack, data, parts, longest)
 
 
@@ -102,11 +112,14 @@ def side_by_side(data: Sequence[ClientData]) -> ClientData:
     if len(data) == 1:
         return first
     labels, tasks = torch.cat([each.labels for each in data]), torch.cat([each.tasks for each in data])
+    # All have soft targets, or none.
+    given = [each.soft for each in data if each.soft is not None]
+    soft = torch.cat(given) if given else None
     if all(each.pixels is first.pixels for each in data):
-        return ClientData(first.pixels, torch.cat([each.indices for each in data]), labels, tasks)
+        return ClientData(first.pixels, torch.cat([each.indices for each in data]), labels, tasks, soft)
     images = torch.cat([each.pixels.take(each.indices) for each in data])
     places = torch.arange(len(images), device=images.device)
-    return ClientData(Pixels(images, first.pixels.scale, first.pixels.shift), places, labels, tasks)
+    return ClientData(Pixels(images, first.pixels.scale, first.pixels.shift), places, labels, tasks, soft)
 
 
 def on_rows(vectors: Sequence[Tensor]) -> Tensor:

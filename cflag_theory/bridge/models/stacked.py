@@ -95,10 +95,13 @@ class Stack:
         numbers = self._network.class_numbers
         if numbers is None:
             return [like.new_zeros(places), nn.functional.one_hot(labels, self.outputs).to(like.dtype)]
-        everything = torch.arange(self.outputs, device=labels.device)
-        mine = (numbers[:, :, None] == everything).any(dim=1)[tasks]
         right = nn.functional.one_hot(numbers[tasks, labels], self.outputs)
-        return [like.new_zeros(places).masked_fill_(~mine, NEVER), right.to(like.dtype)]
+        return [like.new_zeros(places).masked_fill_(self._network.others[tasks], NEVER), right.to(like.dtype)]
+
+    @property
+    def seen(self) -> int:
+        """The newest task whose classes are seen, on which a table depends where heads grow."""
+        return self._network.seen
 
     def gradients(
         self, states: Tensor, samples: Tensor, weights: Tensor, found: Tensor | None = None
@@ -181,7 +184,7 @@ def stack_of(network: nn.Module, tensors: Sequence[Place], loss: str) -> Stack |
 
 # A run takes its current, remembered and past samples in turn.
 @lru_cache(maxsize=4)
-def _table(stack: Stack, data: tuple[Samples, ...]) -> Tensor:
+def _table(stack: Stack, data: tuple[Samples, ...], seen: int) -> Tensor:
     return stack.table(data)
 
 
@@ -257,7 +260,7 @@ def stacked_passes(
     longest : int
         Of the minibatches of all clients, also of those of other processes.
     """
-    table = _table(stack, tuple(each for row in data for each in row))
+    table = _table(stack, tuple(each for row in data for each in row), stack.seen)
     starts = np.cumsum([0, *(sum(each.n for each in row) for row in data)]).tolist()
     places = np.zeros((max(map(len, parts)), len(parts), filled(longest, FILL)), dtype=np.int64)
     weights = np.zeros(places.shape)

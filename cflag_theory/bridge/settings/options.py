@@ -31,6 +31,8 @@ CONSTANT, AVERAGE, WORST, LITERAL = ADAPTIVE = ("none", "average", "worst", "pri
 DISPLACEMENT, GRADIENT = ADAPTS = ("displacement", "gradient")
 GRADIENTS, FROM_DISPLACEMENT = SOURCES = ("gradients", "displacement")
 WHOLE, PER_TENSOR = PRODUCTS = ("plain", "per-tensor")
+#: The kind of memory that is chosen with the model.
+HERDING = "herding"
 #: Whether clients of a small model are computed together.
 AUTO, YES, NO = TOGETHER = ("auto", "yes", "no")
 
@@ -54,11 +56,12 @@ MODE_DEFAULTS: dict[str, dict[str, Any]] = {
     PAPER: _PAPER,
     RELEASED: _PAPER | {"estimate": MINIBATCH, "adapt": GRADIENT, "product": PER_TENSOR, "clamp": 0.5},
 }
-#: What a mode says about the data: the kind of memory, and how a task's samples are dealt out.
+#: What a mode says about the data: the kind of memory, how a task's samples are dealt out, and, where heads grow,
+#: whether the loss on current data leaves out the classes of past tasks.
 MODE_DATA: dict[str, dict[str, str]] = {
-    THEORY: {"memory": "ring", "partition": "class-over-clients"},
-    PAPER: {"memory": "ring", "partition": "class-over-clients"},
-    RELEASED: {"memory": "by-task", "partition": "balanced"},
+    THEORY: {"memory": "ring", "partition": "class-over-clients", "old_logits": "kept"},
+    PAPER: {"memory": "ring", "partition": "class-over-clients", "old_logits": "kept"},
+    RELEASED: {"memory": "by-task", "partition": "balanced", "old_logits": "masked"},
 }
 
 
@@ -176,8 +179,68 @@ class EwcOptions:
         count("fisher_samples", self.fisher_samples)
 
 
+@dataclass(frozen=True, kw_only=True)
+class LwfOptions:
+    """Choices of LwF-FL.
+
+    Attributes
+    ----------
+    temperature : float
+        T, which both models' outputs are divided by in the distillation.
+    weight : float
+        Of the distillation in the loss.
+    """
+
+    temperature: float = 2.0
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        number("temperature", self.temperature, "a finite positive number")
+        number("weight", self.weight, "a finite number that is not negative", zero=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetOptions(LwfOptions):
+    """Choices of TARGET: those of the distillation, and how images are made at the end of a task.
+
+    Attributes
+    ----------
+    images : int
+        How many images are made at the end of a task.
+    batch, steps : int
+        Images that the generator makes at a time, and its steps for them.
+    rate, student_rate : float
+        Of Adam, for the generator and for the student.
+    normalisation, disagreement : float
+        Weights of the terms beside the cross-entropy.
+    """
+
+    images: int = 1024
+    batch: int = 128
+    steps: int = 100
+    rate: float = 2e-3
+    student_rate: float = 1e-3
+    normalisation: float = 1.0
+    disagreement: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("images", "batch", "steps"):
+            count(name, getattr(self, name))
+        for name in ("rate", "student_rate"):
+            number(name, getattr(self, name), "a finite positive number")
+        for name in ("normalisation", "disagreement"):
+            number(name, getattr(self, name), "a finite number that is not negative", zero=True)
+
+
 #: The methods that have options, by their key in `methods.table.METHODS`.
-OPTIONS: dict[str, type] = {"c_flag": FlagOptions, "fedtrack": TrackOptions, "ewc": EwcOptions}
+OPTIONS: dict[str, type] = {
+    "c_flag": FlagOptions,
+    "fedtrack": TrackOptions,
+    "ewc": EwcOptions,
+    "lwf": LwfOptions,
+    "target": TargetOptions,
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,8 +14,10 @@ from cflag_theory.errors import InvalidInput
 
 #: The task-incremental methods of Sec. 7, in the order of Table 3 with C-FLAG first.
 METHOD_NAMES = ("c_flag", "finetune", "ewc", "nccl", "fedtrack", "er_ring")
+#: Those for class-incremental learning beside them (Table 7).
+CLASS_NAMES = ("lwf", "icarl", "target")
 #: Those of the CFL paper with them.
-ALL_NAMES = (*METHOD_NAMES, *CFL_NAMES)
+ALL_NAMES = (*METHOD_NAMES, *CLASS_NAMES, *CFL_NAMES)
 #: How many classes each data set has.
 CLASSES = MappingProxyType({"digits": 10, "fashion-mnist": 10, "cifar10": 10, "cifar100": 100, "tinyimagenet": 200})
 
@@ -87,7 +89,8 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "stateless": _TRUTH,
         "class_order": _one_of("given", "shuffled"),
         "model": _one_of("linear", "mlp", "cnn", "resnet18", "resnet50"),
-        "heads": _one_of("list", "masked", "shared"),
+        "heads": _one_of("list", "masked", "shared", "growing"),
+        "old_logits": _one_of("kept", "masked"),
         "mode": _one_of(*MODES),
         "methods": Rule(
             _several(lambda name: type(name) is str and name in ALL_NAMES),
@@ -100,7 +103,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "lr": _RATE,
         "alpha": _RATE,
         "L": _RATE,
-        "memory_kind": _one_of("ring", "reservoir", "by-task"),
+        "memory_kind": _one_of("ring", "reservoir", "by-task", "herding"),
         "memory_size": _COUNT,
         "memory_sample": _COUNT,
         "seeds": Rule(

@@ -9,7 +9,15 @@ from typing import Any
 
 from cflag_theory.bridge.settings import evolving
 from cflag_theory.bridge.settings.options import MODE_DATA, MODE_DEFAULTS, OPTIONS
-from cflag_theory.bridge.settings.rules import CLASSES, METHOD_NAMES, RULES, WrongSetting, check_setting, rules_of
+from cflag_theory.bridge.settings.rules import (
+    CLASS_NAMES,
+    CLASSES,
+    METHOD_NAMES,
+    RULES,
+    WrongSetting,
+    check_setting,
+    rules_of,
+)
 from cflag_theory.errors import InvalidInput
 
 _PAPER = {
@@ -29,6 +37,8 @@ _PAPER = {
 }
 #: The protocol of the C-FLAG paper.
 TASKS = "tasks"
+#: The heads of class-incremental learning.
+GROWING = "growing"
 #: What a data set's runs have by default. Those of CIFAR and TinyImageNet are the paper's (Sec. 7,
 #: supplement Sec. 4, Table 5), which gives no rate for plain steps. Nobody has published numbers for digits. They have
 #: some 290 images a task to train on instead of 10000, so that batches and memories are smaller there and steps longer;
@@ -37,7 +47,7 @@ TASKS = "tasks"
 #: averaging plain local steps learns every task; all methods have the same, and none is tuned.
 BY_DATA: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        "digits": {"lr": {"adam": 1e-3, "plain": 0.05}},
+        "digits": {"lr": {"adam": 1e-3, "plain": 0.05}, "target": {"images": 256, "batch": 64, "steps": 20}},
         "fashion-mnist": _PAPER | {"model": "mlp"},
         "cifar10": _PAPER,
         "cifar100": _PAPER,
@@ -84,8 +94,11 @@ class RunSettings:
         linear, mlp, cnn, resnet18 or resnet50.
     heads : str
         A list of heads of which the task chooses one (task-incremental, the paper's); one masked head, whose logits of
-        other tasks' classes are left out; or one shared head for the place of a class within its task
-        (domain-incremental: with the digits' tasks 01, 23, ... it answers whether a digit is odd).
+        other tasks' classes are left out; one shared head for the place of a class within its task
+        (domain-incremental: with the digits' tasks 01, 23, ... it answers whether a digit is odd); or growing ones, of
+        all classes seen so far, among which test images are classified too (class-incremental, the paper's Table 7).
+    old_logits : str
+        Where heads grow, whether in the loss on current data the logits of past tasks' classes are kept or masked.
     mode : str
         theory, paper or released: what options, the optimizer, the kind of memory and the partition are unless they
         are given, see `options`.
@@ -105,7 +118,7 @@ class RunSettings:
     L : float
         The smoothness constant that adaptive rates and Gamma(t) are computed with.
     memory_kind : str
-        ring (the last ones of each class), reservoir, or by-task.
+        ring (the last ones of each class), reservoir, by-task, or herding (by the model's features).
     memory_size, memory_sample : int
         Samples that a client keeps of a task, and how many of each past task it takes a step.
     seeds : tuple of int
@@ -153,6 +166,7 @@ class RunSettings:
     class_order: str = "given"
     model: str = "mlp"
     heads: str = "shared"
+    old_logits: str = "kept"
     mode: str = "theory"
     methods: tuple[str, ...] = METHOD_NAMES
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -204,12 +218,18 @@ class RunSettings:
             )
 
     def _check_protocol(self) -> None:
-        own = METHOD_NAMES if self.protocol == TASKS else evolving.CFL_NAMES
+        own = (*METHOD_NAMES, *CLASS_NAMES) if self.protocol == TASKS else evolving.CFL_NAMES
         for name in self.methods:
             if name not in own:
                 raise WrongSetting(
                     ("methods",),
                     f"the method {name!r} is none of protocol = {self.protocol!r}: use {', '.join(own)}",
+                )
+            if name in CLASS_NAMES and self.heads != GROWING:
+                raise WrongSetting(
+                    ("methods",),
+                    f"the method {name!r} is for class-incremental learning, and heads is {self.heads!r}: use heads = "
+                    f"{GROWING!r}, or leave the method out",
                 )
             if self.stateless and name in evolving.STATEFUL:
                 raise WrongSetting(
@@ -280,6 +300,9 @@ def run_settings(changes: Mapping[str, Any] | None = None, /, **more: Any) -> Ru
     usual = dict(by_data[plain.get("data", RunSettings.data)])
     mode = plain.get("mode", usual.get("mode", RunSettings.mode))
     usual |= {"memory_kind": MODE_DATA[mode]["memory"], "partition": MODE_DATA[mode]["partition"]}
+    usual |= {"old_logits": MODE_DATA[mode]["old_logits"]}
+    if protocol == TASKS and plain.get("heads") == GROWING:
+        usual["methods"] = (*METHOD_NAMES, *CLASS_NAMES)
     usual = {"optimizer": MODE_DEFAULTS[mode]["step"]} | usual
     usual["lr"] = usual["lr"][plain.get("optimizer", usual["optimizer"])]
     options = {

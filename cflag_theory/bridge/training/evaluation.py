@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -11,13 +11,19 @@ from cflag_theory.bridge.methods.base import Method
 from cflag_theory.bridge.models.clients import Client, ClientData
 from cflag_theory.bridge.models.flat_model import FlatModel, full_gradient
 
+#: Of images of a task, (B, columns).
+Scores = Callable[[Tensor, int], Tensor]
 #: Images evaluated at a time; it does not change the result.
 BATCH = 1000
 
 
 @torch.inference_mode()  # type: ignore[untyped-decorator]
-def accuracies(model: FlatModel, state: Tensor, tests: Sequence[ClientData]) -> tuple[float, ...]:
-    """The share of test images of each task, between 0 and 1, whose largest logit among the task's classes is right.
+def accuracies(
+    model: FlatModel, state: Tensor, tests: Sequence[ClientData], scores: Scores | None = None
+) -> tuple[float, ...]:
+    """The share of test images of each task, between 0 and 1, whose largest score is that of the right class.
+
+    Scores are `FlatModel.logits` unless others are given: of the task's classes, or of all seen where heads grow.
 
     A row of the accuracy matrix. In evaluation mode, with the running statistics in the state; nan for a task without
     test images.
@@ -27,8 +33,9 @@ def accuracies(model: FlatModel, state: Tensor, tests: Sequence[ClientData]) -> 
         right = torch.zeros((), dtype=torch.int64, device=model.device)
         for first in range(0, data.n, BATCH):
             batch = data.batch(slice(first, first + BATCH))
-            found = model.logits(state, batch.images, int(batch.tasks[0])).argmax(dim=1)
-            right += (found == batch.labels).sum()
+            task = int(batch.tasks[0])
+            found = model.logits(state, batch.images, task) if scores is None else scores(batch.images, task)
+            right += (found.argmax(dim=1) == model.places(batch)).sum()
         rows.append(int(right) / data.n if data.n else float("nan"))
     return tuple(rows)
 

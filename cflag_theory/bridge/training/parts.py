@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from cflag_theory.bridge.methods.base import Method, Round
 from cflag_theory.bridge.methods.table import make_method
 from cflag_theory.bridge.models.clients import Client, ClientData
 from cflag_theory.bridge.models.flat_model import FlatModel
+from cflag_theory.bridge.settings.options import HERDING
 from cflag_theory.bridge.settings.run_settings import TASKS, RunSettings
 from cflag_theory.bridge.training.checkpoints import Checkpoint, Folder
 from cflag_theory.bridge.training.communication import Communication
 from cflag_theory.bridge.training.evaluation import accuracies, evaluation, information_loss
+from cflag_theory.bridge.training.exemplars import Exemplars
 from cflag_theory.bridge.training.rounds import Step, end_task, one_round
 from cflag_theory.kernels import write_trace
 
@@ -176,6 +179,8 @@ class Part:
         self.world, self.name = world, name
         self.method = method_of(world.settings, name)
         self.record, self.state = Record(), world.model.start(world.seed)
+        herds = self.method.herds or world.settings.memory_kind == HERDING
+        self.exemplars = Exemplars(world.settings.memory_size) if herds else None
         self._known = Known()
         self._writes, self._begun = world.communication.rank == 0, time.monotonic()
         kept = world.folder.read(name, world.seed)
@@ -196,12 +201,16 @@ class Part:
         self._begun = time.monotonic() - record.seconds
         while record.status == RUNNING:
             while record.number < settings.rounds and record.status == RUNNING:
-                self._round(self.world.clients(record.task, record.number))
+                self._round(self._clients(record.number))
                 if progress is not None:
                     where = {"method": self.name, "seed": self.world.seed, "task": record.task, "round": record.number}
                     progress(**where, overall=record.rounds_done, total=settings.total_rounds)
             if record.status == RUNNING:
-                self._end_task(self.world.clients(record.task, record.number - 1))
+                self._end_task(self._clients(record.number - 1))
+
+    def _clients(self, number: int) -> Sequence[Client]:
+        clients = self.world.clients(self.record.task, number)
+        return clients if self.exemplars is None else self.exemplars.given(clients)
 
     def _at(self, number: int) -> Round:
         settings, task = self.world.settings, self.record.task
@@ -253,8 +262,11 @@ class Part:
         return information_loss(world.model, self.method, state, clients, world.seen(round_.number), PASS)
 
     def _end_task(self, clients: Sequence[Client]) -> None:
-        record, settings = self.record, self.world.settings
-        end_task(self.method, self._at(record.number - 1), clients, self.state, self.world.communication)
+        record, settings, communication = self.record, self.world.settings, self.world.communication
+        if self.exemplars is not None:
+            self.exemplars.choose(self.world.model, clients, self.state, communication)
+            clients = self.exemplars.given(clients)
+        end_task(self.method, self._at(record.number - 1), clients, self.state, communication)
         record.accuracy.append(self._accuracies())
         self._write_trace()
         record.task, record.number = record.task + 1, 0
@@ -263,7 +275,10 @@ class Part:
         self._save()
 
     def _accuracies(self) -> list[float]:
-        return [100 * share for share in accuracies(self.world.model, self.state, self.world.tests)]
+        model, state = self.world.model, self.state
+        model.see(self.record.task)
+        scores = partial(self.method.scores, model, state)
+        return [100 * share for share in accuracies(model, state, self.world.tests, scores)]
 
     def _write_trace(self) -> None:
         record, world = self.record, self.world
@@ -289,6 +304,8 @@ class Part:
         if not self._writes:
             return
         arrays = {"state": _array(self.state)}
+        if self.exemplars is not None:
+            arrays["exemplars"] = _array(self.exemplars.rows)
         arrays |= {f"memory {name}": _array(tensor) for name, tensor in self.method.memory().items()}
         self.world.folder.write(self.name, self.world.seed, Checkpoint(vars(self.record), arrays))
 
@@ -297,6 +314,8 @@ class Part:
         device = self.state.device
         tensors = {name: torch.from_numpy(array).to(device) for name, array in kept.arrays.items()}
         self.state = tensors.pop("state")
+        if self.exemplars is not None:
+            self.exemplars.rows = tensors.pop("exemplars").cpu()
         self.method.restore({name.removeprefix("memory "): tensor for name, tensor in tensors.items()})
 
 

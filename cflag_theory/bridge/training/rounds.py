@@ -81,6 +81,7 @@ def one_round(
     together : {"auto", "yes", "no"}
         Whether the clients of this process are computed together where they can be: see `together`.
     """
+    round.model.see(round.task)
     p = [client.p for client in clients]
     mine = taking_part(clients, communication)
     parts, stacked = groups(together, round.model, method, mine)
@@ -118,9 +119,16 @@ def one_round(
 def end_task(
     method: Method, round: Round, clients: Sequence[Client], state: Tensor, communication: Communication
 ) -> None:
-    """The end of a task whose last round was `round`: the method takes in the means of what the clients send."""
+    """The end of a task whose last round was `round`: the method takes in what the clients send, and the server's."""
+    round.model.see(round.task)
     sent = {client.index: method.end_task(round, client, state) for client in taking_part(clients, communication)}
-    method.close_task(state, communication.mean(sent, [client.p for client in clients]))
+    means = communication.mean(sent, [client.p for client in clients])
+    here = (client for client in clients if client.index % communication.processes == communication.rank)
+    totals = communication.mean(
+        {client.index: method.totals(round, client, state) for client in here}, [1.0] * len(clients)
+    )
+    served = communication.mean({0: method.serve(round, clients, state)} if communication.rank == 0 else {}, [1.0])
+    method.close_task(round, state, {**means, **totals, **served})
 
 
 def taking_part(clients: Sequence[Client], communication: Communication) -> list[Client]:

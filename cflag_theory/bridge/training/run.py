@@ -12,11 +12,11 @@ import torch
 
 from cflag_theory.bridge.data.datasets import Images, load_images
 from cflag_theory.bridge.data.evolving import Evolving, evolving
-from cflag_theory.bridge.data.streams import Stream, remembered, split_tasks
+from cflag_theory.bridge.data.streams import RING, Stream, remembered, split_tasks
 from cflag_theory.bridge.measures.results import BridgeResult, PartResult
 from cflag_theory.bridge.models.clients import Client, ClientData, Pixels, client_data, clients_of, pixels, test_data
 from cflag_theory.bridge.models.flat_model import FlatModel, make_model
-from cflag_theory.bridge.settings.options import YES
+from cflag_theory.bridge.settings.options import HERDING, YES
 from cflag_theory.bridge.settings.rules import ALL_NAMES
 from cflag_theory.bridge.settings.run_settings import TASKS, RunSettings
 from cflag_theory.bridge.training.checkpoints import Folder
@@ -185,6 +185,7 @@ def _model(settings: RunSettings, images: Images, device: torch.device) -> FlatM
         (channels, height, width),
         [len(images.classes) // settings.tasks] * settings.tasks,
         heads=settings.heads,
+        old_logits=settings.old_logits,
         dtype=_DTYPES[settings.dtype],
         device=device,
         channels_last=settings.channels_last,
@@ -306,9 +307,9 @@ def _clients(
 ) -> Callable[[int, int], Sequence[Client]]:
     @cache
     def clients(task: int) -> Sequence[Client]:
-        kept = remembered(
-            stream, images.train_labels, task, kind=settings.memory_kind, size=settings.memory_size, seed=seed
-        )
+        # What is chosen by herding depends on the model: `Part` puts it in place of these.
+        kind = RING if settings.memory_kind == HERDING else settings.memory_kind
+        kept = remembered(stream, images.train_labels, task, kind=kind, size=settings.memory_size, seed=seed)
         return clients_of(images, stream, task, kept, taken, model.device)
 
     return lambda task, number: clients(task)

@@ -30,7 +30,11 @@ def bridge_command(
     partition: Annotated[str | None, typer.Option(help="class-over-clients, client-over-classes or balanced.")] = None,
     model: Annotated[str | None, typer.Option(help="linear, mlp, cnn, resnet18 or resnet50.")] = None,
     heads: Annotated[
-        str | None, typer.Option(help="list: one head per task; masked: one, its logits masked; shared: one for all.")
+        str | None,
+        typer.Option(
+            help="list: one head per task; masked: one, its logits masked; shared: one for all; growing: "
+            "class-incremental."
+        ),
     ] = None,
     method: Annotated[list[str] | None, typer.Option(help="Such as c_flag or ewc; repeatable; default: all.")] = None,
     mode: Annotated[str | None, typer.Option(help="theory, paper or released.")] = None,
@@ -40,7 +44,7 @@ def bridge_command(
     batch: Annotated[int | None, typer.Option(help="Size of minibatches.")] = None,
     lr: Annotated[float | None, typer.Option(help="Step size of the local steps.")] = None,
     smoothness: Annotated[float | None, typer.Option("--L", help="L in the adaptive rates and in Gamma(t).")] = None,
-    memory_kind: Annotated[str | None, typer.Option(help="ring, reservoir or by-task.")] = None,
+    memory_kind: Annotated[str | None, typer.Option(help="ring, reservoir, by-task or herding.")] = None,
     memory_size: Annotated[int | None, typer.Option(help="Samples kept per task and client.")] = None,
     memory_sample: Annotated[
         int | None, typer.Option(help="Samples of each past task drawn from memory per step.")

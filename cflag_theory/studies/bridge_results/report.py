@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from cflag_theory.studies.bridge_results.published import (
+    GROWING,
     METRICS,
     PUBLISHED,
     SEEDS,
@@ -33,7 +34,7 @@ REPRODUCED, NOT_REPRODUCED, UNDECIDED, NOT_RUN = VERDICTS = ("reproduced", "not 
 #: Settings that the paper states, besides data set, clients and zeta, which name the number.
 STATED = ("tasks", "model", "heads", "rounds", "epochs", "batch", "lr", "alpha", "L", "memory_size", "memory_sample")
 #: Settings, besides the mode, that it leaves open or that the published code has otherwise.
-OPEN = ("partition", "class_order", "memory_kind", "optimizer")
+OPEN = ("partition", "class_order", "memory_kind", "old_logits", "optimizer")
 #: In the note of a run whose data set is not the whole one.
 PART_OF_THE_DATA = "where the published data set has"
 
@@ -83,7 +84,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Report:
-    """Every number of Tables 2, 3 and 8 (Table 6 repeats the first two), what was found about them, and notes."""
+    """Every number of Tables 2, 3, 7 and 8 (Table 6 repeats the first two), what was found about them, and notes."""
 
     cells: tuple[Cell, ...]
     findings: tuple[Finding, ...]
@@ -107,7 +108,7 @@ class Report:
 class _Run:
     """A stored run that counts: what it is a run of, its variant, and its two metrics."""
 
-    run: tuple[str, str, str, int]
+    run: tuple[str, str, str, int, str]
     variant: str
     seed: int
     values: Mapping[str, float]
@@ -186,6 +187,8 @@ def _runs(name: str, results: Mapping[str, Any], notes: list[str]) -> Iterator[_
         notes.append(f"{name}: the paper prints nothing for {settings['data']}, zeta = {zeta:g}, {clients} clients")
         return
     usual = {key: settings[key] for key in ("data", "clients", "zeta", "mode")} | {"class_order": "shuffled"}
+    if settings["heads"] == GROWING:
+        usual["heads"] = GROWING
     # The paper's rate is one for Adam; plain steps have their own.
     paper = run_settings(usual, optimizer=settings["optimizer"]).to_json()
     other = [f"{key} = {settings[key]} for {paper[key]}" for key in STATED if settings[key] != paper[key]]
@@ -198,7 +201,7 @@ def _runs(name: str, results: Mapping[str, Any], notes: list[str]) -> Iterator[_
         return
     for run in results["runs"]:
         method, found = run["method"], metrics(run["accuracy"])
-        of = (settings["data"], setting, method, settings["clients"])
+        of = (settings["data"], setting, method, settings["clients"], settings["heads"])
         if not any(number.run == of for number in PUBLISHED.values()):
             notes.append(f"{name}: the paper prints nothing for {_title(of)}")
         elif found.average_accuracy is None or found.forgetting is None:
@@ -210,12 +213,13 @@ def _runs(name: str, results: Mapping[str, Any], notes: list[str]) -> Iterator[_
 
 def _variant(settings: Mapping[str, Any], usual: Mapping[str, Any], method: str) -> str:
     words = [] if settings["mode"] == "paper" else [f"mode={settings['mode']}"]
-    words += [f"{key}={settings[key]}" for key in OPEN if settings[key] != usual[key]]
+    words += [f"{key}={settings[key]}" for key in OPEN if settings.get(key, usual[key]) != usual[key]]
     own, other = settings.get(method) or {}, usual.get(method) or {}
     words += [f"{key}={value}" for key, value in own.items() if value != other.get(key)]
     return ", ".join(words)
 
 
 def _title(run: tuple[Any, ...]) -> str:
-    data, setting, method, clients = run
-    return f"{method} on {setting} {data}, {clients} clients"
+    data, setting, method, clients, heads = run
+    words = f"{method} on {setting} {data}, {clients} clients"
+    return words if heads != GROWING else f"{words}, class-incremental"

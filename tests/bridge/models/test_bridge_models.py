@@ -11,7 +11,8 @@ import pytest
 import torch
 from torch import nn
 
-from cflag_theory.bridge.models.flat_model import Batch, full_gradient, make_model
+from cflag_theory.bridge.models.batch import Batch
+from cflag_theory.bridge.models.flat_model import full_gradient, make_model
 from cflag_theory.errors import InvalidInput, MissingExtra, UnknownName
 from cflag_theory.kernels import formulas
 

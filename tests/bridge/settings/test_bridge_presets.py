@@ -16,9 +16,10 @@ def test_every_table_and_figure_is_there():
     datas = ("cifar10", "cifar100", "tinyimagenet")
     wanted = {f"table{number}-{data}" for number in (2, 3, 6) for data in datas}
     for data in datas[:2]:
+        wanted |= {f"table7-{data}"}
         wanted |= {f"table8-{data}", f"figure2-{data}", f"figure3-{data}", f"figure7-{data}"}
         wanted |= {f"figure5-clients-{data}", f"figure5-memory-{data}"}
-    assert set(C_FLAG_PRESETS) == wanted | {"figure4"}
+    assert set(C_FLAG_PRESETS) == wanted | {"figure4", "figure6"}
     with pytest.raises(UnknownName, match="preset 'table4' is unknown: use one of table2-cifar10, "):
         preset("table4")
 
@@ -30,7 +31,8 @@ def test_settings_are_those_of_table_5(name, variation):
     assert (found.lr, found.optimizer, found.L, found.rounds, found.epochs) == (1e-4, "adam", 5.0, 20, 2)
     assert (found.model, found.batch, found.tasks) == (("resnet50", 32, 10) if tiny else ("resnet18", 128, 5))
     assert found.seeds == ((1234, 1235, 1236) if name.startswith("table") else (1234,))
-    assert (found.mode, found.heads, found.memory_kind) == ("paper", "list", "ring")
+    heads = "growing" if name in ("table7-cifar10", "table7-cifar100", "figure6") else "list"
+    assert (found.mode, found.heads, found.memory_kind) == ("paper", heads, "ring")
     assert variation.name.startswith(found.data)
     assert re.fullmatch(r"[a-z0-9.-]+", variation.name)
 
@@ -48,6 +50,8 @@ def test_what_varies():
     assert dials("figure3-cifar10", "zeta") == [(0.1,), (1.0,), (1e5,)]
     assert dials("figure4", "zeta", "data") == [(0.1, "cifar10"), (1.0, "cifar10"), (1e5, "cifar10")]
     assert dials("figure5-clients-cifar10", "clients", "zeta") == [(5, 0.1), (10, 0.1), (15, 0.1)]
+    assert dials("table7-cifar100", "zeta", "old_logits") == [(0.1, "kept"), (1e5, "kept")]
+    assert dials("figure6", "zeta", "data") == [(1e5, "cifar10"), (0.1, "cifar10")]
     samples = [(400, 50), (400, 150), (400, 200), (400, 300)]
     assert dials("figure5-memory-cifar100", "memory_size", "memory_sample") == samples
     halves = dials("figure7-cifar100", "memory_size", "memory_sample")
@@ -91,4 +95,5 @@ def test_cells_name_published_numbers():
     assert ("table6", "tinyimagenet", "iid") in cells
     assert ("table8", "cifar10", "iid clients=50") in cells
     assert ("table8", "cifar100", "non-iid clients=5") in cells
-    assert len(cells) == 2 * 3 * 2 + 2 * 5
+    assert ("table7", "cifar100", "iid class-incremental") in cells
+    assert len(cells) == 2 * 3 * 2 + 2 * 5 + 2 * 2

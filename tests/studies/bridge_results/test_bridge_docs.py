@@ -12,7 +12,7 @@ import typer
 from cflag_theory.bridge.measures.metrics import metrics
 from cflag_theory.bridge.settings.options import MODE_DATA, MODE_DEFAULTS, MODES, FlagOptions
 from cflag_theory.bridge.settings.presets import PRESETS
-from cflag_theory.bridge.settings.rules import METHOD_NAMES, RULES
+from cflag_theory.bridge.settings.rules import CLASS_NAMES, METHOD_NAMES, RULES
 from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.cli import main as cli
 from cflag_theory.cli.tables.bridge import finding_lines
@@ -44,7 +44,9 @@ def test_every_switch_with_its_values_and_defaults(name):
         assert str(error.value).endswith(f"use one of {values}")
 
 
-@pytest.mark.parametrize(("name", "key"), [("memory_kind", "memory"), ("partition", "partition")])
+@pytest.mark.parametrize(
+    ("name", "key"), [("memory_kind", "memory"), ("partition", "partition"), ("old_logits", "old_logits")]
+)
 def test_what_a_mode_says_of_the_data(name, key):
     assert ROWS[name][1:4] == [MODE_DATA[mode][key] for mode in MODES]
     assert [getattr(run_settings(mode=mode), name) for mode in MODES] == ROWS[name][1:4]
@@ -56,7 +58,7 @@ def test_the_findings_are_those_of_the_report():
 
 
 def test_every_method_and_metric_has_a_row():
-    assert set(METHOD_NAMES) <= set(ROWS)
+    assert {*METHOD_NAMES, *CLASS_NAMES} <= set(ROWS)
     assert set(WORDS.values()) <= set(ROWS)
     assert set(WORDS) <= set(metrics([[50.0]]).to_json())
 

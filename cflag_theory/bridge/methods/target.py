@@ -1,0 +1,214 @@
+"""TARGET (Zhang et al., 2023): the server makes images of past classes with a generator, and clients distil on them.
+
+*When a task is over* the server has the global model x_old, which it teaches a student with. A generator G turns noise
+u and labels y, uniform over the classes seen, into images v. It makes one batch after another: for each there are new
+u and y, and some steps of Adam on G against the gradient of
+
+    cross-entropy(z_old(v), y) + normalisation R(v) - disagreement KL(softmax z_old(v) || softmax z_student(v)),
+
+R(v) = sum over the network's BatchNorm layers of ||mean - running mean|| + ||variance - running variance|| of what the
+layer is given, and 0 without such layers; the last term acts through the student alone. Then the images are kept, as
+bytes, and the student takes one step of Adam against KL(softmax z_old || softmax z_student) on them. The student is a
+network of the same kind; it and G are fresh when a task is over.
+
+*In the next tasks* a step of a client is given the gradient of
+
+    cross-entropy over the task's own classes + weight T^2 KL(sigma_T(z_old) || sigma_T(z)),
+
+sigma_T = softmax(. / T) over the classes of past tasks: the first a mean over the minibatch, the second over images
+that were made, as many as other methods draw from their memory. Only the server makes images, and all clients have the
+same; no sample of a past task is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from cflag_theory.bridge.methods.base import Round, Vectors
+from cflag_theory.bridge.methods.descent import Ints
+from cflag_theory.bridge.methods.distilled import Distilled, among, distillation
+from cflag_theory.bridge.methods.finetune import Job, by_memory
+from cflag_theory.bridge.methods.replay import Union
+from cflag_theory.bridge.models.batch import Batch, Loss
+from cflag_theory.bridge.models.clients import Client, ClientData, Pixels
+from cflag_theory.bridge.models.flat_model import FlatModel
+from cflag_theory.bridge.models.generator import Generator
+from cflag_theory.bridge.models.steps import make_step
+from cflag_theory.bridge.settings.options import ADAM, TargetOptions, Work
+
+MADE = "made"
+
+
+class Target(Distilled):
+    """Distils on images that the server has made."""
+
+    name = "target"
+
+    def __init__(self, work: Work, options: TargetOptions) -> None:
+        super().__init__(work)
+        self.options = options
+        #: A row for each image: the place of its class among the outputs, and its bytes.
+        self.made: Tensor | None = None
+
+    def prepared(self, round: Round, client: Client) -> Client:
+        model, like = round.model, client.current
+        if self.made is None:
+            return replace(client, memory=like.none)
+        images = self.made[:, 1:].to(torch.uint8).view(-1, *like.pixels.images.shape[1:])
+        stored = Pixels(images, like.pixels.scale, like.pixels.shift)
+        found = (model.network.class_numbers == self.made[:, 0].long()[:, None, None]).nonzero()
+        made = ClientData(stored, torch.arange(len(images), device=images.device), found[:, 2], found[:, 1])
+        blank = images.new_zeros((like.n, model.network.heads.weight.shape[0]), dtype=model.dtype)
+        return replace(client, current=replace(like, soft=blank), memory=self.softened(model, made))
+
+    def jobs(self, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> list[Job]:
+        return by_memory(self, round, clients, cut, Union)
+
+    def loss(self, round: Round) -> Loss | None:
+        if self.made is None:
+            return None
+        own, options = round.model.columns(round.task), self.options
+
+        def both(outputs: Tensor, batch: Batch) -> Tensor:
+            assert batch.soft is not None
+            new = batch.tasks == round.task
+            held = divergence(outputs[:, : own.start], batch.soft[:, : own.start], options.temperature)
+            real, made = among(own, outputs, batch) / new.sum(), held * options.weight / (~new).sum()
+            # The pass takes the mean over all of them.
+            return torch.where(new, real, made) * len(new)
+
+        return both
+
+    def serve(self, round: Round, clients: Sequence[Client], state: Tensor) -> dict[str, Tensor]:
+        """The images, row by row as in `made`."""
+        pixels = clients[0].current.pixels
+        return {MADE: Server(round, state, pixels, self.options).images().flatten()}
+
+    def close_task(self, round: Round, state: Tensor, means: Vectors) -> None:
+        super().close_task(round, state, means)
+        self.made = means[MADE].view(self.options.images, -1)
+
+    def memory(self) -> dict[str, Tensor]:
+        return super().memory() | ({} if self.made is None else {MADE: self.made})
+
+    def restore(self, memory: Vectors) -> None:
+        super().restore(memory)
+        self.made = memory.get(MADE)
+
+
+class Server:
+    """Makes the images of one task.
+
+    Parameters
+    ----------
+    round : Round
+        The last one of the task.
+    state : (size,) Tensor
+        The teacher, x_old.
+    pixels : Pixels
+        How images are stored.
+    options : TargetOptions
+    """
+
+    def __init__(self, round: Round, state: Tensor, pixels: Pixels, options: TargetOptions) -> None:
+        self.model, self.teacher, self.pixels, self.options = round.model, state, pixels, options
+        self.seen = round.model.columns(round.task).stop
+        # Beside those of the clients.
+        self.random = round.random("images", round.clients)
+        self.student = self.model.start(int(self.random.integers(1 << 62)))
+        self._step = make_step(ADAM)
+        shape = tuple(pixels.images.shape[1:])
+        generator = Generator.fresh(shape, self.seen, int(self.random.integers(1 << 62)))
+        self.generator = generator.to(self.model.device, self.model.dtype)
+        self._adam = torch.optim.Adam(self.generator.parameters(), lr=options.rate)
+
+    def images(self) -> Tensor:
+        """All of them, (images, 1 + numbers of an image), in the model's dtype."""
+        rows, left = [], self.options.images
+        while left:
+            count = min(left, self.options.batch)
+            labels = torch.from_numpy(self.random.integers(0, self.seen, count)).to(self.model.device)
+            stored = self._batch(labels)
+            self._teach(stored)
+            rows.append(torch.cat([labels[:, None], stored.flatten(1)], dim=1).to(self.model.dtype))
+            left -= count
+        return torch.cat(rows)
+
+    def _batch(self, labels: Tensor) -> Tensor:
+        """Images of these classes in bytes."""
+        noise = torch.from_numpy(self.random.standard_normal((len(labels), Generator.NOISE))).to(labels.device)
+        given = torch.cat([noise, nn.functional.one_hot(labels, self.seen)], dim=1).to(self.model.dtype)
+        with torch.enable_grad():
+            for _ in range(self.options.steps):
+                self._adam.zero_grad()
+                shown = self._shown(self.generator(given))
+                shown.backward(self.slope(shown.detach(), labels))
+                self._adam.step()
+        with torch.no_grad():
+            return torch.round(255 * self.generator(given)).to(torch.uint8)
+
+    def _shown(self, images: Tensor) -> Tensor:
+        """Numbers from 0 to 1 as the networks are given them."""
+        return torch.addcmul(self.pixels.shift, 255 * images, self.pixels.scale)
+
+    def slope(self, images: Tensor, labels: Tensor) -> Tensor:
+        """The gradient by the images of what the generator makes small, (B, C, H, W)."""
+        model, seen, options = self.model, self.seen, self.options
+        with normalisation(model) as distances:
+
+            def right(outputs: Tensor) -> Tensor:
+                loss = nn.functional.cross_entropy(outputs[:, :seen], labels)
+                return loss + options.normalisation * sum(distances)
+
+            found = model.image_gradient(self.teacher, images, right)
+        if options.disagreement:
+            soft = model.outputs(self.teacher, images)[:, :seen]
+            found = found + model.image_gradient(
+                self.student, images, lambda outputs: -options.disagreement * divergence(outputs[:, :seen], soft).mean()
+            )
+        return found
+
+    def _teach(self, stored: Tensor) -> None:
+        """One step of the student on images in bytes."""
+        model, seen = self.model, self.seen
+        images = self._shown(stored.to(model.dtype) / 255)
+        none = torch.zeros(len(images), dtype=torch.int64, device=model.device)
+        batch = Batch(images, none, none, soft=model.outputs(self.teacher, images))
+
+        def taught(outputs: Tensor, batch: Batch) -> Tensor:
+            assert batch.soft is not None
+            return divergence(outputs[:, :seen], batch.soft[:, :seen])
+
+        _, gradient = model.gradient(self.student, batch, statistics=True, loss=taught)
+        self.student[: model.d] -= self.options.student_rate * self._step.direction(gradient[None])[0]
+
+
+def divergence(outputs: Tensor, soft: Tensor, temperature: float = 1.0) -> Tensor:
+    """T^2 KL(softmax(soft / T) || softmax(outputs / T)), (B,)."""
+    found = distillation(outputs, soft, temperature) - distillation(soft, soft, temperature)
+    return temperature**2 * found
+
+
+@contextmanager
+def normalisation(model: FlatModel) -> Iterator[list[Tensor]]:
+    """A list to which every BatchNorm layer adds how far a pass is from its running statistics."""
+    distances: list[Tensor] = []
+
+    def note(layer: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        (x,) = inputs
+        axes = [0, *range(2, x.dim())]
+        mean, variance = x.mean(axes), x.var(axes, unbiased=False)
+        distances.append((mean - layer.running_mean).norm() + (variance - layer.running_var).norm())
+
+    layers = [each for each in model.network.modules() if isinstance(each, nn.modules.batchnorm._BatchNorm)]
+    hooks = [layer.register_forward_pre_hook(note) for layer in layers]
+    try:
+        yield distances
+    finally:
+        for hook in hooks:
+            hook.remove()

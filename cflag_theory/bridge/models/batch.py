@@ -1,0 +1,48 @@
+"""What a pass is given: images with their labels, data that they can be taken of, and a loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Images with their labels; the loss is sum_b weights_b l_b, where None stands for weights of 1 / B.
+
+    Attributes
+    ----------
+    images : (B, C, H, W) Tensor
+        Normalised, of the model's dtype.
+    labels : (B,) Tensor
+        int64, the number of the class within its task; numbers of the model's dtype for the squared loss.
+    tasks : (B,) int64 Tensor
+    weights : (B,) Tensor or None
+    soft : (B, outputs) Tensor or None
+        What another model gives for these images, for a `Loss` that asks for it.
+    """
+
+    images: Tensor
+    labels: Tensor
+    tasks: Tensor
+    weights: Tensor | None = None
+    soft: Tensor | None = None
+
+
+#: l_b of every image, (B,), for all outputs (B, outputs) of the network, unmasked: in place of `FlatModel.losses`.
+Loss = Callable[[Tensor, Batch], Tensor]
+
+
+class Samples(Protocol):
+    """Data that batches can be taken of."""
+
+    @property
+    def n(self) -> int:
+        """How many samples there are."""
+
+    def batch(self, positions: np.ndarray | Tensor | slice) -> Batch:
+        """The samples at these positions."""
