@@ -279,8 +279,8 @@ def make_model(
     Parameters
     ----------
     name : str
-        "linear" (no hidden layer), "mlp", "cnn" (small, with BatchNorm), "resnet18" or "resnet50" (from
-        torchvision, their stems in `networks`).
+        "linear" (no hidden layer), "mlp", "cnn" (small, with BatchNorm), "resnet18" or "resnet50" (their stems in
+        `networks`).
     images_shape : (C, H, W)
     classes_per_task : sequence of int
         How many classes each task has.
@@ -302,8 +302,6 @@ def make_model(
     ------
     UnknownName, InvalidInput
         No such network, heads or loss, or values out of range.
-    MissingExtra
-        A ResNet without torchvision.
     """
     for value, known, what in ((name, tuple(BODIES), "network"), (heads, HEADS, "heads"), (loss, LOSSES, "loss")):
         if value not in known:
