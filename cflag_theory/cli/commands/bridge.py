@@ -20,7 +20,7 @@ def bridge_command(
     preset: Annotated[str | None, typer.Option(help="An experiment of the paper, such as table3-cifar10.")] = None,
     data: Annotated[str | None, typer.Option(help="digits, fashion-mnist, cifar10, cifar100 or tinyimagenet.")] = None,
     root: Annotated[Path | None, typer.Option(help="Folder of the data; digits need none.")] = None,
-    download: Annotated[bool, typer.Option("--download", help="Download CIFAR to --root if it is missing.")] = False,
+    download: Annotated[bool, typer.Option("--download", help="Download the data to --root if missing.")] = False,
     protocol: Annotated[
         str | None, typer.Option(help="tasks: learned one after another; rounds: data change in every round (CFL).")
     ] = None,
