@@ -17,7 +17,7 @@ import urllib.error
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPException
@@ -201,33 +201,34 @@ def unpack(archive: Path, root: Path, folder: str, *, most: int = MOST_UNPACKED)
     draft = Path(tempfile.mkdtemp(prefix=".cflag-", suffix=".unpacking", dir=root))
     try:
         left = most
-        for name, open_ in _files(archive):
+        for name, content in _files(archive):
             parts = PurePosixPath(name).parts
             if parts[0] != folder or any(part in ("..", "/") or "\\" in part or ":" in part for part in parts):
                 raise ValueError(f"{archive} has the file {name!r}, which is not in the folder {folder}")
             target = draft.joinpath(*parts)
             target.parent.mkdir(parents=True, exist_ok=True)
-            with open_() as source, target.open("xb") as file:
-                left -= copy(source, file, left)
+            with target.open("xb") as file:
+                left -= copy(content, file, left)
         (draft / folder).replace(root / folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _files(archive: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
-    """The files of an archive by name; folders are left out."""
+def _files(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    """The files of an archive by name, each to be read before the next; folders are left out."""
     if archive.suffix == ".zip":
         with zipfile.ZipFile(archive) as packed:
             for entry in packed.infolist():
                 if stat.S_ISLNK(entry.external_attr >> 16):
                     raise ValueError(f"{archive} has a link, {entry.filename!r}")
                 if not entry.is_dir():
-                    yield entry.filename, lambda entry=entry: packed.open(entry)
+                    with packed.open(entry) as content:
+                        yield entry.filename, content
         return
     with tarfile.open(archive, "r:gz") as tape:
         for member in tape:
-            content = tape.extractfile(member) if member.isfile() else None
-            if content is not None:
-                yield member.name, lambda content=content: content
+            content_of = tape.extractfile(member) if member.isfile() else None
+            if content_of is not None:
+                yield member.name, content_of
             elif not member.isdir():
                 raise ValueError(f"{archive} has {member.name!r}, which is no plain file")

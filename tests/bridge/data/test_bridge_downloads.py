@@ -1,4 +1,4 @@
-"""Downloads from a server of our own: sums, drafts that go on, archives that lead elsewhere, one sentence at the end."""
+"""Downloads from a server of our own: sums, drafts that go on, archives that lead elsewhere, errors in one sentence."""
 
 from __future__ import annotations
 
