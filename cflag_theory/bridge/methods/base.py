@@ -105,6 +105,8 @@ class Method(ABC):
     on_rows = False
     #: Whether clients send more than their moves, `Local.sent`.
     closes = False
+    #: Whether the step on memory is alpha grad_f_memory at x_t, apart from the local ones, where it has that vector.
+    memory_apart = True
 
     def kept(self, clients: Sequence[Client]) -> int:
         """How many numbers a client remembers of a round, `Local.kept`."""
