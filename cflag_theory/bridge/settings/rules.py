@@ -78,6 +78,11 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "clients": _COUNT,
         "zeta": _DIRICHLET,
         "partition": _one_of("class-over-clients", "client-over-classes", "balanced"),
+        "weights": _one_of("samples", "equal"),
+        "crop": _TRUTH,
+        "flip": _TRUTH,
+        "jitter": _TRUTH,
+        "image_size": _integer(8, 1024),
         "subsets": _COUNT,
         "subset_size": _COUNT,
         "inner_zeta": _DIRICHLET,
@@ -124,7 +129,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
     }
 )
 #: Settings that may be None.
-OPTIONAL = ("root", "alpha", "threads", "subset_size", "inner_zeta")
+OPTIONAL = ("root", "image_size", "alpha", "threads", "subset_size", "inner_zeta")
 
 
 def check_setting(name: str, value: Any) -> None:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cflag_theory.bridge.settings import evolving
-from cflag_theory.bridge.settings.options import MODE_DATA, MODE_DEFAULTS, OPTIONS
+from cflag_theory.bridge.settings.options import MODE_DATA, MODE_DEFAULTS, OPTIONS, RELEASED, RELEASED_IMAGES
 from cflag_theory.bridge.settings.rules import CLASSES, METHOD_NAMES, RULES, WrongSetting, check_setting, rules_of
 from cflag_theory.errors import InvalidInput
 
@@ -42,6 +42,8 @@ BY_DATA: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "tinyimagenet": _PAPER | {"tasks": 10, "model": "resnet50", "batch": 32},
     }
 )
+#: What becomes of images before a network sees them.
+IMAGES = ("crop", "flip", "jitter", "image_size")
 #: Settings that say where data lie or what is run, and change no result of a method and seed.
 WHERE = ("root", "download", "methods", "seeds", "checkpoint_every")
 
@@ -70,6 +72,13 @@ class RunSettings:
         Dirichlet parameter: 0.1 is the paper's non-IID setting, 1e5 its IID one. The CFL paper's alpha.
     partition : str
         class-over-clients, client-over-classes, or balanced (class over clients with equal sizes).
+    weights : str
+        p_i of a client in a task: its share of the samples (samples), or the same for all that have some (equal).
+    crop, flip, jitter : bool
+        Whether train images and what is remembered are shifted and cropped, mirrored, and changed in brightness,
+        contrast and saturation, anew in every round; see `models.augment`.
+    image_size : int or None
+        Height and width that images are scaled to; None leaves them as they are.
     subsets, subset_size : int, int or None
         Data sets of a client, and their size: by default all samples, evenly.
     inner_zeta : float or None
@@ -139,6 +148,11 @@ class RunSettings:
     clients: int = 5
     zeta: float = 1.0
     partition: str = "class-over-clients"
+    weights: str = "samples"
+    crop: bool = False
+    flip: bool = False
+    jitter: bool = False
+    image_size: int | None = None
     subsets: int = 30
     subset_size: int | None = None
     inner_zeta: float | None = None
@@ -213,6 +227,9 @@ class RunSettings:
                     f"{evolving.STATEFUL[name]} for its next rounds (Table 8): leave the method out, or use stateless "
                     "= false",
                 )
+        for name in IMAGES:
+            if self.protocol != TASKS and getattr(self, name):
+                raise WrongSetting((name,), f"{name} is for protocol = 'tasks': leave it out with 'rounds'")
         if self.protocol != TASKS and self.tasks != 1:
             raise WrongSetting(("tasks",), f"tasks is {self.tasks} with protocol 'rounds', which has one: use 1")
 
@@ -274,7 +291,9 @@ def run_settings(changes: Mapping[str, Any] | None = None, /, **more: Any) -> Ru
     by_data = BY_DATA if protocol == TASKS else evolving.BY_DATA
     usual = dict(by_data[plain.get("data", RunSettings.data)])
     mode = plain.get("mode", usual.get("mode", RunSettings.mode))
-    usual |= {"memory_kind": MODE_DATA[mode]["memory"], "partition": MODE_DATA[mode]["partition"]}
+    if protocol == TASKS:
+        usual |= MODE_DATA[mode]
+        usual |= RELEASED_IMAGES.get(plain.get("data", RunSettings.data), {}) if mode == RELEASED else {}
     usual = {"optimizer": MODE_DEFAULTS[mode]["step"]} | usual
     usual["lr"] = usual["lr"][plain.get("optimizer", usual["optimizer"])]
     options = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
 
@@ -12,8 +13,10 @@ import torch
 
 from cflag_theory.bridge.data.datasets import Images, load_images
 from cflag_theory.bridge.data.evolving import Evolving, evolving
-from cflag_theory.bridge.data.streams import Stream, remembered, split_tasks
+from cflag_theory.bridge.data.keyed import keyed
+from cflag_theory.bridge.data.streams import Stream, equal_shares, remembered, split_tasks
 from cflag_theory.bridge.measures.results import BridgeResult, PartResult
+from cflag_theory.bridge.models.augment import augmented
 from cflag_theory.bridge.models.clients import Client, ClientData, Pixels, client_data, clients_of, pixels, test_data
 from cflag_theory.bridge.models.flat_model import FlatModel, make_model
 from cflag_theory.bridge.settings.options import YES
@@ -23,6 +26,7 @@ from cflag_theory.bridge.training.checkpoints import Folder
 from cflag_theory.bridge.training.communication import Communication, started
 from cflag_theory.bridge.training.environment import digest, environment_of, find_device, threads
 from cflag_theory.bridge.training.parts import RUNNING, Part, Progress, Record, World, method_of
+from cflag_theory.bridge.training.rounds import taking_part
 from cflag_theory.bridge.training.together import why_not
 from cflag_theory.errors import OutputError
 
@@ -91,7 +95,10 @@ def run_bridge(
             notes: dict[str, None] = {}
             run = _Run(settings, folder, environment, notes, preset)
             model = _model(settings, images, device)
-            taken = [pixels(each, images.mean, images.std, model) for each in (images.train_images, images.test_images)]
+            taken = [
+                pixels(each, images.mean, images.std, model, settings.image_size)
+                for each in (images.train_images, images.test_images)
+            ]
             try:
                 for seed in settings.seeds:
                     world = _world(settings, seed, images, taken, model, communication, run)
@@ -177,6 +184,8 @@ def _agree(communication: Communication, folder: Folder, position: tuple[int, in
 
 def _model(settings: RunSettings, images: Images, device: torch.device) -> FlatModel:
     height, width, channels = images.train_images.shape[1:]
+    if settings.image_size is not None:
+        height = width = settings.image_size
     return make_model(
         settings.model,
         (channels, height, width),
@@ -211,11 +220,13 @@ def _world(
         seed=seed,
     )
     run.notes |= dict.fromkeys(f"seed {seed}: {note}" for note in stream.notes)
+    if settings.weights == "equal":
+        stream = equal_shares(stream)
     return World(
         settings=settings,
         seed=seed,
         model=model,
-        clients=_clients(settings, seed, images, stream, taken[0], model),
+        clients=_clients(settings, seed, images, stream, taken[0], model, communication),
         tests=test_data(images, stream, taken[1], model.device),
         communication=communication,
         folder=run.folder,
@@ -299,7 +310,13 @@ def _evolving_clients(
 
 
 def _clients(
-    settings: RunSettings, seed: int, images: Images, stream: Stream, taken: Pixels, model: FlatModel
+    settings: RunSettings,
+    seed: int,
+    images: Images,
+    stream: Stream,
+    taken: Pixels,
+    model: FlatModel,
+    communication: Communication,
 ) -> Callable[[int, int], Sequence[Client]]:
     @cache
     def clients(task: int) -> Sequence[Client]:
@@ -308,4 +325,17 @@ def _clients(
         )
         return clients_of(images, stream, task, kept, taken, model.device)
 
-    return lambda task, number: clients(task)
+    if not (settings.crop or settings.flip or settings.jitter):
+        return lambda task, number: clients(task)
+    change = partial(augmented, crop=settings.crop, flip=settings.flip, jitter=settings.jitter)
+
+    @lru_cache(maxsize=1)
+    def changed(task: int, number: int) -> Sequence[Client]:
+        found, overall = list(clients(task)), task * settings.rounds + number
+        for client in taking_part(found, communication):
+            current = change(client.current, keyed(seed, "augment", overall, client.index))
+            memory = change(client.memory, keyed(seed, "augment memory", overall, client.index))
+            found[client.index] = replace(client, current=current, memory=memory)
+        return tuple(found)
+
+    return changed

@@ -33,7 +33,10 @@ REPRODUCED, NOT_REPRODUCED, UNDECIDED, NOT_RUN = VERDICTS = ("reproduced", "not 
 #: Settings that the paper states, besides data set, clients and zeta, which name the number.
 STATED = ("tasks", "model", "heads", "rounds", "epochs", "batch", "lr", "alpha", "L", "memory_size", "memory_sample")
 #: Settings, besides the mode, that it leaves open or that the published code has otherwise.
-OPEN = ("partition", "class_order", "memory_kind", "optimizer")
+OPEN = (
+    *("partition", "class_order", "memory_kind", "optimizer"),
+    *("weights", "crop", "flip", "jitter", "image_size"),
+)
 #: In the note of a run whose data set is not the whole one.
 PART_OF_THE_DATA = "where the published data set has"
 
@@ -210,7 +213,7 @@ def _runs(name: str, results: Mapping[str, Any], notes: list[str]) -> Iterator[_
 
 def _variant(settings: Mapping[str, Any], usual: Mapping[str, Any], method: str) -> str:
     words = [] if settings["mode"] == "paper" else [f"mode={settings['mode']}"]
-    words += [f"{key}={settings[key]}" for key in OPEN if settings[key] != usual[key]]
+    words += [f"{key}={settings[key]}" for key in OPEN if settings.get(key, usual[key]) != usual[key]]
     own, other = settings.get(method) or {}, usual.get(method) or {}
     words += [f"{key}={value}" for key, value in own.items() if value != other.get(key)]
     return ", ".join(words)

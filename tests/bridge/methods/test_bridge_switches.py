@@ -70,8 +70,10 @@ def test_released_with_every_switch_turned_is_paper() -> None:
 
 @pytest.mark.parametrize(
     "switch",
-    ["step", "estimate", "clamp", "adaptive", "adapt", "product", "shuffle", "order"]
-    + ["rates_from", "rates_at", "memory_step"],
+    [
+        *("step", "estimate", "clamp", "adaptive", "adapt", "product", "shuffle", "order"),
+        *("rates_from", "rates_at", "memory_step"),
+    ],
 )
 def test_every_switch_does_something(switch: str) -> None:
     # A clamp at 0.5 does not bind on these gradients.

@@ -77,7 +77,7 @@ def test_settings_survive_json():
     )
     plain = json.loads(json.dumps(said.to_json()))
     assert run_settings(plain) == said
-    assert (said.seeds, said.methods, said.total_rounds) == ((7, 8), ("ewc", "c_flag"), 100)
+    assert (said.seeds, said.methods, said.total_rounds) == ((7, 8), ("ewc", "c_flag"), 50)
     # Every key counts, and none is forgotten.
     assert set(plain) == set(RULES) | set(OPTIONS)
 
