@@ -8,7 +8,6 @@ loaders of it agree on. A file is fetched beside its place, as NAME.part, from w
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import stat
 import tarfile
@@ -18,7 +17,6 @@ import urllib.request
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path, PurePosixPath
@@ -27,7 +25,7 @@ from typing import IO
 from cflag_theory.bridge.data import cifar, fashion, tiny_imagenet
 from cflag_theory.bridge.data.formats import path_of
 from cflag_theory.errors import DataError
-from cflag_theory.files import take_turn
+from cflag_theory.files import turn
 
 #: Bytes of a file that is fetched, and of all that it unpacks to; the largest are 250 MB and 480 MB.
 MOST, MOST_UNPACKED = 1 << 29, 1 << 31
@@ -108,7 +106,7 @@ def download(name: str, root: str | Path) -> None:
     for source in SOURCES[name]:
         try:
             base.mkdir(parents=True, exist_ok=True)
-            with _turn(base / LOCK):
+            with turn(base / LOCK):
                 if source.packed:
                     if not (base / source.folder).exists():
                         archive = _fetched(source, base)
@@ -132,16 +130,6 @@ def download(name: str, root: str | Path) -> None:
                 f"{name} cannot be downloaded to {base} ({error}): give the same command again, or fetch {source.url} "
                 f"where there is a network and {remedy}"
             ) from error
-
-
-@contextmanager
-def _turn(path: Path) -> Iterator[None]:
-    handle, _ = take_turn(path)
-    try:
-        yield
-    finally:
-        if handle is not None:
-            os.close(handle)
 
 
 def _fetched(source: Source, folder: Path) -> Path:

@@ -42,6 +42,8 @@ BY_DATA: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "tinyimagenet": _PAPER | {"tasks": 10, "model": "resnet50", "batch": 32},
     }
 )
+#: Settings that say how results are computed: they change last bits, or for bfloat16 more.
+HOW = ("device", "threads", "autocast", "channels_last", "compile", "exchange", "together")
 #: What becomes of images before a network sees them.
 IMAGES = ("crop", "flip", "jitter", "image_size")
 #: Settings that say where data lie or what is run, and change no result of a method and seed.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -30,6 +32,8 @@ from cflag_theory.bridge.training.rounds import taking_part
 from cflag_theory.bridge.training.together import why_not
 from cflag_theory.errors import OutputError
 
+#: Seconds between two writes of the results after rounds.
+EVERY = 2.0
 _DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
 
@@ -41,13 +45,15 @@ def run_bridge(
     progress: Progress | None = None,
     reading: Callable[[int, int], None] | None = None,
     communication: Communication | None = None,
+    anyway: bool = False,
 ) -> BridgeResult:
     """Run every method with every seed on the same tasks, clients and start.
 
     After each round a checkpoint is written, and the same call goes on from it: on one machine, with the same versions
     and threads, to the same result bit for bit on a CPU. Methods and seeds can be added to a folder later. A method
     that leaves the finite numbers is recorded as diverged, and the others go on. Where torchrun started several
-    processes, they share the clients, and the one of rank 0 writes.
+    processes, they share the clients, and the one of rank 0 writes. Several runs may work in one folder at the same
+    time, one a GPU: each takes the methods and seeds that no other one is at.
 
     Parameters
     ----------
@@ -62,6 +68,8 @@ def run_bridge(
         Called with the numbers of images read and of all images, where that takes long (TinyImageNet).
     communication : Communication, optional
         For several runs in the same processes, which meet once, with `communication.started`.
+    anyway : bool
+        Go on where versions, device or threads were others, which gives up equal bits; the change is recorded.
 
     Returns
     -------
@@ -75,7 +83,7 @@ def run_bridge(
     DataError
         The data are missing or damaged; or the folder holds another run.
     OutputError
-        The folder cannot be written, or another run is writing to it.
+        The folder cannot be written.
     MissingExtra
         A library that the data or the model need is not installed.
     """
@@ -88,33 +96,48 @@ def run_bridge(
             communication = stack.enter_context(started(device, sum=settings.exchange))
         images = _load(settings, communication, reading)
         environment = environment_of(settings, device, communication)
-        folder = Folder(Path(out).absolute(), settings, environment, {"images": digest(images)})
-        with folder.lock() if communication.rank == 0 else nullcontext():
-            # The other processes read the folder only after the first one has prepared it.
-            _wait(communication)
-            notes: dict[str, None] = {}
-            run = _Run(settings, folder, environment, notes, preset)
-            model = _model(settings, images, device)
-            taken = [
-                pixels(each, images.mean, images.std, model, settings.image_size)
-                for each in (images.train_images, images.test_images)
-            ]
-            try:
-                for seed in settings.seeds:
-                    world = _world(settings, seed, images, taken, model, communication, run)
-                    for name in settings.methods:
+        folder = Folder(Path(out).absolute(), settings, environment, {"images": digest(images)}, anyway=anyway)
+        first = communication.rank == 0
+        if first:
+            folder.begin()
+        # The other processes read the folder only after the first one has prepared it.
+        _wait(communication)
+        notes: dict[str, None] = {}
+        run = _Run(settings, folder, environment, notes, preset)
+        model = _model(settings, images, device)
+        taken = [
+            pixels(each, images.mean, images.std, model, settings.image_size)
+            for each in (images.train_images, images.test_images)
+        ]
+
+        def after_round(**at: Any) -> None:
+            if first:
+                run.write(now=False)
+            if progress is not None:
+                progress(**at)
+
+        try:
+            for seed in settings.seeds:
+                world = _world(settings, seed, images, taken, model, communication, run)
+                for name in settings.methods:
+                    with folder.part(name, seed) if first else nullcontext(True) as mine:
+                        if not _told(communication, mine):
+                            run.left[name, seed] = None
+                            continue
                         part = Part(world, name)
                         if settings.together == YES and (reason := why_not(model, part.method)):
                             notes[f"{name}: clients are computed one after another, because {reason}"] = None
                         _agree(communication, folder, part.position)
-                        part.run(progress)
-                        run.write(communication.rank)
-            except KeyboardInterrupt:
-                run.write(communication.rank)
-                raise
-            # The others read what the first one has written.
-            _wait(communication)
-            return run.result()
+                        part.run(after_round)
+                    if first:
+                        run.write()
+        except KeyboardInterrupt:
+            if first:
+                run.write()
+            raise
+        # The others read what the first one has written.
+        _wait(communication)
+        return run.result()
 
 
 class _Run:
@@ -130,24 +153,33 @@ class _Run:
     ) -> None:
         self.settings, self.folder, self.environment = settings, folder, environment
         self.notes, self.preset = notes, preset
+        #: What other processes are at.
+        self.left: dict[tuple[str, int], None] = {}
+        self._written = time.monotonic()
 
     def result(self) -> BridgeResult:
         parts = list(self._parts())
         asked = {(method, seed) for method in self.settings.methods for seed in self.settings.seeds}
         done = {(part.method, part.seed) for part in parts if part.status != RUNNING}
+        left = [
+            f"{name} with seed {seed}: another run is at it" for name, seed in self.left if (name, seed) not in done
+        ]
         return BridgeResult(
             settings=self.settings.to_json(),
             runs=tuple(parts),
             complete=asked <= done,
             environment=self.environment,
-            notes=tuple(self.notes),
+            notes=(*self.notes, *left),
             folder=str(self.folder.folder),
             preset=self.preset,
+            changes=tuple(self.folder.changes),
         )
 
-    def write(self, rank: int) -> None:
-        if rank == 0:
-            self.folder.write_results(self.result().to_json())
+    def write(self, *, now: bool = True) -> None:
+        """The results so far; after a round only if the last time is some seconds ago."""
+        if now or time.monotonic() - self._written >= EVERY:
+            self.folder.write_results(lambda: self.result().to_json())
+            self._written = time.monotonic()
 
     def _parts(self) -> Iterator[PartResult]:
         plain = self.settings.to_json()
@@ -166,6 +198,11 @@ def _load(settings: RunSettings, communication: Communication, reading: Callable
     if settings.download and communication.rank == 0:
         _wait(communication)
     return images
+
+
+def _told(communication: Communication, mine: bool) -> bool:
+    """What the first process says."""
+    return communication.table({0: [float(mine)]} if communication.rank == 0 else {}, 1, 1)[0][0] > 0
 
 
 def _wait(communication: Communication) -> None:

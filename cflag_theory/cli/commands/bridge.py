@@ -56,6 +56,12 @@ def bridge_command(
         Path | None,
         typer.Option(help="Folder of the run; a stopped run continues there. Default: named after the run."),
     ] = None,
+    resume_anyway: Annotated[
+        bool,
+        typer.Option(
+            "--resume-anyway", help="Continue with other versions, device or threads; the change is recorded."
+        ),
+    ] = False,
     check_data: Annotated[
         Path | None, typer.Option("--check-data", metavar="DIR", help="Only report which data sets this folder holds.")
     ] = None,
@@ -109,9 +115,8 @@ def bridge_command(
         if asked
     ]
     if instead:
-        others: dict[str, object] = {"the preset": preset, "--set": set_} | {
-            f"the setting {key}": True for key in given
-        }
+        others: dict[str, object] = {"the preset": preset, "--set": set_, "--resume-anyway": resume_anyway}
+        others |= {f"the setting {key}": True for key in given}
         if not report:
             others |= {"--out": out, "a file": files}
         stray = [*instead[1:], *(name for name, value in others.items() if value)]
@@ -124,7 +129,7 @@ def bridge_command(
     elif report:
         put_beside(files or (), out, format)
     else:
-        run(plan(files or (), preset, given, set_ or (), out), preset, format)
+        run(plan(files or (), preset, given, set_ or (), out), preset, format, anyway=resume_anyway)
 
 
 def _integers(text: str) -> list[int]:

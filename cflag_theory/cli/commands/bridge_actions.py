@@ -45,7 +45,7 @@ def _dotted(changes: Mapping[str, Any]) -> list[str]:
     return [f"{key}.{inner}".rstrip(".") for key, value in pairs for inner in value]
 
 
-def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None:
+def run(planned: Mapping[Path, Any], preset: str | None, format: Format, *, anyway: bool = False) -> None:
     """All runs, each with its figures; then their tables or JSON."""
     from cflag_theory.cli.tables import bridge as tables
     from cflag_theory.cli.tables import evolving as rounds_tables
@@ -62,7 +62,7 @@ def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None
         for folder, settings in planned.items():
             name = folder.name if len(planned) > 1 else ""
             with method_lines(name, settings.methods, settings.seeds, tasks=settings.tasks) as (advance, read):
-                done = run_bridge(settings, out=folder, preset=preset, progress=advance, reading=read)
+                done = run_bridge(settings, out=folder, preset=preset, progress=advance, reading=read, anyway=anyway)
             found.append(done.to_json())
             summaries.append(_summary(found[-1]))
             written += _figures(summaries[-1].to_json(), folder)

@@ -179,6 +179,7 @@ def _verdict(measured: Spread, allowed: float | None, published: float) -> str:
 def _runs(name: str, results: Mapping[str, Any], notes: list[str]) -> Iterator[_Run]:
     """The runs of one stored result that count; of the others a note says why they do not."""
     from cflag_theory.bridge.measures.metrics import metrics
+    from cflag_theory.bridge.measures.results import RESUMED
     from cflag_theory.bridge.settings.run_settings import run_settings
 
     settings = results["settings"]
@@ -199,6 +200,7 @@ def _runs(name: str, results: Mapping[str, Any], notes: list[str]) -> Iterator[_
     if partial:
         notes.append(f"{name}: {partial}; not compared")
         return
+    notes += [f"{name}: {note}" for note in results["notes"] if note.startswith(RESUMED)]
     for run in results["runs"]:
         method, found = run["method"], metrics(run["accuracy"])
         of = (settings["data"], setting, method, settings["clients"])

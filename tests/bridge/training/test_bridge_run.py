@@ -202,6 +202,105 @@ def test_fewer_checkpoints_lead_to_the_same(tmp_path, monkeypatch, whole):
     assert what_was_found(tmp_path)[1]["ewc-5.npz"] == what_was_found(whole[0])[1]["ewc-5.npz"]
 
 
+RELEASED = {"methods": ["c_flag"], "mode": "released", "crop": True, "flip": True, "jitter": True, "image_size": 12}
+
+
+def test_augmented_images_are_the_same_after_a_stop(tmp_path, monkeypatch):
+    """Also those of what is remembered; and without the switches it is another run."""
+    write, left = run_module.Folder.write, [5]
+
+    def stop(self, *arguments):
+        write(self, *arguments)
+        left[0] -= 1
+        if left[0] == 0:
+            raise KeyboardInterrupt
+
+    settings = small(**RELEASED)
+    run_bridge(settings, out=tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        patch.setattr(run_module.Folder, "write", stop)
+        with pytest.raises(KeyboardInterrupt):
+            run_bridge(settings, out=tmp_path / "stopped")
+    run_bridge(settings, out=tmp_path / "stopped")
+    found, wanted = what_was_found(tmp_path / "stopped"), what_was_found(tmp_path / "whole")
+    assert found == wanted
+    for name in ("crop", "flip", "jitter", "image_size"):
+        run_bridge(small(**RELEASED | {name: None if name == "image_size" else False}), out=tmp_path / name)
+        assert what_was_found(tmp_path / name)[1] != wanted[1]
+
+
+@pytest.mark.full
+def test_two_processes_augment_the_same(tmp_path):
+    words = ["--method", "c_flag", "--mode", "released", "--crop", "true", "--jitter", "true", "--weights", "equal"]
+    run_bridge(small(methods=["c_flag"], mode="released", crop=True, jitter=True), out=tmp_path / "one")
+    in_two_processes(tmp_path / "two", words)
+    assert what_was_found(tmp_path / "two")[1:] == what_was_found(tmp_path / "one")[1:]
+
+
+def test_weights_may_be_equal(tmp_path, monkeypatch):
+    seen = []
+
+    def look(method, round, clients, *arguments, **options):
+        seen.append([client.p for client in clients])
+        return one_round(method, round, clients, *arguments, **options)
+
+    monkeypatch.setattr("cflag_theory.bridge.training.parts.one_round", look)
+    run_bridge(small(methods=["finetune"], rounds=1, weights="equal", zeta=0.1, clients=6), out=tmp_path)
+    some = [[share for share in shares if share] for shares in seen]
+    assert all(shares == pytest.approx([1 / len(shares)] * len(shares)) for shares in some)
+    assert {len(shares) for shares in some} > {6}
+
+
+def test_what_another_run_is_at_is_left_to_it(tmp_path, monkeypatch):
+    folder = run_module.Folder(tmp_path, small(), {}, {})
+    run_bridge(small(methods=["finetune"]), out=tmp_path)
+    with folder.part("er_ring", 5):
+        found = run_bridge(small(methods=["er_ring", "ewc"]), out=tmp_path)
+    assert ([run.method for run in found.runs], found.complete) == (["finetune", "ewc"], False)
+    assert found.notes == ("er_ring with seed 5: another run is at it",)
+    found = run_bridge(small(methods=["er_ring", "ewc"]), out=tmp_path)
+    assert ([run.method for run in found.runs], found.complete, found.notes) == (
+        ["finetune", "ewc", "er_ring"],
+        True,
+        (),
+    )
+
+
+def test_results_are_there_after_a_round(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_module, "EVERY", 0.0)
+    done = []
+
+    def progress(**at):
+        done.append((at["overall"], read_results(tmp_path)["runs"][0]["rounds_done"]))
+
+    run_bridge(small(methods=["finetune"]), out=tmp_path, progress=progress)
+    assert done == [(n, n) for n in range(1, 11)]
+
+
+def test_other_threads_are_recorded(tmp_path):
+    alone = {"methods": ["finetune"], "together": "no"}
+    with pytest.raises(KeyboardInterrupt):
+        run_bridge(small(**alone), out=tmp_path, progress=stop_at(3))
+    with pytest.raises(DataError, match=r"holds a run elsewhere \(threads was 1 and is 2\).*--resume-anyway"):
+        run_bridge(small(**alone, threads=2), out=tmp_path)
+    result = run_bridge(small(**alone, threads=2), out=tmp_path, anyway=True)
+    assert result.complete
+    stored = read_results(tmp_path)
+    assert stored["changes"] == [{"what": "threads", "was": "1", "is": "2", "after": {"finetune-5": 3}}]
+    (note,) = stored["notes"]
+    assert note.startswith("resumed anyway: threads was 1 and became 2 (finetune-5 after 3 rounds); last bits are not")
+
+
+def stop_at(number):
+    """A progress that interrupts after so many rounds."""
+
+    def progress(**at):
+        if at["overall"] == number:
+            raise KeyboardInterrupt
+
+    return progress
+
+
 def test_a_forgotten_memory_would_be_seen(tmp_path, monkeypatch, whole):
     """The comparison can fail: without EWC's memory in the checkpoint the rest of the run is another one."""
     write = run_module.Folder.write
@@ -309,16 +408,20 @@ def test_a_preset_runs_each_of_its_variations(tmp_path, monkeypatch):
 @pytest.mark.full
 def test_two_processes_find_the_same(tmp_path, whole):
     """Under torchrun clients are dealt out, and what is gathered is added in their order: bit for bit the same."""
+    in_two_processes(tmp_path, ["--set", "methods=c_flag,ewc"])
+    found, wanted = what_was_found(tmp_path), what_was_found(whole[0])
+    assert found[0]["runs"] == [run for run in wanted[0]["runs"] if run["method"] in ("c_flag", "ewc")]
+    assert all(found[1][name] == wanted[1][name] for name in ("c_flag-5.npz", "ewc-5.npz"))
+
+
+def in_two_processes(out, words):
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
-    command = [*launch, "cflag_theory.bridge", *WORDS, "--set", "methods=c_flag,ewc", "--out", str(tmp_path)]
+    command = [*launch, "cflag_theory.bridge", *WORDS, *words, "--out", str(out)]
     done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     # One process speaks.
     assert done.stdout.count("complete") == 1
-    found, wanted = what_was_found(tmp_path), what_was_found(whole[0])
-    assert found[0]["runs"] == [run for run in wanted[0]["runs"] if run["method"] in ("c_flag", "ewc")]
-    assert all(found[1][name] == wanted[1][name] for name in ("c_flag-5.npz", "ewc-5.npz"))
 
 
 def test_clients_at_once(tmp_path):
