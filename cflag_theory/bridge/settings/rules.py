@@ -126,6 +126,8 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "exchange": _one_of("reduce", "ordered"),
         "together": _one_of(*TOGETHER),
         "checkpoint_every": _COUNT,
+        "export_models": _TRUTH,
+        "tensorboard": _TRUTH,
     }
 )
 #: Settings that may be None.

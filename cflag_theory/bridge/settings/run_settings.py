@@ -24,6 +24,7 @@ _PAPER = {
     "past_every": 0,
     "threads": None,
     "checkpoint_every": 1,
+    "export_models": True,
 }
 #: The protocol of the C-FLAG paper.
 TASKS = "tasks"
@@ -47,7 +48,7 @@ HOW = ("device", "threads", "autocast", "channels_last", "compile", "exchange", 
 #: What becomes of images before a network sees them.
 IMAGES = ("crop", "flip", "jitter", "image_size")
 #: Settings that say where data lie or what is run, and change no result of a method and seed.
-WHERE = ("root", "download", "methods", "seeds", "checkpoint_every")
+WHERE = ("root", "download", "methods", "seeds", "checkpoint_every", "export_models", "tensorboard")
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,10 @@ class RunSettings:
     checkpoint_every : int
         A checkpoint is written after so many rounds, and at the end of every task: what a run that is stopped repeats.
         A round of digits takes less time than a checkpoint, so that they have one a task.
+    export_models : bool
+        Whether the best and the last model of a part are kept as files for PyTorch, see `training.exports`.
+    tensorboard : bool
+        Whether the numbers of every round are written for TensorBoard, a package of its own.
 
     Raises
     ------
@@ -189,6 +194,8 @@ class RunSettings:
     exchange: str = "ordered"
     together: str = "auto"
     checkpoint_every: int = 10
+    export_models: bool = False
+    tensorboard: bool = False
 
     def __post_init__(self) -> None:
         for name in RULES:

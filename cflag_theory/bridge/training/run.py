@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import cache, lru_cache, partial
@@ -17,23 +16,21 @@ from cflag_theory.bridge.data.datasets import Images, load_images
 from cflag_theory.bridge.data.evolving import Evolving, evolving
 from cflag_theory.bridge.data.keyed import keyed
 from cflag_theory.bridge.data.streams import Stream, equal_shares, remembered, split_tasks
-from cflag_theory.bridge.measures.results import BridgeResult, PartResult
+from cflag_theory.bridge.measures.results import BridgeResult
 from cflag_theory.bridge.models.augment import augmented
 from cflag_theory.bridge.models.clients import Client, ClientData, Pixels, client_data, clients_of, pixels, test_data
 from cflag_theory.bridge.models.flat_model import FlatModel, make_model
 from cflag_theory.bridge.settings.options import YES
-from cflag_theory.bridge.settings.rules import ALL_NAMES
 from cflag_theory.bridge.settings.run_settings import TASKS, RunSettings
 from cflag_theory.bridge.training.checkpoints import Folder
 from cflag_theory.bridge.training.communication import Communication, started
 from cflag_theory.bridge.training.environment import digest, environment_of, find_device, threads
-from cflag_theory.bridge.training.parts import RUNNING, Part, Progress, Record, World, method_of
+from cflag_theory.bridge.training.gathered import Gathered
+from cflag_theory.bridge.training.parts import Part, Progress, World, method_of
 from cflag_theory.bridge.training.rounds import taking_part
 from cflag_theory.bridge.training.together import why_not
 from cflag_theory.errors import OutputError
 
-#: Seconds between two writes of the results after rounds.
-EVERY = 2.0
 _DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
 
@@ -103,7 +100,7 @@ def run_bridge(
         # The other processes read the folder only after the first one has prepared it.
         _wait(communication)
         notes: dict[str, None] = {}
-        run = _Run(settings, folder, environment, notes, preset)
+        run = Gathered(settings, folder, environment, notes, preset)
         model = _model(settings, images, device)
         taken = [
             pixels(each, images.mean, images.std, model, settings.image_size)
@@ -140,56 +137,6 @@ def run_bridge(
         return run.result()
 
 
-class _Run:
-    """What the folder holds so far, as a result."""
-
-    def __init__(
-        self,
-        settings: RunSettings,
-        folder: Folder,
-        environment: Mapping[str, str],
-        notes: dict[str, None],
-        preset: str | None,
-    ) -> None:
-        self.settings, self.folder, self.environment = settings, folder, environment
-        self.notes, self.preset = notes, preset
-        #: What other processes are at.
-        self.left: dict[tuple[str, int], None] = {}
-        self._written = time.monotonic()
-
-    def result(self) -> BridgeResult:
-        parts = list(self._parts())
-        asked = {(method, seed) for method in self.settings.methods for seed in self.settings.seeds}
-        done = {(part.method, part.seed) for part in parts if part.status != RUNNING}
-        left = [
-            f"{name} with seed {seed}: another run is at it" for name, seed in self.left if (name, seed) not in done
-        ]
-        return BridgeResult(
-            settings=self.settings.to_json(),
-            runs=tuple(parts),
-            complete=asked <= done,
-            environment=self.environment,
-            notes=(*self.notes, *left),
-            folder=str(self.folder.folder),
-            preset=self.preset,
-            changes=tuple(self.folder.changes),
-        )
-
-    def write(self, *, now: bool = True) -> None:
-        """The results so far; after a round only if the last time is some seconds ago."""
-        if now or time.monotonic() - self._written >= EVERY:
-            self.folder.write_results(lambda: self.result().to_json())
-            self._written = time.monotonic()
-
-    def _parts(self) -> Iterator[PartResult]:
-        plain = self.settings.to_json()
-        for seed, method in self.folder.parts(ALL_NAMES):
-            with self.folder.whole(method, seed):
-                record = Record(**self.folder.read_plain(method, seed)).checked(plain["tasks"])
-                result = record.result(method, seed, plain)
-            yield result
-
-
 def _load(settings: RunSettings, communication: Communication, reading: Callable[[int, int], None] | None) -> Images:
     """The data; what is to be downloaded is downloaded by one process."""
     if settings.download and communication.rank > 0:
@@ -219,13 +166,17 @@ def _agree(communication: Communication, folder: Folder, position: tuple[int, in
         )
 
 
-def _model(settings: RunSettings, images: Images, device: torch.device) -> FlatModel:
+def _shape(settings: RunSettings, images: Images) -> tuple[int, int, int]:
+    """Channels, height and width of what the network sees."""
     height, width, channels = images.train_images.shape[1:]
-    if settings.image_size is not None:
-        height = width = settings.image_size
+    side = settings.image_size
+    return (channels, height, width) if side is None else (channels, side, side)
+
+
+def _model(settings: RunSettings, images: Images, device: torch.device) -> FlatModel:
     return make_model(
         settings.model,
-        (channels, height, width),
+        _shape(settings, images),
         [len(images.classes) // settings.tasks] * settings.tasks,
         heads=settings.heads,
         dtype=_DTYPES[settings.dtype],
@@ -243,7 +194,7 @@ def _world(
     taken: Sequence[Pixels],
     model: FlatModel,
     communication: Communication,
-    run: _Run,
+    run: Gathered,
 ) -> World:
     if settings.protocol != TASKS:
         return _evolving_world(settings, seed, images, taken, model, communication, run)
@@ -268,7 +219,24 @@ def _world(
         communication=communication,
         folder=run.folder,
         versions=run.environment,
+        about=_about(settings, images, stream),
     )
+
+
+def _about(settings: RunSettings, images: Images, stream: Stream) -> dict[str, Any]:
+    """What a model needs to be used elsewhere."""
+    return {
+        "model": settings.model,
+        "shape": list(_shape(settings, images)),
+        "heads": settings.heads,
+        "dtype": settings.dtype,
+        "classes_per_task": [len(classes) for classes in stream.classes],
+        "tasks": [[images.classes[number] for number in classes] for classes in stream.classes],
+        "data": images.name,
+        "mean": images.mean.tolist(),
+        "std": images.std.tolist(),
+        "image_size": settings.image_size,
+    }
 
 
 def _evolving_world(
@@ -278,7 +246,7 @@ def _evolving_world(
     taken: Sequence[Pixels],
     model: FlatModel,
     communication: Communication,
-    run: _Run,
+    run: Gathered,
 ) -> World:
     data = evolving(
         images.train_labels,
@@ -307,6 +275,7 @@ def _evolving_world(
         communication=communication,
         folder=run.folder,
         versions=run.environment,
+        about=_about(settings, images, stream),
         seen=partial(_seen, images, data, stream, taken[0], model),
     )
 

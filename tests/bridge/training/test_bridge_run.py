@@ -267,7 +267,7 @@ def test_what_another_run_is_at_is_left_to_it(tmp_path, monkeypatch):
 
 
 def test_results_are_there_after_a_round(tmp_path, monkeypatch):
-    monkeypatch.setattr(run_module, "EVERY", 0.0)
+    monkeypatch.setattr("cflag_theory.bridge.training.gathered.EVERY", 0.0)
     done = []
 
     def progress(**at):
@@ -412,6 +412,20 @@ def test_two_processes_find_the_same(tmp_path, whole):
     found, wanted = what_was_found(tmp_path), what_was_found(whole[0])
     assert found[0]["runs"] == [run for run in wanted[0]["runs"] if run["method"] in ("c_flag", "ewc")]
     assert all(found[1][name] == wanted[1][name] for name in ("c_flag-5.npz", "ewc-5.npz"))
+
+
+@pytest.mark.full
+def test_two_runs_at_once_in_one_folder(tmp_path, whole):
+    """As with a GPU each: every part is done once, and the folder is that of one run."""
+    command = [sys.executable, "-m", "cflag_theory.bridge", *WORDS, "--out", str(tmp_path)]
+    runs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [run.communicate()[0] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0]
+    assert any(f"{tmp_path}: complete" in words for words in said)
+    found, wanted = what_was_found(tmp_path), what_was_found(whole[0])
+    assert found[0]["complete"]
+    assert found[0]["runs"] == wanted[0]["runs"]
+    assert found[1:] == wanted[1:]
 
 
 def in_two_processes(out, words):
