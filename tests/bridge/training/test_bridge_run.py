@@ -17,9 +17,10 @@ import torch
 from image_files import write_tiny_imagenet
 
 import cflag_theory.bridge.training.run as run_module
-from cflag_theory.bridge.__main__ import _Lines, main
+from cflag_theory.bridge.__main__ import _Lines, _parser, _runs, main
 from cflag_theory.bridge.measures.results import read_results
 from cflag_theory.bridge.settings.presets import PRESETS, Preset, Variation
+from cflag_theory.bridge.settings.rules import RULES
 from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.bridge.training.checkpoints import read_checkpoint
 from cflag_theory.bridge.training.environment import digest, find_device
@@ -381,6 +382,40 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
     assert "preset 'figure9' is unknown" in capsys.readouterr().err
     assert main(["--preset", "figure4", "--out", str(tmp_path / "four")]) == 2
     assert "cifar10" in capsys.readouterr().err
+
+
+def test_every_setting_is_an_option_under_torchrun():
+    words = [
+        "--method",
+        "ewc",
+        "--method",
+        "c_flag",
+        "--adaptive",
+        "average",
+        "--seeds",
+        "1,2",
+        "--L",
+        "3",
+        "--out",
+        "x",
+    ]
+    words += ["--image-size", "12", "--download", "--root", "data", "--set", "ewc.penalty=2.5", "--resume-anyway"]
+    asked = _parser().parse_args(words)
+    ((settings, out),) = _runs(asked)
+    assert (out, asked.resume_anyway) == (Path("x"), True)
+    changed = {
+        "methods": ["ewc", "c_flag"],
+        "seeds": [1, 2],
+        "L": 3,
+        "image_size": 12,
+        "download": True,
+        "root": "data",
+    }
+    assert settings == run_settings(changed, c_flag={"adaptive": "average"}, ewc={"penalty": 2.5})
+    with pytest.raises(InvalidInput, match="the setting 'seeds' is given twice"):
+        _runs(_parser().parse_args([*words, "--set", "seeds=3"]))
+    flags = _parser().format_help()
+    assert all(f"--{name.replace('_', '-')} " in flags for name in set(RULES) - {"methods", "download"})
 
 
 def test_without_torch_one_sentence_says_what_to_install(tmp_path):
