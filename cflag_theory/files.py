@@ -152,6 +152,12 @@ def whole(path: Path, *, remedy: str = _ELSEWHERE) -> Iterator[BinaryIO]:
                 draft.unlink(missing_ok=True)
 
 
+def growing(path: Path, *, anew: bool = False) -> BinaryIO:
+    """A plain file to add to, at its end or from nothing, for what is of use before it is whole. It follows no link."""
+    flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if anew else os.O_APPEND) | _SAFE
+    return os.fdopen(os.open(path, flags, 0o666), "ab")
+
+
 def write_text(path: Path, text: str, *, remedy: str = _ELSEWHERE) -> None:
     """Write a file whole or not at all; `remedy` as for `whole`.
 

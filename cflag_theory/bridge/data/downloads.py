@@ -25,7 +25,7 @@ from typing import IO
 from cflag_theory.bridge.data import cifar, fashion, tiny_imagenet
 from cflag_theory.bridge.data.formats import path_of
 from cflag_theory.errors import DataError
-from cflag_theory.files import turn
+from cflag_theory.files import disk, growing, turn
 
 #: Bytes of a file that is fetched, and of all that it unpacks to; the largest are 250 MB and 480 MB.
 MOST, MOST_UNPACKED = 1 << 29, 1 << 31
@@ -146,7 +146,7 @@ def _fetched(source: Source, folder: Path) -> Path:
         if error.code != 416:
             raise
     else:
-        with answer, draft.open("ab" if answer.status == 206 else "wb") as file:
+        with answer, growing(draft, anew=answer.status != 206) as file:
             copy(answer, file, MOST - file.tell())
     found = _sum(draft)
     if found != source.md5:
@@ -195,7 +195,7 @@ def unpack(archive: Path, root: Path, folder: str, *, most: int = MOST_UNPACKED)
                 raise ValueError(f"{archive} has the file {name!r}, which is not in the folder {folder}")
             target = draft.joinpath(*parts)
             target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("xb") as file:
+            with disk.create(target) as file:
                 left -= copy(content, file, left)
         (draft / folder).replace(root / folder)
     finally:

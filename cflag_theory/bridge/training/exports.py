@@ -15,7 +15,7 @@ from torch import Tensor
 from cflag_theory.bridge.models.flat_model import FlatModel, make_model
 from cflag_theory.bridge.models.networks import Network
 from cflag_theory.errors import DataError, MissingExtra, OutputError
-from cflag_theory.files import whole, write_text
+from cflag_theory.files import growing, whole, write_text
 
 FORMAT = "cflag-theory model 1"
 #: Which of a part's models.
@@ -44,8 +44,8 @@ class RoundLines:
         head = "" if self._names else self._line(["round", *row])
         self._names = self._names or list(row)
         try:
-            with self.path.open("a", encoding="utf-8", newline="") as file:
-                file.write(head + self._line([number, *(row[name] for name in self._names)]))
+            with growing(self.path) as file:
+                file.write((head + self._line([number, *(row[name] for name in self._names)])).encode())
         except OSError as error:
             raise OutputError(f"cannot write {str(self.path)!r} ({error.strerror}): fix that and continue") from error
 

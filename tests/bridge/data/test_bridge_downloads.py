@@ -15,13 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from image_files import write_cifar, write_tiny_imagenet
+from image_files import write_cifar, write_fashion, write_tiny_imagenet
 
 from cflag_theory.bridge.data import downloads
 from cflag_theory.bridge.data.datasets import load_images
 from cflag_theory.bridge.data.downloads import Source, download, unpack
 from cflag_theory.errors import DataError
-from tests.bridge.data.test_bridge_fashion import write as write_fashion
 
 
 class Handler(SimpleHTTPRequestHandler):
