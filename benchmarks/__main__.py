@@ -241,9 +241,6 @@ def _torch() -> bool:
     if find_spec("torch") is None:
         typer.echo("torch is not installed: pip install 'cflag-theory[torch]' for this part")
         return False
-    from benchmarks.bridge.torchvision_import import allow_torchvision
-
-    allow_torchvision()
     return True
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-LIBRARIES = ("numpy", "scipy", "numba", "jax", "torch", "torchvision")
+LIBRARIES = ("numpy", "scipy", "numba", "jax", "torch")
 #: Sizes in bytes at which reading is timed: in the second cache of most cores, in the third, out of all.
 READ_SIZES = (1 << 18, 1 << 23, 1 << 27)
 _ALLOWED = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))

@@ -152,6 +152,12 @@ def whole(path: Path, *, remedy: str = _ELSEWHERE) -> Iterator[BinaryIO]:
                 draft.unlink(missing_ok=True)
 
 
+def growing(path: Path, *, anew: bool = False) -> BinaryIO:
+    """A plain file to add to, at its end or from nothing, for what is of use before it is whole. It follows no link."""
+    flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if anew else os.O_APPEND) | _SAFE
+    return os.fdopen(os.open(path, flags, 0o666), "ab")
+
+
 def write_text(path: Path, text: str, *, remedy: str = _ELSEWHERE) -> None:
     """Write a file whole or not at all; `remedy` as for `whole`.
 
@@ -246,10 +252,22 @@ def alone_in(folder: Path, what: str, *, again: bool = False) -> Iterator[None]:
         os.close(handle)
 
 
-def take_turn(path: Path | str) -> tuple[int | None, bool]:
+@contextmanager
+def turn(path: Path | str, *, wait: bool = True) -> Iterator[bool]:
+    """Within, no other process holds the lock of this file; False if one does and `wait` is False."""
+    handle, held = take_turn(path, wait=wait)
+    try:
+        yield wait or not held
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def take_turn(path: Path | str, *, wait: bool = True) -> tuple[int | None, bool]:
     """Wait until no other process holds the lock of this file: a handle that holds it until it is closed.
 
-    And whether there was a wait. The handle is None where there are no locks or the file cannot be made.
+    And whether another process held it. The handle is None where there are no locks or the file cannot be made, and
+    without `wait` where another process holds it.
     """
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
@@ -259,11 +277,13 @@ def take_turn(path: Path | str) -> tuple[int | None, bool]:
     try:
         while (held := _lock(handle)) is False:
             waited = True
+            if not wait:
+                break
             time.sleep(0.05)
     except BaseException:
         os.close(handle)
         raise
-    if held is None:
+    if not held:
         os.close(handle)
         return None, waited
     return handle, waited

@@ -44,7 +44,7 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 
 #: Libraries that only some names need. Where one is missing, the names are documented all the same.
-OPTIONAL = [name for name in ("torch", "torchvision", "PIL", "sklearn") if find_spec(name) is None]
+OPTIONAL = [name for name in ("torch", "PIL", "sklearn") if find_spec(name) is None]
 autodoc_mock_imports = OPTIONAL
 #: Packages with public names. All of them must be in the reference.
 PACKAGES = (

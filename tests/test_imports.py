@@ -60,7 +60,7 @@ def imports() -> list[Import]:
 
 
 #: Libraries that are loaded only by who needs them.
-ONLY_INSIDE_FUNCTIONS = {"sklearn", "pyarrow", "PEPit", "distributed", "torchvision", "PIL", "pandas"}
+ONLY_INSIDE_FUNCTIONS = {"sklearn", "pyarrow", "PEPit", "distributed", "PIL", "pandas"}
 #: Not installed everywhere: a folder of its own loads it, and nobody loads that folder unasked.
 OPTIONAL_FOLDERS = {"bridge": "torch", "pytest_plugin": "pytest"}
 

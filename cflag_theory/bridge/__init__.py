@@ -21,6 +21,7 @@ _HOME = {
     "make_method": "methods.table",
     "make_model": "models.flat_model",
     "preset": "settings.presets",
+    "read_model": "training.exports",
     "read_results": "measures.results",
     "read_settings_file": "settings.file",
     "remembered": "data.streams",

@@ -15,6 +15,7 @@ from typing import Any
 from cflag_theory.bridge.measures.metrics import metrics
 from cflag_theory.bridge.settings.file import changes_from_words, read_changes
 from cflag_theory.bridge.settings.presets import preset
+from cflag_theory.bridge.settings.rules import RULES
 from cflag_theory.bridge.settings.run_settings import RunSettings, merged, run_settings
 from cflag_theory.errors import CflagError, InvalidInput, MissingExtra
 
@@ -26,7 +27,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run what the words say; the exit code, 2 after an error that a user can fix."""
     try:
         asked = _parser().parse_args(words)
-        _run(_runs(asked), asked.preset, fast=asked.fast)
+        _run(_runs(asked), asked.preset, fast=asked.fast, anyway=asked.resume_anyway)
     except CflagError as error:
         print(f"cflag: {error}", file=sys.stderr)
         return 2
@@ -43,12 +44,30 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting, such as rounds=3")
     parser.add_argument("--fast", action="store_true", help="switch on what is faster on the device, up to rounding")
     parser.add_argument("--out", type=Path, required=True, help="folder of the results; the same command continues")
+    parser.add_argument(
+        "--resume-anyway", action="store_true", help="continue with other versions, device or threads; it is recorded"
+    )
+    # As `cflag bridge` has them; every setting has one here.
+    parser.add_argument("--method", action="append", default=[], help="such as c_flag; repeatable")
+    parser.add_argument("--adaptive", help="rates of C-FLAG: none, average, worst or printed")
+    parser.add_argument("--download", action="store_true", help="download the data to --root if missing")
+    for name, rule in RULES.items():
+        if name not in ("methods", "download"):
+            parser.add_argument(f"--{name.replace('_', '-')}", dest=f"setting {name}", metavar="X", help=rule.wanted)
     return parser
+
+
+def _words(asked: argparse.Namespace) -> list[str]:
+    """What the options say, as the words of --set."""
+    given = {name.removeprefix("setting "): value for name, value in vars(asked).items() if name.startswith("setting ")}
+    given |= {"methods": ",".join(asked.method) or None, "c_flag.adaptive": asked.adaptive}
+    given |= {"download": "true" if asked.download else None}
+    return [*(f"{name}={value}" for name, value in given.items() if value is not None), *asked.set]
 
 
 def _runs(asked: argparse.Namespace) -> list[tuple[RunSettings, Path]]:
     """Settings and folder of every run; a preset's variations have folders of their own."""
-    changes = changes_from_words(asked.set)
+    changes = changes_from_words(_words(asked))
     if asked.preset is None:
         return [(run_settings(merged(read_changes(asked.file) if asked.file else {}, changes)), asked.out)]
     if asked.file is not None:
@@ -56,7 +75,7 @@ def _runs(asked: argparse.Namespace) -> list[tuple[RunSettings, Path]]:
     return [(each.settings(changes), asked.out / each.name) for each in preset(asked.preset).variations]
 
 
-def _run(runs: Sequence[tuple[RunSettings, Path]], name: str | None, *, fast: bool) -> None:
+def _run(runs: Sequence[tuple[RunSettings, Path]], name: str | None, *, fast: bool, anyway: bool) -> None:
     try:
         from cflag_theory.bridge.training.communication import started
         from cflag_theory.bridge.training.environment import find_device
@@ -78,6 +97,7 @@ def _run(runs: Sequence[tuple[RunSettings, Path]], name: str | None, *, fast: bo
                 progress=progress,
                 reading=None if progress is None else progress.read,
                 communication=communication,
+                anyway=anyway,
             )
             if speaks:
                 print(f"{out}: {'complete' if result.complete else 'not complete'}")

@@ -1,4 +1,4 @@
-"""What the bridge's tests share: one thread, torchvision next to a CPU build of torch, and a small Split-Digits."""
+"""What the bridge's tests share: one thread, and a small Split-Digits."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ import pytest
 import torch
 from small_runs import World
 
-from benchmarks.bridge.torchvision_import import allow_torchvision
 from cflag_theory.bridge.data.datasets import Images, load_images
 from cflag_theory.bridge.training.environment import threads
-
-allow_torchvision()
 
 
 @pytest.fixture(autouse=True)

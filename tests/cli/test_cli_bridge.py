@@ -56,9 +56,9 @@ def asked(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     calls = []
 
-    def run_bridge(settings, *, out, preset=None, progress=None, reading=None):
+    def run_bridge(settings, *, out, preset=None, progress=None, reading=None, anyway=False):
         reading(1, 2)
-        calls.append(SimpleNamespace(settings=settings, out=out, preset=preset))
+        calls.append(SimpleNamespace(settings=settings, out=out, preset=preset, anyway=anyway))
         for place, name in enumerate(settings.methods):
             total = settings.total_rounds
             progress(method=name, seed=settings.seeds[0], task=0, round=place + 1, overall=place + 1, total=total)
@@ -69,6 +69,14 @@ def asked(monkeypatch, tmp_path):
 
     monkeypatch.setattr(bridge_actions, "_runner", lambda: run_bridge)
     return calls
+
+
+def test_a_run_goes_on_elsewhere_only_when_it_is_told_to(cflag, asked):
+    for words, wanted in ((), False), (("--resume-anyway",), True):
+        assert cflag("bridge", "--method", "ewc", *words)[0] == 0
+        assert asked[-1].anyway is wanted
+    code, _, err = cflag("bridge", "--list-presets", "--resume-anyway")
+    assert (code, "so --resume-anyway has no effect" in err) == (2, True)
 
 
 @pytest.mark.full

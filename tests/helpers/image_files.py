@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import struct
 
 import numpy as np
@@ -134,3 +135,27 @@ def write_tiny_imagenet(root, *, classes=4, train=3, test=2, grey=True):
     (folder / "words.txt").write_text("\n".join(f"{name}\tword {name}, other word" for name in ids) + "\n")
     (folder / "test" / "images").mkdir(parents=True)
     return folder
+
+
+FASHION_IMAGES = np.random.default_rng(0).integers(0, 256, (30, 28, 28), dtype=np.uint8)
+FASHION_LABELS = (np.arange(30) % 10).astype(np.uint8)
+
+
+def idx(array):
+    """An array as an idx file of bytes."""
+    head = bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
+    return head + array.tobytes()
+
+
+def write_fashion(folder, *, packed=False, **files):
+    """The four files of a small Fashion-MNIST; `files` replace some, by name with _ for -, or leave them out."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {
+        "train-images-idx3-ubyte": idx(FASHION_IMAGES[:20]),
+        "train-labels-idx1-ubyte": idx(FASHION_LABELS[:20]),
+        "t10k-images-idx3-ubyte": idx(FASHION_IMAGES[20:]),
+        "t10k-labels-idx1-ubyte": idx(FASHION_LABELS[20:]),
+    }
+    for name, data in (content | {name.replace("_", "-"): data for name, data in files.items()}).items():
+        if data is not None:
+            (folder / (name + ".gz" * packed)).write_bytes(gzip.compress(data) if packed else data)

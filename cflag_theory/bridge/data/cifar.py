@@ -14,7 +14,7 @@ import numpy as np
 
 from cflag_theory.bridge.data.formats import Arrays, Ints, Pixels, as_folder, not_found, path_of
 from cflag_theory.bridge.data.safe_arrays import read_record
-from cflag_theory.errors import DataError, MissingExtra
+from cflag_theory.errors import DataError
 
 IMAGE_BYTES = 3 * 32 * 32
 #: Train and test images, of both data sets.
@@ -194,30 +194,3 @@ def read_cifar(name: str, root: str | Path) -> Arrays:
         [layout.archive for layout in layouts],
         "unpack the data set there, or download it (download=True, --download)",
     )
-
-
-def download_cifar(name: str, root: str | Path) -> None:
-    """Fetch and unpack the python version into `root` with torchvision, which checks its MD5 sum; nothing is loaded.
-
-    Raises
-    ------
-    MissingExtra
-        torchvision is not installed or does not start.
-    DataError
-        The download failed.
-    """
-    try:
-        from torchvision.datasets import CIFAR10, CIFAR100
-        from torchvision.datasets.utils import download_and_extract_archive
-    except (ImportError, RuntimeError) as error:
-        raise MissingExtra(
-            f"downloading needs torchvision, which cannot be loaded ({error}): pip install 'cflag-theory[torch]'"
-        ) from error
-    source = CIFAR10 if name == TEN else CIFAR100
-    try:
-        download_and_extract_archive(source.url, str(root), filename=source.filename, md5=source.tgz_md5)
-    except (OSError, RuntimeError, EOFError) as error:
-        raise DataError(
-            f"{name} cannot be downloaded to {root} ({error}): fetch {source.url} where there is a network and unpack "
-            "it there"
-        ) from error

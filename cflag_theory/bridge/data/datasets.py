@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cflag_theory.bridge.data import cifar, fashion, tiny_imagenet
-from cflag_theory.bridge.data.formats import Ints, Pixels, differences
+from cflag_theory.bridge.data.downloads import download as fetch
+from cflag_theory.bridge.data.formats import Ints, Pixels, differences, path_of
 from cflag_theory.bridge.data.tiny_imagenet import Progress
 from cflag_theory.errors import InvalidInput, MissingExtra, UnknownName
 
@@ -63,7 +64,7 @@ def load_images(
     root : str or Path, optional
         The folder of the files, or the one in which their archive was unpacked.
     download : bool
-        Fetch CIFAR into `root` where it is not there, which needs torchvision and a network.
+        Fetch the data into `root` where they are not there, which needs a network; see `downloads`.
     progress : callable, optional
         Called with the numbers of JPEGs decoded and of all of them.
 
@@ -76,7 +77,7 @@ def load_images(
     UnknownName
         No data set has this name.
     InvalidInput
-        No root, or a download of what is not CIFAR.
+        No root.
     DataError
         Files are missing or damaged, or the download failed; the message names the file and the remedy.
     MissingExtra
@@ -88,19 +89,13 @@ def load_images(
         return _digits()
     if root is None:
         raise InvalidInput(f"{name} needs the folder that its files lie in: pass root (--root DIR)")
-    if download and name == fashion.NAME:
-        raise InvalidInput("download=True serves CIFAR only: fetch the four idx files of Fashion-MNIST into root")
-    if download and name == tiny_imagenet.NAME:
-        raise InvalidInput(
-            f"download=True serves CIFAR only: fetch http://cs231n.stanford.edu/{tiny_imagenet.ARCHIVE} and unpack it"
-        )
+    if download and not _is_there(name, path_of(root)):
+        fetch(name, root)
     if name == tiny_imagenet.NAME:
         arrays, published = tiny_imagenet.read_tiny_imagenet(root, progress=progress), tiny_imagenet.PUBLISHED
     elif name == fashion.NAME:
         arrays, published = fashion.read_fashion(root), fashion.PUBLISHED
     else:
-        if download and not cifar.is_there(name, root):
-            cifar.download_cifar(name, root)
         arrays, published = cifar.read_cifar(name, root), cifar.PUBLISHED
     return Images(
         name,
@@ -111,6 +106,14 @@ def load_images(
             for difference in differences(len(arrays.train_labels), len(arrays.test_labels), published)
         ),
     )
+
+
+def _is_there(name: str, root: Path) -> bool:
+    """Whether any file of this data set lies in or under `root`; of Fashion-MNIST all four."""
+    if name == fashion.NAME:
+        place = fashion.place(root)
+        return place is not None and all(fashion.file(place, each) for each in (*fashion.TRAIN, *fashion.TEST))
+    return tiny_imagenet.place(root) is not None if name == tiny_imagenet.NAME else cifar.is_there(name, root)
 
 
 def moments(images: Pixels) -> tuple[Floats, Floats]:

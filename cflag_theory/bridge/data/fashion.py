@@ -30,13 +30,13 @@ _AGAIN = "fetch the four files again"
 def place(root: Path) -> Path | None:
     """Where under `root` the files lie, all or some."""
     for folder in (root, root / FOLDER, root / NAME, root / "raw"):
-        if any(_file(folder, name) for name in (*TRAIN, *TEST)):
+        if any(file(folder, name) for name in (*TRAIN, *TEST)):
             return folder
     return None
 
 
 def read_fashion(root: str | Path) -> Arrays:
-    """Fashion-MNIST from `root`, or the folder in it that torchvision makes.
+    """Fashion-MNIST from `root`, or the folder `FOLDER` in it.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def read_fashion(root: str | Path) -> Arrays:
     if folder is None:
         raise DataError(
             f"{base} has no {NAME}: neither it nor its folder {FOLDER} has {TRAIN[0]}; put the four idx files there, "
-            "packed (.gz) or not"
+            "packed (.gz) or not, or download them (download=True, --download)"
         )
     return Arrays(*read_split(folder, TRAIN), *read_split(folder, TEST), CLASSES)
 
@@ -67,12 +67,13 @@ def read_split(folder: Path, names: tuple[str, str]) -> tuple[Pixels, Ints]:
     return images[..., None], labels.astype(np.int64)
 
 
-def _file(folder: Path, name: str) -> Path | None:
+def file(folder: Path, name: str) -> Path | None:
+    """One of the four files, packed or not."""
     return next((path for path in (folder / name, folder / f"{name}.gz") if path.is_file()), None)
 
 
 def _read_idx(folder: Path, name: str, dimensions: int) -> NDArray[Any]:
-    path = _file(folder, name)
+    path = file(folder, name)
     if path is None:
         raise DataError(f"{folder / name} is missing: put it there, packed (.gz) or not")
     try:

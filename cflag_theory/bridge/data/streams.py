@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -146,6 +146,12 @@ def _notes(lengths: Ints) -> list[str]:
                     f"{'has' if len(who) == 1 else 'have'} {words}"
                 )
     return notes
+
+
+def equal_shares(stream: Stream) -> Stream:
+    """The same tasks where all clients that have samples of a task weigh the same in it."""
+    some = stream.shares > 0
+    return replace(stream, shares=some / some.sum(axis=1, keepdims=True))
 
 
 def remembered(

@@ -76,7 +76,7 @@ def read_tiny_imagenet(root: str | Path, *, progress: Progress | None = None) ->
     base = as_folder(root)
     folder = place(base)
     if folder is None:
-        remedy = "fetch http://cs231n.stanford.edu/tiny-imagenet-200.zip and unpack it there"
+        remedy = "unpack the data set there, or download it (download=True, --download)"
         raise not_found(NAME, base, FOLDER, "wnids.txt", [ARCHIVE], remedy)
     listing = list_files(folder)
     if listing.faults:

@@ -107,6 +107,9 @@ class BridgeResult:
         About the data and their split.
     folder : str
     preset : str or None
+    changes : tuple of mappings
+        Where parts went on though something was another one (`--resume-anyway`): "what", "was", "is", and "after", the
+        rounds that parts had done by then.
     """
 
     settings: Mapping[str, Any]
@@ -116,6 +119,7 @@ class BridgeResult:
     notes: tuple[str, ...]
     folder: str
     preset: str | None = None
+    changes: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain values only, as in results.json."""
@@ -125,9 +129,23 @@ class BridgeResult:
             "preset": self.preset,
             "complete": self.complete,
             "environment": dict(self.environment),
-            "notes": list(self.notes),
+            "notes": [*self.notes, *map(changed, self.changes)],
+            "changes": [dict(change) for change in self.changes],
             "runs": [part.to_json() for part in self.runs],
         }
+
+
+#: How the sentence on a change begins.
+RESUMED = "resumed anyway: "
+
+
+def changed(change: Mapping[str, Any]) -> str:
+    """The sentence on one of `BridgeResult.changes`."""
+    after = ", ".join(f"{part} after {rounds} rounds" for part, rounds in change["after"].items())
+    return (
+        f"{RESUMED}{change['what']} was {change['was']} and became {change['is']} ({after}); last bits are not "
+        "those of an unbroken run"
+    )
 
 
 def plain(value: Any) -> Any:

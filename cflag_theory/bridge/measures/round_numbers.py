@@ -248,7 +248,7 @@ def _memory_gradient(step: Step, clients: Sequence[Client]) -> Tensor | None:
 def _parts(model: FlatModel, step: Step, clients: Sequence[Client]) -> tuple[float, Tensor]:
     """(alpha, beta S) of the step taken, for which move = alpha grad_f_memory + beta S."""
     memory, move = step.means.get("grad_f_memory"), step.move[: model.d]
-    if memory is None:
+    if memory is None or not step.apart:
         # What such a method does with alpha is in its local steps, and so in S.
         return 0.0, move
     alpha = _mean(step, clients, "alpha")

@@ -110,6 +110,8 @@ class Method(ABC):
     closes = False
     #: Whether a client's memory is chosen with the model when a task is over, see `training.exemplars`.
     herds = False
+    #: Whether the step on memory is alpha grad_f_memory at x_t, apart from the local ones, where it has that vector.
+    memory_apart = True
 
     def kept(self, clients: Sequence[Client]) -> int:
         """How many numbers a client remembers of a round, `Local.kept`."""

@@ -103,6 +103,13 @@ class Descent:
     loss: torch.Tensor
     steps: list[int]
 
+    def whole(self, move: torch.Tensor | None) -> torch.Tensor:
+        """The moves with those of the running statistics behind; with other moves of the parameters if given."""
+        behind = None if move is None else self.move[:, move.shape[1] :]
+        if move is None or behind is None:
+            return self.move
+        return torch.cat([move, behind], dim=1) if behind.shape[1] else move
+
     def locals(
         self,
         round: Round,
@@ -115,11 +122,7 @@ class Descent:
         gradients: Sequence[int],
     ) -> dict[int, Local]:
         """By client; with other moves of the parameters if given, in rows as `total`; statistics stay theirs."""
-        whole = self.move
-        if move is not None:
-            behind = whole[:, move.shape[1] :]
-            whole = torch.cat([move, behind], dim=1) if behind.shape[1] else move
-        whole = whole[:, : round.model.size]
+        whole = self.whole(move)[:, : round.model.size]
         measured = [self.drift2_max, self.loss, torch.zeros_like(self.loss) if Lambda is None else Lambda]
         # One transfer from the device for all numbers.
         rows = torch.stack([value.to(torch.float64) for value in measured], dim=1).tolist()

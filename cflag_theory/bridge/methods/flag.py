@@ -17,7 +17,8 @@ Decisions where the paper leaves something open:
 - Rates chosen in every step leave the displacement as it is; alpha_i and beta_i are then the means over the steps.
 - grad_f_memory is the mean over all clients with weights p_i, to which a client without memory adds zero. In the first
   task no client remembers anything, and C-FLAG is FedTrack.
-- One batch of a client's memory, drawn anew in every round, gives its part of grad_f_memory.
+- One batch of a client's memory, drawn anew in every round, gives its part of grad_f_memory; a step of its own on
+  memory ("memory_step") takes the same batch, and leaves the running statistics where they are.
 """
 
 from __future__ import annotations
@@ -27,12 +28,32 @@ from collections.abc import Sequence
 import torch
 
 from cflag_theory.bridge.methods.base import Local, Own, Round, Sent, Vectors
-from cflag_theory.bridge.methods.descent import column, memory_positions, most_drawn, moving_first, with_resting
+from cflag_theory.bridge.methods.descent import (
+    Descent,
+    column,
+    memory_positions,
+    most_drawn,
+    moving_first,
+    with_resting,
+)
 from cflag_theory.bridge.methods.track import GRAD_G, FedTrack, components_of
 from cflag_theory.bridge.models.clients import Client
 from cflag_theory.bridge.models.rates import Rates, client_rates, inner_product, product_weights
-from cflag_theory.bridge.models.rows import on_rows, passes_of, wide
-from cflag_theory.bridge.settings.options import CONSTANT, GRADIENT, GRADIENTS, LITERAL, FlagOptions, Work
+from cflag_theory.bridge.models.rows import Passes, on_rows, passes_of, wide
+from cflag_theory.bridge.models.steps import make_step
+from cflag_theory.bridge.settings.options import (
+    AT_SERVER,
+    CONSTANT,
+    CORRECTED,
+    FROM_DISPLACEMENT,
+    GRADIENT,
+    LITERAL,
+    MEAN,
+    OWN,
+    FlagOptions,
+    Work,
+)
+from cflag_theory.errors import InvalidInput
 
 GRAD_F_MEMORY = "grad_f_memory"
 
@@ -45,8 +66,14 @@ class CFlag(FedTrack):
 
     def __init__(self, work: Work, options: FlagOptions) -> None:
         super().__init__(work, options)
+        self.memory_apart = options.memory_step == MEAN
         if options.adaptive != CONSTANT:
             work.check_adaptive()
+            if options.rates_at == AT_SERVER and options.adapt != GRADIENT:
+                raise InvalidInput(
+                    f"rates_at is 'server' with adapt = {options.adapt!r}: the server chooses before the local steps, "
+                    "for one of them, so use adapt = 'gradient', or rates_at = 'client'"
+                )
 
     def vectors_of(self, round: Round, clients: Sequence[Client], state: torch.Tensor) -> Sent:
         """grad g_i(x_t) as "grad_g", and after the first task the gradient on memory, (6), as "grad_f_memory"."""
@@ -58,14 +85,8 @@ class CFlag(FedTrack):
             own[GRAD_F_MEMORY] = nothing
         remembering = [client for client in clients if client.memory.n > 0]
         if remembering:
-            positions = [
-                memory_positions(client.memory, self.work.sample, round.random("memory", client.index))
-                for client in remembering
-            ]
-            longest = round.longest(lambda client: most_drawn(client.memory, self.work.sample))
-            data, parts = [[client.memory] for client in remembering], [[each] for each in positions]
-            passes, (start, _) = passes_of(round.model, data, parts, longest), round.start(state)
-            rows = range(len(parts))
+            passes, (start, _) = self._on_memory(round, remembering), round.start(state)
+            rows = range(len(remembering))
             _, grad_f = passes.gradients(rows, [0] * len(rows), start.expand(len(rows), -1))
             for row, client in enumerate(remembering):
                 vectors[client.index][GRAD_F_MEMORY] = grad_f[row, : round.model.d]
@@ -85,15 +106,18 @@ class CFlag(FedTrack):
         weights = product_weights(round.model, self.options.product)
         weights = None if weights is None else wide(weights.to(grad_f_memory), round.width)
         rates = _RowRates(self, round, moving, grad_f_memory, weights)
+        if self.options.rates_at == AT_SERVER:
+            rates.choose_once(wide(means[GRAD_G], round.width))
         in_steps = self.options.adapt == GRADIENT and self.options.adaptive != CONSTANT
-        summed = in_steps or self.options.rates_from == GRADIENTS
+        summed = in_steps or self.options.rates_from != FROM_DISPLACEMENT
         sums = grad_f_memory.new_zeros((len(moving) if summed else 0, round.width))
 
         def given(estimates: torch.Tensor, corrections: torch.Tensor) -> torch.Tensor:
-            if summed:
-                sums[: len(estimates)] += estimates
             steps = estimates + corrections
-            return rates.factors(estimates) * steps if in_steps else steps
+            source = steps if self.options.rates_from == CORRECTED else estimates
+            if summed:
+                sums[: len(estimates)] += source
+            return rates.factors(source) * steps if in_steps else steps
 
         descent, evaluated = self.descend(round, moving, state, means, own, openings, given)
         move = descent.move[:, : round.width]
@@ -109,19 +133,54 @@ class CFlag(FedTrack):
             if self.options.adaptive != CONSTANT:
                 betas = column([rate.beta for rate in chosen], a)
                 move = betas * (descent.total if self.options.adaptive == LITERAL else a)
+        alphas = column([rate.alpha for rate in chosen], a)
+        steps = 1
+        if self.options.memory_step == OWN:
+            steps, move = 2, self._after_own_steps(round, moving, state, descent, move, alphas)
+        else:
+            move = alphas * grad_f_memory + move
         found = descent.locals(
             round,
             moving,
-            column([rate.alpha for rate in chosen], a) * grad_f_memory + move,
+            move,
             alpha=[rate.alpha for rate in chosen],
             beta=[rate.beta for rate in chosen],
             Lambda=Lambda,
             gradients=[
-                count + most_drawn(client.memory, self.work.sample)
+                count + steps * most_drawn(client.memory, self.work.sample)
                 for count, client in zip(evaluated, moving, strict=True)
             ],
         )
         return with_resting(found, clients, state, alpha=self.work.alpha, beta=self.work.lr)
+
+    def _on_memory(self, round: Round, clients: Sequence[Client]) -> Passes:
+        """A batch of each client's memory, the same whenever it is asked for in a round."""
+        positions = [
+            memory_positions(client.memory, self.work.sample, round.random("memory", client.index))
+            for client in clients
+        ]
+        longest = round.longest(lambda client: min(client.memory.n, self.work.sample))
+        return passes_of(round.model, [[client.memory] for client in clients], [[each] for each in positions], longest)
+
+    def _after_own_steps(
+        self,
+        round: Round,
+        clients: Sequence[Client],
+        state: torch.Tensor,
+        descent: Descent,
+        move: torch.Tensor,
+        alphas: torch.Tensor,
+    ) -> torch.Tensor:
+        """The moves (n, width) with one more step each, on the client's own memory at its local model."""
+        rows = [row for row, client in enumerate(clients) if client.memory.n > 0]
+        if not rows:
+            return move
+        passes, (start, _) = self._on_memory(round, [clients[row] for row in rows]), round.start(state)
+        local = start - descent.whole(move)[rows]
+        _, gradients = passes.gradients(range(len(rows)), [0] * len(rows), local)
+        directions = make_step(self.options.step).direction(gradients)
+        where = torch.tensor(rows, device=move.device)
+        return move.index_add(0, where, alphas[rows] * directions[:, : move.shape[1]])
 
 
 class _RowRates:
@@ -139,16 +198,26 @@ class _RowRates:
         self.clients, self.shares, self.grad_f_memory = round.clients, [client.p for client in clients], grad_f_memory
         self.weights = weights
         self._sums = [[0.0, 0.0] for _ in clients]
+        self._common: Rates | None = None
+
+    def choose_once(self, grad_g: torch.Tensor) -> None:
+        """The server's rates for all rows and steps, from grad g(x_t) as the only client's a_i."""
+        (self._common,), _ = self._of(grad_g[None], 1, [1.0])
 
     def of(self, a: torch.Tensor) -> tuple[list[Rates], torch.Tensor]:
         """alpha_i and beta_i of the first rows for their a_i, and Lambda_i as these rates see it."""
+        if self._common is not None:
+            return [self._common] * len(a), inner_product(self.grad_f_memory, a, self.weights)
+        return self._of(a, self.clients, self.shares[: len(a)])
+
+    def _of(self, a: torch.Tensor, clients: int, shares: Sequence[float]) -> tuple[list[Rates], torch.Tensor]:
         return client_rates(
             self.options.adaptive,
             L=self.work.L,
             alpha=self.work.alpha,
             beta=self.work.lr,
-            clients=self.clients,
-            shares=self.shares[: len(a)],
+            clients=clients,
+            shares=shares,
             grad_f_memory=self.grad_f_memory,
             a=a,
             weights=self.weights,

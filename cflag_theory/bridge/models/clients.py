@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from cflag_theory.bridge.data.datasets import Images
 from cflag_theory.bridge.data.partition import Ints
@@ -29,26 +29,32 @@ class Pixels:
         uint8, or numbers that are taken as they are.
     scale, shift : (C, 1, 1) Tensor
         A byte v becomes v scale + shift = (v / 255 - mean) / std, in the dtype of these.
+    side : int or None
+        Images are made this high and wide when they are taken, by linear interpolation between pixels.
     """
 
     images: Tensor
     scale: Tensor
     shift: Tensor
+    side: int | None = None
 
     def take(self, indices: Tensor) -> Tensor:
         """Images at these places, (len(indices), C, H, W), in the dtype of `scale`."""
         found = self.images[indices]
         if found.dtype == torch.uint8:
-            return torch.addcmul(self.shift, found.to(self.scale.dtype), self.scale)
-        return found.to(self.scale.dtype)
+            found = torch.addcmul(self.shift, found.to(self.scale.dtype), self.scale)
+        found = found.to(self.scale.dtype)
+        if self.side is None or not len(found):
+            return found
+        return nn.functional.interpolate(found, size=(self.side, self.side), mode="bilinear", align_corners=False)
 
 
-def pixels(images: np.ndarray, mean: np.ndarray, std: np.ndarray, model: FlatModel) -> Pixels:
+def pixels(images: np.ndarray, mean: np.ndarray, std: np.ndarray, model: FlatModel, side: int | None = None) -> Pixels:
     """Images (n, H, W, C) in bytes on a model's device; `mean` and `std` (C,) are those of the bytes divided by 255."""
     kind = {"dtype": model.dtype, "device": model.device}
     stored = put(images.transpose(0, 3, 1, 2), model.device)
     scale = torch.tensor(1 / (255 * std)[:, None, None], **kind)
-    return Pixels(stored, scale, torch.tensor((-mean / std)[:, None, None], **kind))
+    return Pixels(stored, scale, torch.tensor((-mean / std)[:, None, None], **kind), side)
 
 
 @dataclass(frozen=True, eq=False)

@@ -308,8 +308,8 @@ def make_model(
     Parameters
     ----------
     name : str
-        "linear" (no hidden layer), "mlp", "cnn" (small, with BatchNorm), "resnet18" or "resnet50" (from
-        torchvision, their stems in `networks`).
+        "linear" (no hidden layer), "mlp", "cnn" (small, with BatchNorm), "resnet18" or "resnet50" (their stems in
+        `networks`).
     images_shape : (C, H, W)
     classes_per_task : sequence of int
         How many classes each task has.
@@ -335,8 +335,6 @@ def make_model(
     ------
     UnknownName, InvalidInput
         No such network, heads or loss, or values out of range.
-    MissingExtra
-        A ResNet without torchvision.
     """
     kinds = ((name, tuple(BODIES), "network"), (heads, HEADS, "heads"), (loss, LOSSES, "loss"))
     for value, known, what in (*kinds, (old_logits, OLD_LOGITS, "old_logits")):

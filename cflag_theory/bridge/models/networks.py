@@ -6,6 +6,7 @@ The paper (Sec. 7) uses ResNet-18 on CIFAR and ResNet-50 on TinyImageNet and say
   stages see maps of 32, 16, 8 and 4 pixels; the stem of ImageNet would leave a single pixel to the last stage.
 - "resnet50" is for 64 x 64 images: the same 3 x 3 convolution, and the max pool stays. Its stages then see the same
   32, 16, 8 and 4 pixels, at a quarter of the cost of a stem without the pool.
+- Images of `LARGE` pixels and more have the stem of ImageNet in both: a 7 x 7 convolution with stride 2 and the pool.
 """
 
 from __future__ import annotations
@@ -13,17 +14,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import prod
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from cflag_theory.errors import MissingExtra
+from cflag_theory.bridge.models.resnet import ResNet, draw
 
 #: What becomes of the logits of past tasks' classes in the loss of current data, where heads grow.
 KEPT, MASKED = OLD_LOGITS = ("kept", "masked")
 #: Name, place in the flat vector, and shape of a tensor.
 Place = tuple[str, slice, tuple[int, ...]]
+#: Sides of images from which a ResNet has the stem of ImageNet.
+LARGE = 128
 
 
 class Network(nn.Module):  # type: ignore[misc]
@@ -171,33 +173,28 @@ def cnn(shape: Sequence[int], hidden: Sequence[int]) -> tuple[nn.Module, int]:
 
 
 def resnet18(shape: Sequence[int], hidden: Sequence[int]) -> tuple[nn.Module, int]:
-    """ResNet-18 without the max pool."""
-    body, features = _resnet("resnet18", shape[0])
-    body.maxpool = nn.Identity()
-    return body, features
+    """ResNet-18, without the max pool where images are small."""
+    body, small = _resnet("resnet18", shape)
+    if small:
+        body.maxpool = nn.Identity()
+    return body, body.features
 
 
 def resnet50(shape: Sequence[int], hidden: Sequence[int]) -> tuple[nn.Module, int]:
     """ResNet-50 with the max pool."""
-    return _resnet("resnet50", shape[0])
+    body, _ = _resnet("resnet50", shape)
+    return body, body.features
 
 
-def _resnet(name: str, channels: int) -> tuple[Any, int]:
-    """A ResNet of torchvision with a 3 x 3 stem and without its last layer."""
-    try:
-        from torchvision import models
-    # It also fails, with a RuntimeError, where it was built for another torch.
-    except (ImportError, RuntimeError) as error:
-        raise MissingExtra(
-            f"the network {name!r} needs the torchvision that belongs to torch {torch.__version__}: "
-            f"pip install 'cflag-theory[torch]' ({error})"
-        ) from error
-    body = getattr(models, name)(weights=None)
-    body.conv1 = nn.Conv2d(channels, 64, 3, padding=1, bias=False)
-    nn.init.kaiming_normal_(body.conv1.weight, mode="fan_out", nonlinearity="relu")
-    features = body.fc.in_features
+def _resnet(name: str, shape: Sequence[int]) -> tuple[ResNet, bool]:
+    """A ResNet without its last layer, and whether images are small, so that its stem is 3 x 3."""
+    body, small = ResNet(name), min(shape[1:]) < LARGE
+    if small or shape[0] != 3:
+        how = {"padding": 1} if small else {"stride": 2, "padding": 3}
+        body.conv1 = nn.Conv2d(shape[0], 64, 3 if small else 7, bias=False, **how)
+        draw(body.conv1)
     body.fc = nn.Identity()
-    return body, features
+    return body, small
 
 
 #: Bodies by name; (shape of an image, widths of hidden layers) to (body, number of features).

@@ -58,6 +58,7 @@ _REAL: dict[str, Any] = {
     "past_every": 0,
     "seeds": (1234, 1235, 1236),
     "threads": None,
+    "export_models": True,
 }
 #: By data set what a run with protocol "rounds" has by default. Of digits there are 1442, 34 in a subset; their
 #: numbers are ours.
@@ -65,7 +66,7 @@ BY_DATA: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "digits": _REAL
         | {"zeta": 1.0, "model": "mlp", "rounds": 60, "epochs": 2, "batch": 16, "lr": {"plain": 0.05, "adam": 1e-3}}
-        | {"subsets": 6, "seeds": (1234, 1235, 1236, 1237, 1238), "threads": 1}
+        | {"subsets": 6, "seeds": (1234, 1235, 1236, 1237, 1238), "threads": 1, "export_models": False}
         # In proportion to the subsets, as for CIFAR-10.
         | {"cfl_core": {"size": 14}, "cfl_gen": {"size": 11}},
         "fashion-mnist": _REAL | {"model": "mlp"},

@@ -7,8 +7,8 @@ C-FLAG comes in three named modes, and every difference between them is one swit
 - "paper": Sec. 7 and Table 5. The same with Adam, fresh in every round, in place of the plain step, and the a_i of
   Table 1 from the displacement that Adam made, as line 4 of Algorithm 3 has it.
 - "released": what the published code is known to do instead. No table but the gradient of a fresh minibatch, inner
-  products divided by each tensor's size, rates chosen in every step and applied to the gradient that Adam is given,
-  that gradient clamped to [-0.5, 0.5].
+  products divided by each tensor's size, rates chosen at the server and applied in every step to the gradient that Adam
+  is given, that gradient clamped to [-0.5, 0.5], and a client's own Adam step on its memory after its local steps.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ EPOCHS, RANDOM = ORDERS = ("epochs", "random")
 # The names of `kernels.algorithms.ADAPTIONS` that choose a client's rates from its own a_i.
 CONSTANT, AVERAGE, WORST, LITERAL = ADAPTIVE = ("none", "average", "worst", "printed")
 DISPLACEMENT, GRADIENT = ADAPTS = ("displacement", "gradient")
-GRADIENTS, FROM_DISPLACEMENT = SOURCES = ("gradients", "displacement")
+GRADIENTS, FROM_DISPLACEMENT, CORRECTED = SOURCES = ("gradients", "displacement", "corrected")
+AT_CLIENT, AT_SERVER = RATES_AT = ("client", "server")
+MEAN, OWN = MEMORY_STEPS = ("mean", "own")
 WHOLE, PER_TENSOR = PRODUCTS = ("plain", "per-tensor")
 #: The kind of memory that is chosen with the model.
 HERDING = "herding"
@@ -47,21 +49,48 @@ _THEORY: dict[str, Any] = {
     "adaptive": WORST,
     "adapt": DISPLACEMENT,
     "rates_from": GRADIENTS,
+    "rates_at": AT_CLIENT,
     "product": WHOLE,
+    "memory_step": MEAN,
 }
 _PAPER = _THEORY | {"step": ADAM, "rates_from": FROM_DISPLACEMENT}
 #: What a switch is where it is left open.
 MODE_DEFAULTS: dict[str, dict[str, Any]] = {
     THEORY: _THEORY,
     PAPER: _PAPER,
-    RELEASED: _PAPER | {"estimate": MINIBATCH, "adapt": GRADIENT, "product": PER_TENSOR, "clamp": 0.5},
+    RELEASED: _PAPER
+    | {"estimate": MINIBATCH, "adapt": GRADIENT, "product": PER_TENSOR, "clamp": 0.5}
+    | {"rates_from": CORRECTED, "rates_at": AT_SERVER, "memory_step": OWN},
 }
-#: What a mode says about the data: the kind of memory, how a task's samples are dealt out, and, where heads grow,
-#: whether the loss on current data leaves out the classes of past tasks.
-MODE_DATA: dict[str, dict[str, str]] = {
-    THEORY: {"memory": "ring", "partition": "class-over-clients", "old_logits": "kept"},
-    PAPER: {"memory": "ring", "partition": "class-over-clients", "old_logits": "kept"},
-    RELEASED: {"memory": "by-task", "partition": "balanced", "old_logits": "masked"},
+#: What a mode says about the run: the kind of memory, how a task's samples are dealt out, what a client weighs, and,
+#: where heads grow, whether the loss on current data leaves out the classes of past tasks.
+MODE_DATA: dict[str, dict[str, Any]] = {
+    THEORY: {
+        "memory_kind": "ring",
+        "partition": "class-over-clients",
+        "weights": "samples",
+        "old_logits": "kept",
+    },
+    PAPER: {
+        "memory_kind": "ring",
+        "partition": "class-over-clients",
+        "weights": "samples",
+        "old_logits": "kept",
+    },
+    RELEASED: {
+        "memory_kind": "by-task",
+        "partition": "balanced",
+        "weights": "equal",
+        "old_logits": "masked",
+        "rounds": 10,
+    },
+}
+_AUGMENTED = {"crop": True, "flip": True, "jitter": True}
+#: What mode "released" says besides, by data set; digits and clothes are not augmented.
+RELEASED_IMAGES: dict[str, dict[str, Any]] = {
+    "cifar10": _AUGMENTED,
+    "cifar100": _AUGMENTED,
+    "tinyimagenet": _AUGMENTED | {"image_size": 224},
 }
 
 
@@ -135,18 +164,29 @@ class FlagOptions(TrackOptions):
     adapt : {"displacement", "gradient"}
         Rates are chosen once from a_i and scale the displacement; or in every step from the step's estimate, and
         scale the gradient that the step is given.
-    rates_from : {"gradients", "displacement"}
-        What a_i is for rates that are chosen once: the sum of the steps' estimates, as in Sec. 5; or what line 4 of
-        Algorithm 3 makes of the displacement, divided by beta, which is what the rates then scale. For plain steps
-        these are the same.
+    rates_from : {"gradients", "displacement", "corrected"}
+        What a_i is for rates that are chosen once: the sum of the steps' estimates, as in Sec. 5; what line 4 of
+        Algorithm 3 makes of the displacement, divided by beta, which is what the rates then scale (for plain steps
+        these are the same); or the sum of the estimates with their correction grad g - grad g_i. Rates of every step
+        come from its estimate, or with "corrected" from the estimate with its correction.
+    rates_at : {"client", "server"}
+        Every client's own rates; or one pair for all, which the server has from the first exchange before the local
+        steps: Table 1 for a single client whose a_i is grad g(x_t), the mean of all corrected gradients there. It is
+        for one step, and so for adapt = "gradient".
     product : {"plain", "per-tensor"}
         Inner products of vectors; or the sum over the model's tensors of each one's product divided by its size.
+    memory_step : {"mean", "own"}
+        The step on memory: alpha_i grad_f_memory at x_t, which is common to all; or after the local steps one step with
+        rate alpha_i along the client's own gradient on memory at its local model, fresh and of the kind `step`. A
+        client that remembers nothing takes none.
     """
 
     adaptive: str | None = None
     adapt: str | None = None
     rates_from: str | None = None
+    rates_at: str | None = None
     product: str | None = None
+    memory_step: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -154,7 +194,9 @@ class FlagOptions(TrackOptions):
             ("adaptive", ADAPTIVE),
             ("adapt", ADAPTS),
             ("rates_from", SOURCES),
+            ("rates_at", RATES_AT),
             ("product", PRODUCTS),
+            ("memory_step", MEMORY_STEPS),
         ):
             one_of(name, getattr(self, name), known)
 

@@ -80,6 +80,11 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "clients": _COUNT,
         "zeta": _DIRICHLET,
         "partition": _one_of("class-over-clients", "client-over-classes", "balanced"),
+        "weights": _one_of("samples", "equal"),
+        "crop": _TRUTH,
+        "flip": _TRUTH,
+        "jitter": _TRUTH,
+        "image_size": _integer(8, 1024),
         "subsets": _COUNT,
         "subset_size": _COUNT,
         "inner_zeta": _DIRICHLET,
@@ -125,10 +130,12 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "exchange": _one_of("reduce", "ordered"),
         "together": _one_of(*TOGETHER),
         "checkpoint_every": _COUNT,
+        "export_models": _TRUTH,
+        "tensorboard": _TRUTH,
     }
 )
 #: Settings that may be None.
-OPTIONAL = ("root", "alpha", "threads", "subset_size", "inner_zeta")
+OPTIONAL = ("root", "image_size", "alpha", "threads", "subset_size", "inner_zeta")
 
 
 def check_setting(name: str, value: Any) -> None:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cflag_theory.bridge.settings import evolving
-from cflag_theory.bridge.settings.options import MODE_DATA, MODE_DEFAULTS, OPTIONS
+from cflag_theory.bridge.settings.options import MODE_DATA, MODE_DEFAULTS, OPTIONS, RELEASED, RELEASED_IMAGES
 from cflag_theory.bridge.settings.rules import (
     CLASS_NAMES,
     CLASSES,
@@ -34,6 +34,7 @@ _PAPER = {
     "past_every": 0,
     "threads": None,
     "checkpoint_every": 1,
+    "export_models": True,
 }
 #: The protocol of the C-FLAG paper.
 TASKS = "tasks"
@@ -54,8 +55,12 @@ BY_DATA: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "tinyimagenet": _PAPER | {"tasks": 10, "model": "resnet50", "batch": 32},
     }
 )
+#: Settings that say how results are computed: they change last bits, or for bfloat16 more.
+HOW = ("device", "threads", "autocast", "channels_last", "compile", "exchange", "together")
+#: What becomes of images before a network sees them.
+IMAGES = ("crop", "flip", "jitter", "image_size")
 #: Settings that say where data lie or what is run, and change no result of a method and seed.
-WHERE = ("root", "download", "methods", "seeds", "checkpoint_every")
+WHERE = ("root", "download", "methods", "seeds", "checkpoint_every", "export_models", "tensorboard")
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,13 @@ class RunSettings:
         Dirichlet parameter: 0.1 is the paper's non-IID setting, 1e5 its IID one. The CFL paper's alpha.
     partition : str
         class-over-clients, client-over-classes, or balanced (class over clients with equal sizes).
+    weights : str
+        p_i of a client in a task: its share of the samples (samples), or the same for all that have some (equal).
+    crop, flip, jitter : bool
+        Whether train images and what is remembered are shifted and cropped, mirrored, and changed in brightness,
+        contrast and saturation, anew in every round; see `models.augment`.
+    image_size : int or None
+        Height and width that images are scaled to; None leaves them as they are.
     subsets, subset_size : int, int or None
         Data sets of a client, and their size: by default all samples, evenly.
     inner_zeta : float or None
@@ -141,6 +153,10 @@ class RunSettings:
     checkpoint_every : int
         A checkpoint is written after so many rounds, and at the end of every task: what a run that is stopped repeats.
         A round of digits takes less time than a checkpoint, so that they have one a task.
+    export_models : bool
+        Whether the best and the last model of a part are kept as files for PyTorch, see `training.exports`.
+    tensorboard : bool
+        Whether the numbers of every round are written for TensorBoard, a package of its own.
 
     Raises
     ------
@@ -156,6 +172,11 @@ class RunSettings:
     clients: int = 5
     zeta: float = 1.0
     partition: str = "class-over-clients"
+    weights: str = "samples"
+    crop: bool = False
+    flip: bool = False
+    jitter: bool = False
+    image_size: int | None = None
     subsets: int = 30
     subset_size: int | None = None
     inner_zeta: float | None = None
@@ -192,6 +213,8 @@ class RunSettings:
     exchange: str = "ordered"
     together: str = "auto"
     checkpoint_every: int = 10
+    export_models: bool = False
+    tensorboard: bool = False
 
     def __post_init__(self) -> None:
         for name in RULES:
@@ -238,6 +261,9 @@ class RunSettings:
                     f"{evolving.STATEFUL[name]} for its next rounds (Table 8): leave the method out, or use stateless "
                     "= false",
                 )
+        for name in IMAGES:
+            if self.protocol != TASKS and getattr(self, name):
+                raise WrongSetting((name,), f"{name} is for protocol = 'tasks': leave it out with 'rounds'")
         if self.protocol != TASKS and self.tasks != 1:
             raise WrongSetting(("tasks",), f"tasks is {self.tasks} with protocol 'rounds', which has one: use 1")
 
@@ -299,10 +325,11 @@ def run_settings(changes: Mapping[str, Any] | None = None, /, **more: Any) -> Ru
     by_data = BY_DATA if protocol == TASKS else evolving.BY_DATA
     usual = dict(by_data[plain.get("data", RunSettings.data)])
     mode = plain.get("mode", usual.get("mode", RunSettings.mode))
-    usual |= {"memory_kind": MODE_DATA[mode]["memory"], "partition": MODE_DATA[mode]["partition"]}
-    usual |= {"old_logits": MODE_DATA[mode]["old_logits"]}
-    if protocol == TASKS and plain.get("heads") == GROWING:
-        usual["methods"] = (*METHOD_NAMES, *CLASS_NAMES)
+    if protocol == TASKS:
+        usual |= MODE_DATA[mode]
+        usual |= RELEASED_IMAGES.get(plain.get("data", RunSettings.data), {}) if mode == RELEASED else {}
+        if plain.get("heads") == GROWING:
+            usual["methods"] = (*METHOD_NAMES, *CLASS_NAMES)
     usual = {"optimizer": MODE_DEFAULTS[mode]["step"]} | usual
     usual["lr"] = usual["lr"][plain.get("optimizer", usual["optimizer"])]
     options = {

@@ -4,6 +4,7 @@
     c_flag-1234.npz             one part, a method with a seed: where it is, its state and what it has measured
     c_flag-1234-task0.npz       Traces of its tasks
     results.json                what is known of all parts
+    .c_flag-1234.lock           held by the process that runs this part; others leave it to that one
 
 Every file is written whole or not at all. A part is a pure function of the settings (draws are counter-based), so that
 a checkpoint needs no generator's state.
@@ -12,7 +13,7 @@ a checkpoint needs no generator's state.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,15 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cflag_theory.bridge.measures.results import FILE
-from cflag_theory.bridge.settings.run_settings import RunSettings, differing_key
+from cflag_theory.bridge.settings.rules import ALL_NAMES
+from cflag_theory.bridge.settings.run_settings import HOW, RunSettings, differing_key
 from cflag_theory.errors import DataError, InvalidInput
-from cflag_theory.files import alone_in, whole
+from cflag_theory.files import own_folder, turn, whole
 from cflag_theory.kernels.archives import read_arrays
 from cflag_theory.reading import read_json
 
 FORMAT = "cflag-theory bridge 2"
 HEADER = "run.json"
 _CHOOSE = "choose another with --out"
+_ANYWAY = "or go on all the same with --resume-anyway, which gives up that last bits are those of an unbroken run"
 _MENDED = "give the same command again when that is fixed; what was written before is kept"
 
 
@@ -51,7 +54,7 @@ class Checkpoint:
 
 
 class Folder:
-    """The folder of one run, which is written within `lock`.
+    """The folder of one run, to which several processes may write, each to parts of its own; see `begin` and `part`.
 
     Parameters
     ----------
@@ -62,12 +65,23 @@ class Folder:
         Versions and the like, on which last bits may depend.
     digests : mapping of str to str
         What tells the data from other data.
+    anyway : bool
+        Whether parts go on where the environment, or a setting of `run_settings.HOW`, was another one. The change is
+        recorded.
     """
 
     def __init__(
-        self, folder: Path, settings: RunSettings, environment: Mapping[str, str], digests: Mapping[str, str]
+        self,
+        folder: Path,
+        settings: RunSettings,
+        environment: Mapping[str, str],
+        digests: Mapping[str, str],
+        *,
+        anyway: bool = False,
     ) -> None:
-        self.folder = folder
+        self.folder, self._anyway = folder, anyway
+        #: What was another one when parts went on: where, was, is, and after how many rounds of which parts.
+        self.changes: list[dict[str, Any]] = []
         self._header = {
             "format": FORMAT,
             "settings": settings.to_json(),
@@ -75,29 +89,49 @@ class Folder:
             "data": dict(digests),
         }
 
-    @contextmanager
-    def lock(self) -> Iterator[None]:
-        """Make the folder, or see that it holds this run; no other process may write to it meanwhile.
+    def begin(self) -> None:
+        """Make the folder, or see that it holds this run.
 
         Raises
         ------
         OutputError
-            The folder cannot be written, or another run is writing to it.
+            The folder cannot be written.
         DataError
             The folder holds a run with other settings, other data or other versions; the message names what differs.
         """
-        with alone_in(self.folder, "run"):
-            self._begin()
-            yield
+        own_folder(self.folder)
+        with turn(self.folder / f".{HEADER}.lock"):
+            path = self.folder / HEADER
+            if path.exists():
+                found = read_header(self.folder)
+                self.changes = [*found.get("changes", ()), *self._changes(found)]
+            elif any(self.folder.glob("*.npz")):
+                raise DataError(f"{self.folder} holds results and no {HEADER}: {_CHOOSE}")
+            # Methods and seeds may differ: the record names those of the last call.
+            self._write(HEADER, json.dumps(self._header | {"changes": self.changes}, indent=1).encode())
 
-    def _begin(self) -> None:
-        path = self.folder / HEADER
-        if path.exists():
-            _require_same(self.folder, read_header(self.folder), self._header)
-        elif any(self.folder.glob("*.npz")):
-            raise DataError(f"{self.folder} holds results and no {HEADER}: {_CHOOSE}")
-        # Methods and seeds may differ: the record names those of the last call.
-        self._write(HEADER, json.dumps(self._header, indent=1).encode())
+    def part(self, method: str, seed: int) -> AbstractContextManager[bool]:
+        """Within, this process alone works on a part; False where another process does."""
+        return turn(self.folder / f".{method}-{seed}.lock", wait=False)
+
+    def _changes(self, found: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """How this call differs from the last one, or an error."""
+        _require_same_work(self.folder, found, self._header)
+        differing = list(_differing(found, self._header))
+        if not differing:
+            return []
+        if not self._anyway:
+            name, was, is_ = differing[0]
+            raise DataError(
+                f"{self.folder} holds a run elsewhere ({name} was {was} and is {is_}), so that last bits would not fit "
+                f"together: {_CHOOSE}, make them equal, {_ANYWAY}"
+            )
+        begun = {}
+        for seed, method in self.parts(ALL_NAMES):
+            plain = self.read_plain(method, seed)
+            if plain.get("status") == "RUNNING":
+                begun[f"{method}-{seed}"] = len(plain["columns"].get("task", ()))
+        return [{"what": name, "was": was, "is": is_, "after": begun} for name, was, is_ in differing] if begun else []
 
     def whole(self, method: str, seed: int) -> AbstractContextManager[None]:
         """Whatever goes wrong within means that the checkpoint of this part is damaged, which is a `DataError`."""
@@ -151,15 +185,16 @@ class Folder:
         """Where the Trace of a task is."""
         return self.folder / f"{method}-{seed}-task{task}.npz"
 
-    def write_results(self, results: Mapping[str, Any]) -> None:
-        """Write the results of all parts.
+    def write_results(self, results: Callable[[], Mapping[str, Any]]) -> None:
+        """Write the results of all parts, which are gathered while no other process does the same.
 
         Raises
         ------
         OutputError
             As `write`.
         """
-        self._write(FILE, json.dumps(results, indent=1, allow_nan=False).encode())
+        with turn(self.folder / f".{FILE}.lock"):
+            self._write(FILE, json.dumps(results(), indent=1, allow_nan=False).encode())
 
     def _part(self, method: str, seed: int) -> Path:
         return self.folder / f"{method}-{seed}.npz"
@@ -214,25 +249,45 @@ def read_header(folder: Path) -> dict[str, Any]:
         ) from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise DataError(f"{path} is not of the format {FORMAT!r}, which this version reads: {_CHOOSE}")
-    if not all(isinstance(header.get(part), dict) for part in ("settings", "environment", "data")):
+    kinds = {"settings": dict, "environment": dict, "data": dict, "changes": list}
+    if not all(isinstance(header.get(part, []), kind) for part, kind in kinds.items()):
         raise DataError(f"{path} is damaged: {_CHOOSE}")
     return header
 
 
-def _require_same(folder: Path, found: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    key = differing_key(found["settings"], now["settings"])
+def _require_same_work(folder: Path, found: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Refuse other data, and settings by which runs compute something else."""
+    key = differing_key(*(_without_how(header["settings"]) for header in (found, now)))
     if key is not None:
         raise DataError(
             f"{folder} holds a run with {key} = {_at(found['settings'], key)}, and this one has "
             f"{_at(now['settings'], key)}: {_CHOOSE}, or make them equal"
         )
-    for part, words in (("data", "with other data"), ("environment", "elsewhere")):
-        for name, value in now[part].items():
-            if found[part].get(name) != value:
-                raise DataError(
-                    f"{folder} holds a run {words} ({name} was {found[part].get(name)} and is {value}), so that "
-                    f"results would not fit together: {_CHOOSE}, or make them equal"
-                )
+    for name, value in now["data"].items():
+        if found["data"].get(name) != value:
+            raise DataError(
+                f"{folder} holds a run with other data ({name} was {found['data'].get(name)} and is {value}): "
+                f"{_CHOOSE}, or make them equal"
+            )
+
+
+def _without_how(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if name not in HOW}
+
+
+def _differing(found: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """What differs and may change last bits: name, was, is. Which of several GPUs does not."""
+    for name in HOW:
+        was, is_ = (header["settings"].get(name) for header in (found, now))
+        if name == "device":
+            was, is_ = str(was).partition(":")[0], str(is_).partition(":")[0]
+        # A number of threads that is not given is in the environment.
+        if was != is_ and name != "threads":
+            yield name, was, is_
+    for name in dict.fromkeys((*now["environment"], *found["environment"])):
+        was, is_ = (header["environment"].get(name) for header in (found, now))
+        if was != is_:
+            yield name, was, is_
 
 
 def _at(settings: Mapping[str, Any], key: str) -> Any:

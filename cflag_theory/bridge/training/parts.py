@@ -26,6 +26,7 @@ from cflag_theory.bridge.training.checkpoints import Checkpoint, Folder
 from cflag_theory.bridge.training.communication import Communication
 from cflag_theory.bridge.training.evaluation import accuracies, evaluation, information_loss
 from cflag_theory.bridge.training.exemplars import Exemplars
+from cflag_theory.bridge.training.exports import BEST, LAST, RoundLines, board, model_file, show, write_model
 from cflag_theory.bridge.training.rounds import Step, end_task, one_round
 from cflag_theory.kernels import write_trace
 
@@ -54,6 +55,8 @@ class World:
     versions : mapping of str to str
     seen : callable, optional
         Where data change from round to round: of every client its data sets up to a round, with how often it had each.
+    about : mapping
+        Plain values on images, classes and network, for exported models.
     """
 
     settings: RunSettings
@@ -65,6 +68,7 @@ class World:
     folder: Folder
     versions: Mapping[str, str]
     seen: Callable[[int], Sequence[Mapping[int, tuple[ClientData, int]]]] | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -189,6 +193,12 @@ class Part:
                 self._restore(kept)
         else:
             self.record.before = self._accuracies()
+        self._lines = self._board = None
+        if self._writes:
+            file = world.folder.folder / f"{name}-{world.seed}.csv"
+            self._lines = RoundLines(file, self.record.columns)
+            if world.settings.tensorboard:
+                self._board = board(world.folder.folder, file.stem, self.record.rounds_done)
 
     @property
     def position(self) -> tuple[int, int]:
@@ -207,6 +217,8 @@ class Part:
                     progress(**where, overall=record.rounds_done, total=settings.total_rounds)
             if record.status == RUNNING:
                 self._end_task(self._clients(record.number - 1))
+        if self._board is not None:
+            self._board.close()
 
     def _clients(self, number: int) -> Sequence[Client]:
         clients = self.world.clients(self.record.task, number)
@@ -236,9 +248,15 @@ class Part:
             row["information_loss"] = self._information_loss(clients, round_, step.state)
         for name, value in row.items():
             record.columns.setdefault(name, []).append(value)
+        if self._lines is not None:
+            self._lines.add(record.rounds_done, row)
+        if self._board is not None:
+            show(self._board, record.rounds_done, row)
         record.local_steps = max(record.local_steps if record.number else 0, local_steps_of(step))
         record.number += 1
         self.state = step.state
+        if world.settings.protocol != TASKS:
+            self._export_best(record.columns["test_accuracy"])
         every = world.settings.checkpoint_every
         # The end of the task writes one anyway.
         if every == 1 or (record.number % every == 0 and record.number < world.settings.rounds):
@@ -269,10 +287,32 @@ class Part:
         end_task(self.method, self._at(record.number - 1), clients, self.state, communication)
         record.accuracy.append(self._accuracies())
         self._write_trace()
+        self._export(LAST)
+        if settings.protocol == TASKS:
+            self._export_best([sum(row) / len(row) for row in record.accuracy])
         record.task, record.number = record.task + 1, 0
         if record.task == settings.tasks:
             record.status = OK
         self._save()
+
+    def _export_best(self, scores: Sequence[float]) -> None:
+        """The model, if the last one of these scores is above all others; ties go to the earlier one."""
+        if scores[-1] > max(scores[:-1], default=-math.inf):
+            self._export(BEST)
+
+    def _export(self, which: str) -> None:
+        world, record = self.world, self.record
+        if not (self._writes and world.settings.export_models):
+            return
+        config = {
+            **world.about,
+            "method": self.name,
+            "seed": world.seed,
+            "task": record.task,
+            "rounds_done": record.rounds_done,
+            "settings": world.settings.to_json(),
+        }
+        write_model(model_file(world.folder.folder, self.name, world.seed, which), world.model, self.state, config)
 
     def _accuracies(self) -> list[float]:
         model, state = self.world.model, self.state

@@ -47,6 +47,8 @@ class Step:
     sent : int
         Numbers that these clients sent and received: states down, moves up, and each vector of the first exchange
         up and its mean down. What goes with the moves comes down in the next round, and is counted here.
+    apart : bool
+        `Method.memory_apart`.
     """
 
     before: Tensor
@@ -56,6 +58,7 @@ class Step:
     own: Mapping[int, Mapping[str, Tensor]]
     locals: Mapping[int, Mapping[str, float]]
     sent: int
+    apart: bool = True
 
 
 def one_round(
@@ -113,6 +116,7 @@ def one_round(
         own=own,
         locals={index: dict(zip(columns, table[index], strict=True)) for index in active},
         sent=2 * len(active) * (len(move) + sum(map(len, vectors))),
+        apart=method.memory_apart,
     )
 
 

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 from cflag_theory.bridge.data.datasets import Images, load_images
 from cflag_theory.bridge.data.evolving import Evolving, evolving
-from cflag_theory.bridge.data.streams import RING, Stream, remembered, split_tasks
-from cflag_theory.bridge.measures.results import BridgeResult, PartResult
+from cflag_theory.bridge.data.keyed import keyed
+from cflag_theory.bridge.data.streams import RING, Stream, equal_shares, remembered, split_tasks
+from cflag_theory.bridge.measures.results import BridgeResult
+from cflag_theory.bridge.models.augment import augmented
 from cflag_theory.bridge.models.clients import Client, ClientData, Pixels, client_data, clients_of, pixels, test_data
 from cflag_theory.bridge.models.flat_model import FlatModel, make_model
 from cflag_theory.bridge.settings.options import HERDING, YES
-from cflag_theory.bridge.settings.rules import ALL_NAMES
 from cflag_theory.bridge.settings.run_settings import TASKS, RunSettings
 from cflag_theory.bridge.training.checkpoints import Folder
 from cflag_theory.bridge.training.communication import Communication, started
 from cflag_theory.bridge.training.environment import digest, environment_of, find_device, precision, threads
 from cflag_theory.bridge.training.fast import has_bfloat16
-from cflag_theory.bridge.training.parts import RUNNING, Part, Progress, Record, World, method_of
+from cflag_theory.bridge.training.gathered import Gathered
+from cflag_theory.bridge.training.parts import Part, Progress, World, method_of
+from cflag_theory.bridge.training.rounds import taking_part
 from cflag_theory.bridge.training.together import why_not
 from cflag_theory.errors import OutputError
 
@@ -38,13 +43,15 @@ def run_bridge(
     progress: Progress | None = None,
     reading: Callable[[int, int], None] | None = None,
     communication: Communication | None = None,
+    anyway: bool = False,
 ) -> BridgeResult:
     """Run every method with every seed on the same tasks, clients and start.
 
     After each round a checkpoint is written, and the same call goes on from it: on one machine, with the same versions
     and threads, to the same result bit for bit on a CPU. Methods and seeds can be added to a folder later. A method
     that leaves the finite numbers is recorded as diverged, and the others go on. Where torchrun started several
-    processes, they share the clients, and the one of rank 0 writes.
+    processes, they share the clients, and the one of rank 0 writes. Several runs may work in one folder at the same
+    time, one a GPU: each takes the methods and seeds that no other one is at.
 
     Parameters
     ----------
@@ -59,6 +66,8 @@ def run_bridge(
         Called with the numbers of images read and of all images, where that takes long (TinyImageNet).
     communication : Communication, optional
         For several runs in the same processes, which meet once, with `communication.started`.
+    anyway : bool
+        Go on where versions, device or threads were others, which gives up equal bits; the change is recorded.
 
     Returns
     -------
@@ -72,7 +81,7 @@ def run_bridge(
     DataError
         The data are missing or damaged; or the folder holds another run.
     OutputError
-        The folder cannot be written, or another run is writing to it.
+        The folder cannot be written.
     MissingExtra
         A library that the data or the model need is not installed.
     """
@@ -85,73 +94,50 @@ def run_bridge(
             communication = stack.enter_context(started(device, sum=settings.exchange))
         images = _load(settings, communication, reading)
         environment = environment_of(settings, device, communication)
-        folder = Folder(Path(out).absolute(), settings, environment, {"images": digest(images)})
-        with folder.lock() if communication.rank == 0 else nullcontext():
-            # The other processes read the folder only after the first one has prepared it.
-            _wait(communication)
-            notes: dict[str, None] = {}
-            if settings.autocast and not has_bfloat16(device):
-                notes["autocast: this device has no instructions for bfloat16, and is slower with it"] = None
-            run = _Run(settings, folder, environment, notes, preset)
-            model = _model(settings, images, device)
-            taken = [pixels(each, images.mean, images.std, model) for each in (images.train_images, images.test_images)]
-            try:
-                for seed in settings.seeds:
-                    world = _world(settings, seed, images, taken, model, communication, run)
-                    for name in settings.methods:
+        folder = Folder(Path(out).absolute(), settings, environment, {"images": digest(images)}, anyway=anyway)
+        first = communication.rank == 0
+        if first:
+            folder.begin()
+        # The other processes read the folder only after the first one has prepared it.
+        _wait(communication)
+        notes: dict[str, None] = {}
+        if settings.autocast and not has_bfloat16(device):
+            notes["autocast: this device has no instructions for bfloat16, and is slower with it"] = None
+        run = Gathered(settings, folder, environment, notes, preset)
+        model = _model(settings, images, device)
+        taken = [
+            pixels(each, images.mean, images.std, model, settings.image_size)
+            for each in (images.train_images, images.test_images)
+        ]
+
+        def after_round(**at: Any) -> None:
+            if first:
+                run.write(now=False)
+            if progress is not None:
+                progress(**at)
+
+        try:
+            for seed in settings.seeds:
+                world = _world(settings, seed, images, taken, model, communication, run)
+                for name in settings.methods:
+                    with folder.part(name, seed) if first else nullcontext(True) as mine:
+                        if not _told(communication, mine):
+                            run.left[name, seed] = None
+                            continue
                         part = Part(world, name)
                         if settings.together == YES and (reason := why_not(model, part.method)):
                             notes[f"{name}: clients are computed one after another, because {reason}"] = None
                         _agree(communication, folder, part.position)
-                        part.run(progress)
-                        run.write(communication.rank)
-            except KeyboardInterrupt:
-                run.write(communication.rank)
-                raise
-            # The others read what the first one has written.
-            _wait(communication)
-            return run.result()
-
-
-class _Run:
-    """What the folder holds so far, as a result."""
-
-    def __init__(
-        self,
-        settings: RunSettings,
-        folder: Folder,
-        environment: Mapping[str, str],
-        notes: dict[str, None],
-        preset: str | None,
-    ) -> None:
-        self.settings, self.folder, self.environment = settings, folder, environment
-        self.notes, self.preset = notes, preset
-
-    def result(self) -> BridgeResult:
-        parts = list(self._parts())
-        asked = {(method, seed) for method in self.settings.methods for seed in self.settings.seeds}
-        done = {(part.method, part.seed) for part in parts if part.status != RUNNING}
-        return BridgeResult(
-            settings=self.settings.to_json(),
-            runs=tuple(parts),
-            complete=asked <= done,
-            environment=self.environment,
-            notes=tuple(self.notes),
-            folder=str(self.folder.folder),
-            preset=self.preset,
-        )
-
-    def write(self, rank: int) -> None:
-        if rank == 0:
-            self.folder.write_results(self.result().to_json())
-
-    def _parts(self) -> Iterator[PartResult]:
-        plain = self.settings.to_json()
-        for seed, method in self.folder.parts(ALL_NAMES):
-            with self.folder.whole(method, seed):
-                record = Record(**self.folder.read_plain(method, seed)).checked(plain["tasks"])
-                result = record.result(method, seed, plain)
-            yield result
+                        part.run(after_round)
+                    if first:
+                        run.write()
+        except KeyboardInterrupt:
+            if first:
+                run.write()
+            raise
+        # The others read what the first one has written.
+        _wait(communication)
+        return run.result()
 
 
 def _load(settings: RunSettings, communication: Communication, reading: Callable[[int, int], None] | None) -> Images:
@@ -162,6 +148,11 @@ def _load(settings: RunSettings, communication: Communication, reading: Callable
     if settings.download and communication.rank == 0:
         _wait(communication)
     return images
+
+
+def _told(communication: Communication, mine: bool) -> bool:
+    """What the first process says."""
+    return communication.table({0: [float(mine)]} if communication.rank == 0 else {}, 1, 1)[0][0] > 0
 
 
 def _wait(communication: Communication) -> None:
@@ -178,11 +169,17 @@ def _agree(communication: Communication, folder: Folder, position: tuple[int, in
         )
 
 
-def _model(settings: RunSettings, images: Images, device: torch.device) -> FlatModel:
+def _shape(settings: RunSettings, images: Images) -> tuple[int, int, int]:
+    """Channels, height and width of what the network sees."""
     height, width, channels = images.train_images.shape[1:]
+    side = settings.image_size
+    return (channels, height, width) if side is None else (channels, side, side)
+
+
+def _model(settings: RunSettings, images: Images, device: torch.device) -> FlatModel:
     return make_model(
         settings.model,
-        (channels, height, width),
+        _shape(settings, images),
         [len(images.classes) // settings.tasks] * settings.tasks,
         heads=settings.heads,
         old_logits=settings.old_logits,
@@ -201,7 +198,7 @@ def _world(
     taken: Sequence[Pixels],
     model: FlatModel,
     communication: Communication,
-    run: _Run,
+    run: Gathered,
 ) -> World:
     if settings.protocol != TASKS:
         return _evolving_world(settings, seed, images, taken, model, communication, run)
@@ -215,16 +212,35 @@ def _world(
         seed=seed,
     )
     run.notes |= dict.fromkeys(f"seed {seed}: {note}" for note in stream.notes)
+    if settings.weights == "equal":
+        stream = equal_shares(stream)
     return World(
         settings=settings,
         seed=seed,
         model=model,
-        clients=_clients(settings, seed, images, stream, taken[0], model),
+        clients=_clients(settings, seed, images, stream, taken[0], model, communication),
         tests=test_data(images, stream, taken[1], model.device),
         communication=communication,
         folder=run.folder,
         versions=run.environment,
+        about=_about(settings, images, stream),
     )
+
+
+def _about(settings: RunSettings, images: Images, stream: Stream) -> dict[str, Any]:
+    """What a model needs to be used elsewhere."""
+    return {
+        "model": settings.model,
+        "shape": list(_shape(settings, images)),
+        "heads": settings.heads,
+        "dtype": settings.dtype,
+        "classes_per_task": [len(classes) for classes in stream.classes],
+        "tasks": [[images.classes[number] for number in classes] for classes in stream.classes],
+        "data": images.name,
+        "mean": images.mean.tolist(),
+        "std": images.std.tolist(),
+        "image_size": settings.image_size,
+    }
 
 
 def _evolving_world(
@@ -234,7 +250,7 @@ def _evolving_world(
     taken: Sequence[Pixels],
     model: FlatModel,
     communication: Communication,
-    run: _Run,
+    run: Gathered,
 ) -> World:
     data = evolving(
         images.train_labels,
@@ -263,6 +279,7 @@ def _evolving_world(
         communication=communication,
         folder=run.folder,
         versions=run.environment,
+        about=_about(settings, images, stream),
         seen=partial(_seen, images, data, stream, taken[0], model),
     )
 
@@ -303,7 +320,13 @@ def _evolving_clients(
 
 
 def _clients(
-    settings: RunSettings, seed: int, images: Images, stream: Stream, taken: Pixels, model: FlatModel
+    settings: RunSettings,
+    seed: int,
+    images: Images,
+    stream: Stream,
+    taken: Pixels,
+    model: FlatModel,
+    communication: Communication,
 ) -> Callable[[int, int], Sequence[Client]]:
     @cache
     def clients(task: int) -> Sequence[Client]:
@@ -312,4 +335,17 @@ def _clients(
         kept = remembered(stream, images.train_labels, task, kind=kind, size=settings.memory_size, seed=seed)
         return clients_of(images, stream, task, kept, taken, model.device)
 
-    return lambda task, number: clients(task)
+    if not (settings.crop or settings.flip or settings.jitter):
+        return lambda task, number: clients(task)
+    change = partial(augmented, crop=settings.crop, flip=settings.flip, jitter=settings.jitter)
+
+    @lru_cache(maxsize=1)
+    def changed(task: int, number: int) -> Sequence[Client]:
+        found, overall = list(clients(task)), task * settings.rounds + number
+        for client in taking_part(found, communication):
+            current = change(client.current, keyed(seed, "augment", overall, client.index))
+            memory = change(client.memory, keyed(seed, "augment memory", overall, client.index))
+            found[client.index] = replace(client, current=current, memory=memory)
+        return tuple(found)
+
+    return changed

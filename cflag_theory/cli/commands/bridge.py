@@ -20,7 +20,7 @@ def bridge_command(
     preset: Annotated[str | None, typer.Option(help="An experiment of the paper, such as table3-cifar10.")] = None,
     data: Annotated[str | None, typer.Option(help="digits, fashion-mnist, cifar10, cifar100 or tinyimagenet.")] = None,
     root: Annotated[Path | None, typer.Option(help="Folder of the data; digits need none.")] = None,
-    download: Annotated[bool, typer.Option("--download", help="Download CIFAR to --root if it is missing.")] = False,
+    download: Annotated[bool, typer.Option("--download", help="Download the data to --root if missing.")] = False,
     protocol: Annotated[
         str | None, typer.Option(help="tasks: learned one after another; rounds: data change in every round (CFL).")
     ] = None,
@@ -65,6 +65,12 @@ def bridge_command(
         Path | None,
         typer.Option(help="Folder of the run; a stopped run continues there. Default: named after the run."),
     ] = None,
+    resume_anyway: Annotated[
+        bool,
+        typer.Option(
+            "--resume-anyway", help="Continue with other versions, device or threads; the change is recorded."
+        ),
+    ] = False,
     check_data: Annotated[
         Path | None, typer.Option("--check-data", metavar="DIR", help="Only report which data sets this folder holds.")
     ] = None,
@@ -119,6 +125,7 @@ def bridge_command(
     ]
     if instead:
         others: dict[str, object] = {"the preset": preset, "--set": set_, "--fast": fast}
+        others |= {"--resume-anyway": resume_anyway}
         others |= {f"the setting {key}": True for key in given}
         if not report:
             others |= {"--out": out, "a file": files}
@@ -133,7 +140,7 @@ def bridge_command(
         put_beside(files or (), out, format)
     else:
         planned = plan(files or (), preset, given, set_ or (), out)
-        run(faster(planned) if fast else planned, preset, format)
+        run(faster(planned) if fast else planned, preset, format, anyway=resume_anyway)
 
 
 def _integers(text: str) -> list[int]:

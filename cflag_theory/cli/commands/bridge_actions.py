@@ -53,7 +53,7 @@ def _dotted(changes: Mapping[str, Any]) -> list[str]:
     return [f"{key}.{inner}".rstrip(".") for key, value in pairs for inner in value]
 
 
-def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None:
+def run(planned: Mapping[Path, Any], preset: str | None, format: Format, *, anyway: bool = False) -> None:
     """All runs, each with its figures; then their tables or JSON."""
     from cflag_theory.cli.tables import bridge as tables
     from cflag_theory.cli.tables import comparison
@@ -68,7 +68,7 @@ def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None
         run_bridge = _runner()
         if preset is not None:
             own_folder(next(iter(planned)).parent)
-        for results, figures in _done(run_bridge, planned, preset):
+        for results, figures in _done(run_bridge, planned, preset, anyway):
             found.append(results)
             summaries.append(_summary(results))
             written += figures
@@ -92,13 +92,13 @@ def run(planned: Mapping[Path, Any], preset: str | None, format: Format) -> None
 
 
 def _done(
-    run_bridge: Any, planned: Mapping[Path, Any], preset: str | None
+    run_bridge: Any, planned: Mapping[Path, Any], preset: str | None, anyway: bool
 ) -> Iterator[tuple[dict[str, Any], list[Path]]]:
     """Results and figures of every run; several runs that take one thread of the CPU each share the cores."""
     from cflag_theory.verify.workers import across
 
     if len(planned) > 1 and all(one.device == "cpu" and one.threads == 1 for one in planned.values()):
-        calls = [(folder, settings.to_json(), preset) for folder, settings in planned.items()]
+        calls = [(folder, settings.to_json(), preset, anyway) for folder, settings in planned.items()]
         with progress_bar("runs", len(calls)) as advance:
             for place, one in enumerate(across(_alone, calls), start=1):
                 advance(1, f"{place} of {len(calls)}")
@@ -107,15 +107,18 @@ def _done(
     for folder, settings in planned.items():
         name = folder.name if len(planned) > 1 else ""
         with method_lines(name, settings.methods, settings.seeds, tasks=settings.tasks) as (advance, read):
-            done = run_bridge(settings, out=folder, preset=preset, progress=advance, reading=read).to_json()
-        yield done, _figures(_summary(done).to_json(), folder)
+            done = run_bridge(settings, out=folder, preset=preset, progress=advance, reading=read, anyway=anyway)
+        found = done.to_json()
+        yield found, _figures(_summary(found).to_json(), folder)
 
 
-def _alone(folder: Path, settings: Mapping[str, Any], preset: str | None) -> tuple[dict[str, Any], list[Path]]:
+def _alone(
+    folder: Path, settings: Mapping[str, Any], preset: str | None, anyway: bool
+) -> tuple[dict[str, Any], list[Path]]:
     """One run in a process of its own."""
     from cflag_theory.bridge.settings.run_settings import run_settings
 
-    done = _runner()(run_settings(settings), out=folder, preset=preset).to_json()
+    done = _runner()(run_settings(settings), out=folder, preset=preset, anyway=anyway).to_json()
     return done, _figures(_summary(done).to_json(), folder)
 
 

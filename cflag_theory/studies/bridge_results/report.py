@@ -34,7 +34,10 @@ REPRODUCED, NOT_REPRODUCED, UNDECIDED, NOT_RUN = VERDICTS = ("reproduced", "not 
 #: Settings that the paper states, besides data set, clients and zeta, which name the number.
 STATED = ("tasks", "model", "heads", "rounds", "epochs", "batch", "lr", "alpha", "L", "memory_size", "memory_sample")
 #: Settings, besides the mode, that it leaves open or that the published code has otherwise.
-OPEN = ("partition", "class_order", "memory_kind", "old_logits", "optimizer")
+OPEN = (
+    *("partition", "class_order", "memory_kind", "old_logits", "optimizer"),
+    *("weights", "crop", "flip", "jitter", "image_size"),
+)
 #: In the note of a run whose data set is not the whole one.
 PART_OF_THE_DATA = "where the published data set has"
 
@@ -177,6 +180,7 @@ def _verdict(measured: Spread, allowed: float | None, published: float) -> str:
 def _runs(name: str, results: Mapping[str, Any], notes: list[str]) -> Iterator[_Run]:
     """The runs of one stored result that count; of the others a note says why they do not."""
     from cflag_theory.bridge.measures.metrics import metrics
+    from cflag_theory.bridge.measures.results import RESUMED
     from cflag_theory.bridge.settings.run_settings import run_settings
 
     settings = results["settings"]
@@ -199,6 +203,7 @@ def _runs(name: str, results: Mapping[str, Any], notes: list[str]) -> Iterator[_
     if partial:
         notes.append(f"{name}: {partial}; not compared")
         return
+    notes += [f"{name}: {note}" for note in results["notes"] if note.startswith(RESUMED)]
     for run in results["runs"]:
         method, found = run["method"], metrics(run["accuracy"])
         of = (settings["data"], setting, method, settings["clients"], settings["heads"])

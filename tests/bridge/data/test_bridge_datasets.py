@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import types
 
 import numpy as np
 import pytest
@@ -281,56 +280,6 @@ def test_one_file_named_test_is_not_cifar(tmp_path):
 def test_unknown_names():
     with pytest.raises(UnknownName, match="'mnist' is unknown: use one of digits, fashion-mnist, cifar10, "):
         load_images("mnist")
-
-
-@pytest.fixture
-def torchvision(monkeypatch):
-    """A torchvision whose download does what the test says, and the calls it got."""
-    calls = []
-
-    def download_and_extract_archive(url, root, *, filename, md5):
-        calls.append((url, root, filename, md5))
-        action[0](root)
-
-    action = [lambda root: None]
-    package, datasets, utils = (types.ModuleType(f"torchvision{end}") for end in ("", ".datasets", ".datasets.utils"))
-    for name in ("CIFAR10", "CIFAR100"):
-        source = types.SimpleNamespace(
-            url=f"https://example.org/{name}", filename=f"{name}.tar.gz", tgz_md5=name.lower()
-        )
-        setattr(datasets, name, source)
-    utils.download_and_extract_archive = download_and_extract_archive
-    for module in (package, datasets, utils):
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-    return action, calls
-
-
-def test_cifar_is_downloaded_where_it_is_missing(tmp_path, torchvision):
-    action, calls = torchvision
-    action[0] = lambda root: write_cifar(tmp_path, "cifar100", "python")
-    images = load_images("cifar100", tmp_path, download=True)
-    assert images.train_images.shape == (20, 32, 32, 3)
-    assert calls == [("https://example.org/CIFAR100", str(tmp_path), "CIFAR100.tar.gz", "cifar100")]
-    load_images("cifar100", tmp_path, download=True)
-    assert len(calls) == 1
-
-
-@pytest.mark.parametrize("error", [OSError("no network"), RuntimeError("File not found or corrupted.")])
-def test_a_download_that_fails(tmp_path, torchvision, error):
-    def fail(root):
-        raise error
-
-    torchvision[0][0] = fail
-    with pytest.raises(DataError, match=f"cifar10 cannot be downloaded to {tmp_path} .{error}.: fetch https"):
-        load_images("cifar10", tmp_path, download=True)
-
-
-def test_a_download_without_torchvision(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torchvision", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'cflag-theory\[torch\]'"):
-        load_images("cifar10", tmp_path, download=True)
-    with pytest.raises(InvalidInput, match="download=True serves CIFAR only: fetch http"):
-        load_images("tinyimagenet", tmp_path, download=True)
 
 
 def test_libraries_that_are_missing(tmp_path, monkeypatch):

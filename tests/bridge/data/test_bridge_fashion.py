@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
-import struct
-
 import numpy as np
 import pytest
+from image_files import FASHION_IMAGES as IMAGES
+from image_files import FASHION_LABELS as LABELS
+from image_files import idx, write_fashion
 
 from cflag_theory.bridge.data.datasets import load_images
 from cflag_theory.bridge.data.findings import check_data
-from cflag_theory.errors import DataError, InvalidInput
-
-IMAGES = np.random.default_rng(0).integers(0, 256, (30, 28, 28), dtype=np.uint8)
-LABELS = (np.arange(30) % 10).astype(np.uint8)
-
-
-def idx(array):
-    head = bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
-    return head + array.tobytes()
-
-
-def write(folder, *, packed=False, **files):
-    folder.mkdir(parents=True, exist_ok=True)
-    content = {
-        "train-images-idx3-ubyte": idx(IMAGES[:20]),
-        "train-labels-idx1-ubyte": idx(LABELS[:20]),
-        "t10k-images-idx3-ubyte": idx(IMAGES[20:]),
-        "t10k-labels-idx1-ubyte": idx(LABELS[20:]),
-    }
-    for name, data in (content | {name.replace("_", "-"): data for name, data in files.items()}).items():
-        if data is not None:
-            (folder / (name + ".gz" * packed)).write_bytes(gzip.compress(data) if packed else data)
+from cflag_theory.errors import DataError
 
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("inside", ["", "FashionMNIST/raw"])
 def test_four_files(tmp_path, packed, inside):
-    write(tmp_path / inside, packed=packed)
+    write_fashion(tmp_path / inside, packed=packed)
     found = load_images("fashion-mnist", tmp_path)
     assert np.array_equal(found.train_images[..., 0], IMAGES[:20])
     assert np.array_equal(found.test_labels, LABELS[20:])
@@ -59,18 +38,16 @@ def test_four_files(tmp_path, packed, inside):
     ],
 )
 def test_damaged(tmp_path, files, words):
-    write(tmp_path, **files)
+    write_fashion(tmp_path, **files)
     with pytest.raises(DataError, match=words):
         load_images("fashion-mnist", tmp_path)
     assert check_data(tmp_path).found[0].status == "damaged"
 
 
-def test_packed_and_cut_short_missing_and_not_downloaded(tmp_path):
+def test_packed_and_cut_short_and_missing(tmp_path):
     with pytest.raises(DataError, match="put the four idx files there"):
         load_images("fashion-mnist", tmp_path)
-    with pytest.raises(InvalidInput, match="serves CIFAR only"):
-        load_images("fashion-mnist", tmp_path, download=True)
-    write(tmp_path, packed=True)
+    write_fashion(tmp_path, packed=True)
     path = tmp_path / "train-images-idx3-ubyte.gz"
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(DataError, match="cannot be read"):

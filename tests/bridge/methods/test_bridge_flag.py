@@ -175,7 +175,8 @@ def test_a_round_written_out(mode: str, rates_from: str) -> None:
     # Near what is best for the past tasks, as in Figure 1: there both signs of Lambda occur.
     start = np.linalg.lstsq(np.concatenate([r.a for r in past]), np.concatenate([r.b for r in past]))[0]
     start, L, model = start + 0.4, 1.5, linear_model(D)
-    options = FlagOptions(mode=mode, rates_from=rates_from)
+    # The other switches of "released" are written out in test_bridge_uneven.py.
+    options = FlagOptions(mode=mode, rates_from=rates_from, rates_at="client", memory_step="mean")
     method = make_method("c_flag", epochs=2, batch=4, lr=BETA, alpha=ALPHA, L=L, sample=PAST, options=options)
     clients = clients_of_rows(current, past, P)
     iterates, steps = run(method, model, clients, start, 10)

@@ -22,7 +22,7 @@ from cflag_theory.bridge.settings.options import (
     FlagOptions,
     TrackOptions,
 )
-from cflag_theory.bridge.settings.rules import ALL_NAMES
+from cflag_theory.bridge.settings.rules import ALL_NAMES, RULES
 from cflag_theory.bridge.training.communication import InOneProcess
 from cflag_theory.bridge.training.rounds import Step, one_round
 from cflag_theory.errors import InvalidInput, UnknownName
@@ -68,14 +68,21 @@ def test_released_with_every_switch_turned_is_paper() -> None:
     assert torch.equal(end_of("c_flag", turned), end_of("c_flag", FlagOptions(mode="paper")))
 
 
-@pytest.mark.parametrize("switch", ["step", "estimate", "clamp", "adaptive", "adapt", "product", "shuffle", "order"])
+@pytest.mark.parametrize(
+    "switch",
+    [
+        *("step", "estimate", "clamp", "adaptive", "adapt", "product", "shuffle", "order"),
+        *("rates_from", "rates_at", "memory_step"),
+    ],
+)
 def test_every_switch_does_something(switch: str) -> None:
     # A clamp at 0.5 does not bind on these gradients.
     other = {"adaptive": "none", "order": "random", "shuffle": False, "clamp": 0.01}
     value = other.get(switch, MODE_DEFAULTS["released"][switch])
+    more = {"adapt": "gradient"} if switch == "rates_at" else {}
     one, two = (
-        end_of("c_flag", FlagOptions(mode="theory")),
-        end_of("c_flag", FlagOptions(mode="theory", **{switch: value})),
+        end_of("c_flag", FlagOptions(mode="theory", **more)),
+        end_of("c_flag", FlagOptions(mode="theory", **{switch: value}, **more)),
     )
     assert not torch.equal(one, two)
 
@@ -117,6 +124,24 @@ def test_a_recomputed_table_is_refused_for_more(more: dict[str, Any]) -> None:
     options = FlagOptions(table="recomputed", order=more.get("order"))
     with pytest.raises(InvalidInput, match="use epochs = 1 and order = 'epochs', or another table"):
         make_method("c_flag", lr=0.1, epochs=more["epochs"], options=options)
+
+
+def test_the_server_chooses_for_single_steps_only() -> None:
+    options = FlagOptions(rates_at="server")
+    with pytest.raises(InvalidInput, match="use adapt = 'gradient', or rates_at = 'client'"):
+        make_method("c_flag", lr=0.1, options=options)
+    make_method("c_flag", lr=0.1, options=FlagOptions(rates_at="server", adaptive="none"))
+
+
+def test_a_clients_own_step_on_memory_leaves_the_statistics() -> None:
+    """With BatchNorm: both ways end at the same running statistics, and only the parameters differ."""
+    model = network("cnn")
+    own, mean = (
+        rounds_of("c_flag", FlagOptions(memory_step=step, adaptive="none"), model=model, rounds=1)[0].state
+        for step in ("own", "mean")
+    )
+    assert torch.equal(own[model.d :], mean[model.d :])
+    assert not torch.equal(own[: model.d], mean[: model.d])
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -222,9 +247,11 @@ def test_options_describe_themselves() -> None:
         options = FlagOptions(mode=mode)
         assert asdict(options) == {"mode": mode} | MODE_DEFAULTS[mode]
         assert FlagOptions(**asdict(options)) == options
-        assert set(MODE_DATA[mode]) == {"memory", "partition", "old_logits"}
+        assert {"memory_kind", "partition", "weights"} <= set(MODE_DATA[mode]) <= set(RULES)
     track = {field.name for field in fields(TrackOptions)}
-    assert {field.name for field in fields(FlagOptions)} - track == {"adaptive", "adapt", "rates_from", "product"}
+    assert {field.name for field in fields(FlagOptions)} - track == {
+        *("adaptive", "adapt", "rates_from", "rates_at", "product", "memory_step"),
+    }
     assert FlagOptions(mode="released", clamp=0).clamp == 0
 
 
@@ -236,7 +263,9 @@ def test_options_describe_themselves() -> None:
         ({"adaptive": "server"}, "adaptive 'server' is unknown: use one of none, average, worst, printed"),
         ({"adapt": "x"}, "adapt 'x' is unknown"),
         ({"product": "x"}, "product 'x' is unknown"),
-        ({"rates_from": "x"}, "rates_from 'x' is unknown: use one of gradients, displacement"),
+        ({"rates_from": "x"}, "rates_from 'x' is unknown: use one of gradients, displacement, corrected"),
+        ({"rates_at": "x"}, "rates_at 'x' is unknown: use one of client, server"),
+        ({"memory_step": "x"}, "memory_step 'x' is unknown: use one of mean, own"),
         ({"estimate": "x"}, "estimate 'x' is unknown"),
         ({"clamp": -1.0}, "clamp is -1.0: use a finite number that is not negative"),
         ({"clamp": float("nan")}, "clamp is nan"),

@@ -132,19 +132,29 @@ def flag_by_hand(x: Vector, t: int, options: FlagOptions) -> tuple[Vector, dict[
             shares = [len(positions) / SIZES[i] for positions in cut]
             estimate = sum(share * each for share, each in zip(shares, latest, strict=True))
             estimate = new if options.estimate == "minibatch" else estimate
-            total, given = total + estimate, estimate + correction
+            given = estimate + correction
+            total = total + (given if options.rates_from == "corrected" else estimate)
             if in_steps:
-                chosen.append(rates(options, f, estimate, P[i]))
+                source = given if options.rates_from == "corrected" else estimate
+                at_server = options.rates_at == "server"
+                # A single client whose p is 1; N is in the worst case's weight.
+                alone = 1.0 if options.adaptive == "average" else 1 / N
+                chosen.append(rates(options, f, g, alone) if at_server else rates(options, f, source, P[i]))
                 given = given * chosen[-1][1] / LR
             y = y - LR * step(np.clip(given, -options.clamp, options.clamp) if options.clamp else given)
         moved = (x - y) / LR - len(order) * correction
-        a = total if in_steps or options.rates_from == "gradients" else moved
+        a = total if in_steps or options.rates_from != "displacement" else moved
         alpha, beta = np.mean(chosen, axis=0) if in_steps else rates(options, f, a, P[i])
         if not in_steps and options.adaptive != "none":
             move = beta * (moved + (len(order) * correction if options.adaptive == "printed" else 0))
         else:
             move = x - y
-        whole += P[i] * (alpha * f + move)
+        if options.memory_step == "mean":
+            move = move + alpha * f
+        elif MEMORIES[i]:
+            own, fresh = remembered(x - move, i, round_.random("memory", i))[0], HandAdam()
+            move = move + alpha * (fresh(own) if options.step == "adam" else own)
+        whole += P[i] * move
         found[i] = {"alpha": alpha, "beta": beta, "Lambda": f @ a, "drift2_max": drift2, "steps": len(order)}
         found[i]["loss"] = np.mean(losses)
     return whole, found, f
@@ -175,6 +185,11 @@ def flag(**switches: Any) -> tuple[Any, FlagOptions]:
         {"mode": "paper", "adaptive": "printed", "rates_from": "gradients"},
         {"mode": "released"},
         {"mode": "released", "adaptive": "none"},
+        {"mode": "released", "memory_step": "mean", "rates_at": "client"},
+        {"mode": "released", "rates_at": "client", "rates_from": "gradients", "product": "plain"},
+        {"mode": "released", "adaptive": "average", "step": "plain", "clamp": 0.0},
+        {"mode": "theory", "adaptive": "worst", "memory_step": "own", "rates_from": "corrected"},
+        {"mode": "paper", "adaptive": "printed", "memory_step": "own"},
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(str(each) for each in value.values()),
 )
@@ -191,12 +206,15 @@ def test_c_flag_written_out(switches: dict[str, Any], together: str) -> None:
             assert {key: step.locals[i][key] for key in mine} == pytest.approx(mine, rel=1e-7), i
             signs.add(mine["Lambda"] > 0)
         alpha = sum(P[i] * mine["alpha"] for i, mine in numbers.items())
-        rest, seen = move - alpha * f, round_numbers(MODEL, step, CLIENTS, L=L)
-        assert seen.Gamma == pytest.approx(L / 2 * rest @ rest - (1 - L * alpha) * f @ rest, rel=1e-8)
+        # A client's own step on memory is one of its local steps: nothing else moves.
+        apart = alpha if options.memory_step == "mean" else 0.0
+        rest, seen = move - apart * f, round_numbers(MODEL, step, CLIENTS, L=L)
+        assert seen.Gamma == pytest.approx(L / 2 * rest @ rest - (1 - L * apart) * f @ rest, rel=1e-8)
         assert seen.alpha == pytest.approx(alpha, rel=1e-8)
         x = step.state.numpy()
     assert {i: mine["steps"] for i, mine in numbers.items()} == {0: 6, 1: 12, 2: 3, 3: 6, 5: 3}
-    assert signs == {True, False}
+    # Corrected gradients of all clients lie near grad g, which transfers here.
+    assert signs == {True, False} or (options.rates_from == "corrected" and signs == {True})
 
 
 @pytest.mark.parametrize("mode", ["theory", "paper"])

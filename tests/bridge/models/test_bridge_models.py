@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from functools import partial
 
@@ -13,7 +12,7 @@ from torch import nn
 
 from cflag_theory.bridge.models.batch import Batch
 from cflag_theory.bridge.models.flat_model import full_gradient, make_model
-from cflag_theory.errors import InvalidInput, MissingExtra, UnknownName
+from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels import formulas
 
 SHAPE, CLASSES = (2, 6, 5), (2, 3, 2)
@@ -260,12 +259,6 @@ def test_resnet50_sees_the_same_maps_of_larger_images():
         stage.register_forward_hook(lambda layer, given, found: maps.append(found.shape))
     assert model.logits(model.start(0), torch.zeros(1, 3, 64, 64), 3).shape == (1, 20)
     assert maps == [(1, 256, 32, 32), (1, 2048, 4, 4)]
-
-
-def test_a_resnet_without_torchvision_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "torchvision", None)
-    with pytest.raises(MissingExtra, match="the network 'resnet18' needs the torchvision that belongs to torch"):
-        make_model("resnet18", (3, 32, 32), (10,))
 
 
 @pytest.mark.parametrize(("name", "error"), [("mlp", 0.02), ("cnn", 0.06)])

@@ -60,6 +60,29 @@ def test_a_mode_sets_what_it_implies_and_gives_way_to_what_is_said(mode):
     assert RunSettings(mode="theory") == run_settings()
 
 
+def test_released_runs_see_other_images():
+    changed = ("crop", "flip", "jitter", "image_size", "weights", "rounds")
+    for data, wanted in (
+        ("digits", (False, False, False, None, "equal", 10)),
+        ("cifar100", (True, True, True, None, "equal", 10)),
+        ("tinyimagenet", (True, True, True, 224, "equal", 10)),
+    ):
+        found = run_settings(data=data, mode="released")
+        assert tuple(getattr(found, name) for name in changed) == wanted
+        assert tuple(getattr(run_settings(data=data, mode="paper"), name) for name in changed[:5]) == (
+            *(False, False, False, None),
+            "samples",
+        )
+    assert not run_settings(data="cifar10", mode="released", crop=False).crop
+
+
+@pytest.mark.parametrize("name", ["crop", "flip", "jitter", "image_size"])
+def test_images_are_changed_for_tasks_only(name):
+    with pytest.raises(WrongSetting, match=f"{name} is for protocol = 'tasks'"):
+        run_settings({"protocol": "rounds", name: 32 if name == "image_size" else True})
+    assert run_settings(protocol="rounds", data="cifar10", mode="released").rounds == 500
+
+
 def test_a_rate_follows_the_kind_of_step():
     assert run_settings(optimizer="plain").lr > run_settings(optimizer="adam").lr
     assert run_settings(mode="paper").lr == run_settings(optimizer="adam").lr
@@ -78,7 +101,7 @@ def test_settings_survive_json():
     )
     plain = json.loads(json.dumps(said.to_json()))
     assert run_settings(plain) == said
-    assert (said.seeds, said.methods, said.total_rounds) == ((7, 8), ("ewc", "c_flag"), 100)
+    assert (said.seeds, said.methods, said.total_rounds) == ((7, 8), ("ewc", "c_flag"), 50)
     # Every key counts, and none is forgotten.
     assert set(plain) == set(RULES) | set(OPTIONS)
 
@@ -114,6 +137,9 @@ def test_runs_differ_by_what_they_compute_only():
         ("threads", [0, 1 << 30]),
         ("device", ["", "gpu", "meta", "cuda:x", 0]),
         ("autocast", ["yes", 1]),
+        ("weights", ["p", 1]),
+        ("crop", [1, "yes"]),
+        ("image_size", [0, 7, 64.0, 1 << 20]),
     ],
 )
 def test_values_out_of_range_are_refused(key, values):

@@ -24,40 +24,44 @@ RUN = {"method": "ewc", "seed": 7, "accuracy": [[1, 2], [3, None]]}
 WHERE = Checkpoint({"task": 1, "columns": {"Gamma": [0.1, float("nan"), 1e-300]}}, {"state": np.arange(3.0)})
 
 
-def folder(path, *, settings=None, environment=HERE, data=DATA, **changes):
-    return Folder(path, settings or run_settings(changes), environment, data)
+def folder(path, *, settings=None, environment=HERE, data=DATA, anyway=False, **changes):
+    return Folder(path, settings or run_settings(changes), environment, data, anyway=anyway)
 
 
 def test_what_is_written_is_read(tmp_path):
     one = folder(tmp_path / "new")
-    with one.lock():
-        assert one.read("ewc", 7) is None
-        one.write("ewc", 7, WHERE)
-        found = one.read("ewc", 7)
+    one.begin()
+    assert one.read("ewc", 7) is None
+    one.write("ewc", 7, WHERE)
+    found = one.read("ewc", 7)
     assert found.plain["columns"]["Gamma"][::2] == [0.1, 1e-300]
     assert np.isnan(found.plain["columns"]["Gamma"][1])
     assert found.arrays["state"].tobytes() == WHERE.arrays["state"].tobytes()
     assert one.read_plain("ewc", 7)["task"] == 1
     # Nothing half-written is left beside it, and nothing is a pickle.
-    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [MARKER, "ewc-7.npz", HEADER]
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [
+        MARKER,
+        f".{HEADER}.lock",
+        "ewc-7.npz",
+        HEADER,
+    ]
     with np.load(tmp_path / "new" / "ewc-7.npz", allow_pickle=False) as file:
         assert set(file.files) == {"header", "state"}
 
 
 def test_parts_are_listed_by_seed_and_method(tmp_path):
     one = folder(tmp_path)
-    with one.lock():
-        for method, seed in (("ewc", 10), ("c_flag", 10), ("ewc", 9)):
-            one.write(method, seed, WHERE)
-        (tmp_path / "ewc-9-task0.npz").write_bytes(b"a Trace")
-        assert one.parts(("c_flag", "ewc")) == [(9, "ewc"), (10, "c_flag"), (10, "ewc")]
+    one.begin()
+    for method, seed in (("ewc", 10), ("c_flag", 10), ("ewc", 9)):
+        one.write(method, seed, WHERE)
+    (tmp_path / "ewc-9-task0.npz").write_bytes(b"a Trace")
+    assert one.parts(("c_flag", "ewc")) == [(9, "ewc"), (10, "c_flag"), (10, "ewc")]
 
 
 def test_methods_and_seeds_may_be_added_and_data_moved(tmp_path):
-    with folder(tmp_path, methods=["ewc"], seeds=[1]).lock():
-        pass
-    with folder(tmp_path, methods=["c_flag"], seeds=[2], root="elsewhere").lock():
-        assert read_header(tmp_path)["settings"]["seeds"] == [2]
+    folder(tmp_path, methods=["ewc"], seeds=[1]).begin()
+    folder(tmp_path, methods=["c_flag"], seeds=[2], root="elsewhere").begin()
+    assert read_header(tmp_path)["settings"]["seeds"] == [2]
 
 
 @pytest.mark.parametrize(
@@ -70,52 +74,88 @@ def test_methods_and_seeds_may_be_added_and_data_moved(tmp_path):
     ],
 )
 def test_another_run_is_refused(tmp_path, now, sentence):
-    with folder(tmp_path).lock():
-        pass
+    folder(tmp_path).begin()
     before = (tmp_path / HEADER).read_bytes()
-    with pytest.raises(DataError, match=sentence), folder(tmp_path, **now).lock():
-        pytest.fail("the folder was taken")
+    with pytest.raises(DataError, match=sentence):
+        folder(tmp_path, **now).begin()
     assert (tmp_path / HEADER).read_bytes() == before
 
 
 def test_parts_without_a_header_are_refused(tmp_path):
     (own_folder(tmp_path) / "ewc-1.npz").write_bytes(b"")
-    with pytest.raises(DataError, match=r"holds results and no run.json"), folder(tmp_path).lock():
-        pytest.fail("the folder was taken")
+    with pytest.raises(DataError, match=r"holds results and no run.json"):
+        folder(tmp_path).begin()
 
 
-def test_two_processes_do_not_share_a_folder(tmp_path):
+def test_two_processes_share_a_folder_and_no_part(tmp_path):
     code = (
         "import sys; from cflag_theory.bridge.training.checkpoints import Folder;"
         "from cflag_theory.bridge.settings.run_settings import run_settings;"
-        "from cflag_theory.errors import OutputError\n"
         "from pathlib import Path\n"
-        "try:\n"
-        f"    with Folder(Path(sys.argv[1]), run_settings(), {HERE!r}, {DATA!r}).lock(): print('taken')\n"
-        "except OutputError as error: print(error)\n"
+        f"other = Folder(Path(sys.argv[1]), run_settings(), {HERE!r}, {DATA!r})\n"
+        "other.begin()\n"
+        "for seed in (7, 8):\n"
+        "    with other.part('ewc', seed) as mine: print(mine)\n"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]
-    with folder(tmp_path).lock():
-        other = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        assert other == f"another run is writing to {tmp_path}: wait for it, or choose another with --out\n"
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "taken\n"
+    one = folder(tmp_path)
+    one.begin()
+    with one.part("ewc", 7) as mine:
+        assert mine
+        assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\nTrue\n"
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "True\nTrue\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "change"),
+    [
+        ({"environment": {"torch": "2", "threads": "4"}}, ("threads", "1", "4")),
+        ({"environment": {"torch": "2", "threads": "1", "processes": "2"}}, ("processes", None, "2")),
+        ({"device": "cuda:1"}, ("device", "cpu", "cuda")),
+        ({"autocast": True}, ("autocast", False, True)),
+    ],
+)
+def test_a_run_goes_on_elsewhere_if_it_is_told_to(tmp_path, now, change):
+    one = folder(tmp_path)
+    one.begin()
+    one.write("ewc", 7, Checkpoint({"status": "RUNNING", "columns": {"task": [0, 0]}}, {}))
+    one.write("ewc", 8, Checkpoint({"status": "OK", "columns": {"task": [0] * 9}}, {}))
+    with pytest.raises(DataError, match=rf"elsewhere \({change[0]} was {change[1]} and is .*--resume-anyway"):
+        folder(tmp_path, **now).begin()
+    changed = folder(tmp_path, **now, anyway=True)
+    changed.begin()
+    expected = dict(zip(("what", "was", "is"), change, strict=True)) | {"after": {"ewc-7": 2}}
+    assert changed.changes == [expected]
+    # It is remembered, and the same again is no change.
+    again = folder(tmp_path, **now)
+    again.begin()
+    assert again.changes == read_header(tmp_path)["changes"] == [expected]
+    with pytest.raises(DataError, match="holds a run with rounds = 10, and this one has 3"):
+        folder(tmp_path, **now, rounds=3, anyway=True).begin()
+
+
+def test_which_of_several_gpus_does_not_matter(tmp_path):
+    folder(tmp_path, device="cuda:0").begin()
+    other = folder(tmp_path, device="cuda:1")
+    other.begin()
+    assert other.changes == []
 
 
 def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match=r"cannot write to .*file"), folder(tmp_path / "file").lock():
-        pytest.fail("the folder was taken")
+    with pytest.raises(OutputError, match=r"cannot write to .*file"):
+        folder(tmp_path / "file").begin()
 
 
 def test_a_checkpoint_is_the_old_or_the_new_one_whichever_call_of_the_system_fails(tmp_path):
     one = folder(tmp_path)
     tasks = set()
-    with one.lock():
-        one.write("ewc", 7, WHERE)
-        for _, error in every_failure(lambda: one.write("ewc", 7, Checkpoint({"task": 2}, {"x": np.arange(3.0)}))):
-            assert "ewc-7.npz' (No space left on device): give the same command again" in str(error)
-            tasks.add(one.read("ewc", 7).plain["task"])
-            assert not list(tmp_path.glob(".*.draft"))
+    one.begin()
+    one.write("ewc", 7, WHERE)
+    for _, error in every_failure(lambda: one.write("ewc", 7, Checkpoint({"task": 2}, {"x": np.arange(3.0)}))):
+        assert "ewc-7.npz' (No space left on device): give the same command again" in str(error)
+        tasks.add(one.read("ewc", 7).plain["task"])
+        assert not list(tmp_path.glob(".*.draft"))
     assert tasks == {1, 2}
 
 
@@ -123,8 +163,8 @@ def test_a_checkpoint_is_the_old_or_the_new_one_whichever_call_of_the_system_fai
 def test_a_damaged_checkpoint_is_named(tmp_path, damage):
     one = folder(tmp_path)
     path = tmp_path / "ewc-7.npz"
-    with one.lock():
-        one.write("ewc", 7, WHERE)
+    one.begin()
+    one.write("ewc", 7, WHERE)
     content = bytearray(path.read_bytes())
     if damage == "cut":
         path.write_bytes(content[: len(content) // 2])
@@ -159,8 +199,8 @@ def test_damage_anywhere_is_seen_or_without_effect(tmp_path):
     """Cut anywhere, or a byte of the zip's directories or of an array's head changed."""
     one = folder(tmp_path)
     path = tmp_path / "ewc-7.npz"
-    with one.lock():
-        one.write("ewc", 7, WHERE)
+    one.begin()
+    one.write("ewc", 7, WHERE)
     content, drawn = path.read_bytes(), np.random.default_rng(0)
     refused = 0
     for _ in range(400):

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import signal
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from image_files import write_tiny_imagenet
+from small_bridge import SMALL, WORDS, in_two_processes, small, what_was_found
 
 import cflag_theory.bridge.training.run as run_module
 from cflag_theory.bridge.__main__ import _Lines, main
@@ -27,29 +26,6 @@ from cflag_theory.bridge.training.rounds import one_round
 from cflag_theory.bridge.training.run import run_bridge
 from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.kernels import read_trace
-
-SMALL = {"rounds": 2, "epochs": 1, "seeds": [5], "threads": 1, "clients": 3, "past_every": 0, "checkpoint_every": 1}
-WORDS = [word for key, value in SMALL.items() for word in ("--set", f"{key}={value if key != 'seeds' else 5}")]
-
-
-def small(**more):
-    return run_settings(SMALL | more)
-
-
-def what_was_found(folder):
-    """All results of a folder but the seconds; and the bytes of every final state."""
-    found = read_results(folder)
-    for run in found["runs"]:
-        run.pop("seconds")
-    states = {
-        path.name: {name: array.tobytes() for name, array in read_checkpoint(path).arrays.items()}
-        for path in sorted(Path(folder).glob("*-5.npz"))
-    }
-    traces = {
-        path.name: {name: column.tobytes() for name, column in read_trace(path).columns.items()}
-        for path in sorted(Path(folder).glob("*-task?.npz"))
-    }
-    return found, states, traces
 
 
 @pytest.fixture(scope="module")
@@ -309,13 +285,7 @@ def test_a_preset_runs_each_of_its_variations(tmp_path, monkeypatch):
 @pytest.mark.full
 def test_two_processes_find_the_same(tmp_path, whole):
     """Under torchrun clients are dealt out, and what is gathered is added in their order: bit for bit the same."""
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
-    command = [*launch, "cflag_theory.bridge", *WORDS, "--set", "methods=c_flag,ewc", "--out", str(tmp_path)]
-    done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    # One process speaks.
-    assert done.stdout.count("complete") == 1
+    in_two_processes(tmp_path, ["--set", "methods=c_flag,ewc"])
     found, wanted = what_was_found(tmp_path), what_was_found(whole[0])
     assert found[0]["runs"] == [run for run in wanted[0]["runs"] if run["method"] in ("c_flag", "ewc")]
     assert all(found[1][name] == wanted[1][name] for name in ("c_flag-5.npz", "ewc-5.npz"))

@@ -45,11 +45,13 @@ def test_every_switch_with_its_values_and_defaults(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "key"), [("memory_kind", "memory"), ("partition", "partition"), ("old_logits", "old_logits")]
+    "name",
+    ["memory_kind", "partition", "weights", "rounds", "crop", "flip", "jitter", "image_size", "old_logits"],
 )
-def test_what_a_mode_says_of_the_data(name, key):
-    assert ROWS[name][1:4] == [MODE_DATA[mode][key] for mode in MODES]
-    assert [getattr(run_settings(mode=mode), name) for mode in MODES] == ROWS[name][1:4]
+def test_what_a_mode_says_of_the_run(name):
+    found = [getattr(run_settings(mode=mode, data="tinyimagenet"), name) for mode in MODES]
+    assert ROWS[name][1:4] == ["64" if value is None else str(shown(value)) for value in found]
+    assert all(MODE_DATA[mode].get(name, value) == value for mode, value in zip(MODES, found, strict=True))
 
 
 def test_the_findings_are_those_of_the_report():

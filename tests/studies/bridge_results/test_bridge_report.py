@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from cflag_theory.bridge.data.formats import differences
+from cflag_theory.bridge.measures.results import changed
 from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.errors import InvalidInput
 from cflag_theory.studies.bridge_results.published import PUBLISHED
@@ -162,6 +163,15 @@ def test_class_incremental_runs_are_those_of_table_7():
     assert report.notes == ("one: the paper prints nothing for er_ring on iid cifar10, 5 clients, class-incremental",)
     # They fill no cell of the other tables, where the same methods are.
     assert report.counts()[NOT_RUN] == 150 - 2
+
+
+def test_a_run_that_was_resumed_anyway_counts_and_says_so():
+    whole = stored(seeds("c_flag", [(89.0, 7.0), (90.0, 7.5)]))
+    change = changed({"what": "torch", "was": "2", "is": "3", "after": {"c_flag-1234": 7}})
+    report = compare([("folder", whole | {"notes": ["a note", change]})])
+    assert report.counts()[NOT_RUN] < 86
+    (note,) = report.notes
+    assert note.startswith("folder: resumed anyway: torch was 2 and became 3 (c_flag-1234 after 7 rounds)")
 
 
 def test_the_same_seed_counts_once():

@@ -1,0 +1,167 @@
+"""Runs on augmented images; runs side by side in a folder, or that go on elsewhere; every option under torchrun."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from small_bridge import WORDS, in_two_processes, small, what_was_found
+
+import cflag_theory.bridge.training.run as run_module
+from cflag_theory.bridge.__main__ import _parser, _runs
+from cflag_theory.bridge.measures.results import read_results
+from cflag_theory.bridge.settings.rules import RULES
+from cflag_theory.bridge.settings.run_settings import run_settings
+from cflag_theory.bridge.training.rounds import one_round
+from cflag_theory.bridge.training.run import run_bridge
+from cflag_theory.errors import DataError, InvalidInput
+
+RELEASED = {"methods": ["c_flag"], "mode": "released", "crop": True, "flip": True, "jitter": True, "image_size": 12}
+
+
+def test_augmented_images_are_the_same_after_a_stop(tmp_path, monkeypatch):
+    """Also those of what is remembered; and without the switches it is another run."""
+    write, left = run_module.Folder.write, [5]
+
+    def stop(self, *arguments):
+        write(self, *arguments)
+        left[0] -= 1
+        if left[0] == 0:
+            raise KeyboardInterrupt
+
+    settings = small(**RELEASED)
+    run_bridge(settings, out=tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        patch.setattr(run_module.Folder, "write", stop)
+        with pytest.raises(KeyboardInterrupt):
+            run_bridge(settings, out=tmp_path / "stopped")
+    run_bridge(settings, out=tmp_path / "stopped")
+    found, wanted = what_was_found(tmp_path / "stopped"), what_was_found(tmp_path / "whole")
+    assert found == wanted
+    for name in ("crop", "flip", "jitter", "image_size"):
+        run_bridge(small(**RELEASED | {name: None if name == "image_size" else False}), out=tmp_path / name)
+        assert what_was_found(tmp_path / name)[1] != wanted[1]
+
+
+@pytest.mark.full
+def test_two_processes_augment_the_same(tmp_path):
+    words = ["--method", "c_flag", "--mode", "released", "--crop", "true", "--jitter", "true", "--weights", "equal"]
+    run_bridge(small(methods=["c_flag"], mode="released", crop=True, jitter=True), out=tmp_path / "one")
+    in_two_processes(tmp_path / "two", words)
+    assert what_was_found(tmp_path / "two")[1:] == what_was_found(tmp_path / "one")[1:]
+
+
+def test_weights_may_be_equal(tmp_path, monkeypatch):
+    seen = []
+
+    def look(method, round, clients, *arguments, **options):
+        seen.append([client.p for client in clients])
+        return one_round(method, round, clients, *arguments, **options)
+
+    monkeypatch.setattr("cflag_theory.bridge.training.parts.one_round", look)
+    run_bridge(small(methods=["finetune"], rounds=1, weights="equal", zeta=0.1, clients=6), out=tmp_path)
+    some = [[share for share in shares if share] for shares in seen]
+    assert all(shares == pytest.approx([1 / len(shares)] * len(shares)) for shares in some)
+    assert {len(shares) for shares in some} > {6}
+
+
+def test_what_another_run_is_at_is_left_to_it(tmp_path, monkeypatch):
+    folder = run_module.Folder(tmp_path, small(), {}, {})
+    run_bridge(small(methods=["finetune"]), out=tmp_path)
+    with folder.part("er_ring", 5):
+        found = run_bridge(small(methods=["er_ring", "ewc"]), out=tmp_path)
+    assert ([run.method for run in found.runs], found.complete) == (["finetune", "ewc"], False)
+    assert found.notes == ("er_ring with seed 5: another run is at it",)
+    found = run_bridge(small(methods=["er_ring", "ewc"]), out=tmp_path)
+    assert ([run.method for run in found.runs], found.complete, found.notes) == (
+        ["finetune", "ewc", "er_ring"],
+        True,
+        (),
+    )
+
+
+def test_results_are_there_after_a_round(tmp_path, monkeypatch):
+    monkeypatch.setattr("cflag_theory.bridge.training.gathered.EVERY", 0.0)
+    done = []
+
+    def progress(**at):
+        done.append((at["overall"], read_results(tmp_path)["runs"][0]["rounds_done"]))
+
+    run_bridge(small(methods=["finetune"]), out=tmp_path, progress=progress)
+    assert done == [(n, n) for n in range(1, 11)]
+
+
+def test_other_threads_are_recorded(tmp_path):
+    alone = {"methods": ["finetune"], "together": "no"}
+    with pytest.raises(KeyboardInterrupt):
+        run_bridge(small(**alone), out=tmp_path, progress=stop_at(3))
+    with pytest.raises(DataError, match=r"holds a run elsewhere \(threads was 1 and is 2\).*--resume-anyway"):
+        run_bridge(small(**alone, threads=2), out=tmp_path)
+    result = run_bridge(small(**alone, threads=2), out=tmp_path, anyway=True)
+    assert result.complete
+    stored = read_results(tmp_path)
+    assert stored["changes"] == [{"what": "threads", "was": "1", "is": "2", "after": {"finetune-5": 3}}]
+    (note,) = stored["notes"]
+    assert note.startswith("resumed anyway: threads was 1 and became 2 (finetune-5 after 3 rounds); last bits are not")
+
+
+def stop_at(number):
+    """A progress that interrupts after so many rounds."""
+
+    def progress(**at):
+        if at["overall"] == number:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+def test_every_setting_is_an_option_under_torchrun():
+    words = [
+        "--method",
+        "ewc",
+        "--method",
+        "c_flag",
+        "--adaptive",
+        "average",
+        "--seeds",
+        "1,2",
+        "--L",
+        "3",
+        "--out",
+        "x",
+    ]
+    words += ["--image-size", "12", "--download", "--root", "data", "--set", "ewc.penalty=2.5", "--resume-anyway"]
+    asked = _parser().parse_args(words)
+    ((settings, out),) = _runs(asked)
+    assert (out, asked.resume_anyway) == (Path("x"), True)
+    changed = {
+        "methods": ["ewc", "c_flag"],
+        "seeds": [1, 2],
+        "L": 3,
+        "image_size": 12,
+        "download": True,
+        "root": "data",
+    }
+    assert settings == run_settings(changed, c_flag={"adaptive": "average"}, ewc={"penalty": 2.5})
+    with pytest.raises(InvalidInput, match="the setting 'seeds' is given twice"):
+        _runs(_parser().parse_args([*words, "--set", "seeds=3"]))
+    flags = _parser().format_help()
+    assert all(f"--{name.replace('_', '-')} " in flags for name in set(RULES) - {"methods", "download"})
+
+
+@pytest.mark.full
+def test_two_runs_at_once_in_one_folder(tmp_path):
+    """As with a GPU each: every part is done once, and the folder is that of one run."""
+    out = tmp_path / "two"
+    command = [sys.executable, "-m", "cflag_theory.bridge", *WORDS, "--out", str(out)]
+    runs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [run.communicate()[0] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0]
+    assert any(f"{out}: complete" in words for words in said)
+    run_bridge(small(), out=tmp_path / "one")
+    found, wanted = what_was_found(out), what_was_found(tmp_path / "one")
+    assert found[0]["complete"]
+    assert found[0]["runs"] == wanted[0]["runs"]
+    assert found[1:] == wanted[1:]
