@@ -27,6 +27,8 @@ from tests.campaign.damage import spoil
 MEMORY, SECONDS, PATIENCE = 2 << 30, 60, 10
 #: Where loops cannot be kept they are compiled first.
 COMPILING = 5 * SECONDS
+#: In a traceback, our code; the word alone is in what pip puts before it, too.
+OURS = f"{os.sep}cflag_theory{os.sep}"
 #: Ends of a command: done, nothing found, bad input, interrupted.
 CODES = (0, 1, 2, 130)
 INPUTS = {
@@ -196,7 +198,7 @@ def fault(home: Path, case: Case) -> str | None:
             how: dict[str, Any] = SURROUNDINGS[case.surroundings]
             ended = fresh(folder, case.words, **how)
             silent = "stderr" in how or "interrupt" in how
-            if "interrupt" in how and "cflag_theory" not in ended.err and ended.code == -signal.SIGINT:
+            if "interrupt" in how and OURS not in ended.err and ended.code == -signal.SIGINT:
                 # Python had not come to the first line of ours.
                 return None
         else:
@@ -209,7 +211,7 @@ def fault(home: Path, case: Case) -> str | None:
         if ended.code not in CODES:
             return f"it ends with {ended.code}: {lines[-1][:300] if lines else ''}"
         # Before our first line Python itself reports an interrupt.
-        ours = "cflag_theory" in ended.err or "KeyboardInterrupt" not in ended.err
+        ours = OURS in ended.err or "KeyboardInterrupt" not in ended.err
         if ours and ("Traceback" in ended.err or "Exception ignored" in ended.err):
             return f"it says {ended.err[-300:]!r}"
         if ended.code == 2 and not silent and sum(line.startswith("cflag: ") for line in lines) != 1:
@@ -246,6 +248,8 @@ def _unlike_unbroken(folder: Path, case: Case) -> str | None:
             if path.suffix in (".json", ".npz") and _content_of(path) is None:
                 return f"after a kill {path.name} is damaged"
     ended = _run(folder, case.words)
+    if ended.seconds > SECONDS:
+        return f"after a kill it takes {ended.seconds:.0f} s"
     if ended.code:
         return f"after a kill it ends with {ended.code}: {ended.err[-300:]}"
     if drafts := list((folder / "new").glob(".*.draft")):

@@ -159,7 +159,7 @@ class CFlag(FedTrack):
             memory_positions(client.memory, self.work.sample, round.random("memory", client.index))
             for client in clients
         ]
-        longest = round.longest(lambda client: min(client.memory.n, self.work.sample))
+        longest = round.longest(lambda client: most_drawn(client.memory, self.work.sample))
         return passes_of(round.model, [[client.memory] for client in clients], [[each] for each in positions], longest)
 
     def _after_own_steps(
@@ -178,9 +178,13 @@ class CFlag(FedTrack):
         passes, (start, _) = self._on_memory(round, [clients[row] for row in rows]), round.start(state)
         local = start - descent.whole(move)[rows]
         _, gradients = passes.gradients(range(len(rows)), [0] * len(rows), local)
+        lengths = alphas[rows]
+        if self.options.adapt == GRADIENT:
+            # As in the local steps, rates scale what Adam is given; Table 1's are no lengths of its steps.
+            gradients, lengths = gradients * (lengths / self.work.alpha), torch.full_like(lengths, self.work.alpha)
         directions = make_step(self.options.step).direction(gradients)
         where = torch.tensor(rows, device=move.device)
-        return move.index_add(0, where, alphas[rows] * directions[:, : move.shape[1]])
+        return move.index_add(0, where, lengths * directions[:, : move.shape[1]])
 
 
 class _RowRates:

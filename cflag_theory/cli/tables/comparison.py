@@ -40,7 +40,11 @@ def page(runs: Sequence[tuple[str, Summary | RoundsSummary]]) -> str:
 
 
 def _tasks(runs: Sequence[tuple[str, Summary]]) -> list[str]:
-    several = [(name, one) for name, one in runs if len(one.methods) > 1]
+    variants = [(name, each) for name, one in runs for each in one.methods if each.method == OWN]
+    # C-FLAG alone is in the table of its variants.
+    several = [
+        (name, one) for name, one in runs if len(one.methods) > 1 or len(variants) < 2 or one.methods[0].method != OWN
+    ]
     lines = ["", "## Tasks one after another", ""]
     if len(several) > 1:
         found = [
@@ -49,14 +53,14 @@ def _tasks(runs: Sequence[tuple[str, Summary]]) -> list[str]:
         lines += ["Accuracy:", "", *_matrix(found), ""]
         found = [(name, {each.method: _metric(each, "forgetting") for each in one.methods}) for name, one in several]
         lines += ["Forgetting:", "", *_matrix(found), ""]
-    variants = [(name, each) for name, one in runs for each in one.methods if each.method == OWN]
     if len(variants) > 1:
         lines += _variants(variants)
     for name, one in several:
         head = ("method", "accuracy", "forgetting", f"minus {BASE}", "gradients", "numbers sent", "seeds", "seconds")
         lines += ["", f"### {name}", "", f"{one.title}, {one.rounds} rounds a task.", ""]
         lines += _table(head, [_method(each, one) for each in one.methods])
-        lines += ["", f"{PAIRS}, by Holm's correction over all of them:", "", *_table(*pair_table(one))]
+        if one.pairs:
+            lines += ["", f"{PAIRS}, by Holm's correction over all of them:", "", *_table(*pair_table(one))]
         lines += ["", *(f"- {note}" for note in one.notes)] if one.notes else []
     return lines
 

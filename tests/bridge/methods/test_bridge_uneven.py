@@ -153,7 +153,8 @@ def flag_by_hand(x: Vector, t: int, options: FlagOptions) -> tuple[Vector, dict[
             move = move + alpha * f
         elif MEMORIES[i]:
             own, fresh = remembered(x - move, i, round_.random("memory", i))[0], HandAdam()
-            move = move + alpha * (fresh(own) if options.step == "adam" else own)
+            length, own = (ALPHA, own * alpha / ALPHA) if options.adapt == "gradient" else (alpha, own)
+            move = move + length * (fresh(own) if options.step == "adam" else own)
         whole += P[i] * move
         found[i] = {"alpha": alpha, "beta": beta, "Lambda": f @ a, "drift2_max": drift2, "steps": len(order)}
         found[i]["loss"] = np.mean(losses)

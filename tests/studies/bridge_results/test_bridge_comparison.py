@@ -62,6 +62,11 @@ def test_a_method_that_did_not_end_has_no_number():
     assert ["ewc", "1 diverged, 0 not finished"] in [row[:2] for row in rows_of(text)]
 
 
+def test_a_run_with_one_method_has_its_numbers():
+    alone = stored([part("c_flag", 1, 80)])
+    assert ["c_flag (theory)", "80.00", "10.00"] in [row[:3] for row in rows_of(page([("run", alone)]))]
+
+
 def test_runs_of_both_protocols_stand_on_one_page():
     columns = {"test_accuracy": [10.0, 20.0], "test_loss": [1.0, 1.0], "f": [None, None]}
     one = {"settings": run_settings(protocol="rounds").to_json(), "runs": [part("fedavg", 1, 0, columns=columns)]}
