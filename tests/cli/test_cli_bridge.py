@@ -165,7 +165,7 @@ def test_stored_runs_beside_the_printed_numbers(cflag, asked, tmp_path):
     assert json.loads(cflag("bridge", "--report", folders[0].parent, "--format", "json")[1]) == found
     code, out, _ = cflag("bridge", "--report", *folders, "--out", tmp_path / "page")
     assert code == 0
-    assert "0 undecided, 82 not run" in out
+    assert "0 undecided, 146 not run" in out
     page = (tmp_path / "page" / "report.md").read_text(encoding="utf-8")
     assert "| ewc | accuracy | 75.98 +- 5.10 | 86.00 +- 1.00 |" in page
     assert "| c_flag | accuracy | 89.28 +- 4.98 |  |  |  | not run |" in page

@@ -56,7 +56,8 @@ class Distilled(FineTune):
             if key not in self._prepared:
                 self._prepared[key] = self.prepared(round, client)
             ready.append(self._prepared[key])
-        return super().locals_of(round, ready, state, means, own)
+        # Passes one by one have no zeros behind their states.
+        return super().locals_of(replace(round, everybody=()), ready, state, means, own)
 
     def softened(self, model: FlatModel, data: ClientData) -> ClientData:
         """With what the old model gives for every image, if there is one."""

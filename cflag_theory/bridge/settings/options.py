@@ -248,7 +248,7 @@ class TargetOptions(LwfOptions):
     Attributes
     ----------
     images : int
-        How many images are made at the end of a task.
+        How many images are made at the end of a task. These defaults are for digits, see `run_settings.BY_DATA`.
     batch, steps : int
         Images that the generator makes at a time, and its steps for them.
     rate, student_rate : float
@@ -257,9 +257,9 @@ class TargetOptions(LwfOptions):
         Weights of the terms beside the cross-entropy.
     """
 
-    images: int = 1024
-    batch: int = 128
-    steps: int = 100
+    images: int = 256
+    batch: int = 64
+    steps: int = 20
     rate: float = 2e-3
     student_rate: float = 1e-3
     normalisation: float = 1.0

@@ -31,6 +31,7 @@ _PAPER = {
     "memory_size": 400,
     "memory_sample": 200,
     "seeds": (1234, 1235, 1236),
+    "target": {"images": 1024, "batch": 128, "steps": 100},
     "past_every": 0,
     "threads": None,
     "checkpoint_every": 1,
@@ -48,7 +49,7 @@ GROWING = "growing"
 #: averaging plain local steps learns every task; all methods have the same, and none is tuned.
 BY_DATA: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        "digits": {"lr": {"adam": 1e-3, "plain": 0.05}, "target": {"images": 256, "batch": 64, "steps": 20}},
+        "digits": {"lr": {"adam": 1e-3, "plain": 0.05}},
         "fashion-mnist": _PAPER | {"model": "mlp"},
         "cifar10": _PAPER,
         "cifar100": _PAPER,

@@ -132,6 +132,18 @@ def test_in_the_first_task_they_are_fine_fl(name: str) -> None:
     assert np.array_equal(after(make(name)), after(make("finetune")))
 
 
+@pytest.mark.parametrize("name", ["lwf", "icarl", "target"])
+def test_old_logits_do_not_concern_them(name: str) -> None:
+    """Their losses say themselves which classes they are over; Fine-FL's does not, see above."""
+    memory = {"old": OLD, MADE: torch.cat([torch.ones(10, 1), torch.arange(160.0).view(10, 16)], dim=1).double()}
+    found = []
+    for model in (MODEL, model_of(old_logits="masked")):
+        method = make(name, FEW if name == "target" else None)
+        method.restore(memory)
+        found.append(after(method, model=model))
+    assert np.array_equal(*found)
+
+
 def test_icarl_written_out() -> None:
     """On the union of samples and exemplars, without the classes that are not seen."""
     method = make("icarl")
