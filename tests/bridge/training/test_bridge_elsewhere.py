@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
+from image_files import write_cifar, write_tiny_imagenet
 from small_bridge import WORDS, in_two_processes, small, what_was_found
 
 import cflag_theory.bridge.training.run as run_module
@@ -14,6 +17,7 @@ from cflag_theory.bridge.__main__ import _parser, _runs
 from cflag_theory.bridge.measures.results import read_results
 from cflag_theory.bridge.settings.rules import RULES
 from cflag_theory.bridge.settings.run_settings import run_settings
+from cflag_theory.bridge.training.exports import read_model
 from cflag_theory.bridge.training.rounds import one_round
 from cflag_theory.bridge.training.run import run_bridge
 from cflag_theory.errors import DataError, InvalidInput
@@ -43,6 +47,27 @@ def test_augmented_images_are_the_same_after_a_stop(tmp_path, monkeypatch):
     for name in ("crop", "flip", "jitter", "image_size"):
         run_bridge(small(**RELEASED | {name: None if name == "image_size" else False}), out=tmp_path / name)
         assert what_was_found(tmp_path / name)[1] != wanted[1]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("data", ["cifar10", "tinyimagenet"])
+def test_mode_released_on_small_files(tmp_path, data):
+    """Colour images with everything that the mode changes; TinyImageNet's larger, if not at 224 pixels."""
+    if data == "cifar10":
+        write_cifar(tmp_path, data, "python")
+    else:
+        pytest.importorskip("PIL")
+        write_tiny_imagenet(tmp_path, classes=200, train=1, test=1)
+    small = {"rounds": 2, "epochs": 1, "clients": 2, "batch": 8, "memory_size": 4, "memory_sample": 2, "threads": 1}
+    settings = run_settings(small, data=data, root=str(tmp_path), mode="released", model="cnn", methods=["c_flag"])
+    assert settings.image_size == (224 if data == "tinyimagenet" else None)
+    side = 72 if settings.image_size else 32
+    settings = replace(settings, seeds=(1,), image_size=settings.image_size and side, rounds=1)
+    (run,) = run_bridge(settings, out=tmp_path / "run").runs
+    assert (run.status, run.rounds_done) == ("OK", settings.tasks)
+    network, config = read_model(tmp_path / "run" / "c_flag-1-last.pt")
+    assert (config["shape"], config["data"]) == ([3, side, side], data)
+    assert network(torch.zeros(2, 3, side, side), torch.tensor([0, 1])).shape == (2, len(config["tasks"][0]))
 
 
 @pytest.mark.full
