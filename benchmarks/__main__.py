@@ -225,9 +225,10 @@ def _accept(device: Any, out: Path, *, tiny: bool, seconds: float) -> None:
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     from benchmarks.bridge.accept import FILE, accept
     from benchmarks.bridge.measured import CHECKS
-    from cflag_theory.bridge.training.environment import threads
+    from cflag_theory.bridge.training.environment import find_device, precision, threads
 
-    with threads(1 if tiny else None):
+    device = find_device(str(device))
+    with threads(1 if tiny else None), precision(False):
         outcomes = accept(CHECKS, device, out, tiny=tiny, seconds=seconds, tell=typer.echo)
     tell(f"{out / FILE} has what was found")
     if any(outcome.ok is False for outcome in outcomes):

@@ -17,6 +17,7 @@ import torch
 from benchmarks.bridge.cases import METHODS, NAMES, RESNET, BridgeCase, Ours, World
 from benchmarks.measure import seconds_of
 from cflag_theory.bridge.settings.run_settings import RunSettings
+from cflag_theory.bridge.training.environment import precision
 from cflag_theory.errors import CflagError, InvalidInput
 
 #: Ways to pass through the network; each has what the one before has.
@@ -73,8 +74,10 @@ def speeds(
             world = World(case or (ON_GPU if device.type == "cuda" else ON_CPU), device=str(device), **WAYS[way])
             for method in METHODS:
                 ours = Ours(world, method)
-                ours.run(1)
-                values = [ours.gradients / seconds_of(partial(ours.run, 1)) for _ in range(repeats)]
+                # What is called float32 is not TF32.
+                with precision(False):
+                    ours.run(1)
+                    values = [ours.gradients / seconds_of(partial(ours.run, 1)) for _ in range(repeats)]
                 found.append(Speed(way, NAMES[method], tuple(values)))
         # What a compiler or a device says that is not there has many classes.
         except (CflagError, RuntimeError) as error:

@@ -52,7 +52,7 @@ class Pixels:
 def pixels(images: np.ndarray, mean: np.ndarray, std: np.ndarray, model: FlatModel, side: int | None = None) -> Pixels:
     """Images (n, H, W, C) in bytes on a model's device; `mean` and `std` (C,) are those of the bytes divided by 255."""
     kind = {"dtype": model.dtype, "device": model.device}
-    stored = put(images.transpose(0, 3, 1, 2), model.device)
+    stored = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2))).to(model.device)
     scale = torch.tensor(1 / (255 * std)[:, None, None], **kind)
     return Pixels(stored, scale, torch.tensor((-mean / std)[:, None, None], **kind), side)
 
