@@ -23,6 +23,8 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "list-zeta1e5": {"heads": "list", "zeta": 1e5},
     "paper": {"mode": "paper"},
     "released": {"mode": "released"},
+    "growing": {"heads": "growing"},
+    "growing-masked": {"heads": "growing", "old_logits": "masked"},
     "balanced": {"partition": "balanced"},
     "client-over-classes": {"partition": "client-over-classes"},
     "clients10": {"clients": 10},

@@ -169,4 +169,4 @@ def test_no_step_reads_a_number_back(
 def test_rates_in_every_step_read_numbers_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """The count can fail: these do."""
     with pytest.raises(AssertionError):
-        test_no_step_reads_a_number_back(monkeypatch, "mlp", "c_flag", {"mode": "released"})
+        test_no_step_reads_a_number_back(monkeypatch, "mlp", "c_flag", {"mode": "released", "rates_at": "client"})

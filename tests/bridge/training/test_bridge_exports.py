@@ -73,7 +73,7 @@ def test_the_best_and_the_last_model(tmp_path):
     assert (config["method"], config["seed"], config["task"], config["rounds_done"]) == ("finetune", 5, 4, 10)
     assert (config["tasks"][1], config["classes_per_task"]) == (["2", "3"], [2] * 5)
     state = read_checkpoint(tmp_path / "finetune-5.npz").arrays["state"]
-    model = make_model("cnn", (1, 8, 8), (2,) * 5)
+    model = make_model("cnn", (1, 8, 8), (2,) * 5, heads="shared")
     for name, where, shape in model.tensors + model.statistics:
         assert torch.equal(network.state_dict()[name], torch.from_numpy(state[where]).view(shape))
     # It does on the test images what the run has measured.

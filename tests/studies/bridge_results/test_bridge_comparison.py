@@ -88,7 +88,7 @@ def test_small_runs_share_the_cores_and_leave_one_page(cflag, monkeypatch, tmp_p
     text = (tmp_path / "all" / "small.md").read_text(encoding="utf-8")
     assert text.index("### zeta1.0") < text.index("### zeta9.0")
     assert (tmp_path / "all" / "zeta9.0" / "accuracy.png").exists()
-    alone, _ = bridge_actions._alone(tmp_path / "alone", small.variations[1].settings().to_json(), None)
+    alone, _ = bridge_actions._alone(tmp_path / "alone", small.variations[1].settings().to_json(), None, False)
     assert f"| zeta9.0 | {summarise(alone).methods[0].metrics['average_accuracy']} |" in text
 
 

@@ -169,7 +169,7 @@ def test_a_run_that_was_resumed_anyway_counts_and_says_so():
     whole = stored(seeds("c_flag", [(89.0, 7.0), (90.0, 7.5)]))
     change = changed({"what": "torch", "was": "2", "is": "3", "after": {"c_flag-1234": 7}})
     report = compare([("folder", whole | {"notes": ["a note", change]})])
-    assert report.counts()[NOT_RUN] < 86
+    assert report.counts()[NOT_RUN] < 150
     (note,) = report.notes
     assert note.startswith("folder: resumed anyway: torch was 2 and became 3 (c_flag-1234 after 7 rounds)")
 
