@@ -8,7 +8,7 @@ from functools import cache, partial
 from importlib import import_module
 from importlib.resources import files
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cflag_theory.claims.printed import of_part
 from cflag_theory.errors import UnknownName
@@ -52,13 +52,13 @@ PREAMBLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 
-def _build(id: str) -> Claim:
-    built: Claim = import_module(f"{__package__}.{PLACES[id]}").CLAIMS[id]()
+def _build(id: str, *listed: Any, **named: Any) -> Claim:
+    built: Claim = import_module(f"{__package__}.{PLACES[id]}").CLAIMS[id](*listed, **named)
     return built
 
 
-#: Builders by id. A module is imported when one of its claims is asked for: all of them take seconds.
-LEDGER: dict[str, Callable[[], Claim]] = {id: partial(_build, id) for id in PLACES}
+#: Builders by id; some take constants other than the printed ones, which tests plant. A module is imported when one of its claims is asked for: all of them take seconds.
+LEDGER: dict[str, Callable[..., Claim]] = {id: partial(_build, id) for id in PLACES}
 
 
 def check_id(id: str) -> None:
