@@ -57,7 +57,8 @@ def _build(id: str, *listed: Any, **named: Any) -> Claim:
     return built
 
 
-#: Builders by id; some take constants other than the printed ones, which tests plant. A module is imported when one of its claims is asked for: all of them take seconds.
+#: Builders by id; some take constants other than the printed ones, which tests plant. A module is imported when one of
+#: its claims is asked for: all of them take seconds.
 LEDGER: dict[str, Callable[..., Claim]] = {id: partial(_build, id) for id in PLACES}
 
 
