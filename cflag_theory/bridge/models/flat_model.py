@@ -80,10 +80,10 @@ class FlatModel:
             where = slice(first, first + tensor.numel())
             places.append((name, where, tuple(tensor.shape)))
             first = where.stop
-            view = self._shaped(self._state[where], tuple(tensor.shape))
+            view = self.shaped(self._state[where], tuple(tensor.shape))
             owner, _, leaf = name.rpartition(".")
             if tensor.requires_grad:
-                tensor.data, tensor.grad = view, self._shaped(self._gradient[where], tuple(tensor.shape))
+                tensor.data, tensor.grad = view, self.shaped(self._gradient[where], tuple(tensor.shape))
             else:
                 setattr(self.network.get_submodule(owner), leaf, view)
         self.tensors = tuple(place for place in places if place[1].stop <= self.d)
@@ -107,9 +107,9 @@ class FlatModel:
     def split(self, vector: Tensor) -> dict[str, Tensor]:
         """Views by name into a gradient (d,) or a state (size,)."""
         places = self.pieces if len(vector) == self.d else self.pieces + self.statistics
-        return {name: self._shaped(vector[where], shape) for name, where, shape in places}
+        return {name: self.shaped(vector[where], shape) for name, where, shape in places}
 
-    def _shaped(self, line: Tensor, shape: tuple[int, ...]) -> Tensor:
+    def shaped(self, line: Tensor, shape: tuple[int, ...]) -> Tensor:
         """The view of a tensor's part of a vector; with channels last the numbers of a kernel lie in that order too."""
         if len(shape) == 4 and self._format is torch.channels_last:
             out, into, height, width = shape
@@ -117,7 +117,7 @@ class FlatModel:
         return line.view(shape)
 
     def _line(self, tensor: Tensor) -> Tensor:
-        """A tensor's numbers in the order in which they lie in a vector: `_shaped` backwards."""
+        """A tensor's numbers in the order in which they lie in a vector: `shaped` backwards."""
         if tensor.dim() == 4 and self._format is torch.channels_last:
             tensor = tensor.permute(0, 2, 3, 1)
         return tensor.reshape(-1)

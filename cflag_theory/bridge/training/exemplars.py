@@ -20,6 +20,7 @@ from cflag_theory.bridge.methods.rehearsal import herding
 from cflag_theory.bridge.models.clients import Client, ClientData
 from cflag_theory.bridge.models.flat_model import FlatModel
 from cflag_theory.bridge.training.communication import Communication
+from cflag_theory.bridge.training.rounds import of_this_process
 
 
 class Exemplars:
@@ -41,7 +42,7 @@ class Exemplars:
         self, model: FlatModel, clients: Sequence[Client], state: torch.Tensor, communication: Communication
     ) -> None:
         """Keep samples of what the clients have now; every process learns those of all clients."""
-        here = (client for client in clients if client.index % communication.processes == communication.rank)
+        here = of_this_process(clients, communication)
         found = {client.index: self._chosen(model, client.current, state) for client in here}
         blank = [float("nan")] * (3 * self.size)
         table = communication.table(

@@ -80,7 +80,7 @@ def write_model(path: Path, model: FlatModel, state: Tensor, config: Mapping[str
     # Counters of batches are not in the state, and a `state_dict` has them.
     found = {name: tensor.detach().cpu().clone() for name, tensor in model.network.state_dict().items()}
     for name, where, shape in model.tensors + model.statistics:
-        found[name] = state[where].view(shape).detach().cpu().clone()
+        found[name] = model.shaped(state[where], shape).detach().cpu().clone(memory_format=torch.contiguous_format)
     with whole(path) as file:
         torch.save({"format": FORMAT, "config": dict(config), "state_dict": found}, file)
 
@@ -105,6 +105,8 @@ def read_model(path: Path | str) -> tuple[Network, dict[str, Any]]:
         shape, classes = config["shape"], config["classes_per_task"]
         network = make_model(config["model"], shape, classes, heads=config["heads"], dtype=dtype).network
         network.load_state_dict(found["state_dict"])
+        if network.growing is not None:
+            network.see(config["task"])
     except FileNotFoundError as error:
         raise DataError(f"{path} is missing: name a model that cflag bridge wrote") from error
     # What is not there, or of another kind: any of it means that it is no such file.

@@ -127,7 +127,7 @@ def end_task(
     round.model.see(round.task)
     sent = {client.index: method.end_task(round, client, state) for client in taking_part(clients, communication)}
     means = communication.mean(sent, [client.p for client in clients])
-    here = (client for client in clients if client.index % communication.processes == communication.rank)
+    here = of_this_process(clients, communication)
     totals = communication.mean(
         {client.index: method.totals(round, client, state) for client in here}, [1.0] * len(clients)
     )
@@ -137,9 +137,12 @@ def end_task(
 
 def taking_part(clients: Sequence[Client], communication: Communication) -> list[Client]:
     """The clients of this process that take part in the task."""
-    return [
-        client for client in clients if client.p > 0 and client.index % communication.processes == communication.rank
-    ]
+    return [client for client in of_this_process(clients, communication) if client.p > 0]
+
+
+def of_this_process(clients: Sequence[Client], communication: Communication) -> list[Client]:
+    """Its share: processes take clients in turn."""
+    return [client for client in clients if client.index % communication.processes == communication.rank]
 
 
 def _row(numbers: Mapping[str, float], own: Mapping[str, Tensor]) -> list[float]:
