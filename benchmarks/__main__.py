@@ -169,7 +169,8 @@ def bridge_gpu(
     size: Annotated[int, typer.Option(min=8, help="Height and width of the images.")] = 32,
     repeats: Annotated[int, typer.Option(min=1, help="Timed rounds of every way and method.")] = 3,
     rate: Annotated[
-        list[str] | None, typer.Option(help="Only hours, at NETWORK=IMAGES a second, such as resnet18=3000.")
+        list[str] | None,
+        typer.Option(help="Only hours, at NETWORK=IMAGES a second, such as resnet18=3000; repeatable. Also mlp=50000."),
     ] = None,
     accept: Annotated[bool, typer.Option("--accept", help="Check that the bridge works on the device.")] = False,
     tiny: Annotated[bool, typer.Option("--tiny", help="With --accept: small networks, for a CPU.")] = False,
@@ -178,7 +179,7 @@ def bridge_gpu(
     format: FormatOption = Format.table,
     write: WriteOption = False,
 ) -> None:
-    """Images a second of ResNet-18 with 5 clients, and the hours of whole presets at that rate.
+    """Images a second of ResNet-18 with 5 clients and of an mlp with 7, and the hours of whole presets at these rates.
 
     With --accept: checks in the order of their importance, each a line and an entry of accept.json. Exit code 1: one of
     them failed; 2: no such device.
@@ -187,10 +188,20 @@ def bridge_gpu(
         return
     from dataclasses import replace
 
-    from benchmarks.bridge.hours import hours_sheet, needs, rates_from
+    from benchmarks.bridge.hours import cfl_needs, cfl_sheet, hours_sheet, needs, rates_from
     from benchmarks.bridge.sheets import NO_GPU, speed_sheet
-    from benchmarks.bridge.speeds import ON_CPU, ON_GPU, WAYS, describe_device, fastest, require_device, speeds
-    from cflag_theory.errors import CflagError
+    from benchmarks.bridge.speeds import (
+        ON_CPU,
+        ON_GPU,
+        WAYS,
+        describe_device,
+        fastest,
+        mlp_speed,
+        require_device,
+        speeds,
+        ways_on,
+    )
+    from cflag_theory.errors import CflagError, InvalidInput
 
     for name in way or ():
         if name not in WAYS:
@@ -198,25 +209,35 @@ def bridge_gpu(
     try:
         if rate:
             known = rates_from(rate)
-            sheet = hours_sheet(found := needs(known), known, "as given")
-            _hand_out("bridge-gpu", [sheet], {"rates": known, "hours": found}, format=format, write=False)
+            found, others = needs(known), cfl_needs(known)
+            sheets = [hours_sheet(found, known, "as given"), cfl_sheet(others, known, "as given")]
+            given = {"rates": known, "hours": found, "cfl_hours": others}
+            _hand_out("bridge-gpu", sheets, given, format=format, write=False)
             return
         where = require_device(device or ("cpu" if tiny else "cuda"))
+        if without := [name for name in way or () if name not in ways_on(where)]:
+            raise InvalidInput(f"--way {without[0]} changes nothing on {where}: leave it out, or use --device cuda")
         if accept:
             _accept(where, out, tiny=tiny, seconds=seconds)
             return
         usual = ON_GPU if where.type == "cuda" else ON_CPU
         case = replace(usual, samples=usual.samples // usual.batch * batch, batch=batch, shape=(3, size, size))
-        timed = speeds(where, case=case, repeats=repeats, ways=tuple(way or WAYS), tell=tell)
+        timed = speeds(where, case=case, repeats=repeats, ways=way, tell=tell)
         fast, images = fastest(timed)
+        mlp = mlp_speed(where, repeats=repeats)
     except CflagError as error:
         tell(f"benchmarks bridge-gpu: {error}")
         raise typer.Exit(2) from None
-    described, known = describe_device(where), {"resnet18": images}
+    described, known = describe_device(where), {"resnet18": images, "mlp": mlp.median}
     how = f"measured here with {fast}" + ("" if where.type == "cuda" else f". {NO_GPU}")
-    found = needs(known)
-    sheets = [speed_sheet(timed, described, case), hours_sheet(found, known, how)]
-    results = {"device": described, "speeds": timed, "rates": known, "hours": found}
+    found, others = needs(known), cfl_needs(known)
+    sheets = [
+        speed_sheet(timed, described, case),
+        hours_sheet(found, known, how),
+        cfl_sheet(others, known, how),
+    ]
+    results: dict[str, Any] = {"device": described, "speeds": timed, "mlp": mlp, "rates": known}
+    results |= {"hours": found, "cfl_hours": others}
     _hand_out("bridge-gpu", sheets, results, format=format, write=write)
 
 

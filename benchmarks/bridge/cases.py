@@ -24,7 +24,7 @@ METHODS = ("c_flag", "finetune")
 L = 5.0
 #: What methods are called in tables.
 NAMES = {"c_flag": "C-FLAG", "finetune": "Fine-FL", "ewc": "EWC-FL", "nccl": "NCCL-FL", "fedtrack": "FedTrack"}
-NAMES["er_ring"] = "Er-ring-FL"
+NAMES |= {"er_ring": "Er-ring-FL", "fedavg": "FedAvg"}
 
 
 @dataclass(frozen=True)

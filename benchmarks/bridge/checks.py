@@ -20,7 +20,7 @@ from benchmarks.bridge.accept import Failed, Ground, LeftOut
 from benchmarks.bridge.cases import RESNET, BridgeCase, L, Ours, World
 from benchmarks.bridge.made_cifar import write_cifar
 from benchmarks.bridge.shared_device import NOISE, ROUNDS
-from benchmarks.bridge.speeds import WAYS
+from benchmarks.bridge.speeds import ways_on
 from cflag_theory.bridge.methods.table import make_method
 from cflag_theory.bridge.settings.options import AUTO, NO, OPTIONS
 from cflag_theory.bridge.settings.rules import METHOD_NAMES
@@ -187,7 +187,7 @@ def switches(ground: Ground) -> Mapping[str, Any]:
     named = exact.model.split(exact.model.gradient(exact.start, exact.clients[0].current.batch(batch))[1])
     truth = torch.cat([tensor.reshape(-1) for tensor in named.values()])
     errors, cosines = dict[str, float](), dict[str, float]()
-    ways: dict[str, tuple[bool, dict[str, bool]]] = {way: (False, more) for way, more in WAYS.items()}
+    ways: dict[str, tuple[bool, dict[str, bool]]] = {way: (False, more) for way, more in ways_on(ground.device).items()}
     ways["TF32"] = (True, {})
     if ground.tiny:
         # Generating code takes minutes; what is captured has tests of its own.

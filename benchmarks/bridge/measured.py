@@ -14,9 +14,9 @@ import torch
 
 from benchmarks.bridge import checks
 from benchmarks.bridge.accept import Check, Failed, Ground, LeftOut, TimeUp
-from benchmarks.bridge.hours import needs
+from benchmarks.bridge.hours import cfl_needs, needs
 from benchmarks.bridge.made_cifar import write_cifar
-from benchmarks.bridge.speeds import ON_CPU, ON_GPU, WAYS, describe_device, fastest, speeds
+from benchmarks.bridge.speeds import ON_CPU, ON_GPU, describe_device, fastest, mlp_speed, speeds, ways_on
 from benchmarks.machine import describe
 from cflag_theory.bridge.settings.presets import preset
 from cflag_theory.bridge.training.fast import fast, has_bfloat16
@@ -44,7 +44,7 @@ def rates(ground: Ground) -> Mapping[str, Any]:
     if ground.tiny:
         case = replace(case, network="cnn", samples=16, batch=8, memory=4, sample=4)
     found, memory = [], dict[str, float]()
-    for way in WAYS:
+    for way in ways_on(ground.device):
         if way == COMPILED:
             continue
         if ground.cuda:
@@ -77,8 +77,14 @@ def hours(ground: Ground) -> Mapping[str, Any]:
         raise LeftOut("no rate was measured")
     if ground.tiny:
         raise LeftOut("what stands for the ResNet says nothing about it")
-    found = needs(ground.rates)
-    return {"all presets": found[-1].hours, "by preset": {need.preset: need.hours for need in found}}
+    rates = {**ground.rates, "mlp": mlp_speed(ground.device).median}
+    found, others = needs(rates), cfl_needs(rates)
+    return {
+        "all presets": found[-1].hours,
+        "all presets of the CFL paper": others[-1].hours,
+        "image gradients a second of the mlp": rates["mlp"],
+        "by preset": {need.preset: need.hours for need in (*found[:-1], *others[:-1])},
+    }
 
 
 def column(ground: Ground) -> Mapping[str, Any]:

@@ -14,22 +14,28 @@ from typing import Any
 
 import torch
 
+from benchmarks.bridge import cfl_images
 from benchmarks.bridge.cases import METHODS, NAMES, RESNET, BridgeCase, Ours, World
 from benchmarks.measure import seconds_of
-from cflag_theory.bridge.settings.run_settings import RunSettings
+from cflag_theory.bridge.methods.target import served
+from cflag_theory.bridge.settings.options import AUTO
+from cflag_theory.bridge.settings.run_settings import TASKS, RunSettings
 from cflag_theory.bridge.training.environment import precision
 from cflag_theory.errors import CflagError, InvalidInput
 
-#: Ways to pass through the network; each has what the one before has.
+#: Ways to pass through the network; each has what the one before has, but the last, which has no graphs.
 WAYS: dict[str, dict[str, bool]] = {
     "float32": {},
     "channels_last": {"channels_last": True},
     "bfloat16": {"channels_last": True, "autocast": True},
+    "graphs": {"channels_last": True, "autocast": True, "graphs": True},
     "compiled": {"channels_last": True, "autocast": True, "compiled": True},
 }
 #: Batches of the paper, two of them a client on a GPU, so that a round is long enough.
 ON_GPU = replace(RESNET, name="ResNet-18, batches of 128", samples=1024, memory=400, batch=128, sample=200)
 ON_CPU = replace(ON_GPU, samples=128, epochs=1)
+#: The CFL paper's clients of Fashion-MNIST: 7 with 285 samples each in a round.
+FASHION = BridgeCase("Fashion-MNIST-shaped, mlp", "mlp", (1, 28, 28), 10, 7, 285, 10, 32, 5, 10, lr=0.01)
 
 
 @dataclass(frozen=True)
@@ -58,17 +64,22 @@ def require_device(name: str) -> torch.device:
     return device
 
 
+def ways_on(device: torch.device) -> dict[str, dict[str, bool]]:
+    """The ways that differ on this device: there are no CUDA graphs on a CPU."""
+    return {way: more for way, more in WAYS.items() if device.type == "cuda" or way != "graphs"}
+
+
 def speeds(
     device: torch.device,
     *,
     case: BridgeCase | None = None,
     repeats: int = 3,
-    ways: Sequence[str] = tuple(WAYS),
+    ways: Sequence[str] | None = None,
     tell: Callable[[str], None] = lambda words: None,
 ) -> list[Speed]:
     """Images a second of C-FLAG's and Fine-FL's rounds, in every way; the first round, which compiles, is not timed."""
     found = []
-    for way in ways:
+    for way in ways or ways_on(device):
         tell(f"bridge-gpu: {way} on {device}")
         try:
             world = World(case or (ON_GPU if device.type == "cuda" else ON_CPU), device=str(device), **WAYS[way])
@@ -85,13 +96,25 @@ def speeds(
     return found
 
 
+def mlp_speed(device: torch.device, *, case: BridgeCase | None = None, repeats: int = 3) -> Speed:
+    """Image gradients a second of the CFL paper's mlp in rounds of FedAvg, whose clients are computed together."""
+    ours = Ours(World(case or FASHION, device=str(device)), "fedavg", together=AUTO)
+    with precision(False):
+        ours.run(1)
+        values = [ours.gradients / seconds_of(partial(ours.run, 1)) for _ in range(repeats)]
+    return Speed("clients together", NAMES["fedavg"], tuple(values))
+
+
 def evaluated(settings: RunSettings, method: str, train_images: int) -> float:
     """Images whose gradient a method evaluates in a run with one seed, if all clients have equally many samples.
 
     A round of n samples takes n for every pass; C-FLAG and FedTrack take n more for grad g_i(x_t), whose components
     are kept for the local steps where there is room, and C-FLAG, NCCL-FL and Er-ring-FL those of the memory of each
-    past task; iCaRL-FL all of it in every pass; and TARGET those of images that were made.
+    past task; iCaRL-FL all of it in every pass; and TARGET those of images that were made. EWC-FL and TARGET take some
+    more at the end of each task. `cfl_images` has the methods of the other protocol.
     """
+    if settings.protocol != TASKS:
+        return cfl_images.evaluated(settings, method, train_images)
     a_task, clients = train_images / settings.tasks, settings.clients
     n = a_task / clients
     steps = settings.epochs * math.ceil(n / settings.batch)
@@ -110,6 +133,8 @@ def evaluated(settings: RunSettings, method: str, train_images: int) -> float:
     total = settings.rounds * (settings.tasks * a_round + remembering * of_memory)
     if method == "ewc":
         total += settings.tasks * clients * min(n, settings.options["ewc"].fisher_samples)
+    elif method == "target":
+        total += settings.tasks * served(settings.options["target"])
     return total
 
 

@@ -25,6 +25,7 @@ _LOOKS = {
     "icarl": ("#56B4E9", ">"),
     "target": ("#999933", "X"),
 }
+_LINES = ("-", "--", ":", "-.")
 _MORE = ("#000000", "#56B4E9", "#999933", "#882255")
 _NAMES = {
     "c_flag": "C-FLAG",
@@ -130,15 +131,15 @@ def bridge_levels_figure(levels: Mapping[str, Any]) -> Picture:
     levels : mapping
         One of those that `studies.bridge_results.levels.levels` gives.
     """
+    looks = _looks([(group["method"], group["label"]) for group in levels["groups"]])
     with house_style():
         figure = Picture(figsize=(9.6, 4.0), layout="constrained")
         for axes, metric in zip(figure.subplots(1, 2), ("accuracy", "forgetting"), strict=True):
-            for place, group in enumerate(levels["groups"]):
-                color, marker = _look(group["label"], place)
+            for group, look in zip(levels["groups"], looks, strict=True):
                 mean = np.array(group[metric]["mean"])
                 low, high = (np.clip(group[metric][key], *_POSSIBLE[metric]) for key in ("low", "high"))
                 spread = [mean - low, high - mean]
-                axes.errorbar(group["x"], mean, spread, color=color, marker=marker, capsize=2.5, label=group["label"])
+                axes.errorbar(group["x"], mean, spread, capsize=2.5, label=group["label"], **look)
             axes.set(xlabel=_AXES[levels["axis"]], ylabel=f"{metric} (%)")
             if levels["axis"] == "zeta":
                 axes.set_xscale("log")
@@ -192,6 +193,17 @@ def _legend(row: Sequence[Axes]) -> tuple[list[Any], list[str]]:
     """Every method once."""
     found = {label: handle for axes in row for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     return list(found.values()), list(found)
+
+
+def _looks(curves: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    """Of curves, each a method with its label: the method's colour, and a line style for what else the label says."""
+    kinds = list(dict.fromkeys(label.removeprefix(method) for method, label in curves))
+    found = []
+    for place, (method, label) in enumerate(curves):
+        color, marker = _look(method if len(kinds) <= len(_LINES) else label, place)
+        line = _LINES[kinds.index(label.removeprefix(method)) % len(_LINES)]
+        found.append({"color": color, "marker": marker, "linestyle": line})
+    return found
 
 
 def _look(label: str, place: int) -> tuple[str, str]:

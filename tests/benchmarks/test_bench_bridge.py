@@ -207,6 +207,8 @@ class TestTheCommand:
         assert found["device"]["device"] == "CPU"
         assert [speed["method"] for speed in found["speeds"]] == ["C-FLAG", "Fine-FL"]
         assert found["hours"][-1]["preset"] == "all, shared runs once"
+        assert found["rates"]["mlp"] == found["mlp"]["median"] > 0
+        assert all(need["hours"] > 0 for need in found["cfl_hours"])
 
     def test_without_torch_it_says_so(self, monkeypatch):
         monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
@@ -217,7 +219,11 @@ class TestTheCommand:
 
     @pytest.mark.parametrize(
         ("arguments", "words"),
-        [(("--way", "int8"), "way 'int8' is unknown"), (("--device", "cuda"), "run where nvidia-smi lists one")],
+        [
+            (("--way", "int8"), "way 'int8' is unknown"),
+            (("--device", "cuda"), "run where nvidia-smi lists one"),
+            (("--device", "cpu", "--way", "graphs"), "--way graphs changes nothing on cpu"),
+        ],
     )
     def test_a_wrong_argument_is_one_sentence(self, monkeypatch, arguments, words):
         monkeypatch.setattr(torch.cuda, "is_available", lambda: False)

@@ -108,6 +108,21 @@ def test_without_arguments_split_digits_with_all_methods(cflag, asked):
     assert json.loads((call.out / "summary.json").read_text(encoding="utf-8"))["methods"][0]["seeds"] == 1
 
 
+@pytest.mark.parametrize(
+    ("heads", "words"),
+    [
+        ("list", "a head a task"),
+        ("masked", "one masked head"),
+        ("shared", "one head for all"),
+        ("growing", "a head that grows"),
+    ],
+)
+def test_the_title_says_what_the_heads_are(cflag, asked, heads, words):
+    code, out, _ = cflag("bridge", "--heads", heads, "--method", "c_flag")
+    assert code == 0
+    assert out.splitlines()[0] == f"Split-Digits: 5 tasks, 5 clients, zeta = 1, mlp, {words}"
+
+
 def test_flags_set_and_a_file_reach_the_run(cflag, asked, tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text('zeta = 0.5\nrounds = 9\nclients = 3\nmethods = ["ewc"]\n', encoding="utf-8")
@@ -143,6 +158,13 @@ def test_a_preset_runs_all_its_variations_and_draws_them_together(cflag, asked, 
     assert [str(call.out) for call in asked] == [f"bridge-paper/{name}" for name in names]
     assert "figure3-cifar10-cifar10-zeta.png" in out.replace("\n", "")
     assert (tmp_path / "bridge-paper" / "figure3-cifar10-cifar10-gamma-1.svg").exists()
+
+
+def test_a_run_in_this_folder_has_a_name(cflag, asked, monkeypatch, tmp_path):
+    cflag("bridge", "--method", "ewc", "--out", tmp_path / "mine")
+    monkeypatch.chdir(tmp_path / "mine")
+    assert cflag("bridge", "--report", ".", "--out", tmp_path / "page")[0] == 0
+    assert "### mine" in (tmp_path / "page" / "runs.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.full

@@ -304,6 +304,29 @@ def delayed_from_x0(x, g, data, order, lr, full_grad, state):
     return y
 
 
+def algorithm_3(*, last_line):
+    """Algorithm 3 as it is printed, to line 13 or to its end."""
+
+    def client_step(x, g, memory_g, full_grad, component_grad, order, n, lr, steps, alpha, L, N, weight):
+        table, mean, y = [component_grad(j, x) for j in range(n)], full_grad(x), x
+        correction = g - mean
+        for k, j in enumerate(order):
+            if k:
+                new = component_grad(j, y)
+                mean, table[j] = mean + (new - table[j]) / n, new
+            y = y - lr * (mean + correction)
+        a = x - steps * lr * correction - y
+        Lambda, rate = memory_g @ a, lr
+        if Lambda > 0:
+            rate = (1 - L * alpha) * Lambda / (L * N * weight * (a @ a))
+        else:
+            alpha = alpha * (1 - Lambda / (memory_g @ memory_g))
+        a = rate / lr * a
+        return {"delta": alpha * memory_g + (steps * rate * correction if last_line else 0) + a}
+
+    return client_step
+
+
 def memory_twice(x, deltas, memory_grad, alpha, N):
     return x + sum(deltas) / N - alpha * memory_grad(x) / N
 
@@ -353,6 +376,13 @@ BUGS = {
     "EWC's Fisher of a batch": ("ewc", {"client_step": ewc_batch_fisher}, "square of the mean gradient", False),
     "A-GEM always projects": ("a_gem", {"client_step": a_gem_always}, "every gradient is projected", False),
     "the table is that of x_0": ("c_flag", {"client_step": delayed_from_x0}, "filled at x_0", False),
+    "Algorithm 3 as printed": ("c_flag_adaptive", {"client_step": algorithm_3(last_line=True)}, "lines 4 to 14", False),
+    "Algorithm 3 but for its last line": (
+        "c_flag_adaptive",
+        {"client_step": algorithm_3(last_line=False)},
+        "lines 4 to 13",
+        False,
+    ),
     "memory divided twice": ("c_flag", {"server_step": memory_twice}, "divided by N twice", False),
     "weights of participants": (
         "fedavg",

@@ -60,7 +60,7 @@ def test_no_band_leaves_what_is_possible():
     left, _ = bridge_accuracy_figure(SUMMARY | {"methods": [wide]}).axes
     bounds = left.collections[0].get_paths()[0].vertices[:, 1]
     assert (bounds.min(), bounds.max()) == (0.0, 100.0)
-    group = {"label": "c_flag", "x": [5, 10], "accuracy": band(None, [99.0, 3.0], 5.0)}
+    group = {"method": "c_flag", "label": "c_flag", "x": [5, 10], "accuracy": band(None, [99.0, 3.0], 5.0)}
     group["forgetting"] = band(None, [98.0, -3.0], 5.0)
     levels = {"data": "cifar10", "title": "Split-CIFAR10", "axis": "clients", "groups": [group]}
     drawn = []
@@ -107,7 +107,7 @@ def test_rounds_without_a_term_stay_empty_in_the_strip():
 def test_one_setting_varied():
     points = {"mean": [60.0, 80.0], "low": [55.0, 80.0], "high": [65.0, 80.0]}
     groups = [
-        {"label": label, "x": [0.1, 1e5], "accuracy": points, "forgetting": points}
+        {"method": label.partition(",")[0], "label": label, "x": [0.1, 1e5], "accuracy": points, "forgetting": points}
         for label in ("c_flag", "ewc", "c_flag, mode = theory")
     ]
     figure = bridge_levels_figure({"title": "Split-CIFAR10", "axis": "zeta", "groups": groups})
@@ -117,8 +117,15 @@ def test_one_setting_varied():
     assert [segment[:, 1].tolist() for segment in segments] == [[55.0, 65.0], [80.0, 80.0]]
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["c_flag", "ewc", "c_flag, mode = theory"]
-    colors = {tuple(np.ravel(bars.get_color())) for bars in left.collections}
-    assert len(colors) == 3
+    # A method has one colour, and another line for other settings.
+    lines = [container.lines[0] for container in left.containers]
+    assert len({line.get_color() for line in lines}) == 2
+    assert [line.get_linestyle() for line in lines] == ["-", "-", "--"]
+    # With more settings than lines the curves have colours of their own.
+    many = [groups[0] | {"label": f"c_flag{words}"} for words in ("", ", b", ", c", ", d", ", e")]
+    figure = bridge_levels_figure({"title": "", "axis": "zeta", "groups": many})
+    looks = {(one.lines[0].get_color(), one.lines[0].get_marker()) for one in figure.axes[0].containers}
+    assert len(looks) == 5
     figure = bridge_levels_figure({"title": "", "axis": "memory_size", "groups": groups[:1]})
     assert figure.axes[0].get_xscale() == "linear"
 

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from cflag_theory.bridge.measures.results import read_results
 from cflag_theory.bridge.settings.run_settings import run_settings
-from cflag_theory.bridge.training.checkpoints import read_checkpoint
+from cflag_theory.bridge.training.checkpoints import Folder, read_checkpoint
+from cflag_theory.bridge.training.run import run_bridge
 from cflag_theory.kernels import read_trace
 
 SMALL = {"rounds": 2, "epochs": 1, "seeds": [5], "threads": 1, "clients": 3, "past_every": 0, "checkpoint_every": 1}
@@ -35,6 +38,22 @@ def what_was_found(folder):
         for path in sorted(Path(folder).glob("*-task?.npz"))
     }
     return found, states, traces
+
+
+def stopped(settings, out, monkeypatch, after):
+    """A run that is interrupted as soon as its n-th checkpoint is in its place."""
+    write, left = Folder.write, [after]
+
+    def stop(self, *arguments):
+        write(self, *arguments)
+        left[0] -= 1
+        if left[0] == 0:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Folder, "write", stop)
+        with pytest.raises(KeyboardInterrupt):
+            run_bridge(settings, out=out)
 
 
 def in_two_processes(out, words):

@@ -21,7 +21,7 @@ import numpy as np
 
 import cflag_theory
 from cflag_theory.bridge.measures.round_numbers import Measured, RoundNumbers
-from cflag_theory.bridge.settings.run_settings import RunSettings
+from cflag_theory.bridge.settings.run_settings import TASKS, RunSettings
 from cflag_theory.bridge.training.rounds import Step
 from cflag_theory.kernels import COLUMNS, Status, Trace
 from cflag_theory.kernels.trace.trace import STATE, ratio
@@ -177,10 +177,12 @@ def trace_of(
 
 
 def _why(name: str, task: int, settings: RunSettings) -> str:
-    if task == 0 and name in _OF_PAST:
+    if settings.protocol == TASKS and task == 0 and name in _OF_PAST:
         return "there is no past in the first task"
     if settings.past_every == 0 and name in _OF_PASSES:
         return "it takes passes over all data, use past_every"
+    if settings.protocol != TASKS and name in _OF_PASSES:
+        return "there is no past in the first round, and no other one was measured"
     if settings.past_every == 0 and name == "grad_g2":
         return "the method exchanges no grad g, or one that depends on the round's minibatches, use past_every"
     return "the method does not have it"

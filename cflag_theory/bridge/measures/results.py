@@ -37,7 +37,7 @@ class PartResult:
         The same at the start.
     columns : mapping of str to list
         By round over all tasks, with the names of a Trace (Gamma, Lambda and others), and task, loss, alpha, beta; None
-        where a value is not defined or was not measured.
+        where a value is not defined or was not measured. "ifo_calls" of a task's last round has those of its end.
     rounds_done : int
         Rounds over all tasks.
     status : str
@@ -47,7 +47,7 @@ class PartResult:
     seconds : float
         Of all calls that worked on it.
     gradients : int
-        Samples whose gradient was evaluated.
+        Samples whose gradient was evaluated, in rounds and at the ends of tasks.
     communicated : int
         Numbers that all clients sent and received.
     traces : tuple of str
@@ -183,6 +183,9 @@ def read_results(folder: Path | str) -> dict[str, Any]:
 def _check(found: Mapping[str, Any]) -> None:
     """Raise whatever it may be that makes it no result."""
     settings = run_settings(found["settings"])
+    for key in settings.to_json():
+        if key not in found["settings"]:
+            raise ValueError(f"its settings lack {key}")
     for run in found["runs"]:
         if run["method"] not in ALL_NAMES or type(run["seed"]) is not int:
             raise ValueError(f"{run['method']!r} with seed {run['seed']!r} is not a pair of a method and a seed")

@@ -179,6 +179,13 @@ class Method(ABC):
         """
         return {}
 
+    def gradients_at_end(self, clients: Sequence[Client]) -> int:
+        """Samples whose gradient `end_task`, `totals` and `serve` evaluate, of all clients and the server together.
+
+        The clients are those that take part. It follows from their numbers of samples, so that all processes know it.
+        """
+        return 0
+
     # A method that keeps nothing has nothing to do here.
     def close_task(self, round: Round, state: torch.Tensor, means: Vectors) -> None:  # noqa: B027
         """Take in what the end of a task brought: the means, the sums, and what the server computed, by name."""

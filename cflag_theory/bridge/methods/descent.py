@@ -172,17 +172,22 @@ def descend(
     start, x = state[:d], local[:, :d]
     total, away = torch.zeros_like(x), torch.empty_like(x)
     drift2_max, losses = state.new_zeros(len(orders)), state.new_zeros(len(orders))
+    count = 0
     for k in range(steps[0]):
-        rows = sum(count > k for count in steps)
+        going = sum(each > k for each in steps)
+        if going != count:
+            count = going
+            at, own, moved = local[:count], x[:count], away[:count]
+            sums, furthest, met = total[:count], drift2_max[:count], losses[:count]
         if k > 0:
             # In one place: new memory for a ResNet's vectors costs more than the arithmetic.
-            drift2 = torch.linalg.vector_norm(torch.sub(x[:rows], start, out=away[:rows]), dim=1).square_()
-            drift2_max[:rows] = torch.maximum(drift2_max[:rows], drift2)
-        loss, given = gradient(k, [order[k] for order in orders[:rows]], local[:rows])
+            drift2 = torch.linalg.vector_norm(torch.sub(own, start, out=moved), dim=1).square_()
+            torch.maximum(furthest, drift2, out=furthest)
+        loss, given = gradient(k, [order[k] for order in orders[:count]], at)
         direction = step.direction(given.clamp(-clamp, clamp) if clamp else given)
-        total[:rows] += direction
-        x[:rows].sub_(direction, alpha=lr)
-        losses[:rows] += loss
+        sums.add_(direction)
+        own.sub_(direction, alpha=lr)
+        met.add_(loss)
     return Descent(state - local, total, drift2_max, losses / column(steps, losses)[:, 0], steps)
 
 

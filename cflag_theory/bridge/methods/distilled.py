@@ -40,8 +40,8 @@ class Distilled(FineTune):
     def __init__(self, work: Work) -> None:
         super().__init__(work)
         self.old: torch.Tensor | None = None
-        #: Clients with soft targets, by their index and task.
-        self._prepared: dict[tuple[int, int], Client] = {}
+        #: By index the client that was prepared, and what it became: images that change every round are other clients.
+        self._prepared: dict[int, tuple[Client, Client]] = {}
 
     @abstractmethod
     def prepared(self, round: Round, client: Client) -> Client:
@@ -52,10 +52,10 @@ class Distilled(FineTune):
     ) -> dict[int, Local]:
         ready = []
         for client in clients:
-            key = client.index, round.task
-            if key not in self._prepared:
-                self._prepared[key] = self.prepared(round, client)
-            ready.append(self._prepared[key])
+            known = self._prepared.get(client.index)
+            if known is None or known[0] is not client:
+                known = self._prepared[client.index] = client, self.prepared(round, client)
+            ready.append(known[1])
         # Passes one by one have no zeros behind their states.
         return super().locals_of(replace(round, everybody=()), ready, state, means, own)
 

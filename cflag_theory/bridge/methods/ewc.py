@@ -48,11 +48,17 @@ class Ewc(FineTune):
         """The client's diagonal Fisher matrix at `state`, (d,)."""
         fisher = state.new_zeros(round.model.d)
         n = client.current.n
-        count = min(n, self.options.fisher_samples)
+        count = self._drawn(client)
         positions = round.random("fisher", client.index).choice(n, size=count, replace=False).tolist() if n else []
         for each in gradients_by_sample(round.model, state, client.current, positions):
             fisher.addcmul_(each, each, value=1 / count)
         return {"fisher": fisher}
+
+    def gradients_at_end(self, clients: Sequence[Client]) -> int:
+        return sum(map(self._drawn, clients))
+
+    def _drawn(self, client: Client) -> int:
+        return min(client.current.n, self.options.fisher_samples)
 
     def close_task(self, round: Round, state: torch.Tensor, means: Vectors) -> None:
         new = means["fisher"]

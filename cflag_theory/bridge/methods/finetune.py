@@ -121,9 +121,8 @@ class FineTune(OnRows):
             ) -> tuple[torch.Tensor, torch.Tensor]:
                 return job.gradient(k, local)
 
-            descent = descend(
-                *round.start(state), job.orders, gradient, lr=self.work.lr, step=make_step(self.work.optimizer)
-            )
+            step = make_step(self.work.optimizer, compiled=round.model.compiled)
+            descent = descend(*round.start(state), job.orders, gradient, lr=self.work.lr, step=step)
             alpha, beta = job.rates()
             found |= descent.locals(
                 round,

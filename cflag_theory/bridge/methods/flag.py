@@ -116,7 +116,7 @@ class CFlag(FedTrack):
             steps = estimates + corrections
             source = steps if self.options.rates_from == CORRECTED else estimates
             if summed:
-                sums[: len(estimates)] += source
+                sums[: len(estimates)].add_(source)
             return rates.factors(source) * steps if in_steps else steps
 
         descent, evaluated = self.descend(round, moving, state, means, own, openings, given)
@@ -182,7 +182,7 @@ class CFlag(FedTrack):
         if self.options.adapt == GRADIENT:
             # As in the local steps, rates scale what Adam is given; Table 1's are no lengths of its steps.
             gradients, lengths = gradients * (lengths / self.work.alpha), torch.full_like(lengths, self.work.alpha)
-        directions = make_step(self.options.step).direction(gradients)
+        directions = make_step(self.options.step, compiled=round.model.compiled).direction(gradients)
         where = torch.tensor(rows, device=move.device)
         return move.index_add(0, where, lengths * directions[:, : move.shape[1]])
 

@@ -181,6 +181,7 @@ class CflGenerative(Rehearsal):
                 for positions in minibatches(round, client, self.work.batch):
                     model.gradient(at, client.current.batch(positions), statistics=True)
                 local.move[model.d :] = state[model.d :] - at[model.d :]
+                local.numbers["gradients"] += client.current.n
         return found
 
 

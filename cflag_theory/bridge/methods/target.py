@@ -4,20 +4,21 @@
 u and labels y, uniform over the classes seen, into images v. It makes one batch after another: for each there are new
 u and y, and some steps of Adam on G against the gradient of
 
-    cross-entropy(z_old(v), y) + normalisation R(v) - disagreement KL(softmax z_old(v) || softmax z_student(v)),
+    cross-entropy(z_old(v), y) + normalisation R(v) - disagreement w(v) KL(softmax z_old(v) || softmax z_student(v)),
 
 R(v) = sum over the network's BatchNorm layers of ||mean - running mean|| + ||variance - running variance|| of what the
-layer is given, and 0 without such layers; the last term acts through the student alone. Then the images are kept, as
-bytes, and the student takes one step of Adam against KL(softmax z_old || softmax z_student) on them. The student is a
-network of the same kind; it and G are fresh when a task is over.
+layer is given, and 0 without such layers; w(v) = 1 where the two models name different classes, otherwise 0, and this
+term acts through the student alone. Then the images are kept, as bytes, and the student takes a step of Adam against
+KL(softmax z_old || softmax z_student) on each batch kept so far. The student is a network of the same kind; it and G
+are fresh when a task is over. These are (5) to (10) of the paper, with the teacher's statistics in (8).
 
 *In the next tasks* a step of a client is given the gradient of
 
     cross-entropy over the task's own classes + weight T^2 KL(sigma_T(z_old) || sigma_T(z)),
 
-sigma_T = softmax(. / T) over the classes of past tasks: the first a mean over the minibatch, the second over images
-that were made, as many as other methods draw from their memory. Only the server makes images, and all clients have the
-same; no sample of a past task is kept.
+which is (11) with T = 1; sigma_T = softmax(. / T) over the classes of past tasks: the first a mean over the minibatch,
+the second over images that were made, as many as other methods draw from their memory. Only the server makes images,
+and all clients have the same; no sample of a past task is kept.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Target(Distilled):
         if self.made is None:
             return replace(client, memory=like.none)
         images = self.made[:, 1:].to(torch.uint8).view(-1, *like.pixels.images.shape[1:])
-        stored = Pixels(images, like.pixels.scale, like.pixels.shift)
+        stored = replace(like.pixels, images=images)
         found = (model.network.class_numbers == self.made[:, 0].long()[:, None, None]).nonzero()
         made = ClientData(stored, torch.arange(len(images), device=images.device), found[:, 2], found[:, 1])
         blank = images.new_zeros((like.n, model.network.heads.weight.shape[0]), dtype=model.dtype)
@@ -89,6 +90,9 @@ class Target(Distilled):
         pixels = clients[0].current.pixels
         return {MADE: Server(round, state, pixels, self.options).images().flatten()}
 
+    def gradients_at_end(self, clients: Sequence[Client]) -> int:
+        return served(self.options)
+
     def close_task(self, round: Round, state: Tensor, means: Vectors) -> None:
         super().close_task(round, state, means)
         self.made = means[MADE].view(self.options.images, -1)
@@ -99,6 +103,19 @@ class Target(Distilled):
     def restore(self, memory: Vectors) -> None:
         super().restore(memory)
         self.made = memory.get(MADE)
+
+
+def served(options: TargetOptions) -> int:
+    """Images whose gradient the server evaluates at the end of a task.
+
+    A step of the generator takes gradients by its images: of the teacher, and of the student where disagreement counts.
+    A step of the student takes gradients by its parameters. Soft targets are forward passes and no gradients, and the
+    generator is another network.
+    """
+    made = options.images * options.steps * (2 if options.disagreement else 1)
+    # After each batch but the last the student is taught with all batches so far, which are full.
+    taught = options.batch * sum(range(-(-options.images // options.batch)))
+    return made + taught
 
 
 class Server:
@@ -129,14 +146,16 @@ class Server:
 
     def images(self) -> Tensor:
         """All of them, (images, 1 + numbers of an image), in the model's dtype."""
-        rows, left = [], self.options.images
+        kept, rows, left = list[Tensor](), list[Tensor](), self.options.images
         while left:
             count = min(left, self.options.batch)
             labels = torch.from_numpy(self.random.integers(0, self.seen, count)).to(self.model.device)
-            stored = self._batch(labels)
-            self._teach(stored)
-            rows.append(torch.cat([labels[:, None], stored.flatten(1)], dim=1).to(self.model.dtype))
+            kept.append(self._batch(labels))
+            rows.append(torch.cat([labels[:, None], kept[-1].flatten(1)], dim=1).to(self.model.dtype))
             left -= count
+            # A student taught for the last time has nobody to disagree with.
+            for stored in kept if left else ():
+                self._teach(stored)
         return torch.cat(rows)
 
     def _batch(self, labels: Tensor) -> Tensor:
@@ -146,15 +165,11 @@ class Server:
         with torch.enable_grad():
             for _ in range(self.options.steps):
                 self._adam.zero_grad()
-                shown = self._shown(self.generator(given))
+                shown = self.pixels.shown(255 * self.generator(given))
                 shown.backward(self.slope(shown.detach(), labels))
                 self._adam.step()
         with torch.no_grad():
             return torch.round(255 * self.generator(given)).to(torch.uint8)
-
-    def _shown(self, images: Tensor) -> Tensor:
-        """Numbers from 0 to 1 as the networks are given them."""
-        return torch.addcmul(self.pixels.shift, 255 * images, self.pixels.scale)
 
     def slope(self, images: Tensor, labels: Tensor) -> Tensor:
         """The gradient by the images of what the generator makes small, (B, C, H, W)."""
@@ -168,15 +183,18 @@ class Server:
             found = model.image_gradient(self.teacher, images, right)
         if options.disagreement:
             soft = model.outputs(self.teacher, images)[:, :seen]
-            found = found + model.image_gradient(
-                self.student, images, lambda outputs: -options.disagreement * divergence(outputs[:, :seen], soft).mean()
-            )
+
+            def same(outputs: Tensor) -> Tensor:
+                apart = outputs[:, :seen].argmax(dim=1) != soft.argmax(dim=1)
+                return -options.disagreement * (apart * divergence(outputs[:, :seen], soft)).mean()
+
+            found = found + model.image_gradient(self.student, images, same)
         return found
 
     def _teach(self, stored: Tensor) -> None:
         """One step of the student on images in bytes."""
         model, seen = self.model, self.seen
-        images = self._shown(stored.to(model.dtype) / 255)
+        images = self.pixels.shown(stored.to(model.dtype))
         none = torch.zeros(len(images), dtype=torch.int64, device=model.device)
         batch = Batch(images, none, none, soft=model.outputs(self.teacher, images))
 

@@ -164,13 +164,17 @@ class FedTrack(OnRows):
                 evaluated[row] += len(cut[row][j])
             return opened.gradients([places[row] for row in rows], chosen, start.expand(len(rows), -1))[1]
 
-        table = self._table(grad_g, clients, orders, openings, at_start)
+        delayed = self.options.estimate == TABLE
+        table = None
+        if delayed:
+            table = self._table(grad_g, clients, orders, openings, at_start, compiled=model.compiled)
 
         def delayed_step(k: int, chosen: Sequence[int], local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
             if k == 0:
                 if model.size > model.d:
                     visit(k, chosen, local)
                 return losses, given(grad_g, correction)
+            assert table is not None
             loss, new = visit(k, chosen, local)
             return loss, given(table.refresh(k, chosen, new), correction[: len(chosen)])
 
@@ -182,9 +186,9 @@ class FedTrack(OnRows):
             start,
             d,
             orders,
-            delayed_step if self.options.estimate == TABLE else minibatch_step,
+            delayed_step if delayed else minibatch_step,
             lr=self.work.lr,
-            step=make_step(self.options.step),
+            step=make_step(self.options.step, compiled=model.compiled),
             clamp=self.options.clamp,
         )
         return descent, evaluated
@@ -196,6 +200,8 @@ class FedTrack(OnRows):
         orders: Sequence[Sequence[int]],
         openings: Mapping[int, Opening],
         at_start: AtStart,
+        *,
+        compiled: bool,
     ) -> DelayedRows | KeptRows:
         """The delayed gradients of the rows, which begin at their grad g_i(x_t)."""
         own = [openings[client.index] for client in clients]
@@ -205,7 +211,7 @@ class FedTrack(OnRows):
         ]
         kept = [opening.kept for opening in own if opening.kept is not None]
         if len(kept) == len(own):
-            return KeptRows(grad_g, counts, orders, kept[0][0], [first for _, first in kept])
+            return KeptRows(grad_g, counts, orders, kept[0][0], [first for _, first in kept], compiled=compiled)
         visits = [order[1:] for order in orders]
         return DelayedRows(grad_g, counts, visits, at_start, kind=self.options.table, place=self.options.place)
 

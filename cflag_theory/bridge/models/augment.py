@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from cflag_theory.bridge.models.clients import ClientData
+from cflag_theory.bridge.models.transfer import put
 
 #: A crop moves an image by up to this part of its side, 4 pixels of 32, and fills with black.
 MARGIN = 1 / 8
@@ -43,15 +44,12 @@ def augmented(
     mirrored = random.integers(2, size=count)
     factors = random.uniform(1 - STRENGTH, 1 + STRENGTH, (count, 3))
 
-    def put(array: np.ndarray) -> Tensor:
-        return torch.from_numpy(array).to(images.device)
-
     if crop:
-        images = shifted(images, put(shifts), margin)
+        images = shifted(images, put(shifts, images.device), margin)
     if flip:
-        images = torch.where(put(mirrored)[:, None, None, None] > 0, images.flip(-1), images)
+        images = torch.where(put(mirrored, images.device)[:, None, None, None] > 0, images.flip(-1), images)
     if jitter:
-        images = coloured(images, put(factors.astype(np.float32)))
+        images = coloured(images, put(factors.astype(np.float32), images.device))
     places = torch.arange(count, device=data.indices.device)
     return replace(data, pixels=replace(data.pixels, images=images), indices=places)
 

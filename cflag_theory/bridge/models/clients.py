@@ -42,17 +42,23 @@ class Pixels:
         """Images at these places, (len(indices), C, H, W), in the dtype of `scale`."""
         found = self.images[indices]
         if found.dtype == torch.uint8:
-            found = torch.addcmul(self.shift, found.to(self.scale.dtype), self.scale)
-        found = found.to(self.scale.dtype)
-        if self.side is None or not len(found):
-            return found
-        return nn.functional.interpolate(found, size=(self.side, self.side), mode="bilinear", align_corners=False)
+            return self.shown(found.to(self.scale.dtype))
+        return self._sized(found.to(self.scale.dtype))
+
+    def shown(self, values: Tensor) -> Tensor:
+        """What a network is given for images (B, C, H, W) whose bytes are these numbers, in the dtype of `scale`."""
+        return self._sized(torch.addcmul(self.shift, values, self.scale))
+
+    def _sized(self, images: Tensor) -> Tensor:
+        if self.side is None or not len(images):
+            return images
+        return nn.functional.interpolate(images, size=(self.side, self.side), mode="bilinear", align_corners=False)
 
 
 def pixels(images: np.ndarray, mean: np.ndarray, std: np.ndarray, model: FlatModel, side: int | None = None) -> Pixels:
     """Images (n, H, W, C) in bytes on a model's device; `mean` and `std` (C,) are those of the bytes divided by 255."""
     kind = {"dtype": model.dtype, "device": model.device}
-    stored = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2))).to(model.device)
+    stored = put(images.transpose(0, 3, 1, 2), model.device)
     scale = torch.tensor(1 / (255 * std)[:, None, None], **kind)
     return Pixels(stored, scale, torch.tensor((-mean / std)[:, None, None], **kind), side)
 

@@ -1,4 +1,4 @@
-"""A network through `torch.compile`, whatever the sizes of its batches.
+"""A network through `torch.compile`, whatever the sizes of its batches; and arithmetic on long vectors.
 
 A graph for one size is the fastest one, and `torch.compile` makes no more than eight of them: then it goes on without
 compiling, and only a log line says so. Minibatches of clients with unequal samples end in last batches of many sizes.
@@ -7,6 +7,10 @@ share one whose number of images is free.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -36,3 +40,10 @@ class Compiled:
             self.sizes.add(kind)
         found: Tensor = (self._fixed if kind in self.sizes else self._free)(images, tasks)
         return found
+
+
+@cache
+def fused(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of long vectors as one pass over memory, where PyTorch makes one for every operation."""
+    found: Callable[..., Any] = torch.compile(function)
+    return found

@@ -25,6 +25,7 @@ from torch import Tensor, nn
 from cflag_theory.bridge.data.keyed import as_seed
 from cflag_theory.bridge.models.batch import Batch, Loss, Samples
 from cflag_theory.bridge.models.compiled import Compiled
+from cflag_theory.bridge.models.graphs import Graphs
 from cflag_theory.bridge.models.networks import BODIES, HIDDEN, KEPT, OLD_LOGITS, Network, with_heads, with_output
 from cflag_theory.bridge.models.stacked import stack_of
 from cflag_theory.errors import InvalidInput, UnknownName
@@ -62,6 +63,7 @@ class FlatModel:
         channels_last: bool,
         autocast: bool,
         compiled: bool,
+        graphs: bool,
     ) -> None:
         self._build = build
         self.loss, self.dtype, self.device = loss, dtype, device
@@ -92,7 +94,10 @@ class FlatModel:
         #: For passes of several clients at once, where the network has them.
         self.stack = stack_of(self.network, self.tensors, loss) if self.plain else None
         self._normalised = any(isinstance(layer, nn.modules.batchnorm._BatchNorm) for layer in self.network.modules())
+        #: Whether passes, and arithmetic on vectors, are compiled.
+        self.compiled = compiled
         self._forward = Compiled(self.network) if compiled else self.network
+        self._graphs = Graphs(self._backward) if graphs and device.type == "cuda" else None
 
     def start(self, seed: int) -> Tensor:
         """A freshly initialised state, (size,): the same for a seed on every machine with the same versions.
@@ -144,14 +149,25 @@ class FlatModel:
         loss : callable, optional
             Another loss than the model's.
         """
+        batch = self._doubled(batch)
+        own = (batch.images, batch.labels, batch.tasks)
+        graphs = self._graphs if training and loss is None and batch.weights is None else None
+        if graphs is not None:
+            self.network.train()
+            graphs = graphs if graphs.ready(*own) else None
         self._load(state, training=training)
-        self._gradient.zero_()
-        with torch.enable_grad():
-            mean = self._loss_of(self._doubled(batch), loss)
-            mean.backward()
+        mean = self._backward(*own, batch.weights, batch.soft, loss=loss) if graphs is None else graphs.replay(*own)
         if statistics:
             state[self.d :].copy_(self._state[self.d :])
-        return mean.detach(), self._gradient.clone()
+        return mean, self._gradient.clone()
+
+    def _backward(self, *given: Tensor | None, loss: Loss | None = None) -> Tensor:
+        """The loss of a `Batch` of these; its gradient is left in this object's vector."""
+        self._gradient.zero_()
+        with torch.enable_grad():
+            mean = self._loss_of(Batch(*given), loss)
+            mean.backward()
+        return mean.detach()
 
     def products(self, state: Tensor, batch: Batch, directions: Tensor) -> Tensor:
         """The Hessian of the loss times directions (m, d), in evaluation mode: (m, d)."""
@@ -302,6 +318,7 @@ def make_model(
     channels_last: bool = False,
     autocast: bool = False,
     compiled: bool = False,
+    graphs: bool = False,
 ) -> FlatModel:
     """A network by name as a `FlatModel`.
 
@@ -326,10 +343,10 @@ def make_model(
     hidden : sequence of int, optional
         Widths of the hidden layers of "mlp" (default 64) and of the convolutions of "cnn" (default 16 and 32).
     dtype : torch.float32 or torch.float64
-    channels_last, autocast, compiled : bool
+    channels_last, autocast, compiled, graphs : bool
         For speed: images and the kernels of convolutions in the order NHWC, the latter also in vectors; forward and
-        backward passes in bfloat16 with parameters, gradients and loss in `dtype`; `torch.compile`, see `compiled`.
-        Tested on the CPU; no GPU has run them yet.
+        backward passes in bfloat16 with parameters, gradients and loss in `dtype`; `torch.compile`, see `compiled`;
+        CUDA graphs, see `graphs`, which have no effect on a CPU. No GPU has run them yet.
 
     Raises
     ------
@@ -373,6 +390,7 @@ def make_model(
         channels_last=channels_last,
         autocast=autocast,
         compiled=compiled,
+        graphs=graphs,
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
+from cflag_theory.bridge.models.compiled import fused
 from cflag_theory.bridge.settings.options import BFLOAT16, CPU, FLOAT32, PLACES, RECOMPUTED, TABLES, one_of
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.formulas import refreshed_mean
@@ -136,6 +137,8 @@ class KeptRows:
         Gradients at x_t, which are written over.
     starts : sequence of int
         The line of a row's first component.
+    compiled : bool
+        Whether a refresh is one compiled pass over memory.
     """
 
     def __init__(
@@ -145,8 +148,11 @@ class KeptRows:
         orders: Sequence[Sequence[int]],
         table: torch.Tensor,
         starts: Sequence[int],
+        *,
+        compiled: bool = False,
     ) -> None:
         self._delayed, self._kept = full.clone(), table
+        self._refreshed = fused(refreshed_rows) if compiled else refreshed_rows
         most = len(orders[0])
         # A row that has finished asks for nothing: what stands there is not read.
         whole = [[*order, *([0] * (most - len(order)))] for order in orders]
@@ -158,7 +164,15 @@ class KeptRows:
     def refresh(self, k: int, chosen: Sequence[int], new: torch.Tensor) -> torch.Tensor:
         """See `DelayedRows.refresh`; what it returns changes with the next call."""
         count = len(new)
-        places, delayed = self._places[k, :count], self._delayed[:count]
-        change = new - self._kept.index_select(0, places)
-        self._kept.index_copy_(0, places, new)
-        return delayed.add_(change.div_(self._counts[k, :count]))
+        places, counts = self._places[k, :count], self._counts[k, :count]
+        return self._refreshed(self._delayed[:count], self._kept, places, counts, new)
+
+
+def refreshed_rows(
+    delayed: torch.Tensor, kept: torch.Tensor, places: torch.Tensor, counts: torch.Tensor, new: torch.Tensor
+) -> torch.Tensor:
+    """`refreshed_mean` of rows (n, width) in their place, and `new` in place of what was kept of them."""
+    change = kept.index_select(0, places)
+    torch.sub(new, change, out=change)
+    kept.index_copy_(0, places, new)
+    return delayed.add_(change.div_(counts))

@@ -117,11 +117,10 @@ class Stack:
         weights : (n, B) Tensor
             Of the samples in the loss.
         found : (n, width) Tensor, optional
-            Where the gradients go: new memory costs as much as the arithmetic.
+            Where the gradients go, of `room`: new memory costs as much as the arithmetic.
         """
         last, (n, *_) = len(self._layers) - 1, samples.shape
-        found = states.new_empty((n, self.width)) if found is None else found
-        found[:, self.d :] = 0
+        found = self.room(states, n) if found is None else found
         x, met, matrices = samples[..., : self.inputs], [], _Matrices(states, n)
         for number, (weight, bias) in enumerate(self._layers):
             met.append(x)
@@ -141,12 +140,20 @@ class Stack:
                 slope = torch.ops.aten.threshold_backward(slope, met[number], 0)
         return losses, found
 
+    def room(self, like: Tensor, n: int) -> Tensor:
+        """For n gradients, with zeros behind the d-th number."""
+        found = like.new_empty((n, self.width))
+        found[:, self.d :] = 0
+        return found
+
     def _loss(self, outputs: Tensor, samples: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
         """Losses (n,) and their slopes by the outputs (n, B, outputs)."""
         if self._squared:
             away = outputs[..., 0] - samples[..., self.inputs]
             return (weights * away * away).sum(1) / 2, (weights * away)[..., None]
-        never, right = samples[..., self.inputs :].split(self.outputs, dim=-1)
+        # Two slices: `split` takes as long as a product.
+        labels = self.inputs + self.outputs
+        never, right = samples[..., self.inputs : labels], samples[..., labels:]
         logs, by_sample = torch.log_softmax(outputs.add_(never), dim=-1), weights[..., None]
         weighed = right * by_sample
         losses = (logs * weighed).flatten(1).sum(1).neg_()
@@ -225,7 +232,7 @@ class StackedPasses:
     def step(self, k: int, count: int, states: Tensor, *, statistics: bool = False) -> tuple[Tensor, Tensor]:
         """The same of the minibatches k of the first `count` rows; the next step writes over the gradients."""
         if self._found is None:
-            self._found = states.new_empty((count, self._stack.width))
+            self._found = self._stack.room(states, count)
         first = k * self._shape[1]
         some = slice(first, first + count)
         samples = self._taken(self._places[some]) if self._samples is None else self._samples[some]

@@ -11,10 +11,9 @@ from types import MappingProxyType
 from typing import Any
 
 from cflag_theory.bridge.settings.digits_tasks import digits_tasks
-from cflag_theory.bridge.settings.evolving import CFL_NAMES
+from cflag_theory.bridge.settings.evolving import CFL_NAMES, ROUNDS
 from cflag_theory.bridge.settings.preset import Preset, Variation
 
-ROUNDS = "rounds"
 SEEDS = (1234, 1235, 1236)
 #: beta = 1 everywhere: CFL-Regularization-Full.
 FULL = {"last": 1.0, "block": 1.0, "rest": 1.0}

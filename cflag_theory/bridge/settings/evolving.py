@@ -17,6 +17,8 @@ from typing import Any
 from cflag_theory.bridge.settings.options import count, number, one_of
 from cflag_theory.errors import InvalidInput
 
+#: The protocol of the CFL paper.
+ROUNDS = "rounds"
 #: Those of Tables 4 to 7 and 9, in the order of Table 6.
 CFL_NAMES = ("fedavg", "fedprox", "mimelite", "cfl_core", "cfl_reg", "cfl_reg_prox", "cfl_gen")
 #: What needs clients that come again, with the reason: Table 8.
@@ -42,7 +44,7 @@ DECIDED = (
 )
 
 _REAL: dict[str, Any] = {
-    "protocol": "rounds",
+    "protocol": ROUNDS,
     "tasks": 1,
     "clients": 7,
     "zeta": 0.1,

@@ -247,6 +247,8 @@ class TargetOptions(LwfOptions):
 
     Attributes
     ----------
+    temperature, weight : float
+        The paper's (11) has no temperature; its Table 3 finds weights from 10 to 15 best.
     images : int
         How many images are made at the end of a task. These defaults are for digits, see `run_settings.BY_DATA`.
     batch, steps : int
@@ -257,6 +259,8 @@ class TargetOptions(LwfOptions):
         Weights of the terms beside the cross-entropy.
     """
 
+    temperature: float = 1.0
+    weight: float = 10.0
     images: int = 256
     batch: int = 64
     steps: int = 20

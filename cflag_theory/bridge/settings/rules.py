@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from cflag_theory.bridge.settings.evolving import CFL_NAMES
+from cflag_theory.bridge.settings.evolving import CFL_NAMES, ROUNDS
 from cflag_theory.bridge.settings.options import MODES, STEPS, TOGETHER
 from cflag_theory.errors import InvalidInput
 
@@ -20,6 +20,18 @@ CLASS_NAMES = ("lwf", "icarl", "target")
 ALL_NAMES = (*METHOD_NAMES, *CLASS_NAMES, *CFL_NAMES)
 #: How many classes each data set has.
 CLASSES = MappingProxyType({"digits": 10, "fashion-mnist": 10, "cifar10": 10, "cifar100": 100, "tinyimagenet": 200})
+#: Settings that one protocol has and the other does not look at.
+OWN = MappingProxyType(
+    {
+        "tasks": (
+            *("crop", "flip", "jitter", "image_size", "partition", "weights", "class_order", "old_logits"),
+            *("memory_kind", "memory_size", "memory_sample"),
+        ),
+        ROUNDS: ("subsets", "subset_size", "inner_zeta", "overlap", "visits", "split", "stateless"),
+    }
+)
+#: Networks with kernels of convolutions, whose numbers `channels_last` puts in another order.
+CONVOLUTIONS = ("cnn", "resnet18", "resnet50")
 
 
 class Rule(NamedTuple):
@@ -93,7 +105,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "split": _one_of("repaired", "printed"),
         "stateless": _TRUTH,
         "class_order": _one_of("given", "shuffled"),
-        "model": _one_of("linear", "mlp", "cnn", "resnet18", "resnet50"),
+        "model": _one_of("linear", "mlp", *CONVOLUTIONS),
         "heads": _one_of("list", "masked", "shared", "growing"),
         "old_logits": _one_of("kept", "masked"),
         "mode": _one_of(*MODES),
@@ -126,6 +138,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "autocast": _TRUTH,
         "channels_last": _TRUTH,
         "compile": _TRUTH,
+        "graphs": _TRUTH,
         "tf32": _TRUTH,
         "exchange": _one_of("reduce", "ordered"),
         "together": _one_of(*TOGETHER),

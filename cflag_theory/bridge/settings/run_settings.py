@@ -8,11 +8,12 @@ from types import MappingProxyType
 from typing import Any
 
 from cflag_theory.bridge.settings import evolving
-from cflag_theory.bridge.settings.options import MODE_DATA, MODE_DEFAULTS, OPTIONS, RELEASED, RELEASED_IMAGES
+from cflag_theory.bridge.settings.options import HERDING, MODE_DATA, MODE_DEFAULTS, OPTIONS, RELEASED, RELEASED_IMAGES
 from cflag_theory.bridge.settings.rules import (
     CLASS_NAMES,
     CLASSES,
     METHOD_NAMES,
+    OWN,
     RULES,
     WrongSetting,
     check_setting,
@@ -31,7 +32,8 @@ _PAPER = {
     "memory_size": 400,
     "memory_sample": 200,
     "seeds": (1234, 1235, 1236),
-    "target": {"images": 1024, "batch": 128, "steps": 100},
+    # So many images are enough in its Figure 7.
+    "target": {"images": 8000, "batch": 128, "steps": 100},
     "past_every": 0,
     "threads": None,
     "checkpoint_every": 1,
@@ -57,9 +59,7 @@ BY_DATA: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     }
 )
 #: Settings that say how results are computed: they change last bits, or for bfloat16 more.
-HOW = ("device", "threads", "autocast", "channels_last", "compile", "exchange", "together")
-#: What becomes of images before a network sees them.
-IMAGES = ("crop", "flip", "jitter", "image_size")
+HOW = ("device", "threads", "autocast", "channels_last", "compile", "graphs", "tf32", "exchange", "together")
 #: Settings that say where data lie or what is run, and change no result of a method and seed.
 WHERE = ("root", "download", "methods", "seeds", "checkpoint_every", "export_models", "tensorboard")
 
@@ -144,8 +144,9 @@ class RunSettings:
     past_every : int
         In every so many rounds f(x_t), its gradient and what follows from it are measured, by a pass over all past
         data; 0 for never.
-    autocast, channels_last, compile, tf32 : bool
-        bfloat16 in forward passes, memory format, compiled steps, TF32 for float32 on a GPU: speed for last bits.
+    autocast, channels_last, compile, graphs, tf32 : bool
+        bfloat16 in forward passes, memory format, compiled passes and steps, CUDA graphs of passes, TF32 for float32:
+        speed for last bits. The last two have no effect on a CPU.
     exchange : str
         How processes add up what clients send: one all-reduce (reduce), or gathered and added in the order of the
         clients (ordered).
@@ -210,6 +211,7 @@ class RunSettings:
     autocast: bool = False
     channels_last: bool = False
     compile: bool = False
+    graphs: bool = False
     tf32: bool = False
     exchange: str = "ordered"
     together: str = "auto"
@@ -240,6 +242,13 @@ class RunSettings:
                 f"tasks is {self.tasks}, and the {CLASSES[self.data]} classes of {self.data} cannot be shared out "
                 "evenly: use a divisor",
             )
+        herds = self.memory_kind == HERDING or "icarl" in self.methods
+        if self.protocol == TASKS and herds and self.memory_size < self.classes:
+            raise WrongSetting(
+                ("memory_size",),
+                f"memory_size is {self.memory_size}, and herding keeps equally many samples of each of a task's "
+                f"{self.classes} classes, so none: use at least {self.classes}",
+            )
 
     def _check_protocol(self) -> None:
         own = (*METHOD_NAMES, *CLASS_NAMES) if self.protocol == TASKS else evolving.CFL_NAMES
@@ -262,11 +271,17 @@ class RunSettings:
                     f"{evolving.STATEFUL[name]} for its next rounds (Table 8): leave the method out, or use stateless "
                     "= false",
                 )
-        for name in IMAGES:
-            if self.protocol != TASKS and getattr(self, name):
-                raise WrongSetting((name,), f"{name} is for protocol = 'tasks': leave it out with 'rounds'")
+        (other,) = OWN.keys() - {self.protocol}
+        for name in OWN[other]:
+            if getattr(self, name) != getattr(RunSettings, name):
+                raise WrongSetting((name,), f"{name} is for protocol = {other!r}: leave it out with {self.protocol!r}")
         if self.protocol != TASKS and self.tasks != 1:
             raise WrongSetting(("tasks",), f"tasks is {self.tasks} with protocol 'rounds', which has one: use 1")
+
+    @property
+    def classes(self) -> int:
+        """Of a task."""
+        return CLASSES[self.data] // self.tasks
 
     @property
     def total_rounds(self) -> int:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cflag_theory.bridge.measures.results import FILE
-from cflag_theory.bridge.settings.rules import ALL_NAMES
+from cflag_theory.bridge.settings.rules import ALL_NAMES, CONVOLUTIONS
 from cflag_theory.bridge.settings.run_settings import HOW, RunSettings, differing_key
 from cflag_theory.errors import DataError, InvalidInput
 from cflag_theory.files import own_folder, turn, whole
@@ -120,17 +120,24 @@ class Folder:
         differing = list(_differing(found, self._header))
         if not differing:
             return []
+        begun = {}
+        for seed, method in self.parts(ALL_NAMES):
+            plain = self.read_plain(method, seed)
+            if plain.get("status") == "RUNNING":
+                begun[f"{method}-{seed}"] = len(plain["columns"].get("task", ()))
+        orders = [change for change in differing if change[0] == "channels_last"]
+        if orders and begun and found["settings"].get("model") in CONVOLUTIONS:
+            ((_, was, is_),) = orders
+            raise DataError(
+                f"{self.folder} holds unfinished parts ({', '.join(begun)}) with channels_last = {was}, and with {is_} "
+                f"the numbers of kernels lie in another order in their states: {_CHOOSE}, or make them equal"
+            )
         if not self._anyway:
             name, was, is_ = differing[0]
             raise DataError(
                 f"{self.folder} holds a run elsewhere ({name} was {was} and is {is_}), so that last bits would not fit "
                 f"together: {_CHOOSE}, make them equal, {_ANYWAY}"
             )
-        begun = {}
-        for seed, method in self.parts(ALL_NAMES):
-            plain = self.read_plain(method, seed)
-            if plain.get("status") == "RUNNING":
-                begun[f"{method}-{seed}"] = len(plain["columns"].get("task", ()))
         return [{"what": name, "was": was, "is": is_, "after": begun} for name, was, is_ in differing] if begun else []
 
     def whole(self, method: str, seed: int) -> AbstractContextManager[None]:

@@ -30,10 +30,12 @@ class Exemplars:
     ----------
     size : int
         Samples that a client keeps of a task.
+    classes : int
+        Classes of a task.
     """
 
-    def __init__(self, size: int) -> None:
-        self.size = size
+    def __init__(self, size: int, classes: int) -> None:
+        self.size, self.classes = size, classes
         #: Rows (client, place in the train images, number within the task, task).
         self.rows = torch.zeros((0, 4), dtype=torch.int64)
         self._given: tuple[Sequence[Client], tuple[Client, ...]] | None = None
@@ -44,9 +46,10 @@ class Exemplars:
         """Keep samples of what the clients have now; every process learns those of all clients."""
         here = of_this_process(clients, communication)
         found = {client.index: self._chosen(model, client.current, state) for client in here}
-        blank = [float("nan")] * (3 * self.size)
+        width = 3 * min(self.size, max(client.current.n for client in clients))
+        blank = [float("nan")] * width
         table = communication.table(
-            {index: [*row, *blank][: 3 * self.size] for index, row in found.items()}, len(clients), 3 * self.size
+            {index: [*row, *blank][:width] for index, row in found.items()}, len(clients), width
         )
         new = [
             [index, *map(int, row[first : first + 3])]
@@ -62,11 +65,10 @@ class Exemplars:
         if not data.n:
             return []
         features = normal_features(model, state, data).double().cpu().numpy()
-        labels, columns = data.labels.cpu().numpy(), model.columns(int(data.tasks[0]))
-        kept = []
+        labels, kept = data.labels.cpu().numpy(), []
         for label in np.unique(labels):
             members = np.flatnonzero(labels == label)
-            share = min(len(members), self.size // (columns.stop - columns.start))
+            share = min(len(members), self.size // self.classes)
             kept += [int(members[k]) for k in herding(features[members], share)]
         rows = torch.stack((data.indices[kept], data.labels[kept], data.tasks[kept]), dim=1)
         return list(map(float, rows.flatten().tolist()))

@@ -77,8 +77,8 @@ def write_model(path: Path, model: FlatModel, state: Tensor, config: Mapping[str
     OutputError
         It cannot be written.
     """
-    # Counters of batches are not in the state, and a `state_dict` has them.
-    found = {name: tensor.detach().cpu().clone() for name, tensor in model.network.state_dict().items()}
+    # Counters of batches are not in the state, and a `state_dict` has them: 0, since the network's count all its parts.
+    found = {name: torch.zeros_like(tensor, device="cpu") for name, tensor in model.network.state_dict().items()}
     for name, where, shape in model.tensors + model.statistics:
         found[name] = model.shaped(state[where], shape).detach().cpu().clone(memory_format=torch.contiguous_format)
     with whole(path) as file:

@@ -33,6 +33,8 @@ from cflag_theory.kernels import write_trace
 RUNNING, OK, DIVERGED = "RUNNING", "OK", "DIVERGED"
 #: Called after every round by keyword: method, seed, task, round (of the task), overall, total; only task is from 0.
 Progress = Callable[..., None]
+#: The clients of a round, counted over all tasks, as methods see them.
+Changed = Callable[[Sequence[Client], int], Sequence[Client]]
 #: Samples that a pass for meters takes at a time; with batch normalisation part of what f and g are.
 PASS = 500
 
@@ -57,6 +59,8 @@ class World:
         Where data change from round to round: of every client its data sets up to a round, with how often it had each.
     about : mapping
         Plain values on images, classes and network, for exported models.
+    changed : callable, optional
+        Where images change from round to round: the same tuple of clients again for the same one and the same round.
     """
 
     settings: RunSettings
@@ -69,6 +73,7 @@ class World:
     versions: Mapping[str, str]
     seen: Callable[[int], Sequence[Mapping[int, tuple[ClientData, int]]]] | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
+    changed: Changed | None = None
 
 
 @dataclass
@@ -85,7 +90,7 @@ class Record:
     accuracy : list of list of float
         A row for each task learned.
     columns : dict of str to list
-        By round, over all tasks.
+        By round, over all tasks. "ifo_calls" of a task's last round has what the end of the task took, once it is done.
     local_steps : int
         The largest number of local steps of a client in a round of this task.
     seconds : float
@@ -184,7 +189,7 @@ class Part:
         self.method = method_of(world.settings, name)
         self.record, self.state = Record(), world.model.start(world.seed)
         herds = self.method.herds or world.settings.memory_kind == HERDING
-        self.exemplars = Exemplars(world.settings.memory_size) if herds else None
+        self.exemplars = Exemplars(world.settings.memory_size, world.settings.classes) if herds else None
         self._known = Known()
         self._writes, self._begun = world.communication.rank == 0, time.monotonic()
         kept = world.folder.read(name, world.seed)
@@ -199,6 +204,14 @@ class Part:
             self._lines = RoundLines(file, self.record.columns)
             if world.settings.tensorboard:
                 self._board = board(world.folder.folder, file.stem, self.record.rounds_done)
+
+    @property
+    def missing(self) -> list[str]:
+        """Which models of a part that came to its end are asked for and are not there."""
+        if self.record.status != OK or not self.world.settings.export_models:
+            return []
+        folder, seed = self.world.folder.folder, self.world.seed
+        return [which for which in (BEST, LAST) if not model_file(folder, self.name, seed, which).exists()]
 
     @property
     def position(self) -> tuple[int, int]:
@@ -216,13 +229,18 @@ class Part:
                     where = {"method": self.name, "seed": self.world.seed, "task": record.task, "round": record.number}
                     progress(**where, overall=record.rounds_done, total=settings.total_rounds)
             if record.status == RUNNING:
-                self._end_task(self._clients(record.number - 1))
+                self._end_task()
         if self._board is not None:
             self._board.close()
 
-    def _clients(self, number: int) -> Sequence[Client]:
+    def _stored(self, number: int) -> Sequence[Client]:
+        """The clients with what they remember, their images as they lie in the data."""
         clients = self.world.clients(self.record.task, number)
         return clients if self.exemplars is None else self.exemplars.given(clients)
+
+    def _clients(self, number: int) -> Sequence[Client]:
+        clients, changed = self._stored(number), self.world.changed
+        return clients if changed is None else changed(clients, self._at(number).overall)
 
     def _at(self, number: int) -> Round:
         settings, task = self.world.settings, self.record.task
@@ -279,12 +297,12 @@ class Part:
             return math.nan
         return information_loss(world.model, self.method, state, clients, world.seen(round_.number), PASS)
 
-    def _end_task(self, clients: Sequence[Client]) -> None:
+    def _end_task(self) -> None:
         record, settings, communication = self.record, self.world.settings, self.world.communication
+        last = record.number - 1
         if self.exemplars is not None:
-            self.exemplars.choose(self.world.model, clients, self.state, communication)
-            clients = self.exemplars.given(clients)
-        end_task(self.method, self._at(record.number - 1), clients, self.state, communication)
+            self.exemplars.choose(self.world.model, self._stored(last), self.state, communication)
+        self._charge(end_task(self.method, self._at(last), self._stored(last), self.state, communication))
         record.accuracy.append(self._accuracies())
         self._write_trace()
         self._export(LAST)
@@ -294,6 +312,18 @@ class Part:
         if record.task == settings.tasks:
             record.status = OK
         self._save()
+
+    def _charge(self, gradients: int) -> None:
+        """Count what the end of a task took among the gradients of its last round."""
+        record = self.record
+        if not gradients:
+            return
+        record.columns["ifo_calls"][-1] += gradients
+        if self._lines is not None:
+            # Its line was written when the round was over.
+            self._lines = RoundLines(self._lines.path, record.columns)
+        if self._board is not None:
+            show(self._board, record.rounds_done, {"ifo_calls": record.columns["ifo_calls"][-1]})
 
     def _export_best(self, scores: Sequence[float]) -> None:
         """The model, if the last one of these scores is above all others; ties go to the earlier one."""

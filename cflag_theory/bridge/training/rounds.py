@@ -122,8 +122,14 @@ def one_round(
 
 def end_task(
     method: Method, round: Round, clients: Sequence[Client], state: Tensor, communication: Communication
-) -> None:
-    """The end of a task whose last round was `round`: the method takes in what the clients send, and the server's."""
+) -> int:
+    """The end of a task whose last round was `round`: the method takes in what the clients send, and the server's.
+
+    Returns
+    -------
+    int
+        Samples whose gradient that took, the same in every process.
+    """
     round.model.see(round.task)
     sent = {client.index: method.end_task(round, client, state) for client in taking_part(clients, communication)}
     means = communication.mean(sent, [client.p for client in clients])
@@ -133,6 +139,7 @@ def end_task(
     )
     served = communication.mean({0: method.serve(round, clients, state)} if communication.rank == 0 else {}, [1.0])
     method.close_task(round, state, {**means, **totals, **served})
+    return method.gradients_at_end([client for client in clients if client.p > 0])
 
 
 def taking_part(clients: Sequence[Client], communication: Communication) -> list[Client]:

@@ -27,7 +27,7 @@ from cflag_theory.bridge.training.communication import Communication, started
 from cflag_theory.bridge.training.environment import digest, environment_of, find_device, precision, threads
 from cflag_theory.bridge.training.fast import has_bfloat16
 from cflag_theory.bridge.training.gathered import Gathered
-from cflag_theory.bridge.training.parts import Part, Progress, World, method_of
+from cflag_theory.bridge.training.parts import Changed, Part, Progress, World, method_of
 from cflag_theory.bridge.training.rounds import taking_part
 from cflag_theory.bridge.training.together import why_not
 from cflag_theory.errors import OutputError
@@ -130,6 +130,8 @@ def run_bridge(
                         _agree(communication, folder, part.position)
                         part.run(after_round)
                     if first:
+                        if part.missing:
+                            notes[_not_kept(name, seed, part.missing)] = None
                         run.write()
         except KeyboardInterrupt:
             if first:
@@ -148,6 +150,13 @@ def _load(settings: RunSettings, communication: Communication, reading: Callable
     if settings.download and communication.rank == 0:
         _wait(communication)
     return images
+
+
+def _not_kept(name: str, seed: int, models: Sequence[str]) -> str:
+    return (
+        f"{name} with seed {seed}: no {' and no '.join(models)} model, because its rounds were done with export_models "
+        "= false: run again in another folder to have it"
+    )
 
 
 def _told(communication: Communication, mine: bool) -> bool:
@@ -188,6 +197,7 @@ def _model(settings: RunSettings, images: Images, device: torch.device) -> FlatM
         channels_last=settings.channels_last,
         autocast=settings.autocast,
         compiled=settings.compile,
+        graphs=settings.graphs,
     )
 
 
@@ -218,12 +228,13 @@ def _world(
         settings=settings,
         seed=seed,
         model=model,
-        clients=_clients(settings, seed, images, stream, taken[0], model, communication),
+        clients=_clients(settings, seed, images, stream, taken[0], model),
         tests=test_data(images, stream, taken[1], model.device),
         communication=communication,
         folder=run.folder,
         versions=run.environment,
         about=_about(settings, images, stream),
+        changed=_changed(settings, seed, communication),
     )
 
 
@@ -326,7 +337,6 @@ def _clients(
     stream: Stream,
     taken: Pixels,
     model: FlatModel,
-    communication: Communication,
 ) -> Callable[[int, int], Sequence[Client]]:
     @cache
     def clients(task: int) -> Sequence[Client]:
@@ -335,13 +345,18 @@ def _clients(
         kept = remembered(stream, images.train_labels, task, kind=kind, size=settings.memory_size, seed=seed)
         return clients_of(images, stream, task, kept, taken, model.device)
 
+    return lambda task, number: clients(task)
+
+
+def _changed(settings: RunSettings, seed: int, communication: Communication) -> Changed | None:
+    """The clients of this process with images that are changed anew in every round, if the settings ask for it."""
     if not (settings.crop or settings.flip or settings.jitter):
-        return lambda task, number: clients(task)
+        return None
     change = partial(augmented, crop=settings.crop, flip=settings.flip, jitter=settings.jitter)
 
     @lru_cache(maxsize=1)
-    def changed(task: int, number: int) -> Sequence[Client]:
-        found, overall = list(clients(task)), task * settings.rounds + number
+    def changed(clients: Sequence[Client], overall: int) -> Sequence[Client]:
+        found = list(clients)
         for client in taking_part(found, communication):
             current = change(client.current, keyed(seed, "augment", overall, client.index))
             memory = change(client.memory, keyed(seed, "augment memory", overall, client.index))

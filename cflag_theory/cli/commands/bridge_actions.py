@@ -74,9 +74,9 @@ def run(planned: Mapping[Path, Any], preset: str | None, format: Format, *, anyw
             written += figures
         if len(planned) > 1:
             parent = next(iter(planned)).parent
-            written += _figures_of_all(found, parent, preset or "levels")
-            named = zip((folder.name for folder in planned), summaries, strict=True)
-            write_text(parent / f"{preset}.md", comparison.page(list(named)))
+            written = _figures_of_all(found, parent, preset or "levels")
+            named = list(zip((folder.name for folder in planned), summaries, strict=True))
+            write_text(parent / f"{preset}.md", comparison.page(named))
     except KeyboardInterrupt:
         typer.echo("cflag: interrupted; rounds that were done are kept, and the same command continues", err=True)
         raise typer.Exit(130) from None
@@ -84,10 +84,12 @@ def run(planned: Mapping[Path, Any], preset: str | None, format: Format, *, anyw
         pairs = zip(found, summaries, strict=True)
         print_json([results | {"metrics": summary.to_json()["methods"]} for results, summary in pairs])
         return
-    for summary in summaries:
-        (rounds_tables if isinstance(summary, RoundsSummary) else tables).results(summary)
     if len(planned) > 1:
-        typer.echo(f"all runs: {parent / f'{preset}.md'}")
+        comparison.over_runs(named)
+        typer.echo(f"every run with its costs and tests: {parent / f'{preset}.md'}; its figures are in its folder")
+    else:
+        (summary,) = summaries
+        (rounds_tables if isinstance(summary, RoundsSummary) else tables).results(summary)
     say_figures(written)
 
 
@@ -193,7 +195,7 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
     if out is not None:
         own_folder(out)
     stored = [(str(run), read_results(run)) for folder in folders for run in _runs_in(folder)]
-    summaries = [(Path(name).name, _summary(results)) for name, results in stored]
+    summaries = [(Path(name).resolve().name, _summary(results)) for name, results in stored]
     by_round = [one for (_, one), (_, results) in zip(summaries, stored, strict=True) if _by_round(results)]
     stored = [(name, results) for name, results in stored if not _by_round(results)]
     found = compare(stored)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from cflag_theory.cli.tables.bridge import PAIRS, cost, name_of, p_words, pair_table
 from cflag_theory.cli.tables.evolving import MEANS, table
+from cflag_theory.cli.tables.page import Page
 from cflag_theory.studies.bridge_results.evolving import BEST, RoundsSummary
 from cflag_theory.studies.bridge_results.summary import MethodSummary, Summary, gain
 
@@ -19,9 +21,19 @@ _WORDS = (
 )
 
 Rows = Sequence[Sequence[str]]
+Runs = Sequence[tuple[str, Any]]
 
 
-def page(runs: Sequence[tuple[str, Summary | RoundsSummary]]) -> str:
+@dataclass(frozen=True)
+class Across:
+    """A table over several runs: a line a run."""
+
+    title: str
+    head: Sequence[str]
+    rows: Rows
+
+
+def page(runs: Runs) -> str:
     """The whole page.
 
     Parameters
@@ -29,33 +41,75 @@ def page(runs: Sequence[tuple[str, Summary | RoundsSummary]]) -> str:
     runs : sequence of (name, summary)
         In the order of the page; the first run with C-FLAG is the one that its variants are compared with.
     """
-    tasks = [(name, one) for name, one in runs if isinstance(one, Summary)]
-    rounds = [(name, one) for name, one in runs if isinstance(one, RoundsSummary)]
+    tasks, rounds = _by_kind(runs)
     lines = ["# Methods compared", "", _WORDS]
     if tasks:
+        lines += ["", "## Tasks one after another", ""]
+        lines += [line for table in _over_tasks(tasks) for line in _titled(table)]
         lines += _tasks(tasks)
     if rounds:
+        lines += ["", "## Data that change from round to round", "", MEANS, ""]
+        lines += [line for table in _over_rounds(rounds) for line in _titled(table)]
         lines += _rounds(rounds)
     return "\n".join([*lines, ""])
 
 
-def _tasks(runs: Sequence[tuple[str, Summary]]) -> list[str]:
-    variants = [(name, each) for name, one in runs for each in one.methods if each.method == OWN]
-    # C-FLAG alone is in the table of its variants.
-    several = [
-        (name, one) for name, one in runs if len(one.methods) > 1 or len(variants) < 2 or one.methods[0].method != OWN
-    ]
-    lines = ["", "## Tasks one after another", ""]
+def over_runs(runs: Runs) -> None:
+    """The page's tables over all runs, on the terminal."""
+    console = Page()
+    tasks, rounds = _by_kind(runs)
+    for found in (*_over_tasks(tasks), *_over_rounds(rounds)):
+        console.say(f"{found.title}, percent, mean +- standard deviation over seeds", style="italic")
+        console.table(list(found.head), found.rows, numbers=True)
+        console.print()
+
+
+def _by_kind(runs: Runs) -> tuple[list[tuple[str, Summary]], list[tuple[str, RoundsSummary]]]:
+    tasks = [(name, one) for name, one in runs if isinstance(one, Summary)]
+    return tasks, [(name, one) for name, one in runs if isinstance(one, RoundsSummary)]
+
+
+def _titled(table: Across) -> list[str]:
+    return [f"{table.title}:", "", *_table(table.head, table.rows), ""]
+
+
+def _over_tasks(runs: Sequence[tuple[str, Summary]]) -> list[Across]:
+    several, variants = _several(runs), _variants(runs)
+    found = []
     if len(several) > 1:
-        found = [
-            (name, {each.method: _metric(each, "average_accuracy") for each in one.methods}) for name, one in several
-        ]
-        lines += ["Accuracy:", "", *_matrix(found), ""]
-        found = [(name, {each.method: _metric(each, "forgetting") for each in one.methods}) for name, one in several]
-        lines += ["Forgetting:", "", *_matrix(found), ""]
+        for title, key in (("Accuracy", "average_accuracy"), ("Forgetting", "forgetting")):
+            cells = [(name, {each.method: _metric(each, key) for each in one.methods}) for name, one in several]
+            found.append(_matrix(title, cells))
     if len(variants) > 1:
-        lines += _variants(variants)
-    for name, one in several:
+        first, base = variants[0]
+        gains = f"minus {first}"
+        head = ("run", "method", "accuracy", "forgetting", gains, "gradients", "numbers sent", "seeds", "seconds")
+        rows = [[name, name_of(each), *_metrics(each), _gain(each, base), *cost(each)] for name, each in variants]
+        found.append(Across("C-FLAG in every run", head, rows))
+    return found
+
+
+def _over_rounds(runs: Sequence[tuple[str, RoundsSummary]]) -> list[Across]:
+    if len(runs) < 2:
+        return []
+    cells = [(name, {each.method: str(each.best or "") for each in one.methods}) for name, one in runs]
+    return [_matrix(f"Best {BEST}", cells)]
+
+
+def _variants(runs: Sequence[tuple[str, Summary]]) -> list[tuple[str, MethodSummary]]:
+    """C-FLAG in every run."""
+    return [(name, each) for name, one in runs for each in one.methods if each.method == OWN]
+
+
+def _several(runs: Sequence[tuple[str, Summary]]) -> list[tuple[str, Summary]]:
+    """The runs but those of C-FLAG alone, which are in the table of its variants."""
+    alone = len(_variants(runs)) > 1
+    return [(name, one) for name, one in runs if not alone or [each.method for each in one.methods] != [OWN]]
+
+
+def _tasks(runs: Sequence[tuple[str, Summary]]) -> list[str]:
+    lines = []
+    for name, one in _several(runs):
         head = ("method", "accuracy", "forgetting", f"minus {BASE}", "gradients", "numbers sent", "seeds", "seconds")
         lines += ["", f"### {name}", "", f"{one.title}, {one.rounds} rounds a task.", ""]
         lines += _table(head, [_method(each, one) for each in one.methods])
@@ -70,30 +124,15 @@ def _method(found: MethodSummary, run: Summary) -> list[str]:
     return [name_of(found), *_metrics(found), _gain(found, base), *cost(found)]
 
 
-def _variants(found: Sequence[tuple[str, MethodSummary]]) -> list[str]:
-    """C-FLAG in every run, against the first."""
-    first, base = found[0]
-    head = (
-        "run",
-        "method",
-        "accuracy",
-        "forgetting",
-        f"minus {first}",
-        "gradients",
-        "numbers sent",
-        "seeds",
-        "seconds",
-    )
-    rows = [[name, name_of(each), *_metrics(each), _gain(each, base), *cost(each)] for name, each in found]
-    return ["### C-FLAG in every run", "", *_table(head, rows)]
-
-
 def _metrics(found: MethodSummary) -> list[str]:
     return [_metric(found, name) for name in ("average_accuracy", "forgetting")]
 
 
 def _metric(found: MethodSummary, name: str) -> str:
-    return str(found.metrics[name] or f"{found.diverged} diverged, {found.unfinished} not finished")
+    value = found.metrics[name]
+    if value is None and (found.diverged or found.unfinished):
+        return f"{found.diverged} diverged, {found.unfinished} not finished"
+    return str(value or "")
 
 
 def _gain(found: MethodSummary, base: MethodSummary) -> str:
@@ -102,20 +141,18 @@ def _gain(found: MethodSummary, base: MethodSummary) -> str:
 
 
 def _rounds(runs: Sequence[tuple[str, RoundsSummary]]) -> list[str]:
-    lines = ["", "## Data that change from round to round", "", MEANS]
-    if len(runs) > 1:
-        found = [(name, {each.method: str(each.best or "") for each in one.methods}) for name, one in runs]
-        lines += ["", f"Best {BEST}:", "", *_matrix(found)]
+    lines = []
     for name, one in runs:
         lines += ["", f"### {name}", "", f"{one.title}. {one.rounds} rounds.", "", *_table(*table(one))]
         lines += ["", *(f"- {note}" for note in one.notes)] if one.notes else []
     return lines
 
 
-def _matrix(found: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
-    """A row a run, a column a method."""
+def _matrix(title: str, found: Sequence[tuple[str, dict[str, str]]]) -> Across:
+    """A column a method."""
     methods = list(dict.fromkeys(method for _, cells in found for method in cells))
-    return _table(("run", *methods), [[name, *(cells.get(each, "") for each in methods)] for name, cells in found])
+    rows = [[name, *(cells.get(each, "") for each in methods)] for name, cells in found]
+    return Across(title, ("run", *methods), rows)
 
 
 def _table(head: Sequence[str], rows: Rows) -> list[str]:

@@ -107,6 +107,8 @@ class CFlagAdaptive(CFlag):
     own_slips: ClassVar[dict[str, Any]] = FedTrack.own_slips | {
         "scaled sum": "line 4 of Algorithm 3 as printed: beta a_i in place of a_i",
         "line 14": "line 14 of Algorithm 3 as printed: E beta_i (grad g - grad g_i) is added",
+        "printed rates": "lines 4 to 13 of Algorithm 3 as printed: the rates are those of beta a_i and not of a_i",
+        "printed": "lines 4 to 14 of Algorithm 3 as printed",
         "inverted": "beta and 1/beta exchanged in the division of line 4 of Algorithm 3",
         "average case": "the rate of the average case: p_i in place of N p_i",
         "no L": "L is missing in the denominator of beta_i",
@@ -120,7 +122,9 @@ class CFlagAdaptive(CFlag):
 
     def finish(self, at: Client, y: Vector, prepared: Any) -> dict[str, Vector]:
         moved = at.x - at.steps * at.lr * prepared["correction"] - y
-        a = moved if self.has("scaled sum") else moved * at.lr if self.has("inverted") else moved / at.lr
+        # Lines 4 and 13 as printed: the rates come from beta a_i, and what they scale is divided by beta after that.
+        printed = self.has("printed rates", "printed")
+        a = moved if printed or self.has("scaled sum") else moved * at.lr if self.has("inverted") else moved / at.lr
         Lambda, memory2, a2 = at.memory_g @ a, at.memory_g @ at.memory_g, a @ a
         alpha, beta, q = at.alpha, at.lr, 1 - at.L * at.alpha
         if (Lambda > 0) != self.has("cases"):
@@ -130,8 +134,8 @@ class CFlagAdaptive(CFlag):
         elif not self.has("alpha kept"):
             share = Lambda / (a2 if self.has("norm") else memory2)
             alpha = alpha * (1 + share if self.has("alpha sign") else 1 - share)
-        delta = alpha * at.memory_g + beta * a
-        if self.has("line 14"):
+        delta = alpha * at.memory_g + beta * (moved / at.lr if printed else a)
+        if self.has("line 14", "printed"):
             delta = delta + at.steps * beta * prepared["correction"]
         return {"delta": delta}
 

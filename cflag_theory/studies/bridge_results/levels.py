@@ -12,19 +12,8 @@ from cflag_theory.studies.bridge_results.summary import TITLES, summarise
 AXES = ("zeta", "clients", "memory_size", "memory_sample")
 #: Settings in which runs may differ and still be points of one curve: they say where and how fast, not what.
 ANYWHERE = (
-    "root",
-    "download",
-    "methods",
-    "seeds",
-    "dtype",
-    "device",
-    "threads",
-    "past_every",
-    "autocast",
-    "channels_last",
-    "compile",
-    "together",
-    "exchange",
+    *("root", "download", "methods", "seeds", "dtype", "device", "threads", "past_every", "autocast", "channels_last"),
+    *("compile", "graphs", "tf32", "together", "exchange", "checkpoint_every", "export_models", "tensorboard"),
 )
 _METRICS = {"accuracy": "average_accuracy", "forgetting": "forgetting"}
 
@@ -48,8 +37,8 @@ def levels(stored: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     Returns
     -------
     list of mappings
-        With "data", "title", "axis" and "groups": each with "label", "x", and for accuracy and forgetting "mean",
-        "low" and "high", one standard deviation apart; seeds that are not complete make no point.
+        With "data", "title", "axis" and "groups": each with "method", "label", "x", and for accuracy and forgetting
+        "mean", "low" and "high", one standard deviation apart; seeds that are not complete make no point.
     """
     runs = [
         (results["settings"], {found.method: found.metrics for found in summarise(results).methods})
@@ -69,7 +58,7 @@ def levels(stored: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                         curves.setdefault(_curve_of(settings, axis, method), {})[settings[axis]] = whole
             several = {curve: points for curve, points in curves.items() if len(points) > 1}
             if several:
-                groups = [_group(_label(curve, list(several)), points) for curve, points in several.items()]
+                groups = [_group(curve, _label(curve, list(several)), points) for curve, points in several.items()]
                 found.append({"data": data, "title": TITLES.get(data, data), "axis": axis, "groups": groups})
     return found
 
@@ -100,7 +89,7 @@ def _label(curve: Curve, curves: Sequence[Curve]) -> str:
     return ", ".join((curve.method, *dict.fromkeys(words)))
 
 
-def _group(label: str, points: Mapping[float, Mapping[str, Spread]]) -> dict[str, Any]:
+def _group(curve: Curve, label: str, points: Mapping[float, Mapping[str, Spread]]) -> dict[str, Any]:
     x = sorted(points)
     values: dict[str, Any] = {}
     for name in _METRICS:
@@ -110,4 +99,4 @@ def _group(label: str, points: Mapping[float, Mapping[str, Spread]]) -> dict[str
             "low": [one.mean - (one.deviation or 0.0) for one in spreads],
             "high": [one.mean + (one.deviation or 0.0) for one in spreads],
         }
-    return {"label": label, "x": x, **values}
+    return {"method": curve.method, "label": label, "x": x, **values}

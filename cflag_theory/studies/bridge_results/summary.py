@@ -33,7 +33,12 @@ TITLES = {
     "tinyimagenet": "Split-TinyImageNet",
 }
 #: Kinds of heads, as titles name them.
-HEADS = {"list": "a head a task", "masked": "one masked head", "shared": "one head for all"}
+HEADS = {
+    "list": "a head a task",
+    "masked": "one masked head",
+    "shared": "one head for all",
+    "growing": "a head that grows",
+}
 
 _LARGEST = 1e150
 

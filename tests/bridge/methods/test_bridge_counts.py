@@ -2,11 +2,13 @@
 
 A client with n samples takes n for grad g_i(x_t) and E n in E passes, of which the first step visits nothing unless the
 network has running statistics; and those of the samples drawn from memory. With E = 2, the paper's, that is 3 n. Where
-gradients at x_t are not kept, the old ones of every component's first visit come on top.
+gradients at x_t are not kept, the old ones of every component's first visit come on top. Methods of the CFL paper, and
+what the end of a task takes, are counted against their passes, too.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,9 +20,10 @@ from cflag_theory.bridge.methods.descent import minibatches
 from cflag_theory.bridge.methods.table import make_method
 from cflag_theory.bridge.models.flat_model import FlatModel, make_model
 from cflag_theory.bridge.models.stacked import Stack
+from cflag_theory.bridge.settings import evolving
 from cflag_theory.bridge.settings.options import OPTIONS
 from cflag_theory.bridge.training.communication import InOneProcess
-from cflag_theory.bridge.training.rounds import Step, one_round
+from cflag_theory.bridge.training.rounds import Step, end_task, one_round
 
 SIZES, MEMORIES, BATCH, SAMPLE = (7, 13, 4), (6, 0, 2), 4, 3
 #: Kept in a place or a precision of its own a table begins empty, so that gradients at x_t are computed again.
@@ -32,6 +35,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many images every pass took; what fills a minibatch up weighs nothing."""
     found: list[int] = []
     alone, stacked = FlatModel.gradient, Stack.gradients
+    by_images, of_hessian = FlatModel.image_gradient, FlatModel.products
 
     def gradient(self: FlatModel, state: torch.Tensor, batch: Any, **more: Any) -> Any:
         found.append(len(batch.labels))
@@ -41,7 +45,17 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         found.append(int((weights > 0).sum()))
         return stacked(self, states, samples, weights, *more)
 
+    def image_gradient(self: FlatModel, state: torch.Tensor, images: torch.Tensor, value: Any) -> torch.Tensor:
+        found.append(len(images))
+        return by_images(self, state, images, value)
+
+    def products(self: FlatModel, state: torch.Tensor, batch: Any, directions: torch.Tensor) -> torch.Tensor:
+        found.append(2 * len(directions) * len(batch.labels))
+        return of_hessian(self, state, batch, directions)
+
     monkeypatch.setattr(FlatModel, "gradient", gradient)
+    monkeypatch.setattr(FlatModel, "image_gradient", image_gradient)
+    monkeypatch.setattr(FlatModel, "products", products)
     monkeypatch.setattr(Stack, "gradients", gradients)
     return found
 
@@ -129,6 +143,69 @@ def test_whether_they_are_kept_does_not_depend_on_the_process() -> None:
     method._keeps = told
     one_round(method, round_of(model, len(SIZES), 0), clients, state, whole)
     assert seen == [sum(SIZES)] * len(SIZES)
+
+
+#: Samples of the clients in the round before, in which they have another data set.
+BEFORE = (6, 5, 2)
+N = sum(SIZES)
+#: With two passes over N samples.
+CFL: list[tuple[str, dict[str, Any], int]] = [
+    ("fedavg", {}, 2 * N),
+    ("fedprox", {}, 2 * N),
+    ("mimelite", {}, 3 * N),
+    ("cfl_core", {}, 2 * (N + sum(BEFORE))),
+    ("cfl_core", {"size": 4}, 2 * (N + 4 + 4 + 2)),
+    ("cfl_reg", {}, 5 * N),
+    ("cfl_reg_prox", {"probes": 2}, 7 * N),
+    ("cfl_reg", {"hessian": "fisher"}, 4 * N),
+    ("cfl_reg", {"hessian": "squared-gradient"}, 3 * N),
+    ("cfl_gen", {"size": 3, "steps": 1}, 2 * (N + 3 * 3)),
+]
+
+
+@pytest.mark.parametrize("network", ["mlp", "cnn"])
+@pytest.mark.parametrize(("method", "switches", "expected"), CFL)
+def test_a_round_of_the_cfl_paper_counts_what_it_evaluates(
+    counted: list[int], network: str, method: str, switches: dict[str, Any], expected: int
+) -> None:
+    model = make_model(network, (1, 4, 4), (2, 2), dtype=torch.float64)
+    options = evolving.OPTIONS[method](**switches) if method in evolving.OPTIONS else None
+    own = make_method(method, lr=0.05, epochs=2, batch=BATCH, options=options)
+    clients, state = image_clients(model, SIZES, BEFORE), model.start(3)
+    for number in range(2):
+        counted.clear()
+        now = [replace(one, part=number, current=(one.memory, one.current)[number]) for one in clients]
+        step = one_round(own, round_of(model, len(SIZES), number), now, state, InOneProcess())
+        state = step.state
+    told = sum(numbers["gradients"] for numbers in step.locals.values())
+    # Running statistics need a pass over the real images.
+    assert told == sum(counted) == expected + (N if (method, network) == ("cfl_gen", "cnn") else 0)
+
+
+ENDS: list[tuple[str, dict[str, Any], int]] = [
+    ("finetune", {}, 0),
+    # 5 and 4 samples; a client without a share of the task sends nothing.
+    ("ewc", {"fisher_samples": 5}, 5 + 4),
+    ("ewc", {}, 7 + 4),
+    # Batches of 4, 4 and 2, in three steps each; the student learns 4 after the first, and 8 after the second.
+    ("target", {"images": 10, "batch": 4, "steps": 3}, 2 * 10 * 3 + 4 + 8),
+    ("target", {"images": 10, "batch": 4, "steps": 3, "disagreement": 0.0}, 10 * 3 + 4 + 8),
+    ("target", {"images": 8, "batch": 4, "steps": 1}, 2 * 8 + 4),
+    ("target", {"images": 3, "batch": 4, "steps": 1}, 2 * 3),
+]
+
+
+@pytest.mark.parametrize("network", ["mlp", "cnn"])
+@pytest.mark.parametrize(("method", "switches", "expected"), ENDS)
+def test_the_end_of_a_task_counts_what_it_evaluates(
+    counted: list[int], network: str, method: str, switches: dict[str, Any], expected: int
+) -> None:
+    model = make_model(network, (1, 4, 4), (2, 2), heads="growing", dtype=torch.float64)
+    options = OPTIONS[method](**switches) if method in OPTIONS else None
+    own = make_method(method, lr=0.05, epochs=1, batch=BATCH, sample=SAMPLE, options=options)
+    clients = [replace(one, p=0.0 if one.index == 1 else 0.5) for one in image_clients(model, SIZES, MEMORIES)]
+    found = end_task(own, round_of(model, len(SIZES), 0), clients, model.start(3), InOneProcess())
+    assert found == sum(counted) == expected
 
 
 #: What makes a CPU wait for a GPU.

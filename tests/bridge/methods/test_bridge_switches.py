@@ -126,6 +126,13 @@ def test_a_recomputed_table_is_refused_for_more(more: dict[str, Any]) -> None:
         make_method("c_flag", lr=0.1, epochs=more["epochs"], options=options)
 
 
+def test_without_a_table_its_kind_does_not_matter() -> None:
+    one, other = (
+        end_of("c_flag", FlagOptions(mode="released", table=table), epochs=2) for table in ("model", "recomputed")
+    )
+    assert torch.equal(one, other)
+
+
 def test_the_server_chooses_for_single_steps_only() -> None:
     options = FlagOptions(rates_at="server")
     with pytest.raises(InvalidInput, match="use adapt = 'gradient', or rates_at = 'client'"):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import torch
 
 from cflag_theory.bridge.methods.descent import descend
+from cflag_theory.bridge.models.compiled import fused
+from cflag_theory.bridge.models.iag_table import KeptRows
 from cflag_theory.bridge.models.steps import make_step
 from cflag_theory.errors import UnknownName
 
@@ -34,6 +38,26 @@ def test_a_fresh_adam_remembers_nothing() -> None:
     expected = torch.tensor([3 / (3 + 1e-8), -0.5 / (0.5 + 1e-8), 0.0], dtype=torch.float64)
     torch.testing.assert_close(make_step("adam").direction(gradient), expected, rtol=1e-14, atol=0)
     assert not torch.allclose(used.direction(gradient), expected)
+
+
+def test_compiled_arithmetic_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Adam and the table, for rows that become fewer; what is captured must not have captured the numbers."""
+    torch._dynamo.reset()
+    fused.cache_clear()
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))
+    generator = torch.Generator().manual_seed(3)
+    plain, compiled = make_step("adam"), make_step("adam", compiled=True)
+    full, kept = (torch.randn(rows, 5, generator=generator, dtype=torch.float64) for rows in (3, 6))
+    orders, counts = [[0, 1, 1], [1, 0], [0]], [[2.0, 3.0]] * 3
+    tables = [KeptRows(full, counts, orders, kept.clone(), [0, 2, 4], compiled=whether) for whether in (False, True)]
+    for k, rows in enumerate((3, 2, 1)):
+        new = torch.randn(rows, 5, generator=generator, dtype=torch.float64)
+        chosen = [order[k] for order in orders[:rows]]
+        expected, found = (table.refresh(k, chosen, new).clone() for table in tables)
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-14)
+        torch.testing.assert_close(compiled.direction(new), plain.direction(new), rtol=0, atol=1e-14)
+    torch.testing.assert_close(tables[1]._kept, tables[0]._kept, rtol=0, atol=0)
+    fused.cache_clear()
 
 
 def test_a_plain_step_is_the_gradient() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from cflag_theory.bridge.settings.file import changes_from_words, read_changes, read_settings_file
 from cflag_theory.bridge.settings.options import MODES, OPTIONS, FlagOptions
-from cflag_theory.bridge.settings.rules import RULES, WrongSetting
+from cflag_theory.bridge.settings.rules import OWN, RULES, WrongSetting
 from cflag_theory.bridge.settings.run_settings import RunSettings, differing_key, run_settings
 from cflag_theory.errors import DataError, InvalidInput
 
@@ -76,10 +76,40 @@ def test_released_runs_see_other_images():
     assert not run_settings(data="cifar10", mode="released", crop=False).crop
 
 
-@pytest.mark.parametrize("name", ["crop", "flip", "jitter", "image_size"])
-def test_images_are_changed_for_tasks_only(name):
-    with pytest.raises(WrongSetting, match=f"{name} is for protocol = 'tasks'"):
-        run_settings({"protocol": "rounds", name: 32 if name == "image_size" else True})
+@pytest.mark.parametrize(
+    ("protocol", "name", "value"),
+    [
+        *(("tasks", name, True) for name in ("crop", "flip", "jitter")),
+        ("tasks", "image_size", 32),
+        ("tasks", "partition", "balanced"),
+        ("tasks", "weights", "equal"),
+        ("tasks", "class_order", "shuffled"),
+        ("tasks", "old_logits", "masked"),
+        ("tasks", "memory_kind", "herding"),
+        ("tasks", "memory_size", 30),
+        ("tasks", "memory_sample", 3),
+        ("rounds", "subsets", 3),
+        ("rounds", "subset_size", 10),
+        ("rounds", "inner_zeta", 0.5),
+        ("rounds", "overlap", 0.25),
+        ("rounds", "visits", "pointer"),
+        ("rounds", "split", "printed"),
+        ("rounds", "stateless", True),
+    ],
+)
+def test_what_one_protocol_does_not_look_at_is_refused(protocol, name, value):
+    other = "rounds" if protocol == "tasks" else "tasks"
+    with pytest.raises(WrongSetting, match=f"{name} is for protocol = '{protocol}': leave it out with '{other}'"):
+        run_settings({"protocol": other, name: value})
+    assert getattr(run_settings({"protocol": protocol, name: value, "methods": own_of(protocol)}), name) == value
+    assert name in OWN[protocol]
+
+
+def own_of(protocol):
+    return ["finetune"] if protocol == "tasks" else ["fedavg"]
+
+
+def test_mode_released_changes_no_images_of_rounds():
     assert run_settings(protocol="rounds", data="cifar10", mode="released").rounds == 500
 
 

@@ -19,7 +19,7 @@ from cflag_theory.files import MARKER, own_folder
 
 HERE = {"torch": "2", "threads": "1"}
 DATA = {"images": "abc"}
-ONE = {"format": FORMAT, "settings": {"tasks": 2}}
+ONE = {"format": FORMAT, "settings": run_settings(tasks=2).to_json()}
 RUN = {"method": "ewc", "seed": 7, "accuracy": [[1, 2], [3, None]]}
 WHERE = Checkpoint({"task": 1, "columns": {"Gamma": [0.1, float("nan"), 1e-300]}}, {"state": np.arange(3.0)})
 
@@ -132,6 +132,22 @@ def test_a_run_goes_on_elsewhere_if_it_is_told_to(tmp_path, now, change):
     assert again.changes == read_header(tmp_path)["changes"] == [expected]
     with pytest.raises(DataError, match="holds a run with rounds = 10, and this one has 3"):
         folder(tmp_path, **now, rounds=3, anyway=True).begin()
+
+
+def test_kernels_in_another_order_are_another_state(tmp_path):
+    """Not even if it is told to: a state says nothing of the order in which it is read."""
+    one = folder(tmp_path, model="cnn")
+    one.begin()
+    one.write("ewc", 8, Checkpoint({"status": "OK", "columns": {"task": [0] * 9}}, {}))
+    now = {"model": "cnn", "channels_last": True, "autocast": True}
+    folder(tmp_path, **now, anyway=True).begin()
+    folder(tmp_path, model="cnn", anyway=True).begin()
+    one.write("ewc", 7, Checkpoint({"status": "RUNNING", "columns": {"task": [0, 0]}}, {}))
+    for anyway in (False, True):
+        with pytest.raises(
+            DataError, match=r"unfinished parts \(ewc-7\) with channels_last = False, and with True the"
+        ):
+            folder(tmp_path, **now, anyway=anyway).begin()
 
 
 def test_which_of_several_gpus_does_not_matter(tmp_path):
@@ -253,7 +269,8 @@ def test_results_are_plain_json():
         (json.dumps({"format": FORMAT}), "is damaged .*: run again, which writes it anew"),
         (json.dumps({"format": FORMAT, "settings": 3, "runs": 4}), "is damaged"),
         (json.dumps({"format": FORMAT, "settings": {"tasks": 3}, "runs": []}), "is damaged .tasks is 3, and"),
-        (json.dumps({"format": FORMAT, "settings": {}, "runs": [{}]}), "is damaged"),
+        (json.dumps({"format": FORMAT, "settings": {}, "runs": []}), "is damaged .its settings lack data"),
+        (json.dumps(ONE | {"runs": [{}]}), "is damaged .'method'"),
         (json.dumps(ONE | {"runs": [RUN | {"method": "sgd"}]}), "is damaged .'sgd' with seed 7 is not a pair of"),
         (json.dumps(ONE | {"runs": [RUN | {"accuracy": [[1]]}]}), "is damaged .the accuracies of ewc are not 2 x 2"),
         (json.dumps(ONE | {"runs": [RUN | {"accuracy": [[1, 2], [3, 400]]}]}), "is damaged .an accuracy of 400 is"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from image_files import write_cifar, write_tiny_imagenet
-from small_bridge import WORDS, in_two_processes, small, what_was_found
+from small_bridge import WORDS, in_two_processes, small, stopped, what_was_found
 
 import cflag_theory.bridge.training.run as run_module
 from cflag_theory.bridge.__main__ import _parser, _runs
@@ -27,20 +27,9 @@ RELEASED = {"methods": ["c_flag"], "mode": "released", "crop": True, "flip": Tru
 
 def test_augmented_images_are_the_same_after_a_stop(tmp_path, monkeypatch):
     """Also those of what is remembered; and without the switches it is another run."""
-    write, left = run_module.Folder.write, [5]
-
-    def stop(self, *arguments):
-        write(self, *arguments)
-        left[0] -= 1
-        if left[0] == 0:
-            raise KeyboardInterrupt
-
     settings = small(**RELEASED)
     run_bridge(settings, out=tmp_path / "whole")
-    with monkeypatch.context() as patch:
-        patch.setattr(run_module.Folder, "write", stop)
-        with pytest.raises(KeyboardInterrupt):
-            run_bridge(settings, out=tmp_path / "stopped")
+    stopped(settings, tmp_path / "stopped", monkeypatch, 5)
     run_bridge(settings, out=tmp_path / "stopped")
     found, wanted = what_was_found(tmp_path / "stopped"), what_was_found(tmp_path / "whole")
     assert found == wanted

@@ -19,6 +19,7 @@ from cflag_theory.bridge.settings.run_settings import run_settings
 from cflag_theory.bridge.training.checkpoints import read_checkpoint
 from cflag_theory.bridge.training.run import run_bridge
 from cflag_theory.errors import DataError
+from cflag_theory.kernels import read_trace
 
 SMALL = {
     "protocol": "rounds",
@@ -98,6 +99,22 @@ def test_two_processes_give_the_same_bits(whole, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert states(tmp_path) == states(whole[0])
+
+
+@pytest.mark.parametrize(
+    ("past_every", "why"),
+    [
+        (0, "it takes passes over all data, use past_every"),
+        (2, "there is no past in the first round, and no other one was measured"),
+    ],
+)
+def test_a_trace_says_why_it_has_no_past(tmp_path, past_every, why):
+    """There is one task only, and a past in it."""
+    changes = SMALL | {"rounds": 2, "past_every": past_every, "methods": ["fedavg"]}
+    (run,) = run_bridge(run_settings(changes), out=tmp_path).runs
+    absent = read_trace(tmp_path / run.traces[0]).absent
+    assert {absent[name] for name in ("f", "grad_f2", "b2", "grad_f_change2")} == {why}
+    assert absent["Lambda"] == "the method does not have it"
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,31 @@ def test_the_best_and_the_last_model(tmp_path):
     assert best["task"] == scores.index(max(scores))
 
 
+def test_models_that_were_not_asked_for_in_time(tmp_path):
+    """What rounds without exports would have left is not there, and the notes say so."""
+    short = SMALL | {"rounds": 1, "tasks": 2}
+    assert run_bridge(run_settings(short), out=tmp_path).notes == ()
+    late = run_bridge(run_settings(short, export_models=True), out=tmp_path)
+    assert late.notes == (
+        "finetune with seed 5: no best and no last model, because its rounds were done with export_models = false: run "
+        "again in another folder to have it",
+    )
+    assert run_bridge(run_settings(short, export_models=True), out=tmp_path / "other").notes == ()
+
+
+def test_a_model_is_the_same_whatever_else_its_process_has_done(tmp_path):
+    """PyTorch's counters of batches are those of the network, which all parts share."""
+    short = SMALL | {"model": "cnn", "rounds": 1, "tasks": 1, "export_models": True}
+    run_bridge(run_settings(short), out=tmp_path / "alone")
+    run_bridge(run_settings(short, methods=["er_ring", "finetune"]), out=tmp_path / "both")
+    one, two = (
+        torch.load(tmp_path / name / "finetune-5-last.pt", weights_only=True)["state_dict"]
+        for name in ("alone", "both")
+    )
+    assert list(one) == list(two)
+    assert all(torch.equal(one[name], two[name]) for name in one)
+
+
 def test_models_are_read_as_plain_values(tmp_path):
     run_bridge(run_settings(SMALL, rounds=1, tasks=1, export_models=True), out=tmp_path)
     found = torch.load(tmp_path / "finetune-5-last.pt", weights_only=True)
@@ -167,3 +192,8 @@ def test_tensorboard(tmp_path, monkeypatch):
     assert told[-1] == "closed"
     # What is not defined, and lists, have no curve.
     assert not any(one[0] in ("Gamma", "alphas") for one in told)
+    # The end of the task has its gradients in the last round's point, which is drawn again.
+    assert [one for one in told if one[0] == "ifo_calls"] == [("ifo_calls", 1), ("ifo_calls", 2)]
+    told.clear()
+    run_bridge(run_settings(SMALL | {"methods": ["ewc"]}, tasks=1, tensorboard=True), out=tmp_path / "ewc")
+    assert [one for one in told if one[0] == "ifo_calls"] == [("ifo_calls", 1), ("ifo_calls", 2), ("ifo_calls", 2)]

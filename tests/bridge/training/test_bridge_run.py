@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 from image_files import write_tiny_imagenet
-from small_bridge import SMALL, WORDS, in_two_processes, small, what_was_found
+from small_bridge import SMALL, WORDS, in_two_processes, small, stopped, what_was_found
 
 import cflag_theory.bridge.training.run as run_module
 from cflag_theory.bridge.__main__ import _Lines, main
@@ -135,19 +135,7 @@ def test_a_killed_run_goes_on_to_the_same_result(whole, tmp_path):
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_a_checkpoint_between_any_two_steps_is_enough(tmp_path, monkeypatch, whole, number):
     """Stopped right after the n-th file is in its place, also between the last round and the end of its task."""
-    write = run_module.Folder.write
-    left = [number]
-
-    def stop(self, *arguments):
-        write(self, *arguments)
-        left[0] -= 1
-        if left[0] == 0:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(run_module.Folder, "write", stop)
-        with pytest.raises(KeyboardInterrupt):
-            run_bridge(small(methods=["ewc"]), out=tmp_path)
+    stopped(small(methods=["ewc"]), tmp_path, monkeypatch, number)
     stored = read_results(tmp_path)
     assert (stored["complete"], stored["runs"][0]["status"]) == (False, "RUNNING")
     run_bridge(small(methods=["ewc"]), out=tmp_path)

@@ -62,6 +62,14 @@ def test_a_method_that_did_not_end_has_no_number():
     assert ["ewc", "1 diverged, 0 not finished"] in [row[:2] for row in rows_of(text)]
 
 
+def test_one_task_has_no_forgetting():
+    """An empty cell: nothing diverged, and nothing is unfinished."""
+    alone = stored([part(name, 1, 80) | {"accuracy": [[80.0]]} for name in ("c_flag", "finetune")], tasks=1)
+    rows = rows_of(page([("run", alone)]))
+    assert ["finetune", "80.00", ""] in [row[:3] for row in rows]
+    assert not any("diverged" in cell for row in rows for cell in row)
+
+
 def test_a_run_with_one_method_has_its_numbers():
     alone = stored([part("c_flag", 1, 80)])
     assert ["c_flag (theory)", "80.00", "10.00"] in [row[:3] for row in rows_of(page([("run", alone)]))]

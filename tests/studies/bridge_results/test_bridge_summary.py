@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cflag_theory.bridge.settings.rules import RULES
-from cflag_theory.bridge.settings.run_settings import run_settings
+from cflag_theory.bridge.settings.run_settings import HOW, WHERE, run_settings
 from cflag_theory.cli.tables.bridge import pair_table
 from cflag_theory.studies.bridge_results.levels import ANYWHERE, AXES, levels, same_but_for_zeta
 from cflag_theory.studies.bridge_results.spread import holm
@@ -178,6 +178,11 @@ def test_no_curve_without_two_levels_and_no_point_without_an_end():
     assert levels([at({}, run("c_flag", 1, ONE)), at({"data": "cifar10", "tasks": 2}, run("c_flag", 1, ONE))]) == []
     several = levels([at({"zeta": z, "device": d}, run("c_flag", 1, ONE)) for z, d in ((0.1, "cpu"), (1.0, "cuda"))])
     assert [group["x"] for group in several[0]["groups"]] == [[0.1, 1.0]]
+    # Nor one that only wrote more.
+    assert {*HOW, *WHERE, "tf32"} <= set(ANYWHERE)
+    kept = [at({"zeta": z, "export_models": z == 1}, run("c_flag", 1, ONE)) for z in (0.1, 1.0)]
+    assert [group["label"] for group in levels(kept)[0]["groups"]] == ["c_flag"]
+    assert len(same_but_for_zeta(kept)[0]) == 2
 
 
 @pytest.mark.parametrize("name", sorted({*AXES, *ANYWHERE}))
