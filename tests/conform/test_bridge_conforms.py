@@ -167,7 +167,7 @@ def not_divided(patch):
     refresh = KeptRows.refresh
 
     def slip(self, *step):
-        self._counts = torch.ones_like(self._counts)
+        self._counts = [torch.ones_like(each) for each in self._counts]
         return refresh(self, *step)
 
     patch.setattr(KeptRows, "refresh", slip)

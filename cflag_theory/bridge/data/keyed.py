@@ -6,6 +6,7 @@ from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
 
 from cflag_theory.errors import InvalidInput
 
@@ -31,14 +32,27 @@ def keyed(seed: int, purpose: str, first: int = 0, second: int = 0) -> np.random
     InvalidInput
         A seed outside its range.
     """
-    return np.random.Generator(
-        np.random.Philox(key=_key(as_seed(seed), purpose), counter=np.array([0, 0, first, second], dtype=np.uint64))
-    )
+    counter = np.array([0, 0, first, second], dtype=np.uint64)
+    # Philox takes any ISeedSequence; its stub names one class of them.
+    random = np.random.Philox(_key(as_seed(seed), purpose), counter=counter)  # type: ignore[arg-type]
+    return np.random.Generator(random)
+
+
+class _Key(ISeedSequence):
+    """A key in the place of a seed: for `key=` NumPy asks the system for entropy all the same, which takes longer."""
+
+    def __init__(self, words: np.ndarray) -> None:
+        self._words = words
+
+    def generate_state(self, n_words: int, dtype: object = np.uint64) -> np.ndarray:
+        """The key, for which Philox asks."""
+        return self._words
 
 
 @lru_cache(maxsize=256)
-def _key(seed: int, purpose: str) -> np.ndarray:
-    return np.array([seed, int.from_bytes(blake2b(purpose.encode(), digest_size=8).digest())], dtype=np.uint64)
+def _key(seed: int, purpose: str) -> _Key:
+    words = [seed, int.from_bytes(blake2b(purpose.encode(), digest_size=8).digest())]
+    return _Key(np.array(words, dtype=np.uint64))
 
 
 def as_seed(seed: int) -> int:

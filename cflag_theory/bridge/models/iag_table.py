@@ -158,21 +158,40 @@ class KeptRows:
         whole = [[*order, *([0] * (most - len(order)))] for order in orders]
         visited = np.array([[start + j for j in order] for start, order in zip(starts, whole, strict=True)]).T
         each = np.array([[row[j] for j in order] for row, order in zip(counts, whole, strict=True)]).T
-        self._places = torch.from_numpy(visited).to(full.device)
-        self._counts = torch.from_numpy(each).to(full)[..., None]
+        self._places = torch.from_numpy(visited).to(full.device).unbind()
+        self._counts = torch.from_numpy(each).to(full)[..., None].unbind()
+        self._again = asked_again(visited.tolist())
 
     def refresh(self, k: int, chosen: Sequence[int], new: torch.Tensor) -> torch.Tensor:
         """See `DelayedRows.refresh`; what it returns changes with the next call."""
         count = len(new)
-        places, counts = self._places[k, :count], self._counts[k, :count]
-        return self._refreshed(self._delayed[:count], self._kept, places, counts, new)
+        places, counts, delayed = self._places[k], self._counts[k], self._delayed
+        if count < len(delayed):
+            places, counts, delayed = places[:count], counts[:count], delayed[:count]
+        return self._refreshed(delayed, self._kept, places, counts, new, self._again[k])
+
+
+def asked_again(visits: Sequence[Sequence[int]]) -> list[bool]:
+    """Whether a later step visits some line of a step, for every step."""
+    later: set[int] = set()
+    found = []
+    for lines in reversed(visits):
+        found.append(not later.isdisjoint(lines))
+        later.update(lines)
+    return found[::-1]
 
 
 def refreshed_rows(
-    delayed: torch.Tensor, kept: torch.Tensor, places: torch.Tensor, counts: torch.Tensor, new: torch.Tensor
+    delayed: torch.Tensor,
+    kept: torch.Tensor,
+    places: torch.Tensor,
+    counts: torch.Tensor,
+    new: torch.Tensor,
+    again: bool,
 ) -> torch.Tensor:
-    """`refreshed_mean` of rows (n, width) in their place, and `new` in place of what was kept of them."""
+    """`refreshed_mean` of rows (n, width) in their place, and `new` kept of them where it is asked for again."""
     change = kept.index_select(0, places)
     torch.sub(new, change, out=change)
-    kept.index_copy_(0, places, new)
-    return delayed.add_(change.div_(counts))
+    if again:
+        kept.index_copy_(0, places, new)
+    return delayed.addcdiv_(change, counts)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -103,9 +103,7 @@ class Stack:
         """The newest task whose classes are seen, on which a table depends where heads grow."""
         return self._network.seen
 
-    def gradients(
-        self, states: Tensor, samples: Tensor, weights: Tensor, found: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def gradients(self, states: Tensor, samples: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
         """Losses (n,) and gradients (n, width).
 
         Parameters
@@ -116,29 +114,40 @@ class Stack:
             Lines of a `table`.
         weights : (n, B) Tensor
             Of the samples in the loss.
-        found : (n, width) Tensor, optional
-            Where the gradients go, of `room`: new memory costs as much as the arithmetic.
         """
-        last, (n, *_) = len(self._layers) - 1, samples.shape
-        found = self.room(states, n) if found is None else found
-        x, met, matrices = samples[..., : self.inputs], [], _Matrices(states, n)
-        for number, (weight, bias) in enumerate(self._layers):
+        found = self.room(states, len(samples))
+        return self.passed(self.layers(states), self.given(samples, weights), self.layers(found)), found
+
+    def layers(self, rows: Tensor) -> list[Layer]:
+        """Every layer's numbers in rows (n, width), of states or of gradients."""
+        return [_layer(rows, weight, bias) for weight, bias in self._layers]
+
+    def given(self, samples: Tensor, weights: Tensor) -> tuple[Tensor, ...]:
+        """What a pass needs of lines of a `table` (..., B, line) with weights (..., B): images, and the loss's part."""
+        images = samples[..., : self.inputs]
+        if self._squared:
+            return images, samples[..., self.inputs], weights
+        labels, by_sample = self.inputs + self.outputs, weights[..., None]
+        return images, samples[..., self.inputs : labels], samples[..., labels:] * by_sample, by_sample
+
+    def passed(self, states: Sequence[Layer], given: Sequence[Tensor], found: Sequence[Layer]) -> Tensor:
+        """Losses (n,) of what is `given`; the gradients are written to `found`."""
+        last, (x, *right), met = len(states) - 1, given, []
+        for number, layer in enumerate(states):
             met.append(x)
-            turned = matrices.turned(weight)
-            x = torch.bmm(x, turned) if bias is None else torch.baddbmm(states[:, None, bias[1]], x, turned)
+            x = torch.bmm(x, layer.turned) if layer.bias is None else torch.baddbmm(layer.bias, x, layer.turned)
             if number < last:
                 x.relu_()
-        losses, slope = self._loss(x, samples, weights)
-        places = _Matrices(found, n)
+        losses, slope = self._loss(x, *right)
         for number in range(last, -1, -1):
-            weight, bias = self._layers[number]
-            torch.bmm(slope.transpose(1, 2), met[number], out=places.of(weight))
-            if bias is not None:
-                torch.sum(slope, 1, out=found[:, bias[1]])
+            into = found[number]
+            torch.bmm(slope.transpose(1, 2), met[number], out=into.weight)
+            if into.bias is not None:
+                torch.sum(slope, 1, keepdim=True, out=into.bias)
             if number:
-                slope = torch.bmm(slope, matrices.of(weight))
+                slope = torch.bmm(slope, states[number].weight)
                 slope = torch.ops.aten.threshold_backward(slope, met[number], 0)
-        return losses, found
+        return losses
 
     def room(self, like: Tensor, n: int) -> Tensor:
         """For n gradients, with zeros behind the d-th number."""
@@ -146,36 +155,38 @@ class Stack:
         found[:, self.d :] = 0
         return found
 
-    def _loss(self, outputs: Tensor, samples: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    def _loss(self, outputs: Tensor, *right: Tensor) -> tuple[Tensor, Tensor]:
         """Losses (n,) and their slopes by the outputs (n, B, outputs)."""
         if self._squared:
-            away = outputs[..., 0] - samples[..., self.inputs]
+            target, weights = right
+            away = outputs[..., 0] - target
             return (weights * away * away).sum(1) / 2, (weights * away)[..., None]
-        # Two slices: `split` takes as long as a product.
-        labels = self.inputs + self.outputs
-        never, right = samples[..., self.inputs : labels], samples[..., labels:]
-        logs, by_sample = torch.log_softmax(outputs.add_(never), dim=-1), weights[..., None]
-        weighed = right * by_sample
+        never, weighed, by_sample = right
+        logs = torch.log_softmax(outputs.add_(never), dim=-1)
         losses = (logs * weighed).flatten(1).sum(1).neg_()
         return losses, logs.exp_().mul_(by_sample).sub_(weighed)
 
 
-class _Matrices:
-    """The matrices of a layer in every row, each one view, where slicing would make three."""
+class Layer(NamedTuple):
+    """A layer's numbers in rows of vectors, as views.
 
-    def __init__(self, rows: Tensor, n: int) -> None:
-        self._rows, self._n = rows, n
-        self._apart, self._first = rows.stride(0), rows.storage_offset()
+    Attributes
+    ----------
+    weight : (n, out, in) Tensor
+    turned : (n, in, out) Tensor
+    bias : (n, 1, out) Tensor or None
+    """
 
-    def of(self, place: Place) -> Tensor:
-        """(n, out, in)"""
-        _, where, (out, into) = place
-        return self._rows.as_strided((self._n, out, into), (self._apart, into, 1), self._first + where.start)
+    weight: Tensor
+    turned: Tensor
+    bias: Tensor | None
 
-    def turned(self, place: Place) -> Tensor:
-        """(n, in, out)"""
-        _, where, (out, into) = place
-        return self._rows.as_strided((self._n, into, out), (self._apart, 1, into), self._first + where.start)
+
+def _layer(rows: Tensor, weight: Place, bias: Place | None) -> Layer:
+    _, where, (out, into) = weight
+    # One view, where slicing would make three.
+    matrix = rows.as_strided((len(rows), out, into), (rows.stride(0), into, 1), rows.storage_offset() + where.start)
+    return Layer(matrix, matrix.transpose(1, 2), None if bias is None else rows[:, None, bias[1]])
 
 
 def stack_of(network: nn.Module, tensors: Sequence[Place], loss: str) -> Stack | None:
@@ -213,8 +224,10 @@ class StackedPasses:
         self._stack, self._table, self._shape = stack, table, places.shape
         self._places, self._weights = places.flatten(0, 1), weights.flatten(0, 1)
         self._found: Tensor | None = None
+        self._at: Tensor | None = None
         little = places.numel() * table.shape[1] <= AT_ONCE
         self._samples = self._taken(self._places) if little else None
+        self._given: list[tuple[Tensor, ...]] = []
 
     def _taken(self, places: Tensor) -> Tensor:
         return self._table.index_select(0, places.view(-1)).view(*places.shape, -1)
@@ -231,12 +244,28 @@ class StackedPasses:
 
     def step(self, k: int, count: int, states: Tensor, *, statistics: bool = False) -> tuple[Tensor, Tensor]:
         """The same of the minibatches k of the first `count` rows; the next step writes over the gradients."""
+        stack = self._stack
         if self._found is None:
-            self._found = self._stack.room(states, count)
-        first = k * self._shape[1]
-        some = slice(first, first + count)
-        samples = self._taken(self._places[some]) if self._samples is None else self._samples[some]
-        return self._stack.gradients(states, samples, self._weights[some], self._found[:count])
+            self._found = stack.room(states, count)
+        # The same rows are given step after step: their views are made once.
+        if states is not self._at:
+            self._at, self._layers = states, stack.layers(states)
+            self._gradients = self._found[:count]
+            self._into = stack.layers(self._gradients)
+        losses = stack.passed(self._layers, self._of_step(k, count), self._into)
+        return losses, self._gradients
+
+    def _of_step(self, k: int, count: int) -> Sequence[Tensor]:
+        most, rows, _ = self._shape
+        if self._samples is None:
+            some = slice(k * rows, k * rows + count)
+            return self._stack.given(self._taken(self._places[some]), self._weights[some])
+        if not self._given:
+            whole = self._stack.given(self._samples, self._weights)
+            steps = [each.view(most, rows, *each.shape[1:]).unbind(0) for each in whole]
+            self._given = list(zip(*steps, strict=True))
+        given = self._given[k]
+        return given if count == rows else [each[:count] for each in given]
 
     def ordered(self, rows: Sequence[int], orders: Sequence[Sequence[int]]) -> StackedPasses:
         """Those of these rows in other orders, one a row; the first is the longest."""
