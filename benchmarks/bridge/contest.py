@@ -76,7 +76,7 @@ def contest(case: BridgeCase, *, threads: int, repeats: int, seconds: float, tel
     except MissingExtra as missing:
         return [BridgeRow(case.name, "", case.clients, note=str(missing))]
     rows = []
-    with environment.threads(threads):
+    with environment.threads(threads), environment.kept_memory():
         for method in METHODS:
             tell(f"bridge: {case.name}, {case.clients} clients, {NAMES[method]}")
             errors = agreement(case, method)

@@ -12,13 +12,14 @@ from benchmarks.bridge.cases import Ours, World
 from benchmarks.bridge.contest import MANY
 from benchmarks.measure import seconds_of
 from cflag_theory.bridge.training.communication import started
+from cflag_theory.bridge.training.environment import kept_memory
 
 
 def main(how: str, clients: int, rounds: int) -> None:
     """Print the seconds a round as JSON, once."""
     torch.set_num_threads(1)
     world = World(replace(MANY, clients=clients))
-    with started(torch.device("cpu"), sum=how) as communication:
+    with kept_memory(), started(torch.device("cpu"), sum=how) as communication:
         ours = Ours(world, "c_flag", communication=communication)
         ours.run(2)
         seconds = seconds_of(lambda: ours.run(rounds)) / rounds

@@ -20,7 +20,7 @@ from benchmarks.measure import seconds_of
 from cflag_theory.bridge.methods.target import served
 from cflag_theory.bridge.settings.options import AUTO
 from cflag_theory.bridge.settings.run_settings import TASKS, RunSettings
-from cflag_theory.bridge.training.environment import precision
+from cflag_theory.bridge.training.environment import kept_memory, precision
 from cflag_theory.errors import CflagError, InvalidInput
 
 #: Ways to pass through the network; each has what the one before has, but the last, which has no graphs.
@@ -86,7 +86,7 @@ def speeds(
             for method in METHODS:
                 ours = Ours(world, method)
                 # What is called float32 is not TF32.
-                with precision(False):
+                with precision(False), kept_memory():
                     ours.run(1)
                     values = [ours.gradients / seconds_of(partial(ours.run, 1)) for _ in range(repeats)]
                 found.append(Speed(way, NAMES[method], tuple(values)))
@@ -99,7 +99,7 @@ def speeds(
 def mlp_speed(device: torch.device, *, case: BridgeCase | None = None, repeats: int = 3) -> Speed:
     """Image gradients a second of the CFL paper's mlp in rounds of FedAvg, whose clients are computed together."""
     ours = Ours(World(case or FASHION, device=str(device)), "fedavg", together=AUTO)
-    with precision(False):
+    with precision(False), kept_memory():
         ours.run(1)
         values = [ours.gradients / seconds_of(partial(ours.run, 1)) for _ in range(repeats)]
     return Speed("clients together", NAMES["fedavg"], tuple(values))

@@ -169,26 +169,25 @@ def descend(
     """
     steps = [len(order) for order in orders]
     local = state.repeat(len(orders), 1)
-    start, x = state[:d], local[:, :d]
-    total, away = torch.zeros_like(x), torch.empty_like(x)
-    drift2_max, losses = state.new_zeros(len(orders)), state.new_zeros(len(orders))
+    x = local[:, :d]
+    total = torch.zeros_like(x)
+    longest, losses = state.new_zeros(len(orders)), state.new_zeros(len(orders))
     count = 0
     for k in range(steps[0]):
         going = sum(each > k for each in steps)
         if going != count:
             count = going
-            at, own, moved = local[:count], x[:count], away[:count]
-            sums, furthest, met = total[:count], drift2_max[:count], losses[:count]
+            at, own = local[:count], x[:count]
+            sums, furthest, met = total[:count], longest[:count], losses[:count]
         if k > 0:
-            # In one place: new memory for a ResNet's vectors costs more than the arithmetic.
-            drift2 = torch.linalg.vector_norm(torch.sub(own, start, out=moved), dim=1).square_()
-            torch.maximum(furthest, drift2, out=furthest)
+            # ||x_k - x_t|| is lr times that.
+            torch.maximum(furthest, torch.linalg.vector_norm(sums, dim=1), out=furthest)
         loss, given = gradient(k, [order[k] for order in orders[:count]], at)
         direction = step.direction(given.clamp(-clamp, clamp) if clamp else given)
         sums.add_(direction)
         own.sub_(direction, alpha=lr)
         met.add_(loss)
-    return Descent(state - local, total, drift2_max, losses / column(steps, losses)[:, 0], steps)
+    return Descent(state - local, total, (lr * longest).square_(), losses / column(steps, losses)[:, 0], steps)
 
 
 def moving_first(clients: Sequence[Client], components: Mapping[int, Sequence[Ints]]) -> list[Client]:

@@ -24,7 +24,14 @@ from cflag_theory.bridge.settings.options import HERDING, YES
 from cflag_theory.bridge.settings.run_settings import TASKS, RunSettings
 from cflag_theory.bridge.training.checkpoints import Folder
 from cflag_theory.bridge.training.communication import Communication, started
-from cflag_theory.bridge.training.environment import digest, environment_of, find_device, precision, threads
+from cflag_theory.bridge.training.environment import (
+    digest,
+    environment_of,
+    find_device,
+    kept_memory,
+    precision,
+    threads,
+)
 from cflag_theory.bridge.training.fast import has_bfloat16
 from cflag_theory.bridge.training.gathered import Gathered
 from cflag_theory.bridge.training.parts import Changed, Part, Progress, World, method_of
@@ -89,7 +96,7 @@ def run_bridge(
     for name in settings.methods:
         # Options that do not go together are an error before anything runs.
         method_of(settings, name)
-    with threads(settings.threads), precision(settings.tf32), ExitStack() as stack:
+    with kept_memory(), threads(settings.threads), precision(settings.tf32), ExitStack() as stack:
         if communication is None:
             communication = stack.enter_context(started(device, sum=settings.exchange))
         images = _load(settings, communication, reading)

@@ -34,16 +34,17 @@ NOT_KEPT = [{"place": "cpu"}, {"table": "bfloat16"}]
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many images every pass took; what fills a minibatch up weighs nothing."""
     found: list[int] = []
-    alone, stacked = FlatModel.gradient, Stack.gradients
+    alone, stacked = FlatModel.gradient, Stack.passed
     by_images, of_hessian = FlatModel.image_gradient, FlatModel.products
 
     def gradient(self: FlatModel, state: torch.Tensor, batch: Any, **more: Any) -> Any:
         found.append(len(batch.labels))
         return alone(self, state, batch, **more)
 
-    def gradients(self: Stack, states: Any, samples: Any, weights: torch.Tensor, *more: Any) -> Any:
-        found.append(int((weights > 0).sum()))
-        return stacked(self, states, samples, weights, *more)
+    def passed(self: Stack, states: Any, given: Any, gradients: Any) -> Any:
+        # The last of what is given are the weights.
+        found.append(int((given[-1] > 0).sum()))
+        return stacked(self, states, given, gradients)
 
     def image_gradient(self: FlatModel, state: torch.Tensor, images: torch.Tensor, value: Any) -> torch.Tensor:
         found.append(len(images))
@@ -56,7 +57,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(FlatModel, "gradient", gradient)
     monkeypatch.setattr(FlatModel, "image_gradient", image_gradient)
     monkeypatch.setattr(FlatModel, "products", products)
-    monkeypatch.setattr(Stack, "gradients", gradients)
+    monkeypatch.setattr(Stack, "passed", passed)
     return found
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import platform
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +17,7 @@ from cflag_theory.bridge.__main__ import main
 from cflag_theory.bridge.settings.run_settings import RunSettings, run_settings
 from cflag_theory.bridge.training import environment, fast
 from cflag_theory.bridge.training.communication import InOneProcess
-from cflag_theory.bridge.training.environment import environment_of, find_device, precision
+from cflag_theory.bridge.training.environment import environment_of, find_device, kept_memory, precision
 from cflag_theory.bridge.training.run import run_bridge
 from cflag_theory.cli.main import app
 from cflag_theory.errors import InvalidInput
@@ -101,3 +104,35 @@ def test_a_process_works_on_its_own_gpu(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(torch.cuda, "set_device", chosen.append)
     assert find_device("cuda") == torch.device("cuda:1")
     assert chosen == [torch.device("cuda:1")]
+
+
+FAULTS = """
+import resource, torch
+from cflag_theory.bridge.training.environment import kept_memory
+
+def faults(vectors):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(vectors):
+        torch.empty(10_000_000).fill_(1)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+with kept_memory():
+    faults(1)
+    within = faults(5)
+print(within, faults(5))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="glibc gives long vectors back")
+def test_freed_memory_is_kept_within_and_given_back_afterwards():
+    """How often the system gives a page while vectors of 40 MB come and go, in a process with a heap of its own."""
+    ran = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True)
+    within, afterwards = map(int, ran.stdout.split())
+    assert 5 * within < afterwards
+
+
+def test_other_libraries_are_left_alone(monkeypatch):
+    monkeypatch.setattr(environment.sys, "platform", "darwin")
+    monkeypatch.setattr(environment.ctypes, "CDLL", lambda name: pytest.fail("asked for a C library"))
+    with kept_memory():
+        pass

@@ -171,21 +171,21 @@ def test_squared_loss_and_images_in_several_places() -> None:
         assert difference(states[1], torch.ones(4, dtype=torch.float64)) > 0.01
 
 
-def unweighted(self: stacked.Stack, states: Any, samples: Any, weights: torch.Tensor, *found: Any) -> Any:
-    return whole_pass(self, states, samples, torch.ones_like(weights) / weights.shape[1], *found)
+def unweighted(self: stacked.Stack, samples: torch.Tensor, weights: torch.Tensor) -> Any:
+    return whole_given(self, samples, torch.ones_like(weights) / weights.shape[1])
 
 
-def first_of_all(self: stacked.Stack, states: Any, samples: torch.Tensor, weights: torch.Tensor, *found: Any) -> Any:
-    return whole_pass(self, states, samples[:1].expand_as(samples), weights[:1].expand_as(weights), *found)
+def first_of_all(self: stacked.Stack, samples: torch.Tensor, weights: torch.Tensor) -> Any:
+    return whole_given(self, samples[:1].expand_as(samples), weights[:1].expand_as(weights))
 
 
-whole_pass = stacked.Stack.gradients
+whole_given = stacked.Stack.given
 
 
 @pytest.mark.parametrize("wrong", [unweighted, first_of_all])
 def test_wrong_passes_are_noticed(uneven: World, monkeypatch: pytest.MonkeyPatch, wrong: Callable[..., Any]) -> None:
     """What fills up a short minibatch must not count, and every client must have its own samples."""
-    monkeypatch.setattr(stacked.Stack, "gradients", wrong)
+    monkeypatch.setattr(stacked.Stack, "given", wrong)
     with pytest.raises(AssertionError):
         compare(uneven, "finetune", {"optimizer": "plain"})
 
