@@ -116,19 +116,20 @@ def faults(vectors):
         torch.empty(10_000_000).fill_(1)
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
+before = faults(5)
 with kept_memory():
-    faults(1)
-    within = faults(5)
-print(within, faults(5))
+    # The second vector may lie elsewhere than the first.
+    faults(3)
+    print(before, faults(5))
 """
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="glibc gives long vectors back")
-def test_freed_memory_is_kept_within_and_given_back_afterwards():
+def test_freed_memory_is_kept():
     """How often the system gives a page while vectors of 40 MB come and go, in a process with a heap of its own."""
     ran = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True)
-    within, afterwards = map(int, ran.stdout.split())
-    assert 5 * within < afterwards
+    before, within = map(int, ran.stdout.split())
+    assert 20 * within < before
 
 
 def test_other_libraries_are_left_alone(monkeypatch):
