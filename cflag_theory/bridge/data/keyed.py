@@ -39,7 +39,7 @@ def keyed(seed: int, purpose: str, first: int = 0, second: int = 0) -> np.random
 
 
 class _Key(ISeedSequence):
-    """A key in the place of a seed: for `key=` NumPy asks the system for entropy all the same, which takes longer."""
+    """A key in place of a seed: for `key=` NumPy asks the system for entropy all the same, which takes longer."""
 
     def __init__(self, words: np.ndarray) -> None:
         self._words = words

@@ -88,7 +88,7 @@ _KEEP = 1 << 30
 
 @contextmanager
 def kept_memory() -> Iterator[None]:
-    """The process keeps the memory that it frees, up to a GiB at a time, and gives it back afterwards.
+    """The process keeps the memory that it frees, up to a GiB at a time; afterwards glibc decides as usual.
 
     glibc returns long vectors to the system at once, which then clears every page of the next one: a round of C-FLAG
     with ResNet-18 took 8.4 s on two cores, and takes 6.6. Other C libraries are left alone.
