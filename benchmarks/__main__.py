@@ -189,7 +189,7 @@ def bridge_gpu(
     from dataclasses import replace
 
     from benchmarks.bridge.hours import cfl_needs, cfl_sheet, hours_sheet, needs, rates_from
-    from benchmarks.bridge.sheets import NO_GPU, speed_sheet
+    from benchmarks.bridge.sheets import speed_sheet
     from benchmarks.bridge.speeds import (
         ON_CPU,
         ON_GPU,
@@ -229,7 +229,7 @@ def bridge_gpu(
         tell(f"benchmarks bridge-gpu: {error}")
         raise typer.Exit(2) from None
     described, known = describe_device(where), {"resnet18": images, "mlp": mlp.median}
-    how = f"measured here with {fast}" + ("" if where.type == "cuda" else f". {NO_GPU}")
+    how = f"measured here with {fast}" + ("" if where.type == "cuda" else " on this machine's CPU (no GPU has run this part)")
     found, others = needs(known), cfl_needs(known)
     sheets = [
         speed_sheet(timed, described, case),
