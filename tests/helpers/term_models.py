@@ -8,20 +8,26 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import cache
 from hashlib import sha256
 
 import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from cflag_theory.claims.engine import terms
 from cflag_theory.claims.engine.claim import SETTING
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Largest, Least, Total, TotalVector
-from cflag_theory.claims.engine.terms import Dot, Gradient, Named, Norm, Value, is_vector, parts
+from cflag_theory.claims.engine.terms import Dot, Gradient, Named, Norm, Value, is_vector
 
 MEMBERS = 3
 #: How many terms an index of a sum or a maximum may run through.
 LONGEST = 6
+
+
+#: Terms come again in every model and for every value of an index.
+parts, _symbols = cache(terms.parts), cache(lambda expr: tuple(expr.free_symbols))
 
 
 class Undefined(Exception):
@@ -45,7 +51,7 @@ class Model:
 
     def _once(self, make, expr, env):
         """A value that depends on the indices in the expression alone, computed once."""
-        key = (make.__name__, expr, *sorted((str(s), n) for s, n in env.items() if s in expr.free_symbols))
+        key = (make.__name__, expr, *map(env.get, _symbols(expr)))
         if key not in self.kept:
             self.kept[key] = make(expr, env)
         return self.kept[key]
