@@ -23,7 +23,9 @@ settings.load_profile("fixed")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: Files that take longest: they start first, so that no process is left with one of them at the end.
-LONGEST = ("test_whole_ledger.py", "test_planted.py", "test_report.py", "test_cuda.py", "test_performance.py")
+LONGEST = tuple(
+    f"test_{name}.py" for name in ("whole_ledger", "theory", "planted", "report", "cuda", "performance", "repairing")
+)
 
 
 #: What a test may ask for with importorskip without being marked `extra`: the extra `test` has it, or the system.

@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from bridge_conforming import METHODS, bridge_round, ewc_client, flagged, tracked
+from needs import LONG
 
 from cflag_theory.bridge.methods import finetune, flag
 from cflag_theory.bridge.methods.ewc import Ewc
@@ -49,7 +50,7 @@ def test_the_bridge_agrees(method):
 @pytest.mark.full
 @pytest.mark.parametrize("method", METHODS)
 def test_no_false_alarm_with_the_bridge(method):
-    report = report_of(method, problems=1_500, rounds=2, seed=100)
+    report = report_of(method, problems=1_500 if LONG else 250, rounds=2, seed=100)
     assert not report.refuted, str(report)
 
 

@@ -1,17 +1,17 @@
 """Every proved bound of the ledger with its constant moved by one percent: which the falsifier finds.
 
-The default run looks at a sample of a few seconds. `CFLAG_PLANTED=all pytest tests/falsify/test_falsify_planted.py -s`
+The default run looks at a sample of a few seconds. `CFLAG_LONG=1 pytest tests/falsify/test_falsify_planted.py -s`
 looks at all of them with the default budget, and prints the rate.
 """
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from functools import cache
 
 import pytest
 import sympy as sp
+from needs import LONG
 
 from cflag_theory.claims.c_flag.local_steps import drift, points, sums
 from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
@@ -223,7 +223,7 @@ def test_a_check_says_why_its_row_has_no_small_instances():
     assert all(reason for check in CHECKS.values() for reason in check.undrawn.values())
 
 
-@pytest.mark.skipif(os.environ.get("CFLAG_PLANTED") != "all", reason="minutes: set CFLAG_PLANTED=all")
+@pytest.mark.skipif(not LONG, reason="minutes: set CFLAG_LONG=1")
 def test_all_planted_errors():
     found = study(errors().values())
     print(found)

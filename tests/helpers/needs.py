@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 import pytest
+
+#: Searches of minutes at their full length: CFLAG_LONG=1 pytest -m ''
+LONG = os.environ.get("CFLAG_LONG") == "1"
 
 
 def needs_coq(test):

@@ -61,6 +61,7 @@ def test_draws_run_exactly(data):
     assert 0 < alpha < 1
 
 
+@pytest.mark.full
 def test_problems_shrink_to_small_ones():
     found = find(problems(), lambda problem: problem.clients > 1)
     assert found.clients == 2

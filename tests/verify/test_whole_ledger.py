@@ -10,14 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from needs import needs_coq
 
 import cflag_theory
 from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.verify.check import run_check, verify
 from cflag_theory.verify.checks import CHECKS
-from cflag_theory.verify.coq import census
-from cflag_theory.verify.theory import compile_theory, theorems
 
 ROOT = Path(__file__).parents[2]
 README, VERDICTS, RESULTS = (
@@ -28,16 +25,6 @@ README, VERDICTS, RESULTS = (
 @pytest.fixture(scope="module")
 def ledger():
     return {verdict.claim.id: verdict for verdict in verify()}
-
-
-@pytest.fixture(scope="module")
-def by_hand():
-    return compile_theory()
-
-
-@pytest.fixture(scope="module")
-def with_coq(by_hand):
-    return list(verify(prover="coq", theorems=by_hand))
 
 
 #: From the mildest to the most severe.
@@ -134,49 +121,6 @@ def test_no_verdict_is_read_from_what_is_expected():
         # What conform expects of an implementation is not a field of a check.
         fields = {"reached", "undrawn", "plants", *(() if path.parent.name == "conform" else ("expected",))}
         assert not read & fields, path
-
-
-#: What automation does not close, or Coq's library has no words for: their other witnesses stand.
-WITHOUT_COQ = {
-    ("cflag.eq164", "2", "printed", "counterexample"),
-    # Simulated runs and roots of polynomials: exact, and no lemma.
-    ("cflag.eq14", "1", "printed", "counterexample"),
-    ("cflag.sec5_guarantee", "f", "printed", "counterexample"),
-    ("cflag.sec5_guarantee", "g", "printed", "counterexample"),
-    ("cflag.alg3_line14", "bounded", "printed", "counterexample"),
-    ("cflag.lemma7_average", "1", "printed", "counterexample"),
-    ("cflag.lemma7_worst", "1", "printed", "counterexample"),
-    ("cflag.lemma7_worst", "sum", "printed", "counterexample"),
-    ("cfl.partial_fraction", "1", "printed", "proof"),
-    ("cfl.phi", "1", "printed", "counterexample"),
-    ("cfl.fedavg_rates", "sign", "printed", "counterexample"),
-    ("cfl.thm4_7", "1", "printed", "counterexample"),
-    ("cfl.thm4_7_cO", "1", "printed", "counterexample"),
-    ("cfl.nqm_fig2", "1", "printed", "counterexample"),
-    ("cfl.nqm_fig2", "3", "printed", "counterexample"),
-    ("ours.cfl_nonconvex_coefficient", "3", "printed", "proof"),
-}
-
-
-@needs_coq
-def test_coq_accepts_every_proof_and_every_rational_instance_but_those_listed(with_coq):
-    found = census(with_coq)
-    assert set(found.left) == WITHOUT_COQ
-    assert found.theorems == len({name for names in theorems().values() for name in names})
-    for verdict in with_coq:
-        assert [part.verdict for part in verdict.parts] == CHECKS[verdict.claim.id].expected.split()
-
-
-@needs_coq
-def test_the_documents_say_how_much_coq_has_checked(with_coq):
-    assert str(census(with_coq)) in " ".join(VERDICTS.split())
-
-
-@needs_coq
-def test_one_process_gives_the_same_evidence_with_coq(with_coq, by_hand):
-    found = {verdict.claim.id: verdict for verdict in with_coq}
-    for verdict in verify(["cflag.lemma13", "cflag.thm2"], jobs=1, prover="coq", theorems=by_hand):
-        assert verdict.to_json() == found[verdict.claim.id].to_json()
 
 
 def test_one_process_gives_the_same_evidence(ledger):
