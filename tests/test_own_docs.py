@@ -20,6 +20,7 @@ def test_the_pages_have_their_examples():
     assert len(COMMANDS) == 11
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", COMMANDS)
 def test_examples_run_as_printed(command, cflag, tmp_path, monkeypatch):
     if command.startswith("sweep"):

@@ -72,7 +72,9 @@ def test_a_full_disk_under_the_output(arguments):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
-@pytest.mark.parametrize("closed", ["<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed", [*(pytest.param(two, marks=pytest.mark.full) for two in ("<&- >&-", ">&- 2>&-")), "<&- >&- 2>&-"]
+)
 def test_streams_that_are_closed(tmp_path, closed):
     command = f"{sys.executable} -m cflag_theory {STEPS} --out {tmp_path / 'new'} {closed}"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)

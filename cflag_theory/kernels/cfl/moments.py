@@ -295,9 +295,7 @@ def _round(eta: Array, lam: Array, K: int, prox: float, rate: float) -> tuple[Ar
 def _steps(steps: ArrayLike, T: int) -> Array:
     """Step sizes (n, T) from (n,) or (n, T)."""
     array = np.asarray(steps)
-    if array.ndim == 1:
-        array = array[:, None].repeat(T, axis=1)
-    eta = as_numbers("steps", array, (None, T), exact=False)
+    eta = as_numbers("steps", array, (None,) if array.ndim == 1 else (None, T), exact=False)
     if len(eta) == 0 or (eta < 0).any():
         raise InvalidInput("steps must be at least one number and none negative: use step sizes eta_l > 0")
-    return eta
+    return eta if eta.ndim == 2 else np.broadcast_to(eta[:, None], (len(eta), T))
