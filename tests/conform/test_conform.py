@@ -15,7 +15,7 @@ from cflag_theory.errors import InvalidInput, MissingExtra, UnknownName
 
 pytest_plugins = ["pytester"]
 PLUGIN = "cflag_theory.pytest_plugin"
-#: The default run solves every tenth as many problems.
+#: The default run solves a tenth of the problems.
 SHARE = 1 if LONG else 10
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 

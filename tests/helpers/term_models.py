@@ -24,8 +24,6 @@ from cflag_theory.claims.engine.terms import Dot, Gradient, Named, Norm, Value, 
 MEMBERS = 3
 #: How many terms an index of a sum or a maximum may run through.
 LONGEST = 6
-
-
 #: Terms come again in every model and for every value of an index.
 parts, _symbols = cache(terms.parts), cache(lambda expr: tuple(expr.free_symbols))
 

@@ -1,4 +1,7 @@
-"""The hand-written theory: what the files may say, that they compile, and that they are the ledger's statements."""
+"""The hand-written theory: what the files may say, that they compile, and that they are the ledger's statements.
+
+Then Coq's answers on the whole ledger, which need the theory compiled.
+"""
 
 from __future__ import annotations
 

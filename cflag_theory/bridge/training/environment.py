@@ -91,7 +91,7 @@ def kept_memory() -> Iterator[None]:
     """The process keeps the memory that it frees, up to a GiB at a time; afterwards glibc decides as usual.
 
     glibc returns long vectors to the system at once, which then clears every page of the next one: a round of C-FLAG
-    with ResNet-18 took 8.4 s on two cores, and takes 6.6. Other C libraries are left alone.
+    with ResNet-18 took a third longer on two cores. Other C libraries are left alone.
     """
     library = ctypes.CDLL(None) if sys.platform == "linux" else None
     if library is None or not hasattr(library, "mallopt") or not hasattr(library, "malloc_trim"):
