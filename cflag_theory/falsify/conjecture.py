@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -12,8 +12,10 @@ import sympy as sp
 
 from cflag_theory.claims.engine.operators import Atom
 from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.sorts import name_fault
 from cflag_theory.claims.engine.terms import Basis
 from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.falsify.expressions import expression_fault, symbol_fault, symbols_of
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, hypothesis, quantity
 from cflag_theory.falsify.ranges import INTEGER, ORDER, REAL, Range, as_exact
 from cflag_theory.falsify.search.families import Family
@@ -113,7 +115,9 @@ class Conjecture:
     def _check_names(self) -> None:
         reserved = (*OF_A_RUN, *(OF_A_STEP if self.local_step is not None else ()))
         for name, one in self.variables.items():
-            if not name.isidentifier() or name in reserved:
+            if (fault := name_fault(str(name))) is not None:
+                raise InvalidInput(f"{self.name}: {fault}")
+            if not isinstance(name, str) or not name.isidentifier() or name in reserved:
                 raise InvalidInput(f"{self.name}: a variable is called {name!r}: use another name")
             for size in (*one.shape, *((one.high,) if one.kind == ORDER else ())):
                 if isinstance(size, str) and not _is_size(self.variables.get(size)):
@@ -125,21 +129,48 @@ class Conjecture:
                 raise InvalidInput(
                     f"{self.name}: {size} is the size of an array and may be {self.variables[size].low}: start at 1"
                 )
+        parts = (*self.sides, *(part for one in self.hypotheses for part in one.parts))
+        self._check_symbols(parts)
         if self.about_vectors:
             # Numbers of a claim with vectors are declared by their symbols, and need no range.
             return
         known = {*self.variables, *(OF_A_RUN if self.runs else ())}
-        for part in (*self.sides, *(part for one in self.hypotheses for part in one.parts)):
+        for part in parts:
             for name in part.names:
                 if name not in known:
                     raise self._unknown(part, name, known)
+            for name in part.defaults:
+                if name in known:
+                    raise InvalidInput(
+                        f"{part.where}{part.what} of {self.name!r} gives {name} a value of its own, and {name} has a "
+                        "range: leave out one of the two"
+                    )
         of_runs = ((self.row, ()), (self.step, OF_A_STEP), (self.builder, ()), (self.memories, ()))
         for function, more in of_runs:
             for name in function.names if function is not None else ():
                 if function is not None and name not in {*self.variables, *more}:
                     raise self._unknown(function, name, {*self.variables, *more})
 
+    def _check_symbols(self, parts: Sequence[Quantity]) -> None:
+        """That expressions have a meaning, and that sympy knew no more of a symbol than its range says."""
+        read = [part for part in parts if isinstance(part.of, sp.Basic)]
+        for part in read if not self.about_vectors else ():
+            if (fault := expression_fault(part.of)) is not None:
+                raise InvalidInput(f"{self.name}: {part.what} {fault}")
+        for symbol in symbols_of(part.of for part in read):
+            if (fault := symbol_fault(symbol, self.variables.get(symbol.name))) is not None:
+                raise InvalidInput(f"{self.name}: {fault}")
+        seen = {name for part in parts for name in part.names}
+        lost = next((name for name in self.variables if name not in {*seen, *self.sizes}), None)
+        if lost is not None and self.written and not (self.runs or self.about_vectors):
+            raise InvalidInput(
+                f"{self.name}: {lost} has a range, and nothing reads {lost}: sympy may have cancelled it; leave out the "
+                "range, or write the sides as Python functions"
+            )
+
     def _unknown(self, part: Quantity, name: str, known: set[str]) -> UnknownName:
+        if (fault := name_fault(name)) is not None:
+            return UnknownName(f"{part.where}{part.what} of {self.name!r} reads a name that is none: {fault}")
         return UnknownName(
             f"{part.where}{part.what} of {self.name!r} reads {name!r}, which has no range: "
             f"use one of {', '.join(sorted(known))}, or give it one"
@@ -198,6 +229,17 @@ class Conjecture:
     def sides(self) -> tuple[Quantity, Quantity]:
         """Left and right."""
         return quantity("left", self.left), quantity("right", self.right)
+
+    @property
+    def written(self) -> bool:
+        """Whether a side is an expression, of which sympy may have cancelled a part before anything was read."""
+        return any(isinstance(side, sp.Basic) for side in (self.left, self.right))
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """The sides as they were read; of a Python function only which side it is."""
+        left, right = (str(side.of) if isinstance(side.of, sp.Basic) else side.what for side in self.sides)
+        return left, right
 
     @cached_property
     def hypotheses(self) -> tuple[Hypothesis, ...]:

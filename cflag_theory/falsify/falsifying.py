@@ -11,15 +11,18 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.algebra.proving import Attempt, attempt
 from cflag_theory.falsify.conjecture import Conjecture
+from cflag_theory.falsify.expressions import exact_value
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding
 from cflag_theory.falsify.ranges import REAL
 from cflag_theory.falsify.search.cases import Case, as_fractions, case_at, entries, inside, shape_of, to_text
 from cflag_theory.falsify.search.directed import Found, Search
 from cflag_theory.falsify.search.evaluation import Evaluator, as_texts, quotient
+from cflag_theory.falsify.search.exact_numbers import Undecided
 from cflag_theory.falsify.search.shrinking import LADDER, shrink
 from cflag_theory.falsify.vector_terms.instances import instances
 
@@ -28,6 +31,8 @@ BUDGET = 3000
 SECONDS = 20.0
 #: Exact evaluations that shrinking may use, and cases that a proof is tried on.
 _TRIES, _SAMPLE = 1500, 200
+#: Cases at which a formula that was proved is compared with the functions that it was read from.
+_COMPARED = 6
 
 
 def falsify(
@@ -106,6 +111,8 @@ class _Work:
             given=tuple(one.words for one in conjecture.hypotheses),
             seed=seed,
             budget=budget,
+            sides=conjecture.words,
+            written=conjecture.written,
         )
         self.search = Search(conjecture, self.evaluator, budget=budget, seed=seed, tick=lambda: progress(1))
         self.missing: list[str] = []
@@ -161,6 +168,7 @@ class _Work:
 
     def _proved(self, answer: Attempt) -> Finding:
         """A proof says nothing where nothing satisfies the hypotheses, and is tried on cases like everything else."""
+        self._check_formula(answer)
         self.search.budget = min(self.base.budget, _SAMPLE)
         try:
             self.search.run()
@@ -176,6 +184,28 @@ class _Work:
                 f"left side is {left} and the right side {right}"
             ) from None
         return replace(found, status=PROVED, engines=answer.engines, not_covered=())
+
+    def _check_formula(self, answer: Attempt) -> None:
+        """That the functions give for numbers what they gave for symbols: a proof speaks of the formula alone."""
+        if answer.formula is None:
+            return
+        goal, names = answer.formula.goal, {symbol: name for name, symbol in answer.formula.symbols.items()}
+        sides = [side.xreplace({symbol: sp.Symbol(name) for symbol, name in names.items()}) for side in (goal.left, goal.right)]
+        sizes = self.search.sizes[0]
+        count = entries(self.conjecture, sizes)
+        for seed in range(_COMPARED):
+            levels = [Fraction((7 + 13 * seed + 5 * place * (seed + 1)) % 31, 31) for place in range(count)]
+            case = as_fractions(self.conjecture, case_at(self.conjecture, sizes, levels), 1 << 10)
+            outcome = self.evaluator.exact(case)
+            if not outcome.feasible:
+                continue
+            for what, found, side in zip(("left", "right"), (outcome.left, outcome.right), sides, strict=True):
+                with suppress(Undecided):
+                    if exact_value(side, case) != found:
+                        raise InvalidInput(
+                            f"{self.conjecture.name}: {what} is another number at {to_text(case)} than {side} gives: its "
+                            "functions must return the same for the same numbers"
+                        )
 
     def _all_cases(self) -> list[Case] | None:
         """All cases, where they are finitely many and within the budget."""

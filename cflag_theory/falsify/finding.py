@@ -20,7 +20,7 @@ class Finding(Shown):
     name, relation : str
         The conjecture's.
     status : str
-        "refuted": `case` is a counterexample in exact arithmetic. "proved": by the engines listed, for all values.
+        "refuted": `case` is a counterexample in exact arithmetic. "proved": by the engines listed, for all values (see `scope`).
         "not broken": no counterexample was found, which proves nothing.
     ranges : mapping of str to str
         The variables and their ranges.
@@ -42,6 +42,10 @@ class Finding(Shown):
         What the search did not cover.
     interrupted : bool
         Whether it was stopped before its budget was spent.
+    sides : tuple of str
+        Both sides as they were read; "left" and "right" for Python functions.
+    written : bool
+        Whether a side is a sympy expression.
     """
 
     name: str
@@ -63,6 +67,18 @@ class Finding(Shown):
     exact_cases: int = 0
     not_covered: tuple[str, ...] = ()
     interrupted: bool = False
+    sides: tuple[str, str] = ("left", "right")
+    written: bool = False
+
+    @property
+    def claim(self) -> str:
+        """What was decided; of a Python function only which side it is."""
+        return f"{self.sides[0]} {self.relation} {self.sides[1]}"
+
+    @property
+    def scope(self) -> str:
+        """Which values a proof is about: of what sympy cancels before anything is read, it knows nothing."""
+        return "for all values in the ranges" + (" at which both sides, as written, have values" * self.written)
 
     @property
     def refuted(self) -> bool:
@@ -74,7 +90,7 @@ class Finding(Shown):
         rows: list[tuple[str, str]] = [(name, str(value)) for name, value in (self.case or self.worst).items()]
         if self.refuted:
             rows += [("left", self.left), ("right", self.right)]
-        notes = [f"Proved by {' and '.join(self.engines)}, for all values."] if self.engines else []
+        notes = [f"Proved by {' and '.join(self.engines)}, {self.scope}."] if self.engines else []
         if self.largest_ratio is not None and not self.refuted:
             notes.append(f"The largest left/right among {self.cases} cases is {number(self.largest_ratio)}.")
         return Sheet(f"{self.name}: {self.status}", ("number", "value"), rows, notes)
@@ -84,6 +100,7 @@ class Finding(Shown):
         return {
             "name": self.name,
             "relation": self.relation,
+            "claim": self.claim,
             "status": self.status,
             "ranges": dict(self.ranges),
             "given": list(self.given),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,8 +14,8 @@ from sympy.core.relational import Relational
 
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.errors import InvalidInput
+from cflag_theory.falsify.expressions import exact_value
 from cflag_theory.falsify.ranges import as_exact
-from cflag_theory.falsify.search import exact_numbers
 
 _OPERATIONS = {sp.Le: "<=", sp.Lt: "<", sp.Eq: "=="}
 
@@ -33,12 +32,15 @@ class Quantity:
         The variables that it reads.
     where : str
         File and line of a function; empty for an expression.
+    defaults : tuple of str
+        Further arguments of a function, which keep their default values.
     """
 
     what: str
     of: Any
     names: tuple[str, ...]
     where: str = ""
+    defaults: tuple[str, ...] = ()
 
     def floats(self, values: Mapping[str, Any]) -> Any:
         """Its value on floats, and on a run on floats."""
@@ -73,8 +75,8 @@ def quantity(what: str, value: Any) -> Quantity:
         It is neither a function with named arguments, nor a sympy expression, nor a number.
     """
     if isinstance(value, sp.Basic) and not callable(value):
-        if not isinstance(value, sp.Expr) or value.has(sp.core.function.AppliedUndef):
-            raise InvalidInput(f"{what} is {value}: pass a scalar expression without undefined functions")
+        if not isinstance(value, sp.Expr):
+            raise InvalidInput(f"{what} is {value}, which is no number: pass an expression with a value")
         return Quantity(what, value, tuple(sorted(symbol.name for symbol in value.free_symbols)))
     if not callable(value):
         return Quantity(what, sp.Rational(as_exact(what, value)), ())
@@ -83,13 +85,12 @@ def quantity(what: str, value: Any) -> Quantity:
         parameters = inspect.signature(value).parameters.values()
     except (TypeError, ValueError):
         raise InvalidInput(f"the arguments of {what} = {value!r} cannot be read: use a function of your own") from None
-    names = []
+    names, defaults = [], []
     for parameter in parameters:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise InvalidInput(f"{where}{what} takes {parameter}: name every variable that it reads")
-        if parameter.default is parameter.empty:
-            names.append(parameter.name)
-    return Quantity(what, value, tuple(names), where)
+        (names if parameter.default is parameter.empty else defaults).append(parameter.name)
+    return Quantity(what, value, tuple(names), where, tuple(defaults))
 
 
 def place_of(function: Any) -> str:
@@ -146,46 +147,3 @@ def hypothesis(index: int, value: Any) -> Hypothesis:
 def _plain(expr: sp.Expr) -> sp.Expr:
     """The expression in symbols that have a name and nothing else."""
     return expr.xreplace({symbol: sp.Symbol(symbol.name) for symbol in expr.free_symbols})
-
-
-_FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    sp.exp: exact_numbers.exp,
-    sp.log: exact_numbers.log,
-    sp.Abs: abs,
-    sp.Max: max,
-    sp.Min: min,
-}
-
-
-def exact_value(expr: sp.Expr, values: Mapping[str, Any]) -> Any:
-    """A sympy expression at exact values: a fraction, or an enclosure where it is irrational.
-
-    Raises
-    ------
-    InvalidInput
-        The expression has a part without an exact meaning.
-    """
-    if expr.is_Symbol:
-        return values[expr.name]
-    if expr.is_Rational:
-        return Fraction(int(expr.p), int(expr.q))
-    if expr is sp.E:
-        return exact_numbers.exp(Fraction(1))
-    if isinstance(expr, sp.Pow):
-        base, power = exact_value(expr.base, values), expr.exp
-        if power.is_Integer:
-            return base ** int(power)
-        if power.is_Rational and power.q == 2:
-            return exact_numbers.sqrt(base) ** int(power.p)
-        raised = exact_value(power, values)
-        if isinstance(raised, int) or (isinstance(raised, Fraction) and raised.denominator == 1):
-            return base ** int(raised)
-        return exact_numbers.exp(raised * exact_numbers.log(base))
-    parts = [exact_value(part, values) for part in expr.args]
-    if isinstance(expr, sp.Add):
-        return sum(parts[1:], parts[0])
-    if isinstance(expr, sp.Mul):
-        return math.prod(parts)
-    if expr.func in _FUNCTIONS:
-        return _FUNCTIONS[expr.func](*parts)
-    raise InvalidInput(f"{expr} has no exact value here: use + - * / powers, exp, log, sqrt, Abs, Max and Min")

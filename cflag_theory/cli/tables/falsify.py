@@ -19,7 +19,7 @@ def finding(found: Finding, *, replay: str | None = None, status: str | None = N
     console = Page()
     head = Text(f"{found.name}: ")
     console.print(head.append(status or found.status, style=_COLOURS.get(found.status, "yellow")))
-    console.say(f"  claim: left {found.relation} right")
+    console.say(f"  claim: {found.claim}")
     if found.refuted:
         _values(console, found.case)
         console.say(f"  left = {found.left}, right = {found.right}")
@@ -27,7 +27,7 @@ def finding(found: Finding, *, replay: str | None = None, status: str | None = N
         if replay is not None:
             console.say(f"  replay: {replay}")
     elif found.status == PROVED:
-        console.say(f"  for all values in the ranges, by {' and '.join(found.engines)}")
+        console.say(f"  {found.scope}, by {' and '.join(found.engines)}")
         console.say(f"  {_effort(found)}")
     else:
         console.say(f"  no counterexample was found, which proves nothing; {_effort(found)}")

@@ -13,7 +13,7 @@ from cflag_theory.claims.engine.models import Answer, look_for_model
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.errors import CflagError
 from cflag_theory.falsify.algebra.bernstein import holds_on_box
-from cflag_theory.falsify.algebra.tracing import NOTES, NotAlgebra, Notes, Traced, TracedRelation, as_expr, needs_of
+from cflag_theory.falsify.algebra.tracing import NOTES, NotAlgebra, Notes, Traced, TracedRelation, as_expr, asks_for_kinds, needs_of
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.quantity import Hypothesis, Quantity
 from cflag_theory.falsify.ranges import BOTH, HIGH, LOW, ORDER, SIGN, Range
@@ -58,6 +58,7 @@ class Attempt:
     point: Mapping[str, Fraction] | None = None
     why: str = ""
     possible: bool = False
+    formula: Formula | None = None
 
 
 def read(conjecture: Conjecture) -> Formula:
@@ -78,8 +79,9 @@ def read(conjecture: Conjecture) -> Formula:
     notes = Notes()
     token = NOTES.set(notes)
     try:
-        left, right = (_side(side, symbols) for side in conjecture.sides)
-        given = tuple(relation for one in conjecture.hypotheses for relation in _hypothesis(one, symbols))
+        left, right, *given = _relations(conjecture, symbols)
+        if [left, right, *given] != _relations(conjecture, symbols):
+            raise NotAlgebra("a function of it returns another formula when it is called again")
     finally:
         NOTES.reset(token)
     if notes.asked:
@@ -96,7 +98,13 @@ def read(conjecture: Conjecture) -> Formula:
         ranges.append(Relation(symbols[name], "<" if one.open in (HIGH, BOTH) else "<=", _rational(one.high)))
     if sum(sp.count_ops(part) for relation in (goal, *given) for part in (relation.left, relation.right)) > _OPERATIONS:
         raise NotAlgebra("its formula is too long")
-    return Formula(goal, given, tuple(ranges), tuple(dict.fromkeys(notes.needs)), symbols)
+    return Formula(goal, tuple(given), tuple(ranges), tuple(dict.fromkeys(notes.needs)), symbols)
+
+
+def _relations(conjecture: Conjecture, symbols: Mapping[str, sp.Symbol]) -> list[Any]:
+    """Both sides, and the hypotheses as relations."""
+    given = (relation for one in conjecture.hypotheses for relation in _hypothesis(one, symbols))
+    return [*(_side(side, symbols) for side in conjecture.sides), *given]
 
 
 def formulas_of(one: Hypothesis, conjecture: Conjecture) -> tuple[Relation, ...]:
@@ -123,6 +131,9 @@ def _rational(value: Any) -> sp.Rational:
 
 
 def _traced(part: Quantity, symbols: Mapping[str, sp.Symbol]) -> Any:
+    asked = asks_for_kinds(part.of)
+    if asked is not None:
+        raise NotAlgebra(f"{part.what} is not a formula: it calls {asked}, and a formula is a number of no kind")
     try:
         return part.of(**{name: Traced(symbols[name]) for name in part.names})
     except NotAlgebra as error:
@@ -179,7 +190,7 @@ def attempt_formula(formula: Formula, box: Box) -> Attempt:
     """
     engines = ["sympy"] if holds_on_box(formula.goal, box) else []
     why = "sympy and z3 do not decide it"
-    goal, given = _without_roots(formula.goal, (*formula.given, *formula.ranges))
+    goal, given = without_roots(formula.goal, (*formula.given, *formula.ranges))
     try:
         answer = look_for_model(goal, given)
     except TypeError as error:
@@ -189,8 +200,7 @@ def attempt_formula(formula: Formula, box: Box) -> Attempt:
     if engines:
         lacking = next((need for need in formula.needs if not _follows(need, formula, box)), None)
         if lacking is None:
-            possible = look_for_model(None, (*formula.given, *formula.ranges)).word == "refuted"
-            return Attempt("proved", tuple(engines), possible=possible)
+            return Attempt("proved", tuple(engines), possible=_have_a_model(given), formula=formula)
         return Attempt("unknown", why=f"its formula needs {lacking}, which was not proved")
     if answer.point is not None:
         met = {symbol: value for symbol, value in answer.point.items() if symbol in box}
@@ -199,17 +209,28 @@ def attempt_formula(formula: Formula, box: Box) -> Attempt:
     return Attempt("unknown", why=why)
 
 
-def _without_roots(goal: Relation, given: Sequence[Relation]) -> tuple[Relation, tuple[Relation, ...]]:
-    """The same with a variable s >= 0, s^2 = b for every square root of b.
+def _have_a_model(given: Sequence[Relation]) -> bool:
+    """Whether z3 finds numbers that satisfy relations."""
+    try:
+        return look_for_model(None, given).word == "refuted"
+    except TypeError:
+        return False
 
-    Where b may be negative the root has no value, which `needs` of the formula exclude.
+
+def without_roots(goal: Relation, given: Sequence[Relation]) -> tuple[Relation, tuple[Relation, ...]]:
+    """The same with a variable s >= 0, s^2 = b for every square root of b, and s^2 = b^2 for every |b|.
+
+    Where b may be negative its root has no value, which `needs` of the formula exclude.
     """
     roots: dict[sp.Expr, sp.Dummy] = {}
 
+    def root(square: sp.Expr) -> sp.Dummy:
+        return roots.setdefault(square, sp.Dummy("root", nonnegative=True))
+
     def replaced(expr: sp.Expr) -> sp.Expr:
-        return expr.replace(
+        return expr.replace(sp.Abs, lambda term: root(term**2)).replace(
             lambda term: isinstance(term, sp.Pow) and term.exp.is_Rational and term.exp.q == 2,
-            lambda term: roots.setdefault(term.base, sp.Dummy("root", nonnegative=True)) ** term.exp.p,
+            lambda term: root(term.base) ** term.exp.p,
         )
 
     relations = [Relation(replaced(one.left), one.op, replaced(one.right)) for one in (goal, *given)]

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any, NoReturn
 
 import sympy as sp
 
+import cflag_theory
 from cflag_theory.claims.engine.relation import Relation
+
+
+_OURS = str(Path(cflag_theory.__file__).parent)
 
 
 class NotAlgebra(Exception):
@@ -67,6 +74,29 @@ def needs_of(expr: sp.Expr) -> list[Relation]:
         elif isinstance(part, sp.log):
             found.append(Relation(sp.S.Zero, "<", part.args[0]))
     return found
+
+
+#: A function that asks for these may treat a formula otherwise than a number.
+_KINDS = frozenset({"type", "isinstance", "issubclass", "__class__", "callable", "hasattr", "getattr", "id", "vars"})
+
+
+def asks_for_kinds(function: Any) -> str | None:
+    """A word with which a Python function, or one of its own that it calls, asks what kind of thing a value is."""
+    waiting, seen = [function], set[int]()
+    while waiting:
+        one = inspect.unwrap(waiting.pop())
+        code = getattr(one, "__code__", one)
+        if not isinstance(code, CodeType) or id(code) in seen or code.co_filename.startswith(_OURS):
+            continue
+        seen.add(id(code))
+        asked = next((name for name in code.co_names if name in _KINDS), None)
+        if asked is not None:
+            return asked
+        waiting += [part for part in code.co_consts if isinstance(part, CodeType)]
+        if isinstance(one, FunctionType):
+            found = inspect.getclosurevars(one)
+            waiting += [*found.nonlocals.values(), *found.globals.values()]
+    return None
 
 
 class Traced:
@@ -146,7 +176,7 @@ class Traced:
         _no_formula("it looks a number up")
 
     def __abs__(self) -> Any:
-        _no_formula("it takes an absolute value")
+        return Traced(sp.Abs(self.expr))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -157,6 +187,7 @@ class Traced:
         _no_formula("it turns a number into one of another kind")
 
     __float__ = __int__ = __index__ = __complex__ = __iter__ = _turned
+    __str__ = __repr__ = __format__ = _turned
     __round__ = __floor__ = __ceil__ = __trunc__ = _turned
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = _turned
 
