@@ -145,6 +145,7 @@ class Conjecture:
                         f"{part.where}{part.what} of {self.name!r} gives {name} a value of its own, and {name} has a "
                         "range: leave out one of the two"
                     )
+        self._check_read(parts)
         of_runs = ((self.row, ()), (self.step, OF_A_STEP), (self.builder, ()), (self.memories, ()))
         for function, more in of_runs:
             for name in function.names if function is not None else ():
@@ -160,9 +161,12 @@ class Conjecture:
         for symbol in symbols_of(part.of for part in read):
             if (fault := symbol_fault(symbol, self.variables.get(symbol.name))) is not None:
                 raise InvalidInput(f"{self.name}: {fault}")
+
+    def _check_read(self, parts: Sequence[Quantity]) -> None:
+        """That every variable of a claim about numbers is still there after sympy has simplified."""
         seen = {name for part in parts for name in part.names}
         lost = next((name for name in self.variables if name not in {*seen, *self.sizes}), None)
-        if lost is not None and self.written and not (self.runs or self.about_vectors):
+        if lost is not None and self.written and not self.runs:
             raise InvalidInput(
                 f"{self.name}: {lost} has a range, and nothing reads {lost}: sympy may have cancelled it; leave out the "
                 "range, or write the sides as Python functions"

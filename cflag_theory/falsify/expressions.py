@@ -101,6 +101,8 @@ def exact_value(expr: sp.Expr, values: Mapping[str, Any]) -> Any:
         return Fraction(int(expr.p), int(expr.q))
     if expr is sp.E:
         return exact_numbers.exp(Fraction(1))
+    if (fault := _part_fault(expr)) is not None:
+        raise InvalidInput(f"an expression {fault}")
     parts = [exact_value(part, values) for part in expr.args]
     return _power(*parts) if isinstance(expr, sp.Pow) else _FUNCTIONS[expr.func](*parts)
 

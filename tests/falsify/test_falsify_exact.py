@@ -16,7 +16,7 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.algebra.proving import attempt, read
 from cflag_theory.falsify.algebra.tracing import NotAlgebra, Traced
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.quantity import exact_value
+from cflag_theory.falsify.expressions import exact_value
 from cflag_theory.falsify.ranges import Range
 from cflag_theory.falsify.search.exact_numbers import DIGITS, Enclosure, Exact, Undecided, Whole, exp, log, sqrt
 
@@ -199,7 +199,7 @@ def branching(x):
 
 @pytest.mark.parametrize(
     "left",
-    [branching, lambda x: max(x, 1 - x), lambda x: abs(x), lambda x: float(x), lambda x: x if x > 1 else 0, math.sqrt],
+    [branching, lambda x: max(x, 1 - x), lambda x: float(x), lambda x: x if x > 1 else 0, math.sqrt],
 )
 def test_a_function_that_looks_at_its_argument_is_no_formula(left):
     """Otherwise a case apart would be hidden from the proof."""
@@ -211,7 +211,7 @@ def test_a_function_that_looks_at_its_argument_is_no_formula(left):
 
 def test_a_traced_number_answers_no_questions():
     x = Traced(sp.Symbol("x"))
-    for question in (bool, float, int, hash, iter, abs):
+    for question in (bool, float, int, hash, iter, str):
         with pytest.raises((NotAlgebra, TypeError)):
             question(x)
     with pytest.raises(NotAlgebra):

@@ -141,7 +141,7 @@ def test_sympy_expressions_do_as_well():
         of(x**3 - y, x**2 - y, given=(x <= sp.Rational(1, 2), sp.Ge(y, sp.Rational(1, 4)))), algebra=False, budget=300
     )
     assert found.status == "not broken"
-    assert falsify(of(x**2, x**3, given=(sp.Gt(x, 0),))).status == "refuted"
+    assert falsify(of(x**2, x**3, ranges={"x": Range(0, 1)}, given=(sp.Gt(x, 0),))).status == "refuted"
 
 
 def test_a_difference_against_zero_is_searched_too():
