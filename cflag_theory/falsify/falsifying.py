@@ -19,7 +19,7 @@ from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.expressions import exact_value
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding
 from cflag_theory.falsify.ranges import REAL
-from cflag_theory.falsify.search.cases import Case, as_fractions, case_at, entries, inside, shape_of, to_text
+from cflag_theory.falsify.search.cases import Case, as_fractions, case_at, entries, for_exact, inside, shape_of, to_text
 from cflag_theory.falsify.search.directed import Found, Search
 from cflag_theory.falsify.search.evaluation import Evaluator, as_texts, quotient
 from cflag_theory.falsify.search.exact_numbers import Undecided
@@ -201,7 +201,7 @@ class _Work:
                 continue
             for what, found, side in zip(("left", "right"), (outcome.left, outcome.right), sides, strict=True):
                 with suppress(Undecided):
-                    if exact_value(side, case) != found:
+                    if exact_value(side, for_exact(self.conjecture, case)) != found:
                         raise InvalidInput(
                             f"{self.conjecture.name}: {what} is another number at {to_text(case)} than {side} gives: its "
                             "functions must return the same for the same numbers"

@@ -11,7 +11,7 @@ import pytest
 import sympy as sp
 
 from cflag_theory.errors import InconsistentEvidence, InvalidInput
-from cflag_theory.falsify import Conjecture, Range, decide, repair
+from cflag_theory.falsify import Conjecture, Range, decide, norm2, prove, repair, vectors
 from cflag_theory.falsify.search.exact_numbers import exp, log, sqrt
 
 UNIT, BOTH_SIGNS, INNER = Range(0, 1), Range(-1, 1), Range(0, 1, open="low")
@@ -336,17 +336,35 @@ def test_a_free_constant_is_proved_and_refuted_on_its_own_sides():
 @pytest.mark.parametrize(
     "claim",
     [
-        {"left": real + y, "right": 1},
-        {"left": 2 * real + 2 * y, "right": 2},
+        {"left": real, "right": 1, "given": (sp.Le(real, 2),)},
+        {"left": 3 * (real + y), "right": 3},
         {"left": real, "right": HALF, "given": (sp.Le(real, y),)},
-        {"left": real**2, "right": real * y},
+        {"left": 3 - 3 * real * y, "right": 0},
+        {"left": real, "right": y, "relation": "=="},
     ],
 )
-def test_no_repair_adds_the_conclusion(claim):
-    made = repair(Conjecture(name="a claim", ranges={"x": UNIT, "y": UNIT}, **claim), budget=100, seconds=1)
+def test_no_repair_is_the_conclusion_or_says_nothing(claim):
+    ranges = {"x": Range(0, 3), "y": Range(0, 3)} if claim["right"] != 1 else {"x": Range(0, 3)}
+    made = repair(Conjecture(name="a claim", ranges=ranges, **claim), budget=60, seconds=1)
     assert made.decision.refuted
-    goal = claim["right"] - claim["left"]
+    gap = claim["right"] - claim["left"]
+    seen = set()
     for one in made.proposals:
-        for changed in one.given:
-            ratio = sp.cancel(sp.sympify(changed.slack) / sp.sympify(goal.subs({})) if one.goal.slack == goal else 0)
-            assert not (ratio.is_number and ratio > 0), one.words
+        if one.added is not None:
+            ratio = sp.cancel(one.added.slack / gap)
+            assert not (ratio.is_number and (ratio > 0 or one.added.op == "==")), one.words
+        assert one.goal.left != one.goal.right, one.words
+        assert one.goal.slack.free_symbols, one.words
+        assert (one.goal, one.given) not in seen, one.words
+        seen.add((one.goal, one.given))
+
+
+def test_the_engines_of_a_claim_with_vectors_are_those_of_its_examination(monkeypatch):
+    """Where z3 gives up, sympy alone has proved it."""
+    from cflag_theory.claims.engine import examiner
+
+    u, v = vectors("u v")
+    claim = Conjecture(name="a sum", left=norm2(u + v), right=2 * norm2(u) + 2 * norm2(v))
+    assert prove(claim).finding.engines == ("sympy", "z3")
+    monkeypatch.setattr(examiner.algebra, "ask_z3", lambda *_: "unknown")
+    assert prove(claim).finding.engines == ("sympy",)

@@ -123,8 +123,10 @@ class Repairing:
             kept = found[change.kind]
             if self.asked > self.most_asked or process_time() > end or all(len(one) >= each for one in found.values()):
                 break
-            if len(kept) < each and self._is_proved(change) and not any(self._implied(change, by) for by in kept):
-                kept.append(change)
+            again = any(change.goal == by.goal and change.given == by.given for by in kept)
+            if len(kept) < each and not again and self._is_proved(change):
+                if not any(self._implied(change, by) for by in kept):
+                    kept.append(change)
         for kept in found.values():
             kept.sort(key=lambda one: (one.cost + self._looseness(one), one.cost))
         # A weaker hypothesis before those that imply it.
@@ -162,7 +164,7 @@ class Repairing:
             return False
         if change.kind == EDIT and self._says_nothing(change.goal):
             return False
-        if change.kind == HYPOTHESIS and change.added is not None and _restates(change.added, self.goal):
+        if change.added is not None and _same(change.added, self.goal):
             return False
         return self._ask(change.goal, change.given) == "proved" and self._possible(change.given)
 
@@ -190,6 +192,8 @@ class Repairing:
 
     def _says_nothing(self, goal: Relation) -> bool:
         """Whether an edited claim holds by the signs of its sides alone, or is a bare equality of one thing."""
+        if goal.left == goal.right or not _numbers((goal,)):
+            return True
         gap = sp.expand(goal.slack)
         if gap.is_number or goal.op == "==":
             return bool(gap.is_number) and self.goal.op != goal.op
@@ -265,10 +269,13 @@ def _refutes(point: Point, goal: Relation, given: Sequence[Relation]) -> bool:
     return _true_at(goal, point) is False and _holds(point, given)
 
 
-def _restates(added: Relation, goal: Relation) -> bool:
-    """Whether a hypothesis is the goal in other words, and no shorter."""
-    ratio = sp.cancel(added.slack / goal.slack) if goal.slack != 0 else sp.S.Zero
-    return bool(ratio.is_number) and sp.count_ops(added.slack) >= sp.count_ops(goal.left) + sp.count_ops(goal.right)
+def _same(one: Relation, other: Relation) -> bool:
+    """Whether a relation is another in other words: what is right minus left is the same up to a factor."""
+    if one.left.free_symbols | one.right.free_symbols != other.left.free_symbols | other.right.free_symbols:
+        return False
+    ratio = sp.cancel(one.slack / other.slack) if other.slack != 0 else sp.S.Zero
+    forward = "==" in (one.op, other.op) or ratio.is_positive
+    return bool(ratio.is_number and ratio != 0 and forward)
 
 
 def _numbers(relations: Sequence[Relation]) -> set[sp.Symbol]:

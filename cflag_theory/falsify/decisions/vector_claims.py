@@ -9,6 +9,7 @@ from fractions import Fraction
 import sympy as sp
 
 from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative
+from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.falsify.conjecture import Conjecture
@@ -88,7 +89,7 @@ def _both(
                 f"{conjecture.name}: rules and a certificate prove it, and at {dict(tried.case)} the left side is "
                 f"{tried.left} and the right side {tried.right}"
             )
-        finding = replace(tried, status=PROVED, engines=("sympy", "z3"), not_covered=())
+        finding = replace(tried, status=PROVED, engines=examine(statement).engines, not_covered=())
         return Decision(PROVED, finding, derivation=derivation(statement))
     if not search:
         return Decision(
@@ -132,7 +133,7 @@ def _factor(reading: Reading, found: Finding, seconds: float) -> Constant | None
                 proof = prove_vectors(replace(reading, goal=goal))
         except TimeUp:
             proof = None
-        return (NOT_BROKEN, ()) if proof is None else (PROVED, ("sympy", "z3"))
+        return (NOT_BROKEN, ()) if proof is None else (PROVED, examine(proof).engines)
 
     reached = least(ask, Fraction(found.largest_ratio or 0).limit_denominator(10**6))
     name = "factor of the right side"
