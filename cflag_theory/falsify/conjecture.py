@@ -168,8 +168,8 @@ class Conjecture:
         lost = next((name for name in self.variables if name not in {*seen, *self.sizes}), None)
         if lost is not None and self.written and not self.runs:
             raise InvalidInput(
-                f"{self.name}: {lost} has a range, and nothing reads {lost}: sympy may have cancelled it; leave out the "
-                "range, or write the sides as Python functions"
+                f"{self.name}: {lost} has a range, and nothing reads {lost}: sympy may have cancelled it; leave out "
+                "the range, or write the sides as Python functions"
             )
 
     def _unknown(self, part: Quantity, name: str, known: set[str]) -> UnknownName:

@@ -35,7 +35,9 @@ def _part_fault(part: Any) -> str | None:
     if isinstance(part, sp.Symbol | sp.Rational | sp.Pow) or part is sp.E or part.func in _FUNCTIONS:
         return None
     if isinstance(part, sp.Float):
-        return f"holds the float {part.evalf(6)}, which is a binary number near it: write a fraction, as Rational(1, 10)"
+        return (
+            f"holds the float {part.evalf(6)}, which is a binary number near it: write a fraction, as Rational(1, 10)"
+        )
     if isinstance(part, AppliedUndef):
         return f"holds {part}, which nothing defines: write its formula, or a symbol for its value"
     if part in (sp.oo, -sp.oo, sp.zoo, sp.nan):

@@ -190,7 +190,10 @@ class _Work:
         if answer.formula is None:
             return
         goal, names = answer.formula.goal, {symbol: name for name, symbol in answer.formula.symbols.items()}
-        sides = [side.xreplace({symbol: sp.Symbol(name) for symbol, name in names.items()}) for side in (goal.left, goal.right)]
+        sides = [
+            side.xreplace({symbol: sp.Symbol(name) for symbol, name in names.items()})
+            for side in (goal.left, goal.right)
+        ]
         sizes = self.search.sizes[0]
         count = entries(self.conjecture, sizes)
         for seed in range(_COMPARED):
@@ -203,8 +206,8 @@ class _Work:
                 with suppress(Undecided):
                     if exact_value(side, for_exact(self.conjecture, case)) != found:
                         raise InvalidInput(
-                            f"{self.conjecture.name}: {what} is another number at {to_text(case)} than {side} gives: its "
-                            "functions must return the same for the same numbers"
+                            f"{self.conjecture.name}: {what} is another number at {to_text(case)} than {side} "
+                            "gives: its functions must return the same for the same numbers"
                         )
 
     def _all_cases(self) -> list[Case] | None:

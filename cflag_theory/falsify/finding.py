@@ -20,7 +20,8 @@ class Finding(Shown):
     name, relation : str
         The conjecture's.
     status : str
-        "refuted": `case` is a counterexample in exact arithmetic. "proved": by the engines listed, for all values (see `scope`).
+        "refuted": `case` is a counterexample in exact arithmetic. "proved": by the engines listed, for all values
+        (see `scope`).
         "not broken": no counterexample was found, which proves nothing.
     ranges : mapping of str to str
         The variables and their ranges.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -85,7 +84,8 @@ def quantity(what: str, value: Any) -> Quantity:
         parameters = inspect.signature(value).parameters.values()
     except (TypeError, ValueError):
         raise InvalidInput(f"the arguments of {what} = {value!r} cannot be read: use a function of your own") from None
-    names, defaults = [], []
+    names: list[str] = []
+    defaults: list[str] = []
     for parameter in parameters:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise InvalidInput(f"{where}{what} takes {parameter}: name every variable that it reads")

@@ -13,7 +13,16 @@ from cflag_theory.claims.engine.models import Answer, look_for_model
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.errors import CflagError
 from cflag_theory.falsify.algebra.bernstein import holds_on_box
-from cflag_theory.falsify.algebra.tracing import NOTES, NotAlgebra, Notes, Traced, TracedRelation, as_expr, asks_for_kinds, needs_of
+from cflag_theory.falsify.algebra.tracing import (
+    NOTES,
+    NotAlgebra,
+    Notes,
+    Traced,
+    TracedRelation,
+    as_expr,
+    asks_for_kinds,
+    needs_of,
+)
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.quantity import Hypothesis, Quantity
 from cflag_theory.falsify.ranges import BOTH, HIGH, LOW, ORDER, SIGN, Range
@@ -131,10 +140,9 @@ def _rational(value: Any) -> sp.Rational:
 
 
 def _traced(part: Quantity, symbols: Mapping[str, sp.Symbol]) -> Any:
-    asked = asks_for_kinds(part.of)
-    if asked is not None:
-        raise NotAlgebra(f"{part.what} is not a formula: it calls {asked}, and a formula is a number of no kind")
     try:
+        if (asked := asks_for_kinds(part.of)) is not None:
+            raise NotAlgebra(f"it calls {asked}, which may tell a formula from a number")
         return part.of(**{name: Traced(symbols[name]) for name in part.names})
     except NotAlgebra as error:
         raise NotAlgebra(f"{part.what} is not a formula: {error}") from None

@@ -16,7 +16,6 @@ import sympy as sp
 import cflag_theory
 from cflag_theory.claims.engine.relation import Relation
 
-
 _OURS = str(Path(cflag_theory.__file__).parent)
 
 
@@ -85,7 +84,9 @@ def asks_for_kinds(function: Any) -> str | None:
     waiting, seen = [function], set[int]()
     while waiting:
         one = inspect.unwrap(waiting.pop())
-        code = getattr(one, "__code__", one)
+        # A method, a partial function, an object that can be called.
+        one = getattr(one, "__func__", getattr(one, "func", one))
+        code = getattr(one, "__code__", None) or getattr(getattr(type(one), "__call__", one), "__code__", one)
         if not isinstance(code, CodeType) or id(code) in seen or code.co_filename.startswith(_OURS):
             continue
         seen.add(id(code))

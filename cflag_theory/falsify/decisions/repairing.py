@@ -123,10 +123,9 @@ class Repairing:
             kept = found[change.kind]
             if self.asked > self.most_asked or process_time() > end or all(len(one) >= each for one in found.values()):
                 break
-            again = any(change.goal == by.goal and change.given == by.given for by in kept)
-            if len(kept) < each and not again and self._is_proved(change):
-                if not any(self._implied(change, by) for by in kept):
-                    kept.append(change)
+            known = len(kept) >= each or any((change.goal, change.given) == (by.goal, by.given) for by in kept)
+            if not known and self._is_proved(change) and not any(self._implied(change, by) for by in kept):
+                kept.append(change)
         for kept in found.values():
             kept.sort(key=lambda one: (one.cost + self._looseness(one), one.cost))
         # A weaker hypothesis before those that imply it.
