@@ -86,7 +86,7 @@ def asks_for_kinds(function: Any) -> str | None:
         one = inspect.unwrap(waiting.pop())
         # A method, a partial function, an object that can be called.
         one = getattr(one, "__func__", getattr(one, "func", one))
-        code = getattr(one, "__code__", None) or getattr(getattr(type(one), "__call__", one), "__code__", one)
+        code = getattr(one, "__code__", None) or getattr(vars(type(one)).get("__call__"), "__code__", one)
         if not isinstance(code, CodeType) or id(code) in seen or code.co_filename.startswith(_OURS):
             continue
         seen.add(id(code))
