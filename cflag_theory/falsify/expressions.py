@@ -85,7 +85,9 @@ def symbol_fault(symbol: sp.Symbol, one: Range | None) -> str | None:
         )
     if sort.holds(one.low) or (sort is Sort.POSITIVE and one.low == 0 and one.open in (LOW, BOTH)):
         return None
-    start = "at 1" if sort is Sort.POSITIVE_NATURAL else "above 0, as with open='low'," if one.low == 0 else "at 0"
+    start = (
+        "at 1" if sort is Sort.POSITIVE_NATURAL else "above 0, as with open='low'," if sort is Sort.POSITIVE else "at 0"
+    )
     return f"{symbol} is declared {sort}, and its range {one} does not lie within: start it {start} or declare it real"
 
 
