@@ -248,17 +248,24 @@ class _Work:
         runs = {more: found for more in choices if (found := self._runs(seed, more)) is not None}
         for more, cases in runs.items():
             if more and self._reproduced(cases):
-                general = runs.get(())
-                left_out = tuple(LEFT_OUT[name] for name in more if name in LEFT_OUT)
-                words = tuple(self.kind.slips()[slip] for slip in left_out if slip in self.kind.slips())
                 # Who ignores weights gives the mutant's numbers on uneven ones; who misuses them does not.
-                ignored = general is not None and len(left_out) == len(more) and self._reproduced(general, *left_out)
-                return more, (), words if ignored else ()
+                return more, (), self._left_out(more, runs[()]) if () in runs else ()
         for more, cases in runs.items():
-            slips = tuple(words for slip, words in self.kind.slips().items() if self._reproduced(cases, slip))
+            slips = self._named(cases)
             if slips:
                 return (), more, slips
         return (), (), ()
+
+    def _left_out(self, takes: tuple[str, ...], cases: list[tuple[Case, Record]]) -> tuple[str, ...]:
+        """The slips of leaving these out, where they give all numbers; else other slips that do."""
+        slips = [LEFT_OUT.get(name, "") for name in takes]
+        known = self.kind.slips()
+        if len(slips) > 1 and set(slips) <= set(known) and self._reproduced(cases, *slips):
+            return tuple(known[slip] for slip in slips)
+        return self._named(cases)
+
+    def _named(self, cases: list[tuple[Case, Record]]) -> tuple[str, ...]:
+        return tuple(words for slip, words in self.kind.slips().items() if self._reproduced(cases, slip))
 
     def _runs(self, seed: int, more: tuple[str, ...]) -> list[tuple[Case, Record]] | None:
         """What the functions give on some cases with these assumptions; None where they raise."""

@@ -18,7 +18,7 @@ from cflag_theory.kernels.problems.quadratic import quadratic
 # The row of the loop that a reference must follow, and whether every client has one sample, so that no draw matters.
 ROWS = {
     "fedavg": ("fedavg", {}, False),
-    "fedprox": ("fedprox", {"proximal": Fraction(1, 2)}, False),
+    "fedprox": ("fedprox", {"proximal": Fraction(3, 8)}, False),
     "scaffold": ("scaffold", {}, False),
     "mimelite": ("mimelite", {"momentum": Fraction(3, 4)}, True),
     "fedtrack": ("fedtrack", {}, False),
