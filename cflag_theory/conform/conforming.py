@@ -17,7 +17,7 @@ from cflag_theory.conform.numbers import EXACT, KINDS
 from cflag_theory.conform.precision import SinglePrecision
 from cflag_theory.conform.report import Report
 from cflag_theory.conform.running import Own, Record, run
-from cflag_theory.conform.views import ROUNDED, World, is_exact
+from cflag_theory.conform.views import ROUNDED, NeedsTensors, World, is_exact
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.finding import NOT_BROKEN, REFUTED
 
@@ -193,17 +193,14 @@ class _Work:
 
     def _choose(self, numbers: str) -> None:
         """The kind of numbers, and what the functions ask for."""
-        kinds = (
-            (numbers,)
-            if numbers != "auto"
-            else ("float64", *(("torch64", "torch32") if "torch" in sys.modules else ()))
-        )
         first: InvalidInput | None = None
-        for self.numbers in kinds:
+        for self.numbers in ("float64", "torch64", "torch32") if numbers == "auto" else (numbers,):
             try:
                 self.used = self._mine(self.case(self.seed)).used
                 break
             except InvalidInput as error:
+                if not _wants_tensors(error):
+                    raise first or error from None
                 first = first or error
         else:
             assert first is not None
@@ -277,6 +274,13 @@ class _Work:
 
     def _reproduced(self, runs: list[tuple[Case, Record]], *slips: str) -> bool:
         return all(reproduces(self._reference(case, *slips), met, self.precision) for case, met in runs)
+
+
+def _wants_tensors(error: InvalidInput) -> bool:
+    """Whether this may come of what is no tensor, or of another precision than that of the user's own tensors."""
+    kinds = (NeedsTensors, AttributeError, TypeError, RuntimeError)
+    known = isinstance(error, NeedsTensors) or isinstance(error.__context__, NeedsTensors)
+    return known or ("torch" in sys.modules and isinstance(error.__context__, kinds))
 
 
 def _shown(case: Case) -> dict[str, Any]:

@@ -16,6 +16,10 @@ from cflag_theory.errors import InvalidInput
 ROUNDED = "rounded"
 
 
+class NeedsTensors(InvalidInput):
+    """A module is asked for where numbers are not tensors: use torch64 or torch32."""
+
+
 class World:
     """A case in one kind of numbers."""
 
@@ -119,7 +123,7 @@ class Client:
         """`torch.nn.Linear(d, 1, bias=False)` at x; its loss is `torch.nn.MSELoss`, on rows and targets[:, None]."""
         self._world.used.add("model")
         if not self._world.kind.startswith("torch"):
-            raise InvalidInput(
+            raise NeedsTensors(
                 f"model is a torch.nn.Linear, which {self._world.kind} numbers cannot fill: use torch64 or torch32"
             )
         import torch
