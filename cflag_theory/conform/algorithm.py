@@ -35,7 +35,7 @@ PARTIAL = {
 }
 
 #: The mutant that leaves out what an assumption makes trivial.
-LEFT_OUT = {EQUAL_WEIGHTS: "unweighted", SERVER_LR_1: "server lr missing"}
+LEFT_OUT = {EQUAL_WEIGHTS: "unweighted", SERVER_LR_1: "server lr missing", EQUAL_STEPS: "not normalised"}
 
 
 class Algorithm:

@@ -121,8 +121,7 @@ def draw(
         rows = tuple(tuple(number(-4, 4, 4) for _ in range(dimension)) for _ in range(count))
         return Data(rows, tuple(number(-8, 8, 4) for _ in range(count)))
 
-    counts = chance.choice(_COUNTS)
-    counts = tuple(chance.sample(counts, clients))
+    counts = tuple(chance.sample(chance.choice(_COUNTS), clients))
     current = tuple(tuple(map(data, counts)) for _ in range(rounds if evolving else 1))
     steps = tuple(chance.sample((2, 3, 4), clients))
     if EQUAL_STEPS in assume:

@@ -65,7 +65,7 @@ class EWC(Algorithm):
 
     name, title = "ewc", "EWC in every client"
     source = "Kirkpatrick et al., PNAS 2017, (3)"
-    parameters: ClassVar[dict[str, Any]] = {"lam": Fraction(5, 16)}
+    parameters: ClassVar[dict[str, Any]] = {"lam": Fraction(7, 32)}
     own_slips: ClassVar[dict[str, Any]] = {
         "batch": "the Fisher matrix is the square of the mean gradient and not the mean of squares",
         "zero": "the penalty is multiplied by zero: it is taken around the current iterate",
