@@ -242,16 +242,25 @@ class _Work:
         """What the functions take for granted; else slips that reproduce their numbers, and what else that assumes."""
         free = [name for name in ASSUMPTIONS if name not in self.assumed]
         choices = [one for size in range(len(free) + 1) for one in combinations(free, size)]
-        runs = {more: found for more in choices if (found := self._runs(seed, more)) is not None}
-        for more, cases in runs.items():
-            if more and self._reproduced(cases):
+        for more in choices[1:]:
+            if self._agrees(seed, more):
                 # Who ignores weights gives the mutant's numbers on uneven ones; who misuses them does not.
-                return more, (), self._left_out(more, runs[()]) if () in runs else ()
-        for more, cases in runs.items():
-            slips = self._named(cases)
+                general = self._runs(seed, ())
+                return more, (), () if general is None else self._left_out(more, general)
+        for more in choices:
+            cases = self._runs(seed, more)
+            slips = () if cases is None else self._named(cases)
             if slips:
                 return (), more, slips
         return (), (), ()
+
+    def _agrees(self, seed: int, more: tuple[str, ...]) -> bool:
+        """Whether all numbers agree on some cases with these assumptions."""
+        cases = (self.case(one, more) for one in range(seed, seed + _CONFIRM))
+        try:
+            return all(reproduces(self._reference(case), self._mine(case), self.precision) for case in cases)
+        except InvalidInput:
+            return False
 
     def _left_out(self, takes: tuple[str, ...], cases: list[tuple[Case, Record]]) -> tuple[str, ...]:
         """The slips of leaving these out, where they give all numbers; else other slips that do."""
