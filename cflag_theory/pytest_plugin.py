@@ -19,7 +19,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def conform_fixture(request: pytest.FixtureRequest) -> Callable[..., Any]:
     """`cflag_theory.conform.conform`, which fails the test where a number differs.
 
-    The algorithm and options may stand in the marker: `@pytest.mark.conform("scaffold", partial=True)`.
+    The algorithm and options may stand in the marker: `@pytest.mark.conform("scaffold", assume=["server-lr-1"])`.
     """
     marker = request.node.get_closest_marker("conform")
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from cflag_theory.conform.case import ALL_CLIENTS, EQUAL_STEPS, EQUAL_WEIGHTS, SERVER_LR_1
 from cflag_theory.conform.numbers import Vector
 from cflag_theory.conform.views import Client, Server
 
@@ -18,6 +19,10 @@ LOCAL = {
     "stale local": "all local gradients are taken at x_t",
     "own start": "a client starts from its own last model and not from the server's",
 }
+UNEVEN = {
+    "largest steps": "every client takes as many local steps as the client that takes most",
+    "first steps": "every client takes as many local steps as the first one",
+}
 SERVER = {
     "unweighted": "the server averages with equal weights and not with p_i",
     "lr twice": "lr is applied twice, in the local step and at the server",
@@ -29,9 +34,12 @@ PARTIAL = {
     "absent models": "the server averages the last models of absent clients too",
 }
 
+#: The mutant that leaves out what an assumption makes trivial.
+LEFT_OUT = {EQUAL_WEIGHTS: "unweighted", SERVER_LR_1: "server lr missing", EQUAL_STEPS: "not normalised"}
+
 
 class Algorithm:
-    """A reference implementation; `slip` makes it one of its mutants.
+    """A reference implementation; slips make it one of its mutants.
 
     Attributes
     ----------
@@ -49,9 +57,10 @@ class Algorithm:
         Where a quantity is computed in the publication.
     averages : bool
         Whether the server's step is `averaged`, with its slips.
-    evolving, uneven, exact, partial : bool
-        Whether data change with the rounds, whether clients take different numbers of steps, whether fractions can be
-        used, and whether some clients may be absent.
+    assumes : frozenset of str
+        What of `case.ASSUMPTIONS` its source assumes: what code that never asks for it is not run on.
+    evolving, exact : bool
+        Whether data change with the rounds, and whether fractions can be used.
     """
 
     name: ClassVar[str]
@@ -64,23 +73,22 @@ class Algorithm:
     own_slips: ClassVar[dict[str, str]] = {}
     places: ClassVar[dict[str, str]] = {}
     averages: ClassVar[bool] = True
+    assumes: ClassVar[frozenset[str]] = frozenset({SERVER_LR_1})
     evolving: ClassVar[bool] = False
-    uneven: ClassVar[bool] = False
     exact: ClassVar[bool] = True
-    partial: ClassVar[bool] = True
 
-    def __init__(self, slip: str | None = None) -> None:
-        self.slip = slip
+    def __init__(self, *slips: str) -> None:
+        self.made = slips
 
     @classmethod
     def slips(cls) -> dict[str, str]:
         """All slips of the catalogue that can be made here."""
-        server = SERVER | (PARTIAL if cls.partial else {}) if cls.averages else {}
-        return {**cls.own_slips, **LOCAL, **server}
+        server = SERVER | ({} if ALL_CLIENTS in cls.assumes else PARTIAL) if cls.averages else {}
+        return {**cls.own_slips, **LOCAL, **({} if EQUAL_STEPS in cls.assumes else UNEVEN), **server}
 
     def has(self, *slips: str) -> bool:
         """Whether this mutant makes one of these slips."""
-        return self.slip in slips
+        return any(slip in slips for slip in self.made)
 
     # What a subclass says.
 
@@ -130,6 +138,8 @@ class Algorithm:
         prepared = self.prepare(at)
         y = at.state.get("own", at.x) if self.has("own start") else at.x
         steps = at.steps - self.has("step missing") + self.has("step extra")
+        if self.has("largest steps", "first steps"):
+            steps = max(at.all_steps) if self.has("largest steps") else at.all_steps[0]
         for k in range(steps):
             y = y - at.lr * self.direction(at, k, y, prepared)
         at.state["own"] = y

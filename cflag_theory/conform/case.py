@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -39,7 +39,7 @@ class Case:
     lr, server_lr : Fraction
         Step sizes of a client and of the server.
     steps : tuple of int
-        Local steps of each client: equal ones, except where an algorithm admits others.
+        Local steps of each client.
     orders : tuple over rounds, over clients, of sample indices
         The sample of each local step.
     participants : tuple over rounds of tuples of clients
@@ -73,7 +73,17 @@ class Case:
         return self.current[min(t, len(self.current) - 1)][i]
 
 
-_WEIGHTS = ((2, 1, 1), (1, 2, 5), (3, 1, 4))
+#: What a case may leave out, and how a finding says that a user's code leaves it out.
+EQUAL_WEIGHTS, SERVER_LR_1, EQUAL_STEPS, ALL_CLIENTS = "equal-weights", "server-lr-1", "equal-steps", "all-clients"
+ASSUMPTIONS = {
+    EQUAL_WEIGHTS: "equal weights",
+    SERVER_LR_1: "server_lr = 1",
+    EQUAL_STEPS: "as many local steps of every client",
+    ALL_CLIENTS: "all clients in every round",
+}
+
+#: Samples of the clients. Eighths are dyadic.
+_COUNTS = ((2, 2, 4), (1, 2, 5), (1, 3, 4))
 
 
 def draw(
@@ -82,8 +92,7 @@ def draw(
     parameters: Mapping[str, Any],
     rounds: int = 3,
     dimension: int = 2,
-    partial: bool = False,
-    uneven: bool = False,
+    assume: Collection[str] = (),
     evolving: bool = False,
 ) -> Case:
     """A case of three clients from a seed; all data are small dyadic fractions, which floats hold exactly.
@@ -96,27 +105,27 @@ def draw(
         The algorithm's own numbers.
     rounds, dimension : int
         Rounds, and d.
-    partial : bool
-        Whether two of the three clients take part in a round.
-    uneven : bool
-        Whether clients take different numbers of local steps.
+    assume : collection of str
+        What of `ASSUMPTIONS` holds. Without it p_i = n_i / n differ, server_lr is not 1, clients take different numbers
+        of local steps, and two of the three take part in a round. What is assumed changes nothing else.
     evolving : bool
         Whether the data are new in every round.
     """
     chance = random.Random(seed)
-    clients = len(_WEIGHTS[0])
+    clients = len(_COUNTS[0])
 
     def number(low: int, high: int, denominator: int) -> Fraction:
         return Fraction(chance.choice([n for n in range(low, high + 1) if n]), denominator)
 
-    def data() -> Data:
-        count = chance.randint(2, 4)
+    def data(count: int) -> Data:
         rows = tuple(tuple(number(-4, 4, 4) for _ in range(dimension)) for _ in range(count))
         return Data(rows, tuple(number(-8, 8, 4) for _ in range(count)))
 
-    current = tuple(tuple(data() for _ in range(clients)) for _ in range(rounds if evolving else 1))
-    steps = tuple(chance.randint(2, 4) for _ in range(clients)) if uneven else (chance.randint(2, 4),) * clients
-    shares = chance.choice(_WEIGHTS)
+    counts = tuple(chance.sample(chance.choice(_COUNTS), clients))
+    current = tuple(tuple(map(data, counts)) for _ in range(rounds if evolving else 1))
+    steps = tuple(chance.sample((2, 3, 4), clients))
+    if EQUAL_STEPS in assume:
+        steps = steps[:1] * clients
     orders = tuple(
         tuple(
             tuple(chance.randrange(len(current[t if evolving else 0][i])) for _ in range(steps[i]))
@@ -126,14 +135,18 @@ def draw(
     )
     everyone = tuple(range(clients))
     # Somebody is absent first and comes back, so that what a client keeps meanwhile counts.
-    participants = tuple(tuple(i for i in everyone if not partial or i != (t + seed) % clients) for t in range(rounds))
+    participants = tuple(
+        tuple(i for i in everyone if ALL_CLIENTS in assume or i != (t + seed) % clients) for t in range(rounds)
+    )
     return Case(
         current=current,
-        past=tuple(data() for _ in range(clients)),
-        weights=tuple(Fraction(share, sum(shares)) for share in shares),
+        past=tuple(data(chance.randint(2, 4)) for _ in range(clients)),
+        weights=tuple(
+            Fraction(1, clients) if EQUAL_WEIGHTS in assume else Fraction(one, sum(counts)) for one in counts
+        ),
         start=tuple(number(-8, 8, 4) for _ in range(dimension)),
         lr=Fraction(1, 8),
-        server_lr=Fraction(3, 4),
+        server_lr=Fraction(1) if SERVER_LR_1 in assume else Fraction(11, 16),
         steps=steps,
         orders=orders,
         participants=participants,

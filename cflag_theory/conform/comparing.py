@@ -27,6 +27,8 @@ class Difference:
         The coordinates.
     tolerance : float
         How far rounding could have moved the coordinate that differs most; 0 for fractions.
+    single : bool
+        Whether rounding in float32 would explain this difference and all others.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Difference:
     expected: tuple[str, ...]
     met: tuple[str, ...]
     tolerance: float = 0.0
+    single: bool = False
 
 
 def allowed(expected: Any, kind: str) -> float:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
-from cflag_theory.conform.algorithm import Algorithm
-from cflag_theory.conform.case import Case, draw
+from cflag_theory.conform.algorithm import LEFT_OUT, Algorithm
+from cflag_theory.conform.case import ASSUMPTIONS, EQUAL_WEIGHTS, SERVER_LR_1, Case, draw
 from cflag_theory.conform.catalogue import algorithm as named
-from cflag_theory.conform.comparing import first_difference, reproduces
+from cflag_theory.conform.comparing import Difference, first_difference, reproduces
 from cflag_theory.conform.numbers import EXACT, KINDS
+from cflag_theory.conform.precision import SinglePrecision
 from cflag_theory.conform.report import Report
 from cflag_theory.conform.running import Own, Record, run
-from cflag_theory.conform.views import ROUNDED, World, is_exact
+from cflag_theory.conform.views import ROUNDED, NeedsTensors, World, is_exact
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.finding import NOT_BROKEN, REFUTED
 
+#: By which name a user's functions ask for what an assumption makes trivial.
+_ASKED = {EQUAL_WEIGHTS: "weights", SERVER_LR_1: "server_lr"}
 #: Problems on which a slip must reproduce all numbers before it is named.
 _CONFIRM = 4
 
@@ -31,7 +36,7 @@ def conform(
     numbers: str = "auto",
     problems: int = 20,
     rounds: int = 3,
-    partial: bool = False,
+    assume: Collection[str] = (),
     seed: int = 0,
     parameters: Mapping[str, Any] | None = None,
     seconds: float = 10.0,
@@ -51,20 +56,23 @@ def conform(
         A whole round in their place: it takes `clients`, a list of `views.Client`, and what `server_step` takes.
     numbers : str
         "exact", "float64", "float32", "torch64" or "torch32"; "auto": fractions where the functions allow them, else
-        float64.
+        float64 or, where they take tensors, torch64.
     problems, rounds, seed : int
         Problems, rounds of each, and the first seed.
-    partial : bool
-        Whether two of three clients take part in a round.
+    assume : collection of str
+        What the functions may rely on, of `case.ASSUMPTIONS`: "equal-weights", "server-lr-1", "equal-steps",
+        "all-clients". Otherwise weights are uneven, server_lr is not 1, clients take different numbers of local steps,
+        and some are absent, where the algorithm's source has it.
     parameters : mapping, optional
         Values of the algorithm's parameters.
     seconds : float
-        What one call of a function may take.
+        What one call of a function may take, in CPU time of its own.
 
     Returns
     -------
     Report
-        In floats a difference counts only if it exceeds a bound of the rounding errors.
+        In floats a difference counts only if it exceeds a bound of the rounding errors: in single precision where a
+        float32 is seen in the functions.
 
     Raises
     ------
@@ -82,12 +90,13 @@ def conform(
             raise InvalidInput(f"{name} is {value!r}: use an integer of at least 1")
     if numbers not in ("auto", *KINDS):
         raise InvalidInput(f"numbers are {numbers!r}: use one of auto, {', '.join(KINDS)}")
-    if partial and not kind.partial:
-        raise InvalidInput(f"{kind.title} has no partial participation here: leave out partial")
+    unknown = sorted(set(assume) - set(ASSUMPTIONS))
+    if unknown:
+        raise InvalidInput(f"assume holds {unknown[0]!r}: use {', '.join(ASSUMPTIONS)}")
     if numbers == EXACT and not kind.exact:
         raise InvalidInput(f"{kind.title} is not run on fractions, which have no roots or grow too long: use float64")
     own = Own(client_step, server_step, round_step, seconds)
-    work = _Work(kind, own, rounds, partial, seed, _parameters(kind, parameters))
+    work = _Work(kind, own, rounds, frozenset(assume), seed, _parameters(kind, parameters))
     return work.report(numbers, problems)
 
 
@@ -108,72 +117,99 @@ class _Work:
     """One call of `conform`."""
 
     def __init__(
-        self, kind: type[Algorithm], own: Own, rounds: int, partial: bool, seed: int, parameters: Mapping[str, Any]
+        self, kind: type[Algorithm], own: Own, rounds: int, assume: frozenset[str], seed: int, given: Mapping[str, Any]
     ) -> None:
-        self.kind, self.own, self.rounds, self.partial = kind, own, rounds, partial
-        self.seed, self.parameters = seed, parameters
-        self.numbers, self.why = EXACT, ""
+        self.kind, self.own, self.rounds, self.seed, self.parameters = kind, own, rounds, seed, given
+        # At first all is assumed, so that the functions run; then what the user states and the source does.
+        self.stated, self.assumed = assume, frozenset(ASSUMPTIONS)
+        self.numbers, self.why, self.cast = EXACT, "", ""
         self.used: set[str] = set()
 
-    def case(self, seed: int) -> Case:
-        """The problem of a seed; what the functions never ask for is 1."""
-        drawn = draw(
-            seed,
-            parameters=self.parameters,
-            rounds=self.rounds,
-            partial=self.partial,
-            uneven=self.kind.uneven,
-            evolving=self.kind.evolving,
-        )
-        if "weights" not in self.used:
-            drawn = replace(drawn, weights=(Fraction(1, drawn.clients),) * drawn.clients)
-        return drawn if "server_lr" in self.used else replace(drawn, server_lr=Fraction(1))
+    def case(self, seed: int, more: Collection[str] = ()) -> Case:
+        """The problem of a seed, where more than usual may be assumed."""
+        assume = self.assumed | frozenset(more)
+        return draw(seed, parameters=self.parameters, rounds=self.rounds, assume=assume, evolving=self.kind.evolving)
 
     def report(self, numbers: str, problems: int) -> Report:
         self._choose(numbers)
+        self._again(self.case(self.seed))
+        asked = {name for name, value in _ASKED.items() if value in self.used}
+        self.assumed = self.stated | (self.kind.assumes - asked)
         compared = 0
         for seed in range(self.seed, self.seed + problems):
             case = self.case(seed)
-            met = self._mine(case)
-            if seed == self.seed:
-                self._again(case, met)
-            found = first_difference(self._reference(case), met, self.numbers)
+            try:
+                met = self._mine(case)
+            except InvalidInput as error:
+                report = self._refuted(seed, compared, error=str(error))
+                if not report.takes:
+                    raise
+                return report
             compared += len(met.values)
+            found = self._difference(case, met)
             if found is not None:
-                return replace(
-                    self._base(seed - self.seed + 1, compared, REFUTED),
-                    difference=found,
-                    place=self.kind.places.get(found.name, ""),
-                    slips=self._slips(seed),
-                    tried=len(self.kind.slips()),
-                    case=_shown(case),
-                )
+                return self._refuted(seed, compared, difference=found, place=self.kind.places.get(found.name, ""))
         return self._base(problems, compared, NOT_BROKEN)
+
+    def _refuted(self, seed: int, compared: int, **found: Any) -> Report:
+        takes, under, slips = self._explain(seed)
+        return replace(
+            self._base(seed - self.seed + 1, compared, REFUTED),
+            takes=takes,
+            under=under,
+            slips=slips,
+            tried=len(self.kind.slips()),
+            case=_shown(self.case(seed)),
+            **found,
+        )
 
     def _base(self, problems: int, compared: int, status: str) -> Report:
         kind = self.kind
         return Report(
-            kind.name,
-            kind.title,
-            kind.source,
-            status,
-            self.numbers,
-            problems,
-            self.rounds,
-            self.seed,
-            compared,
-            self.why,
-        )
+            kind.name, kind.title, kind.source, status, self.numbers, problems, self.rounds, self.seed, compared,
+            self.why, tuple(sorted(self.assumed)), tuple(sorted(self.stated)), self.cast,
+            self.precision if self.precision != self.numbers or "32" in self.precision else "",
+        )  # fmt: skip
+
+    @property
+    def precision(self) -> str:
+        """The kind of numbers whose rounding is allowed for."""
+        return "float32" if self.cast else self.numbers
+
+    def _difference(self, case: Case, met: Record) -> Difference | None:
+        """The first difference; what rounding in single precision explains counts unless some is seen."""
+        expected = self._reference(case)
+        found = first_difference(expected, met, self.precision)
+        if found is None or self.precision not in ("float64", "torch64"):
+            return found
+        # Where a difference is, and float32 is too, only what float32 does not explain is one.
+        watch = SinglePrecision()
+        self._mine(case, replace(self.own, watch=watch))
+        if watch.place:
+            self.cast = watch.place
+            return first_difference(expected, met, self.precision)
+        within = first_difference(expected, met, "float32") is None
+        return replace(found, single=within)
 
     def _choose(self, numbers: str) -> None:
-        """The kind of numbers, and which of weights and server step size the functions use."""
+        """The kind of numbers, and what the functions ask for."""
+        first: InvalidInput | None = None
+        for self.numbers in ("float64", "torch64", "torch32") if numbers == "auto" else (numbers,):
+            try:
+                self.used = self._mine(self.case(self.seed)).used
+                break
+            except InvalidInput as error:
+                if not _wants_tensors(error):
+                    raise first or error from None
+                first = first or error
+        else:
+            assert first is not None
+            raise first
         if numbers != "auto":
-            self.numbers = numbers
-            self.used = self._mine(self.case(self.seed)).used
             return
-        self.numbers = "float64"
-        in_floats = self._mine(self.case(self.seed))
-        self.used = in_floats.used
+        if first is not None:
+            self.why = "your functions take tensors"
+            return
         if not self.kind.exact:
             self.why = "fractions would be too long, or have no roots"
             return
@@ -187,11 +223,11 @@ class _Work:
         if inexact:
             self.numbers, self.why = "float64", f"your functions turn fractions into floats: {inexact[0][0]}"
 
-    def _mine(self, case: Case) -> Record:
-        return run(self.kind(), World(case, self.numbers), self.own)
+    def _mine(self, case: Case, own: Own | None = None) -> Record:
+        return run(self.kind(), World(case, self.numbers), own or self.own)
 
-    def _again(self, case: Case, met: Record) -> None:
-        other = self._mine(case)
+    def _again(self, case: Case) -> None:
+        met, other = self._mine(case), self._mine(case)
         for key, value in met.values.items():
             if [float(one) for one in value] != [float(one) for one in other.values.get(key, ())]:
                 raise InvalidInput(
@@ -199,21 +235,61 @@ class _Work:
                     "randomness from the arguments, and keep nothing outside of state"
                 )
 
-    def _reference(self, case: Case, slip: str | None = None) -> Record:
-        return run(self.kind(slip), World(case, EXACT if self.numbers == EXACT else ROUNDED))
+    def _reference(self, case: Case, *slips: str) -> Record:
+        return run(self.kind(*slips), World(case, EXACT if self.numbers == EXACT else ROUNDED))
 
-    def _slips(self, seed: int) -> tuple[str, ...]:
-        """Slips that reproduce what the functions gave on the problem where they differ and on some more."""
-        cases = [self.case(one) for one in range(seed, seed + _CONFIRM)]
-        mine = [self._mine(case) for case in cases]
-        return tuple(
-            words
-            for slip, words in self.kind.slips().items()
-            if all(
-                reproduces(self._reference(case, slip), met, self.numbers)
-                for case, met in zip(cases, mine, strict=True)
-            )
-        )
+    def _explain(self, seed: int) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """What the functions take for granted; else slips that reproduce their numbers, and what else that assumes."""
+        free = [name for name in ASSUMPTIONS if name not in self.assumed]
+        choices = [one for size in range(len(free) + 1) for one in combinations(free, size)]
+        for more in choices[1:]:
+            if self._agrees(seed, more):
+                # Who ignores weights gives the mutant's numbers on uneven ones; who misuses them does not.
+                general = self._runs(seed, ())
+                return more, (), () if general is None else self._left_out(more, general)
+        for more in choices:
+            cases = self._runs(seed, more)
+            slips = () if cases is None else self._named(cases)
+            if slips:
+                return (), more, slips
+        return (), (), ()
+
+    def _agrees(self, seed: int, more: tuple[str, ...]) -> bool:
+        """Whether all numbers agree on some cases with these assumptions."""
+        cases = (self.case(one, more) for one in range(seed, seed + _CONFIRM))
+        try:
+            return all(reproduces(self._reference(case), self._mine(case), self.precision) for case in cases)
+        except InvalidInput:
+            return False
+
+    def _left_out(self, takes: tuple[str, ...], cases: list[tuple[Case, Record]]) -> tuple[str, ...]:
+        """The slips of leaving these out, where they give all numbers; else other slips that do."""
+        slips = [LEFT_OUT.get(name, "") for name in takes]
+        known = self.kind.slips()
+        if len(slips) > 1 and set(slips) <= set(known) and self._reproduced(cases, *slips):
+            return tuple(known[slip] for slip in slips)
+        return self._named(cases)
+
+    def _named(self, cases: list[tuple[Case, Record]]) -> tuple[str, ...]:
+        return tuple(words for slip, words in self.kind.slips().items() if self._reproduced(cases, slip))
+
+    def _runs(self, seed: int, more: tuple[str, ...]) -> list[tuple[Case, Record]] | None:
+        """What the functions give on some cases with these assumptions; None where they raise."""
+        cases = [self.case(one, more) for one in range(seed, seed + _CONFIRM)]
+        try:
+            return [(case, self._mine(case)) for case in cases]
+        except InvalidInput:
+            return None
+
+    def _reproduced(self, runs: list[tuple[Case, Record]], *slips: str) -> bool:
+        return all(reproduces(self._reference(case, *slips), met, self.precision) for case, met in runs)
+
+
+def _wants_tensors(error: InvalidInput) -> bool:
+    """Whether this may come of what is no tensor, or of another precision than that of the user's own tensors."""
+    kinds = (NeedsTensors, AttributeError, TypeError, RuntimeError)
+    known = isinstance(error, NeedsTensors) or isinstance(error.__context__, NeedsTensors)
+    return known or ("torch" in sys.modules and isinstance(error.__context__, kinds))
 
 
 def _shown(case: Case) -> dict[str, Any]:

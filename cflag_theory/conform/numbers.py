@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -121,16 +122,48 @@ def scalar(number: Any, kind: str) -> Any:
     return Fraction(number) if kind == EXACT else float(number)
 
 
+def is_module(value: Any) -> bool:
+    """Whether it is a module of PyTorch."""
+    return hasattr(value, "parameters") and hasattr(value, "state_dict")
+
+
+def is_vector(value: Any) -> bool:
+    """Whether it holds numbers in a row: an array of any library, a tensor, a module, a list or tuple of numbers."""
+    if isinstance(value, list | tuple):
+        return bool(value) and all(isinstance(one, Number) or np.shape(one) == () for one in value)
+    return hasattr(value, "__array__") or is_module(value)
+
+
+def vector_of(value: Any) -> Vector:
+    """What a user calls a vector as a tensor or as a NumPy array, which may be the user's own."""
+    if is_module(value):
+        import torch
+
+        return torch.cat([one.detach().reshape(-1) for one in value.parameters()])
+    if hasattr(value, "detach"):
+        return value.detach()
+    exact = isinstance(value, list | tuple) and any(isinstance(one, Fraction) for one in value)
+    return np.array(value, dtype=object) if exact else np.asarray(value)
+
+
 def plain(vector: Vector) -> Any:
     """A vector as NumPy: tensors and modules too."""
-    if hasattr(vector, "parameters"):
-        vector = _joined(vector)
-    if hasattr(vector, "detach"):
-        vector = vector.detach().cpu().numpy()
-    return np.asarray(vector)
+    vector = vector_of(vector)
+    return vector.cpu().numpy() if hasattr(vector, "detach") else vector
 
 
-def _joined(module: Any) -> Any:
-    import torch
+def copied(vector: Vector) -> Vector:
+    """Its numbers as they are now."""
+    vector = vector_of(vector)
+    return vector.clone() if hasattr(vector, "detach") else vector.copy()
 
-    return torch.cat([one.detach().reshape(-1) for one in module.parameters()])
+
+def single_in(value: Any) -> bool:
+    """Whether there are numbers in single precision in it, or in what it contains."""
+    if isinstance(value, list | tuple):
+        return any(map(single_in, value))
+    if isinstance(value, dict):
+        return any(map(single_in, value.values()))
+    if is_module(value):
+        return any(map(single_in, value.parameters()))
+    return str(getattr(value, "dtype", "")).endswith("float32")

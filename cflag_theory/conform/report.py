@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cflag_theory.conform.case import ASSUMPTIONS, EQUAL_WEIGHTS, SERVER_LR_1
 from cflag_theory.conform.comparing import Difference
 from cflag_theory.falsify.finding import NOT_BROKEN, REFUTED
 
@@ -39,6 +40,18 @@ class Report:
         What the functions ran on; `why` says why not on fractions.
     problems, rounds, compared : int
         How many were run, and how many vectors were compared.
+    assumed, stated : tuple of str
+        What the cases assumed, and what of it the user stated: the rest is the source's.
+    cast : str
+        The first line of the functions that makes a float32 of what they run on; "" where none is seen.
+    precision : str
+        "float32" if differences count only beyond its rounding.
+    takes : tuple of str
+        What the functions rely on: all numbers agree under these assumptions, and not without one of them.
+    under : tuple of str
+        What else is assumed where the slips give all numbers.
+    error : str
+        What the functions raise in a case without what they rely on.
     difference : Difference or None
     place : str
         Where the source computes that quantity.
@@ -60,6 +73,13 @@ class Report:
     seed: int
     compared: int
     why: str = ""
+    assumed: tuple[str, ...] = ()
+    stated: tuple[str, ...] = ()
+    cast: str = ""
+    precision: str = ""
+    takes: tuple[str, ...] = ()
+    under: tuple[str, ...] = ()
+    error: str = ""
     difference: Difference | None = None
     place: str = ""
     slips: tuple[str, ...] = ()
@@ -77,31 +97,74 @@ class Report:
     def lines(self) -> list[str]:
         """The report in a few lines."""
         ran = f"{self.numbers} numbers" + (f" ({self.why})" if self.why else "")
-        if self.difference is None:
+        if not self.refuted:
             return [
-                f"{self.title}: {NOT_BROKEN}",
+                f"{self.title}: {NOT_BROKEN}" + (" to float32's precision" if self.precision else ""),
                 f"  {self.compared} vectors agree, in {self.problems} problems of {self.rounds} rounds, seeds from "
                 f"{self.seed}, {ran}. This is not a proof.",
+                *self._granted(),
+                *self._single(),
             ]
+        return [f"{self.title}: {REFUTED}", *self._takes(), *self._first(), *self._slips(), f"  {ran}", *self._single()]
+
+    def _granted(self) -> list[str]:
+        own = [name for name in self.assumed if name not in self.stated]
+        return [
+            f"  {words}: {', '.join(ASSUMPTIONS[name] for name in names)}"
+            for words, names in (("assumed", self.stated), ("assumed, as in the source", own))
+            if names
+        ]
+
+    def _single(self) -> list[str]:
+        if self.precision:
+            seen = f"your code computes in float32: {self.cast}" if self.cast else "numbers are float32"
+            return [
+                f"  {seen}",
+                "    Differences below float32's rounding are not seen: run it in float64 to see more.",
+            ]
+        if self.difference is not None and self.difference.single:
+            return [
+                "  float32's rounding would explain all differences, but no float32 is seen in your code: if it "
+                "computes in float32, use --numbers float32",
+            ]
+        return []
+
+    def _takes(self) -> list[str]:
+        if not self.takes:
+            return []
+        what = " and ".join(ASSUMPTIONS[name] for name in self.takes)
+        known = bool(self.slips) or not {EQUAL_WEIGHTS, SERVER_LR_1}.intersection(self.takes)
+        words = f"your code takes {what}" if known else f"your code is right only with {what}"
+        return [
+            f"  {words}: with that all numbers agree, without it they do not",
+            "    if it is meant, check the rest with " + " ".join(f"--assume {name}" for name in self.takes),
+        ]
+
+    def _first(self) -> list[str]:
         found = self.difference
+        if found is None:
+            return [f"  without it your functions fail: {self.error}"]
         who = "server" if found.client is None else f"client {found.client}"
         step = "" if found.step is None else f", after local step {found.step}"
         tolerance = f" (rounding explains {found.tolerance:.1e})" if found.tolerance else ""
         place = f"; {self.source}, {self.place}" if self.place else f"; {self.source}"
-        lines = [
-            f"{self.title}: {REFUTED}",
+        return [
             f"  the first difference is in round {found.t + 1}, {who}{step}: {_QUANTITIES.get(found.name, found.name)}",
             f"    expected  ({', '.join(found.expected)})",
             f"    got       ({', '.join(found.met)}){tolerance}",
             f"    where     {self.title}{place}",
         ]
-        if self.slips:
-            lines.append(f"  the most likely slip: {self.slips[0]}")
-            lines += [f"  or, with the same numbers: {words}" for words in self.slips[1:]]
-            lines.append("    with it the reference gives all of the numbers that your functions gave")
-        else:
-            lines.append(f"  none of the {self.tried} known slips gives these numbers")
-        lines.append(f"  {ran}")
+
+    def _slips(self) -> list[str]:
+        if self.takes:
+            return [f"  {words}" for words in self.slips]
+        if not self.slips:
+            return [f"  none of the {self.tried} known slips gives these numbers"]
+        lines = [f"  the most likely slip: {self.slips[0]}"]
+        lines += [f"  or, with the same numbers: {words}" for words in self.slips[1:]]
+        lines.append("    with it the reference gives all of the numbers that your functions gave")
+        if self.under:
+            lines.append(f"    where {' and '.join(ASSUMPTIONS[name] for name in self.under)} are assumed besides")
         return lines
 
     def __str__(self) -> str:
@@ -121,6 +184,13 @@ class Report:
             "rounds": self.rounds,
             "seed": self.seed,
             "compared": self.compared,
+            "assumed": list(self.assumed),
+            "stated": list(self.stated),
+            "cast": self.cast,
+            "precision": self.precision,
+            "takes": list(self.takes),
+            "under": list(self.under),
+            "error": self.error,
             "difference": None if found is None else {**vars(found), "place": self.place},
             "slips": list(self.slips),
             "slips_tried": self.tried,

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any
 
 import numpy as np
 
 from cflag_theory.conform.algorithm import Algorithm
-from cflag_theory.conform.numbers import EXACT, Vector, plain
+from cflag_theory.conform.numbers import EXACT, Vector, copied, is_vector, plain, vector_of
+from cflag_theory.conform.precision import SinglePrecision
 from cflag_theory.conform.views import ROUNDED, Client, Server, World
 from cflag_theory.errors import InvalidInput
-from cflag_theory.falsify.search.guard import guarded
+from cflag_theory.falsify.search.guard import cpu_limit, guarded
 
 #: Of a quantity: its name, the round, and the client or None for the server.
 Key = tuple[str, int, int | None]
@@ -30,7 +32,7 @@ class Record:
     points : dict of (round, client) to list of vectors
         Where gradients were asked for, without x_t and without repetitions.
     used : set of str
-        Whether weights and the server's step size were asked for.
+        Of weights, server_lr and model, what was asked for.
     """
 
     values: dict[Key, Vector] = field(default_factory=dict)
@@ -47,26 +49,32 @@ class Own:
     client_step, server_step, round_step : callable or None
         Arguments are filled in by their names.
     seconds : float
-        What one call may take.
+        What one call may take, in CPU time of the function itself.
+    watch : SinglePrecision or None
+        What looks on while the functions run.
     """
 
     client_step: Callable[..., Any] | None = None
     server_step: Callable[..., Any] | None = None
     round_step: Callable[..., Any] | None = None
     seconds: float = 10.0
+    watch: SinglePrecision | None = None
 
     def call(self, function: Callable[..., Any], view: Client | Server, what: str) -> Any:
         """The function with the values that its arguments name; none of them may be changed."""
         given = _arguments(function, view, what)
-        # A module is made again for every call, and is there to be trained.
-        vectors = {name: value for name, value in given.items() if _is_vector(value) and not _is_module(value)}
-        before = {name: _copied(value) for name, value in vectors.items()}
+        before = [
+            (name, vector, copied(vector))
+            for key, value in given.items()
+            if key != "state"
+            for name, vector in _vectors_in(value, key)
+        ]
         code = getattr(inspect.unwrap(function), "__code__", None)
         files = (code.co_filename,) if code is not None else ()
-        with guarded(self.seconds, files, what):
+        with guarded(self.seconds, files, what, limit=cpu_limit), self.watch or nullcontext():
             result = function(**given)
-        for name, value in before.items():
-            if not np.array_equal(plain(given[name]), plain(value)):
+        for name, now, then in before:
+            if not np.array_equal(plain(now), plain(then)):
                 raise InvalidInput(f"{what} changes its argument {name} in place: work on a copy of it")
         return result
 
@@ -127,7 +135,10 @@ def run(reference: Algorithm, world: World, own: Own | None = None) -> Record:
                     clients[i][name] = reference.keep(name, clients[i][name], value)
         record.points.update({(t, view.client): _distinct(view.points, x) for view in views})
         record.values.update({(name, t, None): value for name, value in new.items()})
-        x, kept = new["x"], {**kept, **{name: value for name, value in new.items() if name in kept}}
+        # A buffer that is used again within a round is what the server sees; in the next round it is the user's own.
+        record.values.update({key: copied(value) for key, value in record.values.items() if key[1] == t})
+        clients = [{name: copied(value) for name, value in one.items()} for one in clients]
+        x, kept = copied(new["x"]), kept | {name: copied(value) for name, value in new.items() if name in kept}
     record.used = world.used | its.used
     return record
 
@@ -204,7 +215,11 @@ def _named(result: Any, names: tuple[str, ...], what: str, view: Client | Server
     """What a function returned, by name: a mapping, several in the order of the names, or the first alone."""
     if isinstance(result, Mapping):
         found = dict(result)
-    elif isinstance(result, tuple | list) and len(result) <= len(names) and all(map(_is_vector, result)):
+    elif is_dataclass(result):
+        found = vars(result).copy()
+    elif hasattr(result, "_asdict"):
+        found = result._asdict()
+    elif isinstance(result, tuple | list) and len(result) <= len(names) and all(map(is_vector, result)):
         found = dict(zip(names, result, strict=False))
     else:
         found = {names[0]: result}
@@ -216,15 +231,11 @@ def _named(result: Any, names: tuple[str, ...], what: str, view: Client | Server
 
 
 def _vector(value: Any, name: str, what: str, view: Client | Server) -> Vector:
-    if not _is_vector(value):
+    if not is_vector(value):
         raise InvalidInput(
             f"{what} returns {type(value).__name__} for {name}: return a vector of {len(view.x)} numbers"
         )
-    if _is_module(value):
-        import torch
-
-        value = torch.cat([one.detach().reshape(-1) for one in value.parameters()])
-    value = value.detach() if hasattr(value, "detach") else np.asarray(value)
+    value = vector_of(value)
     if tuple(value.shape) != (len(view.x),):
         raise InvalidInput(
             f"{what} returns {name} of shape {tuple(value.shape)}: return a vector of {len(view.x)} numbers"
@@ -234,16 +245,20 @@ def _vector(value: Any, name: str, what: str, view: Client | Server) -> Vector:
     return value
 
 
-def _is_module(value: Any) -> bool:
-    return hasattr(value, "parameters")
-
-
-def _is_vector(value: Any) -> bool:
-    return isinstance(value, np.ndarray) or hasattr(value, "detach") or _is_module(value)
-
-
-def _copied(value: Any) -> Any:
-    return value.detach().clone() if hasattr(value, "detach") else plain(value).copy()
+def _vectors_in(value: Any, name: str) -> Iterator[tuple[str, Vector]]:
+    """The vectors that a user's function gets in an argument, but for its state and for a module, which is its own."""
+    if isinstance(value, Client | Server):
+        for key, inner in vars(value).items():
+            if not key.startswith("_") and key not in ("state", "views", "points"):
+                yield from _vectors_in(inner, f"{name}.{key}")
+    elif isinstance(value, list | tuple):
+        for place, inner in enumerate(value):
+            yield from _vectors_in(inner, f"{name}[{place}]")
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _vectors_in(inner, f"{name}[{key!r}]")
+    elif hasattr(value, "__array__"):
+        yield name, value
 
 
 def _arguments(function: Callable[..., Any], view: Client | Server, what: str) -> dict[str, Any]:

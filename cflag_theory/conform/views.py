@@ -10,9 +10,14 @@ import numpy as np
 
 from cflag_theory.conform.case import Case, Data
 from cflag_theory.conform.numbers import EXACT, Vector, rounded_vector, scalar, vector_maker
+from cflag_theory.errors import InvalidInput
 
 #: What `World` makes numbers with when rounding errors are to be bounded.
 ROUNDED = "rounded"
+
+
+class NeedsTensors(InvalidInput):
+    """A module is asked for where numbers are not tensors: use torch64 or torch32."""
 
 
 class World:
@@ -22,7 +27,7 @@ class World:
         self.case, self.kind = case, kind
         self.vector: Callable[[Any], Vector] = rounded_vector if kind == ROUNDED else vector_maker(kind)
         self._data: dict[int, tuple[Vector, Vector]] = {}
-        #: Of the weights and the server's step size, what was asked for.
+        #: Of the weights, the server's step size and the model as a module, what was asked for.
         self.used: set[str] = set()
 
     def number(self, value: Any) -> Any:
@@ -84,6 +89,7 @@ class Client:
         self.points: list[Vector] = []
         self.x, self.client, self.t, self.N, self.state = x, i, t, case.clients, state
         self.n, self.steps, self.order = len(self._data), case.steps[i], list(case.orders[t][i])
+        self.all_steps = case.steps
         self.memory_order = [(j + 1) % len(self._past) for j in self.order]
         self.lr, self.start = world.number(case.lr), world.vector(case.start)
         self.data, self.memory = world.arrays(self._data), world.arrays(self._past)
@@ -115,6 +121,11 @@ class Client:
     @property
     def model(self) -> Any:
         """`torch.nn.Linear(d, 1, bias=False)` at x; its loss is `torch.nn.MSELoss`, on rows and targets[:, None]."""
+        self._world.used.add("model")
+        if not self._world.kind.startswith("torch"):
+            raise NeedsTensors(
+                f"model is a torch.nn.Linear, which {self._world.kind} numbers cannot fill: use torch64 or torch32"
+            )
         import torch
 
         model = torch.nn.Linear(len(self.x), 1, bias=False, dtype=self.x.dtype)
@@ -164,8 +175,10 @@ class Server:
         Who took part.
     lr : number
         The step size of the clients.
-    steps, N, t : int
-        E (a list where clients differ), the number of clients, and the round.
+    steps : list of int
+        Local steps of all N clients.
+    N, t : int
+        The number of clients, and the round.
     state : dict
         The server's own, empty at first and kept over the rounds.
     """
@@ -185,7 +198,7 @@ class Server:
         self.x, self.received, self.t, self.state, self.N = x, received, t, state, case.clients
         self.participants = [one.client for one in clients]
         self.lr = world.number(case.lr)
-        self.steps = case.steps[0] if len(set(case.steps)) == 1 else list(case.steps)
+        self.steps = list(case.steps)
         for name, value in case.parameters.items():
             setattr(self, name, world.number(value))
         for name, value in kept.items():

@@ -10,12 +10,12 @@ from types import ModuleType
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.search.guard import guarded
+from cflag_theory.falsify.search.guard import Limit, guarded, time_limit
 from cflag_theory.files import as_file_name
 from cflag_theory.reading import read_text
 
 
-def run_file(path: Path, *, seconds: float, what: str = "conjectures") -> ModuleType:
+def run_file(path: Path, *, seconds: float, what: str = "conjectures", limit: Limit = time_limit) -> ModuleType:
     """A user's Python file as a module: run as an import would run it, with its own folder first on the path.
 
     Raises
@@ -29,7 +29,7 @@ def run_file(path: Path, *, seconds: float, what: str = "conjectures") -> Module
     linecache.checkcache(str(path))
     try:
         code = compile(_text(path), str(path), "exec")
-        with guarded(seconds, (str(path),), "the file"):
+        with guarded(seconds, (str(path),), "the file", limit=limit):
             exec(code, module.__dict__)
     except SyntaxError as error:
         raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}: fix the file") from None

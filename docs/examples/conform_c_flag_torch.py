@@ -1,4 +1,4 @@
-"""C-FLAG in PyTorch: cflag conform docs/examples/conform_c_flag_torch.py --numbers torch32."""
+"""C-FLAG in PyTorch: cflag conform docs/examples/conform_c_flag_torch.py."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""FedProx in the style of Flower, with lists of arrays: cflag conform docs/examples/conform_flower.py --partial."""
+"""FedProx in the style of Flower, with lists of arrays: cflag conform docs/examples/conform_flower.py."""
 
 ALGORITHM = "fedprox"
 
@@ -15,7 +15,7 @@ class Client:
         for rows, targets in self.batches:
             gradient = 2 * rows.T @ (rows @ w - targets) / len(targets)
             w = w - config["lr"] * (gradient + config["mu"] * (w - start))
-        return [w], len(self.batches), {}
+        return [w]
 
 
 class Strategy:
@@ -27,9 +27,8 @@ class Strategy:
 
 
 def client_step(x, batches, lr, mu):
-    parameters, _, _ = Client(batches).fit([x], {"lr": lr, "mu": mu})
-    return parameters[0]
+    return Client(batches).fit([x], {"lr": lr, "mu": mu})[0]
 
 
-def server_step(models, steps):
-    return Strategy().aggregate_fit([([model], steps) for model in models])[0]
+def server_step(models, weights, participants):
+    return Strategy().aggregate_fit([([model], weights[i]) for i, model in zip(participants, models, strict=True)])[0]

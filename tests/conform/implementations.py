@@ -169,6 +169,9 @@ RIGHT = {
     "Adam": ("local_adam", {"client_step": adam_client}, "float32"),
 }
 
+#: What some of them rely on.
+ASSUME = {"SCAFFOLD in NumPy": ["server-lr-1"], "SCAFFOLD in float32": ["server-lr-1"]}
+
 
 # Bugs.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from implementations import BUGS, RIGHT, fedprox_shallow_copy, scaffold_client, scaffold_server
+from implementations import ASSUME, BUGS, RIGHT, fedprox_shallow_copy, scaffold_client, scaffold_server
 from needs import LONG
 
 from cflag_theory.conform import ALGORITHMS, conform
@@ -29,7 +29,7 @@ def torch_or_skip(numbers):
 def test_right_implementations_agree(style):
     algorithm, functions, numbers = RIGHT[style]
     torch_or_skip(numbers)
-    report = conform(algorithm, **functions, numbers=numbers, problems=30)
+    report = conform(algorithm, **functions, numbers=numbers, problems=30, assume=ASSUME.get(style, ()))
     assert not report.refuted, str(report)
     assert report.compared >= 30 * 3
     assert "This is not a proof." in str(report)
@@ -41,14 +41,15 @@ def test_no_false_alarm(style):
     algorithm, functions, numbers = RIGHT[style]
     torch_or_skip(numbers)
     problems = (10_000 if numbers in ("float32", "torch32", "float64", "torch64") else 2_000) // SHARE
-    assert not conform(algorithm, **functions, numbers=numbers, problems=problems, rounds=2, seed=100).refuted
+    options = {"numbers": numbers, "problems": problems, "rounds": 2, "seed": 100, "assume": ASSUME.get(style, ())}
+    assert not conform(algorithm, **functions, **options).refuted
 
 
 @pytest.mark.parametrize("bug", BUGS)
 @pytest.mark.parametrize("numbers", ["auto", "float32"])
 def test_known_bugs_are_named(bug, numbers):
     algorithm, functions, words, partial = BUGS[bug]
-    report = conform(algorithm, **functions, partial=partial, numbers=numbers)
+    report = conform(algorithm, **functions, assume=() if partial else ("all-clients",), numbers=numbers)
     assert report.refuted
     if words:
         assert any(words in slip for slip in report.slips), str(report)
@@ -74,7 +75,7 @@ def test_control_variates_that_start_at_the_model_matter_only_where_clients_are_
             y = y - lr * (grad(y) - (c_i + start) + (c + start))
         return {"x_i": y, "c_i": c_i - c + (x - y) / (steps * lr)}
 
-    assert not conform("scaffold", client_step=client).refuted
+    assert not conform("scaffold", client_step=client, assume=["all-clients"]).refuted
 
 
 def test_the_first_difference_is_a_local_iterate():
@@ -173,6 +174,7 @@ def test_bad_functions(function, words):
         ({"client_step": keeps, "problems": 0}, "problems is 0"),
         ({"client_step": keeps, "numbers": "float16"}, "numbers are 'float16': use one of auto, exact"),
         ({"client_step": keeps, "parameters": {"mu": 1}}, "FedAvg has no parameter 'mu'"),
+        ({"client_step": keeps, "assume": ["weights"]}, "assume holds 'weights': use equal-weights, server-lr-1"),
     ],
 )
 def test_bad_arguments(given, words):
@@ -245,7 +247,7 @@ def test_in_pytest(pytester):
                 assert conform(client_step=client_step).problems == 3
 
             def test_by_name(conform):
-                conform("scaffold", client_step=client_step, partial=True)
+                conform("scaffold", client_step=client_step, assume=["all-clients"])
 
             def test_nothing(conform):
                 conform(client_step=client_step)
@@ -263,7 +265,7 @@ def test_in_pytest(pytester):
 def test_halves_may_be_given_alone():
     for numbers in ("exact", "float64", "float32"):
         assert not conform("scaffold", client_step=scaffold_client, numbers=numbers).refuted
-        assert not conform("scaffold", server_step=scaffold_server, numbers=numbers, partial=True).refuted
+        assert not conform("scaffold", server_step=scaffold_server, numbers=numbers, assume=["server-lr-1"]).refuted
     with pytest.raises(InvalidInput, match="does not return c_i, which the server needs"):
         conform("scaffold", client_step=lambda x: x, numbers="float64")
 
@@ -272,9 +274,10 @@ def test_halves_may_be_given_alone():
     ("example", "options"),
     [
         ("conform_scaffold", ()),
-        ("conform_scaffold", ("--partial",)),
+        ("conform_scaffold", ("--assume", "all-clients")),
+        ("conform_c_flag_torch", ()),
         ("conform_c_flag_torch", ("--numbers", "torch32")),
-        ("conform_flower", ("--partial",)),
+        ("conform_flower", ()),
     ],
 )
 def test_the_examples_of_the_documentation(cflag, example, options):

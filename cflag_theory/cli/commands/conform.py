@@ -28,8 +28,15 @@ def conform_command(
     ] = "auto",
     problems: Annotated[int, typer.Option(min=1, help="Small least-squares problems to run it on.")] = 20,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of each problem.")] = 3,
-    partial: Annotated[bool, typer.Option("--partial", help="Two of three clients take part in a round.")] = False,
-    seconds: Annotated[float, typer.Option(help="Time limit in seconds, for one call of a function.")] = 10.0,
+    assume: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What your code relies on: equal-weights, server-lr-1, equal-steps or all-clients; repeatable."
+        ),
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(help="Time limit in seconds, for one call of a function: CPU time of your own code.")
+    ] = 10.0,
     seed: SeedOption = 0,
     names: Annotated[bool, typer.Option("--list", help="Print the algorithms and their known slips.")] = False,
     format: FormatOption = Format.table,
@@ -39,7 +46,8 @@ def conform_command(
     Runs both on small problems and prints the first number that differs: the client, the step, and the known slip that
     gives the same numbers. PARAMETERS in the file may set the algorithm's own numbers.
 
-    Exit code 0: all numbers agree, which is not a proof. 1: a number differs. 2: bad input. 130: interrupted.
+    Exit code 0: all numbers agree, which is not a proof. 1: a number differs, or agrees only under what --assume can
+    state. 2: bad input. 130: interrupted.
     """
     from cflag_theory.conform import ALGORITHMS, conform
 
@@ -51,10 +59,12 @@ def conform_command(
     if not seconds > 0:
         raise InvalidInput(f"--seconds is {seconds}: use a positive number")
     from cflag_theory.falsify.claim_file import run_file
+    from cflag_theory.falsify.search.guard import cpu_limit
 
     # What a user's file prints is not part of the result.
     with redirect_stdout(sys.stderr):
-        module = vars(run_file(file, seconds=seconds, what="functions client_step, server_step or round_step"))
+        what = "functions client_step, server_step or round_step"
+        module = vars(run_file(file, seconds=seconds, what=what, limit=cpu_limit))
         given = {name: module[name] for name in _NAMES if callable(module.get(name))}
         if not given:
             raise InvalidInput(f"{file} holds none of {', '.join(_NAMES)}: define at least one at module level")
@@ -69,7 +79,7 @@ def conform_command(
             numbers=numbers,
             problems=problems,
             rounds=rounds,
-            partial=partial,
+            assume=assume or (),
             seed=seed,
             parameters=module.get("PARAMETERS"),
             seconds=seconds,

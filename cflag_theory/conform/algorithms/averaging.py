@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cflag_theory.conform.algorithm import Algorithm
+from cflag_theory.conform.case import ALL_CLIENTS, EQUAL_STEPS, EQUAL_WEIGHTS, SERVER_LR_1
 from cflag_theory.conform.numbers import Vector
 from cflag_theory.conform.views import Client, Server
 
@@ -29,7 +30,7 @@ class FedProx(Algorithm):
 
     name, title = "fedprox", "FedProx"
     source = "Li et al., MLSys 2020, Algorithm 2"
-    parameters: ClassVar[dict[str, Any]] = {"mu": Fraction(1, 2)}
+    parameters: ClassVar[dict[str, Any]] = {"mu": Fraction(3, 8)}
     own_slips: ClassVar[dict[str, Any]] = {
         "own model": "the proximal term is around the wrong point: the client's own last model and not x_t",
         "first model": "the proximal term is around the wrong point: x_0 and not x_t",
@@ -61,7 +62,8 @@ class FedProx(Algorithm):
 class FedNova(Algorithm):
     """Displacements divided by the number of local steps, put together with the mean number."""
 
-    name, title, uneven, partial = "fednova", "FedNova", True, False
+    name, title = "fednova", "FedNova"
+    assumes: ClassVar[frozenset[str]] = frozenset({SERVER_LR_1, ALL_CLIENTS})
     source = "Wang et al., NeurIPS 2020, (6)"
     own_slips: ClassVar[dict[str, Any]] = {
         "not normalised": "displacements are not divided by the clients' local steps (FedAvg)",
@@ -96,7 +98,8 @@ class FedDyn(Algorithm):
 
     name, title, averages = "feddyn", "FedDyn", False
     source = "Acar et al., ICLR 2021, Algorithm 1"
-    parameters: ClassVar[dict[str, Any]] = {"alpha": Fraction(1, 2)}
+    assumes: ClassVar[frozenset[str]] = frozenset({SERVER_LR_1, EQUAL_WEIGHTS, EQUAL_STEPS})
+    parameters: ClassVar[dict[str, Any]] = {"alpha": Fraction(3, 8)}
     client_state, server_state, outputs = ("h_i",), ("h",), ("h_i",)
     own_slips: ClassVar[dict[str, Any]] = {
         "sign": "the sign of the client's linear term h_i",
@@ -145,10 +148,11 @@ class FedDyn(Algorithm):
 class LocalAdam(Algorithm):
     """Adam at the clients, with a fresh state in every round, then the mean."""
 
-    name, title, exact, partial = "local_adam", "FedAvg with Adam at the clients", False, False
+    name, title, exact = "local_adam", "FedAvg with Adam at the clients", False
+    assumes: ClassVar[frozenset[str]] = frozenset({SERVER_LR_1, ALL_CLIENTS})
     source = "Kingma and Ba, ICLR 2015, Algorithm 1, in every client"
     parameters: ClassVar[dict[str, Any]] = {
-        "beta1": Fraction(1, 2),
+        "beta1": Fraction(5, 8),
         "beta2": Fraction(3, 4),
         "eps": Fraction(1, 256),
     }

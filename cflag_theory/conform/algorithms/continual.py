@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cflag_theory.conform.algorithm import Algorithm
+from cflag_theory.conform.case import ALL_CLIENTS, EQUAL_STEPS, EQUAL_WEIGHTS
 from cflag_theory.conform.numbers import Vector
 from cflag_theory.conform.views import Client
 
@@ -15,7 +16,8 @@ from cflag_theory.conform.views import Client
 class CFL(Algorithm):
     """The current objective and second-order Taylor models of the past ones, in equal weights."""
 
-    name, title, evolving, partial = "cfl", "CFL with Taylor models of past objectives", True, False
+    name, title, evolving = "cfl", "CFL with Taylor models of past objectives", True
+    assumes: ClassVar[frozenset[str]] = frozenset({EQUAL_WEIGHTS, EQUAL_STEPS, ALL_CLIENTS})
     source = "CFL paper, (3) and Appendix C.1.2"
     own_slips: ClassVar[dict[str, Any]] = {
         "no Hessian": "the Taylor models have no second-order term",
@@ -63,7 +65,7 @@ class EWC(Algorithm):
 
     name, title = "ewc", "EWC in every client"
     source = "Kirkpatrick et al., PNAS 2017, (3)"
-    parameters: ClassVar[dict[str, Any]] = {"lam": Fraction(1, 4)}
+    parameters: ClassVar[dict[str, Any]] = {"lam": Fraction(7, 32)}
     own_slips: ClassVar[dict[str, Any]] = {
         "batch": "the Fisher matrix is the square of the mean gradient and not the mean of squares",
         "zero": "the penalty is multiplied by zero: it is taken around the current iterate",

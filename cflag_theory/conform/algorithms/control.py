@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from cflag_theory.conform.algorithm import Algorithm
+from cflag_theory.conform.case import EQUAL_STEPS, EQUAL_WEIGHTS, SERVER_LR_1
 from cflag_theory.conform.numbers import Vector
 from cflag_theory.conform.views import Client, Server
 
@@ -15,6 +16,7 @@ class Scaffold(Algorithm):
     """Local steps against g_i(y) - c_i + c, with option II for c_i."""
 
     name, title, option = "scaffold", "SCAFFOLD, option II", 2
+    assumes: ClassVar[frozenset[str]] = frozenset({EQUAL_WEIGHTS, EQUAL_STEPS})
     source = "Karimireddy et al., ICML 2020, Algorithm 1"
     client_state, server_state, outputs = ("c_i",), ("c",), ("c_i",)
     own_slips: ClassVar[dict[str, Any]] = {
@@ -102,6 +104,7 @@ class MimeLite(Algorithm):
     """Local steps with a momentum that is the same for all clients and fixed in a round."""
 
     name, title = "mimelite", "MimeLite with momentum"
+    assumes: ClassVar[frozenset[str]] = frozenset({SERVER_LR_1, EQUAL_WEIGHTS, EQUAL_STEPS})
     source = "Karimireddy et al., NeurIPS 2021, Algorithm 2"
     parameters: ClassVar[dict[str, Any]] = {"gamma": Fraction(3, 4)}
     server_state, outputs = ("s",), ("g_i",)
@@ -112,6 +115,7 @@ class MimeLite(Algorithm):
         "next": "the momentum is updated with gradients at x_{t+1}",
         "never": "the momentum is never updated",
         "no factor": "the local gradient is not multiplied by 1 - gamma",
+        "dropped": "local steps without the momentum (FedAvg)",
     }
     places: ClassVar[dict[str, Any]] = {
         "y": "y <- y - lr ((1 - gamma) g_i(y) + gamma s)",
@@ -125,6 +129,8 @@ class MimeLite(Algorithm):
     def direction(self, at: Client, k: int, y: Vector, prepared: Any) -> Vector:
         new, kept = self._factors(at.gamma)
         g = self.gradient(at, k, y)
+        if self.has("dropped"):
+            return g
         value = (1 if self.has("no factor") else new) * g + kept * prepared["s"]
         if self.has("local"):
             prepared["s"] = value

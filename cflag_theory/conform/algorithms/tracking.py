@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from cflag_theory.conform.algorithm import Algorithm
+from cflag_theory.conform.case import ALL_CLIENTS, EQUAL_STEPS, SERVER_LR_1
 from cflag_theory.conform.numbers import Vector
 from cflag_theory.conform.views import Client, Server
 
@@ -13,7 +14,8 @@ from cflag_theory.conform.views import Client, Server
 class FedTrack(Algorithm):
     """Local steps against the delayed gradient (5) and grad g(x_t) - grad g_i(x_t)."""
 
-    name, title, partial = "fedtrack", "FedTrack", False
+    name, title = "fedtrack", "FedTrack"
+    assumes: ClassVar[frozenset[str]] = frozenset({SERVER_LR_1, EQUAL_STEPS, ALL_CLIENTS})
     source = "C-FLAG paper, (4)-(5), without the memory"
     own_slips: ClassVar[dict[str, Any]] = {
         "sign": "sign of grad g - grad g_i",
@@ -62,7 +64,7 @@ class CFlag(FedTrack):
 
     name, title = "c_flag", "C-FLAG, round update (24)"
     source = "C-FLAG paper, Algorithm 1 and (24)"
-    parameters: ClassVar[dict[str, Any]] = {"alpha": Fraction(1, 4)}
+    parameters: ClassVar[dict[str, Any]] = {"alpha": Fraction(3, 16)}
     own_slips: ClassVar[dict[str, Any]] = FedTrack.own_slips | {
         "printed": "line 2 of Algorithm 3 as printed: x_{t,E}^i is subtracted, and not x_t - x_{t,E}^i",
         "no memory": "the step on the memory is missing",
@@ -102,7 +104,7 @@ class CFlagAdaptive(CFlag):
     averages = False
     name, title = "c_flag_adaptive", "C-FLAG with the adaptive rates of Table 1, worst case"
     source = "C-FLAG paper, Algorithm 3 and Table 1"
-    parameters: ClassVar[dict[str, Any]] = {"alpha": Fraction(1, 4), "L": Fraction(2)}
+    parameters: ClassVar[dict[str, Any]] = {"alpha": Fraction(3, 16), "L": Fraction(5, 2)}
     outputs = ("delta",)
     own_slips: ClassVar[dict[str, Any]] = FedTrack.own_slips | {
         "scaled sum": "line 4 of Algorithm 3 as printed: beta a_i in place of a_i",

@@ -10,8 +10,8 @@ import threading
 import time
 import traceback
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -121,8 +121,62 @@ def _raise_at_next_line(frame: FrameType | None, up: TimeUp) -> None:
     sys.settrace(trace)
 
 
+def _is_users(frame: FrameType | None, files: tuple[str, ...]) -> bool:
+    """Whether a user's own code runs, or a library for it: not this package for it, and not an import."""
+    for one, _ in traceback.walk_stack(frame):
+        file = one.f_code.co_filename
+        if file in files:
+            return True
+        if file.startswith((_PACKAGE, "<frozen importlib")):
+            return False
+    return True
+
+
+#: What a call may take by the clock, times its limit in CPU time: it may wait for something that never comes.
+_WAIT = 30
+
+
 @contextmanager
-def guarded(seconds: float, files: tuple[str, ...], what: str, at: str = "") -> Iterator[None]:
+def cpu_limit(seconds: float, files: tuple[str, ...]) -> Iterator[None]:
+    """Raise `TimeUp` inside of the block after so many seconds of CPU time of a user's own code.
+
+    Imports and this package's own functions do not count. Where it waits instead, the clock ends it later.
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    spent, last = 0.0, time.process_time()
+
+    def tick(number: int, frame: FrameType | None) -> None:
+        nonlocal spent, last
+        passed, last = time.process_time() - last, time.process_time()
+        spent += passed if _is_users(frame, files) else 0.0
+        if spent >= seconds and not _is_lost_in(frame):
+            up = TimeUp(_where(frame, files))
+            if spent >= 2 * seconds:
+                _raise_at_next_line(frame, up)
+            raise up
+
+    before, trace_before = signal.signal(signal.SIGPROF, tick), sys.gettrace()
+    signal.setitimer(signal.ITIMER_PROF, seconds / 10, seconds / 10)
+    try:
+        with time_limit(_WAIT * seconds, files):
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+        if spent >= 2 * seconds:
+            sys.settrace(trace_before)
+
+
+#: How `guarded` limits a block: by the clock, or by the user's own CPU time.
+Limit = Callable[[float, tuple[str, ...]], AbstractContextManager[None]]
+
+
+@contextmanager
+def guarded(
+    seconds: float, files: tuple[str, ...], what: str, at: str = "", *, limit: Limit = time_limit
+) -> Iterator[None]:
     """Errors of a user's code inside of the block as `InvalidInput` with file and line.
 
     Raises
@@ -137,7 +191,7 @@ def guarded(seconds: float, files: tuple[str, ...], what: str, at: str = "") -> 
     place = f" at {at}" if at else ""
     remedy = "fix it, or exclude the case by a range or a hypothesis" if at else "fix it"
     try:
-        with time_limit(seconds, files):
+        with limit(seconds, files):
             yield
     except Undecided:
         raise
