@@ -46,8 +46,8 @@ def figure2_text() -> Claim:
             ),
         ),
         (
-            "The sentence is about each task. The plot prints no numbers, so that part earlier stays open; Table 3 decides "
-            "the last task alone. The plot shows accuracy, and the sentence speaks of forgetting as well.",
+            "The sentence is about each task. The plot prints no numbers, so that part earlier stays open; Table 3 "
+            "decides the last task alone. The plot shows accuracy, and the sentence speaks of forgetting as well.",
         ),
     )
 
@@ -88,9 +88,9 @@ def class_text() -> Claim:
             ),
         ),
         (
-            "'Comparable overall' names no measure: the mean over all settings decides it, and whether it is so in every "
-            "setting is a question, with the answer no. In the means C-FLAG is third of eight in both metrics. On non-IID "
-            "CIFAR100 its accuracy is 13.94 against 23.22 of TARGET, and it forgets most of all.",
+            "'Comparable overall' names no measure: the mean over all settings decides it, and whether it is so in "
+            "every setting is a question, with the answer no. In the means C-FLAG is third of eight in both metrics. "
+            "On non-IID CIFAR100 its accuracy is 13.94 against 23.22 of TARGET, and it forgets most of all.",
             "The caption counts 5, 5 and 10 tasks; the table has two data sets.",
         ),
     )

@@ -40,7 +40,7 @@ from cflag_theory.claims.engine.notation import (
     x_t,
 )
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import deduced
+from cflag_theory.claims.engine.steps import Obligation, deduced
 from cflag_theory.claims.engine.terms import dot, function, norm
 
 N = symbol("N", "N", positive=True, integer=True)
@@ -55,7 +55,7 @@ rho_dot_error = symbol("rho_dot_error", r"\langle\sum_k\bar\rho_{t,k},\sum_k\bar
 q = 1 - L * alpha
 Gamma = symbol("Gamma", r"\Gamma(t)", unfold(L / 2 * beta**2 * sum2 - beta * q * memory_dot_sum))
 T1, T2, T3, T4 = (symbol(f"T{number}", f"T{number}", real=True) for number in range(1, 5))
-#: h~ = sum_i p_i h~_i, as (2), (68) and (77) have it; with one client, or equal shares of memory, it is that of (3) too.
+#: h~ = sum_i p_i h~_i, as (2), (68) and (77) have it; with equal shares of memory it is the pooled one of (3) too.
 union_loss = function("union_loss", r"\tilde h")
 grad_union = symbol("norm_grad_union", r"{\|\nabla\tilde h(x_t)\|}", norm(union_loss.grad(x_t)))
 omega2 = symbol("omega2", r"\omega^2", nonnegative=True)
@@ -268,8 +268,8 @@ def eq156(first: Any = 4, second: Any = 2) -> Claim:
             ),
         ),
         (
-            "Parts 1 and 2 fail for 1/L < alpha < 2/(L(1 + m)), which is possible when m < 1; parts 3 and 4 fail for large "
-            "beta. The exact worst case for every alpha and beta: ours.forgetting_step.",
+            "Parts 1 and 2 fail for 1/L < alpha < 2/(L(1 + m)), which is possible when m < 1; parts 3 and 4 fail for "
+            "large beta. The exact worst case for every alpha and beta: ours.forgetting_step.",
             "r is the constant of Lemma 10, max_i r_i; (30) is used as it stands.",
         ),
     )
@@ -349,9 +349,10 @@ def eq158(first: Any = 36) -> Claim:
             Part("2", second),
         ),
         (
-            "The sum of the four bounds is a bound where they are: cflag.eq151 and cflag.eq156. E = 1, f = g = x^2/2 - x at "
-            "x_t = 0 with all of f in memory, r = L = 1, m = 1/10, alpha = 3/2 and beta = 1/60 have Gamma(t) = 61/7200, and "
-            "(157) is -1033/120000 there. ours.forgetting_step bounds Gamma(t) for every alpha and beta, exactly.",
+            "The sum of the four bounds is a bound where they are: cflag.eq151 and cflag.eq156. E = 1, f = g = x^2/2 "
+            "- x at x_t = 0 with all of f in memory, r = L = 1, m = 1/10, alpha = 3/2 and beta = 1/60 have Gamma(t) = "
+            "61/7200, and (157) is -1033/120000 there. ours.forgetting_step bounds Gamma(t) for every alpha and beta, "
+            "exactly.",
         ),
     )
 

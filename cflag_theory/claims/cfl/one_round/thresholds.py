@@ -33,9 +33,9 @@ PRINTED_LEFT = coefficient(4 * QUOTIENT, QUOTIENT)
 _FIVE_QUARTERS = sp.Rational(5, 4)
 _LOST_FACTOR = "16 eta K^2 eta_l^2 L^2 c in place of 16 K^2 eta_l^2 L^2 c in (22), as cfl.eq21 corrects it"
 _MENDED_22 = (
-    "K eta_l = eta / eta_g. The left side of (22) grows with each c_{p_B,i}, so that the largest in place of all of them "
-    "decides. As printed it compares eta with its square: L = 10, c = eta_g = 1 and eta = 1/200, which the step size with "
-    "12 allows, make it 701/16500, more than 0."
+    "K eta_l = eta / eta_g. The left side of (22) grows with each c_{p_B,i}, so that the largest in place of all of "
+    "them decides. As printed it compares eta with its square: L = 10, c = eta_g = 1 and eta = 1/200, which the step "
+    "size with 12 allows, make it 701/16500, more than 0."
 )
 
 
@@ -99,8 +99,8 @@ def step6() -> Claim:
         "2",
         Statement(
             "The step size with the factor 6 leaves the progress -eta (f(w_t) - f*) of the display before (23), on "
-            "which both theorems rest: the coefficient of f(w_t) - f* in (21) is at most -eta, which is the left side of "
-            "(22) with 16 eta K^2 eta_l^2 L^2 c.",
+            "which both theorems rest: the coefficient of f(w_t) - f* in (21) is at most -eta, which is the left side "
+            "of (22) with 16 eta K^2 eta_l^2 L^2 c.",
             halved.relation,
             (step_size(6),),
             None,
@@ -119,9 +119,9 @@ def step6() -> Claim:
         (_as_printed("Under the step size with the factor 6 (22) holds.", 6, 0, first), second),
         (
             _MENDED_22,
-            "At eta equal to the printed bound the corrected (22) is an equality: the coefficient of f(w_t) - f* in (21) is 0, and "
-            "(23) is lost. It is the proof that loses it, not the method: for drifts that do not depend on w (c = 1) "
-            "ours.cfl_round keeps -eta (f - f*) up to eta = 1/(10 L), 0.93 of the bound with 6.",
+            "At eta equal to the printed bound the corrected (22) is an equality: the coefficient of f(w_t) - f* in "
+            "(21) is 0, and (23) is lost. It is the proof that loses it, not the method: for drifts that do not "
+            "depend on w (c = 1) ours.cfl_round keeps -eta (f - f*) up to eta = 1/(10 L), 0.93 of the bound with 6.",
             "ours.cfl_step has the largest step that the corrected (22) allows.",
         ),
     )

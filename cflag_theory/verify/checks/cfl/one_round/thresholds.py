@@ -52,8 +52,9 @@ def constant_points() -> Iterator[Point]:
     sizes = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, Fraction(1, 3), 2))
     for values, (drift, loss, noise) in product(_steps(), sizes):
         words = (
-            f"L = {values[L]}, eta = {values[eta]}, eta_g = {values[eta_g]}, c_pB = {values[c_B]}, c_pG = {drift}, c_R = {loss}, "
-            f"sigma^2 = {noise}, K = 2, N = 3. On the left the terms of (21), on the right what the constant makes of them."
+            f"L = {values[L]}, eta = {values[eta]}, eta_g = {values[eta_g]}, c_pB = {values[c_B]}, c_pG = {drift}, c_R "
+            f"= {loss}, sigma^2 = {noise}, K = 2, N = 3. On the left the terms of (21), on the right what the constant "
+            f"makes of them."
         )
         yield Point({**values, c_G: drift, rho2: loss, sigma2: noise, K: 2, N: 3}, (words,))
 

@@ -84,8 +84,8 @@ def _whole_bound(t: int, d2: Fraction, r2: Fraction, p: Sequence[Fraction]) -> P
     """The right side of (23) for weights that are not negative, as the paper's are."""
     best = words(optimal(t, d2, r2))
     story = (
-        f"t = {t}, D^2 = {d2}, R^2 = {r2}, G = 0, L = 3, eta_g = 1, eta = 1/100, 𝔼||w_t - w*|| = 1: on the left the weights of "
-        f"the lemma, {best}, on the right {words(p)}.",
+        f"t = {t}, D^2 = {d2}, R^2 = {r2}, G = 0, L = 3, eta_g = 1, eta = 1/100, 𝔼||w_t - w*|| = 1: on the left the "
+        f"weights of the lemma, {best}, on the right {words(p)}.",
     )
     sizes = {D2: d2, G2: 0, L: 3, eta_g: 1, loss_size: sp.sqrt(sp.Rational(r2)), eta: Fraction(1, 100), dist: 1}
     return Point(described(p, d2, r2) | sizes, story, "4")
