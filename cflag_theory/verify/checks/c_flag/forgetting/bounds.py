@@ -31,8 +31,7 @@ def points() -> Iterator[Point]:
         step = share * 2 / (smoothness * (1 + bias))
         words = (
             f"L = {smoothness}, m = {bias}, r = {ratio}, alpha = {step}, E = 5 and beta = 1/(60 L E) = {1 / (300 * smoothness)}: "
-            f"the "
-            "left side is the exact value, the right side the printed bound."
+            f"the left side is the exact value, the right side the printed bound."
         )
         yield Point({L: smoothness, m: bias, r: ratio, alpha: step, E: 5, beta: 1 / (300 * smoothness)}, (words,))
 

@@ -44,7 +44,7 @@ def step_points() -> Iterator[Point]:
     """Coefficients and ratios at those steps."""
     for values in _steps():
         words = f"L = {values[L]}, eta = {values[eta]}, eta_g = {values[eta_g]}, c_pB = {values[c_B]}."
-        yield Point(values, (f"{words} On the left what the line bounds, on the right its bound.",))
+        yield Point(values, (f"{words} The left side is what the line bounds, the right side its bound.",))
 
 
 def constant_points() -> Iterator[Point]:
