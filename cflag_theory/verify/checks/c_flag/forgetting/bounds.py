@@ -30,8 +30,8 @@ def points() -> Iterator[Point]:
     for smoothness, bias, ratio, share in product(_SMOOTHNESS, _BIAS, _RATIO, _SHARE):
         step = share * 2 / (smoothness * (1 + bias))
         words = (
-            f"L = {smoothness}, m = {bias}, r = {ratio}, alpha = {step}, E = 5 and beta = 1/(60 L E) = {1 / (300 * smoothness)}: "
-            f"the left side is the exact value, the right side the printed bound."
+            f"L = {smoothness}, m = {bias}, r = {ratio}, alpha = {step}, E = 5, beta = 1/(60LE): the left side is the "
+            "exact value, the right side the printed bound."
         )
         yield Point({L: smoothness, m: bias, r: ratio, alpha: step, E: 5, beta: 1 / (300 * smoothness)}, (words,))
 
