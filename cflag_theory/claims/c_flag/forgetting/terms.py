@@ -40,7 +40,7 @@ from cflag_theory.claims.engine.notation import (
     x_t,
 )
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import Obligation, deduced
+from cflag_theory.claims.engine.steps import Obligation, Step, deduced
 from cflag_theory.claims.engine.terms import dot, function, norm
 
 N = symbol("N", "N", positive=True, integer=True)
@@ -195,7 +195,7 @@ def eq156(first: Any = 4, second: Any = 2) -> Claim:
             inner, v, factor = memory_dot_error, errors, constant * beta * L * E**2 * grad_g
             steps = error_total("sum", at_most(error_sum, factor))
         goal = at_most(-beta * q * inner, sp.expand(beta * size * r * grad_g * factor))
-        product = (rules.cauchy_schwarz("Cauchy-Schwarz", -grad_memory, v),)
+        product: tuple[Step, ...] = (rules.cauchy_schwarz("Cauchy-Schwarz", -grad_memory, v),)
         given: tuple[str, ...] = ("small alpha", "Cauchy-Schwarz", "(30)", "sum")
         if size == gap:
             # (|q| - q)(||m|| ||v|| - <m, v>) + (|q| + q)(||m|| ||v|| + <m, v>) is not negative.

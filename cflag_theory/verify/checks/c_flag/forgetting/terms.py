@@ -196,7 +196,7 @@ CHECKS = {
         plants=(
             *built(35, part="2"),
             *without("(149)", "(150)", "(154)", "(156)", "(151)", part="step", verdict="open"),
-            *without("(150)", on="repair"),
+            *without("(150)", on="repair", verdict="open"),
         ),
     ),
     "cflag.eq160": Check(with_omega, expected="needs-hypothesis holds", plants=built(3, part="2")),

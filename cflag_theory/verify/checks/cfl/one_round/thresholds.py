@@ -65,7 +65,9 @@ CHECKS = {
         expected="typo needs-hypothesis",
         plants=related("less than nothing left", left=claim.LEFT, right=(LESS - 1) * eta, on="repair"),
     ),
-    "cfl.step12": Check(step_points, expected="typo", plants=built(11, "21/2", 6, on="repair")),
+    "cfl.step12": Check(
+        step_points, expected="typo", plants=(*built(11, "21/2", on="repair", verdict="open"), *built(6, on="repair"))
+    ),
     "cfl.ratio_bound": Check(
         step_points, expected="holds typo", plants=built("1249/1000", 1, "1/12", part="2", on="repair")
     ),
