@@ -92,11 +92,7 @@ def lemB9() -> Claim:
         "Lemma B.9",
         "Q is positive definite",
         (
-            Part(
-                "1",
-                printed,
-                Repair("needs-hypothesis", "D > 0; only the degenerate case D = 0, no time drift, is lost", mended),
-            ),
+            Part("1", printed, Repair("needs-hypothesis", "D > 0; only the degenerate D = 0 is lost", mended)),
             Part(
                 "2",
                 Statement(
@@ -195,11 +191,7 @@ def _uniqueness() -> Part:
     words = "(7) determines the optimal weights: a solution p is the only minimiser"
     printed = Statement(f"{words}, for every D and R.", goal, (NONZERO,), None, SOLVED)
     mended = Statement(f"{words}, for D > 0.", goal, (NONZERO, D_POSITIVE), optimality(), SOLVED)
-    return Part(
-        "3",
-        printed,
-        Repair("needs-hypothesis", "D > 0; only the degenerate case D = 0, no time drift, is lost", mended),
-    )
+    return Part("3", printed, Repair("needs-hypothesis", "D > 0; only the degenerate D = 0 is lost", mended))
 
 
 _WITHIN = tuple(Fact(str(one), at_most(one + 1, t), "It runs over the rounds.") for one in (tau, sigma))
@@ -391,7 +383,7 @@ def ex1(sign: Any = 1) -> Claim:
         (
             "The closed form of p_t is a part of ours.cfl_correlated_weights; the example has t = 4 and calls it "
             "difficult to find. For t = 2 the weight p_2 increases for R > 0 and is 1/2 for R = 0.",
-            "'Lower importance of previous rounds' objectives' names no quantity: their total weight 1 - p_t decides "
+            "'Lower importance' names no quantity: their total weight 1 - p_t decides "
             "it, and whether each weight falls is a question, with the answer no.",
             "Part 2: the example compares with the p_{tau,i} of Theorem 4.7, each of which decreases. Those of (7) do "
             "not: p_1 grows with alpha for every t >= 3, in Table 2 from 0.2857 to 0.3870 (rows 2 and 4). As alpha "
