@@ -383,8 +383,7 @@ def ex1(sign: Any = 1) -> Claim:
         (
             "The closed form of p_t is a part of ours.cfl_correlated_weights; the example has t = 4 and calls it "
             "difficult to find. For t = 2 the weight p_2 increases for R > 0 and is 1/2 for R = 0.",
-            "'Lower importance' names no quantity: their total weight 1 - p_t decides "
-            "it, and whether each weight falls is a question, with the answer no.",
+            "'Lower importance' names no quantity: the total weight 1 - p_t decides; whether each falls is a question.",
             "Part 2: the example compares with the p_{tau,i} of Theorem 4.7, each of which decreases. Those of (7) do "
             "not: p_1 grows with alpha for every t >= 3, in Table 2 from 0.2857 to 0.3870 (rows 2 and 4). As alpha "
             "tends to 1, p_1 tends to 1/2, p_{t-1} to -1/2 and p_t to 1 (R > 0, t >= 3).",
