@@ -34,6 +34,8 @@ PREAMBLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "S = sum_i p_i sum_{k=0}^{E-1} of the delayed gradients, and a round is (24): x_{t+1} = x_t - alpha "
             "grad_f_memory - beta S.",
             "Every component g_{i,j} is L-smooth, as the supplement says after Assumption 6.",
+            "f is bounded below: the past tasks have an optimal point x_P* (Figure 1). Of g no sentence says so. An "
+            "instance may be quadratic: only its values near the points of the run count.",
         ),
         "CFL": (
             "The round weights p_{1,i}, ..., p_{t,i} sum to one (App. B.4.1), and are not negative unless the row is "

@@ -18,8 +18,8 @@ from cflag_theory.claims.c_flag.adaptive.ours.rates import f, f_least, mu, squar
 from cflag_theory.claims.c_flag.forgetting import average as average_forgetting
 from cflag_theory.claims.c_flag.forgetting import bounds as forgetting
 from cflag_theory.claims.c_flag.forgetting import terms
-from cflag_theory.claims.c_flag.forgetting.ours.step import gap as abs_gap
 from cflag_theory.claims.c_flag.forgetting.ours.step import sigma
+from cflag_theory.claims.c_flag.forgetting.terms import gap as abs_gap
 from cflag_theory.claims.c_flag.past_task import theorem5 as limits
 from cflag_theory.claims.c_flag.past_task.ours.bounded_gradients import g_mean, omega, q
 from cflag_theory.claims.c_flag.past_task.ours.first_rounds import RANGE, F, W, size_g

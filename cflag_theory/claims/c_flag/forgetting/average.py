@@ -153,9 +153,10 @@ def _bounded(id: str, where: str, title: str, printed: Statement, mended: Statem
         (Part("1", printed, repair, refutation=family, unseen=FOR_NO_CONSTANT),),
         (
             '"< O(.)" is read as at most C times that, C independent of T.',
-            "The family has no bias and any alpha: g is unbounded below, which no assumption excludes. With g bounded "
-            "below a biased memory does the same beyond its own limit: alpha < 2/(L(1 + m)) does not make one draw "
-            "descend, since with b = sqrt(m) grad f a step is stable only for alpha < 2/(L(1 + sqrt(m))).",
+            "The family has no bias and any alpha; f is bounded below, and g is not, which no assumption excludes. "
+            "With g bounded below a biased memory does the same beyond its own limit: alpha < 2/(L(1 + m)) does not "
+            "make one draw descend, since with b = sqrt(m) grad f a step is stable only for alpha < 2/(L(1 + "
+            "sqrt(m))).",
             "The printed proof also hides omega^2 of Lemma 11 in O(.), which no hypothesis bounds; on the family above "
             "it is infinite. Where omega is finite, g bounded below and alpha <= 1/L (and T large, or for Lemma 18 "
             "L alpha > exp(1/60) - 1), ours.bounded_gradients gives G.",

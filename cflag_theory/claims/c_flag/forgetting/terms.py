@@ -40,7 +40,7 @@ from cflag_theory.claims.engine.notation import (
     x_t,
 )
 from cflag_theory.claims.engine.relation import at_most, below, equal
-from cflag_theory.claims.engine.steps import deduced
+from cflag_theory.claims.engine.steps import Obligation, Step, deduced
 from cflag_theory.claims.engine.terms import dot, function, norm
 
 N = symbol("N", "N", positive=True, integer=True)
@@ -55,11 +55,16 @@ rho_dot_error = symbol("rho_dot_error", r"\langle\sum_k\bar\rho_{t,k},\sum_k\bar
 q = 1 - L * alpha
 Gamma = symbol("Gamma", r"\Gamma(t)", unfold(L / 2 * beta**2 * sum2 - beta * q * memory_dot_sum))
 T1, T2, T3, T4 = (symbol(f"T{number}", f"T{number}", real=True) for number in range(1, 5))
-#: h~, the mean of f_memory and g on the union of both data sets.
+#: h~ = sum_i p_i h~_i, as (2), (68) and (77) have it; with equal shares of memory it is the pooled one of (3) too.
 union_loss = function("union_loss", r"\tilde h")
 grad_union = symbol("norm_grad_union", r"{\|\nabla\tilde h(x_t)\|}", norm(union_loss.grad(x_t)))
 omega2 = symbol("omega2", r"\omega^2", nonnegative=True)
 
+gap = symbol("abs_1_L_alpha", r"{|1-L\alpha|}", nonnegative=True)
+GAP = (
+    Fact("1 - L alpha", at_most(1 - L * alpha, gap), "|1 - L alpha| is at least 1 - L alpha,"),
+    Fact("L alpha - 1", at_most(L * alpha - 1, gap), "and at least L alpha - 1."),
+)
 STEP_SIZE = Fact("alpha", below(alpha, 2 / (L * (1 + m))), "alpha < 2 / (L (1 + m)), as Lemma 4 allows.")
 SMALL_STEP = Fact("small alpha", at_most(L * alpha, 1), "alpha <= 1/L.")
 RATIO = Fact(
@@ -180,21 +185,32 @@ def eq151(first: Any = 32, second: Any = 2, third: Any = 4) -> Claim:
 def eq156(first: Any = 4, second: Any = 2) -> Claim:
     """T2 and T3 with the printed constants, or others in their place."""
 
-    def statement(which: str, constant: sp.Expr, words: str, hypotheses: tuple[Fact, ...], proved: bool) -> Statement:
+    def statement(
+        which: str, constant: sp.Expr, words: str, hypotheses: tuple[Fact, ...], proved: bool, size: sp.Expr = q
+    ) -> Statement:
         if which == "T2":
             inner, v, factor = memory_dot_rho, rho, constant * L * beta * E**2 * grad_g + E * grad_g
             steps = rho_bound("sum", constant)
         else:
             inner, v, factor = memory_dot_error, errors, constant * beta * L * E**2 * grad_g
             steps = error_total("sum", at_most(error_sum, factor))
-        goal = at_most(-beta * q * inner, sp.expand(beta * q * r * grad_g * factor))
-        proof = deduced(
-            goal,
-            *steps,
-            rules.cauchy_schwarz("Cauchy-Schwarz", -grad_memory, v),
-            given=("small alpha", "Cauchy-Schwarz", "(30)", "sum"),
-        )
-        return Statement(words, goal, hypotheses, proof if proved else None, ERROR_FACTS if which == "T3" else ())
+        goal = at_most(-beta * q * inner, sp.expand(beta * size * r * grad_g * factor))
+        product: tuple[Step, ...] = (rules.cauchy_schwarz("Cauchy-Schwarz", -grad_memory, v),)
+        given: tuple[str, ...] = ("small alpha", "Cauchy-Schwarz", "(30)", "sum")
+        if size == gap:
+            # (|q| - q)(||m|| ||v|| - <m, v>) + (|q| + q)(||m|| ||v|| + <m, v>) is not negative.
+            product += (
+                rules.cauchy_schwarz("the other way", grad_memory, v),
+                Obligation(
+                    "(152)",
+                    at_most(-q * inner, gap * memory * norm(v)),
+                    ("1 - L alpha", "L alpha - 1", "Cauchy-Schwarz", "the other way"),
+                ),
+            )
+            given = ("(152)", "(30)", "sum")
+        definitions = (*(ERROR_FACTS if which == "T3" else ()), *(GAP if size == gap else ()))
+        proof = deduced(goal, *steps, *product, given=given)
+        return Statement(words, goal, hypotheses, proof if proved else None, definitions)
 
     known = (STEP_SIZE, RATIO)
     near, far = step_range(QUARTER), step_range(TWELFTH)
@@ -218,7 +234,8 @@ def eq156(first: Any = 4, second: Any = 2) -> Claim:
         half,
         statement("T3", half, "T3 with 1/2 in place of 2, in the same range.", everything3, True),
     )
-    sign = "alpha <= 1/L: for 1/L < alpha < 2/(L(1 + m)), possible when m < 1, Cauchy-Schwarz needs |1 - L alpha|"
+    sign = "|1 - L alpha| in place of 1 - L alpha, which Cauchy-Schwarz needs; it adds no condition"
+    size2, size3 = (words.replace("(1 - L alpha)", "|1 - L alpha|") for words in (two, three))
     every = "for every alpha < 2/(L(1 + m))"
     return Claim(
         "cflag.eq156",
@@ -228,13 +245,13 @@ def eq156(first: Any = 4, second: Any = 2) -> Claim:
             Part(
                 "1",
                 statement("T2", a, f"{two} {every}; granted beta <= 1/(4 L E).", (*known, near), False),
-                Repair("needs-hypothesis", sign, mended2),
+                Repair("typo", sign, statement("T2", a, f"{size2}; {near.words}", (*known, near), True, gap)),
                 sharp2,
             ),
             Part(
                 "2",
                 statement("T3", b, f"{three} {every}; granted beta <= 1/(12 L E).", (*known, far), False),
-                Repair("needs-hypothesis", sign, mended3),
+                Repair("typo", sign, statement("T3", b, f"{size3}; {far.words}", (*known, far), True, gap)),
                 sharp3,
             ),
             Part(
@@ -251,8 +268,8 @@ def eq156(first: Any = 4, second: Any = 2) -> Claim:
             ),
         ),
         (
-            "With |1 - L alpha| in place of 1 - L alpha both bounds hold over the whole range of alpha: see "
-            "ours.forgetting_step, which also gives the exact worst case.",
+            "Parts 1 and 2 fail for 1/L < alpha < 2/(L(1 + m)), which is possible when m < 1; parts 3 and 4 fail for "
+            "large beta. The exact worst case for every alpha and beta: ours.forgetting_step.",
             "r is the constant of Lemma 10, max_i r_i; (30) is used as it stands.",
         ),
     )
@@ -304,8 +321,15 @@ def eq158(first: Any = 36) -> Claim:
     total = sp.Add(*bounds.values())
     names = tuple(fact.name for fact in facts)
     goal = at_most(Gamma, total)
-    line = shown(
-        "(157): the sum of the four bounds, given (149), (150), (151), (154) and (156).", goal, given=names, under=facts
+    step = shown("(157), given (149), (150), (151), (154) and (156).", goal, given=names, under=facts)
+    along = "(157): Gamma(t) is at most the sum of the four bounds"
+    printed = Statement(
+        f"{along}, along Algorithm 1 for every alpha < 2/(L(1 + m)) and beta.", goal, (STEP_SIZE, RATIO)
+    )
+    ranges = (STEP_SIZE, RATIO, SMALL_STEP, step_range(TWELFTH))
+    mended = shown(f"{along}, for alpha <= 1/L and beta <= 1/(12 L E).", goal, given=names, under=(*ranges, *facts))
+    repair = Repair(
+        "needs-hypothesis", "alpha <= 1/L and beta <= 1/(12 L E), which (150), (151), (154) and (156) need", mended
     )
     lead = first * beta**4 * L**3 * E**4 + 2 * beta**2 * L * E**2
     collected = (lead + r * beta * E * q * (4 * beta * L * E + 2 * beta * L * E + 1)) * grad_g**2
@@ -319,11 +343,16 @@ def eq158(first: Any = 36) -> Claim:
         "cflag.eq158",
         "(157)-(158)",
         "Collection of the terms",
-        (Part("1", line), Part("2", second)),
         (
-            "Read as the collection of the four bounds, whatever the sign of 1 - L alpha. Along Algorithm 1 the line "
-            "is as true as they are: alpha <= 1/L and beta <= 1/(12 L E) are needed, see cflag.eq151 and cflag.eq156. "
-            "ours.forgetting_step bounds Gamma(t) for every alpha and beta, exactly.",
+            Part("1", printed, repair),
+            Part("step", step, reading="as a step from what is printed before it"),
+            Part("2", second),
+        ),
+        (
+            "The sum of the four bounds is a bound where they are: cflag.eq151 and cflag.eq156. E = 1, f = g = x^2/2 "
+            "- x at x_t = 0 with all of f in memory, r = L = 1, m = 1/10, alpha = 3/2 and beta = 1/60 have Gamma(t) = "
+            "61/7200, and (157) is -1033/120000 there. ours.forgetting_step bounds Gamma(t) for every alpha and beta, "
+            "exactly.",
         ),
     )
 

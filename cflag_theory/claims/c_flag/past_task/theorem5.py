@@ -188,8 +188,8 @@ def thm5(constant: Any = 1) -> Claim:
             "T large in the repair costs nothing: for the T < T_0 before it, min_t 𝔼||grad f(x_t)||^2 <= ||grad "
             "f(x_0)||^2 <= sqrt(T_0) ||grad f(x_0)||^2 / sqrt(T), so max(C, sqrt(T_0) ||grad f(x_0)||^2) serves every "
             "T, as Coq has it (theorem5_every_T).",
-            "f bounded below is taken for granted; without it f = g = -x, with m = 0 and r = 1, has ||grad f|| = 1 for "
-            "ever.",
+            "f bounded below is a standing assumption (Figure 1), here as in Lemma 4; without it f = g = -x, with m = "
+            "0 and r = 1, has ||grad f|| = 1 for ever.",
             "The printed proof puts Theorem 2 and Lemma 4 together, both of which need more; the repair uses neither.",
             "W is a means of the proof: it counts the first rounds, in which grad g cannot have grown far. With a "
             "bounded mean of ||grad g||^2 nothing of the kind is needed, and the rate is O(1/T): ours.drawn_once, part "

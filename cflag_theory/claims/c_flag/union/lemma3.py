@@ -82,6 +82,9 @@ SUPREMUM = Fact(
 )
 size_g = symbol("size_g", r"{\|\nabla g(x_t)\|}", norm(grad_current), nonnegative=True)
 size_h = symbol("size_h", r"{\|\nabla\tilde h(x_t)\|}", norm(union_slope), nonnegative=True)
+size_by_client = symbol(
+    "size_h_by_client", r"{\|\textstyle\sum_ip_i\nabla\tilde h_i(x_t)\|}", norm(_by_client), nonnegative=True
+)
 size_memory = symbol("size_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(memory), nonnegative=True)
 RATIO = Fact(
     "ratio",
@@ -208,14 +211,33 @@ def from_union(words: str, scale: Any = 1) -> Statement:
     return shown(words, goal, FROM_UNION, given=("triangle", "ratio", "shares"), under=(RATIO, SHARES))
 
 
+def from_clients(words: str, scale: Any = 1) -> Statement:
+    """The same for h~ = sum_i p_i h~_i, which equal shares of memory make the pooled one."""
+    goal = at_most(size_g, sp.sympify(scale) * size_by_client / (1 - share - r * share))
+    gap = clients(off(i) * _apart(i))
+    pieces = (_by_client, -share * memory, share * grad_current, -gap)
+    steps = (
+        *equal_shares(_apart(i)),
+        rules.norm_squared("size of the gap", gap),
+        Obligation("no more than 0", at_most(norm(gap) ** 2, 0), ("size of the gap", "null gap")),
+        rules.square_root("no gap", norm(gap), sp.S.Zero, given="no more than 0"),
+        rules.triangle("triangle", grad_current, *pieces, given=CLIENT_MEMORY),
+    )
+    given = ("triangle", "no gap", "ratio", "shares")
+    return shown(words, goal, *steps, given=given, under=(RATIO, SHARES, EQUAL_SHARES))
+
+
 def lemma3_remark() -> Claim:
     """Convergence on the current task from convergence on the union."""
     stationary = Fact("stationary", equal(size_h, 0), "grad h~(x_t) = 0.")
-    part = Part(
+    words = "the point that Lemma 3 promises in the limit, also grad g(x_t) = 0, because C is a subset of M u C"
+    bound = (
+        "<= ||grad h~(x_t)|| / (1 - s - r s), so that grad g tends to 0 with grad h~, if ||grad f_memory(x_t)|| <= r"
+    )
+    pooled = Part(
         "1",
         Statement(
-            "Where grad h~(x_t) = 0, the point that Lemma 3 promises in the limit, also grad g(x_t) = 0, because C is "
-            "a subset of M u C.",
+            f"Where grad h~(x_t) = 0, {words}; h~ = (|M| f_memory + |C| g) / (|M| + |C|).",
             at_most(size_g, 0),
             (stationary,),
         ),
@@ -223,17 +245,34 @@ def lemma3_remark() -> Claim:
             "needs-hypothesis",
             "a memory that is small against the current data: r |M| < |C|, with one r of Assumption 3 for the whole "
             "run; being a subset is not enough",
-            from_union(
-                "In every round ||grad g(x_t)|| <= ||grad h~(x_t)|| / (1 - s - r s), so that grad g tends to 0 with "
-                "grad h~, if ||grad f_memory(x_t)|| <= r ||grad g(x_t)|| with r |M| < |C|."
+            from_union(f"In every round ||grad g(x_t)|| {bound} ||grad g(x_t)|| with r |M| < |C|; h~ is pooled."),
+        ),
+        reading="h~ is pooled, as in (3)",
+    )
+    by_client = Part(
+        "2",
+        Statement(
+            f"Where grad h~(x_t) = 0, {words}; h~ = sum_i p_i h~_i.",
+            at_most(size_g, 0),
+            (Fact("stationary", equal(size_by_client, 0), "sum_i p_i grad h~_i(x_t) = 0."),),
+        ),
+        Repair(
+            "needs-hypothesis",
+            "the same where all clients keep the same share of memory, |M^i| / |C^i| = |M| / |C|; elsewhere this h~ is "
+            "another function, and r |M| < |C| is not enough",
+            from_clients(
+                f"In every round ||grad g(x_t)|| {bound} ||grad g(x_t)|| with r |M| < |C|, and all shares of memory "
+                f"are "
+                "equal; h~ = sum_i p_i h~_i."
             ),
         ),
+        reading="h~ = sum_i p_i h~_i, as in (2), (68) and (77)",
     )
     return Claim(
         "cflag.lemma3_remark",
         "text after Lemma 3",
         "Convergence on the current task as a part of the union",
-        (part,),
+        (pooled, by_client),
         (
             "Read as: ||grad h~(x_t)|| -> 0 gives ||grad g(x_t)|| -> 0; being a norm, ||grad g|| <= 0 says that it "
             "is 0. The instance stays at a minimiser of h~, so grad h~ is 0 in every round and ||grad g||^2 is 1/4 in "
@@ -241,7 +280,9 @@ def lemma3_remark() -> Claim:
             "A mean of gradients can vanish while its parts do not. That memory and current gradients do not conflict "
             "at such a point, or that some r fits it, says the conclusion in other words, and is no repair: there "
             "grad f_memory = -(|C|/|M|) grad g. So r is one number for the run.",
-            "h~ = (|M| f_memory + |C| g) / (|M| + |C|), which is (3) on memory and current data.",
+            "The two readings of h~ differ where shares of memory do: p = (1/2, 1/2), |M| = (1, 1), |C| = (1, 3), "
+            "grad f_memory = 0 and grad g_i = (3, -2) have sum_i p_i grad h~_i = 0 and grad g = 1/2, though r = 0; "
+            "pooled, grad h~ is 1/3.",
         ),
     )
 

@@ -28,11 +28,14 @@ QUOTIENT = 4 * eta**2 * L**2 * c_B / eta_g**2
 RATIO = (1 + 4 * eta * L * c_B) / (1 - QUOTIENT)
 #: The left side of (22) with its factor eta, over which cfl.eq21 decides.
 LEFT = coefficient(4 * eta * QUOTIENT, QUOTIENT)
+#: The left side as (22) is printed, without that factor.
+PRINTED_LEFT = coefficient(4 * QUOTIENT, QUOTIENT)
 _FIVE_QUARTERS = sp.Rational(5, 4)
+_LOST_FACTOR = "16 eta K^2 eta_l^2 L^2 c in place of 16 K^2 eta_l^2 L^2 c in (22), as cfl.eq21 corrects it"
 _MENDED_22 = (
-    "(22) is taken with 16 eta K^2 eta_l^2 L^2 c, as cfl.eq21 corrects it, and K eta_l = eta / eta_g. Its "
-    "left side grows "
-    "with each c_{p_B,i}, so that the largest in place of all of them decides."
+    "K eta_l = eta / eta_g. The left side of (22) grows with each c_{p_B,i}, so that the largest in place of all of "
+    "them decides. As printed it compares eta with its square: L = 10, c = eta_g = 1 and eta = 1/200, which the step "
+    "size with 12 allows, make it 701/16500, more than 0."
 )
 
 
@@ -80,6 +83,14 @@ def _progress(factor: Any, progress: Any) -> Statement:
     )
 
 
+def _as_printed(words: str, factor: int, progress: int, mended: Statement) -> Part:
+    """(22) as it is printed under this step size, and with the factor that it lost."""
+    relation = at_most(PRINTED_LEFT, -progress * eta)
+    return Part(
+        "1", Statement(words, relation, (step_size(factor),), None, ROOTS), Repair("typo", _LOST_FACTOR, mended)
+    )
+
+
 def step6() -> Claim:
     """The step size of Theorems 4.1 and 4.4: (22) holds, but nothing is left for -eta (f - f*)."""
     first = _progress(6, 0)
@@ -88,7 +99,8 @@ def step6() -> Claim:
         "2",
         Statement(
             "The step size with the factor 6 leaves the progress -eta (f(w_t) - f*) of the display before (23), on "
-            "which both theorems rest: the left side of (22) is at most -eta.",
+            "which both theorems rest: the coefficient of f(w_t) - f* in (21) is at most -eta, which is the left side "
+            "of (22) with 16 eta K^2 eta_l^2 L^2 c.",
             halved.relation,
             (step_size(6),),
             None,
@@ -104,24 +116,25 @@ def step6() -> Claim:
         "cfl.step6",
         "Theorems 4.1, 4.4, B.5, B.6",
         "The step size with 6KL",
-        (Part("1", first), second),
+        (_as_printed("Under the step size with the factor 6 (22) holds.", 6, 0, first), second),
         (
             _MENDED_22,
-            "At eta equal to the printed bound (22) is an equality: the coefficient of f(w_t) - f* in (21) is 0, and "
-            "(23) is lost. It is the proof that loses it, not the method: for drifts that do not depend on w (c = 1) "
-            "ours.cfl_round keeps -eta (f - f*) up to eta = 1/(10 L), 0.93 of the bound with 6.",
-            "ours.cfl_step has the largest step that (22) allows.",
+            "At eta equal to the printed bound the corrected (22) is an equality: the coefficient of f(w_t) - f* in "
+            "(21) is 0, and (23) is lost. It is the proof that loses it, not the method: for drifts that do not "
+            "depend on w (c = 1) ours.cfl_round keeps -eta (f - f*) up to eta = 1/(10 L), 0.93 of the bound with 6.",
+            "ours.cfl_step has the largest step that the corrected (22) allows.",
         ),
     )
 
 
 def step12(factor: Any = 12) -> Claim:
     """The step size of App. B.4.2."""
+    words = "Under the step size with the factor 12 the left side of (22) is at most -eta."
     return Claim(
         "cfl.step12",
         "App. B.4.2, after (22)",
         "The step size with 12L",
-        (Part("1", _progress(factor, 1)),),
+        (_as_printed(words, 12, 1, _progress(factor, 1)),),
         (
             _MENDED_22,
             "The largest step with that progress has 16 eta L c + 20 eta^2 L^2 c / eta_g^2 = 1 (ours.cfl_step); it is "

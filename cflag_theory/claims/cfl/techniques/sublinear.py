@@ -161,7 +161,11 @@ def lemA2(second: Any = 2, first: Any = 2, best: Any = _BEST) -> Claim:
         sharper, words="The same with (3/2) 2^(1/3) = 1.88988 before (d_0/(T+1))^(2/3) c_2^(1/3), for d_0 > 0."
     )
     sharper = replace(sharper, hypotheses=mended.hypotheses)
-    repair = Repair("needs-hypothesis", "d_0 > 0: for d_0 = 0 the best step would be 0, which is no step", mended)
+    repair = Repair(
+        "needs-hypothesis",
+        "d_0 > 0; only the degenerate case d_0 = 0 is lost, where the best step would be 0, which is no step",
+        mended,
+    )
     words = "the factor of (d_0/(T+1))^(2/3) c_2^(1/3)"
     return Claim(
         "cfl.lemA2",
@@ -177,7 +181,7 @@ def lemA2(second: Any = 2, first: Any = 2, best: Any = _BEST) -> Claim:
             ),
         ),
         (
-            "In the paper d_0 = ||w_0 - w*||^2; starting at the optimum is the only case lost, and there the bound "
+            "False in a degenerate case only, a start at the optimum, d_0 = ||w_0 - w*||^2 = 0: there the bound "
             "holds up to any positive number, by a small step.",
             "The step of the proof is the harmonic sum of the three candidates, not their least; so the bound is exact "
             "algebra.",

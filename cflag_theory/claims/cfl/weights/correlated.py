@@ -92,7 +92,7 @@ def lemB9() -> Claim:
         "Lemma B.9",
         "Q is positive definite",
         (
-            Part("1", printed, Repair("needs-hypothesis", "D > 0", mended)),
+            Part("1", printed, Repair("needs-hypothesis", "D > 0; only the degenerate D = 0 is lost", mended)),
             Part(
                 "2",
                 Statement(
@@ -108,8 +108,8 @@ def lemB9() -> Claim:
             ),
         ),
         (
-            "D = 0 is allowed where the paper recovers conventional rates (caption of Table 1). Q then has rank 1: "
-            "only positive semidefinite for t >= 2, and zero for t = 1.",
+            "False in a degenerate case only: D = 0, which is allowed where the paper recovers conventional rates "
+            "(caption of Table 1). Q then has rank 1: only positive semidefinite for t >= 2, and zero for t = 1.",
             "How positive it is, for every t: ours.cfl_least_eigenvalue.",
         ),
     )
@@ -191,7 +191,7 @@ def _uniqueness() -> Part:
     words = "(7) determines the optimal weights: a solution p is the only minimiser"
     printed = Statement(f"{words}, for every D and R.", goal, (NONZERO,), None, SOLVED)
     mended = Statement(f"{words}, for D > 0.", goal, (NONZERO, D_POSITIVE), optimality(), SOLVED)
-    return Part("3", printed, Repair("needs-hypothesis", "D > 0", mended))
+    return Part("3", printed, Repair("needs-hypothesis", "D > 0; only the degenerate D = 0 is lost", mended))
 
 
 _WITHIN = tuple(Fact(str(one), at_most(one + 1, t), "It runs over the rounds.") for one in (tau, sigma))
@@ -378,11 +378,12 @@ def ex1(sign: Any = 1) -> Claim:
         "The weight of the current round increases with alpha",
         (
             Part("1", statement, reading="the importance of previous rounds is their total weight 1 - p_t"),
-            Part("2", each, reading="the importance of previous rounds is the weight of each"),
+            Part("2", each, kind="question", reading="the importance of previous rounds is the weight of each"),
         ),
         (
             "The closed form of p_t is a part of ours.cfl_correlated_weights; the example has t = 4 and calls it "
             "difficult to find. For t = 2 the weight p_2 increases for R > 0 and is 1/2 for R = 0.",
+            "'Lower importance' names no quantity: the total weight 1 - p_t decides; whether each falls is a question.",
             "Part 2: the example compares with the p_{tau,i} of Theorem 4.7, each of which decreases. Those of (7) do "
             "not: p_1 grows with alpha for every t >= 3, in Table 2 from 0.2857 to 0.3870 (rows 2 and 4). As alpha "
             "tends to 1, p_1 tends to 1/2, p_{t-1} to -1/2 and p_t to 1 (R > 0, t >= 3).",

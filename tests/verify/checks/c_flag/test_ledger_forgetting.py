@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+import pytest
 import sympy as sp
 from rows import decided, points_of
 
 from cflag_theory.claims.c_flag.forgetting import bounds as forgetting
+from cflag_theory.claims.c_flag.forgetting import terms
 from cflag_theory.claims.c_flag.forgetting.ours import step as ours_forgetting
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, r
 
@@ -56,3 +60,24 @@ def test_the_family_of_165_exists():
 def test_178_exactly():
     at = {L: 1, E: 1, beta: sp.Rational(1, 60), alpha: sp.Rational(1, 2), m: 0, r: 1}
     assert forgetting.Q().subs(at) == sp.Rational(67, 60000) + sp.Rational(11, 600)
+
+
+@pytest.mark.parametrize(("step", "beaten"), [(Fraction(3, 2), True), (Fraction(1, 2), False)])
+def test_157_fails_in_one_local_step_beyond_alpha_1_over_L(step, beaten):
+    """f = g = x^2/2 - x at 0, all of it kept, N = E = L = r = 1, beta = 1/60; written out here once more."""
+    local, q = Fraction(1, 60), 1 - step
+    gamma = local**2 / 2 - local * q
+    bound = 36 * local**4 + 2 * local**2 + q * local * (6 * local + 1)
+    assert (gamma > bound) is beaten
+    if beaten:
+        assert (gamma, bound) == (Fraction(61, 7200), Fraction(-1033, 120000))
+        relation = terms.eq158().parts[0].printed.relation
+        sides = [(relation.left.subs(one.values), relation.right.subs(one.values)) for one in points_of("cflag.eq158")]
+        assert (sp.Rational(61, 7200), sp.Rational(-1033, 120000)) in sides
+
+
+def test_the_size_of_1_less_L_alpha_repairs_156_without_a_condition_on_alpha():
+    for part in terms.eq156().parts[:2]:
+        assert part.repair.kind == "typo"
+        added = {fact.name for fact in part.repair.statement.hypotheses} - {f.name for f in part.printed.hypotheses}
+        assert not added

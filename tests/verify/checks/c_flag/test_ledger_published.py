@@ -52,7 +52,7 @@ def test_other_class_incremental_numbers_would_be_seen(monkeypatch):
     own = ("C-FLAG", "7")
     plant(monkeypatch, lambda e: replace(e, accuracy="10") if (e.method, e.table) == own else e, published_text)
     assert parts_of("cflag.class_text") == {"select": "holds", "overall": "false", "everywhere": "false"}
-    assert parts_of("cflag.figure6_text") == {"accuracy": "false"}
+    assert parts_of("cflag.figure6_text") == {"accuracy": "false", "earlier": "open"}
     plant(
         monkeypatch,
         lambda e: replace(e, accuracy="50", forgetting="95") if (e.method, e.table) == own else e,
@@ -69,9 +69,9 @@ def test_other_class_incremental_numbers_would_be_seen(monkeypatch):
 
 def test_other_numbers_of_figure_2_would_be_seen(monkeypatch):
     plant(monkeypatch, lambda e: replace(e, accuracy="1") if e.method == "C-FLAG" else e, published_text)
-    assert parts_of("cflag.figure2_text") == {"accuracy": "false", "forgetting": "holds"}
+    assert parts_of("cflag.figure2_text") == {"accuracy": "false", "forgetting": "holds", "earlier": "open"}
     plant(monkeypatch, lambda e: replace(e, forgetting="99") if e.method == "C-FLAG" else e, published_text)
-    assert parts_of("cflag.figure2_text") == {"accuracy": "holds", "forgetting": "false"}
+    assert parts_of("cflag.figure2_text") == {"accuracy": "holds", "forgetting": "false", "earlier": "open"}
 
 
 def test_other_numbers_of_clients_would_be_seen(monkeypatch):

@@ -10,6 +10,7 @@ from rows import points_of
 
 from cflag_theory.claims.c_flag.union import lemma3 as union
 from cflag_theory.claims.c_flag.union import surrogate
+from cflag_theory.claims.engine import notation
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.kernels import simulate
 from cflag_theory.verify.checks.c_flag.union.data import random_unions, run_union
@@ -100,3 +101,14 @@ def test_lemma11_with_equal_shares_uses_them():
     whole = [point for point in lemma11_points() if point.part == "2"]
     assert any(point.values[surrogate.share_spread] > 0 for point in whole)
     assert any(point.values[surrogate.share_spread] == 0 for point in whole)
+
+
+def test_the_mean_of_the_clients_h_and_the_pooled_one_vanish_at_different_points():
+    """Shares of memory 1/2 and 1/4, grad f_memory = 0 and grad g_i = (3, -2), by hand and as the row has it."""
+    half = Fraction(1, 2)
+    by_client = half * (1 - half) * 3 + half * (1 - Fraction(1, 4)) * -2
+    g, pooled = half * 3 - half * 2, (1 - Fraction(1, 3)) * (half * 3 - half * 2)
+    assert (by_client, g, pooled) == (0, half, Fraction(1, 3))
+    (point,) = [one for one in points_of("cflag.lemma3_remark") if one.part == "2"][:1]
+    assert (point.values[union.size_by_client], point.values[union.size_g]) == (0, half)
+    assert point.values[notation.r] * point.values[union.share] < 1 - point.values[union.share]

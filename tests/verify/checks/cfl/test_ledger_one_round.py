@@ -9,8 +9,10 @@ import pytest
 import sympy as sp
 from rows import points_of
 
+from cflag_theory.claims.cfl import symbols
 from cflag_theory.claims.cfl.one_round import local_drift, phi, progress, thresholds
 from cflag_theory.claims.cfl.one_round import recursion as one_round
+from cflag_theory.claims.engine import notation
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.relation import at_most
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
@@ -118,6 +120,17 @@ def test_eq23_is_refuted_below_the_step_size():
     assert [relation.holds_at(p.values) for p in points] == [False, True, True, True]
 
 
-@pytest.mark.parametrize(("build", "words"), [(thresholds.step6, "at most 0."), (thresholds.step12, "at most -eta.")])
+@pytest.mark.parametrize(("build", "words"), [(thresholds.step6, "(22) holds."), (thresholds.step12, "at most -eta.")])
 def test_steps_say_what_is_left(build, words):
     assert build().parts[0].printed.words.endswith(words)
+
+
+def test_22_as_printed_is_not_what_the_step_size_gives():
+    """L = 10, c = eta_g = 1, eta = 1/200; the corrected line keeps -eta."""
+    L, eta = 10, Fraction(1, 200)
+    assert (12 * L * eta + 2) ** 2 <= 7
+    near, ratio = 4 * eta**2 * L**2, (1 + 4 * eta * L) / (1 - 4 * eta**2 * L**2)
+    assert -2 * eta + 16 * eta**2 * L + 4 * near * ratio == Fraction(701, 16500) > 0
+    assert -2 * eta + 16 * eta**2 * L + 4 * eta * near * ratio <= -eta
+    values = {notation.L: L, symbols.eta: eta, symbols.eta_g: 1, progress.c_B: 1}
+    assert thresholds.PRINTED_LEFT.subs(values) == sp.Rational(701, 16500)

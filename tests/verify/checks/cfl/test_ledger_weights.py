@@ -8,9 +8,11 @@ from itertools import product
 
 import pytest
 import sympy as sp
-from rows import parts_of
+from rows import parts_of, points_of
 
+from cflag_theory.claims.cfl.symbols import p_t
 from cflag_theory.claims.cfl.weights import correlated as correlated_weights
+from cflag_theory.claims.cfl.weights import independent
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
 from cflag_theory.verify.checks.cfl.weights import correlated
 from cflag_theory.verify.checks.cfl.weights import independent as plain
@@ -95,3 +97,20 @@ def test_the_simulator_uses_the_same_weights(t):
 def test_a_singular_system_is_refused_by_the_solver():
     with pytest.raises(StopIteration):
         correlated.weights(Fraction(1, 2), Fraction(0), Fraction(1), 3)
+
+
+def test_the_first_answer_on_best_convergence_is_legal_and_prefers_fedavg():
+    """t = 2, D = R = 1, eta = 1/100, distance 1: without c_2 17/25 for Lemma B.4, 1/50 for FedAvg."""
+    step = Fraction(1, 100)
+
+    def whole(*p):
+        noise = sum(one**2 for one in p) + (1 - p[-1]) ** 2
+        return 2 * step * noise + 2 * (1 - p[-1]), step**2 * noise
+
+    (lemma, second), (fedavg, other) = whole(Fraction(1, 3), Fraction(2, 3)), whole(Fraction(0), Fraction(1))
+    assert (lemma, fedavg) == (Fraction(17, 25), Fraction(1, 50))
+    point = next(one for one in points_of("cfl.lemB4") if one.part == "4")
+    relation = independent.lemB4().parts[3].printed.relation
+    assert relation.left.subs(point.values) == lemma + second
+    assert relation.right.subs(point.values) == fedavg + other
+    assert all(0 <= one.values[p_t] <= 1 for one in points_of("cfl.lemB4") if one.part == "4")

@@ -11,8 +11,10 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.c_flag.forgetting.terms import (
+    GAP,
     LEMMA11,
     RATIO,
+    gap,
     grad_memory,
     grad_union,
     memory_dot_sum,
@@ -35,14 +37,9 @@ from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof, Step
 
 sigma = symbol("sigma", r"\sigma", nonnegative=True)
-gap = symbol("abs_1_L_alpha", r"{|1-L\alpha|}", nonnegative=True)
 
 SIGMA = Fact(
     "sigma", equal(sigma, ((1 + beta * L) ** E - 1) / (beta * L)), "sigma = ((1 + beta L)^E - 1) / (beta L), >= E."
-)
-GAP = (
-    Fact("1 - L alpha", at_most(1 - L * alpha, gap), "|1 - L alpha| is at least 1 - L alpha,"),
-    Fact("L alpha - 1", at_most(L * alpha - 1, gap), "and at least L alpha - 1."),
 )
 #: What the bounds by sigma define.
 SUM_FACTS = (SIGMA,)

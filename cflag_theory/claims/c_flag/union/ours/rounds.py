@@ -12,6 +12,7 @@ from cflag_theory.claims.c_flag.union.iterates import grad_h as slope_of_union
 from cflag_theory.claims.c_flag.union.lemma3 import (
     S,
     S_union,
+    from_clients,
     from_union,
     grad_f_memory,
     grad_g,
@@ -289,13 +290,13 @@ def current_from_union(scale: Any = 1) -> Claim:
     """When stationarity on the union is stationarity on the current task; `scale` multiplies the bound."""
     first = from_union(
         "||grad g|| <= ||grad h~|| / (1 - s - r s), with s = |M| / (|M| + |C|), if ||grad f_memory|| <= r ||grad g|| "
-        "(Lemma 10) and r s < 1 - s, that is r |M| < |C|.",
+        "(Lemma 10) and r s < 1 - s, that is r |M| < |C|; h~ is pooled, as in (3).",
         scale,
     )
     kept = at_most((1 - share) ** 2 * grad_g2, sp.sympify(scale) * grad_h2)
     second = Statement(
         "(1 - s)^2 ||grad g||^2 <= ||grad h~||^2 if memory and current data do not conflict, <grad f_memory, grad g> "
-        ">= 0.",
+        ">= 0; h~ is pooled, as in (3).",
         kept,
         (
             NO_CONFLICT,
@@ -308,16 +309,22 @@ def current_from_union(scale: Any = 1) -> Claim:
             )
         ),
     )
+    third = from_clients(
+        "||grad g|| <= ||grad h~|| / (1 - s - r s) with h~ = sum_i p_i h~_i, as in (2), (68) and (77), if besides all "
+        "clients have the same share s of memory.",
+        scale,
+    )
     return Claim(
         "ours.current_from_union",
         "for the text after Lemma 3",
         "When convergence on the union is convergence on the current task",
-        (Part("1", first), Part("2", second)),
+        (Part("1", first), Part("2", second), Part("3", third)),
         (
             "Part 1 is attained by grad f_memory = -r grad g. For equal shares, and where its ratio bound holds along "
             "the run, cflag.lemma3_surrogate then gives min_t ||grad g(x_t)||^2 <= 31.03 L (h~(x_0) - h~(x_T)) / "
             "((1 - s - r s)^2 T) for (67)-(68), with L-smooth components in memory.",
-            "h~ = s f_memory + (1 - s) g, which is (3) on memory and current data.",
+            "Pooled, h~ = s f_memory + (1 - s) g, which is (3) on memory and current data. Part 3 needs equal shares: "
+            "see cflag.lemma3_remark.",
         ),
     )
 

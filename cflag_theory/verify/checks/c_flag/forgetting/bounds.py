@@ -29,7 +29,11 @@ def points() -> Iterator[Point]:
     """A grid over L, m, r and alpha at the step size of Lemma 18."""
     for smoothness, bias, ratio, share in product(_SMOOTHNESS, _BIAS, _RATIO, _SHARE):
         step = share * 2 / (smoothness * (1 + bias))
-        yield Point({L: smoothness, m: bias, r: ratio, alpha: step, E: 5, beta: 1 / (300 * smoothness)})
+        words = (
+            f"L = {smoothness}, m = {bias}, r = {ratio}, alpha = {step}, E = 5, beta = 1/(60LE): the left side is the "
+            "exact value, the right side the printed bound."
+        )
+        yield Point({L: smoothness, m: bias, r: ratio, alpha: step, E: 5, beta: 1 / (300 * smoothness)}, (words,))
 
 
 def _tug_of_war(slope: int) -> Problem:
@@ -107,7 +111,12 @@ def eq164_points() -> Iterator[Point]:
                 claim.decrease: decrease,
                 claim.T: rounds,
                 omega2: Fraction(1, 4),
-            }
+            },
+            (
+                f"L = {smoothness}, E = {steps}, r = {ratio}, alpha = {step}, beta = {local}, Delta = {decrease}, T = "
+                f"{rounds}, "
+                "omega^2 = 1/4: the left side is (163), the right side (164) with L^2.",
+            ),
         )
 
 

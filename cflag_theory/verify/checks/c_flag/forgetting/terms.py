@@ -49,6 +49,7 @@ def terms(found: Round, smoothness: Any, step: Any, local: Any) -> dict[Any, Any
         claim.memory_dot_error: memory @ found.error_sum,
         claim.rho_dot_error: found.rho_sum @ found.error_sum,
         claim.Gamma: forgetting(smoothness, step, local, S @ S, memory @ S),
+        claim.gap: abs(q),
         claim.T1: smoothness * local**2 * rho**2,
         claim.T2: -local * q * (memory @ found.rho_sum),
         claim.T3: -local * q * (memory @ found.error_sum),
@@ -90,11 +91,15 @@ def exact_values(problem: Problem, orders: Ints, *, step: Fraction, local: Fract
     """The values of one exact round on the line with L = 1."""
     values = terms(walk(problem, beta=local, orders=orders), Fraction(1), step, local)
     steps, union = orders.shape[1], norm(union_gradient(problem))
-    return values | {E: steps, k: steps - 1, claim.N: problem.clients, claim.grad_union: union}
+    # The paper's m is positive, and b = 0 allows any.
+    more = {E: steps, k: steps - 1, claim.N: problem.clients, claim.grad_union: union, m: Fraction(1, 10)}
+    return values | more
 
 
 def _story(problem: Problem, orders: Ints) -> tuple[str, ...]:
-    return (f"{described(problem)}; memory keeps everything (m = 0), refreshed components {orders.tolist()}.",)
+    return (
+        f"{described(problem)}; memory keeps everything (b = 0, m = 1/10), refreshed components {orders.tolist()}.",
+    )
 
 
 _UP, _DOWN = (1, 1), (-1, -1)
@@ -106,7 +111,7 @@ def _chosen() -> Iterator[tuple[Any, Any, Any, Fraction, Fraction]]:
     # E = 1; N = 2; alpha > 1/L with memory along the gradients, and along the errors, which point the other way.
     yield [[_DOWN]], [[_DOWN]], [[0]], half, Fraction(1, 60)
     yield [[_DOWN]] * 2, [[_DOWN]] * 2, [[0]] * 2, half, Fraction(1, 60)
-    yield [[_DOWN]], [[_DOWN]], [[0]], third, Fraction(1, 60)
+    yield [[_UP]], [[_UP]], [[0]], third, Fraction(1, 60)
     yield [[_UP]], [[_DOWN] * 2], [[0, 0]], third, Fraction(1, 60)
     # Far beyond the step sizes of Lemmas 15 and 16, with memory against the gradients, and against the errors.
     yield [[_UP]], [[_DOWN]], [[0] * 4], half, Fraction(8)
@@ -187,8 +192,12 @@ CHECKS = {
     "cflag.eq158": Check(
         points,
         samples,
-        expected="holds holds",
-        plants=(*built(35, part="2"), *without("(149)", "(150)", "(154)", "(156)", "(151)", verdict="open")),
+        expected="needs-hypothesis holds holds",
+        plants=(
+            *built(35, part="2"),
+            *without("(149)", "(150)", "(154)", "(156)", "(151)", part="step", verdict="open"),
+            *without("(150)", on="repair", verdict="open"),
+        ),
     ),
     "cflag.eq160": Check(with_omega, expected="needs-hypothesis holds", plants=built(3, part="2")),
 }

@@ -155,5 +155,7 @@ def _uneven() -> Union:
     return Union(memory, current, Fraction(0), (Fraction(1, 2),) * 2)
 
 
+#: Shares 1/2 and 1/4 of memory, and grad f_memory = 0: sum_i p_i grad h~_i vanishes at x_0, and grad g = 1/2 does not.
+APART = Union([[(1, 0)], [(1, 0)]], [[(1, -3)], [(1, 2)] * 3], Fraction(0), (Fraction(1, 2),) * 2)
 STEEP = _steep()
 UNEVEN = _uneven()

@@ -16,6 +16,7 @@ from cflag_theory.claims.engine.notation import E, L, alpha, beta, r
 from cflag_theory.kernels import Problem, Trace
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.union.data import (
+    APART,
     AT_REST,
     SEED,
     UNEVEN,
@@ -121,7 +122,17 @@ def remark_points() -> Iterator[Point]:
                 claim.share: share,
             }
             story = f"{union.words} (67)-(68) with beta = 1/60 = 1/(30 L E), E = 2, seed {SEED}, round {t}: x_t = {at}."
-            yield from (Point(values | {r: ratio}, (story,)) for ratio in (Fraction(0), Fraction(1, 2), Fraction(2)))
+            yield from (
+                Point(values | {r: ratio}, (story,), "1") for ratio in (Fraction(0), Fraction(1, 2), Fraction(2))
+            )
+    equal = Union([[(1, 1)]] * 2, [[(1, -1)] * 3] * 2, Fraction(0), (Fraction(1, 2),) * 2)
+    for union in (APART, AT_REST, equal, *agree, *(union for union, _ in random_unions(6))):
+        f_memory, g = slopes(separate(union), union.start)
+        by_client, _ = slopes(union.problem(), union.start)
+        _, share, spread = shares(union)
+        sizes = {claim.size_by_client: abs(by_client), claim.size_g: abs(g), claim.size_memory: abs(f_memory)}
+        ratio = abs(f_memory / g) if g else Fraction(0)
+        yield Point(sizes | {claim.share: share, r: ratio, surrogate.share_spread: spread}, (union.words,), "2")
 
 
 def omega2(union: Union) -> Fraction:
@@ -204,9 +215,11 @@ CHECKS = {
     ),
     "cflag.lemma3_remark": Check(
         remark_points,
-        expected="needs-hypothesis",
+        expected="needs-hypothesis needs-hypothesis",
+        undrawn={"2": "shares of memory"},
         plants=(
             *without("ratio", "shares", on="repair"),
+            *without("equal shares", part="2", on="repair"),
             *scaled("999/1000", "1", on="repair"),
             *related("a bound that the instances satisfy", right=sp.Rational(1, 2), verdict="open"),
         ),

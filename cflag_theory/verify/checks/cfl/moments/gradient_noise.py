@@ -82,7 +82,12 @@ def shown(p: Sequence[Fraction]) -> str:
 def aggregation_points() -> Iterator[Point]:
     """One step of gradient descent on w^2/2 at two clients."""
     for w, means, step in ((1, _HALF, 1), (1, _HALF, _HALF), (2, 3, Fraction(2, 3))):
-        yield Point({claim.w: w, claim.w_mean: means, claim.update: means - w, eta_g: step})
+        words = (
+            f"w_t = {w}, the clients' models have the mean {means}, so that the mean update is {means - w}, and eta_g "
+            f"= {step}: the left "
+            "side is w_{t+1} as printed, the right side (1 - eta_g) w_t + eta_g times that mean."
+        )
+        yield Point({claim.w: w, claim.w_mean: means, claim.update: means - w, eta_g: step}, (words,))
 
 
 def lemB1_points() -> Iterator[Point]:

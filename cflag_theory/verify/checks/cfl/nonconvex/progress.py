@@ -47,7 +47,8 @@ def nc_eq32_points() -> Iterator[Point]:
         (Fraction(1, 3), _HALF),
         (_HALF, _HALF),
     ):
-        yield Point({L: curvature, nonconvex_drift.c_B: 1, nonconvex.past: 1 - weight}, part="2")
+        words = f"A = B = 0, so that c_pB = 1, L = {curvature} and p_t = {weight}: the left side is the coefficient."
+        yield Point({L: curvature, nonconvex_drift.c_B: 1, nonconvex.past: 1 - weight}, (words,), "2")
     for rounds in (1, 2, 4):
         squares = Fraction(1, rounds)
         numbers = {
@@ -58,7 +59,11 @@ def nc_eq32_points() -> Iterator[Point]:
             nonconvex.past: 1 - squares,
             nonconvex_drift.c_B: 1 + 2 + squares,
         }
-        yield Point(numbers, part="3")
+        words = (
+            f"L = 1/2, A^2 = 1, B^2 = 2 and p_tau = 1/{rounds} in every round: the left side is c_0 as printed, the "
+            f"right side the coefficient of (32)."
+        )
+        yield Point(numbers, (words,), "3")
 
 
 def star(past_rounds: int, drift2: Fraction, loss2: Fraction) -> Fraction:
@@ -84,7 +89,11 @@ def nc_weights_points() -> Iterator[Point]:
                         claim.q: weight,
                         claim.earlier2: earlier2,
                         claim.p_best: best,
-                    }
+                    },
+                    (
+                        f"t = {past_rounds + 1}, G = L = 1, D^2 = {drift2}, R^2 = {loss2}, eta = 1/2: the left side "
+                        f"is that of (32) at the p_t = {best} of Lemma B.4, the right side at p_t = {1 - weight}.",
+                    ),
                 )
 
 

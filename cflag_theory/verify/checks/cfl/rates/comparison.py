@@ -44,7 +44,13 @@ def compared() -> Iterator[Point]:
                 values: dict[Any, Any] = {G2: g2, D2: d2, R2: r2, D2_R2: d2 + r2, sigma2: sigma, N: 1, K: 1}
                 values |= {eps: error, phi: error * lost, claim.left: error * (1 - lost), claim.fall: fall}
                 values |= {shares: share, c_R1: share}
-                yield Point(values)
+                words = (
+                    f"G^2 = {g2}, D^2 = {d2}, R^2 = {r2}, sigma^2 = {sigma}, N = K = 1, epsilon = {error}, phi = "
+                    f"{error * lost}: the left "
+                    "side is of Theorem 4.1, the right side of Theorem 4.4 (for non-convex f, what R^2/(R^2 + D^2) "
+                    "gives)."
+                )
+                yield Point(values, (words,))
 
 
 def stateless() -> Iterator[Point]:

@@ -131,7 +131,8 @@ def definite_points() -> Iterator[Point]:
     ):
         exact = [Fraction(entry) for entry in vector]
         values = entries(correlation, d2, r2, exact)
-        yield Point(values, (f"x = ({', '.join(map(str, vector))}).",))
+        words = f"alpha = {correlation}, D^2 = {d2}, R^2 = {r2}, x = ({', '.join(map(str, vector))})."
+        yield Point(values, (words,))
 
 
 def optimal_points() -> Iterator[Point]:

@@ -18,6 +18,8 @@ from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.planted import MORE, related, scaled
 
 _SQUARES = (Fraction(0), Fraction(1, 4), Fraction(4))
+#: What part 4 is asked of: the smallest case in which FedAvg's weights do better than those of the lemma.
+_BEST_CONVERGENCE = (2, Fraction(1), Fraction(1), (Fraction(0), Fraction(1)))
 _OTHERS: dict[int, tuple[tuple[Fraction, ...], ...]] = {
     1: ((Fraction(1),),),
     2: ((Fraction(0), Fraction(1)), (Fraction(1), Fraction(0)), (Fraction(-1, 2), Fraction(3, 2))),
@@ -66,6 +68,7 @@ def words(p: Sequence[Fraction]) -> str:
 
 def points() -> Iterator[Point]:
     """Lemma B.4's weights against themselves and others, with D = 0 and R = 0 where the formula has a value."""
+    yield _whole_bound(*_BEST_CONVERGENCE)
     for t, d2, r2 in product(_OTHERS, _SQUARES, _SQUARES):
         if t * d2 + (t - 1) * r2 == 0:
             continue
@@ -73,9 +76,19 @@ def points() -> Iterator[Point]:
             fixed = {D2: d2, G2: Fraction(1, 2), sigma2: 2, L: 3, N: 2, K: 2, eta_g: 1}
             known = described(p, d2, r2) | fixed
             yield from (Point(known, part=part) for part in "123")
-            story = (f"t = {t}, D^2 = {d2}, R^2 = {r2}, eta = 1/100, 𝔼||w_t - w*|| = 1; p = {words(p)}.",)
-            more = {loss_size: sp.sqrt(sp.Rational(r2)), eta: Fraction(1, 100), dist: 1}
-            yield Point(known | more, story, "4")
+            if min(p) >= 0:
+                yield _whole_bound(t, d2, r2, p)
+
+
+def _whole_bound(t: int, d2: Fraction, r2: Fraction, p: Sequence[Fraction]) -> Point:
+    """The right side of (23) for weights that are not negative, as the paper's are."""
+    best = words(optimal(t, d2, r2))
+    story = (
+        f"t = {t}, D^2 = {d2}, R^2 = {r2}, G = 0, L = 3, eta_g = 1, eta = 1/100, 𝔼||w_t - w*|| = 1: on the left the "
+        f"weights of the lemma, {best}, on the right {words(p)}.",
+    )
+    sizes = {D2: d2, G2: 0, L: 3, eta_g: 1, loss_size: sp.sqrt(sp.Rational(r2)), eta: Fraction(1, 100), dist: 1}
+    return Point(described(p, d2, r2) | sizes, story, "4")
 
 
 def correlated_points() -> Iterator[Point]:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from cflag_theory.claims.c_flag.forgetting.ours.step import gap, sigma
-from cflag_theory.claims.c_flag.forgetting.terms import omega2
+from cflag_theory.claims.c_flag.forgetting.ours.step import sigma
+from cflag_theory.claims.c_flag.forgetting.terms import gap, omega2
 from cflag_theory.claims.c_flag.local_steps.sums import norm_S
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, sum2
 from cflag_theory.verify.check import Check

@@ -14,7 +14,16 @@ from cflag_theory.claims.c_flag.union import surrogate
 from cflag_theory.claims.c_flag.union.ours import rounds as claim
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, k, r
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.c_flag.union.data import CONVEX, STEEP, Union, random_unions, run_union, single
+from cflag_theory.verify.checks.c_flag.union.data import (
+    APART,
+    CONVEX,
+    STEEP,
+    Union,
+    random_unions,
+    run_union,
+    shares,
+    single,
+)
 from cflag_theory.verify.checks.c_flag.union.lemma3 import algorithm1, eq68_values, separate
 from cflag_theory.verify.checks.c_flag.union.surrogate import eq69_samples, float_runs, round_values
 from cflag_theory.verify.evidence import Point, Sample
@@ -146,7 +155,7 @@ def current_points() -> Iterator[Point]:
     """Opposed gradients, which attain part 1, gradients at right angles with s = 0, and random data."""
     opposed = single([(1, Fraction(1, 2))], [(1, -1)], 0)
     empty: list[Component] = [(1, 0)]
-    cases = [opposed, single(empty, [(1, -1)], 0), single([(1, 1)], [(1, -1)] * 3, 0)]
+    cases = [APART, opposed, single(empty, [(1, -1)], 0), single([(1, 1)], [(1, -1)] * 3, 0)]
     for union in (*cases, *(union for union, _ in random_unions(10))):
         trace = algorithm1(union, Fraction(1, 60), Fraction(1, 60), 1, 1).trace
         f_memory, g = slopes(separate(union), union.start)
@@ -157,6 +166,8 @@ def current_points() -> Iterator[Point]:
             r: abs(f_memory / g) if g else Fraction(0),
             printed.size_g: abs(g),
             printed.size_h: root(h2),
+            printed.size_by_client: abs(slopes(union.problem(), union.start)[0]),
+            surrogate.share_spread: shares(union)[2],
             printed.size_memory: abs(f_memory),
             printed.grad_g2: g**2,
             printed.grad_h2: h2,
@@ -213,7 +224,8 @@ CHECKS = {
     "ours.current_from_union": Check(
         current_points,
         current_samples,
-        expected="holds holds",
-        plants=(*built({"scale": "999/1000"}), *built({"scale": "999/1000"}, part="2")),
+        expected="holds holds holds",
+        undrawn={"3": "shares of memory"},
+        plants=(*built({"scale": "999/1000"}), *built({"scale": "999/1000"}, part=("2", "3"))),
     ),
 }
