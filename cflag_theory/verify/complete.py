@@ -17,6 +17,7 @@ from cflag_theory.claims.engine.definitions import Definition, assumptions, defi
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Index
 from cflag_theory.claims.engine.relation import Exact, Relation, put_in
+from cflag_theory.claims.engine.terms import Basis
 
 if TYPE_CHECKING:
     from cflag_theory.verify.evidence import Point
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 def left_open(statement: Statement, point: Point) -> Iterator[str]:
     """What a point that satisfies a statement's hypotheses leaves for a reader to see; nothing if it covers all."""
     meanings = _meanings(statement)
-    heads = {_head(key) for key in point.values}
+    heads = {_head(key) for key in point.values} | {_head(unfold(key)) for key in point.values}
     for fact, running in quantified(statement):
         what, relation = meanings.get(fact), _unfolded(fact.relation)
         if what is not None and what.head not in heads:
@@ -38,7 +39,7 @@ def left_open(statement: Statement, point: Point) -> Iterator[str]:
         if not fact.relation.covered_by(point.values):
             yield f"{fact.name!r} speaks of what the point does not value"
         elif running:
-            yield from _everywhere(fact, relation, running, point)
+            yield from _everywhere(fact, running, point)
 
 
 def _meanings(statement: Statement) -> dict[Fact, Definition]:
@@ -51,15 +52,15 @@ def _meanings(statement: Statement) -> dict[Fact, Definition]:
     return {fact: what for fact, what in found if isinstance(what, Definition) and fact not in restricting}
 
 
-def _everywhere(fact: Fact, relation: Relation, running: frozenset[sp.Symbol], point: Point) -> Iterator[str]:
+def _everywhere(fact: Fact, running: frozenset[sp.Symbol], point: Point) -> Iterator[str]:
     indices = ", ".join(sorted(map(str, running)))
-    if any(not isinstance(index, Index) and _inside(index, relation) for index in running):
+    if any(not isinstance(index, Index) and _inside(index, fact.relation) for index in running):
         yield f"{fact.name!r} is for every {indices}, without end, and the point says nothing of the later ones"
         return
     members = point.members.get(fact.name, ())
     if not members:
         yield f"{fact.name!r} is for every {indices}, and the point has one: list its `members`"
-    named = relation.slack.atoms(sp.Symbol, AppliedUndef)
+    named = fact.relation.slack.atoms(sp.Symbol, AppliedUndef)
     for member in members:
         if not {*member} & named:
             yield f"a member of the point for {fact.name!r} values nothing in it"
@@ -68,8 +69,8 @@ def _everywhere(fact: Fact, relation: Relation, running: frozenset[sp.Symbol], p
 
 
 def _inside(index: sp.Symbol, relation: Relation) -> bool:
-    """Whether an index numbers the members of a sequence: then it has no end."""
-    return any(index in term.free_symbols for term in relation.slack.atoms(AppliedUndef))
+    """Whether an index numbers the members of a sequence or vectors: then it has no end."""
+    return any(index in term.free_symbols for term in relation.slack.atoms(AppliedUndef, Basis))
 
 
 def _members(fact: Fact, what: Definition, placed: Mapping[sp.Expr, Any]) -> Iterator[str]:

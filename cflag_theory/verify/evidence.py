@@ -224,7 +224,7 @@ def replay(part: Part, points: Iterable[Point], paper: str = "") -> list[Evidenc
                 summary += " No symbol of it stands for vectors or a sequence: numbers alone decide, no run is needed."
             if against.members:
                 instance["members"] = {name: len(family) for name, family in against.members.items()}
-            if against.unseen:
+            if against.unseen and any(left_open(statement, against)):
                 instance["unseen"] = against.unseen
                 summary += f" This last step is not machine-checked: {against.unseen}."
             found.append(Evidence("counterexample", part.key, on, REFUTES, summary, instance))
@@ -247,10 +247,8 @@ def _refuting(statement: Statement, points: Iterable[Point], paper: str) -> tupl
         if statement.relation is not None and not statement.relation.holds_at(point.exact):
             outside = next(iter(standing.broken(paper, point.values)), "")
             gap = next(left_open(statement, point), "")
-            if bool(gap) == bool(point.unseen) and not outside:
+            if not outside and (point.unseen or not gap):
                 return point, ""
-            if point.unseen and not gap:
-                gap = f"it covers everything, and a reader is asked to see that {point.unseen}"
             found.append((point, outside or gap))
     return found[0] if found else (None, "")
 
