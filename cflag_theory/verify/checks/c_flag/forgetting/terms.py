@@ -118,6 +118,7 @@ def _chosen() -> Iterator[tuple[Any, Any, Any, Fraction, Fraction]]:
         for share, step in product((Fraction(1, 4), Fraction(1, 12)), (half, Fraction(1))):
             yield [[_UP if n == 1 else _DOWN]], [[_DOWN] * n], [[0] * steps], step, share / steps
 
+
 #: The printed sums are not made of d, which bounds the drifts of repairs.
 _UNSEEN = "d of 'd after k' exists: each member follows from earlier ones, since tau_{k,j} <= k"
 

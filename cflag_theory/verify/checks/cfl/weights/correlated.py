@@ -268,7 +268,9 @@ def _table(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
         good = by_reading[reading]
         summary = f"Columns read as {reading}: {sum(good)} of {len(good)} rows are reproduced."
         finding = SUPPORTS if all(good) else REFUTES
-        yield Evidence("recomputation", "1", on, finding, summary, {"instance": names, "reproduced": table})
+        yield Evidence(
+            "recomputation", "1", on, finding, summary, {"instance": names, "reproduced": table, "compared": len(good)}
+        )
 
 
 def _exponents(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
@@ -289,7 +291,14 @@ def _exponents(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
         equal = sum(a == b for rows in zip(found, right, strict=True) for a, b in zip(*rows, strict=True))
         words = f"alpha = 1/2, D = 2, R = 1, t = 4: {equal} of 16 entries are those of (34); Q_11 is {found[0][0]}."
         finding = SUPPORTS if equal == 16 else REFUTES
-        yield Evidence("recomputation", "2", on, finding, words, {"instance": [str(row[0]) for row in found]})
+        yield Evidence(
+            "recomputation",
+            "2",
+            on,
+            finding,
+            words,
+            {"instance": [str(row[0]) for row in found], "compared": len(found) ** 2},
+        )
 
 
 def rising_points() -> Iterator[Point]:
