@@ -21,7 +21,6 @@ from cflag_theory.claims.engine.notation import to_latex, unfold
 from cflag_theory.claims.engine.plain import plain
 from cflag_theory.claims.engine.relation import Exact, Relation, at_most, consistent
 from cflag_theory.claims.engine.terms import Term
-from cflag_theory.verify.belonging import fault
 from cflag_theory.verify.complete import left_open
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence
 
@@ -92,8 +91,7 @@ def prove(part: Part, imports: Faults = MappingProxyType({})) -> list[Evidence]:
     for on, statement in statements(part).items():
         if statement.proof is None:
             continue
-        wrong = imports.get((part.key, on), ())
-        result = _examined(statement, (*wrong, apart) if (apart := fault(part, on)) else wrong)
+        result = _examined(statement, imports.get((part.key, on), ()))
         steps = f"{result.obligations} algebraic step{'s' if result.obligations != 1 else ''}"
         data = {
             "engines": list(result.engines),
