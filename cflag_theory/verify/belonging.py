@@ -100,4 +100,5 @@ def _atoms(side: sp.Expr) -> set[sp.Expr]:
 def _names(relation: Relation) -> set[Any]:
     """The symbols and sequences of a relation, its own and those that they stand for."""
     sides = [side for one in (relation.left, relation.right) for side in (one, unfold(one))]
-    return set().union(*(side.free_symbols | {term.func for term in side.atoms(AppliedUndef)} for side in sides))
+    found: set[Any] = set()
+    return found.union(*(side.free_symbols | {term.func for term in side.atoms(AppliedUndef)} for side in sides))

@@ -141,7 +141,7 @@ def test_a_row_takes_the_gravest_verdict(gravest):
 
 
 def test_repairs_and_sharp_constants_are_listed_where_they_are_proved():
-    subject = claim_with(part("1", "typo", 4), part("2", "typo", 2))
+    subject = claim_with(part("1", "typo", 2), part("2", "typo", 2))
     reached = evidence("property", "supports", "sharp", largest_ratio=0.75)
     nearer = evidence("property", "supports", "sharp", largest_ratio=0.5)
     verdict = decide(
@@ -149,7 +149,7 @@ def test_repairs_and_sharp_constants_are_listed_where_they_are_proved():
     )
     assert verdict.repairs == ("fix 1",)
     assert verdict.sharp == (
-        {"constant": "the constant", "printed": "2", "value": "1/2", "factor": 4.0, "reached": 0.75},
+        {"constant": "the constant", "printed": "2", "value": "1", "factor": 2.0, "reached": 0.75},
     )
 
 
