@@ -1,4 +1,4 @@
-"""All claims by id, in paper order, and the standing assumptions of each paper."""
+"""All claims by id, in paper order."""
 
 from __future__ import annotations
 
@@ -23,34 +23,6 @@ PLACES: Mapping[str, str] = MappingProxyType(
         line.split("\t")
         for line in files(__package__).joinpath("order.tsv").read_text(encoding="utf-8").splitlines()[1:]
     )
-)
-
-#: By paper, hypotheses that the field always makes or that are stated in passing; no verdict counts them as missing.
-PREAMBLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "C-FLAG": (
-            "The client weights p_i are non-negative and sum to one; step sizes are positive; N, E, T are at least 1.",
-            "grad f_memory, grad f, grad g, b are the p-weighted means of the clients' (Sec. 2, (6)).",
-            "S = sum_i p_i sum_{k=0}^{E-1} of the delayed gradients, and a round is (24): x_{t+1} = x_t - alpha "
-            "grad_f_memory - beta S.",
-            "Every component g_{i,j} is L-smooth, as the supplement says after Assumption 6.",
-            "f is bounded below: the past tasks have an optimal point x_P* (Figure 1). Of g no sentence says so. An "
-            "instance may be quadratic: only its values near the points of the run count.",
-        ),
-        "CFL": (
-            "The round weights p_{1,i}, ..., p_{t,i} sum to one (App. B.4.1), and are not negative unless the row is "
-            "about their sign; step sizes are positive; N, S, K, T are at least 1.",
-            "f(w) = 𝔼[f_{t,i}(w)], unless a part's reading is formulation (2), and grad f(w) = grad f_{t,i}(w) + "
-            "delta_i + xi_{t,i} (5); Assumption 3 prints f(w) for its gradient. E is the expectation over all draws; "
-            "at a fixed w drifts have mean zero, those of different rounds are independent (Remark 3.2), and so are "
-            "client and time drifts (the proof of Lemma B.2; Assumption 3 does not say it).",
-            "The noises of Assumption 2 have mean zero given the drifts and everything that came before them, and are "
-            "independent between clients.",
-            "eta = K eta_l eta_g (App. B.4.1), and N stands for the selected clients (footnote 3).",
-            "w_{t,i,k} and w_{t,i,k-1}, which the paper's sums over k mix, are both read as w_{t,i,k-1}, the point of "
-            "the k-th local gradient.",
-        ),
-    }
 )
 
 

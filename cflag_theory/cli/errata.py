@@ -15,8 +15,9 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.claims.engine.steps import Induction, Step, Use
 from cflag_theory.claims.engine.transcript import transcript
-from cflag_theory.claims.ledger import LEDGER, PREAMBLE, claim
+from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.claims.printed import of_part
+from cflag_theory.claims.standing import PREAMBLE
 from cflag_theory.cli.documents import Document, LaTeX, Markdown
 from cflag_theory.errors import InvalidInput, OutputError
 from cflag_theory.verify.verdict import REFUTES, REFUTING, Evidence, PartVerdict, Verdict

@@ -19,8 +19,9 @@ from cflag_theory.claims.engine.rules import RULES
 from cflag_theory.claims.engine.steps import Instance, Obligation, Use
 from cflag_theory.claims.engine.transcript import Inference, settings, walk
 from cflag_theory.claims.headlines import PAPERS, headlines
-from cflag_theory.claims.ledger import PREAMBLE, claim
+from cflag_theory.claims.ledger import claim
 from cflag_theory.claims.printed import of_part
+from cflag_theory.claims.standing import PREAMBLE
 from cflag_theory.claims.uses import ids
 from cflag_theory.cli import claim_map
 from cflag_theory.cli.formulas import of_relation

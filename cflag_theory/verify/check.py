@@ -94,7 +94,7 @@ def _exact(
     for part in subject.parts:
         evidence += prove(part, wrong)
         evidence += refute(part, wrong)
-        evidence += replay(part, points)
+        evidence += replay(part, points, subject.paper)
     if check.further:
         evidence += check.further(subject, seed, count)
     if level == "full":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +13,7 @@ import sympy as sp
 from numpy.typing import NDArray
 from sympy.core.function import AppliedUndef
 
+from cflag_theory.claims import standing
 from cflag_theory.claims.engine import algebra
 from cflag_theory.claims.engine.claim import Part, Statement, statements
 from cflag_theory.claims.engine.examiner import Examination, examine
@@ -20,6 +21,7 @@ from cflag_theory.claims.engine.notation import to_latex, unfold
 from cflag_theory.claims.engine.plain import plain
 from cflag_theory.claims.engine.relation import Exact, Relation, at_most, consistent
 from cflag_theory.claims.engine.terms import Term
+from cflag_theory.verify.complete import left_open
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence
 
 # A float run contradicts a relation only beyond this part of the sum of the absolute terms.
@@ -31,6 +33,8 @@ class Point:
     """An exact instance: a value for every symbol of the statements, and where it refutes one, the `story` behind it.
 
     The story is lines from which to replay it, besides the values. `part` restricts it to one part of the claim.
+    `members` are the other values, by the name of a fact, at all the indices for which that fact is meant: the complete
+    finite family of the instance. `unseen` says what a reader must see, where the values cannot cover everything.
 
     Raises
     ------
@@ -41,6 +45,8 @@ class Point:
     values: Mapping[sp.Expr, Any]
     story: tuple[str, ...] = ()
     part: str | None = None
+    members: Mapping[str, Sequence[Mapping[sp.Expr, Any]]] = field(default_factory=dict)
+    unseen: str = ""
 
     def __post_init__(self) -> None:
         consistent(self.values)
@@ -187,16 +193,23 @@ def _against(relation: Relation, points: Iterable[Point]) -> Point | None:
     return next((point for point in points if not relation.holds_at(point.exact)), None)
 
 
-def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
-    """Evaluate the statements of a part at exact points, each where its hypotheses hold."""
+def replay(part: Part, points: Iterable[Point], paper: str = "") -> list[Evidence]:
+    """Evaluate the statements of a part at exact points, each where its hypotheses hold.
+
+    A point refutes only if it covers everything that the statement assumes, see `complete`, or says what a reader must
+    see, and where the standing assumptions of the paper hold.
+    """
     cases = [point for point in points if point.part in (None, part.key)]
     found = []
     for on, statement in statements(part).items():
         if statement.relation is None:
             continue
         valid = [point for point in cases if applies(statement, point)]
-        against = _against(statement.relation, valid)
-        if against is not None:
+        against, wrong = _refuting(statement, valid, paper)
+        if against is not None and wrong:
+            summary = f"An exact instance contradicts it, which decides nothing: {wrong}."
+            found.append(Evidence("counterexample", part.key, on, UNDECIDED, summary, {"faults": [wrong]}))
+        elif against is not None:
             left, right = statement.relation.at(against.exact)
             summary = f"An exact instance has {_number(left)} on the left and {_number(right)} on the right."
             instance: dict[str, Any] = {
@@ -209,6 +222,11 @@ def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
             }
             if instance["numbers_alone"]:
                 summary += " No symbol of it stands for vectors or a sequence: numbers alone decide, no run is needed."
+            if against.members:
+                instance["members"] = {name: len(family) for name, family in against.members.items()}
+            if against.unseen and any(left_open(statement, against)):
+                instance["unseen"] = against.unseen
+                summary += f" This last step is not machine-checked: {against.unseen}."
             found.append(Evidence("counterexample", part.key, on, REFUTES, summary, instance))
         elif valid:
             ratios = [ratio for point in valid if (ratio := _ratio(statement.relation, point)) is not None]
@@ -220,6 +238,19 @@ def replay(part: Part, points: Iterable[Point]) -> list[Evidence]:
                 summary = f"{len(valid)} exact instances agree; the largest left/right is {closest:.6g}."
             found.append(Evidence("property", part.key, on, SUPPORTS, summary, data))
     return found
+
+
+def _refuting(statement: Statement, points: Iterable[Point], paper: str) -> tuple[Point | None, str]:
+    """A point that breaks the relation, and what is wrong with it: the first with nothing wrong, or else the first."""
+    found: list[tuple[Point, str]] = []
+    for point in points:
+        if statement.relation is not None and not statement.relation.holds_at(point.exact):
+            outside = next(iter(standing.broken(paper, point.values)), "")
+            gap = next(left_open(statement, point), "")
+            if not outside and (point.unseen or not gap):
+                return point, ""
+            found.append((point, outside or gap))
+    return found[0] if found else (None, "")
 
 
 def _own_values(statement: Statement, point: Point) -> list[tuple[sp.Expr, Any]]:

@@ -13,6 +13,7 @@ from cflag_theory.claims.engine.claim import Claim, Part, statements
 from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.shown import Sheet, Shown
+from cflag_theory.verify.belonging import fault
 
 MEANINGS = {
     "holds": "true as printed, over its whole stated hypothesis range",
@@ -224,10 +225,18 @@ def decide(claim: Claim, evidence: Sequence[Evidence]) -> Verdict:
     return Verdict(claim, gravest, parts, tuple(evidence))
 
 
+def _counted(item: Evidence) -> bool:
+    """Whether evidence over a finite set says over how many cases: that of a proof or an instance is in itself."""
+    if item.kind not in ("enumeration", "recomputation"):
+        return True
+    return any(isinstance(n := item.data.get(name), int) and n > 0 for name in ("cases", "compared"))
+
+
 def _decide_part(claim: Claim, part: Part, evidence: Sequence[Evidence]) -> PartVerdict:
     def proved(on: str) -> bool:
         found = [e for e in evidence if e.part == part.key and e.on == on]
-        supported = any(e.finding == SUPPORTS and e.kind in PROVING for e in found)
+        supported = any(e.finding == SUPPORTS and e.kind in PROVING and _counted(e) for e in found)
+        supported &= fault(part, on) is None
         if (statement := statements(part).get(on)) is not None and statement.relation is not None:
             # Hypotheses that nothing satisfies would prove anything: some exact instance must meet them.
             supported &= any(e.data.get("exact") and e.data.get("cases") for e in found) or REFUTES in (
@@ -243,7 +252,8 @@ def _decide_part(claim: Claim, part: Part, evidence: Sequence[Evidence]) -> Part
 
     holds, sharp, repaired = proved("printed"), proved("sharp"), proved("repair")
     refuted = any(
-        e.part == part.key and e.on == "printed" and e.finding == REFUTES and e.kind in REFUTING for e in evidence
+        e.part == part.key and e.on == "printed" and e.finding == REFUTES and e.kind in REFUTING and _counted(e)
+        for e in evidence
     )
     if holds:
         tighter = sharp and part.sharp is not None and part.sharp.factor > 1

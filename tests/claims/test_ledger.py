@@ -14,7 +14,8 @@ import cflag_theory.claims as package
 from cflag_theory.claims.c_flag.step_sizes import CONDITIONS
 from cflag_theory.claims.engine.notation import to_latex
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
-from cflag_theory.claims.ledger import LEDGER, PLACES, PREAMBLE, claim
+from cflag_theory.claims.ledger import LEDGER, PLACES, claim
+from cflag_theory.claims.standing import PREAMBLE
 from cflag_theory.errors import UnknownName
 
 x, y = sp.symbols("x y", real=True)

@@ -21,7 +21,8 @@ from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof
 from cflag_theory.claims.headlines import headlines
-from cflag_theory.claims.ledger import LEDGER, PREAMBLE, claim
+from cflag_theory.claims.ledger import LEDGER, claim
+from cflag_theory.claims.standing import PREAMBLE
 from cflag_theory.cli.formulas import lines
 from cflag_theory.cli.report import derivation, proved_statements
 from cflag_theory.cli.safe_steps import box

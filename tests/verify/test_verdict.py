@@ -69,8 +69,9 @@ def test_verdict_of_one_part(subject, found, verdict):
 
 @pytest.mark.parametrize("kind", ["enumeration", "recomputation"])
 def test_what_is_exact_over_a_finite_set_decides_both_ways(kind):
-    assert decide(claim_with(part()), proof(kind=kind)).verdict == "holds"
-    assert decide(claim_with(part()), [evidence(kind, "refutes")]).verdict == "false"
+    counted = [evidence(kind, "supports", cases=3), *proof()[1:]]
+    assert decide(claim_with(part()), counted).verdict == "holds"
+    assert decide(claim_with(part()), [evidence(kind, "refutes", compared=1)]).verdict == "false"
 
 
 @pytest.mark.parametrize("kind", ["property", "monte-carlo", "worst-case"])
@@ -90,7 +91,7 @@ def test_a_proof_whose_hypotheses_no_exact_instance_meets_decides_nothing(witnes
 
 def test_a_statement_about_no_relation_needs_no_instance():
     table = Part("1", Statement("The rows agree.", None))
-    assert decide(claim_with(table), [evidence("recomputation", "supports")]).verdict == "holds"
+    assert decide(claim_with(table), [evidence("recomputation", "supports", compared=2)]).verdict == "holds"
 
 
 def test_a_counterexample_proves_nothing_and_a_proof_refutes_nothing():
@@ -140,7 +141,7 @@ def test_a_row_takes_the_gravest_verdict(gravest):
 
 
 def test_repairs_and_sharp_constants_are_listed_where_they_are_proved():
-    subject = claim_with(part("1", "typo", 4), part("2", "typo", 2))
+    subject = claim_with(part("1", "typo", 2), part("2", "typo", 2))
     reached = evidence("property", "supports", "sharp", largest_ratio=0.75)
     nearer = evidence("property", "supports", "sharp", largest_ratio=0.5)
     verdict = decide(
@@ -148,7 +149,7 @@ def test_repairs_and_sharp_constants_are_listed_where_they_are_proved():
     )
     assert verdict.repairs == ("fix 1",)
     assert verdict.sharp == (
-        {"constant": "the constant", "printed": "2", "value": "1/2", "factor": 4.0, "reached": 0.75},
+        {"constant": "the constant", "printed": "2", "value": "1", "factor": 2.0, "reached": 0.75},
     )
 
 

@@ -169,12 +169,16 @@ class Repair:
 
 @dataclass(frozen=True)
 class Sharp:
-    """The best constant that is proved: its value, the printed one, their ratio and the statement with it."""
+    """The best constant that is proved: its value, the printed one, their ratio and the statement with it.
+
+    `at` are values at which the two constants stand before the same term, where they do not everywhere.
+    """
 
     words: str
     printed: sp.Expr
     value: sp.Expr
     statement: Statement
+    at: Pairs = ()
 
     @property
     def factor(self) -> float:

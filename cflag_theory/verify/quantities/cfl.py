@@ -55,7 +55,10 @@ class WorldRound:
 
     def point(self, *chosen: sp.Expr, more: Mapping[Any, Any] | None = None, part: str | None = None) -> Point:
         """The values of these symbols, and `more`, as an exact instance."""
-        return Point(self.values(*chosen) | dict(more or {}), (self.words,), part)
+        values = self.values(*chosen) | dict(more or {})
+        # The past objective is one function, so that each draw has the same size of what is left out.
+        same = {key: value for key, value in values.items() if key == progress.loss_size(draw, fresh)}
+        return Point(values, (self.words,), part, {"Assumption 4": [same]} if same else {})
 
     @property
     def star(self) -> Fraction:

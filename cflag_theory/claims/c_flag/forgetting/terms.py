@@ -139,6 +139,7 @@ def eq151(first: Any = 32, second: Any = 2, third: Any = 4) -> Claim:
         sp.sympify(first) / 16 + second,
         best**2,
         sharp1,
+        ((beta, 1 / (4 * L * E)),),
     )
     words = f"T1 <= {first} beta^4 L^3 E^4 ||grad g(x_t)||^2 + {second} beta^2 L E^2 ||grad g(x_t)||^2"
     as_printed = Statement(

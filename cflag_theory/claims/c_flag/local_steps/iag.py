@@ -102,7 +102,7 @@ def lemma12(constant: Any = 3) -> Claim:
         "cflag.lemma12",
         "Lemma 12, (91)",
         "Error of the delayed gradient by the drift so far",
-        (Part("1", printed, sharp=Sharp(words, sp.sympify(constant), sp.S.One, sharp)),),
+        (Part("1", printed, sharp=Sharp(words, sp.sympify(constant), sp.S.One, sharp, ((k, E),))),),
         (
             _EMPTY,
             "No step size is assumed and none is needed; the components must be L-smooth.",
@@ -305,7 +305,7 @@ def eq129(constant: Any = 4) -> Claim:
         "(128)-(129)",
         "The line that combines Lemmas 12 and 13",
         (
-            Part("1", first, sharp=Sharp(words, sp.sympify(constant), best, sharp)),
+            Part("1", first, sharp=Sharp(words, sp.sympify(constant), best, sharp, ((k, E),))),
             Part("2", second, repair),
         ),
         (

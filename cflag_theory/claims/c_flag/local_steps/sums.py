@@ -270,6 +270,7 @@ def lemma15_2(first: Any = 32, second: Any = 2) -> Claim:
                     at_end,
                     best**2,
                     sharp,
+                    ((beta, 1 / (4 * L * E)),),
                 ),
             ),
         ),

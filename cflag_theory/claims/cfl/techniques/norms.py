@@ -199,6 +199,7 @@ def lemA5(constant: Any = 1, half: Any = _HALF) -> Claim:
                     sp.S.One,
                     sp.Rational(1, 2),
                     best,
+                    ((mu, sp.S.Zero),),
                 ),
             ),
         ),

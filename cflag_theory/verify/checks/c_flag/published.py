@@ -17,7 +17,9 @@ def found(part: str, contradictions: list[str], compared: int, what: str) -> Evi
     """What a comparison of published numbers says of the printed statement."""
     if contradictions:
         summary = f"{len(contradictions)} of {compared} {what} contradict: {'; '.join(contradictions)}."
-        return Evidence("recomputation", part, "printed", REFUTES, summary, {"instance": contradictions})
+        return Evidence(
+            "recomputation", part, "printed", REFUTES, summary, {"instance": contradictions, "compared": compared}
+        )
     return Evidence("recomputation", part, "printed", SUPPORTS, f"All {compared} {what} agree.", {"compared": compared})
 
 

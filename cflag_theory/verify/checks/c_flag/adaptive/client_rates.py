@@ -44,11 +44,16 @@ def points() -> Iterator[Point]:
         values = case.values(mode, i)
         step = share / case.L
         at = _least(values, step)
+        clients_at = [
+            _least(case.values(mode, client), step)
+            for client in range(case.problem.clients)
+            if (case.a[client] @ case.a[client])
+        ]
         words = f"Client {i + 1}, {mode} case, alpha = {step}, m = 0: Lambda_i = {values[clients.Lambda_i]}"
         story = (case.words(), f"{words}, beta*_i = {at[clients.beta_i]}, Gamma_i* = {at[claim.least]}.")
         for part in ("value", "negative", "interference"):
             # A memory of everything: the mean over its draws is the value itself.
-            yield Point(at | {claim.mean_least: at[claim.least]}, story, part)
+            yield Point(at | {claim.mean_least: at[claim.least]}, story, part, members={"rate": clients_at})
         for more in (2 * case.beta, 16 * case.beta):
             here, there = (
                 put_in(clients.client_term(rate, alpha), values | {alpha: step}) for rate in (case.beta, more)

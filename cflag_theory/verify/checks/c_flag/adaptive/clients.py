@@ -87,7 +87,7 @@ def transference_points() -> Iterator[Point]:
                 )
                 for local in (Fraction(1, 9), Fraction(1), Fraction(3)):
                     yield Point(at_rate(values, local), (case.words(), words), mode)
-                yield Point(values, (case.words(), words), "step size")
+                yield Point(values, (case.words(), words), "step size", members=case.transferring(mode))
                 yield Point(values | larger_m(case), (case.words(), words), "large m")
 
 

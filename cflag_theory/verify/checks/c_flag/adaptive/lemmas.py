@@ -44,7 +44,7 @@ def adapted_values(case: Round, mode: str) -> dict[Any, Any]:
 
 def _point(case: Round, mode: str) -> Point:
     words = f"Table 1, {mode} case: also by the simulation, algorithm('c_flag', adaptive={mode!r})."
-    return Point(adapted_values(case, mode), (case.words(), words))
+    return Point(adapted_values(case, mode), (case.words(), words), members=case.transferring(mode))
 
 
 def average_points() -> Iterator[Point]:

@@ -139,6 +139,10 @@ class Round:
                 found.append((self.alpha * (1 - product / (G @ G)), self.beta))
         return found
 
+    def transferring(self, case: str) -> dict[str, list[dict[Any, Any]]]:
+        """The values of every client with Lambda_i > 0, for which Table 1's rate is meant: see `Point.members`."""
+        return {"rate": [self.values(case, int(i)) for i in np.flatnonzero(self.a @ self.G > 0)]}
+
     def values(self, case: str = "average", client: int = 0, bias: Fraction = Fraction(0)) -> dict[Any, Any]:
         """Every symbol of the adaptive claims; `client` is the one that stands for its kind.
 

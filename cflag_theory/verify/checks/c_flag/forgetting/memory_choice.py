@@ -40,13 +40,13 @@ def _memories(past: tuple[int, ...], current: int, alpha: Fraction, rounds: int)
         claim.first: (16 * r * q + 22) / rounds,
         claim.second: Fraction(11, 60) + 2 * r / 15 * q,
     }
-    for j, slope in enumerate(past):
-        own = {claim.lost: lost[j], claim.best: best[j], claim.omega2: spread[j]}
+    drawn = [{claim.lost: lost[j], claim.best: best[j], claim.omega2: spread[j]} for j in range(len(past))]
+    for slope, own in zip(past, drawn, strict=True):
         words = (
             f"N = E = L = 1, past components {', '.join(f'{s} x' for s in past)}, of which the memory keeps one (m = "
             f"{m}), g = {current} x, r = {r}, alpha = {alpha}, beta = {beta}, T = {rounds}; this one keeps {slope} x."
         )
-        yield Point(values | own, (words,))
+        yield Point(values | own, (words,), members={"(166)": drawn})
 
 
 def points() -> Iterator[Point]:

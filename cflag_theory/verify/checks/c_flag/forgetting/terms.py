@@ -124,6 +124,10 @@ def _chosen() -> Iterator[tuple[Any, Any, Any, Fraction, Fraction]]:
             yield [[_UP if n == 1 else _DOWN]], [[_DOWN] * n], [[0] * steps], step, share / steps
 
 
+#: The printed sums are not made of d, which bounds the drifts of repairs.
+_UNSEEN = "d of 'd after k' exists: each member follows from earlier ones, since tau_{k,j} <= k"
+
+
 @cache
 def points() -> tuple[Point, ...]:
     """The chosen instances, and random small problems."""
@@ -136,7 +140,7 @@ def _points() -> Iterator[Point]:
         values = exact_values(problem, refreshed, step=step, local=local)
         if past[0][0] == current[0][0]:
             values[claim.omega2] = omega_squared(problem)
-        yield Point(values, _story(problem, refreshed))
+        yield Point(values, _story(problem, refreshed), unseen=_UNSEEN)
     rng = np.random.default_rng(_SEED)
     for case in range(_ROUNDS):
         clients, n, steps = 1 + case % 3, int(rng.integers(1, 4)), int(rng.integers(1, 5))
@@ -149,7 +153,7 @@ def _points() -> Iterator[Point]:
         values = exact_values(problem, orders, step=step, local=share / steps)
         values[claim.omega2] = omega_squared(problem)
         if values[grad_g] and step < 2:
-            yield Point(values, _story(problem, orders))
+            yield Point(values, _story(problem, orders), unseen=_UNSEEN)
 
 
 def samples(seed: int, count: int) -> Iterator[Sample]:

@@ -97,6 +97,7 @@ def assumption2_further(subject: Claim, seed: int, count: int) -> Iterable[Evide
     )
     data = {
         "exact": True,
+        "cases": total,
         "without_common_minimiser": [list(kept) for kept in crossing],
         "with_common_minimiser": [list(kept) for kept in common],
     }

@@ -120,6 +120,12 @@ def lemma9_points() -> Iterator[Point]:
                     claim.grad_f_i2: grad_f_i[worst] ** 2,
                 },
                 (f"{described(problem)}; the clients keep the components {draw}, counted from 0; x = x_0.",),
+                members={
+                    "Assumption 2": [
+                        {claim.bias_i2: bias**2, claim.grad_f_i2: slope**2}
+                        for bias, slope in zip(b_i, grad_f_i, strict=True)
+                    ]
+                },
             )
 
 

@@ -52,7 +52,7 @@ def split_problems() -> Iterator[tuple[Problem, Sequence[tuple[int, int]]]]:
         yield on_the_line(tasks[0], tasks[1], start=1, L=1, p=p), sizes
 
 
-def eq3_values(problem: Problem, sizes: Sequence[tuple[int, int]]) -> dict[Any, Any]:
+def eq3_values(problem: Problem, sizes: Sequence[tuple[int, int]], client: int = 0) -> dict[Any, Any]:
     """What (3) speaks of, by the kernels' values; h from the union of each client's data."""
     h_i = union(problem)
     f_i, g_i = (values(problem.potential, part, problem.start) for part in (problem.past, problem.current))
@@ -64,18 +64,19 @@ def eq3_values(problem: Problem, sizes: Sequence[tuple[int, int]]) -> dict[Any, 
         claim.g: g,
         claim.past: past,
         claim.current: current,
-        claim.past_i: sizes[0][0],
-        claim.current_i: sizes[0][1],
-        claim.h_i: h_i[0],
-        claim.f_i: f_i[0],
-        claim.g_i: g_i[0],
+        claim.past_i: sizes[client][0],
+        claim.current_i: sizes[client][1],
+        claim.h_i: h_i[client],
+        claim.f_i: f_i[client],
+        claim.g_i: g_i[client],
     }
 
 
 def eq3_points() -> Iterator[Point]:
     """Two clients, with weights 1/2 and with weights by size."""
     for problem, sizes in split_problems():
-        yield Point(eq3_values(problem, sizes), (f"{described(problem)}; x = x_0.",))
+        own = [eq3_values(problem, sizes, client) for client in range(len(sizes))]
+        yield Point(own[0], (f"{described(problem)}; x = x_0.",), members={"h_i": own})
 
 
 def eq5_points() -> Iterator[Point]:

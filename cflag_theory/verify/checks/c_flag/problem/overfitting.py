@@ -167,7 +167,12 @@ def overfitting_further(subject: Claim, seed: int, count: int) -> Iterable[Evide
         f"Over all draws 𝔼[B(t)] for t = 0, ..., {rounds - 1} is {', '.join(map(str, once))} with the memory drawn "
         f"once, and {', '.join(map(str, anew))} with it drawn every round."
     )
-    data = {"exact": True, "drawn_once": [str(v) for v in once], "drawn_every_round": [str(v) for v in anew]}
+    data = {
+        "exact": True,
+        "cases": len(once),
+        "drawn_once": [str(v) for v in once],
+        "drawn_every_round": [str(v) for v in anew],
+    }
     printed = subject.parts[0].printed.relation
     assert printed is not None
     finding = SUPPORTS if all(printed.holds_at({claim.mean_B: value}) for value in once) else REFUTES

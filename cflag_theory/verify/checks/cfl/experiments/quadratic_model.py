@@ -234,7 +234,7 @@ def _table3(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
 def _recomputed(part: str, on: str, contradictions: list[str], compared: int, what: str) -> Evidence:
     if contradictions:
         summary = f"{len(contradictions)} of {compared} {what} contradict: {'; '.join(contradictions)}."
-        return Evidence("recomputation", part, on, REFUTES, summary, {"instance": contradictions})
+        return Evidence("recomputation", part, on, REFUTES, summary, {"instance": contradictions, "compared": compared})
     return Evidence("recomputation", part, on, SUPPORTS, f"All {compared} {what} agree.", {"compared": compared})
 
 

@@ -35,7 +35,7 @@ def _evidence(part: str, findings: Findings, what: str, on: str = "printed") -> 
     contradictions, compared = findings
     if contradictions:
         summary = f"{len(contradictions)} of {compared} {what} contradict: {'; '.join(contradictions)}."
-        return Evidence("recomputation", part, on, REFUTES, summary, {"instance": contradictions})
+        return Evidence("recomputation", part, on, REFUTES, summary, {"instance": contradictions, "compared": compared})
     return Evidence("recomputation", part, on, SUPPORTS, f"All {compared} {what} agree.", {"compared": compared})
 
 

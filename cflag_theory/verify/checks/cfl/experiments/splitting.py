@@ -219,7 +219,9 @@ def _setup(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
         if abs(share - stated) > sp.Rational(1, 2):
             wrong.append(f"s = {step}: {float(share):.2f}% instead of {stated}%")
     summary = f"Steps of 285, 213 and 142 make {', '.join(shares)}."
-    yield Evidence("recomputation", "3", "printed", REFUTES if wrong else SUPPORTS, summary, {"instance": wrong})
+    yield Evidence(
+        "recomputation", "3", "printed", REFUTES if wrong else SUPPORTS, summary, {"instance": wrong, "compared": 3}
+    )
 
 
 def _test_points() -> Iterator[Point]:

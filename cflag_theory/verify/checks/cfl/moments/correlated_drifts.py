@@ -87,7 +87,7 @@ def lemB7_points() -> Iterator[Point]:
                 claim.pair_C: C * found[gradient_noise.pairs],
                 claim.pair_least: min(F, D) * found[gradient_noise.pairs],
             }
-            yield Point({**found, **constants, **more}, (f"{words}; p = {shown(p)}.",), "1")
+            yield Point({**found, **constants, **more}, (f"{words}; p = {shown(p)}.",), "1", _rounds(found, len(p)))
 
 
 def lemB10_points() -> Iterator[Point]:
@@ -108,7 +108,12 @@ def lemB10_points() -> Iterator[Point]:
             f"{len(draws)} draws; each 𝔼<xi_1, xi_2> is at most alpha^|tau_1 - tau_2|.",
         )
         more = {claim.pair_F: pair_F, claim.pair_C: 0, claim.pair_least: pair_F}
-        yield Point({**found, **squared(0, 0, 1, 0), **more}, story, "2")
+        yield Point({**found, **squared(0, 0, 1, 0), **more}, story, "2", _rounds(found, len(p)))
+
+
+def _rounds(found: dict[Any, Any], rounds: int) -> dict[str, list[dict[Any, Any]]]:
+    """The client drift of every round: it is drawn once."""
+    return {"client drift": [{gradient_noise.client2: found[gradient_noise.client2]}] * rounds}
 
 
 CHECKS = {

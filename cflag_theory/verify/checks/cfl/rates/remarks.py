@@ -62,7 +62,7 @@ CHECKS = {
     ),
     "cfl.rem4_2": Check(
         alone_points,
-        expected="needs-hypothesis needs-hypothesis",
+        expected="false false",
         plants=(*without(on="repair"), *without(part="2", on="repair")),
     ),
     "cfl.rem4_5": Check(

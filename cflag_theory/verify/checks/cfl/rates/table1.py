@@ -91,7 +91,14 @@ def faults(rates: list[Rate]) -> list[str]:
 
 def _counted(part: str, found: list[str], total: int, words: str) -> Evidence:
     finding = REFUTES if found else SUPPORTS
-    return Evidence("recomputation", part, "printed", finding, f"{len(found)} of {total} {words}.", {"instance": found})
+    return Evidence(
+        "recomputation",
+        part,
+        "printed",
+        finding,
+        f"{len(found)} of {total} {words}.",
+        {"instance": found, "compared": total},
+    )
 
 
 def vanishes(rate: Rate) -> bool:
@@ -116,7 +123,14 @@ def _evidence(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
     for on, alone in (("printed", False), ("repair", True)):
         wrong = differences(ours, alone=alone)
         summary = f"{len(wrong)} of {len(ours)} entries differ from the theorems."
-        yield Evidence("recomputation", "1", on, REFUTES if wrong else SUPPORTS, summary, {"instance": wrong})
+        yield Evidence(
+            "recomputation",
+            "1",
+            on,
+            REFUTES if wrong else SUPPORTS,
+            summary,
+            {"instance": wrong, "compared": len(ours)},
+        )
     terms = sum(len(rate.terms) for rate in ours)
     yield _counted("2", faults(ours), terms, "terms are no numbers for any such factors")
     general = [rate for rate in TABLE_1 if rate.functions == GENERAL]

@@ -50,10 +50,14 @@ def lemA2_points() -> Iterator[Point]:
 
 
 def _sublinear_point(d: tuple[int, ...], v: int, x: int, z: int, largest: int, step: sp.Expr, sharp: sp.Expr) -> Point:
+    ends = len(d) - 1
+    sums = [sublinear_sum(d[: n + 1], step, x**2, z**3) * n if n else 0 for n in range(ends + 1)]
     return Point(
         {
-            claim.rounds: len(d) - 2,
-            summation.d(0): d[0],
+            claim.rounds: ends - 1,
+            **{summation.d(n): distance for n, distance in enumerate(d)},
+            **{summation.total(n): found for n, found in enumerate(sums)},
+            summation.total(claim.rounds + 1): sums[ends],
             claim.root_c1: x,
             claim.cube_c2: z,
             claim.root_D: v**3,

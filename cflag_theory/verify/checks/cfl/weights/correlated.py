@@ -109,12 +109,22 @@ def entries(correlation: Fraction, d2: Fraction, r2: Fraction, vector: Sequence[
     """Values of the sums over a vector of k + 1 entries."""
     last = len(vector) - 1
     kernel = matrix_Q(correlation, Fraction(1), Fraction(0), len(vector))
+    found: dict[Any, Any] = {k: last, x(k): vector[0]}
+    for place in range(last + 1):
+        # The definitions begin with the last entry and take one more in front at a time.
+        rest = vector[last - place :]
+        rows = [row[: place + 1] for row in kernel[: place + 1]]
+        sums = {
+            x: rest[0],
+            form: quadratic(rows, rest),
+            front: sum((correlation**i * entry for i, entry in enumerate(rest)), Fraction(0)),
+            norm2: sum((entry**2 for entry in rest), Fraction(0)),
+        }
+        found |= {sequence(place): value for sequence, value in sums.items()}
+        if place == last:
+            found |= {sequence(k): value for sequence, value in sums.items()}
     return {
-        k: last,
-        x(k): vector[0],
-        form(k): quadratic(kernel, vector),
-        front(k): sum((correlation**i * entry for i, entry in enumerate(vector)), Fraction(0)),
-        norm2(k): sum((entry**2 for entry in vector), Fraction(0)),
+        **found,
         past_sum: sum(vector[:-1], Fraction(0)),
         **sizes(correlation, d2, r2),
     }
@@ -170,7 +180,8 @@ def _against(
     compared = values | {value: quadratic(Q, p), other: quadratic(Q, moved)}
     # The solution minimises, and is the only minimiser.
     yield Point(compared, story, "1")
-    yield Point(compared, story, "3")
+    unseen = "x = p' - p and the rows of Q p are -lambda: both are computed with the instance, in fractions"
+    yield Point(compared, story, "3", unseen=unseen)
 
 
 def independent(t: int) -> Draws:
@@ -226,7 +237,8 @@ def bounded(correlation: Fraction, d2: Fraction, r2: Fraction, draws: Draws, dri
         grad2: 0,
     }
     words = f"t = {t}, alpha = {correlation}, R^2 = {r2}; (7) gives p = ({', '.join(map(str, p))})."
-    return Point(values, (words, drifts), "2")
+    pairs = [{pair: found, power: correlation ** abs(i - j)} for (i, j), found in products.items()]
+    return Point(values, (words, drifts), "2", members={"Assumption 7": pairs})
 
 
 def rounded(number: Fraction) -> str:
@@ -257,7 +269,9 @@ def _table(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
         good = by_reading[reading]
         summary = f"Columns read as {reading}: {sum(good)} of {len(good)} rows are reproduced."
         finding = SUPPORTS if all(good) else REFUTES
-        yield Evidence("recomputation", "1", on, finding, summary, {"instance": names, "reproduced": table})
+        yield Evidence(
+            "recomputation", "1", on, finding, summary, {"instance": names, "reproduced": table, "compared": len(good)}
+        )
 
 
 def _exponents(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
@@ -278,7 +292,14 @@ def _exponents(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
         equal = sum(a == b for rows in zip(found, right, strict=True) for a, b in zip(*rows, strict=True))
         words = f"alpha = 1/2, D = 2, R = 1, t = 4: {equal} of 16 entries are those of (34); Q_11 is {found[0][0]}."
         finding = SUPPORTS if equal == 16 else REFUTES
-        yield Evidence("recomputation", "2", on, finding, words, {"instance": [str(row[0]) for row in found]})
+        yield Evidence(
+            "recomputation",
+            "2",
+            on,
+            finding,
+            words,
+            {"instance": [str(row[0]) for row in found], "compared": len(found) ** 2},
+        )
 
 
 def rising_points() -> Iterator[Point]:

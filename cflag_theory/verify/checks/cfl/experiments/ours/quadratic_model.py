@@ -68,7 +68,14 @@ def _edges(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
         ]
         finding = SUPPORTS if len(beyond) == expected else REFUTES
         words = f"{len(beyond)} of {len(quadratic_model.PRINTED)} rates are not below {2 // factor}/L."
-        yield Evidence("recomputation", part, "printed", finding, words, {"instance": beyond})
+        yield Evidence(
+            "recomputation",
+            part,
+            "printed",
+            finding,
+            words,
+            {"instance": beyond, "compared": len(quadratic_model.PRINTED)},
+        )
 
 
 CHECKS = {

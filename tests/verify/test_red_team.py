@@ -1,0 +1,150 @@
+"""Attacks on how evidence becomes a verdict: fake claims and points, each refused; true ones beside them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+from cflag_theory.claims import standing
+from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement, statements
+from cflag_theory.claims.engine.relation import at_most, below, equal
+from cflag_theory.claims.ledger import LEDGER, claim
+from cflag_theory.verify.belonging import fault
+from cflag_theory.verify.evidence import Point, replay
+from cflag_theory.verify.verdict import Evidence, decide
+
+w, q, c, u, x, y, z = sp.symbols("w q c u x y z", real=True)
+k = sp.Symbol("k", integer=True, nonnegative=True)
+f, s = (sp.Function(name, real=True) for name in "fs")
+DEFINED = Fact("q", equal(q, w + f(k) ** 2), "q = w + f(k)^2.", (k,))
+ALWAYS = Fact("bound", at_most(s(k), c), "s(k) <= c for all k.", (k,))
+OWN = Fact(
+    "own", at_most(u, c), "Each client's u is at most c.", (sp.Symbol("client", integer=True, nonnegative=True),)
+)
+
+
+def finding(statement, point, paper=""):
+    return [e.finding for e in replay(Part("1", statement), [point], paper)]
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 0), (2, 1), (0, -1), (5, -5)])
+def test_a_definition_with_a_valued_term_is_covered(low, high):
+    statement = Statement("", at_most(w, q), (), None, (DEFINED,))
+    assert finding(statement, Point({w: low, q: high})) == ["undecided"]
+
+
+@pytest.mark.parametrize("first", [1, 2, 3, 8])
+def test_a_sequence_is_what_its_definitions_make_of_it(first):
+    more = Fact("more", equal(s(k + 1), 2 * s(k)), "It doubles.", (k,))
+    statement = Statement("", at_most(s(2), 0), (), None, (Fact("start", equal(s(0), 1), ""), more))
+    assert finding(statement, Point({s(2): first})) == ["undecided"]
+    assert finding(statement, Point({s(0): 1, s(1): 2, s(2): 4})) == ["refutes"]
+
+
+@pytest.mark.parametrize("values", [{s(k): 0, k: 0}, {s(k): 1, k: 3}, {s(k): -1, k: 1}])
+def test_values_at_some_times_say_nothing_of_all_times(values):
+    statement = Statement("", at_most(1, c), (ALWAYS,))
+    point = Point({**values, c: 0 if values[s(k)] <= 0 else 1})
+    assert finding(replace(statement, relation=at_most(2, c)), point) == ["undecided"]
+    family = Point(point.values, members={"bound": [{s(k): point.values[s(k)]}] * 5})
+    assert finding(replace(statement, relation=at_most(2, c)), family) == ["undecided"]
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        ([], "undecided"),
+        ([{u: 2}], "undecided"),
+        ([{u: 1}, {u: 3}], "undecided"),
+        ([{x: 0}], "undecided"),
+        ([{u: 1}, {u: 0}], "refutes"),
+    ],
+)
+def test_a_finite_family_is_tested_at_every_member(members, expected):
+    point = Point({u: 0, c: 1}, members={"own": members})
+    assert finding(Statement("", at_most(c, 0), (OWN,)), point) == [expected]
+
+
+def test_what_a_reader_must_see_is_said():
+    point = Point({u: 0, c: 1}, unseen="the other clients have u = 0")
+    (found,) = replay(Part("1", Statement("", at_most(c, 0), (OWN,))), [point])
+    assert found.summary.endswith("This last step is not machine-checked: the other clients have u = 0.")
+
+
+BROKEN = [
+    ("CFL", "p_current", "3/2"),
+    ("CFL", "p_current", "-1/2"),
+    ("CFL", "past_weights_sum", "-1/2"),
+    ("CFL", "current_weight", "2"),
+    ("CFL", "nc_past_weight", "5/4"),
+    ("CFL", "weight_pairs", "-1"),
+    ("CFL", "eta", "-1"),
+    ("CFL", "eta_l", "0"),
+    ("CFL", "K", "0"),
+    ("CFL", "T", "0"),
+    ("C-FLAG", "p_i", "2"),
+    ("C-FLAG", "p_i", "-1/3"),
+    ("C-FLAG", "alpha", "0"),
+    ("C-FLAG", "beta", "-2"),
+    ("C-FLAG", "N", "0"),
+    ("C-FLAG", "E", "1/2"),
+    ("C-FLAG", "sum_p", "9/10"),
+]
+
+
+@pytest.mark.parametrize(("paper", "name", "value"), BROKEN)
+def test_no_counterexample_breaks_a_standing_assumption(paper, name, value):
+    symbol = sp.Symbol(name, real=True)
+    point = Point({symbol: sp.Rational(value), x: 1})
+    assert finding(Statement("", at_most(x + 0 * symbol, 0)), point, paper) == ["undecided"]
+    assert finding(Statement("", at_most(x, 0)), point, "ours") == ["refutes"]
+
+
+def test_every_standing_relation_can_be_read():
+    assert all(standing.relations(paper) for paper in standing.STANDING)
+
+
+def with_sharp(better, printed=1000, value=1, base=None):
+    first = at_most(x, 2 * y) if base is None else base
+    return Part(
+        "1", Statement("", first), None, Sharp("", sp.sympify(printed), sp.sympify(value), Statement("", better))
+    )
+
+
+@pytest.mark.parametrize(
+    "better", [at_most(x, 2 * y), at_most(x, y), at_most(z, y / 500), at_most(x, 3 * y), at_most(x, 0)]
+)
+def test_a_factor_separates_the_two_relations(better):
+    assert fault(with_sharp(better), "sharp")
+    assert fault(with_sharp(at_most(x, y), 2), "sharp") is None
+
+
+@pytest.mark.parametrize("repair", [at_most(z, c), equal(u, c), below(z, u), at_most(0, z**2), at_most(u * c, z)])
+def test_a_repair_is_related_to_what_is_printed(repair):
+    part = Part("1", Statement("", at_most(x, y)), Repair("typo", "", Statement("", repair)))
+    assert fault(part, "repair")
+    assert fault(replace(part, repair=Repair("typo", "", Statement("", at_most(x, 2 * y)))), "repair") is None
+
+
+@pytest.mark.parametrize("added", [at_most(x, y), at_most(x, y - 1), below(x, y), equal(x, y), at_most(2 * x, 2 * y)])
+def test_an_added_condition_is_not_the_conclusion(added):
+    mended = Statement("", at_most(x, y), (Fact("more", added, ""),))
+    assert fault(Part("1", Statement("", at_most(x, y)), Repair("needs-hypothesis", "", mended)), "repair")
+
+
+@pytest.mark.parametrize("kind", ["enumeration", "recomputation"])
+@pytest.mark.parametrize("data", [{}, {"cases": 0}, {"compared": 0}, {"cases": "many"}, {"instance": []}])
+def test_evidence_that_only_says_yes_or_no_decides_nothing(kind, data):
+    table = Claim("ours.toy", "", "", (Part("1", Statement("", None)),))
+    for word in ("supports", "refutes"):
+        assert decide(table, [Evidence(kind, "1", "printed", word, "", data)]).verdict == "open"
+
+
+def test_what_a_paper_prints_is_granted_only_where_the_reading_says_so():
+    """The rule of inheritance, over all rows."""
+    for id in LEDGER:
+        for part in claim(id).parts:
+            granted = [s for one in statements(part).values() for f in one.facts for s in f.sources if s.granted]
+            assert not granted or part.reading == "as a step from what is printed before it", (id, part.key)
