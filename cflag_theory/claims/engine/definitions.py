@@ -131,7 +131,8 @@ def _said_by(fact: Fact) -> Iterator[Definition]:
     own = {s for s in fact.relation.left.free_symbols if not s.is_positive}
     for basis, factor in parts(right).items():
         rest = fact.relation.left - (right - factor * basis)
-        if isinstance(basis, Named) and own <= basis.free_symbols and factor.is_nonzero:
+        # A vector without indices is any vector: no setting says what it is from the right.
+        if isinstance(basis, Named) and own and own <= basis.free_symbols and factor.is_nonzero:
             if all(term.args[0] != basis.args[0] for term in rest.atoms(Named)):
                 yield Definition(basis, 1, rest, factor)
 

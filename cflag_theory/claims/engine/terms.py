@@ -47,7 +47,7 @@ class Term(sp.Expr):  # type: ignore[misc]
         return str(self.args)
 
 
-class ln(sp.Function):  # type: ignore[misc]  # noqa: N801
+class ln(sp.Function):  # type: ignore[misc]
     """The natural logarithm: a term with a meaning, as sympy's exp is. Its rule is `rules.tangent_of_ln`."""
 
     nargs = 1
