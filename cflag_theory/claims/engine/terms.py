@@ -291,8 +291,8 @@ def function(name: str, latex: str, **declared: Any) -> Function:
         moving = sorted((s for s in constant.free_symbols if s.is_integer), key=str)
         if moving:
             raise TermError(
-                f"the constant {constant} of {name} depends on {moving[0]}, which may be an index: use a real symbol, and "
-                "state what a single member or round has as a hypothesis"
+                f"the constant {constant} of {name} depends on {moving[0]}, which may be an index: use a real symbol, "
+                "and state what a single member or round has as a hypothesis"
             )
     for what, constant in (("smoothness", smooth), ("convexity", mu)):
         if constant is not None and not constant.is_nonnegative:

@@ -20,10 +20,10 @@ k, n, j, m = (sp.Symbol(name, integer=True, nonnegative=True) for name in "knjm"
 N = sp.Symbol("N", integer=True, positive=True)
 c, w = sp.symbols("c w", real=True)
 p, L = sp.Symbol("p", nonnegative=True), sp.Symbol("L", positive=True)
-i, l = index("i"), index("l")
+i, ell = index("i"), index("l")
 x, v, z, y = (vector(f"settings {name}", f"{name}_{{@}}") for name in "xvzy")
 u = vector("settings u", "u")()
-mean, total = mean_over("settings mean", i), sum_over(l, N)
+mean, total = mean_over("settings mean", i), sum_over(ell, N)
 f, g = function("settings f", "f", smooth=1, mu=1), function("settings g", "g_{@}", mu=1)
 s = sp.Function("settings_s", nonnegative=True)
 a = sp.Function("settings_a", real=True)
@@ -66,8 +66,8 @@ RESTRICTS, TWICE = "restricts", "defined twice"
     Attack("a mean and its members", using(equal(mean(v(i)), 0), equal(v(i), u)), RESTRICTS),
     Attack("a mean and its members, the other way round", using(equal(v(k), u), equal(mean(v(i)), 0)), RESTRICTS),
     Attack("two means of one vector", using(equal(mean(v(i)), 0), equal(mean(v(i + 1)), u)), RESTRICTS),
-    Attack("a sum and its members", using(equal(total(v(l)), 0), equal(v(k), u)), RESTRICTS),
-    Attack("a mean and a sum", using(equal(mean(v(i)), 0), equal(total(v(l)), u)), RESTRICTS),
+    Attack("a sum and its members", using(equal(total(v(ell)), 0), equal(v(k), u)), RESTRICTS),
+    Attack("a mean and a sum", using(equal(mean(v(i)), 0), equal(total(v(ell)), u)), RESTRICTS),
     Attack("a vector that is itself and more", using(equal(z(k), z(k) + u)), RESTRICTS),
     Attack("a mean of what it contains", using(equal(mean(v(i)), mean(2 * v(i)))), RESTRICTS),
     Attack("two minimisers", using(equal(f.grad(0), 0), equal(f.grad(u), 0)), RESTRICTS),
