@@ -116,7 +116,7 @@ def _is_solution(one: Relation, equations: list[Fact]) -> bool:
 
 
 def _said_by(fact: Fact) -> Iterator[Definition]:
-    """What a setting can be read as a definition of: its left side, what is under its mean, or a vector on its right."""
+    """What a setting can define: its left side, what stands under its mean, or a vector on its right."""
     left, right = fact.relation.left, fact.relation.right
     if isinstance(left, Gradient) and right == 0 and not left.free_symbols:
         yield Definition(left.args[0], 1, left.args[1], sp.S.One)
