@@ -19,7 +19,7 @@ from cflag_theory.claims.engine import terms
 from cflag_theory.claims.engine.claim import SETTING
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Largest, Least, Total, TotalVector
-from cflag_theory.claims.engine.terms import Dot, Gradient, Named, Norm, Value, is_vector
+from cflag_theory.claims.engine.terms import Dot, Gradient, Named, Norm, Value, is_vector, ln
 
 MEMBERS = 3
 #: How many terms an index of a sum or a maximum may run through.
@@ -97,10 +97,10 @@ class Model:
             return base**power
         if isinstance(expr, sp.exp):
             return math.exp(self.number(expr.args[0], env))
+        if isinstance(expr, ln):
+            return math.log(self.number(expr.args[0], env))
         if isinstance(expr, AppliedUndef):
             values = tuple(round(float(self.number(one, env)), 9) for one in expr.args)
-            if str(expr.func) == "ln":
-                return math.log(values[0])
             if str(expr.func).startswith("tau"):
                 return self._refreshed(str(expr.func), values)
             return self._once(self._said, expr.func(*(int(n) if n == int(n) else n for n in values)), {})

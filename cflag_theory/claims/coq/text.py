@@ -13,7 +13,7 @@ from cflag_theory.claims.coq.lemmas import RESERVED, Printer, Words
 from cflag_theory.claims.engine import algebra
 from cflag_theory.claims.engine.operators import Largest, Least, Operator, Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import Basis, Dot, Function, Gradient, Named, Norm, Value, is_vector, parts
+from cflag_theory.claims.engine.terms import Basis, Dot, Function, Gradient, Named, Norm, Value, is_vector, ln, parts
 
 #: Words that generated statements use; no variable is called like one of them.
 _TAKEN = frozenset(
@@ -122,6 +122,8 @@ class Text:
             return f"(exp {self.number(term.args[0])})"
         if term is sp.E:
             return "(exp 1)"
+        if isinstance(term, ln):
+            return f"(ln {self.number(term.args[0])})"
         if isinstance(term, AppliedUndef):
             return f"(INR {self.natural(term)})" if term.is_integer else self._sequence(term, "R")
         if isinstance(term, sp.Pow) and term.exp == sp.Rational(1, 2):
@@ -135,8 +137,6 @@ class Text:
         raise TypeError(f"Coq has no word for {term!r}")
 
     def _sequence(self, term: AppliedUndef, kind: str) -> str:
-        if str(term.func) == "ln":
-            return f"(ln {self.number(term.args[0])})"
         word = self.name(term.func, str(term.func))
         kinds = ["nat" if a.is_integer and a.is_nonnegative else "R" for a in term.args]
         self.types[word] = " -> ".join([*kinds, kind])

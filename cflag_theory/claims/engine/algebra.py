@@ -16,7 +16,7 @@ from sympy.core.function import AppliedUndef
 from cflag_theory.claims.engine.operators import Atom
 from cflag_theory.claims.engine.quotients import Quotients, TooLarge
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import Term
+from cflag_theory.claims.engine.terms import Term, ln
 
 #: A square of anything, for certificates.
 square = sp.Function("square", nonnegative=True)
@@ -70,7 +70,7 @@ def _is_atom(term: sp.Expr) -> bool:
         return bool(term.func != square)
     if isinstance(term, Atom):
         return True
-    return isinstance(term, sp.exp | sp.NumberSymbol) or (isinstance(term, sp.Pow) and not term.exp.is_Integer)
+    return isinstance(term, sp.exp | ln | sp.NumberSymbol) or (isinstance(term, sp.Pow) and not term.exp.is_Integer)
 
 
 def unknown(name: str, like: sp.Expr) -> sp.Dummy:
@@ -95,7 +95,9 @@ def _undefined(expr: sp.Expr, given: Mapping[str, Relation], *, number: bool = T
             return f"{expr} is not declared real"
         if not (expr.exp.is_nonnegative and expr.base.is_nonnegative) and not _positive(expr.base, given):
             return f"{expr} has a denominator that nothing given makes positive"
-    if isinstance(expr, sp.Function) and not isinstance(expr, AppliedUndef | sp.exp | sp.Max | sp.Min | sp.Abs):
+    if isinstance(expr, ln) and not _positive(expr.args[0], given):
+        return f"{expr} is a logarithm of what nothing given makes positive"
+    if isinstance(expr, sp.Function) and not isinstance(expr, AppliedUndef | sp.exp | ln | sp.Max | sp.Min | sp.Abs):
         return f"{expr} has no meaning here"
     inside = number and not isinstance(expr, Term)
     return next(filter(None, (_undefined(part, given, number=inside) for part in expr.args)), None)

@@ -18,9 +18,9 @@ from sympy.core.function import AppliedUndef
 from cflag_theory.claims.engine import algebra
 from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.notation import unfold
-from cflag_theory.claims.engine.operators import Atom, Index
+from cflag_theory.claims.engine.operators import Atom, Index, TotalVector
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import Basis, Named, Term
+from cflag_theory.claims.engine.terms import Basis, Function, Gradient, Named, Term, is_vector, ln, parts
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,79 @@ def _of_its_own(what: Definition | str, fact: Fact) -> Definition | str:
     return f"{what.term} is the same for every {min(more, key=str)}" if more else what
 
 
+def settings_fault(statement: Statement, used: tuple[Fact, ...]) -> str | None:
+    """Which of the settings that a proof uses says something of what is said already, or of itself; None if none does.
+
+    Each must say something new: a member of a vector, the mean of one, or where a function is least, of which neither
+    the statement's definitions nor another setting speak. What solves a recursion among them says nothing more.
+    """
+    said = [d for d in _meanings(statement) if isinstance(d, Definition)]
+    equations = [fact for fact in used if fact.relation.op == "=="]
+    equations = [fact for fact in equations if not _is_solution(fact.relation, equations)]
+    found = _system([(fact, tuple(_said_by(fact))) for fact in equations], said)
+    if isinstance(found, str):
+        return f"the setting {found!r} restricts what is defined elsewhere: make it a hypothesis"
+    heads = {d.head for d in found}
+    ranges = (fact for fact in used if fact.relation.op != "==" and _head(fact.relation.left) in heads)
+    return next((f"the setting {fact.name!r} restricts what is defined elsewhere" for fact in ranges), None)
+
+
+def _system(open: list[tuple[Fact, tuple[Definition, ...]]], said: list[Definition]) -> list[Definition] | str:
+    """A choice for every setting such that none speaks of what another does; or the name of one for which none fits."""
+    if not open:
+        return said
+    left = [(f, [d for d in of if not any(_overlap(d, o) and not _same_value(d, o) for o in said)]) for f, of in open]
+    fact, choices = min(left, key=lambda one: len(one[1]))
+    rest = [one for one in open if one[0] != fact]
+    tried = (_system(rest, [*said, d]) for d in choices)
+    return next((found for found in tried if not isinstance(found, str)), fact.name)
+
+
+def _is_solution(one: Relation, equations: list[Fact]) -> bool:
+    """Whether an equation v(k) = sum_{j<k} w(j) is what v(0) = 0 and v(k + 1) = v(k) + w(k) among the others give."""
+    v, total = one.left, one.right
+    if not (isinstance(v, Named) and isinstance(total, TotalVector) and total.operator.is_sum):
+        return False
+    k, step = total.outside, total.body.xreplace({total.bound: total.outside})
+    if not k.is_Symbol or v.has(total.bound) or k in total.body.free_symbols:
+        return False
+    given = {(fact.relation.left, fact.relation.right) for fact in equations}
+    return (v.xreplace({k: sp.S.Zero}), sp.S.Zero) in given and (v.xreplace({k: k + 1}), v + step) in given
+
+
+def _said_by(fact: Fact) -> Iterator[Definition]:
+    """What a setting can define: its left side, what stands under its mean, or a vector on its right."""
+    left, right = fact.relation.left, fact.relation.right
+    if isinstance(left, Gradient) and right == 0 and not left.free_symbols:
+        yield Definition(left.args[0], 1, left.args[1], sp.S.One)
+    bound: set[sp.Symbol] = set()
+    while isinstance(left, TotalVector):
+        bound.add(left.bound)
+        left = left.body
+    if isinstance(left, Named) and not bound & right.free_symbols and _only_earlier(left, right):
+        yield Definition(left, 1, right, sp.S.One)
+    if not is_vector(right):
+        return
+    own = {s for s in fact.relation.left.free_symbols if not s.is_positive}
+    for basis, factor in parts(right).items():
+        rest = fact.relation.left - (right - factor * basis)
+        # A vector without indices is any vector: no setting says what it is from the right.
+        if isinstance(basis, Named) and own and own <= basis.free_symbols and factor.is_nonzero:
+            if all(term.args[0] != basis.args[0] for term in rest.atoms(Named)):
+                yield Definition(basis, 1, rest, factor)
+
+
+def _only_earlier(new: sp.Expr, right: sp.Expr) -> bool:
+    """Whether no member of the defined vector is used but earlier ones: those in a table are, by the table's range."""
+    used = [term for term in right.atoms(Named) if term.args[0] == new.args[0]]
+    return all(_earlier(term, new) or any(i.atoms(AppliedUndef) for i in _indices(term)) for term in used)
+
+
+def _same_value(a: Definition, b: Definition) -> bool:
+    """Whether both say the same constant: then they do not contradict each other."""
+    return a.value == b.value == 0 and a.power == b.power == 1
+
+
 def _unfolded(fact: Fact) -> Relation:
     return Relation(unfold(fact.relation.left), fact.relation.op, unfold(fact.relation.right))
 
@@ -89,10 +162,17 @@ def indices(fact: Fact) -> frozenset[sp.Symbol]:
         # What a member of a range stands for, whatever the range's end.
         return frozenset(sides[1].free_symbols)
     for side in sides[:1] if sides[0].is_Symbol and fact.relation.op == "==" else sides:
-        found = [term.free_symbols for term in side.atoms(AppliedUndef, Basis)]
+        # The end of a sum is a size and no index: its terms count by what stands inside.
+        terms = [term for term in side.atoms(AppliedUndef, Basis) if not isinstance(term, TotalVector)]
+        found = [term.free_symbols for term in terms]
         if found:
             return frozenset().union(*found)
     return frozenset(fact.forall)
+
+
+def running(setting: Fact) -> frozenset[sp.Symbol]:
+    """The indices for every value of which a setting holds: not the sizes, such as the number E of local steps."""
+    return frozenset(s for s in indices(setting) if not s.is_positive)
 
 
 @cache
@@ -157,7 +237,7 @@ def _bare(expr: sp.Expr) -> Iterator[sp.Expr]:
 
 
 def _polynomial(expr: sp.Expr, term: sp.Expr) -> bool:
-    inside = [part for part in expr.atoms(sp.exp, Term) if term in _terms(part)]
+    inside = [part for part in expr.atoms(sp.exp, ln, Term) if term in _terms(part)]
     return not inside and bool(expr.is_polynomial(term))
 
 
@@ -165,6 +245,8 @@ def _overlap(new: Definition, old: Definition) -> bool:
     """Whether two definitions may speak of the same number: only members at different fixed places do not."""
     if new.head != old.head:
         return False
+    if len(_indices(new.term)) != len(_indices(old.term)):
+        return True
     return not any(_apart(_place(a), _place(b)) for a, b in zip(_indices(new.term), _indices(old.term), strict=True))
 
 
@@ -240,17 +322,20 @@ def _shown(expr: sp.Expr, op: str, others: tuple[Relation, ...]) -> bool:
 
 
 def _terms(*exprs: sp.Expr) -> set[sp.Expr]:
-    return set().union(*(expr.atoms(sp.Symbol, AppliedUndef, Named) for expr in exprs))
+    found = set().union(*(expr.atoms(sp.Symbol, AppliedUndef, Named) for expr in exprs))
+    # What is said of a function is said under its constants.
+    functions = set().union(*(expr.atoms(Function) for expr in exprs))
+    return found.union(*(one.free_symbols for f in functions for one in f.properties.constants))
 
 
 def _head(term: sp.Expr) -> Any:
-    if isinstance(term, Named):
-        return term.args[0]
+    if isinstance(term, Named | Function):
+        return type(term), term.args[0]
     return term.func if isinstance(term, AppliedUndef) else term
 
 
 def _indices(term: sp.Expr) -> tuple[sp.Expr, ...]:
-    return tuple(term.args[1:] if isinstance(term, Named) else term.args)
+    return tuple(term.args[1:] if isinstance(term, Named | Function) else term.args)
 
 
 def _used(d: Definition, definitions: Iterable[Definition]) -> dict[Definition, bool]:

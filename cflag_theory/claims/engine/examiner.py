@@ -59,6 +59,10 @@ def examine(statement: Statement) -> Examination:
     if not examiner.obligations:
         examiner.faults.append("a proof by rules alone leaves nothing to examine")
     # What else is wrong comes first: z3 may search for seconds, and a proof with faults is not accepted anyway.
+    used = tuple(fact for name, fact in SETTING.items() if name in examiner.settings)
+    fault = definitions.settings_fault(statement, used)
+    if fault is not None:
+        examiner.faults.append(fault)
     if not examiner.faults and vacuous(statement):
         examiner.faults.append("the hypotheses and definitions contradict each other")
     engines = ("sympy",) if examiner.undecided else ("sympy", "z3")
@@ -120,6 +124,8 @@ class Examiner:
         self.undecided: list[str] = []
         self.rules: list[str] = []
         self.faults: list[str] = []
+        #: The settings that steps use.
+        self.settings: set[str] = set()
         self.names: dict[str, sp.Basic] = {}
         #: The names that the steps of an induction may not use again: those of what stands outside.
         self.outside: frozenset[str] = frozenset()
@@ -188,8 +194,9 @@ class Examiner:
 
     def _missing(self, step: str, names: tuple[str, ...]) -> bool:
         for fact in (SETTING[name] for name in names if name not in self.known and name in SETTING):
+            self.settings.add(fact.name)
             self.known[fact.name] = fact.relation
-            self.reach[fact.name] = _reach(fact.relation, definitions.indices(fact))
+            self.reach[fact.name] = _reach(fact.relation, definitions.running(fact))
         absent = [name for name in names if name not in self.known]
         if absent:
             self.faults.append(f"{step!r} uses what is not established: {', '.join(absent)}")

@@ -160,8 +160,6 @@ alpha = symbol("alpha", r"\alpha", positive=True)
 beta = symbol("beta", r"\beta", positive=True)
 E = symbol("E", "E", positive=True, integer=True)
 k = symbol("k", "k", nonnegative=True, integer=True)
-#: The natural logarithm, of arguments from 1 on.
-ln = sequence("ln", r"\ln(@)", nonnegative=True)
 m = symbol("m", "m", nonnegative=True)
 r = symbol("r", "r", nonnegative=True)
 

@@ -47,6 +47,25 @@ class Term(sp.Expr):  # type: ignore[misc]
         return str(self.args)
 
 
+class ln(sp.Function):  # type: ignore[misc]
+    """The natural logarithm: a term with a meaning, as sympy's exp is. Its rule is `rules.tangent_of_ln`."""
+
+    nargs = 1
+
+    @classmethod
+    def eval(cls, x: sp.Expr) -> sp.Expr | None:
+        return sp.S.Zero if x == 1 else None
+
+    def _eval_is_real(self) -> bool | None:
+        return True if self.args[0].is_positive else None
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return True if (self.args[0] - 1).is_nonnegative else None
+
+    def _eval_evalf(self, prec: int) -> sp.Expr:
+        return sp.log(self.args[0])._eval_evalf(prec)
+
+
 class Basis(Term):
     """A basis vector: everything that is a vector is linear in these."""
 
@@ -219,6 +238,11 @@ class Properties:
     mu: sp.Expr | None = None
     lower: sp.Expr | None = None
 
+    @property
+    def constants(self) -> tuple[sp.Expr, ...]:
+        """Those that are declared."""
+        return tuple(one for one in (self.smooth, self.mu, self.lower) if one is not None)
+
 
 _FUNCTIONS: dict[str, Properties] = {}
 
@@ -258,10 +282,18 @@ def function(name: str, latex: str, **declared: Any) -> Function:
     ------
     TermError
         If a function of this name has been declared otherwise, or if there is none with these properties: a constant
-        that may be negative, a lower bound that may be no real number, more convexity than smoothness allows.
+        that may be negative, a lower bound that may be no real number, more convexity than smoothness allows. If a
+        constant depends on an index: proofs put other values in for it, and a function has its constants once for all.
     """
     properties = Properties(latex, **{key: sp.sympify(value) for key, value in declared.items()})
     smooth, mu, lower = properties.smooth, properties.mu, properties.lower
+    for constant in properties.constants:
+        moving = sorted((s for s in constant.free_symbols if s.is_integer), key=str)
+        if moving:
+            raise TermError(
+                f"the constant {constant} of {name} depends on {moving[0]}, which may be an index: use a real symbol, "
+                "and state what a single member or round has as a hypothesis"
+            )
     for what, constant in (("smoothness", smooth), ("convexity", mu)):
         if constant is not None and not constant.is_nonnegative:
             raise TermError(f"the constant {constant} of {name}'s {what} could be negative")

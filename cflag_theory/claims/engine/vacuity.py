@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import z3
 from cflag_theory.claims.engine.algebra import Atoms, to_z3
 from cflag_theory.claims.engine.certificates import as_text, sign
 from cflag_theory.claims.engine.claim import Statement
+from cflag_theory.claims.engine.definitions import quantified
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.terms import is_vector
 from cflag_theory.files import write_text
@@ -37,10 +38,15 @@ class Facts:
     def __init__(self, statement: Statement) -> None:
         atoms = Atoms()
         self.slacks: list[tuple[sp.Expr, str]] = []
-        for fact in statement.facts:
+        seen: set[tuple[sp.Expr, str]] = set()
+        for fact, running in quantified(statement):
             left, right = unfold(fact.relation.left), unfold(fact.relation.right)
-            if not is_vector(left) and not is_vector(right):
-                self.slacks.append((atoms(right - left), fact.relation.op))
+            if is_vector(left) or is_vector(right):
+                continue
+            for slack in _instances(right - left, running):
+                if (slack, fact.relation.op) not in seen:
+                    seen.add((slack, fact.relation.op))
+                    self.slacks.append((atoms(slack), fact.relation.op))
         meaning = {dummy: term for term, dummy in atoms.of.items()}
         free: set[sp.Symbol] = set().union(*(slack.free_symbols for slack, _ in self.slacks))
         self.texts = {symbol: as_text(meaning.get(symbol, symbol)).strip("{}") for symbol in free}
@@ -86,6 +92,15 @@ class Facts:
             return word, None
         model = {self.texts[symbol]: str(value.as_fraction()) for symbol, value in values.items()}
         return word, model if self.hold(model) else None
+
+
+def _instances(slack: sp.Expr, running: frozenset[sp.Symbol]) -> Iterator[sp.Expr]:
+    """What holds for every value of indices, as it stands, at the next value, and at the first three."""
+    indices = [s for s in slack.free_symbols if s in running and s.is_integer]
+    yield slack
+    yield slack.xreplace({s: s + 1 for s in indices})
+    for number in range(3):
+        yield slack.xreplace({s: sp.Integer(number + 1 if s.is_positive else number) for s in indices})
 
 
 def _one_by_one(solver: z3.Solver, variables: list[z3.ArithRef]) -> str:

@@ -17,7 +17,7 @@ from cflag_theory.claims.engine.notation import E, L, beta, bias2, unfold
 from cflag_theory.claims.engine.operators import Atom
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Induction, Use
-from cflag_theory.claims.engine.terms import Term
+from cflag_theory.claims.engine.terms import Term, ln
 from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.falsify.algebra.tracing import Traced
@@ -162,12 +162,7 @@ def undrawn(id: str, key: str, on: str, statement: Statement) -> str:
     name = f"{id}.{key} ({on})"
     if statement.relation is None:
         return f"{name} is not a relation between numbers: its check decides it, see cflag show {id}"
-    if any(
-        str(term.func) == "ln"
-        for r in statement.relations
-        for side in (r.left, r.right)
-        for term in side.atoms(AppliedUndef)
-    ):
+    if any(side.has(ln) for r in statement.relations for side in (r.left, r.right)):
         return f"{name} holds logarithms of its index, for which no small instances are drawn; see cflag show {id}"
     chosen = f"{id}.{key}" in _CHOSEN or _numbers_only(statement)
     if chosen or realisation(id, key, on) is not None or _run(statement) is not None:

@@ -106,10 +106,9 @@ def phi_rate(constant: Any = 4) -> Claim:
         k,
         logarithms,
         rules.tangent_of_ln("tangent", k + 2, k + 1),
-        start=("no term", "ln 1"),
+        start=("no term",),
         given=("tangent", "1/t"),
     )
-    one = Fact("ln 1", equal(ln(1), 0), "The natural logarithm.")
     flat = Fact("mu = 0", equal(T * weighted, plain(T)), "mu = 0: the q_t are equal, and the mean is the plain one.")
     rounds = Fact("plain", equal(plain(k + 1), plain(k) + size / (k * size + drift2)), facts["plain"].words)
     words = "phi <= 2 R (D^2/(D^2+R^2) - c D^4/(D^2+R^2)^2 ln T/T) ||w_0 - w*||"
@@ -131,7 +130,7 @@ def phi_rate(constant: Any = 4) -> Claim:
                     last,
                 )
             ),
-            (named, rounds, facts["none"], *HARMONIC, one),
+            (named, rounds, facts["none"], *HARMONIC),
         ),
     )
     term = Statement(

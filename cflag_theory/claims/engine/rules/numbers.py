@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sympy as sp
 
-from cflag_theory.claims.engine.notation import ln
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
 from cflag_theory.claims.engine.rules.core import (
     Known,
@@ -16,6 +15,7 @@ from cflag_theory.claims.engine.rules.core import (
     positive,
     rule,
 )
+from cflag_theory.claims.engine.terms import ln
 
 
 @rule("tangent of exp", "(1 + u)^k <= exp(k u) for u >= 0, and for every u if k = 1, since 1 + u <= exp(u).")
@@ -79,7 +79,6 @@ def tangent_of_ln(premises: list[Known], a: sp.Expr, b: sp.Expr) -> Relation:
     """1 - a/b <= ln(b) - ln(a)."""
     no_steps(premises)
     a, b = sp.sympify(a), sp.sympify(b)
-    # `ln` is declared non-negative.
     nonnegative(a - 1)
     nonnegative(b - 1)
     return at_most(1 - a / b, ln(b) - ln(a))

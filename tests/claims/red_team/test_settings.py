@@ -1,0 +1,185 @@
+"""Attacks through settings, constants of functions, logarithms, and hypotheses that hold for no value of an index."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import sympy as sp
+from attacks import Attack, answer, claims, fact, table
+
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.claim import SETTING, setting
+from cflag_theory.claims.engine.definitions import assumptions
+from cflag_theory.claims.engine.operators import index, mean_over, sum_over
+from cflag_theory.claims.engine.relation import at_most, below, equal
+from cflag_theory.claims.engine.steps import Obligation
+from cflag_theory.claims.engine.terms import function, ln, norm2, vector
+
+k, n, j, m = (sp.Symbol(name, integer=True, nonnegative=True) for name in "knjm")
+N = sp.Symbol("N", integer=True, positive=True)
+c, w = sp.symbols("c w", real=True)
+p, L = sp.Symbol("p", nonnegative=True), sp.Symbol("L", positive=True)
+i, ell = index("i"), index("l")
+x, v, z, y = (vector(f"settings {name}", f"{name}_{{@}}") for name in "xvzy")
+u = vector("settings u", "u")()
+mean, total = mean_over("settings mean", i), sum_over(ell, N)
+f, g = function("settings f", "f", smooth=1, mu=1), function("settings g", "g_{@}", mu=1)
+s = sp.Function("settings_s", nonnegative=True)
+a = sp.Function("settings_a", real=True)
+tau = sp.Function("settings_tau", integer=True, nonnegative=True)
+_NUMBERS = itertools.count()
+TRUE = at_most(0, 1)
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(monkeypatch):
+    """What an attack declares is forgotten after it."""
+    kept = dict(SETTING)
+    yield
+    SETTING.clear()
+    SETTING.update(kept)
+
+
+def using(*relations, where=()):
+    """A proof that rests on these settings; what it would conclude does not matter."""
+
+    def build():
+        names = tuple(setting(f"attack {next(_NUMBERS)}", relation, "") for relation in relations)
+        vectors = tuple(n for n, r in zip(names, relations, strict=True) if r.op == "==")
+        ranges = tuple(n for n in names if n not in vectors)
+        steps = tuple(rules.along(f"along {n}", u, given=n) for n in vectors)
+        return claims(TRUE, *steps, Obligation("s", TRUE, ranges), where=where)()
+
+    return build
+
+
+RESTRICTS, TWICE = "restricts", "defined twice"
+
+
+@table(
+    Attack("all members and one", using(equal(x(k), 0), equal(x(j), u)), RESTRICTS),
+    Attack("all members and the first", using(equal(x(k), 0), equal(x(0), u)), RESTRICTS),
+    Attack("all members and the next", using(equal(x(k), 0), equal(x(k + 1), u)), RESTRICTS),
+    Attack("a recursion and a member", using(equal(x(k + 1), x(k)), equal(x(3), u)), RESTRICTS),
+    Attack("two values of one vector", using(equal(x(0), 0), equal(x(0), u)), TWICE),
+    Attack("a mean and its members", using(equal(mean(v(i)), 0), equal(v(i), u)), RESTRICTS),
+    Attack("a mean and its members, the other way round", using(equal(v(k), u), equal(mean(v(i)), 0)), RESTRICTS),
+    Attack("two means of one vector", using(equal(mean(v(i)), 0), equal(mean(v(i + 1)), u)), RESTRICTS),
+    Attack("a sum and its members", using(equal(total(v(ell)), 0), equal(v(k), u)), RESTRICTS),
+    Attack("a mean and a sum", using(equal(mean(v(i)), 0), equal(total(v(ell)), u)), RESTRICTS),
+    Attack("a vector that is itself and more", using(equal(z(k), z(k) + u)), RESTRICTS),
+    Attack("a mean of what it contains", using(equal(mean(v(i)), mean(2 * v(i)))), RESTRICTS),
+    Attack("two minimisers", using(equal(f.grad(0), 0), equal(f.grad(u), 0)), RESTRICTS),
+    Attack("two minimisers of a member", using(equal(g[0].grad(0), 0), equal(g[0].grad(u), 0)), RESTRICTS),
+    Attack(
+        "a range beside a definition", using(at_most(tau(k), k), where=(fact("t", equal(tau(k), k + 1)),)), "range of"
+    ),
+)
+def test_settings_restrict_nothing(attack):
+    said = answer(attack)
+    assert "accepted" not in said
+
+
+@pytest.mark.parametrize(
+    "relations",
+    [
+        (equal(x(k), u),),
+        (equal(x(0), u), equal(x(k + 1), x(k) + v(k))),
+        (equal(mean(v(i)), 0), equal(x(k), v(k))),
+        (equal(f.grad(0), 0), equal(x(k), u)),
+        (equal(f.grad(x(k)), v(k)), equal(f.grad(0), 0)),
+        (equal(x(k), 0), equal(x(0), 0)),
+        (equal(g[0].grad(0), 0), equal(g[1].grad(u), 0)),
+    ],
+)
+def test_settings_that_define_are_used(relations):
+    assert answer(Attack("", using(*relations), "")) == "accepted"
+
+
+Ls = sp.Function("settings_Ls", nonnegative=True)
+
+
+@table(
+    *(
+        Attack(
+            f"{what} = {constant}",
+            lambda what=what, constant=constant: function(f"settings {what} {constant}", "f", **{what: constant}),
+            "may be an index",
+        )
+        for what, constant in itertools.product(("smooth", "mu", "lower"), (m, m + 1, Ls(m), Ls(i), 2 * N, p * m))
+    ),
+)
+def test_constants_of_functions_depend_on_no_index(attack):
+    assert attack.sentence in answer(attack)
+
+
+def test_constants_may_be_real():
+    assert function("settings h", "h", smooth=L, mu=p, lower=c).properties.smooth == L
+
+
+def assumed(*where):
+    return [one.name for one in assumptions(claims(TRUE, where=where)()) if one in where]
+
+
+@pytest.mark.parametrize(
+    "relation",
+    [equal(ln(2), 0), equal(ln(3), 1), equal(ln(n + 1), n), equal(ln(k + 2), 0), equal(ln(1), 1), equal(ln(N), c * 0)],
+    ids=str,
+)
+def test_nobody_defines_a_logarithm(relation):
+    assert assumed(fact("a", relation)) == ["a"]
+
+
+def test_the_logarithm_of_one_is_zero():
+    assert ln(1) == 0
+    assert ln(n + 1).is_nonnegative
+    assert ln(c).is_real is None
+
+
+@pytest.mark.parametrize("argument", [c, w - 1, p, -L], ids=str)
+def test_a_logarithm_of_what_may_be_negative_is_refused(argument):
+    goal = at_most(ln(argument), ln(argument) + 1)
+    assert "logarithm of" in answer(Attack("", claims(goal, Obligation("s", goal, (), sp.S.One)), ""))
+
+
+F = function("settings constant", "f", smooth=p)
+
+
+def test_a_constant_of_a_function_is_defined_without_it():
+    assert assumed(fact("a", equal(p, norm2(F.grad(u))))) == ["a"]
+    assert assumed(fact("a", equal(p, 1))) == []
+
+
+VACUOUS = "contradict each other"
+
+
+@table(
+    *(
+        Attack(name, claims(TRUE, Obligation("s", TRUE, ()), given=given, where=where), VACUOUS)
+        for name, given, where in (
+            ("at 0 only", (fact("h", at_most(s(k), k - 1), k),), ()),
+            ("at 0, strictly", (fact("h", below(0, n), n),), ()),
+            ("at 1 only", (fact("h", at_most(s(k), (k - 1) ** 2 - sp.Rational(1, 2) + (1 - k) ** 2 * k), k),), ()),
+            ("at 2 only", (fact("h", below(0, (k - 2) ** 2), k),), ()),
+            ("a quadratic at 0", (fact("h", at_most(1 + s(k), k**2), k),), ()),
+            ("two facts at 0", (fact("h", at_most(s(k), a(k)), k), fact("g", below(a(0), 0))), ()),
+            ("a definition at 1", (fact("h", below(a(1), 0)),), (fact("d", equal(a(k), k)),)),
+            (
+                "a recursion from 0",
+                (fact("h", at_most(a(1), 0)),),
+                (fact("d", equal(a(k + 1), a(k) + 1)), fact("e", equal(a(0), 0))),
+            ),
+            ("another index", (fact("h", at_most(s(j), j - 1), j),), ()),
+            ("two indices", (fact("h", at_most(s(j), k - 1), j, k),), ()),
+        )
+    )
+)
+def test_what_holds_for_every_index_is_asked_at_several(attack):
+    assert attack.sentence in answer(attack)
+
+
+@pytest.mark.parametrize("relation", [at_most(s(k), k + 1), at_most(0, k), at_most(a(k), k - 1), below(0, N)], ids=str)
+def test_what_holds_at_every_index_is_no_contradiction(relation):
+    one = fact("h", relation, k)
+    assert answer(Attack("", claims(TRUE, Obligation("s", TRUE, ()), given=(one,)), "")) == "accepted"
