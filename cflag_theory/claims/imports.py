@@ -22,8 +22,9 @@ from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Atom, Index
 from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.sorts import sort_of
-from cflag_theory.claims.engine.terms import Norm, TermError, norm2
+from cflag_theory.claims.engine.terms import TermError
 from cflag_theory.claims.ledger import claim
+from cflag_theory.claims.replacing import squares
 
 #: Claim, part and role.
 Place = tuple[str, str, str]
@@ -84,18 +85,27 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
         if origin is None or origin.relation is None:
             yield f"the ledger has no relation at {source}"
             return
-        yield from replacing.faults(fact, source, origin, lambda relation, all: _has(statement, fact, relation, all))
+
+        def has(relation: Relation, all: frozenset[sp.Symbol]) -> bool:
+            return _has(statement, fact, relation, all)
+
+        yield from replacing.faults(fact, source, origin, has)
+        yield from replacing.naming_faults(statement, source, origin, has)
         if not source.granted:
             if origin.proof is None:
                 yield f"{source} has no proof"
             yield from _missing(statement, fact, source, origin)
-            besides = [replacing.here(one.relation, source.at) for one in _needed(origin) if one.name in source.besides]
+            besides = [
+                _meant(replacing.here(one.relation, (*source.at, *source.taken)), statement)
+                for one in _needed(origin)
+                if one.name in source.besides
+            ]
             if besides and algebra.follows(at_most(1, 0), [*given, *besides]):
                 yield f"what {source.claim} assumes besides contradicts the other facts"
             given += besides
         elif source.claim.startswith("ours.") or source.on != "printed" or fact not in statement.hypotheses:
             yield "only what a paper prints is granted, and as a hypothesis"
-        shown.append(_over(replacing.here(origin.relation, source.at), source))
+        shown.append(_over(_meant(replacing.here(origin.relation, (*source.at, *source.taken)), statement), source))
     goal = _meant(fact.relation, statement)
     if not any(_same(goal, one) for one in shown) and not algebra.follows(goal, [*shown, *given]):
         yield f"it does not follow from {' and '.join(map(str, fact.sources))}: {'; '.join(map(str, shown))}"
@@ -111,8 +121,8 @@ def _missing(statement: Statement, fact: Fact, source: Source, origin: Statement
             continue
         # What holds for every value of an index is needed for every value: the index stays.
         running = quantifiers.get(one, frozenset())
-        moved = tuple(pair for pair in source.at if pair[0] not in running)
-        relation = replacing.here(one.relation, moved)
+        moved = tuple(pair for pair in (*source.at, *source.taken) if pair[0] not in running)
+        relation = _meant(replacing.here(one.relation, moved), statement)
         captured = running & set().union(*(sp.sympify(new).free_symbols for old, new in moved if _speaks(one.relation, old)))
         if captured or not _has(statement, fact, relation, running | over):
             yield f"{source.claim}, part {source.part}, assumes {one.name!r}, which is not among the facts"
@@ -209,22 +219,11 @@ def _over(relation: Relation, source: Source) -> Relation:
         if not isinstance(one, int):
             sides = [one(side) for side in sides]
         elif all(side.is_nonnegative for side in sides):
-            sides = [_squares(side**one) for side in sides]
+            sides = [squares(side**one) for side in sides]
         else:
             raise TermError(f"{relation} is raised to the power {one}, and a side may be negative")
         relation = Relation(sides[0], relation.op, sides[1])
     return relation
-
-
-def _squares(expr: sp.Expr) -> sp.Expr:
-    """The expression, expanded, with ||v||^2 as <v, v> where it stands under no operator."""
-
-    def square(factor: sp.Expr) -> sp.Expr:
-        of_norm = factor.is_Pow and isinstance(factor.base, Norm) and factor.exp == 2
-        return norm2(factor.base.args[0]) if of_norm else factor
-
-    terms = sp.Add.make_args(sp.expand(expr))
-    return sp.expand(sp.Add(*(sp.Mul(*map(square, sp.Mul.make_args(term))) for term in terms)))
 
 
 def _meant(relation: Relation, statement: Statement) -> Relation:
@@ -245,7 +244,7 @@ def _same(one: Relation, other: Relation) -> bool:
     """Whether two relations say the same: their slacks are equal, up to a factor that is positive."""
     if one.op != other.op:
         return False
-    slack, wanted = _squares(one.slack), _squares(other.slack)
+    slack, wanted = squares(one.slack), squares(other.slack)
     if slack == wanted:
         return True
     if wanted == 0 or slack.atoms(*Atom, AppliedUndef, sp.Symbol) != wanted.atoms(*Atom, AppliedUndef, sp.Symbol):

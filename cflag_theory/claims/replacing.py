@@ -7,7 +7,7 @@ called here, as in ||w_t - w*||^2 = d(k), is told to readers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import sympy as sp
@@ -20,7 +20,7 @@ from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Atom
 from cflag_theory.claims.engine.relation import Relation, at_most, below
 from cflag_theory.claims.engine.sorts import Sort, sort_of
-from cflag_theory.claims.engine.terms import Basis, Function, Named, Properties, is_vector
+from cflag_theory.claims.engine.terms import Basis, Function, Named, Norm, Properties, is_vector, norm2
 
 #: Whether a relation, for every value of some of its indices, is among the importing statement's facts or follows.
 Has = Callable[[Relation, frozenset[sp.Symbol]], bool]
@@ -83,23 +83,27 @@ def faults(fact: Fact, source: Source, origin: Statement, has: Has) -> Iterator[
                 yield f"{new} stands for {old}, which is {_sort(old)}, and need not be {_sort(old)}"
             if not fixed(old):
                 yield from _called(old, new, fact, source, origin)
-    moved = {old for old in olds if fixed(old)}
+    moved = {old for old, new in source.at if fixed(old) and str(old) != str(new)}
+    # Functions and vectors that the relation does not speak of any more may be any that fit what is replaced.
+    shown = here(origin.relation, (*source.at, *source.taken)) if origin.relation else None
+    spoken = set() if shown is None else shown.slack.atoms(Function, Named)
     for function in _of(origin, Function):
         constants = _declared(function).values()
-        if function not in olds and moved & set().union(*(one.free_symbols for one in constants)):
+        if function not in olds and function in spoken and moved & set().union(*(one.free_symbols for one in constants)):
             yield f"{function} is declared with a constant that is replaced"
     for setting in _settings(origin):
         running = indices(setting)
         others = tuple(pair for pair in source.at if pair[0] in moved - running)
         relation = here(setting.relation, others)
-        if relation != setting.relation and not has(relation, running):
+        vectors = relation.slack.atoms(Function, Named)
+        if relation != setting.relation and vectors & spoken and not has(relation, running):
             yield f"its proof uses {setting.name!r}, which is not known of what is replaced"
 
 
 def _is(old: sp.Expr, new: sp.Expr, at: Pairs) -> bool:
     """Whether a term of the source is what stands for it, the symbols, vectors and functions in it being replaced."""
     meant = here(Relation(unfold(old), "==", sp.S.Zero), tuple(pair for pair in at if fixed(pair[0]))).left
-    return not fixed(old) and sp.expand(meant - unfold(new)) == 0
+    return not fixed(old) and sp.expand(squares(meant) - squares(unfold(new))) == 0
 
 
 def _function(old: Function, new: Any, at: Pairs) -> Iterator[str]:
@@ -133,14 +137,14 @@ def _called(old: sp.Expr, new: sp.Expr, fact: Fact, source: Source, origin: Stat
     left, right = unfold(old), unfold(new)
     known = set().union(*(one.atoms(Named) for fact in _settings(origin) for one in (fact.relation.left, fact.relation.right)))
     gone = {one.args[0] for one in left.atoms(Named) - right.atoms(Named)} & {one.args[0] for one in known}
-    if not right.atoms(Function) <= left.atoms(Function) or gone:
+    if (left.atoms(Function) and not right.atoms(Function) <= left.atoms(Function)) or gone:
         yield f"{new} stands for {old}: functions and vectors are replaced themselves, not terms that are made of them"
 
 
 def told(source: Source) -> list[Relation]:
     """What terms of the source are called here, for readers."""
     pairs = ((old, new) for old, new in source.at if not fixed(old) and not _is(old, new, source.at))
-    return [*(Relation(old, "==", new) for old, new in pairs), *(Relation(n, "==", e) for n, e in source.here)]
+    return [*(Relation(old, "==", new) for old, new in (*pairs, *source.taken)), *(Relation(n, "==", e) for n, e in source.here)]
 
 
 def _settings(origin: Statement) -> list[Fact]:
@@ -166,6 +170,35 @@ def _of(origin: Statement, kind: type) -> set[Any]:
     return found
 
 
-def names(statement: Statement) -> Iterable[tuple[sp.Expr, sp.Expr]]:
+def names(statement: Statement) -> list[tuple[sp.Expr, sp.Expr]]:
     """What symbols of a statement stand for in the sources of its facts."""
-    return dict.fromkeys(pair for fact in statement.facts for source in fact.sources for pair in source.here)
+    return list(dict.fromkeys(pair for fact in statement.facts for source in fact.sources for pair in source.here))
+
+
+def naming_faults(statement: Statement, source: Source, origin: Statement, has: Has) -> Iterator[str]:
+    """What is wrong with what symbols of the importing statement stand for in a source."""
+    named = names(statement)
+    heads = {name for name, _ in named}
+    for name, meant in source.here:
+        if not isinstance(name, sp.Symbol | AppliedUndef) or unfold(name) != name:
+            yield f"{name} has a meaning, and stands for nothing else"
+        elif not _within(unfold(meant), sort_of(name), has):
+            yield f"{name} is {sort_of(name)}, and {meant} need not be {sort_of(name)}"
+        if any(other != meant for one, other in named if one == name):
+            yield f"{name} stands for two things"
+        if meant.has(*heads) or (origin.relation is not None and origin.relation.slack.has(name)):
+            yield f"{name} stands for another thing in its source"
+        for fact in statement.definitions:
+            if fact.relation.left.has(name) and squares(fact.relation.slack.xreplace(dict(named))) != 0:
+                yield f"{name} is defined as another thing by {fact.name!r}"
+
+
+def squares(expr: sp.Expr) -> sp.Expr:
+    """The expression, expanded, with ||v||^2 as <v, v> where it stands under no operator."""
+
+    def square(factor: sp.Expr) -> sp.Expr:
+        of_norm = factor.is_Pow and isinstance(factor.base, Norm) and factor.exp == 2
+        return norm2(factor.base.args[0]) if of_norm else factor
+
+    terms = sp.Add.make_args(sp.expand(expr))
+    return sp.expand(sp.Add(*(sp.Mul(*map(square, sp.Mul.make_args(term))) for term in terms)))

@@ -28,6 +28,9 @@ class Source:
     ----------
     at : tuple of pairs
         What stands here for a symbol or a member of a sequence of that statement.
+    taken : tuple of pairs
+        A term of that statement and what it is taken to be here, where nothing shows that they are equal: readers are
+        told.
     here : tuple of pairs
         What a symbol of the importing statement stands for, in the symbols of that one.
     over : tuple of operators and powers
@@ -46,6 +49,7 @@ class Source:
     over: tuple[Operator | int, ...] = ()
     besides: tuple[str, ...] = ()
     granted: bool = False
+    taken: Pairs = ()
 
     @property
     def place(self) -> tuple[str, str, str]:
@@ -55,7 +59,8 @@ class Source:
     def __str__(self) -> str:
         role = ", as printed" if self.granted else "" if self.on == "printed" else f", {self.on}"
         needs = f", which also assumes {', '.join(self.besides)}" if self.besides else ""
-        return f"{self.claim}, part {self.part}{role}{needs}"
+        where = "".join(f", where {old} is {new}" for old, new in self.taken)
+        return f"{self.claim}, part {self.part}{role}{needs}{where}"
 
 
 @dataclass(frozen=True)
