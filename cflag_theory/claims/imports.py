@@ -89,8 +89,12 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
         def has(relation: Relation, all: frozenset[sp.Symbol]) -> bool:
             return _has(statement, fact, relation, all)
 
-        yield from replacing.faults(fact, source, origin, has)
-        yield from replacing.naming_faults(statement, source, origin, has)
+        misfits = [*replacing.faults(fact, source, origin, has)]
+        misfits += replacing.naming_faults(statement, source, origin, has)
+        if misfits:
+            # What comes of them need not even be a term.
+            yield from misfits
+            return
         if not source.granted:
             if origin.proof is None:
                 yield f"{source} has no proof"
@@ -123,7 +127,9 @@ def _missing(statement: Statement, fact: Fact, source: Source, origin: Statement
         running = quantifiers.get(one, frozenset())
         moved = tuple(pair for pair in (*source.at, *source.taken) if pair[0] not in running)
         relation = _meant(replacing.here(one.relation, moved), statement)
-        captured = running & set().union(*(sp.sympify(new).free_symbols for old, new in moved if _speaks(one.relation, old)))
+        captured = running & set().union(
+            *(sp.sympify(new).free_symbols for old, new in moved if _speaks(one.relation, old))
+        )
         if captured or not _has(statement, fact, relation, running | over):
             yield f"{source.claim}, part {source.part}, assumes {one.name!r}, which is not among the facts"
     for name in {*source.besides} - {one.name for one in needed}:
@@ -146,7 +152,9 @@ def _some(fact: Fact, origin: Statement) -> Fact:
     """Of a range of an index of which the statement does not speak: that it is not empty, so that 0 lies within it."""
     left = fact.relation.left
     indices = {one for one in left.free_symbols if isinstance(one, Index) and left in (one, one + 1)}
-    spoken = (other for other, running in quantified(origin) if other != fact and indices & _free(other.relation) - running)
+    spoken = (
+        other for other, running in quantified(origin) if other != fact and indices & _free(other.relation) - running
+    )
     if not indices or origin.relation is None or indices & _free(origin.relation) or any(True for _ in spoken):
         return fact
     return replace(fact, relation=_replaced(fact.relation, [(one, sp.S.Zero) for one in indices]))

@@ -57,7 +57,9 @@ def _within(new: sp.Expr, sort: Sort, has: Has) -> bool:
     if sort is Sort.REAL:
         return True
     sign, least = (below, 0) if sort is Sort.POSITIVE else (at_most, sort.start)
-    return bool(new.is_positive if sign is below else (new - least).is_nonnegative) or has(sign(least, new), frozenset())
+    return bool(new.is_positive if sign is below else (new - least).is_nonnegative) or has(
+        sign(least, new), frozenset()
+    )
 
 
 def fixed(old: sp.Expr) -> bool:
@@ -89,7 +91,11 @@ def faults(fact: Fact, source: Source, origin: Statement, has: Has) -> Iterator[
     spoken = set() if shown is None else shown.slack.atoms(Function, Named)
     for function in _of(origin, Function):
         constants = _declared(function).values()
-        if function not in olds and function in spoken and moved & set().union(*(one.free_symbols for one in constants)):
+        if (
+            function not in olds
+            and function in spoken
+            and moved & set().union(*(one.free_symbols for one in constants))
+        ):
             yield f"{function} is declared with a constant that is replaced"
     for setting in _settings(origin):
         running = indices(setting)
@@ -135,16 +141,12 @@ def _called(old: sp.Expr, new: sp.Expr, fact: Fact, source: Source, origin: Stat
         return
     # Terms made of vectors on both sides: the same functions, at points that nothing else is known of.
     left, right = unfold(old), unfold(new)
-    known = set().union(*(one.atoms(Named) for fact in _settings(origin) for one in (fact.relation.left, fact.relation.right)))
+    known = set().union(
+        *(one.atoms(Named) for fact in _settings(origin) for one in (fact.relation.left, fact.relation.right))
+    )
     gone = {one.args[0] for one in left.atoms(Named) - right.atoms(Named)} & {one.args[0] for one in known}
     if (left.atoms(Function) and not right.atoms(Function) <= left.atoms(Function)) or gone:
         yield f"{new} stands for {old}: functions and vectors are replaced themselves, not terms that are made of them"
-
-
-def told(source: Source) -> list[Relation]:
-    """What terms of the source are called here, for readers."""
-    pairs = ((old, new) for old, new in source.at if not fixed(old) and not _is(old, new, source.at))
-    return [*(Relation(old, "==", new) for old, new in (*pairs, *source.taken)), *(Relation(n, "==", e) for n, e in source.here)]
 
 
 def _settings(origin: Statement) -> list[Fact]:

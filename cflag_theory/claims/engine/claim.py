@@ -59,7 +59,9 @@ class Source:
     def __str__(self) -> str:
         role = ", as printed" if self.granted else "" if self.on == "printed" else f", {self.on}"
         needs = f", which also assumes {', '.join(self.besides)}" if self.besides else ""
-        where = "".join(f", where {old} is {new}" for old, new in self.taken)
+        where = "".join(
+            f", where {old} is {new}" for old, new in (*self.taken, *((new, old) for old, new in self.here))
+        )
         return f"{self.claim}, part {self.part}{role}{needs}{where}"
 
 
