@@ -14,7 +14,6 @@ from itertools import product
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from cflag_theory.claims import replacing
 from cflag_theory.claims.engine import algebra
 from cflag_theory.claims.engine.claim import Claim, Fact, Source, Statement, statements
 from cflag_theory.claims.engine.definitions import assumptions, quantified
@@ -24,7 +23,7 @@ from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.claims.engine.terms import TermError
 from cflag_theory.claims.ledger import claim
-from cflag_theory.claims.replacing import squares
+from cflag_theory.claims.replacing import here, misfits, names, naming_faults, squares
 
 #: Claim, part and role.
 Place = tuple[str, str, str]
@@ -89,18 +88,18 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
         def has(relation: Relation, all: frozenset[sp.Symbol]) -> bool:
             return _has(statement, fact, relation, all)
 
-        misfits = [*replacing.faults(fact, source, origin, has)]
-        misfits += replacing.naming_faults(statement, source, origin, has)
-        if misfits:
+        unfit = [*misfits(fact, source, origin, has)]
+        unfit += naming_faults(statement, source, origin, has)
+        if unfit:
             # What comes of them need not even be a term.
-            yield from misfits
+            yield from unfit
             return
         if not source.granted:
             if origin.proof is None:
                 yield f"{source} has no proof"
             yield from _missing(statement, fact, source, origin)
             besides = [
-                _meant(replacing.here(one.relation, (*source.at, *source.taken)), statement)
+                _meant(here(one.relation, (*source.at, *source.taken)), statement)
                 for one in _needed(origin)
                 if one.name in source.besides
             ]
@@ -109,7 +108,7 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
             given += besides
         elif source.claim.startswith("ours.") or source.on != "printed" or fact not in statement.hypotheses:
             yield "only what a paper prints is granted, and as a hypothesis"
-        shown.append(_over(_meant(replacing.here(origin.relation, (*source.at, *source.taken)), statement), source))
+        shown.append(_over(_meant(here(origin.relation, (*source.at, *source.taken)), statement), source))
     goal = _meant(fact.relation, statement)
     if not any(_same(goal, one) for one in shown) and not algebra.follows(goal, [*shown, *given]):
         yield f"it does not follow from {' and '.join(map(str, fact.sources))}: {'; '.join(map(str, shown))}"
@@ -126,7 +125,7 @@ def _missing(statement: Statement, fact: Fact, source: Source, origin: Statement
         # What holds for every value of an index is needed for every value: the index stays.
         running = quantifiers.get(one, frozenset())
         moved = tuple(pair for pair in (*source.at, *source.taken) if pair[0] not in running)
-        relation = _meant(replacing.here(one.relation, moved), statement)
+        relation = _meant(here(one.relation, moved), statement)
         captured = running & set().union(
             *(sp.sympify(new).free_symbols for old, new in moved if _speaks(one.relation, old))
         )
@@ -186,11 +185,11 @@ def _has(statement: Statement, fact: Fact, relation: Relation, all: frozenset[sp
     for other, running in quantified(statement):
         if other == fact:
             continue
-        here = _meant(other.relation, statement)
-        if any(_same(relation, one) for one in _instances(here, running, relation, every)):
+        own = _meant(other.relation, statement)
+        if any(_same(relation, one) for one in _instances(own, running, relation, every)):
             return True
-        if not _free(here) & every - running:
-            given.append(here)
+        if not _free(own) & every - running:
+            given.append(own)
     return algebra.follows(relation, given)
 
 
@@ -236,7 +235,7 @@ def _over(relation: Relation, source: Source) -> Relation:
 
 def _meant(relation: Relation, statement: Statement) -> Relation:
     """A relation of the importing statement, its symbols replaced by what they stand for in its sources."""
-    return _unfolded(_replaced(relation, replacing.names(statement)))
+    return _unfolded(_replaced(relation, names(statement)))
 
 
 def _replaced(relation: Relation, pairs: Iterable[tuple[sp.Expr, sp.Expr]]) -> Relation:

@@ -67,7 +67,7 @@ def fixed(old: sp.Expr) -> bool:
     return _is_object(old) or (isinstance(old, sp.Symbol) and unfold(old) == old)
 
 
-def faults(fact: Fact, source: Source, origin: Statement, has: Has) -> Iterator[str]:
+def misfits(fact: Fact, source: Source, origin: Statement, has: Has) -> Iterator[str]:
     """What is wrong with the pairs of a source, one by one and together."""
     olds = [old for old, _ in source.at]
     if len({*olds}) < len(olds):
