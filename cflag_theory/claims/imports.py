@@ -8,6 +8,7 @@ constant, another range, or itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import product
 
 import sympy as sp
@@ -18,9 +19,11 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Source, Statement, sta
 from cflag_theory.claims.engine.definitions import assumptions, quantified
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Atom, Index
-from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import Norm, TermError, norm2
+from cflag_theory.claims.engine.relation import Relation, at_most
+from cflag_theory.claims.engine.sorts import sort_of
+from cflag_theory.claims.engine.terms import TermError
 from cflag_theory.claims.ledger import claim
+from cflag_theory.claims.replacing import here, misfits, names, naming_faults, squares
 
 #: Claim, part and role.
 Place = tuple[str, str, str]
@@ -69,21 +72,44 @@ def _behind(start: Place, of: Callable[[Place], Statement | None]) -> set[Place]
 def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | None]) -> Iterator[str]:
     """What is wrong with one imported fact of a statement."""
     shown: list[Relation] = []
-    given = [_meant(other.relation, fact) for other in _facts(statement) if other != fact]
+    # Of the facts about one value, those say nothing that are about a value of an index for all of which this one is.
+    every = {*fact.forall}
+    given = [
+        _meant(other.relation, statement)
+        for other, running in quantified(statement)
+        if other != fact and not _free(other.relation) & every - running
+    ]
     for source in fact.sources:
         origin = of(source.place)
         if origin is None or origin.relation is None:
             yield f"the ledger has no relation at {source}"
             return
+
+        def has(relation: Relation, all: frozenset[sp.Symbol]) -> bool:
+            return _has(statement, fact, relation, all)
+
+        unfit = [*misfits(fact, source, origin, has)]
+        unfit += naming_faults(statement, source, origin, has)
+        if unfit:
+            # What comes of them need not even be a term.
+            yield from unfit
+            return
         if not source.granted:
             if origin.proof is None:
                 yield f"{source} has no proof"
             yield from _missing(statement, fact, source, origin)
-            given += [_here(one.relation, source) for one in _needed(origin) if one.name in source.besides]
+            besides = [
+                _meant(here(one.relation, (*source.at, *source.taken)), statement)
+                for one in _needed(origin)
+                if one.name in source.besides
+            ]
+            if besides and algebra.follows(at_most(1, 0), [*given, *besides]):
+                yield f"what {source.claim} assumes besides contradicts the other facts"
+            given += besides
         elif source.claim.startswith("ours.") or source.on != "printed" or fact not in statement.hypotheses:
             yield "only what a paper prints is granted, and as a hypothesis"
-        shown.append(_over(_here(origin.relation, source), source))
-    goal = _meant(fact.relation, fact)
+        shown.append(_over(_meant(here(origin.relation, (*source.at, *source.taken)), statement), source))
+    goal = _meant(fact.relation, statement)
     if not any(_same(goal, one) for one in shown) and not algebra.follows(goal, [*shown, *given]):
         yield f"it does not follow from {' and '.join(map(str, fact.sources))}: {'; '.join(map(str, shown))}"
 
@@ -91,8 +117,19 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
 def _missing(statement: Statement, fact: Fact, source: Source, origin: Statement) -> Iterator[str]:
     """What a source assumes and the importing statement neither says nor names."""
     needed = _needed(origin)
+    quantifiers = dict(quantified(origin))
+    over = {one.index for one in source.over if not isinstance(one, int)}
     for one in needed:
-        if one.name not in source.besides and not _has(statement, fact, _here(one.relation, source), one):
+        if one.name in source.besides:
+            continue
+        # What holds for every value of an index is needed for every value: the index stays.
+        running = quantifiers.get(one, frozenset())
+        moved = tuple(pair for pair in (*source.at, *source.taken) if pair[0] not in running)
+        relation = _meant(here(one.relation, moved), statement)
+        captured = running & set().union(
+            *(sp.sympify(new).free_symbols for old, new in moved if _speaks(one.relation, old))
+        )
+        if captured or not _has(statement, fact, relation, running | over):
             yield f"{source.claim}, part {source.part}, assumes {one.name!r}, which is not among the facts"
     for name in {*source.besides} - {one.name for one in needed}:
         yield f"{source.claim}, part {source.part}, assumes no {name!r}"
@@ -100,7 +137,7 @@ def _missing(statement: Statement, fact: Fact, source: Source, origin: Statement
 
 def _needed(origin: Statement) -> list[Fact]:
     """What a statement assumes, and the definitions of what it and its assumptions speak of."""
-    found = [fact for fact in assumptions(origin) if not _range_of_index(fact, origin)]
+    found = [_some(fact, origin) for fact in assumptions(origin)]
     others = [fact for fact in origin.definitions if fact not in assumptions(origin)]
     while True:
         heads = _heads(origin.relation, *(fact.relation for fact in found))
@@ -110,11 +147,16 @@ def _needed(origin: Statement) -> list[Fact]:
         found += more
 
 
-def _range_of_index(fact: Fact, origin: Statement) -> bool:
-    """Whether a fact says what an operator's index stands for, of which the statement does not speak."""
+def _some(fact: Fact, origin: Statement) -> Fact:
+    """Of a range of an index of which the statement does not speak: that it is not empty, so that 0 lies within it."""
     left = fact.relation.left
     indices = {one for one in left.free_symbols if isinstance(one, Index) and left in (one, one + 1)}
-    return bool(indices) and origin.relation is not None and not indices & _free(origin.relation)
+    spoken = (
+        other for other, running in quantified(origin) if other != fact and indices & _free(other.relation) - running
+    )
+    if not indices or origin.relation is None or indices & _free(origin.relation) or any(True for _ in spoken):
+        return fact
+    return replace(fact, relation=_replaced(fact.relation, [(one, sp.S.Zero) for one in indices]))
 
 
 def _defines(fact: Fact) -> set[object]:
@@ -131,23 +173,23 @@ def _heads(*relations: Relation | None) -> set[object]:
     return set().union(*(side.free_symbols | {term.func for term in side.atoms(AppliedUndef)} for side in sides))
 
 
-def _has(statement: Statement, fact: Fact, relation: Relation, needed: Fact) -> bool:
+def _has(statement: Statement, fact: Fact, relation: Relation, all: frozenset[sp.Symbol]) -> bool:
     """Whether a relation is among the other facts of a statement, or follows from them.
 
     Where the imported fact or what is needed is for every value of an index, so must be what it follows from.
     """
-    if relation.op == "<=" and relation.slack.is_nonnegative:
+    if relation.op != "==" and (relation.slack.is_positive if relation.op == "<" else relation.slack.is_nonnegative):
         return True
-    every = _free(relation) & {*fact.forall, *needed.forall}
+    every = _free(relation) & {*fact.forall, *all}
     given = []
     for other, running in quantified(statement):
         if other == fact:
             continue
-        here = _meant(other.relation, fact)
-        if any(_same(relation, one) for one in _instances(here, running, relation, every)):
+        own = _meant(other.relation, statement)
+        if any(_same(relation, one) for one in _instances(own, running, relation, every)):
             return True
-        if not _free(here) & every - running:
-            given.append(here)
+        if not _free(own) & every - running:
+            given.append(own)
     return algebra.follows(relation, given)
 
 
@@ -158,17 +200,17 @@ def _instances(one: Relation, running: frozenset[sp.Symbol], to: Relation, every
         yield one
     if not (_free(one) - running) & every:
         for places in product(sorted(_free(to), key=str), repeat=len(moving)) if len(moving) <= 2 else ():
-            yield _replaced(one, zip(moving, places, strict=True))
+            pairs = list(zip(moving, places, strict=True))
+            if all(sort_of(place).within(sort_of(index)) for index, place in pairs):
+                yield _replaced(one, pairs)
+
+
+def _speaks(relation: Relation, term: sp.Expr) -> bool:
+    return any(side.has(term) or unfold(side).has(term) for side in (relation.left, relation.right))
 
 
 def _free(relation: Relation) -> set[sp.Symbol]:
     return {*relation.left.free_symbols, *relation.right.free_symbols}
-
-
-def _here(relation: Relation, source: Source) -> Relation:
-    """The relation of a source in the symbols of the importing statement."""
-    found = _unfolded(_replaced(relation, source.at))
-    return _unfolded(_replaced(found, [(unfold(old), new) for old, new in source.at]))
 
 
 def _over(relation: Relation, source: Source) -> Relation:
@@ -184,27 +226,16 @@ def _over(relation: Relation, source: Source) -> Relation:
         if not isinstance(one, int):
             sides = [one(side) for side in sides]
         elif all(side.is_nonnegative for side in sides):
-            sides = [_squares(side**one) for side in sides]
+            sides = [squares(side**one) for side in sides]
         else:
             raise TermError(f"{relation} is raised to the power {one}, and a side may be negative")
         relation = Relation(sides[0], relation.op, sides[1])
     return relation
 
 
-def _squares(expr: sp.Expr) -> sp.Expr:
-    """The expression, expanded, with ||v||^2 as <v, v> where it stands under no operator."""
-
-    def square(factor: sp.Expr) -> sp.Expr:
-        of_norm = factor.is_Pow and isinstance(factor.base, Norm) and factor.exp == 2
-        return norm2(factor.base.args[0]) if of_norm else factor
-
-    terms = sp.Add.make_args(sp.expand(expr))
-    return sp.expand(sp.Add(*(sp.Mul(*map(square, sp.Mul.make_args(term))) for term in terms)))
-
-
-def _meant(relation: Relation, fact: Fact) -> Relation:
-    """A relation of the importing statement, its symbols replaced by what they stand for in a fact's sources."""
-    return _unfolded(_replaced(relation, [pair for source in fact.sources for pair in source.here]))
+def _meant(relation: Relation, statement: Statement) -> Relation:
+    """A relation of the importing statement, its symbols replaced by what they stand for in its sources."""
+    return _unfolded(_replaced(relation, names(statement)))
 
 
 def _replaced(relation: Relation, pairs: Iterable[tuple[sp.Expr, sp.Expr]]) -> Relation:
@@ -220,7 +251,7 @@ def _same(one: Relation, other: Relation) -> bool:
     """Whether two relations say the same: their slacks are equal, up to a factor that is positive."""
     if one.op != other.op:
         return False
-    slack, wanted = _squares(one.slack), _squares(other.slack)
+    slack, wanted = squares(one.slack), squares(other.slack)
     if slack == wanted:
         return True
     if wanted == 0 or slack.atoms(*Atom, AppliedUndef, sp.Symbol) != wanted.atoms(*Atom, AppliedUndef, sp.Symbol):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Operator, TotalVector
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Proof, Step, deduced
@@ -27,7 +28,11 @@ class Source:
     Attributes
     ----------
     at : tuple of pairs
-        What stands here for a symbol or a member of a sequence of that statement.
+        What stands here for a symbol, a function or a vector of that statement: it must fit. What a term of that
+        statement is called here is told to readers.
+    taken : tuple of pairs
+        A term of that statement and what it is taken to be here, where nothing shows that they are equal: readers are
+        told.
     here : tuple of pairs
         What a symbol of the importing statement stands for, in the symbols of that one.
     over : tuple of operators and powers
@@ -46,6 +51,7 @@ class Source:
     over: tuple[Operator | int, ...] = ()
     besides: tuple[str, ...] = ()
     granted: bool = False
+    taken: Pairs = ()
 
     @property
     def place(self) -> tuple[str, str, str]:
@@ -55,7 +61,10 @@ class Source:
     def __str__(self) -> str:
         role = ", as printed" if self.granted else "" if self.on == "printed" else f", {self.on}"
         needs = f", which also assumes {', '.join(self.besides)}" if self.besides else ""
-        return f"{self.claim}, part {self.part}{role}{needs}"
+        terms = (pair for pair in self.at if isinstance(pair[0], sp.Expr) and unfold(pair[0]) != pair[0] != pair[1])
+        called = (*terms, *self.taken, *((meant, name) for name, meant in self.here))
+        where = "".join(f", where {old} is {new}" for old, new in called)
+        return f"{self.claim}, part {self.part}{role}{needs}{where}"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from cflag_theory.claims.c_flag.past_task.runs import (
     THROUGHOUT,
     S2_sum,
     T,
+    at_any_round,
     grad_g2_sum,
     memory2_sum,
     memory_dot_S_sum,
@@ -48,7 +49,11 @@ RATIO = Fact(
     "Assumption 3",
     at_most(memory2_sum, r**2 * grad_g2_sum),
     "||grad f_memory(x_t)|| <= r ||grad g(x_t)|| in every round.",
-    sources=(replace(LEMMA10, at=((memory_norm, norm_memory), *THROUGHOUT["at"]), over=(2, *THROUGHOUT["over"])),),
+    sources=(
+        replace(
+            LEMMA10, at=((memory_norm, at_any_round(norm_memory)), *THROUGHOUT["at"]), over=(2, *THROUGHOUT["over"])
+        ),
+    ),
 )
 POSITIVE_R = Fact("r", below(0, r), "r > 0, as Assumption 3 has it.")
 BOUNDED = Fact(

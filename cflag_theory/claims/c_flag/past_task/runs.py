@@ -71,6 +71,13 @@ def throughout(name: str, of: str, count: sp.Expr = T) -> tuple[Step, ...]:
 
 #: What is done to a statement about any draw and round.
 THROUGHOUT: dict[str, Any] = {"at": ((draw, omega), (t, s)), "over": (draws, sum_over(s, T))}
+
+
+def at_any_round(number: sp.Expr) -> sp.Expr:
+    """A number made of vectors, at any draw and in any round of the run."""
+    return unfold(number).xreplace(dict(THROUGHOUT["at"]))
+
+
 LEMMA9_SUMMED = replace(LEMMA9, **THROUGHOUT)
 memory = grad_f + bias
 f_mean = sequence("f_mean", r"\mathbb{E}f(x_{@})", lambda t: draws(f(x(omega, t))))

@@ -203,7 +203,7 @@ def thm5(constant: Any = 1) -> Claim:
 calls = symbol("calls", r"\mathrm{IFO}(\epsilon)", nonnegative=True)
 cost = symbol("cost", r"\sum_i(n_i+E-1+m_i^0)", positive=True)
 eps = symbol("epsilon_accuracy", r"\epsilon", positive=True)
-n = symbol("T_epsilon_less_one", r"(T(\epsilon)-1)", nonnegative=True, integer=True)
+n = symbol("T_epsilon_less_one", r"(T(\epsilon)-1)", positive=True, integer=True)
 before = symbol("least_before", r"\min_{t<T(\epsilon)-1}\mathbb{E}\|\nabla f(x_t)\|^2", nonnegative=True)
 C5 = symbol("C_5", "C_5", nonnegative=True)
 WINDOW = ("W is small", "W is not small", "W <= T")

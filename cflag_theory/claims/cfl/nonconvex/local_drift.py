@@ -96,7 +96,8 @@ LINE_28 = Fact(
     sources=(
         Source(
             "cfl.nc_eq28",
-            here=((c_B, 1 + B2 + A2 * squares), (c_G, G2 + D2 * squares), (c_dist, (1 + B2 + A2 * squares) * dist2)),
+            here=((c_B, 1 + B2 + A2 * squares), (c_G, G2 + D2 * squares)),
+            taken=((dist2, c_dist / (1 + B2 + A2 * squares)),),
             granted=True,
         ),
     ),

@@ -63,17 +63,17 @@ def _constant(base: Any, lead: Any) -> sp.Expr:
 def _of_17_18(left: sp.Expr, count: sp.Symbol = k_steps, lead: Any = 1) -> tuple[Source, ...]:
     """(17) with (18) in it, after `count` steps: as printed, or with their factors 2 if `lead` is 2."""
     each, so_far = E(norm2(local_gradient(client, j))), sum_over(j, count)
-    at_17 = ((moved2, left), (sum_each2, so_far(each)), (k_steps, count))
-    at_18 = ((local_grad2, each), (from_t, sp.sqrt(_moved2)))
+    at_17, taken_17 = ((moved2, left), (k_steps, count)), ((sum_each2, so_far(each)),)
+    taken_18 = ((local_grad2, each), (from_t, sp.sqrt(_moved2)))
     if lead == 1:
         return (
-            Source("cfl.eq17", at=at_17, granted=True),
-            Source("cfl.eq18", "2", at=at_18, over=(so_far,), granted=True),
+            Source("cfl.eq17", at=at_17, granted=True, taken=taken_17),
+            Source("cfl.eq18", "2", over=(so_far,), granted=True, taken=taken_18),
         )
     needs = ("Lemma B.2", "Assumption 4")
     return (
-        Source("cfl.eq17", on="repair", at=at_17, besides=("Assumption 2",)),
-        Source("cfl.eq18", "2", "repair", at=at_18, over=(so_far,), besides=needs),
+        Source("cfl.eq17", on="repair", at=at_17, besides=("Assumption 2",), taken=taken_17),
+        Source("cfl.eq18", "2", "repair", over=(so_far,), besides=needs, taken=taken_18),
     )
 
 

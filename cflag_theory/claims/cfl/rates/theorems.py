@@ -63,7 +63,9 @@ def of_cfl_round(part: str, at: Pairs = (), here: Pairs = (), besides: tuple[str
     """A part of ours.cfl_round in round k."""
     own = ((convexity, mu), (next2, apart2(k + 1)), (rms_dist, sp.sqrt(apart2(k))), (round_gap, gap(k)))
     noises = ("steps", "mean noise", "summed noise", "mean loss", "summed loss", "eta")
-    return Source("ours.cfl_round", part, at=(*own, *at), here=here, besides=(*noises, *besides))
+    return Source(
+        "ours.cfl_round", part, at=tuple({**dict(own), **dict(at)}.items()), here=here, besides=(*noises, *besides)
+    )
 
 
 def reached(words: str, bracket: sp.Expr, bias: Any = phi, left: sp.Expr | None = None) -> Statement:

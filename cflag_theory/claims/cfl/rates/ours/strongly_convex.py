@@ -61,7 +61,7 @@ g_dot_x = symbol("g_dot_x", r"\mathbb{E}\langle\nabla f(w_t),w_t-w^*\rangle", ov
 f_now = symbol("f_now_gap", r"\mathbb{E}f(w_t)-f^*", over_past(f(x)) - f(0), real=True)
 u2 = over_past(norm2(u))
 #: Bounds of ||b_t||_2 and of 𝔼||n_t||^2.
-beta = symbol("bias_bound", r"\beta", positive=True)
+beta = symbol("bias_bound", r"\beta", nonnegative=True)
 v = symbol("noise_bound", "v", nonnegative=True)
 r = symbol("contraction", r"r", nonnegative=True)
 

@@ -1,0 +1,206 @@
+"""What an import replaces in its source, checked pair by pair, and the relations that come of it.
+
+A symbol of the source is replaced by what lies within its sort, a function by one that declares at least as much, a
+vector by any other where no setting speaks of it: the source's proof holds for these too. What a term of the source is
+called here, as in ||w_t - w*||^2 = d(k), is told to readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from cflag_theory.claims.engine.claim import SETTING, Fact, Pairs, Source, Statement
+from cflag_theory.claims.engine.definitions import indices
+from cflag_theory.claims.engine.examiner import names_used
+from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.operators import Atom
+from cflag_theory.claims.engine.relation import Relation, at_most, below
+from cflag_theory.claims.engine.sorts import Sort, sort_of
+from cflag_theory.claims.engine.terms import Basis, Function, Named, Norm, Properties, is_vector, norm2
+
+#: Whether a relation, for every value of some of its indices, is among the importing statement's facts or follows.
+Has = Callable[[Relation, frozenset[sp.Symbol]], bool]
+
+
+def here(relation: Relation, at: Pairs) -> Relation:
+    """The relation of a source in the symbols of the importing statement: everything is replaced at once."""
+    marks = {old: sp.Dummy(**_sort(old).assumptions) for old, _ in at if not _is_object(old)}
+    unfolded = {unfold(old): marks.get(old, unfold(new)) for old, new in at}
+    values = {mark: unfold(dict(at)[old]) for old, mark in marks.items()}
+
+    def moved(side: sp.Expr) -> sp.Expr:
+        return unfold(side.xreplace(marks)).xreplace(unfolded).xreplace(values)
+
+    return Relation(moved(relation.left), relation.op, moved(relation.right))
+
+
+def _is_object(old: sp.Basic) -> bool:
+    """Whether a function or a vector, and no number, is replaced."""
+    return isinstance(old, Function | Basis)
+
+
+def _sort(expr: sp.Expr) -> Sort:
+    """The sort of a symbol or a member of a sequence; of other terms, what is known of them."""
+    if isinstance(expr, sp.Symbol | AppliedUndef):
+        return sort_of(expr)
+    return next(sort for sort in reversed(Sort) if all(getattr(expr, f"is_{told}") for told in sort.assumptions))
+
+
+def _within(new: sp.Expr, sort: Sort, has: Has) -> bool:
+    """Whether all that an expression can be is of a sort, by its symbols or by the facts of the statement."""
+    if not new.is_real or (sort.whole and not new.is_integer):
+        return False
+    if sort is Sort.REAL:
+        return True
+    sign, least = (below, 0) if sort is Sort.POSITIVE else (at_most, sort.start)
+    return bool(new.is_positive if sign is below else (new - least).is_nonnegative) or has(
+        sign(least, new), frozenset()
+    )
+
+
+def fixed(old: sp.Expr) -> bool:
+    """Whether what is replaced is no term of the source's that has a meaning or stands in a sequence."""
+    return _is_object(old) or (isinstance(old, sp.Symbol) and unfold(old) == old)
+
+
+def misfits(fact: Fact, source: Source, origin: Statement, has: Has) -> Iterator[str]:
+    """What is wrong with the pairs of a source, one by one and together."""
+    olds = [old for old, _ in source.at]
+    if len({*olds}) < len(olds):
+        yield "one thing is replaced in two ways"
+    for old, new in source.at:
+        if isinstance(old, Function):
+            yield from _function(old, new, source.at)
+        elif isinstance(old, Basis):
+            if not isinstance(old, Named) or len(old.args) > 1 or not is_vector(new):
+                yield f"{new} stands for {old}: a named vector without an index is replaced, by a vector"
+        elif not isinstance(old, sp.Expr) or not isinstance(new, sp.Expr) or is_vector(old) or is_vector(new):
+            yield f"{new} stands for {old}: a number is replaced by a number"
+        elif not _is(old, new, source.at):
+            if not _within(unfold(new), _sort(old), has):
+                yield f"{new} stands for {old}, which is {_sort(old)}, and need not be {_sort(old)}"
+            if not fixed(old):
+                yield from _called(old, new, fact, source, origin)
+    moved = {old for old, new in source.at if fixed(old) and str(old) != str(new)}
+    # Functions and vectors that the relation does not speak of any more may be any that fit what is replaced.
+    shown = here(origin.relation, (*source.at, *source.taken)) if origin.relation else None
+    spoken = set() if shown is None else shown.slack.atoms(Function, Named)
+    for function in _of(origin, Function):
+        constants = _declared(function).values()
+        if (
+            function not in olds
+            and function in spoken
+            and moved & set().union(*(one.free_symbols for one in constants))
+        ):
+            yield f"{function} is declared with a constant that is replaced"
+    for setting in _settings(origin):
+        running = indices(setting)
+        others = tuple(pair for pair in source.at if pair[0] in moved - running)
+        relation = here(setting.relation, others)
+        vectors = relation.slack.atoms(Function, Named)
+        if relation != setting.relation and vectors & spoken and not has(relation, running):
+            yield f"its proof uses {setting.name!r}, which is not known of what is replaced"
+
+
+def _is(old: sp.Expr, new: sp.Expr, at: Pairs) -> bool:
+    """Whether a term of the source is what stands for it, the symbols, vectors and functions in it being replaced."""
+    meant = here(Relation(unfold(old), "==", sp.S.Zero), tuple(pair for pair in at if fixed(pair[0]))).left
+    return not fixed(old) and sp.expand(squares(meant) - squares(unfold(new))) == 0
+
+
+def _function(old: Function, new: Any, at: Pairs) -> Iterator[str]:
+    """What a function declares that its replacement does not."""
+    if not isinstance(new, Function) or len(old.args) > 1:
+        yield f"{new} stands for {old}: a function that is no member of a family is replaced, by a function"
+        return
+    found = _declared(new)
+    for name, constant in _declared(old).items():
+        needed, given = here(Relation(constant, "==", sp.S.Zero), at).left, found.get(name)
+        enough = given is not None and (needed - given if name == "smooth" else given - needed).is_nonnegative
+        if not enough:
+            yield f"{new} stands for {old}, and does not declare that {name} is {needed}"
+
+
+def _declared(function: Function) -> Mapping[str, sp.Expr]:
+    properties: Properties = function.properties
+    found = {name: getattr(properties, name) for name in ("smooth", "mu", "lower")}
+    return {name: constant for name, constant in found.items() if constant is not None}
+
+
+def _called(old: sp.Expr, new: sp.Expr, fact: Fact, source: Source, origin: Statement) -> Iterator[str]:
+    """What is wrong with a name for a term of the source, or with a value at which it is taken."""
+    if isinstance(new, AppliedUndef) and not {*fact.forall} <= new.free_symbols:
+        yield f"{new} stands for {old}, and is one number for every {fact.forall[0]}"
+    if isinstance(new, sp.Symbol | AppliedUndef) and any(new == other for one, other in source.at if one != old):
+        yield f"{new} stands for two things"
+    if not new.atoms(*Atom):
+        return
+    # Terms made of vectors on both sides: the same functions, at points that nothing else is known of.
+    left, right = unfold(old), unfold(new)
+    known = set().union(
+        *(one.atoms(Named) for fact in _settings(origin) for one in (fact.relation.left, fact.relation.right))
+    )
+    gone = {one.args[0] for one in left.atoms(Named) - right.atoms(Named)} & {one.args[0] for one in known}
+    if (left.atoms(Function) and not right.atoms(Function) <= left.atoms(Function)) or gone:
+        yield f"{new} stands for {old}: functions and vectors are replaced themselves, not terms that are made of them"
+
+
+def _settings(origin: Statement) -> list[Fact]:
+    """The settings that the proof of a statement uses."""
+    own = {fact.name for fact in origin.facts}
+    steps = () if origin.proof is None else origin.proof.steps
+    used = dict.fromkeys(name for step in steps for name in names_used(step) if name not in own)
+    return [SETTING[name] for name in used if name in SETTING]
+
+
+def _of(origin: Statement, kind: type) -> set[Any]:
+    """The functions or vectors of a statement, its proof and the settings that it uses."""
+    found: set[Any] = set()
+    waiting: list[Any] = [origin.relations, origin.proof, [fact.relation for fact in _settings(origin)]]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, sp.Basic):
+            found |= (unfold(one) if isinstance(one, sp.Expr) else one).atoms(kind)
+        elif isinstance(one, list | tuple):
+            waiting += one
+        elif hasattr(one, "__dataclass_fields__"):
+            waiting += vars(one).values()
+    return found
+
+
+def names(statement: Statement) -> list[tuple[sp.Expr, sp.Expr]]:
+    """What symbols of a statement stand for in the sources of its facts."""
+    return list(dict.fromkeys(pair for fact in statement.facts for source in fact.sources for pair in source.here))
+
+
+def naming_faults(statement: Statement, source: Source, origin: Statement, has: Has) -> Iterator[str]:
+    """What is wrong with what symbols of the importing statement stand for in a source."""
+    named = names(statement)
+    heads = {name for name, _ in named}
+    for name, meant in source.here:
+        if not isinstance(name, sp.Symbol | AppliedUndef) or unfold(name) != name:
+            yield f"{name} has a meaning, and stands for nothing else"
+        elif not _within(unfold(meant), sort_of(name), has):
+            yield f"{name} is {sort_of(name)}, and {meant} need not be {sort_of(name)}"
+        if any(other != meant for one, other in named if one == name):
+            yield f"{name} stands for two things"
+        if meant.has(*heads) or (origin.relation is not None and origin.relation.slack.has(name)):
+            yield f"{name} stands for another thing in its source"
+        for fact in statement.definitions:
+            if fact.relation.left.has(name) and squares(fact.relation.slack.xreplace(dict(named))) != 0:
+                yield f"{name} is defined as another thing by {fact.name!r}"
+
+
+def squares(expr: sp.Expr) -> sp.Expr:
+    """The expression, expanded, with ||v||^2 as <v, v> where it stands under no operator."""
+
+    def square(factor: sp.Expr) -> sp.Expr:
+        of_norm = factor.is_Pow and isinstance(factor.base, Norm) and factor.exp == 2
+        return norm2(factor.base.args[0]) if of_norm else factor
+
+    terms = sp.Add.make_args(sp.expand(expr))
+    return sp.expand(sp.Add(*(sp.Mul(*map(square, sp.Mul.make_args(term))) for term in terms)))
