@@ -181,7 +181,7 @@ SUMS = (
     Attack(
         "a symbol that prints like a member of a sequence",
         claims(at_most(0, named), Obligation("a", at_most(0, named), (), named), where=(START,)),
-        "two different things are printed as s(0)",
+        "'s(0)' is no name",
     ),
     Attack(
         "symbols that print alike and cancel",
@@ -190,7 +190,7 @@ SUMS = (
             Obligation("a", at_most(0, 1), (), sp.S.One),
             given=(fact("h", equal(sp.Symbol("w") + w, sp.Symbol("w"))),),
         ),
-        "two different things are printed as w",
+        "the symbol w is declared nothing",
     ),
     Attack(
         "a rule that is named induction",
