@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 import sympy as sp
-from sympy.core.function import AppliedUndef, UndefinedFunction
+from sympy.core.function import AppliedUndef
 from sympy.core.symbol import Str
 
 from cflag_theory.claims.engine.algebra import square
@@ -122,13 +122,14 @@ def printed(relation: Relation) -> Iterator[tuple[str, Any]]:
     for side in (relation.left, relation.right):
         yield from ((str(symbol), symbol) for symbol in side.free_symbols)
         for term in sp.preorder_traversal(side):
-            if isinstance(term, AppliedUndef | UndefinedFunction):
-                yield str(term.func), term.func
+            if isinstance(term, AppliedUndef):
+                yield f"{term.func}(", term.func
             elif isinstance(term, Named | Function):
-                yield str(term.args[0].name), type(term)
+                name, *indices = term.args
+                yield name.name + ("(" if indices or isinstance(term, Function) else ""), type(term)
             elif isinstance(term, Gradient):
-                yield f"grad {term.args[0].args[0].name}", Gradient
+                yield f"grad {term.args[0].args[0].name}(", Gradient
             elif isinstance(term, Operator):
-                yield str(term), Operator
+                yield f"{term}(", Operator
             elif isinstance(term, sp.NumberSymbol):
                 yield str(term), term

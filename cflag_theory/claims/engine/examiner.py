@@ -183,10 +183,15 @@ class Examiner:
         if self._missing(step.name, step.given):
             return nothing
         try:
-            return rules.concluded(step, list(self._given(step.given)))
+            return rules.concluded(step, list(self._given(step.given)), self._strict())
         except TermError as error:
             self.faults.append(f"{step.name!r}: {error}")
             return nothing
+
+    def _strict(self) -> dict[str, Relation]:
+        """The strict inequalities that are about no index: a rule may take another value of an index."""
+        known = ((name, relation) for name, relation in self.known.items() if relation.op == "<")
+        return {name: one for name, one in known if not any(symbol.is_integer for symbol in _symbols(one))}
 
     def _missing(self, step: str, names: tuple[str, ...]) -> bool:
         for fact in (SETTING[name] for name in names if name not in self.known and name in SETTING):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
@@ -60,8 +60,8 @@ def rule(name: str, words: str) -> Callable[[Callable[..., Relation]], Callable[
     return declare
 
 
-def concluded(step: Use, premises: list[Known]) -> Relation:
-    """What a use of a rule shows.
+def concluded(step: Use, premises: list[Known], strict: Mapping[str, Relation] | None = None) -> Relation:
+    """What a use of a rule shows; by the `strict` inequalities a divisor may be known to differ from 0.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def concluded(step: Use, premises: list[Known]) -> Relation:
     conclude = RULES[step.rule].conclude
     sides = (side for premise in premises for side in (premise.relation.left, premise.relation.right))
     # What a rule cancels is not seen any more: 1/r times r says something of r = 0, where 1/r does not exist.
-    for fault in filter(None, (undefined(one, {}) for one in (*map(sp.sympify, step.terms), *sides))):
+    for fault in filter(None, (undefined(one, strict or {}) for one in (*map(sp.sympify, step.terms), *sides))):
         raise RuleError(fault)
     try:
         signature(conclude).bind(premises, *step.terms)
