@@ -233,7 +233,11 @@ MADE = {
     ),
     Attack("a function and a sequence", says(f(u), sp.Function("sorted f", real=True)(k)), "printed as sorted f"),
     Attack("a vector and a symbol", says(norm(u), sp.Symbol("sorted u", real=True)), "printed as sorted u"),
-    Attack("a vector and a sequence", says(norm(u), sp.Function("sorted u", real=True)(k)), "printed as sorted u"),
+    Attack(
+        "a vector and a sequence",
+        says(norm(vector("sorted x", "x")(k)), sp.Function("sorted x", real=True)(k)),
+        "printed as sorted x",
+    ),
     Attack("a mean and a sequence", says(mean(s(b)), sp.Function("sorted_b", real=True)(k)), "printed as sorted_b"),
     Attack("a gradient and a vector", says(norm(f.grad(u)), norm(vector("grad sorted f", "x")(k))), "printed as grad"),
     Attack("the number e and a symbol", says(sp.E, sp.Symbol("E", positive=True)), "printed as E"),
