@@ -80,7 +80,7 @@ def unknown(name: str, like: sp.Expr) -> sp.Dummy:
     return sp.Dummy(name, nonnegative=True) if like.is_nonnegative else sp.Dummy(name, real=True)
 
 
-def _undefined(expr: sp.Expr, given: Mapping[str, Relation], *, number: bool = True) -> str | None:
+def undefined(expr: Any, given: Mapping[str, Relation], *, number: bool = True) -> str | None:
     """What is wrong with an expression where a part of it need not be a real number: a square could be negative.
 
     It is looked at as it stands: within an atom, a quotient by zero would not be seen any more. Not a `number` is what
@@ -100,7 +100,7 @@ def _undefined(expr: sp.Expr, given: Mapping[str, Relation], *, number: bool = T
     if isinstance(expr, sp.Function) and not isinstance(expr, AppliedUndef | sp.exp | ln | sp.Max | sp.Min | sp.Abs):
         return f"{expr} has no meaning here"
     inside = number and not isinstance(expr, Term)
-    return next(filter(None, (_undefined(part, given, number=inside) for part in expr.args)), None)
+    return next(filter(None, (undefined(part, given, number=inside) for part in expr.args)), None)
 
 
 def _positive(base: sp.Expr, given: Mapping[str, Relation]) -> bool:
@@ -225,9 +225,9 @@ def certificate_fault(goal: Relation, given: Mapping[str, Relation], certificate
     if named:
         return f"the certificate uses {', '.join(sorted(map(str, named)))}, which is not given"
     meant = [*_sides(goal, given), certificate.xreplace(_strict(given))]
-    undefined = next(filter(None, (_undefined(expr, given) for expr in meant)), None)
-    if undefined is not None:
-        return undefined
+    fault = next(filter(None, (undefined(expr, given) for expr in meant)), None)
+    if fault is not None:
+        return fault
     # A multiplier with a denominator that could vanish would prove anything, also inside a square.
     everything = atoms(_signs(certificate, given))
     inside = [atoms(_signs(term.args[0], given)) for term in certificate.atoms(square)]

@@ -15,6 +15,7 @@ from sympy.core.function import AppliedUndef
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Operator, TotalVector
 from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.steps import Proof, Step, deduced
 from cflag_theory.claims.engine.terms import Basis, Gradient, Named, is_vector, parts
 
@@ -105,8 +106,7 @@ def setting(name: str, relation: Relation, words: str) -> str:
     """
     left, op, right = relation.left, relation.op, relation.right
     equation = op == "==" and isinstance(left, Basis) and (right == 0 or is_vector(right)) and _says(left, right)
-    index = op == "<=" and isinstance(left, AppliedUndef) and left.is_integer and right.is_integer
-    index = index and right.is_nonnegative
+    index = op == "<=" and isinstance(left, AppliedUndef) and sort_of(left) is Sort.NATURAL and Sort.NATURAL.fits(right)
     if not (equation or index):
         raise ValueError(f"{name!r} is neither an equation of vectors nor a range of an index: make it a hypothesis")
     if equation and any(fact.relation.left == left and fact.relation != relation for fact in SETTING.values()):

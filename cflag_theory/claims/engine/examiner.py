@@ -12,14 +12,14 @@ from functools import cache
 from typing import Any
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 
-from cflag_theory.claims.engine import algebra, certificates, definitions, rules
+from cflag_theory.claims.engine import algebra, certificates, definitions, door, rules
 from cflag_theory.claims.engine.claim import SETTING, Statement
 from cflag_theory.claims.engine.definitions import assumptions, quantified
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Index
 from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, Use
 from cflag_theory.claims.engine.terms import TermError, is_vector
 from cflag_theory.claims.engine.vacuity import vacuous
@@ -50,6 +50,8 @@ def examine(statement: Statement) -> Examination:
     """
     if statement.proof is None or statement.relation is None:
         return Examination(False, 0, (), (), (), ("no proof is offered",))
+    if strange := door.faults(statement):
+        return Examination(False, 0, (), (), (), tuple(strange))
     examiner = Examiner(statement)
     conclusion: Relation | None = None
     for step in statement.proof.steps:
@@ -126,27 +128,24 @@ class Examiner:
         self.faults: list[str] = []
         #: The settings that steps use.
         self.settings: set[str] = set()
-        self.names: dict[str, sp.Basic] = {}
+        #: What each name stands for: in what is printed, and in what symbols with a meaning stand for.
+        self.names: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
         #: The names that the steps of an induction may not use again: those of what stands outside.
         self.outside: frozenset[str] = frozenset()
-        if statement.relation is not None:
-            self._watch(statement.relation)
+        for relation in statement.relations:
+            self._watch(relation, self.names[0])
         for fact, running in quantified(statement):
             if fact.name in self.known:
                 self.faults.append(f"two facts are named {fact.name!r}")
             self.known[fact.name] = _unfolded(fact.relation)
             self.reach[fact.name] = _reach(self.known[fact.name], running)
-            self._watch(fact.relation)
+            self._watch(self.known[fact.name], self.names[1])
 
-    def _watch(self, relation: Relation) -> None:
-        """Two symbols or sequences that print alike would let a reader see one where there are two."""
-        sides = (relation.left, relation.right)
-        terms = set().union(*(side.atoms(AppliedUndef) | side.free_symbols for side in sides))
-        printed = {(str(term), term) for term in terms}
-        printed |= {(str(term.func), term.func) for term in terms if isinstance(term, AppliedUndef)}
-        for name, meant in sorted(printed, key=str):
-            if self.names.setdefault(name, meant) != meant:
-                self.faults.append(f"two different terms are printed as {name}")
+    def _watch(self, relation: Relation, names: dict[str, Any]) -> None:
+        """Two things that print alike would let a reader see one where there are two."""
+        for name, meant in sorted(set(door.printed(relation)), key=str):
+            if names.setdefault(name, meant) != meant:
+                self.faults.append(f"two different things are printed as {name}")
 
     def take(self, step: Step) -> Relation:
         self.transcript.append(Line(self.depth, step, Relation(sp.S.Zero, "==", sp.S.Zero)))
@@ -165,7 +164,10 @@ class Examiner:
         self.transcript[place] = Line(self.depth, step, conclusion, given)
         self.known[step.name] = conclusion
         self.reach[step.name] = self._reached(step, conclusion)
-        self._watch(conclusion)
+        for side in (conclusion.left, conclusion.right):
+            if strange := door.fault(side):
+                self.faults.append(f"{step.name!r}: {strange}")
+        self._watch(conclusion, self.names[1])
         return conclusion
 
     def _reached(self, step: Step, conclusion: Relation) -> rules.Known:
@@ -187,10 +189,15 @@ class Examiner:
         if self._missing(step.name, step.given):
             return nothing
         try:
-            return rules.concluded(step, list(self._given(step.given)))
+            return rules.concluded(step, list(self._given(step.given)), self._strict())
         except TermError as error:
             self.faults.append(f"{step.name!r}: {error}")
             return nothing
+
+    def _strict(self) -> dict[str, Relation]:
+        """The strict inequalities that are about no index: a rule may take another value of an index."""
+        known = ((name, relation) for name, relation in self.known.items() if relation.op == "<")
+        return {name: one for name, one in known if not any(symbol.is_integer for symbol in _symbols(one))}
 
     def _missing(self, step: str, names: tuple[str, ...]) -> bool:
         for fact in (SETTING[name] for name in names if name not in self.known and name in SETTING):
@@ -228,8 +235,8 @@ class Examiner:
         if index is None or index != step.index or step.of not in self.known:
             self.faults.append(f"{step.name!r} takes an instance of {step.of!r}, no induction on {step.index}")
             return Relation(sp.S.Zero, "==", sp.S.Zero)
-        if not (step.value.is_integer and step.value.is_nonnegative):
-            self.faults.append(f"{step.name!r} takes an instance at {step.value}, which need not be 0, 1, 2, ...")
+        if not sort_of(index).fits(step.value):
+            self.faults.append(f"{step.name!r} takes an instance at {step.value}, which need not be as {index} is")
         if end is not None and self.known.get(step.within) != Relation(step.value, "<=", end):
             self.faults.append(f"{step.name!r}: {step.value} <= {end} is not established")
         return self.known[step.of].subs({step.index: step.value})
@@ -243,8 +250,9 @@ class Examiner:
             if name in self.outside:
                 self.faults.append(f"two facts are named {name!r}")
         relation = _unfolded(step.relation)
-        if isinstance(index, Index) or not (index.is_integer and index.is_nonnegative):
+        if isinstance(index, Index) or not sort_of(index).whole:
             self.faults.append(f"{step.name!r} is an induction on {index}, which need not be 0, 1, 2, ...")
+        start = sp.Integer(sort_of(index).start or 0)
         # What holds for the outer value of the index says nothing about the others.
         self.known = {
             name: relation
@@ -263,8 +271,8 @@ class Examiner:
         first: Relation | None = None
         for inner in step.base if isinstance(step.base, tuple) else (step.base,):
             first = self.take(inner)
-        if first != relation.subs({index: 0}):
-            self.faults.append(f"{step.name!r}: the base does not show the relation at 0")
+        if first != relation.subs({index: start}):
+            self.faults.append(f"{step.name!r}: the base does not show the relation at {start}")
         self.known[f"{step.name} (hypothesis)"] = relation
         self.reach[f"{step.name} (hypothesis)"] = under
         if end is not None:

@@ -13,6 +13,7 @@ from sympy.core.function import AppliedUndef
 from sympy.printing.latex import LatexPrinter
 
 from cflag_theory.claims.engine.operators import Index, index, mean_over
+from cflag_theory.claims.engine.sorts import Sort, SortError, name_fault, sort_of
 from cflag_theory.claims.engine.terms import dot, function, is_vector, norm, norm2, vector
 
 _LATEX: dict[sp.Symbol, str] = {}
@@ -32,6 +33,7 @@ def symbol(name: str, latex: str, means: sp.Expr | None = None, **assumptions: b
     """
     assumptions = assumptions or _sign(means)
     found = sp.Symbol(name, **assumptions)
+    _distinct(found, name)
     if _LATEX.setdefault(found, latex) != latex:
         raise ValueError(f"the symbol {name} prints as {_LATEX[found]} and as {latex}: give one of them another name")
     if means is not None:
@@ -59,14 +61,23 @@ def sequence(name: str, latex: str, means: Callable[..., sp.Expr] | None = None,
     if means is not None:
         if name in _SEQUENCE_MEANINGS:
             raise ValueError(f"the sequence {name} is given two meanings: rename one of them")
-        places = [sp.Dummy(integer=True, nonnegative=True) for _ in range(means.__code__.co_argcount)]
+        places = [sp.Dummy(**Sort.NATURAL.assumptions) for _ in range(means.__code__.co_argcount)]
         meaning = means(*places)
         assumptions = assumptions or _sign(meaning)
         _check_meaning(name, meaning, assumptions)
         if any(isinstance(s, Index) for s in meaning.free_symbols):
             raise ValueError(f"{name} means {meaning}, which depends on an index that is none of its arguments")
         _SEQUENCE_MEANINGS[name] = means
-    return sp.Function(name, **assumptions)
+    made = sp.Function(name, **assumptions)
+    _distinct(made, name)
+    return made
+
+
+def _distinct(made: Any, name: str) -> None:
+    """Raise `SortError` if a symbol or a sequence has no sort, or a name that could be read as another."""
+    sort_of(made)
+    if fault := name_fault(name):
+        raise SortError(fault)
 
 
 def _sign(means: sp.Expr | None) -> dict[str, bool]:

@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import sympy as sp
 from sympy.core.symbol import Str
 
-from cflag_theory.claims.engine.terms import Basis, Dot, Norm, Term, TermError, Value, dot
+from cflag_theory.claims.engine.sorts import Sort, sort_of
+from cflag_theory.claims.engine.terms import Basis, Dot, Norm, Term, TermError, Value, dot, named
 
 
 class Index(sp.Symbol):  # type: ignore[misc]
@@ -20,14 +21,15 @@ class Index(sp.Symbol):  # type: ignore[misc]
 
 
 def _index(over: sp.Symbol) -> sp.Symbol:
-    if not isinstance(over, Index):
+    if not isinstance(over, Index) or sort_of(over) is not Sort.NATURAL:
         raise TermError(f"{over} is not an index of an operator: make it with `index`")
     return over
 
 
 def index(name: str) -> sp.Symbol:
     """An index for operators, maxima and minima: 0, 1, 2, ..."""
-    return Index(name, integer=True, nonnegative=True)
+    named(name)
+    return Index(name, **Sort.NATURAL.assumptions)
 
 
 class _Binder(Term):
@@ -127,6 +129,7 @@ class Operator(sp.Basic):  # type: ignore[misc]
 
 def mean_over(name: str, over: sp.Symbol, latex: str = r"\mathrm{mean}_{@}") -> Operator:
     """A mean with non-negative weights that sum to one, or an expectation. "@" in `latex` is the index."""
+    named(name)
     if Operator._LATEX.setdefault(name, latex) != latex or name == "sum":
         raise TermError(f"the mean {name!r} is printed in two ways: rename one of them")
     made: Operator = Operator(Str(name), over, sp.S.One)
@@ -142,7 +145,7 @@ def sum_over(over: sp.Symbol, count: sp.Expr) -> Operator:
         If the count is not known to be 0, 1, 2, ...: a sum of fewer than no terms is not monotone.
     """
     count = sp.sympify(count)
-    if not (count.is_integer and count.is_nonnegative):
+    if not Sort.NATURAL.fits(count):
         raise TermError(f"{count} need not be 0, 1, 2, ...: it is not a number of terms")
     made: Operator = Operator(Str("sum"), over, count)
     return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from sympy.polys.polyerrors import NotAlgebraic
 
 from cflag_theory.claims.engine.notation import to_latex
 from cflag_theory.claims.engine.plain import plain
+from cflag_theory.claims.engine.sorts import Sort, sort_of
 
 _SYMBOLS = {"==": "=", "<=": "\\le", "<": "<"}
 
@@ -44,7 +45,7 @@ class Relation:
         KeyError
             If a symbol or a term of a sequence has no value.
         ValueError
-            If a value is a float, or contradicts what the symbol is declared to be.
+            If a value is a float, or does not belong to the sort of its symbol.
         """
         exact = values if isinstance(values, Exact) else Exact(values)
         left, right = self.left.xreplace(exact), self.right.xreplace(exact)
@@ -60,9 +61,17 @@ class Relation:
         return not (self.slack.xreplace(dict.fromkeys(values, sp.S.One)).atoms(sp.Symbol, AppliedUndef))
 
     def holds_at(self, values: Mapping[sp.Expr, Any]) -> bool:
-        """Whether the relation holds at an exact point."""
+        """Whether the relation holds at an exact point.
+
+        Raises
+        ------
+        ValueError
+            If a side has no value there, or a value is not as `at` needs it.
+        """
         left, right = self.at(values)
         gap = sp.expand(right - left)
+        if gap.is_real is False or gap.has(sp.nan, sp.zoo, sp.oo):
+            raise ValueError(f"a side of {self} has no value there: it says nothing of this point")
         if not gap.is_Rational and _is_zero(gap):
             gap = sp.S.Zero
         return bool({"==": gap == 0, "<": gap > 0, "<=": gap >= 0}[self.op])
@@ -92,7 +101,7 @@ class Exact(dict[sp.Expr, sp.Expr]):
     Raises
     ------
     ValueError
-        If a value is a float, or contradicts what the symbol is declared to be.
+        If a value is a float, or does not belong to the sort of its symbol.
     """
 
     def __init__(self, values: Mapping[sp.Expr, Any]) -> None:
@@ -101,20 +110,18 @@ class Exact(dict[sp.Expr, sp.Expr]):
             rational = isinstance(value, sp.Rational)
             if not rational and value.atoms(sp.Float):
                 raise ValueError(f"{key} = {value} is not an exact number: use integers and fractions")
-            for sign, of in _SIGNS.items():
-                # Of a fraction at hand: sympy would deduce all that is known of each new number.
-                if getattr(key, f"is_{sign}") and (
-                    not of(value) if rational else getattr(value, f"is_{sign}") is False
-                ):
-                    raise ValueError(f"{key} = {value} contradicts that {key} is {sign}")
+            sort = sort_of(key)
+            if not (sort.holds(value) if rational else _holds(sort, value)):
+                raise ValueError(f"{key} = {value} contradicts that {key} is {sort}")
 
 
-_SIGNS: Mapping[str, Callable[[Any], bool]] = {
-    "positive": lambda value: value.p > 0,
-    "nonnegative": lambda value: value.p >= 0,
-    "integer": lambda value: value.q == 1,
-    "real": lambda value: value.q != 0,
-}
+def _holds(sort: Sort, number: sp.Expr) -> bool:
+    """Whether a number that is not written as a fraction belongs to a sort; whole numbers are written as such."""
+    if sort.whole or getattr(number, "is_real", None) is not True:
+        return False
+    if sort.start is None:
+        return True
+    return sort is Sort.NONNEGATIVE if _is_zero(number) else bool(number.evalf(30, maxn=200) > 0)
 
 
 def _is_zero(number: sp.Expr) -> bool:

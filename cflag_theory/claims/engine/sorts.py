@@ -55,6 +55,10 @@ class Sort(Enum):
             return False
         return self is Sort.REAL or (number > 0 if self is Sort.POSITIVE else number >= (self.start or 0))
 
+    def fits(self, value: sp.Expr) -> bool:
+        """Whether an expression belongs to it for all values of its symbols, as far as sympy sees."""
+        return all(getattr(value, f"is_{name}") for name in _TOLD[self])
+
     def within(self, other: Sort) -> bool:
         """Whether every value of this sort is one of the other."""
         return other in _WITHIN[self]

@@ -8,6 +8,7 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.sorts import sort_of
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,10 @@ class Use:
 
 @dataclass(frozen=True)
 class Induction:
-    """`relation` for every value of the index from 0 on.
+    """`relation` for every value of the index from 0 on, or from 1 on for a positive index.
 
-    The base must conclude the relation at 0, the step the relation at index + 1. The step's own steps may use the
-    relation at index, and rules may use it at every smaller value too, under the induction's name followed by
+    The base must conclude the relation at the first value, the step the relation at index + 1. The step's own steps may
+    use the relation at index, and rules may use it at every smaller value too, under the induction's name followed by
     " (hypothesis)". They may use nothing that was established for the outer value of the index: only definitions and
     finished inductions hold for every value.
 
@@ -108,11 +109,12 @@ def by_induction(
 ) -> Induction:
     """The induction whose base follows from `start`, and whose step follows from `given` and the hypothesis."""
     last = (f"{name} (hypothesis)", *given)
+    first = sp.Integer(sort_of(index).start or 0)
     return Induction(
         name,
         index,
         relation,
-        Obligation(f"{name} at 0", relation.subs({index: 0}), start),
+        Obligation(f"{name} at {first}", relation.subs({index: first}), start),
         (*steps, Obligation(f"{name} at {index} + 1", relation.subs({index: index + 1}), last)),
         within,
     )

@@ -16,6 +16,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.symbol import Str
 
+from cflag_theory.claims.engine.sorts import name_fault
 from cflag_theory.errors import InvalidInput
 
 
@@ -103,14 +104,21 @@ class Named(Basis):
         return _indexed(_VECTORS[self.args[0].name].latex, self.args[1:], shown)
 
 
+def named(name: str) -> None:
+    """Raise `TermError` if a name could be read as another."""
+    if fault := name_fault(name):
+        raise TermError(fault)
+
+
 def vector(name: str, latex: str) -> Callable[..., sp.Expr]:
     """A named vector; called with its indices, it is a basis vector. "@1", "@2" in `latex` stand for the indices.
 
     Raises
     ------
     TermError
-        If the name is already printed otherwise.
+        If the name is already printed otherwise, or could be read as another.
     """
+    named(name)
     if _VECTORS.setdefault(name, _Printed(latex)).latex != latex:
         raise TermError(f"the vector {name} prints as {_VECTORS[name].latex} and as {latex}: rename one of them")
     return lambda *indices: Named(Str(name), *indices)
@@ -122,7 +130,7 @@ def parts(v: sp.Expr) -> dict[Basis, sp.Expr]:
     Raises
     ------
     TermError
-        If the expression is not linear in basis vectors, or has a part that is a number.
+        If the expression is not linear in basis vectors, or has a part that is a number, or a divisor that may be 0.
     """
     found: dict[Basis, sp.Expr] = {}
     for term in sp.Add.make_args(sp.expand(v)):
@@ -132,6 +140,10 @@ def parts(v: sp.Expr) -> dict[Basis, sp.Expr]:
         coefficient = sp.Mul(*(factor for factor in sp.Mul.make_args(term) if not isinstance(factor, Basis)))
         if len(inside) != 1 or any(_is_vector_factor(f) for f in sp.Mul.make_args(coefficient)):
             raise TermError(f"{term} is not a multiple of one vector")
+        # r^2 ||x/r||^2 is ||x||^2 for sympy, also at r = 0, where x/r does not exist.
+        for part in coefficient.atoms(sp.Pow):
+            if not (part.exp.is_nonnegative or part.base.is_nonzero):
+                raise TermError(f"{part.base} in {term} could be 0: divide by a positive symbol, and define that")
         found[inside[0]] = found.get(inside[0], sp.S.Zero) + coefficient
     return {basis: tidy for basis, c in found.items() if (tidy := _tidy(c)) != 0}
 
@@ -285,6 +297,7 @@ def function(name: str, latex: str, **declared: Any) -> Function:
         that may be negative, a lower bound that may be no real number, more convexity than smoothness allows. If a
         constant depends on an index: proofs put other values in for it, and a function has its constants once for all.
     """
+    named(name)
     properties = Properties(latex, **{key: sp.sympify(value) for key, value in declared.items()})
     smooth, mu, lower = properties.smooth, properties.mu, properties.lower
     for constant in properties.constants:

@@ -19,6 +19,7 @@ from cflag_theory.claims.engine.certificates import as_text, sign
 from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.claims.engine.definitions import quantified
 from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.claims.engine.terms import is_vector
 from cflag_theory.files import write_text
 
@@ -61,7 +62,7 @@ class Facts:
         if set(model) != set(self.texts.values()):
             return False
         values = {symbol: sp.Rational(model[name]) for symbol, name in self.texts.items()}
-        if any(_strange(symbol, value) for symbol, value in values.items()):
+        if not all(sort_of(symbol).holds(value) for symbol, value in values.items()):
             return False
         gaps = [(slack.xreplace(values), op) for slack, op in self.slacks]
         return all(gap.is_Rational and _HOLDS[op](gap) for gap, op in gaps)
@@ -116,13 +117,6 @@ def _one_by_one(solver: z3.Solver, variables: list[z3.ArithRef]) -> str:
                 break
             solver.pop()
     return "unknown"
-
-
-def _strange(symbol: sp.Symbol, value: sp.Rational) -> bool:
-    return any(
-        getattr(symbol, f"is_{kind}") and not getattr(value, f"is_{kind}")
-        for kind in ("positive", "nonnegative", "integer")
-    )
 
 
 @cache

@@ -176,12 +176,12 @@ SUMS = (
     Attack(
         "sequences that print alike",
         claims(at_most(0, positive(k)), Obligation("a", at_most(0, positive(k)), (), positive(k)), where=(START, NEXT)),
-        "two different terms are printed as s",
+        "two different things are printed as s",
     ),
     Attack(
         "a symbol that prints like a member of a sequence",
         claims(at_most(0, named), Obligation("a", at_most(0, named), (), named), where=(START,)),
-        "two different terms are printed as s(0)",
+        "'s(0)' is no name",
     ),
     Attack(
         "symbols that print alike and cancel",
@@ -190,7 +190,7 @@ SUMS = (
             Obligation("a", at_most(0, 1), (), sp.S.One),
             given=(fact("h", equal(sp.Symbol("w") + w, sp.Symbol("w"))),),
         ),
-        "two different terms are printed as w",
+        "the symbol w is declared nothing",
     ),
     Attack(
         "a rule that is named induction",

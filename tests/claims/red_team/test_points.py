@@ -38,7 +38,7 @@ def at(number):
         "f(k + 1) and f(2) at k = 1", lambda: Point({f(2): 2, f(k + 1): 1, k: 1}, ("attack",)), "f(2) has two values"
     ),
     Attack("a negative positive number", lambda: at_most(p, 1).at({p: -1}), "contradicts that p is positive"),
-    Attack("half a step", lambda: at_most(k, 1).at({k: sp.S.Half}), "contradicts that k is integer"),
+    Attack("half a step", lambda: at_most(k, 1).at({k: sp.S.Half}), "contradicts that k is natural"),
     Attack("a float", lambda: at_most(w, 1).at({w: 0.1}), "is not an exact number"),
     Attack(
         "hypotheses that contradict each other",

@@ -36,7 +36,7 @@ def vanishes(factor, zero):
     Attack("an inverse power of what is zero", vanishes(w**-k, w), UNDER),
     Attack("an inverse root of what is zero", vanishes(1 / sp.sqrt(x), x), UNDER),
     Attack("an inverse root in the exponent", vanishes(sp.exp(1 / sp.sqrt(x)), x), UNDER),
-    Attack("an inverse inside an index", vanishes(s(1 / w), w), UNDER),
+    Attack("an inverse inside an index", vanishes(s(1 / w), w), "an index is a natural"),
     Attack("a quotient by zero in a fact", shows(at_most(1 / w, 1), slack("e"), e=at_most(1 / w, 1)), UNDER),
     Attack(
         "a quotient by a member of a sequence", shows(at_most(1 / s(k), 1), slack("e"), e=at_most(1 / s(k), 1)), UNDER
@@ -52,7 +52,7 @@ def vanishes(factor, zero):
         shows(at_most(0, sp.log(w) ** 2), square(sp.log(w))),
         "has no meaning here",
     ),
-    Attack("a complex square", shows(at_most(0, -(w**2)), square(sp.I * w)), "is not declared real"),
+    Attack("a complex square", shows(at_most(0, -(w**2)), square(sp.I * w)), "has no meaning here"),
     Attack(
         "a negative multiplier", shows(at_most(0, w), w * slack("e"), e=at_most(0, 1)), "not manifestly non-negative"
     ),

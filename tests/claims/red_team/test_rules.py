@@ -183,7 +183,7 @@ ONE = "does not hold for every i"
     Attack(
         "an index that is below zero",
         lambda: setting("attacked", at_most(sp.Function("tau", integer=True)(k), k - 1), ""),
-        "make it a hypothesis",
+        "the sequence tau is declared integer",
     ),
     Attack(
         "a mean of gradients that vanishes",

@@ -22,7 +22,7 @@ from cflag_theory.claims.engine.terms import dot, function, norm, norm2, vector
 
 #: f need not be convex; w_t, and grad f there.
 f_star = symbol("nc_f_star", "f_*", real=True)
-f = function("non-convex f", "f", smooth=L, lower=f_star)
+f = function("nonconvex f", "f", smooth=L, lower=f_star)
 w_t = w(now)
 G = f.grad(w_t)
 #: Pairs (i, k) of a client and a local step, and earlier rounds with the weights p_tau/(1 - p_t).

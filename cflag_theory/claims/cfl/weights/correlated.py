@@ -116,7 +116,7 @@ def lemB9() -> Claim:
 
 
 # Weights as vectors with <u, v> = u^T Q v: p-hat solves (7), p' = p-hat + x.
-solution, change = vector("weights of (7)", r"\hat{p}")(), vector("change of the weights", "x")()
+solution, change = vector("weights of eq 7", r"\hat{p}")(), vector("change of the weights", "x")()
 value = symbol("value_solution", r"\hat{p}^\top Q\hat{p}", norm_2(solution))
 other = symbol("value_other", r"{p'}^\top Q p'", norm_2(solution + change))
 between = symbol("solution_dot_x", r"\hat{p}^\top Q x", dot(solution, change))

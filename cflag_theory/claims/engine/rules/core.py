@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
@@ -10,9 +10,10 @@ from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.engine.algebra import manifestly_nonnegative, one_sign
+from cflag_theory.claims.engine.algebra import manifestly_nonnegative, one_sign, undefined
 from cflag_theory.claims.engine.operators import Index, Operator
 from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.steps import Use
 from cflag_theory.claims.engine.terms import Basis, TermError, is_vector, parts
 
@@ -59,8 +60,8 @@ def rule(name: str, words: str) -> Callable[[Callable[..., Relation]], Callable[
     return declare
 
 
-def concluded(step: Use, premises: list[Known]) -> Relation:
-    """What a use of a rule shows.
+def concluded(step: Use, premises: list[Known], strict: Mapping[str, Relation] | None = None) -> Relation:
+    """What a use of a rule shows; by the `strict` inequalities a divisor may be known to differ from 0.
 
     Raises
     ------
@@ -70,6 +71,10 @@ def concluded(step: Use, premises: list[Known]) -> Relation:
     if step.rule not in RULES:
         raise RuleError(f"{step.rule!r} is not a rule")
     conclude = RULES[step.rule].conclude
+    sides = (side for premise in premises for side in (premise.relation.left, premise.relation.right))
+    # What a rule cancels is not seen any more: 1/r times r says something of r = 0, where 1/r does not exist.
+    for fault in filter(None, (undefined(one, strict or {}) for one in (*map(sp.sympify, step.terms), *sides))):
+        raise RuleError(fault)
     try:
         signature(conclude).bind(premises, *step.terms)
     except TypeError as error:
@@ -123,10 +128,18 @@ def same_vector(u: sp.Expr, v: sp.Expr, premises: list[Known]) -> None:
         raise RuleError(f"{u} and {v} are different vectors")
 
 
-def counting(value: sp.Expr) -> None:
+def counting(value: sp.Expr, sort: Sort = Sort.NATURAL) -> None:
     value = sp.sympify(value)
-    if not (value.is_integer and value.is_nonnegative):
-        raise RuleError(f"{value} need not be 0, 1, 2, ...")
+    if not sort.fits(value):
+        raise RuleError(f"{value} need not be {'1' if sort is Sort.POSITIVE_NATURAL else '0, 1'}, 2, ...")
+
+
+def sort_of_index(over: Any) -> Sort:
+    """The sort of what a rule runs through: its values are whole numbers from a start on."""
+    sort = sort_of(over)
+    if not sort.whole:
+        raise RuleError(f"{over} is {sort} and no index: declare it integer and nonnegative")
+    return sort
 
 
 def under(expr: sp.Expr, operators: tuple[Operator, ...]) -> sp.Expr:

@@ -14,6 +14,7 @@ from cflag_theory.claims.engine.rules.core import (
     nonnegative,
     one_step,
     rule,
+    sort_of_index,
     under,
 )
 from cflag_theory.claims.engine.terms import dot, is_vector, norm, norm2
@@ -108,12 +109,13 @@ def monotone(premises: list[Known], over: sp.Symbol, expr: sp.Expr) -> Relation:
     """expr at a <= expr at b; `given` shows expr <= expr at over + 1 for every over, and a <= b."""
     if len(premises) != 2:
         raise RuleError("the rule needs two steps: the sequence does not decrease, and a <= b")
+    sort = sort_of_index(over)
     _non_decreasing(premises[:1], over, expr)
     order = premises[1].relation
     if order.op == "==":
         raise RuleError(f"{order} is not of the form a <= b")
-    counting(order.left)
-    counting(order.right)
+    counting(order.left, sort)
+    counting(order.right, sort)
     return at_most(expr.xreplace({over: order.left}), expr.xreplace({over: order.right}))
 
 
@@ -127,7 +129,7 @@ def _non_decreasing(premises: list[Known], over: sp.Symbol, expr: sp.Expr) -> No
 def at(premises: list[Known], over: sp.Symbol, value: sp.Expr) -> Relation:
     """The step in `given`, which holds for every value of the index `over`, at one value."""
     premise = one_step(premises, "a relation for every value of the index")
-    counting(value)
-    if not (over.is_integer and over.is_nonnegative and premise.for_every(over)):
+    counting(value, sort_of_index(over))
+    if not premise.for_every(over):
         raise RuleError(f"{premise.relation} does not hold for every {over}")
     return premise.relation.subs({over: value})
