@@ -50,8 +50,8 @@ STANDING: Mapping[str, tuple[Standing, ...]] = MappingProxyType(
             ),
             Standing("Every component g_{i,j} is L-smooth, as the supplement says after Assumption 6.", ("0 < L",)),
             Standing(
-                "f is bounded below: the past tasks have an optimal point x_P* (Figure 1). Of g no sentence says so. An "
-                "instance may be quadratic: only its values near the points of the run count."
+                "f is bounded below: the past tasks have an optimal point x_P* (Figure 1). Of g no sentence says so. "
+                "An instance may be quadratic: only its values near the points of the run count."
             ),
         ),
         "CFL": (

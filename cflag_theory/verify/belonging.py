@@ -93,7 +93,7 @@ def _terms(side: sp.Expr, other: sp.Expr) -> dict[tuple[int, ...], Any]:
 
 def _atoms(side: sp.Expr) -> set[sp.Expr]:
     """The members of sequences and the symbols outside of them."""
-    members = side.atoms(AppliedUndef)
+    members: set[sp.Expr] = side.atoms(AppliedUndef)
     return members | set(side.xreplace(dict.fromkeys(members, sp.S.One)).free_symbols)
 
 

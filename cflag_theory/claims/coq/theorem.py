@@ -77,7 +77,7 @@ class Writer(Collector):
         self.count = 0
         self.ranges: dict[Relation, str] = {}
         self.properties: dict[str, tuple[Function, str]] = {}
-        self.settings: dict[str, Shown] = {}
+        self.of_settings: dict[str, Shown] = {}
         self.shown: dict[str, Shown] = {}
         for number, fact in enumerate(statement.facts):
             self.shown[fact.name] = self._fact(f"H_{number}", fact.name)
@@ -104,11 +104,11 @@ class Writer(Collector):
         return f"({' '.join([shown.word, *places, *ranges])})" if places or ranges else shown.word
 
     def established(self, name: str) -> Shown:
-        if name not in self.shown and name not in self.settings:
+        if name not in self.shown and name not in self.of_settings:
             if name not in SETTING:
                 raise TypeError(f"{name!r} is not established")
-            self.settings[name] = self._fact(f"Setting_{len(self.settings)}", name)
-        return self.shown.get(name) or self.settings[name]
+            self.of_settings[name] = self._fact(f"Setting_{len(self.of_settings)}", name)
+        return self.shown.get(name) or self.of_settings[name]
 
     def declared(self, f: Function, kind: str) -> str:
         """The hypothesis that a function, or each member of a family, has a declared property, for this member."""
@@ -254,7 +254,7 @@ class Writer(Collector):
             self.text.relation(uses.unfolded(self.statement.relation))
         ]
         named = [fact.name for fact in self.statement.facts]
-        stated = [*(self.shown[name] for name in named), *self.settings.values()]
+        stated = [*(self.shown[name] for name in named), *self.of_settings.values()]
         facts = {shown.word: self.quantified(shown) for shown in stated}
         for f in tuple(self.text.functions.values()):
             if f.properties.lower is not None and f.properties.lower.is_nonnegative:

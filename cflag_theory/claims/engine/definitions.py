@@ -132,9 +132,9 @@ def _said_by(fact: Fact) -> Iterator[Definition]:
     for basis, factor in parts(right).items():
         rest = fact.relation.left - (right - factor * basis)
         # A vector without indices is any vector: no setting says what it is from the right.
-        if isinstance(basis, Named) and own and own <= basis.free_symbols and factor.is_nonzero:
-            if all(term.args[0] != basis.args[0] for term in rest.atoms(Named)):
-                yield Definition(basis, 1, rest, factor)
+        fits = isinstance(basis, Named) and own and own <= basis.free_symbols and factor.is_nonzero
+        if fits and all(term.args[0] != basis.args[0] for term in rest.atoms(Named)):
+            yield Definition(basis, 1, rest, factor)
 
 
 def _only_earlier(new: sp.Expr, right: sp.Expr) -> bool:

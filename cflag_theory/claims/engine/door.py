@@ -16,15 +16,14 @@ from sympy.core.symbol import Str
 
 from cflag_theory.claims.engine.algebra import square
 from cflag_theory.claims.engine.claim import Statement
-from cflag_theory.claims.engine.notation import ln
 from cflag_theory.claims.engine.operators import Atom, Index, Operator, TotalVector
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import Sort, SortError, name_fault, sort_of
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, Use
-from cflag_theory.claims.engine.terms import Function, Gradient, Named
+from cflag_theory.claims.engine.terms import Function, Gradient, Named, ln
 
 #: What sympy and the rules have words for, besides powers; everything else, such as floor, has no meaning here.
-_MEANT = (sp.Add, sp.Mul, sp.exp, sp.Max, sp.Min, sp.Abs, *Atom, Gradient, TotalVector, Operator)
+_MEANT = (sp.Add, sp.Mul, sp.exp, ln, sp.Max, sp.Min, sp.Abs, *Atom, Gradient, TotalVector, Operator)
 _WORDS = "sums, products, fractions, powers, exp, ln, Max, Min, Abs and terms made of vectors"
 #: Names that a reader takes for what is printed so.
 _TAKEN = {"exp", "ln", "log", "sqrt", "Max", "Min", "Abs", "max", "min", "sum", "pi", "square"}
@@ -82,8 +81,6 @@ def _own_fault(expr: Any, certificate: bool) -> str | None:
         return _symbol_fault(expr)
     if isinstance(expr, AppliedUndef):
         sort_of(expr)
-        if expr.func == ln:
-            return None
         return _named(expr.func.__name__) or _indices_fault(expr, expr.args)
     if isinstance(expr, Named | Function):
         return _named(expr.args[0].name) or _indices_fault(expr, expr.args[1:])

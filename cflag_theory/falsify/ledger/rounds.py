@@ -242,7 +242,7 @@ def _past(
         terms.memory_dot_rho: memory * rho,
         terms.memory_dot_error: memory * error,
         terms.Gamma: local**2 * S**2 / 2 - local * q * memory * S,
-        ours_forgetting.gap: abs(q),
+        terms.gap: abs(q),
     }
     if "m_excess" in draw:
         found |= {

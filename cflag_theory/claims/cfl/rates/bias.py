@@ -18,12 +18,12 @@ from cflag_theory.claims.cfl.rates.weighted_means import (
     weighted,
 )
 from cflag_theory.claims.cfl.symbols import T
-from cflag_theory.claims.cfl.techniques.chebyshev import ln
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, by_induction
+from cflag_theory.claims.engine.terms import ln
 
 R = symbol("R", "R", nonnegative=True)
 distance = symbol("start_distance", r"{\|w_0-w^*\|}", nonnegative=True)

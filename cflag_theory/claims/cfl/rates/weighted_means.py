@@ -11,12 +11,13 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.cfl.symbols import D2, G2, R2, T, t
-from cflag_theory.claims.cfl.techniques.chebyshev import Falling, chebyshev, ln
+from cflag_theory.claims.cfl.techniques.chebyshev import Falling, chebyshev
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Statement, shown
 from cflag_theory.claims.engine.notation import k, sequence, symbol
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Instance, Obligation, Proof, Step, by_induction
+from cflag_theory.claims.engine.terms import ln
 
 # Positive where the weights of Lemma B.4 are 0/0 without: D = 0 in the first round.
 drift2 = symbol("time_drift2", "D^2", positive=True)
