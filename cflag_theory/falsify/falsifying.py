@@ -26,6 +26,11 @@ from cflag_theory.falsify.search.exact_numbers import Undecided
 from cflag_theory.falsify.search.shrinking import LADDER, shrink
 from cflag_theory.falsify.vector_terms.instances import instances
 
+
+class NoCase(InvalidInput):
+    """No case that was tried satisfies the hypotheses: widen the ranges, or drop one."""
+
+
 BUDGET = 3000
 #: Seconds that one evaluation may take, and that algebra may take.
 SECONDS = 20.0
@@ -294,7 +299,7 @@ class _Work:
             return
         rounding = f", {evaluator.feasible} on floats up to rounding" if evaluator.feasible else ""
         stopped = f", {evaluator.diverged} runs diverged" if evaluator.diverged else ""
-        raise InvalidInput(
+        raise NoCase(
             f"{self.conjecture.name}: no case satisfies the hypotheses ({evaluator.cases + evaluator.exact_cases} "
             f"tried{rounding}{stopped}): widen the ranges, drop a hypothesis, or replace a variable that an equation "
             "fixes by its value"

@@ -17,7 +17,7 @@ from cflag_theory.falsify.decisions.constants import Constant, least
 from cflag_theory.falsify.decisions.decision import NEITHER, Decision
 from cflag_theory.falsify.decisions.derivation import derivation
 from cflag_theory.falsify.decisions.free_constant import with_free_constant
-from cflag_theory.falsify.falsifying import falsify
+from cflag_theory.falsify.falsifying import NoCase, falsify
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding
 from cflag_theory.falsify.search.cases import from_text
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
@@ -73,6 +73,10 @@ def _both(
             return falsify(small, budget=cases, seed=seed, seconds=seconds, algebra=False, progress=progress)
         except NoMeaning as error:
             return _no_instances(conjecture, budget, seed, str(error))
+        except NoCase:
+            if not any(fact.forall for fact in reading.facts):
+                raise
+            return _no_instances(conjecture, budget, seed, "no instance was found that satisfies them for ever")
 
     first = look(min(budget, _FIRST)) if search else None
     if first is not None and (first.refuted or first.interrupted):
@@ -95,7 +99,14 @@ def _both(
         return Decision(
             NEITHER, _no_instances(conjecture, budget, seed, "no search for a counterexample was asked for")
         )
-    return _searched(conjecture, free, look(budget))
+    found = _searched(conjecture, free, look(budget))
+    if found.outcome == NEITHER and any(fact.forall for fact in reading.facts):
+        gaps = (
+            *found.finding.not_covered,
+            "families that go on for ever otherwise than as their last member, or by a step",
+        )
+        return replace(found, finding=replace(found.finding, not_covered=gaps))
+    return found
 
 
 def _searched(conjecture: Conjecture, free: Fraction | None, found: Finding) -> Decision:

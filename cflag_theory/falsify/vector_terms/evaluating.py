@@ -114,6 +114,8 @@ class World:
     functions : mapping of (name, indices) to Piecewise
     weights : mapping of a mean's name to its weights
     at : mapping of index to its value now
+    last : mapping of name to indices, or None
+        Where a family goes on for ever as its last member is: `beyond` says whether such a member was asked for.
     """
 
     dimension: int
@@ -122,6 +124,8 @@ class World:
     functions: dict[tuple[str, tuple[Any, ...]], Piecewise] = field(default_factory=dict)
     weights: Mapping[str, Vector] = field(default_factory=dict)
     at: dict[sp.Symbol, int] = field(default_factory=dict)
+    last: Mapping[str, tuple[int, ...]] | None = None
+    beyond: bool = False
 
     def key(self, term: sp.Basic) -> tuple[str, tuple[Any, ...]]:
         """Where a named vector, or a function, stands: its name and indices, those that run at their value now."""
@@ -222,6 +226,8 @@ class World:
 
     def _member(self, family: Mapping[Any, Any], term: sp.Basic) -> Any:
         key = self.key(term)
+        if self.last is not None and key not in family and all(i >= 0 for i in key[1]):
+            self.beyond, key = True, (key[0], tuple(map(min, key[1], self.last.get(key[0], key[1]))))
         if key not in family:
             raise ZeroDivisionError(f"{term} is no member of its family in this instance")
         return family[key]

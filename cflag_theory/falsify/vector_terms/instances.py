@@ -20,12 +20,13 @@ import sympy as sp
 from cflag_theory.claims.engine.algebra import manifestly_nonnegative
 from cflag_theory.claims.engine.operators import Atom, Index, Operator, TotalVector
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import Function, Gradient, Named, is_vector, norm2
+from cflag_theory.claims.engine.terms import Function, Gradient, Named, is_vector, norm2, parts
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.quantity import Hypothesis, Quantity
 from cflag_theory.falsify.ranges import INTEGER, Range
 from cflag_theory.falsify.search.exact_numbers import DIGITS
+from cflag_theory.falsify.vector_terms.checking import continuation, fault
 from cflag_theory.falsify.vector_terms.evaluating import Piecewise, World
 from cflag_theory.falsify.vector_terms.families import families, places, range_of, word
 from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
@@ -64,9 +65,8 @@ def instances(conjecture: Conjecture, free: Fraction | None = None) -> Instances
     zero = Quantity("the instance", sp.S.Zero, ())
     facts = [Hypothesis("functions have their declared properties", None, "<=", (exists, zero))]
     for fact in reading.facts:
-        if not family.built_in(fact.relation):
-            sides = tuple(_quantity(fact.words, names, family, _gap(fact.relation), side) for side in (0, 1))
-            facts.append(Hypothesis(fact.words, None, fact.relation.op, sides))
+        sides = tuple(_quantity(fact.words, names, family, _gap(fact.relation), side) for side in (0, 1))
+        facts.append(Hypothesis(fact.words, None, fact.relation.op, sides))
     goal = reading.goal
     return Instances(
         name=conjecture.name,
@@ -112,7 +112,8 @@ class _Family:
         self.means = [one for one in reading.operators if not one.is_sum]
         self.sums = {one.index for one in reading.operators if one.is_sum}
         self.count = {one.index: f"members_{word(one)}" for one in self.means}
-        self.defined: dict[sp.Expr, Relation] = {}
+        #: Vectors that equations give, and functions that are at rest: what the search need not look for.
+        self.defined: dict[sp.Expr, sp.Expr] = {}
         self.resting: list[tuple[Relation, Gradient, Operator | None]] = []
         for fact in reading.facts:
             self._take_equation(fact.relation)
@@ -130,17 +131,30 @@ class _Family:
         self._seen: tuple[Any, World | None] = (None, None)
 
     def _take_equation(self, relation: Relation) -> None:
-        """An equation of vectors that defines one, or that puts a function at rest at a point."""
+        """An equation of vectors that gives one of them, or that puts a function at rest at a point."""
         left, right = relation.left, relation.right
         if relation.op != "==" or not (is_vector(left) or is_vector(right)):
             return
-        if isinstance(left, Named) and left not in self.defined:
-            self.defined[left] = relation
-            return
         if right == 0 and isinstance(left, Gradient):
             self.resting.append((relation, left, None))
-        if right == 0 and isinstance(left, TotalVector) and isinstance(left.body, Gradient):
+        elif right == 0 and isinstance(left, TotalVector) and isinstance(left.body, Gradient):
             self.resting.append((relation, left.body, left.operator))
+        elif any(isinstance(s, Index) for s in (left - right).free_symbols):
+            if isinstance(left, Named):
+                self.defined.setdefault(left, right)
+        else:
+            self._eliminate(left, right)
+
+    def _eliminate(self, left: sp.Expr, right: sp.Expr) -> None:
+        """Solve an equation of vectors without indices for one that no equation has given yet."""
+        of = parts(sp.expand((left - right).xreplace(self.defined)))
+        deep = set().union(*(basis.args[1].atoms(Named) for basis in of if isinstance(basis, Gradient)))
+        free = [one for one in of if isinstance(one, Named) and of[one].is_nonzero and one not in deep]
+        if free:
+            pivot = left if left in free else free[0]
+            value = sp.expand(pivot - sp.Add(*(c * one for one, c in of.items())) / of[pivot])
+            self.defined = {one: sp.expand(known.xreplace({pivot: value})) for one, known in self.defined.items()}
+            self.defined[pivot] = value
 
     def _bounded_numbers(self) -> dict[sp.Symbol, sp.Expr]:
         """Numbers with their largest value, by hypotheses such as alpha L <= 1: worst cases often lie there.
@@ -163,10 +177,6 @@ class _Family:
                     found[symbol] = -rest / by
                     break
         return found
-
-    def built_in(self, relation: Relation) -> bool:
-        """Whether instances are made so that a hypothesis holds."""
-        return relation in self.defined.values() or any(relation == one for one, _, _ in self.resting)
 
     def _ranges(self) -> Iterator[tuple[str, Range]]:
         yield "dimension", Range(1, _DIMENSIONS, kind=INTEGER)
@@ -257,16 +267,17 @@ class _Family:
             elif self._drawn(members):
                 array = draw[name]
                 world.vectors |= {(of, point): array[point].tolist() for point in np.ndindex(*array.shape[:-1])}
-        for left, relation in self.defined.items():
-            for _ in self._values(world, left):
-                world.vectors[world.key(left)] = world.vector(relation.right)
-        for left, relation in self.defined.items():
-            # A later definition may have changed what an earlier one gave.
-            for _ in self._values(world, left):
-                if world.vector(left) != world.vector(relation.right):
-                    return None
-        self._put_at_rest(world)
+        self._define(world)
+        if self.resting:
+            self._put_at_rest(world)
+            self._define(world)
         return world if self._bounded(world, draw) else None
+
+    def _define(self, world: World) -> None:
+        """Give the vectors of equations their values; whether all equations hold is asked of the finished instance."""
+        for left, value in self.defined.items():
+            for _ in self._values(world, left):
+                world.vectors[world.key(left)] = world.vector(value)
 
     def _values(self, world: World, *terms: sp.Basic) -> Iterator[None]:
         """Put the world at all values of the indices in some terms, one after another."""
@@ -288,10 +299,6 @@ class _Family:
                     world.at[operator.index], weight = len(shares) - 1, shares[-1]
                 key = world.key(f)
                 world.functions[key] = world.functions[key].at_rest(world.vector(point), [-one / weight for one in now])
-        for relation, _, _ in self.resting:
-            for _ in self._values(world, relation.left):
-                if any(world.vector(relation.left)):
-                    raise ZeroDivisionError("two hypotheses put one function at rest in two ways")
 
     def _bounded(self, world: World, draw: Mapping[str, Any]) -> bool:
         """Raise every function to its declared lower bound; False where one has none."""
@@ -320,12 +327,18 @@ class _Family:
             lines.append(f"{name}{_indices(at)} = {_row(vector)}")
         for (name, at), made in world.functions.items():
             lines.append(f"{name}{_indices(at)}(w) = {made}")
+        lines += continuation(self.reading, world)
         _, least = self._worst(world, self.reading.goal)
         return [*lines, "at " + ", ".join(f"{i} = {value}" for i, value in least.items())] if least else lines
 
     def lacks(self, draw: Mapping[str, Any]) -> int:
-        """1 where the numbers make no instance, such as L < mu, else 0."""
-        return 1 if self.world(draw) is None else 0
+        """1 where the numbers make no instance, such as L < mu, or, in exact numbers, one that is not finished."""
+        world = self.world(draw)
+        if world is None:
+            return 1
+        numbers = [*world.numbers.values(), *(one for vector in world.vectors.values() for one in vector)]
+        exact = not any(isinstance(one, float) for one in numbers)
+        return 1 if exact and fault(self.reading, world) is not None else 0
 
     def side(self, draw: Mapping[str, Any], number: int) -> Any:
         """The left (0) or right (1) side of the claim, at the values of its indices at which it holds least."""

@@ -11,6 +11,7 @@ import sympy as sp
 from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.operators import Index, Operator
 from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.claims.engine.terms import Basis, Function, Gradient, Norm, Value, is_vector
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
@@ -134,11 +135,8 @@ def _side(name: str, what: str, value: object) -> sp.Expr:
         return sp.Rational(Fraction(value))
     if not isinstance(value, sp.Expr):
         raise InvalidInput(f"{name}: {what} is {value!r}: with vectors, write an expression of sympy")
-    strange = [s for s in value.free_symbols if not isinstance(s, Index) and not s.is_real]
-    if strange:
-        raise InvalidInput(
-            f"{name}: {strange[0]} is not declared real: write symbols({str(strange[0])!r}, real=True) or positive"
-        )
+    for symbol in value.free_symbols:
+        sort_of(symbol)
     return value
 
 

@@ -1,0 +1,226 @@
+"""Whether a finished instance is one, in fractions, by code that did not make it.
+
+A hypothesis with an index holds for every value of it, and an instance has a few members of a family. So an instance
+says how it goes on for ever: the last member stays, unless a hypothesis is a step, x(t+1) from x(t), of a family of
+which no other hypothesis speaks at every index; such a run goes on by its step. What the last members say, they say at
+every later index. An index that is a number too, as in t ||u||^2 <= c, needs more: a polynomial whose differences all
+have the right sign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import Any, NamedTuple
+
+import sympy as sp
+
+from cflag_theory.claims.engine.claim import Fact
+from cflag_theory.claims.engine.operators import Atom
+from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.sorts import SortError, sort_of
+from cflag_theory.claims.engine.terms import Function, Named, is_vector, norm2
+from cflag_theory.falsify.vector_terms.evaluating import NoMeaning, World
+from cflag_theory.falsify.vector_terms.reading import Reading
+
+
+def fault(reading: Reading, world: World) -> str | None:
+    """What a world has that the claim does not allow; None if it satisfies all that the claim assumes."""
+    try:
+        return next((words for part in (_values, _functions, _hypotheses) for words in part(reading, world)), None)
+    except (NoMeaning, SortError, ZeroDivisionError) as error:
+        return str(error)
+    finally:
+        world.at, world.last = {}, None
+
+
+def continuation(reading: Reading, world: World) -> Iterator[str]:
+    """How an instance goes on for ever, a line for each family of which a hypothesis speaks at every index."""
+    running = [fact for fact in reading.facts if fact.forall]
+    steps = {step.name: fact for fact in _stepped(running) if (step := _step(fact)) is not None}
+    for name in sorted(set().union(*map(_spoken, running)) if running else ()):
+        if name in steps:
+            yield f"{name} goes on for ever by {steps[name].name}"
+        else:
+            last = max((at for of, at in world.vectors if of == name), default=None)
+            yield f"{name} stays at its last member for ever" if last else f"{name} is the same for every index"
+
+
+def _values(reading: Reading, world: World) -> Iterator[str]:
+    for symbol, value in world.numbers.items():
+        if not sort_of(symbol).holds(value):
+            yield f"{symbol} = {value} is not {sort_of(symbol)}"
+    for name, weights in world.weights.items():
+        if min(weights) < 0 or sum(weights) != 1:
+            yield f"the weights of {name} are negative or do not sum to one"
+
+
+def _functions(reading: Reading, world: World) -> Iterator[str]:
+    for f in reading.functions:
+        declared, name = f.properties, f.args[0].name
+        smooth, mu, lower = (
+            None if c is None else world.number(c) for c in (declared.smooth, declared.mu, declared.lower)
+        )
+        for (of, at), made in world.functions.items():
+            if of != name:
+                continue
+            bends = [*made.outer, *(one for one, width in zip(made.inner, made.width, strict=True) if width)]
+            if smooth is not None and max(map(abs, bends)) > smooth:
+                yield f"{name}{list(at) or ''} bends more than {smooth}"
+            if mu is not None and min(bends) < mu:
+                yield f"{name}{list(at) or ''} bends less than {mu}"
+            least = None if lower is None else made.least()
+            if lower is not None and (least is None or made.constant + least < lower):
+                yield f"{name}{list(at) or ''} is not bounded below by {lower}"
+
+
+def _hypotheses(reading: Reading, world: World) -> Iterator[str]:
+    world.last = {
+        name: tuple(map(max, zip(*(at for of, at in keys if of == name), strict=True)))
+        for keys in (world.vectors, world.functions)
+        for name in {of for of, _ in keys}
+    }
+    end = 1 + max((top for tops in world.last.values() for top in tops), default=0)
+    stepped = _stepped([fact for fact in reading.facts if fact.forall])
+    for fact in reading.facts:
+        relation = _of_numbers(fact.relation)
+        counted = _counted(fact)
+        for place in product(*(range(end + 1) for _ in fact.forall)):
+            world.at, world.beyond = dict(zip(fact.forall, place, strict=True)), False
+            holds = _holds(relation.op, world.number(relation.left - relation.right))
+            if not holds and not (world.beyond and fact in stepped):
+                yield f"{fact.words} does not hold at {_at(world.at)}" if fact.forall else f"{fact.words} does not hold"
+        if counted is not None:
+            yield from _growing(fact, relation, counted, world, end)
+
+
+def _of_numbers(relation: Relation) -> Relation:
+    """An equation between vectors as one between numbers."""
+    if is_vector(relation.left) or is_vector(relation.right):
+        return Relation(norm2(relation.left - relation.right), relation.op, sp.S.Zero)
+    return relation
+
+
+def _holds(op: str, gap: Any) -> bool:
+    return bool(gap == 0 if op == "==" else gap < 0 if op == "<" else gap <= 0)
+
+
+def _at(at: dict[sp.Symbol, int]) -> str:
+    return ", ".join(f"{index} = {value}" for index, value in at.items())
+
+
+def _stepped(running: list[Fact]) -> list[Fact]:
+    """The hypotheses that are steps of families of which no other hypothesis speaks at every index.
+
+    Such a family exists whatever the others are: its later members are what the step makes of the earlier ones. Another
+    step may use it at earlier indices.
+    """
+    steps = {fact: found for fact in running if (found := _step(fact)) is not None}
+    while True:
+        names = [step.name for step in steps.values()]
+        free = {
+            fact: step
+            for fact, step in steps.items()
+            if names.count(step.name) == 1
+            and all(
+                other == fact or step.name not in _spoken(other) or (other in steps and _earlier(other, step))
+                for other in running
+            )
+        }
+        if len(free) == len(steps):
+            return list(free)
+        steps = free
+
+
+class _Step(NamedTuple):
+    """A hypothesis name(index + shift) = ..., with plain indices at its other places."""
+
+    name: str
+    index: sp.Symbol
+    shift: int
+
+
+def _step(fact: Fact) -> _Step | None:
+    left = fact.relation.left
+    if fact.relation.op != "==" or not isinstance(left, Named):
+        return None
+    places = [(index, place - index) for place in left.args[1:] for index in fact.forall if place.has(index)]
+    several = len(places) == len(left.args) - 1 == len(fact.forall) == len({index for index, _ in places})
+    moved = [(index, shift) for index, shift in places if shift != 0]
+    if not several or len(moved) != 1 or not (moved[0][1].is_Integer and moved[0][1] > 0):
+        return None
+    step = _Step(left.args[0].name, moved[0][0], int(moved[0][1]))
+    return step if _earlier(fact, step) else None
+
+
+def _earlier(fact: Fact, step: _Step) -> bool:
+    """Whether the right side of a hypothesis speaks of a step's family at smaller indices only."""
+    mine = [term for term in _deep(fact.relation.right) if isinstance(term, Named) and term.args[0].name == step.name]
+    moved = [{place - step.index for place in term.args[1:] if place.has(step.index)} for term in mine]
+    return all(len(by) == 1 and all(one.is_Integer and 0 <= one < step.shift for one in by) for by in moved)
+
+
+def _spoken(fact: Fact) -> set[str]:
+    """The families that a hypothesis speaks of at running indices."""
+    terms = (*_deep(fact.relation.left), *_deep(fact.relation.right))
+    return {one.args[0].name for one in terms if isinstance(one, Named) and {*fact.forall} & one.free_symbols}
+
+
+def _deep(expr: sp.Expr) -> Iterator[sp.Basic]:
+    return sp.preorder_traversal(expr)  # type: ignore[no-any-return]
+
+
+def _counted(fact: Fact) -> sp.Symbol | None:
+    """The index that stands in a hypothesis as a number, too.
+
+    Raises
+    ------
+    NoMeaning
+        There are two, or one that is no factor of sums and products alone.
+    """
+    bare = [_without_members(side) for side in (fact.relation.left, fact.relation.right)]
+    found = sorted({s for side in bare for s in side.free_symbols if s in fact.forall}, key=str)
+    if not found:
+        return None
+    gap = sp.expand(_of_numbers(fact.relation).slack)
+    hidden = {atom: sp.Dummy() for atom in gap.atoms(*Atom)}
+    inside = any(found[0] in _without_members(atom).free_symbols for atom in hidden)
+    if len(found) > 1 or inside or not gap.xreplace(hidden).is_polynomial(found[0]):
+        raise NoMeaning(f"{fact.words}, for every {found[0]}, is more than an instance can show")
+    return found[0]
+
+
+def _without_members(expr: sp.Basic) -> sp.Basic:
+    """The expression with every family's indices left out."""
+    if isinstance(expr, Named | Function):
+        return sp.S.Zero
+    if not expr.args:
+        return expr
+    return sp.Tuple(*map(_without_members, expr.args))
+
+
+def _growing(fact: Fact, relation: Relation, index: sp.Symbol, world: World, end: int) -> Iterator[str]:
+    """What is wrong beyond the last members, where the gap is a polynomial in the index."""
+    gap = sp.expand(relation.left - relation.right)
+    hidden = {atom: sp.Dummy() for atom in gap.atoms(*Atom)}
+    degree = int(sp.degree(gap.xreplace(hidden), index))
+    others = [one for one in fact.forall if one != index]
+    for place in product(*(range(end + 1) for _ in others)):
+        values: list[Any] = []
+        for value in range(end, end + degree + 1):
+            world.at = dict(zip(others, place, strict=True)) | {index: value}
+            values.append(world.number(gap))
+        first, *differences = _differences(values)
+        later = "<=" if relation.op == "<" else relation.op
+        if not (_holds(relation.op, first) and all(_holds(later, one) for one in differences)):
+            yield f"{fact.words} is not shown for every {index}"
+
+
+def _differences(values: list[Any]) -> list[Fraction]:
+    """The first value, and the first of the differences of every order."""
+    found = []
+    while values:
+        found.append(values[0])
+        values = [b - a for a, b in pairwise(values)]
+    return found
