@@ -224,7 +224,7 @@ def _candidates(made):
     [
         (lambda: claim(x, norm(y)), "is a vector and no number"),
         (lambda: claim(norm(x), lambda: 1), "write an expression of sympy"),
-        (lambda: claim(sp.Symbol("t") * norm(x), norm(y)), "t is not declared real"),
+        (lambda: claim(sp.Symbol("t") * norm(x), norm(y)), "t is declared nothing: declare it real"),
         (lambda: claim(norm(x), norm(y), lambda t: t < 1, ranges={"t": Range(0, 1)}), "is a Python function"),
     ],
 )
