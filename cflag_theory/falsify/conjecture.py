@@ -171,6 +171,12 @@ class Conjecture:
                 f"{self.name}: {lost} has a range, and nothing reads {lost}: sympy may have cancelled it; leave out "
                 "the range, or write the sides as Python functions"
             )
+        sides = [side.of for side in self.sides]
+        if self.written and not self.runs and self.variables and all(getattr(one, "is_number", False) for one in sides):
+            raise InvalidInput(
+                f"{self.name}: the sides are read as {sides[0]} and {sides[1]}; no variable is left: sympy may have "
+                "cancelled them; write the sides as Python functions"
+            )
 
     def _unknown(self, part: Quantity, name: str, known: set[str]) -> UnknownName:
         if (fault := name_fault(name)) is not None:

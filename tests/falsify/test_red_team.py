@@ -317,7 +317,36 @@ def _keeping():
     return left
 
 
-@pytest.mark.parametrize("make", [_counter, _turning, _random, _keeping])
+def _counting():
+    calls = [0]
+
+    def left(x):
+        calls[0] += 1
+        return x if calls[0] < 400 else x + 5
+
+    return left
+
+
+def _of_an_object():
+    class Left:
+        calls = 0
+
+        def __call__(self, x):
+            self.calls += 1
+            return x if self.calls < 400 else x + 5
+
+    return Left()
+
+
+def _of_itself():
+    def left(x):
+        left.calls = getattr(left, "calls", 0) + 1
+        return x if left.calls < 400 else x + 5
+
+    return left
+
+
+@pytest.mark.parametrize("make", [_counter, _turning, _random, _keeping, _counting, _of_an_object, _of_itself])
 def test_functions_that_keep_a_state_prove_nothing(make):
     for right in (2, 10**4):
         try:
@@ -328,12 +357,18 @@ def test_functions_that_keep_a_state_prove_nothing(make):
 
 
 def test_what_was_read_is_printed():
-    claim = Conjecture(name="a root", ranges={"x": BOTH_SIGNS}, left=sp.sqrt(real) ** 2, right=real, relation="==")
+    claim = Conjecture(name="a root", ranges={"x": BOTH_SIGNS}, left=sp.sqrt(real) ** 2 + 1, right=real + 2)
     found = decide(claim, budget=50).finding
-    assert found.claim == "x == x"
+    assert found.claim == "x + 1 <= x + 2"
     assert found.scope == "for all values in the ranges at which both sides, as written, have values"
     plain = Conjecture(name="a function", ranges={"x": UNIT}, left=lambda x: x, right=1)
     assert decide(plain, budget=50).finding.scope == "for all values in the ranges"
+
+
+def test_sides_without_a_variable_are_no_claim():
+    x = sp.Symbol("x", positive=True)
+    with pytest.raises(InvalidInput, match="no variable is left"):
+        Conjecture(name="two symbols", ranges={"x": UNIT}, left=sp.sqrt(x**2) - x, right=0, given=(real <= 1,))
 
 
 # Constants and repairs

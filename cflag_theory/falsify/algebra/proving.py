@@ -20,7 +20,7 @@ from cflag_theory.falsify.algebra.tracing import (
     Traced,
     TracedRelation,
     as_expr,
-    asks_for_kinds,
+    asks_for_more,
     needs_of,
 )
 from cflag_theory.falsify.conjecture import Conjecture
@@ -141,8 +141,8 @@ def _rational(value: Any) -> sp.Rational:
 
 def _traced(part: Quantity, symbols: Mapping[str, sp.Symbol]) -> Any:
     try:
-        if (asked := asks_for_kinds(part.of)) is not None:
-            raise NotAlgebra(f"it calls {asked}, which may tell a formula from a number")
+        if (asked := asks_for_more(part.of)) is not None:
+            raise NotAlgebra(f"it uses {asked}, which may tell a formula from a number, or change between calls")
         return part.of(**{name: Traced(symbols[name]) for name in part.names})
     except NotAlgebra as error:
         raise NotAlgebra(f"{part.what} is not a formula: {error}") from None

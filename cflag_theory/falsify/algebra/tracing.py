@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from enum import Enum
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType, NoneType
 from typing import Any, NoReturn
 
+import numpy as np
 import sympy as sp
 
 import cflag_theory
@@ -79,8 +83,8 @@ def needs_of(expr: sp.Expr) -> list[Relation]:
 _KINDS = frozenset({"type", "isinstance", "issubclass", "__class__", "callable", "hasattr", "getattr", "id", "vars"})
 
 
-def asks_for_kinds(function: Any) -> str | None:
-    """A word with which a Python function, or one of its own that it calls, asks what kind of thing a value is."""
+def asks_for_more(function: Any) -> str | None:
+    """A word with which a function, or one that it calls, asks for the kind of a value or for what may change."""
     waiting, seen = [function], set[int]()
     while waiting:
         one = inspect.unwrap(waiting.pop())
@@ -90,14 +94,37 @@ def asks_for_kinds(function: Any) -> str | None:
         if not isinstance(code, CodeType) or id(code) in seen or code.co_filename.startswith(_OURS):
             continue
         seen.add(id(code))
-        asked = next((name for name in code.co_names if name in _KINDS), None)
+        asked = next((name for name in code.co_names if name in _KINDS), None) or _stored(code)
         if asked is not None:
             return asked
         waiting += [part for part in code.co_consts if isinstance(part, CodeType)]
         if isinstance(one, FunctionType):
             found = inspect.getclosurevars(one)
-            waiting += [*found.nonlocals.values(), *found.globals.values()]
+            outside = {**found.globals, **found.nonlocals}
+            kept = next((name for name, value in outside.items() if not _stays(value)), None)
+            if kept is not None:
+                return kept
+            waiting += outside.values()
     return None
+
+
+def _stored(code: CodeType) -> str | None:
+    """The name under which a function keeps something for its next call."""
+    for one in dis.get_instructions(code):
+        outside = one.opname == "STORE_DEREF" and one.argval in code.co_freevars
+        if outside or one.opname in ("STORE_ATTR", "STORE_GLOBAL", "DELETE_ATTR", "DELETE_GLOBAL"):
+            return str(one.argval)
+    return None
+
+
+def _stays(value: Any) -> bool:
+    """Whether what a function reads from outside is the same at every call: a list, a counter or a generator is not."""
+    if isinstance(value, tuple | frozenset):
+        return all(map(_stays, value))
+    if isinstance(value, BuiltinFunctionType):
+        return value.__self__ is None or isinstance(value.__self__, ModuleType)
+    plain = isinstance(value, int | float | Fraction | str | NoneType | sp.Basic | Enum | np.generic | np.ufunc)
+    return plain or isinstance(value, FunctionType | ModuleType | type | partial)
 
 
 class Traced:
