@@ -36,8 +36,8 @@ def one_thread():
 
 def report_of(method, **more):
     row, functions, parameters = METHODS[method]
-    # A round of the bridge has every client, and minibatches of an epoch.
-    assume = [] if "client_step" in functions else ["all-clients", "equal-steps"]
+    # A round of the bridge has minibatches of an epoch.
+    assume = [] if "client_step" in functions else ["equal-steps"]
     return conform(row, **functions, parameters=parameters, numbers="float64", assume=assume, **more)
 
 
