@@ -262,7 +262,7 @@ class _Work:
             if self._agrees(seed, more):
                 # Who ignores weights gives the mutant's numbers on uneven ones; who misuses them does not.
                 general = self._runs(seed, ())
-                return more, (), () if general is None else self._left_out(more, general)
+                return more, (), () if general is None else self._left_out(seed, more, general)
         for more in choices:
             cases = self._runs(seed, more)
             slips = () if cases is None else self._named(cases)
@@ -278,13 +278,18 @@ class _Work:
         except InvalidInput:
             return False
 
-    def _left_out(self, takes: tuple[str, ...], cases: list[tuple[Case, Record]]) -> tuple[str, ...]:
+    def _left_out(self, seed: int, takes: tuple[str, ...], cases: list[tuple[Case, Record]]) -> tuple[str, ...]:
         """The slips of leaving these out, where they give all numbers; else other slips that do."""
         slips = [LEFT_OUT.get(name, "") for name in takes]
         known = self.kind.slips()
         if len(slips) > 1 and set(slips) <= set(known) and self._reproduced(cases, *slips):
             return tuple(known[slip] for slip in slips)
-        return self._named(cases)
+        found = self._named(cases)
+        if not found and len(takes) > 1:
+            # The last shows by itself where the others are assumed.
+            rest = self._runs(seed, takes[:-1])
+            found = () if rest is None else self._named(rest)
+        return found
 
     def _named(self, cases: list[tuple[Case, Record]]) -> tuple[str, ...]:
         return tuple(words for slip, words in self.kind.slips().items() if self._reproduced(cases, slip))
