@@ -122,6 +122,10 @@ def round_step(x, clients, weights):
     "models": "def server_step(models, weights): return sum(w * m for w, m in zip(weights, models, strict=True))",
     "displacements": "def server_step(x, deltas, weights):\n"
     "    return x + sum(w * d for w, d in zip(weights, deltas, strict=True))",
+    "pseudo-gradient": "def server_step(x, models, weights):\n"
+    "    return x - sum(w * (x - m) for w, m in zip(weights, models, strict=True))",
+    "NumPy": "import numpy as np\ndef server_step(models, weights):\n"
+    "    return np.tensordot(np.array(weights, float), np.array(models, float), 1)",
     "everything at once": "def server_step(at): return sum(w * m for w, m in zip(at.weights, at.models, strict=True))",
 }
 
