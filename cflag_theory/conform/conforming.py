@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any
 
 from cflag_theory.conform.algorithm import LEFT_OUT, Algorithm
-from cflag_theory.conform.case import ASSUMPTIONS, EQUAL_WEIGHTS, SERVER_LR_1, Case, draw
+from cflag_theory.conform.case import ALL_CLIENTS, ASSUMPTIONS, EQUAL_WEIGHTS, SERVER_LR_1, Case, draw
 from cflag_theory.conform.catalogue import algorithm as named
 from cflag_theory.conform.comparing import Difference, first_difference, reproduces
 from cflag_theory.conform.numbers import EXACT, KINDS
@@ -37,6 +37,7 @@ def conform(
     problems: int = 20,
     rounds: int = 3,
     assume: Collection[str] = (),
+    partial: bool = False,
     seed: int = 0,
     parameters: Mapping[str, Any] | None = None,
     seconds: float = 10.0,
@@ -61,8 +62,10 @@ def conform(
         Problems, rounds of each, and the first seed.
     assume : collection of str
         What the functions may rely on, of `case.ASSUMPTIONS`: "equal-weights", "server-lr-1", "equal-steps",
-        "all-clients". Otherwise weights are uneven, server_lr is not 1, clients take different numbers of local steps,
-        and some are absent, where the algorithm's source has it.
+        "all-clients". Otherwise weights are uneven, server_lr is not 1 and clients take different numbers of local
+        steps, where the algorithm's source has it.
+    partial : bool
+        Whether one of the three clients is absent in each round, also where the functions never ask for `participants`.
     parameters : mapping, optional
         Values of the algorithm's parameters.
     seconds : float
@@ -95,8 +98,10 @@ def conform(
         raise InvalidInput(f"assume holds {unknown[0]!r}: use {', '.join(ASSUMPTIONS)}")
     if numbers == EXACT and not kind.exact:
         raise InvalidInput(f"{kind.title} is not run on fractions, which have no roots or grow too long: use float64")
+    if partial and ALL_CLIENTS in kind.assumes:
+        raise InvalidInput(f"{kind.title} has no partial participation here: leave out partial")
     own = Own(client_step, server_step, round_step, seconds)
-    work = _Work(kind, own, rounds, frozenset(assume), seed, _parameters(kind, parameters))
+    work = _Work(kind, own, rounds, frozenset(assume), partial, seed, _parameters(kind, parameters))
     return work.report(numbers, problems)
 
 
@@ -117,9 +122,17 @@ class _Work:
     """One call of `conform`."""
 
     def __init__(
-        self, kind: type[Algorithm], own: Own, rounds: int, assume: frozenset[str], seed: int, given: Mapping[str, Any]
+        self,
+        kind: type[Algorithm],
+        own: Own,
+        rounds: int,
+        assume: frozenset[str],
+        partial: bool,
+        seed: int,
+        given: Mapping[str, Any],
     ) -> None:
         self.kind, self.own, self.rounds, self.seed, self.parameters = kind, own, rounds, seed, given
+        self.partial = partial
         # At first all is assumed, so that the functions run; then what the user states and the source does.
         self.stated, self.assumed = assume, frozenset(ASSUMPTIONS)
         self.numbers, self.why, self.cast = EXACT, "", ""
@@ -135,6 +148,9 @@ class _Work:
         self._again(self.case(self.seed))
         asked = {name for name, value in _ASKED.items() if value in self.used}
         self.assumed = self.stated | (self.kind.assumes - asked)
+        # Full participation is right code for a paper that has it: who is absent matters to who asks for it.
+        if not self.partial and "participants" not in self.used:
+            self.assumed |= {ALL_CLIENTS}
         compared = 0
         for seed in range(self.seed, self.seed + problems):
             case = self.case(seed)
@@ -246,7 +262,7 @@ class _Work:
             if self._agrees(seed, more):
                 # Who ignores weights gives the mutant's numbers on uneven ones; who misuses them does not.
                 general = self._runs(seed, ())
-                return more, (), () if general is None else self._left_out(more, general)
+                return more, (), () if general is None else self._left_out(seed, more, general)
         for more in choices:
             cases = self._runs(seed, more)
             slips = () if cases is None else self._named(cases)
@@ -262,13 +278,18 @@ class _Work:
         except InvalidInput:
             return False
 
-    def _left_out(self, takes: tuple[str, ...], cases: list[tuple[Case, Record]]) -> tuple[str, ...]:
+    def _left_out(self, seed: int, takes: tuple[str, ...], cases: list[tuple[Case, Record]]) -> tuple[str, ...]:
         """The slips of leaving these out, where they give all numbers; else other slips that do."""
         slips = [LEFT_OUT.get(name, "") for name in takes]
         known = self.kind.slips()
         if len(slips) > 1 and set(slips) <= set(known) and self._reproduced(cases, *slips):
             return tuple(known[slip] for slip in slips)
-        return self._named(cases)
+        found = self._named(cases)
+        if not found and len(takes) > 1:
+            # The last shows by itself where the others are assumed.
+            rest = self._runs(seed, takes[:-1])
+            found = () if rest is None else self._named(rest)
+        return found
 
     def _named(self, cases: list[tuple[Case, Record]]) -> tuple[str, ...]:
         return tuple(words for slip, words in self.kind.slips().items() if self._reproduced(cases, slip))

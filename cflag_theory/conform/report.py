@@ -41,7 +41,7 @@ class Report:
     problems, rounds, compared : int
         How many were run, and how many vectors were compared.
     assumed, stated : tuple of str
-        What the cases assumed, and what of it the user stated: the rest is the source's.
+        What the cases assumed, and what of it the user stated: the rest is the source's, or nobody asked for it.
     cast : str
         The first line of the functions that makes a float32 of what they run on; "" where none is seen.
     precision : str
@@ -111,7 +111,7 @@ class Report:
         own = [name for name in self.assumed if name not in self.stated]
         return [
             f"  {words}: {', '.join(ASSUMPTIONS[name] for name in names)}"
-            for words, names in (("assumed", self.stated), ("assumed, as in the source", own))
+            for words, names in (("assumed", self.stated), ("held in all problems", own))
             if names
         ]
 

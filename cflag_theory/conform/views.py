@@ -27,7 +27,7 @@ class World:
         self.case, self.kind = case, kind
         self.vector: Callable[[Any], Vector] = rounded_vector if kind == ROUNDED else vector_maker(kind)
         self._data: dict[int, tuple[Vector, Vector]] = {}
-        #: Of the weights, the server's step size and the model as a module, what was asked for.
+        #: Of the weights, the server's step size, who takes part and the model as a module, what was asked for.
         self.used: set[str] = set()
 
     def number(self, value: Any) -> Any:
@@ -171,8 +171,6 @@ class Server:
         What the participating clients returned, by name.
     models, deltas : list of (d,)
         Their models x_i, and x_i - x.
-    participants : list of int
-        Who took part.
     lr : number
         The step size of the clients.
     steps : list of int
@@ -196,7 +194,6 @@ class Server:
         case = world.case
         self._world, self.views = world, clients
         self.x, self.received, self.t, self.state, self.N = x, received, t, state, case.clients
-        self.participants = [one.client for one in clients]
         self.lr = world.number(case.lr)
         self.steps = list(case.steps)
         for name, value in case.parameters.items():
@@ -223,6 +220,12 @@ class Server:
         """p_i of all N clients."""
         self._world.used.add("weights")
         return [self._world.number(weight) for weight in self._world.case.weights]
+
+    @property
+    def participants(self) -> list[int]:
+        """Who took part."""
+        self._world.used.add("participants")
+        return [one.client for one in self.views]
 
     @property
     def server_lr(self) -> Any:

@@ -44,7 +44,7 @@ COMMANDS = [
     "falsify cflag.lemma13 --budget 5 --seconds 5 --out new",
     "falsify --replay found/false.json",
     "decide claims.py --budget 20 --seconds 5",
-    "conform scaffold.py --algorithm scaffold --numbers float64 --problems 2 --assume all-clients --seconds 5",
+    "conform scaffold.py --algorithm scaffold --numbers float64 --problems 2 --partial --seconds 5",
     "conform --list --format json",
     f"{SWEEP} --out new",
     "sweep study.toml --dry-run",

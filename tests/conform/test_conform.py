@@ -49,7 +49,7 @@ def test_no_false_alarm(style):
 @pytest.mark.parametrize("numbers", ["auto", "float32"])
 def test_known_bugs_are_named(bug, numbers):
     algorithm, functions, words, partial = BUGS[bug]
-    report = conform(algorithm, **functions, assume=() if partial else ("all-clients",), numbers=numbers)
+    report = conform(algorithm, **functions, partial=partial, numbers=numbers)
     assert report.refuted
     if words:
         assert any(words in slip for slip in report.slips), str(report)
@@ -174,12 +174,13 @@ def test_bad_functions(function, words):
         ({"client_step": keeps, "problems": 0}, "problems is 0"),
         ({"client_step": keeps, "numbers": "float16"}, "numbers are 'float16': use one of auto, exact"),
         ({"client_step": keeps, "parameters": {"mu": 1}}, "FedAvg has no parameter 'mu'"),
+        ({"algorithm": "fednova", "client_step": keeps, "partial": True}, "FedNova has no partial participation here"),
         ({"client_step": keeps, "assume": ["weights"]}, "assume holds 'weights': use equal-weights, server-lr-1"),
     ],
 )
 def test_bad_arguments(given, words):
     with pytest.raises(InvalidInput) as caught:
-        conform("fedavg", **given)
+        conform(**({"algorithm": "fedavg"} | given))
     assert words in str(caught.value)
     with pytest.raises(UnknownName, match="there is no algorithm 'fedsgd': use one of fedavg, fedprox"):
         conform("fedsgd", client_step=keeps)
@@ -247,7 +248,7 @@ def test_in_pytest(pytester):
                 assert conform(client_step=client_step).problems == 3
 
             def test_by_name(conform):
-                conform("scaffold", client_step=client_step, assume=["all-clients"])
+                conform("scaffold", client_step=client_step, partial=True)
 
             def test_nothing(conform):
                 conform(client_step=client_step)
@@ -274,7 +275,7 @@ def test_halves_may_be_given_alone():
     ("example", "options"),
     [
         ("conform_scaffold", ()),
-        ("conform_scaffold", ("--assume", "all-clients")),
+        ("conform_scaffold", ("--partial",)),
         ("conform_c_flag_torch", ()),
         ("conform_c_flag_torch", ("--numbers", "torch32")),
         ("conform_flower", ()),

@@ -28,6 +28,10 @@ def report_of(algorithm, source, **options):
     return conform(algorithm, **functions_of(source), **({"problems": 4, "rounds": 3} | options))
 
 
+def may_be_absent(algorithm):
+    return "all-clients" not in ALGORITHMS[algorithm].assumes
+
+
 def skip_without(source):
     for library in ("torch", "jax"):
         if f"import {library}" in source and importlib.util.find_spec(library) is None:
@@ -40,6 +44,8 @@ def test_right_code_is_not_refuted(algorithm, style, source):
     numbers = style.split()[0] if style.split()[0] in ("float64", "float32") and "numbers" in style else "auto"
     found = report_of(algorithm, source, numbers=numbers)
     assert not found.refuted, str(found)
+    if may_be_absent(algorithm):
+        assert not report_of(algorithm, source, numbers=numbers, problems=2, partial=True).refuted
     if style in ("JAX", "torch, .float()") or style.startswith("float32"):
         assert "to float32's precision" in str(found)
         assert "run it in float64 to see more" in str(found)
@@ -53,7 +59,7 @@ def test_no_slip_is_silent(algorithm, right, wrong):
     if "MEMORY" in wrong:
         source = source.replace("    y = x\n", "    y = MEMORY.get(client, x)\n", 1)
         source = source.replace("    return y\n", "    MEMORY[client] = y\n    return y\n", 1)
-    outcome = outcome_of(algorithm, source)
+    outcome = outcome_of(algorithm, source, partial=may_be_absent(algorithm))
     assert any(words in outcome for words in (": refuted", "in place", "run again", "raised")), outcome
 
 
@@ -95,11 +101,48 @@ def round_step(x, clients):
     ],
 )  # fmt: skip
 def test_what_code_takes_for_granted_is_its_own_finding(algorithm, source, takes):
-    found = report_of(algorithm, source)
+    found = report_of(algorithm, source, partial="all-clients" in takes)
     assert found.refuted
     assert found.takes == takes
     assert "your code takes " in str(found)
     assert not report_of(algorithm, source, assume=takes).refuted
+
+
+FULL = {
+    "round, weights asked for": """
+def round_step(x, clients, weights):
+    new = 0 * x
+    for client, weight in zip(clients, weights, strict=True):
+        y = x
+        for k in range(client.steps):
+            y = y - client.lr * client.grad(y, k)
+        new = new + weight * y
+    return new
+""",
+    "models": "def server_step(models, weights): return sum(w * m for w, m in zip(weights, models, strict=True))",
+    "displacements": "def server_step(x, deltas, weights):\n"
+    "    return x + sum(w * d for w, d in zip(weights, deltas, strict=True))",
+    "pseudo-gradient": "def server_step(x, models, weights):\n"
+    "    return x - sum(w * (x - m) for w, m in zip(weights, models, strict=True))",
+    "NumPy": "import numpy as np\ndef server_step(models, weights):\n"
+    "    return np.tensordot(np.array(weights, float), np.array(models, float), 1)",
+    "everything at once": "def server_step(at): return sum(w * m for w, m in zip(at.weights, at.models, strict=True))",
+}
+
+
+@pytest.mark.parametrize("style", FULL)
+def test_full_participation_is_right_where_nobody_asks_who_takes_part(style):
+    found = report_of("fedavg", FULL[style])
+    assert not found.refuted
+    assert "held in all problems: all clients in every round, server_lr = 1" in str(found)
+    assert report_of("fedavg", FULL[style], partial=True).takes == ("all-clients",)
+    # Who asks is asked too.
+    asks = (
+        FULL[style]
+        .replace("weights)", "weights, participants)", 1)
+        .replace("step(at): ", "step(at): at.participants; ")
+    )
+    assert report_of("fedavg", asks).takes == ("all-clients",)
 
 
 def test_who_misuses_weights_does_not_take_equal_ones():

@@ -34,6 +34,7 @@ def conform_command(
             help="What your code relies on: equal-weights, server-lr-1, equal-steps or all-clients; repeatable."
         ),
     ] = None,
+    partial: Annotated[bool, typer.Option("--partial", help="Two of three clients take part in a round.")] = False,
     seconds: Annotated[
         float, typer.Option(help="Time limit in seconds, for one call of a function: CPU time of your own code.")
     ] = 10.0,
@@ -80,6 +81,7 @@ def conform_command(
             problems=problems,
             rounds=rounds,
             assume=assume or (),
+            partial=partial,
             seed=seed,
             parameters=module.get("PARAMETERS"),
             seconds=seconds,
