@@ -45,9 +45,9 @@ def mended(part: Part) -> Relation:
 
 
 def ranges(part: Part) -> list[Relation]:
-    """The hypotheses under which both hold, without equations, which could decide a statement about numbers alone."""
+    """The facts under which both hold, without equations, which could decide a statement about numbers alone."""
     assert part.sharp
-    bounds = {*part.sharp.statement.hypotheses, *(part.repair.statement if part.repair else part.printed).hypotheses}
+    bounds = {*part.sharp.statement.hypotheses, *(part.repair.statement if part.repair else part.printed).facts}
     return [fact.relation for fact in bounds if fact.relation.op != "=="]
 
 
