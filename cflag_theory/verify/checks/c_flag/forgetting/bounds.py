@@ -113,9 +113,9 @@ def eq164_points() -> Iterator[Point]:
                 omega2: Fraction(1, 4),
             },
             (
-                f"L = {smoothness}, E = {steps}, r = {ratio}, alpha = {step}, beta = {local}, Delta = {decrease}, T = "
-                f"{rounds}, "
-                "omega^2 = 1/4: the left side is (163), the right side (164) with L^2.",
+                f"L = {smoothness}, E = {steps}, r = {ratio}, alpha = {step}, beta = {local}, Delta = {decrease}, "
+                f"T = {rounds}, "
+                "omega^2 = 1/4: the left side is (163), the right side is (164) as printed, which has L^2 for L.",
             ),
         )
 
