@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from fractions import Fraction
+from functools import cache
 
 import pytest
 import sympy as sp
 
 from cflag_theory.claims import standing
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Statement, statements
+from cflag_theory.claims.engine.notation import to_latex, unfold
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.verify.belonging import fault
+from cflag_theory.verify.checks.cfl.weights.independent import _whole_bound
 from cflag_theory.verify.evidence import Point, replay
 from cflag_theory.verify.verdict import Evidence, decide
 
@@ -102,8 +107,57 @@ def test_no_counterexample_breaks_a_standing_assumption(paper, name, value):
     assert finding(Statement("", at_most(x, 0)), point, "ours") == ["refutes"]
 
 
-def test_every_standing_relation_can_be_read():
-    assert all(standing.relations(paper) for paper in standing.STANDING)
+PARTS = [(one, part) for one in map(claim, LEDGER) for part in one.parts]
+
+
+@cache
+def symbols_of(paper):
+    """The symbols of a paper's rows by name."""
+    found = {
+        symbol
+        for one, part in PARTS
+        if one.paper == paper
+        for statement in statements(part).values()
+        for relation in statement.relations
+        for side in (relation.left, relation.right)
+        for symbol in side.free_symbols | unfold(side).free_symbols
+    }
+    return {symbol.name: symbol for symbol in found}
+
+
+@pytest.mark.parametrize("paper", standing.STANDING)
+def test_a_standing_relation_speaks_of_symbols_of_the_papers_rows(paper):
+    for text, relation in standing.relations(paper):
+        assert {symbol.name for symbol in relation.slack.free_symbols} <= {*symbols_of(paper)}, text
+
+
+#: By name, why no standing relation speaks of a weight.
+FREE_WEIGHTS = {
+    "nqm_p_now": "a plot's value, computed from a formula",
+    "nqm_p_past": "a plot's value, computed from a formula",
+}
+
+
+def test_the_weights_of_rounds_are_all_standing():
+    """A symbol whose letter is one weight is one that a standing relation speaks of."""
+    named = {symbol.name for _, one in standing.relations("CFL") for symbol in one.slack.free_symbols}
+    weight = re.compile(r"p_(t|\\tau|\{t,i\}|\{\\tau,i\})(\^(\*|\\star))?")
+    letters = {name: to_latex(symbol) for name, symbol in symbols_of("CFL").items()}
+    weights = {name for name, letter in letters.items() if weight.fullmatch(letter)}
+    assert {"p_current", "past_weight", "current_weight", "nc_p_best"} <= weights
+    assert weights - named == {*FREE_WEIGHTS}
+
+
+@pytest.mark.parametrize("current", [Fraction(3, 2), Fraction(-1, 2), Fraction(2)])
+def test_a_point_with_negative_weights_refutes_no_row_about_weights(current):
+    """Weights -1/2 and 3/2 break the right side of (23) too, which is why other weights have to refute it."""
+    weights = (1 - current, current)
+    part = next(part for part in claim("cfl.lemB4").parts if part.key == "4")
+    point = _whole_bound(2, Fraction(1), Fraction(1), weights)
+    assert [*standing.broken("CFL", point.values)]
+    assert {e.finding for e in replay(part, [point], "CFL")} <= {"undecided", "supports"}
+    honest = _whole_bound(2, Fraction(1), Fraction(1), (Fraction(0), Fraction(1)))
+    assert [e.finding for e in replay(part, [point, honest], "CFL")] == ["refutes"]
 
 
 def with_sharp(better, printed=1000, value=1, base=None):
