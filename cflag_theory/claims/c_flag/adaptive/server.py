@@ -276,7 +276,9 @@ def _quadratic() -> Part:
     )
     return Part(
         "quadratic",
-        Statement(f"Gamma(t) is a quadratic polynomial in beta_t, read as the rate of the local steps: {words}.", goal, moves),
+        Statement(
+            f"Gamma(t) is a quadratic polynomial in beta_t, read as the rate of the local steps: {words}.", goal, moves
+        ),
         Repair(
             "needs-hypothesis",
             "one local step (E = 1): S must not depend on beta",
