@@ -1,7 +1,8 @@
 """Whether a repair or a sharper constant belongs to what is printed, as computed from the relations.
 
-A repair speaks of what the printed relation speaks of, and its added conditions do not imply its conclusion by
-themselves. A question may be answered by the exact condition, which says the same as its conclusion. A sharper statement has the printed left side, and its constant stands before the same term, smaller by the factor.
+A repair speaks of what the printed relation speaks of, and the conditions that it adds do not imply its conclusion by
+themselves. A question may be answered by the exact condition, which says the same as its conclusion. A sharper
+statement has the printed left side, and its constant stands before the same term, smaller by the factor.
 """
 
 from __future__ import annotations
