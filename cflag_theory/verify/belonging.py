@@ -1,7 +1,8 @@
 """Whether a repair or a sharper constant belongs to what is printed, as computed from the relations.
 
-A repair speaks of what the printed relation speaks of, and its added condition does not alone imply its conclusion. A
-sharper statement has the printed left side, and its constant stands before the same term, smaller by the factor.
+A repair speaks of what the printed relation speaks of, and the conditions that it adds do not imply its conclusion by
+themselves. A question may be answered by the exact condition, which says the same as its conclusion. A sharper
+statement has the printed left side, and its constant stands before the same term, smaller by the factor.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine import algebra
-from cflag_theory.claims.engine.claim import Part, Sharp
+from cflag_theory.claims.engine.claim import Fact, Part, Sharp
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.relation import Relation
 
@@ -34,8 +35,7 @@ def fault(part: Part, on: str) -> str | None:
 def _unrelated(part: Part, printed: Relation, repair: Relation) -> str | None:
     """A repair shares a side with what is printed, or half of the names of one of the two; facts may link names."""
     sides = [{sp.expand(side) for side in (one.left, one.right)} for one in (printed, repair)]
-    equations = printed.op == repair.op == "=="
-    if any(side.free_symbols or (equations and side != 0) for side in sides[0] & sides[1]):
+    if any(side.free_symbols for side in sides[0] & sides[1]):
         return None
     before, after = _names(printed), _names(repair)
     assert part.repair is not None
@@ -50,20 +50,31 @@ def _unrelated(part: Part, printed: Relation, repair: Relation) -> str | None:
 
 
 def _restates(part: Part) -> str | None:
-    """No added condition of a repair is its conclusion, nor implies it alone."""
+    """The conditions that a repair adds, together and without the printed hypotheses, do not imply its conclusion."""
     assert part.repair is not None
     statement = part.repair.statement
     if part.repair.kind != "needs-hypothesis" or statement.relation is None:
         return None
+    printed = {_unfolded(fact.relation) for fact in part.printed.facts}
+    known = {fact.name for fact in statement.facts}
     added = [
-        Relation(unfold(fact.relation.left), fact.relation.op, unfold(fact.relation.right))
+        relation
         for fact in statement.hypotheses
-        if fact not in part.printed.hypotheses and not fact.sources
+        if (relation := _unfolded(fact.relation)) not in printed and not _shown(fact, known)
     ]
-    goal = Relation(unfold(statement.relation.left), statement.relation.op, unfold(statement.relation.right))
-    if not any(algebra.follows(goal, [one]) for one in added) or algebra.follows(goal, ()):
+    goal = _unfolded(statement.relation)
+    if not algebra.follows(goal, added) or algebra.follows(goal, ()):
         return None
-    return "the added condition alone implies the conclusion, and so restates it"
+    return "the added conditions imply the conclusion by themselves, and so restate it"
+
+
+def _shown(fact: Fact, known: set[str]) -> bool:
+    """Whether a fact is a consequence of other rows under what the statement assumes: then it adds no condition."""
+    return bool(fact.sources) and all(not one.granted and {*one.besides} <= known for one in fact.sources)
+
+
+def _unfolded(relation: Relation) -> Relation:
+    return Relation(unfold(relation.left), relation.op, unfold(relation.right))
 
 
 def _separation(sharp: Sharp, base: Relation) -> str | None:

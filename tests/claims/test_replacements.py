@@ -20,8 +20,6 @@ from cflag_theory.claims.ledger import LEDGER, claim
 PARTS = {f"{id}.{part.key}": part for id in LEDGER for part in claim(id).parts}
 SHARP = [name for name, part in PARTS.items() if part.sharp]
 ASSUMED = {
-    "cfl.rem4_2.1": "two bounds that differ by G^2 are the same exactly where G = 0",
-    "cfl.rem4_2.2": "two factors that differ by B^2 are the same exactly where B = 0",
     "cfl.nc_eq32.2": "a question: the exact condition is its answer",
     "cfl.nc_rate.step": "a step size that is misprinted: its square is what is used",
 }
@@ -45,9 +43,9 @@ def mended(part: Part) -> Relation:
 
 
 def ranges(part: Part) -> list[Relation]:
-    """The hypotheses under which both hold, without equations, which could decide a statement about numbers alone."""
+    """The facts under which both hold, without equations, which could decide a statement about numbers alone."""
     assert part.sharp
-    bounds = {*part.sharp.statement.hypotheses, *(part.repair.statement if part.repair else part.printed).hypotheses}
+    bounds = {*part.sharp.statement.hypotheses, *(part.repair.statement if part.repair else part.printed).facts}
     return [fact.relation for fact in bounds if fact.relation.op != "=="]
 
 

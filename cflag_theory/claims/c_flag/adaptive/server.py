@@ -8,7 +8,7 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.past_task.descent import STEP_SIZE
 from cflag_theory.claims.engine.claim import A_LIMIT, Claim, Fact, Part, Repair, Statement, shown
-from cflag_theory.claims.engine.notation import L, alpha, beta, k, m, sequence, sum2, symbol
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, k, m, sequence, sum2, symbol
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof, by_induction
 
@@ -19,6 +19,9 @@ mean_Gamma_star = symbol("mean_Gamma_star", r"\mathbb{E}[\Gamma^*(t)]", real=Tru
 # S of the same round at the local rates 0, beta, 2 beta, 3 beta.
 sum2_at = sequence("sum2_at", r"{\|S(@\beta)\|^2}", nonnegative=True)
 Lambda_at = sequence("Lambda_at", r"\Lambda_t(@\beta)", real=True)
+#: By how much they change with the rate, per local step after the first.
+sum2_change = sequence("sum2_change", r"s_{@}", real=True)
+Lambda_change = sequence("Lambda_change", r"\lambda_{@}", real=True)
 # Runs on the line, for statements about limits.
 x = sequence("x", "x_{@}", real=True)
 beta_at = sequence("beta_at", r"\beta_{@}", real=True)
@@ -235,7 +238,7 @@ def eq16() -> Claim:
         (_quadratic(), minimiser, *_positive_rate(star, moving), _optimal_value(star, moving)),
         (
             "Rescaling a fixed displacement after the local steps, as the paper's next sentence proposes, keeps S "
-            "fixed, and part quadratic is true for it; taking the local steps with beta* does not.",
+            "fixed, and Gamma(t) quadratic; taking the local steps with beta* does not.",
             "For (1 - L alpha) Lambda <= 0 the least Gamma over beta >= 0 is 0, at beta = 0: ours.adaptive_server.",
         ),
     )
@@ -251,24 +254,34 @@ def _quadratic() -> Part:
     )
     goal = equal(third, 0)
     words = "its third difference over the rates 0, beta, 2 beta, 3 beta is zero"
-    frozen = tuple(
-        Fact(f"{name} at {j} beta", equal(of(j), of(1)), f"{words} at {j} beta is that at beta.")
-        for name, of, words in (("norm", sum2_at, "||S||"), ("product", Lambda_at, "Lambda"))
+    moves = tuple(
+        Fact(
+            f"{name} at {j} beta",
+            equal(of(j), of(1) + (E - 1) * change(j)),
+            f"{words} at {j} beta is that at beta and E - 1 changes: the first local gradient is grad g(x_t), whatever "
+            "the rate.",
+        )
+        for name, of, change, words in (
+            ("norm", sum2_at, sum2_change, "||S||^2"),
+            ("product", Lambda_at, Lambda_change, "Lambda"),
+        )
         for j in (2, 3)
     )
+    single = Fact("E", equal(E, 1), "One local step.")
     mended = shown(
-        f"With S kept fixed Gamma(t) is a quadratic polynomial in beta: {words}.",
+        f"With one local step Gamma(t) is a quadratic polynomial in beta: {words}.",
         goal,
-        given=tuple(fact.name for fact in frozen),
-        under=frozen,
+        given=("E", *(fact.name for fact in moves)),
+        under=(*moves, single),
     )
     return Part(
         "quadratic",
-        Statement(f"Gamma(t) is a quadratic polynomial in beta_t, read as the rate of the local steps: {words}.", goal),
+        Statement(
+            f"Gamma(t) is a quadratic polynomial in beta_t, read as the rate of the local steps: {words}.", goal, moves
+        ),
         Repair(
             "needs-hypothesis",
-            "S must not depend on beta: one local step (E = 1), or local steps at a rate of their own and beta as the "
-            "factor of the rescaled displacement",
+            "one local step (E = 1): S must not depend on beta",
             mended,
         ),
     )

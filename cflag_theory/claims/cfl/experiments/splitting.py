@@ -14,14 +14,14 @@ from cflag_theory.claims.engine.relation import at_most, equal
 theta_a = symbol("theta_a", r"\theta_a", positive=True)
 theta_b = symbol("theta_b", r"\theta_b", positive=True)
 deleted = symbol("theta_deleted", r"\theta_i", positive=True)
-new_a = symbol("new_a", r"\theta'_a", positive=True)
-new_b = symbol("new_b", r"\theta'_b", positive=True)
+new_theta = sequence("new_theta", r"\theta'_{@}", nonnegative=True)
+new_a, new_b = new_theta(0), new_theta(1)
 # The same for any number of classes: sums over the classes that are left, and one of them.
 rest = symbol("rest", r"\sum_{j\ne i}\theta_j", positive=True)
 j = index("j")
 remaining = sum_over(j, symbol("classes_left", "C'", positive=True, integer=True))
 theta = sequence("theta", r"\theta_{@}", nonnegative=True)(j)
-new = sequence("new_theta", r"\theta'_{@}", nonnegative=True)(j)
+new = new_theta(j)
 new_sum = symbol("new_sum", r"\sum_{j\ne i}\theta'_j", remaining(new))
 theta_j = symbol("theta_j", r"\theta_j", nonnegative=True)
 # The sum while Algorithm 5 runs in place: before and after theta[j] is divided by it.

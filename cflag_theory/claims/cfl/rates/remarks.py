@@ -27,6 +27,9 @@ from cflag_theory.claims.engine.steps import Obligation, Proof
 # Denominators of the variance terms; the terms have a value where they are positive.
 D2_R2 = symbol("D2_plus_R2", "(D^2+R^2)", positive=True)
 G2_D2_R2 = symbol("G2_plus_D2_plus_R2", "(G^2+D^2+R^2)", positive=True)
+#: All clients, selected or not, and how much the drifts of two of them differ.
+clients = symbol("clients_in_all", "M", positive=True, integer=True)
+apart = symbol("drifts_apart", r"c_\delta", real=True)
 DENOMINATOR = Fact("D^2 + R^2", equal(D2_R2, D2 + R2), "D and R are not both zero.")
 
 
@@ -90,19 +93,33 @@ def approached(left_over: sp.Expr, name: str, goal: Any) -> Proof:
 
 def rem4_2() -> Claim:
     """Remark 4.2."""
-    alone = Fact("G = 0", equal(G2, 0), "One client in all: f(w) = 𝔼 f_{t,1}(w), so that delta = 0.")
-    constant = Fact("B = 0", equal(B2, 0), "One client in all: delta = 0.")
+    alone = Fact("one client", equal(clients, 1), "One client in all: f(w) = 𝔼 f_{t,1}(w).")
+    drift = "is -<delta_i, delta_j> in the mean over i != j"
+    drifts = Fact(
+        "G^2",
+        equal(G2, (clients - 1) * apart),
+        f"The clients' drifts have mean zero: their mean square, the least G^2, is (M - 1) c for M clients; c {drift}.",
+    )
+    factors = Fact(
+        "B^2",
+        equal(B2, (clients - 1) * apart),
+        f"The same for the least B^2, where G = 0; c {drift}, over ||grad f||^2 at a point where it is largest.",
+    )
     goal = equal(G2 + limit(D2, D2_R2), limit(D2, D2_R2))
     second = equal(1 + A2 + B2, 1 + A2)
 
     def part(key: str, words: str, relation: Any, fact: Fact, definitions: tuple[Fact, ...]) -> Part:
         repaired = shown(
-            f"{words}, with one client in all.", relation, given=(fact.name,), under=(fact,), where=definitions
+            f"{words}, with one client in all.",
+            relation,
+            given=(fact.name, alone.name),
+            under=(fact, alone),
+            where=definitions,
         )
         return Part(
             key,
-            Statement(f"{words}.", relation, definitions=definitions),
-            Repair("needs-hypothesis", "one client in all (G = B = 0), not one selected client", repaired),
+            Statement(f"{words}.", relation, (fact,), definitions=definitions),
+            Repair("needs-hypothesis", "one client in all (then G = B = 0), not one selected client", repaired),
         )
 
     return Claim(
@@ -114,10 +131,10 @@ def rem4_2() -> Claim:
                 "1",
                 "At N = 1 the variance term of Theorem 4.1 is c_A = D^2 R^2 / (R^2 + D^2), the term of CL in Table 1",
                 goal,
-                alone,
+                drifts,
                 (DENOMINATOR,),
             ),
-            part("2", "At N = 1 its c_O is 1 + A^2, as for CL in Table 1", second, constant, ()),
+            part("2", "At N = 1 its c_O is 1 + A^2, as for CL in Table 1", second, factors, ()),
         ),
         (
             "N is the number of selected clients (footnote 3). With one of many selected a round, the client's drift "

@@ -10,7 +10,7 @@ from typing import Any
 from cflag_theory.claims.c_flag.adaptive import server as claim
 from cflag_theory.claims.c_flag.adaptive.clients import cross
 from cflag_theory.claims.engine.claim import Claim
-from cflag_theory.claims.engine.notation import L, alpha, beta, m, sum2
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, sum2
 from cflag_theory.kernels import Problem, algorithm, everything, simulate
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import (
@@ -155,11 +155,13 @@ def _three_rates() -> Iterator[Point]:
     """Gamma measured at beta, 2 beta and 3 beta: S moves with beta for E = 2 and not for E = 1."""
     problem = in_space([(1, [0])], [(1, [0])], start=[1])
     for steps in (2, 1):
-        values: dict[Any, Any] = {L: 1, alpha: Fraction(1, 2), beta: Fraction(1, 4)}
+        values: dict[Any, Any] = {L: 1, alpha: Fraction(1, 2), beta: Fraction(1, 4), E: steps}
         shown = []
         for j in (1, 2, 3):
             played = Round(problem, Fraction(1, 2), j * Fraction(1, 4), steps).values()
             values[claim.sum2_at(j)], values[claim.Lambda_at(j)] = played[sum2], played[claim.Lambda]
+            values[claim.sum2_change(j)] = played[sum2] - values[claim.sum2_at(1)]
+            values[claim.Lambda_change(j)] = played[claim.Lambda] - values[claim.Lambda_at(1)]
             shown.append(f"||S||^2 = {played[sum2]}, Lambda = {played[claim.Lambda]} at {j} beta")
         words = f"N = 1, f = g = x^2/2, x_t = 1, E = {steps}, L = 1, alpha = 1/2, beta = 1/4: {'; '.join(shown)}."
         yield Point(values, (words,), "quadratic")
@@ -207,6 +209,7 @@ CHECKS = {
                 "twice the rate", left=lambda side: side.subs({claim.beta_star: 2 * claim.beta_star}), part="minimiser"
             ),
             *shifted("1/1000", part="quadratic", on="repair"),
+            *without("E", part="quadratic", on="repair"),
             *shifted("1/1000", part="value", on="repair"),
             *without("small alpha", part="step size", on="repair"),
             *without("m", part="large m"),

@@ -92,7 +92,8 @@ def nc_weights_points() -> Iterator[Point]:
                     },
                     (
                         f"t = {past_rounds + 1}, G = L = 1, D^2 = {drift2}, R^2 = {loss2}, eta = 1/2: the left side "
-                        f"is that of (32) at the p_t = {best} of Lemma B.4, the right side at p_t = {1 - weight}.",
+                        f"is the constant term of (32) at the p_t = {best} of Lemma B.4, the right side is that term "
+                        f"at p_t = {1 - weight}.",
                     ),
                 )
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from cflag_theory.claims.cfl.rates.remarks import D2_R2, G2_D2_R2, W_less, added, variance, variance_R2
+from cflag_theory.claims.cfl.rates.remarks import D2_R2, G2_D2_R2, W_less, added, apart, clients, variance, variance_R2
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2
 from cflag_theory.claims.cfl.weights.independent import M2, W, past, shared
 from cflag_theory.verify.check import Check
@@ -36,6 +36,7 @@ def alone_points() -> Iterator[Point]:
     for g2, d2, r2 in product((Fraction(1), Fraction(0)), SQUARES, SQUARES):
         if d2 + r2:
             values: dict[Any, Any] = {G2: g2, B2: g2, A2: d2, D2: d2, R2: r2, D2_R2: d2 + r2}
+            values |= {clients: 2 if g2 else 1, apart: g2}
             drift = "two clients, delta = 1 and -1, one selected a round" if g2 else "one client"
             yield Point(values, (f"{drift}, with G and D in part 1, B and A in part 2.",))
 
@@ -62,8 +63,8 @@ CHECKS = {
     ),
     "cfl.rem4_2": Check(
         alone_points,
-        expected="false false",
-        plants=(*without(on="repair"), *without(part="2", on="repair")),
+        expected="needs-hypothesis needs-hypothesis",
+        plants=(*without("one client", on="repair"), *without("one client", part="2", on="repair")),
     ),
     "cfl.rem4_5": Check(
         limit_points,
