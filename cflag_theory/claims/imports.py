@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 from itertools import product
 
 import sympy as sp
@@ -20,7 +19,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Source, Statement, sta
 from cflag_theory.claims.engine.definitions import assumptions, quantified
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Atom, Index
-from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.claims.engine.terms import TermError
 from cflag_theory.claims.ledger import claim
@@ -76,8 +75,8 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
     # Of the facts about one value, those say nothing that are about a value of an index for all of which this one is.
     every = {*fact.forall}
     given = [
-        relation
-        for other, running, relation in _known(statement)
+        _meant(other.relation, statement)
+        for other, running in quantified(statement)
         if other != fact and not _free(other.relation) & every - running
     ]
     for source in fact.sources:
@@ -104,7 +103,7 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
                 for one in _needed(origin)
                 if one.name in source.besides
             ]
-            if besides and algebra.contradict([*given, *besides]):
+            if besides and algebra.follows(at_most(1, 0), [*given, *besides]):
                 yield f"what {source.claim} assumes besides contradicts the other facts"
             given += besides
         elif source.claim.startswith("ours.") or source.on != "printed" or fact not in statement.hypotheses:
@@ -183,9 +182,10 @@ def _has(statement: Statement, fact: Fact, relation: Relation, all: frozenset[sp
         return True
     every = _free(relation) & {*fact.forall, *all}
     given = []
-    for other, running, own in _known(statement):
+    for other, running in quantified(statement):
         if other == fact:
             continue
+        own = _meant(other.relation, statement)
         if any(_same(relation, one) for one in _instances(own, running, relation, every)):
             return True
         if not _free(own) & every - running:
@@ -231,12 +231,6 @@ def _over(relation: Relation, source: Source) -> Relation:
             raise TermError(f"{relation} is raised to the power {one}, and a side may be negative")
         relation = Relation(sides[0], relation.op, sides[1])
     return relation
-
-
-@lru_cache(maxsize=16)
-def _known(statement: Statement) -> tuple[tuple[Fact, frozenset[sp.Symbol], Relation], ...]:
-    """The facts of a statement, for which values of their indices they hold, and what they say."""
-    return tuple((fact, running, _meant(fact.relation, statement)) for fact, running in quantified(statement))
 
 
 def _meant(relation: Relation, statement: Statement) -> Relation:

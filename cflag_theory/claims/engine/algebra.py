@@ -7,7 +7,6 @@ fresh variables that keep only their sign. An inference that holds for the atoms
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -279,12 +278,10 @@ def to_z3(expr: sp.Expr, variables: dict[sp.Symbol, z3.ArithRef], context: z3.Co
     raise TypeError(f"z3 has no word for {expr!r}")
 
 
-def _unsatisfiable(
-    assumed: list[tuple[sp.Expr, str]], left: sp.Expr, op: str, context: z3.Context | None = None
-) -> str:
+def _unsatisfiable(assumed: list[tuple[sp.Expr, str]], left: sp.Expr, op: str) -> str:
     """z3's answer (unsat, sat or unknown) to: all of `assumed` (expr, op) hold and `left op 0` fails."""
-    # A context of its own, unless one is given: in a shared one the answer would depend on earlier calls.
-    context = context or z3.Context()
+    # A context of its own: in a shared one the answer would depend on earlier calls.
+    context = z3.Context()
     solver = z3.Solver(ctx=context)
     solver.set("rlimit", _Z3_UNITS)
     variables: dict[sp.Symbol, z3.ArithRef] = {}
@@ -306,27 +303,6 @@ def follows(goal: Relation, given: Iterable[Relation]) -> bool:
         return ask_z3(goal, {str(i): relation for i, relation in enumerate(given)}) == "proved"
     except TypeError:
         return False
-
-
-@cache
-def _shared() -> z3.Context:
-    return z3.Context()
-
-
-def contradict(given: Iterable[Relation]) -> bool:
-    """Whether z3 shows that relations cannot hold together.
-
-    A context takes longer to make than most answers. A model is one in any context, so a shared one is asked first;
-    where it finds none, z3 is asked in a context of its own.
-    """
-    atoms, relations = Atoms(), list(given)
-    try:
-        assumed = [(atoms(relation.slack), relation.op) for relation in relations]
-        if _unsatisfiable(assumed, sp.S.NegativeOne, "<=", _shared()) == "sat":
-            return False
-    except TypeError:
-        return False
-    return follows(Relation(sp.S.One, "<=", sp.S.Zero), relations)
 
 
 def ask_z3(goal: Relation, given: Mapping[str, Relation]) -> str:
