@@ -190,3 +190,17 @@ def test_a_fact_that_names_a_row_says_what_it_takes_from_it():
     naming = re.compile(r"\b(cflag|cfl|ours)\.\w+|claim of its own|this claim|\b[Pp]art [2-9]|the first part")
     bare = {(id, one.name) for id, _, _, one in _facts() if naming.search(one.words) and not one.sources}
     assert bare <= set(NAMED_IN_PASSING)
+
+
+#: Terms of sources that are taken to be something here, though nothing shows that they are equal, with the reason.
+TAKEN = {
+    ("cfl.eq17", "sum_each2"): "(17) sums the squared gradients of the steps; here each is under an expectation",
+    ("cfl.eq18", "local_grad2"): "(18) prints one squared gradient; here it is that of a step, in expectation",
+    ("cfl.eq18", "from_t"): "(18) prints a distance; here its square is an expectation",
+    ("cfl.nc_eq28", "dist2"): "(28) has a factor of each client at the distance; here it stands in the mean",
+}
+
+
+def test_what_is_taken_without_being_shown_is_listed_with_a_reason():
+    found = {(s.claim, str(old)) for *_, one in _facts() for s in one.sources for old, _ in s.taken}
+    assert found == set(TAKEN)
