@@ -192,12 +192,12 @@ def test_a_fact_that_names_a_row_says_what_it_takes_from_it():
     assert bare <= set(NAMED_IN_PASSING)
 
 
-#: Terms of sources that are taken to be something here, though nothing shows that they are equal, with the reason.
+#: Terms of sources that are taken to be something here, though nothing shows that they are equal, with what it is.
 TAKEN = {
-    ("cfl.eq17", "sum_each2"): "(17) sums the squared gradients of the steps; here each is under an expectation",
-    ("cfl.eq18", "local_grad2"): "(18) prints one squared gradient; here it is that of a step, in expectation",
-    ("cfl.eq18", "from_t"): "(18) prints a distance; here its square is an expectation",
-    ("cfl.nc_eq28", "dist2"): "(28) has a factor of each client at the distance; here it stands in the mean",
+    ("cfl.eq17", "sum_each2"): "the sum over the steps of the expected squared gradients",
+    ("cfl.eq18", "local_grad2"): "the expected squared gradient of one step",
+    ("cfl.eq18", "w_from_t"): "the root of the expected squared distance from w_t",
+    ("cfl.nc_eq28", "nc_dist2"): "the averaged last term of (28) over the factor c_B, the same for all clients",
 }
 
 
