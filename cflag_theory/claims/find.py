@@ -7,8 +7,9 @@ given.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from cflag_theory.claims.engine import certificates, finder, vacuity
@@ -16,6 +17,7 @@ from cflag_theory.claims.engine.algebra import certificate_fault
 from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.claims.engine.transcript import Inference, asked
 from cflag_theory.claims.ledger import LEDGER, claim
+from cflag_theory.files import write_text
 
 #: Longer than an examination may search.
 _SECONDS = 60.0
@@ -60,6 +62,30 @@ def refreshed(ids: Iterable[str] = LEDGER) -> tuple[dict[str, Any], list[str]]:
     return entries, unfound
 
 
+def models_of(statements: Iterable[Statement]) -> tuple[dict[str, vacuity.Model], list[str]]:
+    """The models that these statements need, found again where none is kept that fits, and what z3 finds none for.
+
+    Where z3 knows that there is one, but none in fractions, nothing is kept.
+    """
+    found: dict[str, vacuity.Model] = {}
+    missing = []
+    for facts, words in ((vacuity.Facts(statement), statement.words) for statement in statements):
+        kept = vacuity.load().get(facts.key)
+        word, model = ("sat", dict(kept)) if kept is not None and facts.hold(kept) else facts.search()
+        if model is not None:
+            found[facts.key] = model
+        if word != "sat":
+            missing.append(words)
+    return found, missing
+
+
+def save_models(models: Mapping[str, vacuity.Model]) -> None:
+    """Write the store, sorted by key."""
+    ordered = {key: dict(sorted(models[key].items())) for key in sorted(models)}
+    write_text(vacuity.STORE, json.dumps(ordered, indent=0) + "\n", remedy="see that you may write to the package")
+    vacuity.load.cache_clear()
+
+
 def main() -> int:
     """Write the stores; the exit status says whether everything was found."""
     parser = argparse.ArgumentParser(prog="python -m cflag_theory.claims.find", description=__doc__)
@@ -69,8 +95,8 @@ def main() -> int:
     # What is not found may be a proof in the making: nothing is dropped then.
     partly = bool(ids or unfound)
     certificates.save({**certificates.load(), **entries} if partly else entries)
-    models, missing = vacuity.models(statement for _, statement in statements(ids or LEDGER))
-    vacuity.save({**vacuity.load(), **models} if partly else models)
+    models, missing = models_of(statement for _, statement in statements(ids or LEDGER))
+    save_models({**vacuity.load(), **models} if partly else models)
     for line in unfound:
         print(f"not found: {line}", file=sys.stderr)
     for line in missing:

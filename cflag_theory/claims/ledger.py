@@ -10,7 +10,6 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from cflag_theory.claims.printed import of_part
 from cflag_theory.errors import UnknownName
 
 if TYPE_CHECKING:
@@ -58,16 +57,3 @@ def claim(id: str) -> Claim:
     """
     check_id(id)
     return LEDGER[id]()
-
-
-def search(text: str = "") -> list[Claim]:
-    """The claims, in ledger order, of which the id, the place, the title or the printed lines hold all these words."""
-    words = text.lower().split()
-    return [one for one in map(claim, LEDGER) if all(word in _searched(one.id) for word in words)]
-
-
-@cache
-def _searched(id: str) -> str:
-    subject = claim(id)
-    lines = (line.text for part in subject.parts for line in of_part(id, part.key))
-    return " ".join((id, subject.paper, subject.where, subject.title, *lines)).lower()

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from cflag_theory.claims.engine.claim import Claim
+from cflag_theory.claims.ledger import LEDGER, claim
+
 PAPERS = {"C-FLAG": "c_flag", "CFL": "cfl"}
 COLUMNS = ("place", "version", "rows", "text", "remark")
 #: Which versions of a paper print a line: the one that the ledger follows, the one of ICLR 2022, or both.
@@ -73,3 +76,16 @@ def of_part(id: str, key: str) -> tuple[Printed, ...]:
     """What a part of a row decides, as it is printed."""
     paper = {"cflag": "C-FLAG", "cfl": "CFL"}.get(id.partition(".")[0])
     return () if paper is None else tuple(one for one in printed(paper) if name(id, key) in one.rows)
+
+
+def search(text: str = "") -> list[Claim]:
+    """The claims, in ledger order, of which the id, the place, the title or the printed lines hold all these words."""
+    words = text.lower().split()
+    return [one for one in map(claim, LEDGER) if all(word in _searched(one.id) for word in words)]
+
+
+@cache
+def _searched(id: str) -> str:
+    subject = claim(id)
+    lines = (line.text for part in subject.parts for line in of_part(id, part.key))
+    return " ".join((id, subject.paper, subject.where, subject.title, *lines)).lower()

@@ -44,7 +44,7 @@ def relations():
 def test_every_formula_of_the_ledger_is_text():
     for case in relations():
         id, relation = case.values
-        text = relation.plain
+        text = plain(relation.latex)
         assert "\\" not in text, (id, text)
         assert text.count("||") % 2 == 0, (id, text)
         for pair in ("()", "{}", "[]"):

@@ -56,7 +56,7 @@ def test_a_kept_model_is_checked_by_its_numbers():
 def test_an_edited_model_hides_no_contradiction(tmp_path, monkeypatch):
     contradictory = CONTRADICTORY["two inequalities"]
     monkeypatch.setattr(vacuity, "STORE", tmp_path / "models.json")
-    vacuity.save({vacuity.Facts(contradictory).key: {"a": "0", "b": "1"}})
+    find.save_models({vacuity.Facts(contradictory).key: {"a": "0", "b": "1"}})
     assert vacuity.vacuous(contradictory)
     monkeypatch.undo()
     vacuity.load.cache_clear()
@@ -69,6 +69,6 @@ def test_a_kept_model_answers_without_z3(monkeypatch):
 
 @pytest.mark.full
 def test_the_store_has_every_model_that_the_ledger_needs_and_no_other():
-    models, missing = vacuity.models(statement for _, statement in find.statements())
+    models, missing = find.models_of(statement for _, statement in find.statements())
     assert not missing
     assert models == vacuity.load()

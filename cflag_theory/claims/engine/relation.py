@@ -11,7 +11,6 @@ from sympy.core.function import AppliedUndef
 from sympy.polys.polyerrors import NotAlgebraic
 
 from cflag_theory.claims.engine.notation import to_latex
-from cflag_theory.claims.engine.plain import plain
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 
 _SYMBOLS = {"==": "=", "<=": "\\le", "<": "<"}
@@ -80,11 +79,6 @@ class Relation:
     def latex(self) -> str:
         """The relation in LaTeX, in the papers' notation."""
         return f"{to_latex(self.left)} {_SYMBOLS[self.op]} {to_latex(self.right)}"
-
-    @property
-    def plain(self) -> str:
-        """The relation as one line of text, in the papers' notation."""
-        return plain(self.latex)
 
     def __str__(self) -> str:
         return f"{self.left} {self.op} {self.right}"

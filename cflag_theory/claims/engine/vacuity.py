@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +21,6 @@ from cflag_theory.claims.engine.definitions import quantified
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.claims.engine.terms import is_vector
-from cflag_theory.files import write_text
 
 STORE = Path(__file__).parents[1] / "models.json"
 
@@ -131,27 +130,3 @@ def vacuous(statement: Statement) -> bool:
     facts = Facts(statement)
     kept = load().get(facts.key)
     return not (kept is not None and facts.hold(kept)) and facts.search()[0] == "unsat"
-
-
-def models(statements: Iterable[Statement]) -> tuple[dict[str, Model], list[str]]:
-    """The models that these statements need, found again where none is kept that fits, and what z3 finds none for.
-
-    Where z3 knows that there is one, but none in fractions, nothing is kept.
-    """
-    found: dict[str, Model] = {}
-    missing = []
-    for facts, words in ((Facts(statement), statement.words) for statement in statements):
-        kept = load().get(facts.key)
-        word, model = ("sat", dict(kept)) if kept is not None and facts.hold(kept) else facts.search()
-        if model is not None:
-            found[facts.key] = model
-        if word != "sat":
-            missing.append(words)
-    return found, missing
-
-
-def save(models: Mapping[str, Model]) -> None:
-    """Write the store, sorted by key."""
-    ordered = {key: dict(sorted(models[key].items())) for key in sorted(models)}
-    write_text(STORE, json.dumps(ordered, indent=0) + "\n", remedy="see that you may write to the package")
-    load.cache_clear()

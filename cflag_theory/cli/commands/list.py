@@ -17,7 +17,7 @@ def list_command(
     format: FormatOption = Format.table,
 ) -> None:
     """List the claims: id, place and title. Nothing is decided."""
-    from cflag_theory.claims.ledger import search
+    from cflag_theory.claims.printed import search
 
     words = " ".join(text or ())
     found = search(words)

@@ -190,3 +190,17 @@ def test_a_fact_that_names_a_row_says_what_it_takes_from_it():
     naming = re.compile(r"\b(cflag|cfl|ours)\.\w+|claim of its own|this claim|\b[Pp]art [2-9]|the first part")
     bare = {(id, one.name) for id, _, _, one in _facts() if naming.search(one.words) and not one.sources}
     assert bare <= set(NAMED_IN_PASSING)
+
+
+#: Terms of sources that are taken to be something here, though nothing shows that they are equal, with what it is.
+TAKEN = {
+    ("cfl.eq17", "sum_each2"): "the sum over the steps of the expected squared gradients",
+    ("cfl.eq18", "local_grad2"): "the expected squared gradient of one step",
+    ("cfl.eq18", "w_from_t"): "the root of the expected squared distance from w_t",
+    ("cfl.nc_eq28", "nc_dist2"): "the averaged last term of (28) over the factor c_B, the same for all clients",
+}
+
+
+def test_what_is_taken_without_being_shown_is_listed_with_a_reason():
+    found = {(s.claim, str(old)) for *_, one in _facts() for s in one.sources for old, _ in s.taken}
+    assert found == set(TAKEN)
