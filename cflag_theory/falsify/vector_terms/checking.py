@@ -3,8 +3,8 @@
 A hypothesis with an index holds for every value of it, and an instance has a few members of a family. So an instance
 says how it goes on for ever: the last member stays, unless a hypothesis is a step, x(t+1) from x(t), of a family of
 which only steps speak at every index; such a run goes on by its step, and nothing else may ask for its later members.
-What the last members say, they say at every later index. An index that is a number too, as in t ||u||^2 <= c, needs more: a polynomial whose differences all
-have the right sign.
+What the last members say, they say at every later index. An index that is a number too, as in t ||u||^2 <= c, needs
+more: a polynomial whose differences all have the right sign.
 """
 
 from __future__ import annotations
@@ -160,6 +160,7 @@ class _Step(NamedTuple):
     """A hypothesis name(index + shift) = ..., with plain indices at its other places."""
 
     name: str
+    place: int
     index: sp.Symbol
     shift: int
 
@@ -176,7 +177,7 @@ def _step(fact: Fact) -> _Step | None:
     index, shift = moved[0] if moved else places[-1]
     if not (shift.is_Integer and shift >= 0):
         return None
-    step = _Step(left.args[0].name, index, int(shift))
+    step = _Step(left.args[0].name, left.args.index(index + shift), index, int(shift))
     return step if _earlier(fact, step) else None
 
 
@@ -190,10 +191,11 @@ def _total(expr: sp.Expr) -> bool:
 
 
 def _earlier(fact: Fact, step: _Step, *, reached: bool = False) -> bool:
-    """Whether the right side of a hypothesis speaks of a step's family at smaller indices only."""
+    """Whether the right side of a hypothesis uses members of a step's family from before what it says."""
     mine = [term for term in _deep(fact.relation.right) if isinstance(term, Named) and term.args[0].name == step.name]
-    moved = [{place - step.index for place in term.args[1:] if place.has(step.index)} for term in mine]
-    return all(len(by) == 1 and all(one.is_Integer and 0 <= one < step.shift + reached for one in by) for by in moved)
+    places = [term.args[step.place] for term in mine]
+    by = [(place - step.index, step.shift + reached) if place.free_symbols else (place, step.shift) for place in places]
+    return all(one.is_Integer and 0 <= one < end for one, end in by)
 
 
 def _spoken(fact: Fact) -> set[str]:
