@@ -30,6 +30,7 @@ from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
 _FIRST, _SAMPLE = 150, 60
 #: Proofs take as many seconds as so many evaluations may.
 _PROOF = 6
+_NONE = "no instance was found that satisfies the hypotheses for ever: they may contradict each other"
 
 
 def decide_vectors(
@@ -76,7 +77,7 @@ def _both(
         except NoCase:
             if not any(fact.forall for fact in reading.facts):
                 raise
-            return _no_instances(conjecture, budget, seed, "no instance was found that satisfies them for ever")
+            return _no_instances(conjecture, budget, seed, _NONE)
 
     first = look(min(budget, _FIRST)) if search else None
     if first is not None and (first.refuted or first.interrupted):
@@ -93,6 +94,9 @@ def _both(
                 f"{conjecture.name}: rules and a certificate prove it, and at {dict(tried.case)} the left side is "
                 f"{tried.left} and the right side {tried.right}"
             )
+        if f"everything: {_NONE}" in tried.not_covered:
+            # What nothing satisfies proves anything.
+            return Decision(NEITHER, replace(tried, not_covered=(f"vacuity: a proof was found, and {_NONE}",)))
         finding = replace(tried, status=PROVED, engines=examine(statement).engines, not_covered=())
         return Decision(PROVED, finding, derivation=derivation(statement))
     if not search:

@@ -2,9 +2,9 @@
 
 A hypothesis with an index holds for every value of it, and an instance has a few members of a family. So an instance
 says how it goes on for ever: the last member stays, unless a hypothesis is a step, x(t+1) from x(t), of a family of
-which no other hypothesis speaks at every index; such a run goes on by its step. What the last members say, they say at
-every later index. An index that is a number too, as in t ||u||^2 <= c, needs more: a polynomial whose differences all
-have the right sign.
+which only steps speak at every index; such a run goes on by its step, and nothing else may ask for its later members.
+What the last members say, they say at every later index. An index that is a number too, as in t ||u||^2 <= c, needs
+more: a polynomial whose differences all have the right sign.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import sympy as sp
 
 from cflag_theory.claims.engine.claim import Fact
-from cflag_theory.claims.engine.operators import Atom
+from cflag_theory.claims.engine.operators import Atom, Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import SortError, sort_of
 from cflag_theory.claims.engine.terms import Function, Named, is_vector, norm2
@@ -76,23 +76,43 @@ def _functions(reading: Reading, world: World) -> Iterator[str]:
 
 
 def _hypotheses(reading: Reading, world: World) -> Iterator[str]:
+    running = [fact for fact in reading.facts if fact.forall]
+    stepped = {fact: step.name for fact in _stepped(running) if (step := _step(fact)) is not None}
     world.last = {
         name: tuple(map(max, zip(*(at for of, at in keys if of == name), strict=True)))
         for keys in (world.vectors, world.functions)
-        for name in {of for of, _ in keys}
+        for name in {of for of, _ in keys} - {*stepped.values()}
     }
-    end = 1 + max((top for tops in world.last.values() for top in tops), default=0)
-    stepped = _stepped([fact for fact in reading.facts if fact.forall])
+    end = 1 + max((top for keys in (world.vectors, world.functions) for _, at in keys for top in at), default=0)
     for fact in reading.facts:
         relation = _of_numbers(fact.relation)
-        counted = _counted(fact)
+        _rising(fact)
+        counted = None if fact in stepped else _counted(fact)
         for place in product(*(range(end + 1) for _ in fact.forall)):
-            world.at, world.beyond = dict(zip(fact.forall, place, strict=True)), False
-            holds = _holds(relation.op, world.number(relation.left - relation.right))
-            if not holds and not (world.beyond and fact in stepped):
+            world.at = dict(zip(fact.forall, place, strict=True))
+            if fact in stepped and world.key(fact.relation.left) not in world.vectors:
+                # It says what that later member is.
+                continue
+            if not _holds(relation.op, world.number(relation.left - relation.right)):
                 yield f"{fact.words} does not hold at {_at(world.at)}" if fact.forall else f"{fact.words} does not hold"
         if counted is not None:
             yield from _growing(fact, relation, counted, world, end)
+
+
+def _rising(fact: Fact) -> None:
+    """That later indices of a hypothesis are later members, so that the last ones stand for all of them.
+
+    Raises
+    ------
+    NoMeaning
+        A member's index is another expression.
+    """
+    for term in (*_deep(fact.relation.left), *_deep(fact.relation.right)):
+        for place in term.args[1:] if isinstance(term, Named | Function) else ():
+            if any(place.has(index) for index in fact.forall):
+                of = sp.Poly(place, *fact.forall) if place.is_polynomial(*fact.forall) else None
+                if of is None or not all(c.is_integer and c.is_nonnegative for c in of.coeffs()):
+                    raise NoMeaning(f"{fact.words}, for every index, is more than an instance can show")
 
 
 def _of_numbers(relation: Relation) -> Relation:
@@ -111,20 +131,23 @@ def _at(at: dict[sp.Symbol, int]) -> str:
 
 
 def _stepped(running: list[Fact]) -> list[Fact]:
-    """The hypotheses that are steps of families of which no other hypothesis speaks at every index.
+    """The hypotheses that are steps of families of which only steps speak at every index.
 
-    Such a family exists whatever the others are: its later members are what the step makes of the earlier ones. Another
-    step may use it at earlier indices.
+    Such a family exists whatever the others are: its later members are what the step makes of earlier ones. Steps use
+    each other's members from before; one that does so alone may also be used at the index that it has reached.
     """
     steps = {fact: found for fact in running if (found := _step(fact)) is not None}
     while True:
         names = [step.name for step in steps.values()]
+        alone = {fact: all(_earlier(fact, other) for other in steps.values()) for fact in steps}
         free = {
             fact: step
             for fact, step in steps.items()
             if names.count(step.name) == 1
             and all(
-                other == fact or step.name not in _spoken(other) or (other in steps and _earlier(other, step))
+                other == fact
+                or step.name not in _spoken(other)
+                or (other in steps and _earlier(other, step, reached=alone[fact]))
                 for other in running
             )
         }
@@ -137,28 +160,42 @@ class _Step(NamedTuple):
     """A hypothesis name(index + shift) = ..., with plain indices at its other places."""
 
     name: str
+    place: int
     index: sp.Symbol
     shift: int
 
 
 def _step(fact: Fact) -> _Step | None:
-    left = fact.relation.left
-    if fact.relation.op != "==" or not isinstance(left, Named):
+    left, right = fact.relation.left, fact.relation.right
+    if fact.relation.op != "==" or not isinstance(left, Named) or not fact.forall or not _total(right):
         return None
     places = [(index, place - index) for place in left.args[1:] for index in fact.forall if place.has(index)]
     several = len(places) == len(left.args) - 1 == len(fact.forall) == len({index for index, _ in places})
     moved = [(index, shift) for index, shift in places if shift != 0]
-    if not several or len(moved) != 1 or not (moved[0][1].is_Integer and moved[0][1] > 0):
+    if not several or len(moved) > 1:
         return None
-    step = _Step(left.args[0].name, moved[0][0], int(moved[0][1]))
+    index, shift = moved[0] if moved else places[-1]
+    if not (shift.is_Integer and shift >= 0):
+        return None
+    step = _Step(left.args[0].name, left.args.index(index + shift), index, int(shift))
     return step if _earlier(fact, step) else None
 
 
-def _earlier(fact: Fact, step: _Step) -> bool:
-    """Whether the right side of a hypothesis speaks of a step's family at smaller indices only."""
+def _total(expr: sp.Expr) -> bool:
+    """Whether an expression has a value wherever its members have: divisors and roots are of positive numbers."""
+    return all(
+        (one.exp.is_Integer and one.exp >= 0) or one.base.is_positive
+        for one in _deep(expr)
+        if isinstance(one, sp.Pow | sp.exp)
+    ) and not expr.has(sp.log)
+
+
+def _earlier(fact: Fact, step: _Step, *, reached: bool = False) -> bool:
+    """Whether the right side of a hypothesis uses members of a step's family from before what it says."""
     mine = [term for term in _deep(fact.relation.right) if isinstance(term, Named) and term.args[0].name == step.name]
-    moved = [{place - step.index for place in term.args[1:] if place.has(step.index)} for term in mine]
-    return all(len(by) == 1 and all(one.is_Integer and 0 <= one < step.shift for one in by) for by in moved)
+    places = [term.args[step.place] for term in mine]
+    by = [(place - step.index, step.shift + reached) if place.free_symbols else (place, step.shift) for place in places]
+    return all(one.is_Integer and 0 <= one < end for one, end in by)
 
 
 def _spoken(fact: Fact) -> set[str]:
@@ -195,6 +232,8 @@ def _without_members(expr: sp.Basic) -> sp.Basic:
     """The expression with every family's indices left out."""
     if isinstance(expr, Named | Function):
         return sp.S.Zero
+    if isinstance(expr, Total | TotalVector):
+        return sp.Tuple(expr.outside, _without_members(expr.body).xreplace({expr.bound: sp.Dummy()}))
     if not expr.args:
         return expr
     return sp.Tuple(*map(_without_members, expr.args))

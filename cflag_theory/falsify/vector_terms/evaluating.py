@@ -115,7 +115,7 @@ class World:
     weights : mapping of a mean's name to its weights
     at : mapping of index to its value now
     last : mapping of name to indices, or None
-        Where a family goes on for ever as its last member is: `beyond` says whether such a member was asked for.
+        The families that go on for ever as their last member is, and where that stands.
     """
 
     dimension: int
@@ -125,7 +125,6 @@ class World:
     weights: Mapping[str, Vector] = field(default_factory=dict)
     at: dict[sp.Symbol, int] = field(default_factory=dict)
     last: Mapping[str, tuple[int, ...]] | None = None
-    beyond: bool = False
 
     def key(self, term: sp.Basic) -> tuple[str, tuple[Any, ...]]:
         """Where a named vector, or a function, stands: its name and indices, those that run at their value now."""
@@ -227,7 +226,7 @@ class World:
     def _member(self, family: Mapping[Any, Any], term: sp.Basic) -> Any:
         key = self.key(term)
         if self.last is not None and key not in family and all(i >= 0 for i in key[1]):
-            self.beyond, key = True, (key[0], tuple(map(min, key[1], self.last.get(key[0], key[1]))))
+            key = key[0], tuple(map(min, key[1], self.last.get(key[0], key[1])))
         if key not in family:
             raise ZeroDivisionError(f"{term} is no member of its family in this instance")
         return family[key]

@@ -31,8 +31,9 @@ from cflag_theory.falsify.vector_terms.evaluating import Piecewise, World
 from cflag_theory.falsify.vector_terms.families import families, places, range_of, word
 from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
 
-#: Coordinates, members of a family, and how far functions may curve where nothing is declared.
-_DIMENSIONS, _MEMBERS, _CURVED = 2, 2, 2
+#: Coordinates, members of a family, and how far functions may curve where nothing is declared; how
+#: often equations are used in turn, until the vectors that they give stay.
+_DIMENSIONS, _MEMBERS, _CURVED, _PASSES = 2, 2, 2, 8
 #: Terms that a sum may have: numbers of terms are looked for up to three. No family has more members than the second.
 _TERMS, _WIDEST = 5, 12
 _SHAPE = {"outer": Range(0, 1), "inner": Range(0, 1), "slope": Range(-2, 2), "kink": Range(-2, 2), "width": Range(0, 2)}
@@ -275,9 +276,13 @@ class _Family:
 
     def _define(self, world: World) -> None:
         """Give the vectors of equations their values; whether all equations hold is asked of the finished instance."""
-        for left, value in self.defined.items():
-            for _ in self._values(world, left):
-                world.vectors[world.key(left)] = world.vector(value)
+        for _ in range(_PASSES):
+            before = dict(world.vectors)
+            for left, value in self.defined.items():
+                for _ in self._values(world, left):
+                    world.vectors[world.key(left)] = world.vector(value)
+            if world.vectors == before:
+                return
 
     def _values(self, world: World, *terms: sp.Basic) -> Iterator[None]:
         """Put the world at all values of the indices in some terms, one after another."""
@@ -377,7 +382,7 @@ def _piecewise(f: Function, world: World, shape: Mapping[str, list[Any]]) -> Pie
     if low is None:
         low = -high if high is not None else -_CURVED
     if high is None:
-        high = low + _CURVED
+        high = max(low, 0) + _CURVED
     if high < low or (declared.smooth is not None and low < -high):
         return None
 

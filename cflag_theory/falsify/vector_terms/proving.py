@@ -18,7 +18,7 @@ from cflag_theory.claims.engine.operators import Index
 from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.steps import Obligation, Proof, Use
 from cflag_theory.claims.engine.terms import Dot, Function, Norm, TermError, canonical, dot, is_vector, norm2, parts
-from cflag_theory.errors import InconsistentEvidence
+from cflag_theory.errors import InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.vector_terms.certifying import certificate as certificate_of
 from cflag_theory.falsify.vector_terms.reading import Reading
 
@@ -76,6 +76,8 @@ def prove_vectors(reading: Reading) -> Statement | None:
     ------
     InconsistentEvidence
         The examiner refuses a proof that was found.
+    InvalidInput
+        The hypotheses contradict each other.
     """
     goal = reading.goal
     # A bound between norms is proved between their squares.
@@ -349,6 +351,8 @@ def _statement(reading: Reading, facts: _Facts, certificate: sp.Expr) -> Stateme
     last = Obligation(reading.name, reading.goal, used, certificate)
     statement = Statement(reading.name, reading.goal, reading.facts, Proof((*steps, last)))
     examination = examine(statement)
+    if any("contradict each other" in fault for fault in examination.faults):
+        raise InvalidInput(f"{reading.name}: the hypotheses contradict each other, and anything follows: drop one")
     if examination.faults:
         raise InconsistentEvidence(
             f"{reading.name}: a proof was found that the examiner refuses: {examination.faults[0]}"
