@@ -17,7 +17,7 @@ import z3
 from cflag_theory.claims.engine.algebra import Atoms, to_z3
 from cflag_theory.claims.engine.certificates import as_text, sign
 from cflag_theory.claims.engine.claim import Statement
-from cflag_theory.claims.engine.definitions import quantified
+from cflag_theory.claims.engine.definitions import assumptions, quantified
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.claims.engine.terms import is_vector
@@ -26,6 +26,8 @@ STORE = Path(__file__).parents[1] / "models.json"
 
 # Resource units and not seconds, so that z3's answer is the same on a slow machine.
 _UNITS = 3_000_000
+# For the facts at several values of their indices: they are many, and a contradiction between them is short.
+_FEW_UNITS = 200_000
 _HOLDS = {"==": lambda e: e == 0, "<=": lambda e: e >= 0, "<": lambda e: e > 0}
 
 #: Numbers, as "p/q", by the text of what takes them.
@@ -33,9 +35,12 @@ Model = dict[str, str]
 
 
 class Facts:
-    """The relations between numbers that a statement assumes, with a variable for what is not a polynomial."""
+    """The relations between numbers that a statement assumes, with a variable for what is not a polynomial.
 
-    def __init__(self, statement: Statement) -> None:
+    If `several`, what holds for every value of an index is there at several of them.
+    """
+
+    def __init__(self, statement: Statement, *, several: bool = False) -> None:
         atoms = Atoms()
         self.slacks: list[tuple[sp.Expr, str]] = []
         seen: set[tuple[sp.Expr, str]] = set()
@@ -43,7 +48,7 @@ class Facts:
             left, right = unfold(fact.relation.left), unfold(fact.relation.right)
             if is_vector(left) or is_vector(right):
                 continue
-            for slack in _instances(right - left, running):
+            for slack in _instances(right - left, running if several else frozenset()):
                 if (slack, fact.relation.op) not in seen:
                     seen.add((slack, fact.relation.op))
                     self.slacks.append((atoms(slack), fact.relation.op))
@@ -68,19 +73,7 @@ class Facts:
 
     def search(self) -> tuple[str, Model | None]:
         """z3's answer (sat, unsat or unknown) to whether the relations can hold together, and numbers if it has any."""
-        context = z3.Context()
-        solver = z3.Solver(ctx=context)
-        solver.set("rlimit", _UNITS)
-        variables: dict[sp.Symbol, z3.ArithRef] = {}
-        for slack, op in self.slacks:
-            solver.add(_HOLDS[op](to_z3(slack, variables, context)))
-        for symbol, variable in variables.items():
-            if symbol.is_positive:
-                solver.add(variable > 0)
-            elif symbol.is_nonnegative:
-                solver.add(variable >= 0)
-            if symbol.is_integer:
-                solver.add(z3.IsInt(variable))
+        solver, variables = self._asked(_UNITS)
         word = str(solver.check())
         if word == "unknown":
             word = _one_by_one(solver, list(variables.values()))
@@ -92,6 +85,27 @@ class Facts:
             return word, None
         model = {self.texts[symbol]: str(value.as_fraction()) for symbol, value in values.items()}
         return word, model if self.hold(model) else None
+
+    def contradict(self) -> bool:
+        """Whether z3 finds at once that they cannot hold together."""
+        return str(self._asked(_FEW_UNITS, whole=False)[0].check()) == "unsat"
+
+    def _asked(self, units: int, *, whole: bool = True) -> tuple[z3.Solver, dict[sp.Symbol, z3.ArithRef]]:
+        context = z3.Context()
+        solver = z3.Solver(ctx=context)
+        solver.set("rlimit", units)
+        variables: dict[sp.Symbol, z3.ArithRef] = {}
+        for slack, op in self.slacks:
+            solver.add(_HOLDS[op](to_z3(slack, variables, context)))
+        for symbol, variable in variables.items():
+            if symbol.is_positive:
+                solver.add(variable > 0)
+            elif symbol.is_nonnegative:
+                solver.add(variable >= 0)
+            # Over the reals z3 keeps to its units; what contradicts there does so for whole numbers.
+            if whole and symbol.is_integer:
+                solver.add(z3.IsInt(variable))
+        return solver, variables
 
 
 def _instances(slack: sp.Expr, running: frozenset[sp.Symbol]) -> Iterator[sp.Expr]:
@@ -129,4 +143,9 @@ def vacuous(statement: Statement) -> bool:
     """Whether nothing can satisfy the hypotheses and definitions, as z3 says where no kept model does."""
     facts = Facts(statement)
     kept = load().get(facts.key)
-    return not (kept is not None and facts.hold(kept)) and facts.search()[0] == "unsat"
+    if not (kept is not None and facts.hold(kept)) and facts.search()[0] == "unsat":
+        return True
+    # Definitions can always be met: only what is assumed for every value of an index can contradict at one of them.
+    running = {fact.name for fact, indices in quantified(statement) if indices}
+    every = any(fact.name in running for fact in assumptions(statement))
+    return every and Facts(statement, several=True).contradict()
