@@ -7,7 +7,7 @@ fails this restricts those quantities: it is a hypothesis, and belongs among the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -189,14 +189,16 @@ def defined(facts: tuple[Relation, ...], hypotheses: tuple[Relation, ...] = ()) 
         if free:
             chosen[i] = next((d for given in ((), (*hypotheses,)) for d in free if _exists(d, given)), free[0])
     uses = {d: _used(d, chosen.values()) for d in chosen.values()}
+    circular = _circular(uses)
+    level = {d: edges.keys() for d, edges in uses.items()}
     found: dict[int, Definition | str] = {}
     # In an order in which each finds what it uses done. Signs may then be shown from what is done, and in no circle.
     done: list[Relation] = list(hypotheses)
-    for i, d in sorted(chosen.items(), key=lambda item: len(_reachable(item[1], uses, earlier=False))):
-        if d in _reachable(d, uses, earlier=False):
+    for i, d in sorted(chosen.items(), key=lambda item: len(_reachable(item[1], level))):
+        if d in circular:
             found[i] = f"{d.term} is defined by itself"
             continue
-        after = {d.head, *(other.head for other in uses if d in _reachable(other, uses, earlier=True))}
+        after = {d.head, *(other.head for other in uses if d in _reachable(other, level))}
         found[i] = _existence_fault(d, _without(after, done)) or d
         done.append(facts[i])
     return tuple(found.get(i, "it is not an equation for something that is not defined yet") for i in range(len(facts)))
@@ -208,7 +210,7 @@ def _solutions(equation: Relation) -> Iterator[Definition]:
     if equation.op != "==":
         return
     terms = [left] if _is_term(left) else sorted(set(_bare(left)), key=lambda t: (t.is_Symbol, str(t)))
-    for term in terms:
+    for term in filter(_determines, terms):
         if left == term and term not in _terms(right):
             yield Definition(term, 1, right, sp.S.One)
         elif isinstance(left, Named):
@@ -221,6 +223,11 @@ def _solutions(equation: Relation) -> Iterator[Definition]:
             if poly is not None and len(degrees) == 1:
                 a, b = poly.coeff_monomial(term ** degrees[0]), poly.coeff_monomial(1)
                 yield Definition(term, degrees[0], -b / a, a)
+
+
+def _determines(term: sp.Expr) -> bool:
+    """Whether a member says which values its running indices have: each place is a number or a symbol plus one."""
+    return all(_place(index)[0] == 0 or _place(index)[0].is_Symbol for index in _indices(term))
 
 
 def _is_term(expr: sp.Expr) -> bool:
@@ -338,31 +345,62 @@ def _indices(term: sp.Expr) -> tuple[sp.Expr, ...]:
     return tuple(term.args[1:] if isinstance(term, Named | Function) else term.args)
 
 
-def _used(d: Definition, definitions: Iterable[Definition]) -> dict[Definition, bool]:
-    """The definitions of what a definition uses, with whether only an earlier member of a sequence is used."""
-    found: dict[Definition, bool] = {}
+def _used(d: Definition, definitions: Iterable[Definition]) -> dict[Definition, set[sp.Expr]]:
+    """The definitions of what a definition uses, with the members that it uses."""
+    found: dict[Definition, set[sp.Expr]] = {}
     for term in _terms(d.value, d.nonzero) - d.running:
         for other in definitions:
             if other.head == _head(term):
-                found[other] = found.get(other, True) and _earlier(term, d.term)
+                found.setdefault(other, set()).add(term)
     return found
 
 
+def _circular(uses: Mapping[Definition, Mapping[Definition, set[sp.Expr]]]) -> set[Definition]:
+    """The definitions that use themselves, directly or not, and not only through earlier members.
+
+    Those that use each other are compared by the indices which all of them have: no use may go to a later member.
+    What goes to an earlier one ends; what is left must end by the indices that its own circles have in common.
+    """
+    reach = {d: _reachable(d, uses) for d in uses}
+    found: set[Definition] = set()
+    for d in uses:
+        together = {o for o in reach[d] if d in reach[o]}
+        if not together or d in found:
+            continue
+        common = min(len(_indices(o.term)) for o in together)
+        left: dict[Definition, dict[Definition, set[sp.Expr]]] = {o: {} for o in together}
+        edges = [(o, to, term) for o in together for to in uses[o].keys() & together for term in uses[o][to]]
+        steps = [_step(term, o.term, common) for o, _, term in edges]
+        for (o, to, term), step in zip(edges, steps, strict=True):
+            if step != "earlier":
+                left[o].setdefault(to, set()).add(term)
+        ends = "later" not in steps and "earlier" in steps
+        found |= _circular(left) if ends else together
+    return found
+
+
+def _step(used: sp.Expr, new: sp.Expr, common: int) -> str:
+    """Whether the used member is earlier than the defined one in the first indices, the same, or may be later."""
+    pairs = zip(_indices(used)[:common], _indices(new)[:common], strict=True)
+    gaps = [sp.sympify(b - a) for a, b in pairs]
+    if all(gap == 0 for gap in gaps):
+        return "same"
+    no_later = all(gap.is_nonnegative for gap in gaps) and any(gap.is_positive for gap in gaps)
+    return "earlier" if no_later else "later"
+
+
 def _earlier(used: sp.Expr, new: sp.Expr) -> bool:
-    """Whether the used member comes before the defined one: one index is smaller and none is larger."""
-    pairs = zip(_indices(used), _indices(new), strict=False)
-    return any(sp.sympify(b - a).is_positive for a, b in pairs) and all(
-        sp.sympify(b - a).is_nonnegative for a, b in zip(_indices(used), _indices(new), strict=False)
-    )
+    """Whether a used member of a sequence comes before the defined one: one index is smaller and none is larger."""
+    count = len(_indices(new))
+    return len(_indices(used)) == count and _step(used, new, count) == "earlier"
 
 
-def _reachable(start: Definition, uses: dict[Definition, dict[Definition, bool]], *, earlier: bool) -> set[Definition]:
-    """The definitions that one uses, directly or not; unless `earlier`, without uses of earlier members."""
+def _reachable(start: Definition, uses: Mapping[Definition, Iterable[Definition]]) -> set[Definition]:
+    """The definitions that one uses, directly or not."""
     seen: set[Definition] = set()
     waiting = [start]
     while waiting:
-        for other, before in uses[waiting.pop()].items():
-            if (earlier or not before) and other not in seen:
-                seen.add(other)
-                waiting.append(other)
+        more = {*uses[waiting.pop()]} - seen
+        seen |= more
+        waiting += more
     return seen
