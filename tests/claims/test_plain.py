@@ -52,7 +52,7 @@ def test_every_formula_of_the_ledger_is_text():
 
 
 def test_a_name_that_is_a_difference_gets_brackets_within_a_formula():
-    gap = symbol("gap_for_a_test", "f(x)-f^*")
+    gap = symbol("gap_for_a_test", "f(x)-f^*", real=True)
     assert to_latex(gap) == "f(x)-f^*"
     assert plain(to_latex(L * gap)) in ("L (f(x)-f*)", "(f(x)-f*) L")
     assert plain(to_latex(alpha + gap)) in ("alpha + (f(x)-f*)", "(f(x)-f*) + alpha")

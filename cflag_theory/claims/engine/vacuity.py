@@ -145,7 +145,6 @@ def vacuous(statement: Statement) -> bool:
     kept = load().get(facts.key)
     if not (kept is not None and facts.hold(kept)) and facts.search()[0] == "unsat":
         return True
-    # Definitions can always be met: only what is assumed for every value of an index can contradict at one of them.
-    running = {fact.name for fact, indices in quantified(statement) if indices}
-    every = any(fact.name in running for fact in assumptions(statement))
+    # Definitions alone can always be met. Together with what is assumed they may contradict at one value of an index.
+    every = any(indices for _, indices in quantified(statement)) and bool(assumptions(statement))
     return every and Facts(statement, several=True).contradict()

@@ -104,7 +104,7 @@ Ls = sp.Function("settings_Ls", nonnegative=True)
     *(
         Attack(
             f"{what} = {constant}",
-            lambda what=what, constant=constant: function(f"settings {what} {constant}", "f", **{what: constant}),
+            lambda what=what, constant=constant: function(f"settings {what}", "f", **{what: constant}),
             "may be an index",
         )
         for what, constant in itertools.product(("smooth", "mu", "lower"), (m, m + 1, Ls(m), Ls(i), 2 * N, p * m))
