@@ -96,7 +96,9 @@ def _system(open: list[tuple[Fact, tuple[Definition, ...]]], said: list[Definiti
     """A choice for every setting such that none speaks of what another does; or the name of one for which none fits."""
     if not open:
         return said
-    left = [(f, [d for d in of if not any(_overlap(d, o) and not _same_value(d, o) for o in said)]) for f, of in open]
+    left = [
+        (f, [d for d in of if all((d.value, o.value) == (0, 0) or not _overlap(d, o) for o in said)]) for f, of in open
+    ]
     fact, choices = min(left, key=lambda one: len(one[1]))
     rest = [one for one in open if one[0] != fact]
     tried = (_system(rest, [*said, d]) for d in choices)
@@ -143,11 +145,6 @@ def _only_earlier(new: sp.Expr, right: sp.Expr) -> bool:
     return all(_earlier(term, new) or any(i.atoms(AppliedUndef) for i in _indices(term)) for term in used)
 
 
-def _same_value(a: Definition, b: Definition) -> bool:
-    """Whether both say the same constant: then they do not contradict each other."""
-    return a.value == b.value == 0 and a.power == b.power == 1
-
-
 def _unfolded(fact: Fact) -> Relation:
     return Relation(unfold(fact.relation.left), fact.relation.op, unfold(fact.relation.right))
 
@@ -155,13 +152,14 @@ def _unfolded(fact: Fact) -> Relation:
 def indices(fact: Fact) -> frozenset[sp.Symbol]:
     """The indices of a fact that holds at every index: those of its left side, or else of its right side.
 
-    None for a symbol's value: that is about one value of each index.
+    None for the value of a symbol or of a product of them: that is about one value of each index.
     """
     sides = (fact.relation.left, fact.relation.right)
     if isinstance(sides[0], Index):
         # What a member of a range stands for, whatever the range's end.
         return frozenset(sides[1].free_symbols)
-    for side in sides[:1] if sides[0].is_Symbol and fact.relation.op == "==" else sides:
+    of_symbols = sides[0].free_symbols and not sides[0].atoms(AppliedUndef, Basis)
+    for side in sides[:1] if of_symbols and fact.relation.op == "==" else sides:
         # The end of a sum is a size and no index: its terms count by what stands inside.
         terms = [term for term in side.atoms(AppliedUndef, Basis) if not isinstance(term, TotalVector)]
         found = [term.free_symbols for term in terms]
@@ -259,8 +257,7 @@ def _overlap(new: Definition, old: Definition) -> bool:
 
 def _place(index: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     """An index as its symbols and a number: k + 2 is (k, 2)."""
-    number, symbols = index.as_coeff_Add()
-    return symbols, number
+    return index.as_coeff_Add()[::-1]  # type: ignore[no-any-return]
 
 
 def _apart(a: tuple[sp.Expr, sp.Expr], b: tuple[sp.Expr, sp.Expr]) -> bool:
@@ -370,10 +367,10 @@ def _circular(uses: Mapping[Definition, Mapping[Definition, set[sp.Expr]]]) -> s
         common = min(len(_indices(o.term)) for o in together)
         left: dict[Definition, dict[Definition, set[sp.Expr]]] = {o: {} for o in together}
         edges = [(o, to, term) for o in together for to in uses[o].keys() & together for term in uses[o][to]]
-        steps = [_step(term, o.term, common) for o, _, term in edges]
-        for (o, to, term), step in zip(edges, steps, strict=True):
-            if step != "earlier":
-                left[o].setdefault(to, set()).add(term)
+        steps = {_step(term, one.term, common) for one, _, term in edges}
+        for one, to, term in edges:
+            if _step(term, one.term, common) != "earlier":
+                left[one].setdefault(to, set()).add(term)
         ends = "later" not in steps and "earlier" in steps
         found |= _circular(left) if ends else together
     return found
@@ -381,8 +378,7 @@ def _circular(uses: Mapping[Definition, Mapping[Definition, set[sp.Expr]]]) -> s
 
 def _step(used: sp.Expr, new: sp.Expr, common: int) -> str:
     """Whether the used member is earlier than the defined one in the first indices, the same, or may be later."""
-    pairs = zip(_indices(used)[:common], _indices(new)[:common], strict=True)
-    gaps = [sp.sympify(b - a) for a, b in pairs]
+    gaps = [sp.sympify(b - a) for a, b in zip(_indices(used)[:common], _indices(new)[:common], strict=True)]
     if all(gap == 0 for gap in gaps):
         return "same"
     no_later = all(gap.is_nonnegative for gap in gaps) and any(gap.is_positive for gap in gaps)
@@ -391,14 +387,12 @@ def _step(used: sp.Expr, new: sp.Expr, common: int) -> str:
 
 def _earlier(used: sp.Expr, new: sp.Expr) -> bool:
     """Whether a used member of a sequence comes before the defined one: one index is smaller and none is larger."""
-    count = len(_indices(new))
-    return len(_indices(used)) == count and _step(used, new, count) == "earlier"
+    return len(_indices(used)) == (count := len(_indices(new))) and _step(used, new, count) == "earlier"
 
 
 def _reachable(start: Definition, uses: Mapping[Definition, Iterable[Definition]]) -> set[Definition]:
     """The definitions that one uses, directly or not."""
-    seen: set[Definition] = set()
-    waiting = [start]
+    seen, waiting = set[Definition](), [start]
     while waiting:
         more = {*uses[waiting.pop()]} - seen
         seen |= more

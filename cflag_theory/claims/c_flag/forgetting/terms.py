@@ -247,13 +247,28 @@ def eq156(first: Any = 4, second: Any = 2) -> Claim:
                 "1",
                 statement("T2", a, f"{two} {every}; granted beta <= 1/(4 L E).", (*known, near), False),
                 Repair("typo", sign, statement("T2", a, f"{size2}; {near.words}", (*known, near), True, gap)),
-                sharp2,
+                replace(
+                    sharp2,
+                    statement=statement(
+                        "T2",
+                        best,
+                        "T2 with 16 exp(1/4) - 20 in place of 4, in the same range.",
+                        (*known, near),
+                        True,
+                        gap,
+                    ),
+                ),
             ),
             Part(
                 "2",
                 statement("T3", b, f"{three} {every}; granted beta <= 1/(12 L E).", (*known, far), False),
                 Repair("typo", sign, statement("T3", b, f"{size3}; {far.words}", (*known, far), True, gap)),
-                sharp3,
+                replace(
+                    sharp3,
+                    statement=statement(
+                        "T3", half, "T3 with 1/2 in place of 2, in the same range.", (*known, far), True, gap
+                    ),
+                ),
             ),
             Part(
                 "3",
