@@ -12,6 +12,7 @@ from sympy.polys.polyerrors import NotAlgebraic
 
 from cflag_theory.claims.engine.notation import to_latex
 from cflag_theory.claims.engine.sorts import Sort, sort_of
+from cflag_theory.claims.engine.terms import ln
 
 _SYMBOLS = {"==": "=", "<=": "\\le", "<": "<"}
 
@@ -47,7 +48,8 @@ class Relation:
             If a value is a float, or does not belong to the sort of its symbol.
         """
         exact = values if isinstance(values, Exact) else Exact(values)
-        left, right = self.left.xreplace(exact), self.right.xreplace(exact)
+        # At numbers a logarithm is sympy's, which knows that exp(log(2)) is 2.
+        left, right = (side.xreplace(exact).replace(ln, sp.log) for side in (self.left, self.right))
         missing = (left.free_symbols | right.free_symbols | left.atoms(AppliedUndef) | right.atoms(AppliedUndef)) - {
             *exact
         }

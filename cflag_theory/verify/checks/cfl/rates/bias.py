@@ -33,7 +33,6 @@ def phi_points() -> Iterator[Point]:
             rates.drift2: d,
             claim.R: r,
             rates.x: x,
-            rates.ln_T: sp.log(rounds),
             claim.distance: 1,
             rates.phi: phi,
             rates.weighted: mean([inverse(index, d, r2) for index in indices], x),

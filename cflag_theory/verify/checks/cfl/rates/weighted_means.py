@@ -7,8 +7,6 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-import sympy as sp
-
 from cflag_theory.claims.cfl.rates import weighted_means as claim
 from cflag_theory.claims.cfl.symbols import D2, G2, R2, T, t
 from cflag_theory.verify.check import Check
@@ -68,7 +66,6 @@ def lnT_points() -> Iterator[Point]:
             R2: r,
             G2: G,
             claim.x: x,
-            claim.ln_T: sp.log(rounds),
             claim.noise: noise,
             claim.weighted: weighted,
             claim.rho: r / d,
