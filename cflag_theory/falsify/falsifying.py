@@ -17,7 +17,7 @@ from cflag_theory.errors import InconsistentEvidence, InvalidInput
 from cflag_theory.falsify.algebra.proving import Attempt, attempt
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.expressions import exact_value
-from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding
+from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding, NoCase
 from cflag_theory.falsify.ranges import REAL
 from cflag_theory.falsify.search.cases import Case, as_fractions, case_at, entries, for_exact, inside, shape_of, to_text
 from cflag_theory.falsify.search.directed import Found, Search
@@ -25,11 +25,6 @@ from cflag_theory.falsify.search.evaluation import Evaluator, as_texts, quotient
 from cflag_theory.falsify.search.exact_numbers import Undecided
 from cflag_theory.falsify.search.shrinking import LADDER, shrink
 from cflag_theory.falsify.vector_terms.instances import instances
-
-
-class NoCase(InvalidInput):
-    """No case that was tried satisfies the hypotheses: widen the ranges, or drop one."""
-
 
 BUDGET = 3000
 #: Seconds that one evaluation may take, and that algebra may take.

@@ -6,9 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from cflag_theory.errors import InvalidInput
 from cflag_theory.shown import Sheet, Shown, number
 
 REFUTED, PROVED, NOT_BROKEN = STATUSES = ("refuted", "proved", "not broken")
+
+
+class NoCase(InvalidInput):
+    """No case that was tried satisfies the hypotheses: widen the ranges, or drop one."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -24,7 +24,7 @@ from cflag_theory.falsify import (
     vector,
     vectors,
 )
-from cflag_theory.falsify.falsifying import NoCase
+from cflag_theory.falsify.finding import NoCase
 from cflag_theory.falsify.vector_terms.checking import fault
 from cflag_theory.falsify.vector_terms.evaluating import Piecewise, World
 from cflag_theory.falsify.vector_terms.reading import read_vectors

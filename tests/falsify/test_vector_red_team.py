@@ -20,7 +20,7 @@ from cflag_theory.falsify import (
     vector,
     vectors,
 )
-from cflag_theory.falsify.falsifying import NoCase
+from cflag_theory.falsify.finding import NoCase
 
 L, alpha, mu, c, eta, eps = sp.symbols("L alpha mu c eta epsilon", positive=True)
 m = sp.Symbol("m", nonnegative=True)

@@ -17,8 +17,8 @@ from cflag_theory.falsify.decisions.constants import Constant, least
 from cflag_theory.falsify.decisions.decision import NEITHER, Decision
 from cflag_theory.falsify.decisions.derivation import derivation
 from cflag_theory.falsify.decisions.free_constant import with_free_constant
-from cflag_theory.falsify.falsifying import NoCase, falsify
-from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding
+from cflag_theory.falsify.falsifying import falsify
+from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding, NoCase
 from cflag_theory.falsify.search.cases import from_text
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
 from cflag_theory.falsify.vector_terms.evaluating import NoMeaning

@@ -222,22 +222,18 @@ def eq156(first: Any = 4, second: Any = 2) -> Claim:
     mended2 = statement("T2", a, f"{two} for alpha <= 1/L and beta <= 1/(4 L E).", everything2, True)
     mended3 = statement("T3", b, f"{three} for alpha <= 1/L and beta <= 1/(12 L E).", everything3, True)
     best = 16 * (sp.exp(QUARTER) - sp.Rational(5, 4))
-    sharp2 = Sharp(
-        "the constant of beta^2 (1 - L alpha) r L E^2 ||grad g(x_t)||^2",
-        a,
-        best,
-        statement("T2", best, "T2 with 16 exp(1/4) - 20 in place of 4, in the same range.", everything2, True),
-    )
     half = sp.Rational(1, 2)
-    sharp3 = Sharp(
-        "the constant of r beta^2 (1 - L alpha) L E^2 ||grad g(x_t)||^2",
-        b,
-        half,
-        statement("T3", half, "T3 with 1/2 in place of 2, in the same range.", everything3, True),
-    )
+    best2 = statement("T2", best, "T2 with 16 exp(1/4) - 20 in place of 4, in the same range.", everything2, True)
+    best3 = statement("T3", half, "T3 with 1/2 in place of 2, in the same range.", everything3, True)
+    sharp2 = Sharp("the constant of beta^2 (1 - L alpha) r L E^2 ||grad g(x_t)||^2", a, best, best2)
+    sharp3 = Sharp("the constant of r beta^2 (1 - L alpha) L E^2 ||grad g(x_t)||^2", b, half, best3)
     sign = "|1 - L alpha| in place of 1 - L alpha, which Cauchy-Schwarz needs; it adds no condition"
     size2, size3 = (words.replace("(1 - L alpha)", "|1 - L alpha|") for words in (two, three))
     every = "for every alpha < 2/(L(1 + m))"
+
+    def of_size(which: str, constant: sp.Expr, words: str) -> Statement:
+        return statement(which, constant, words, (*known, near if which == "T2" else far), True, gap)
+
     return Claim(
         "cflag.eq156",
         "(152)-(156)",
@@ -246,29 +242,14 @@ def eq156(first: Any = 4, second: Any = 2) -> Claim:
             Part(
                 "1",
                 statement("T2", a, f"{two} {every}; granted beta <= 1/(4 L E).", (*known, near), False),
-                Repair("typo", sign, statement("T2", a, f"{size2}; {near.words}", (*known, near), True, gap)),
-                replace(
-                    sharp2,
-                    statement=statement(
-                        "T2",
-                        best,
-                        "T2 with 16 exp(1/4) - 20 in place of 4, in the same range.",
-                        (*known, near),
-                        True,
-                        gap,
-                    ),
-                ),
+                Repair("typo", sign, of_size("T2", a, f"{size2}; {near.words}")),
+                replace(sharp2, statement=of_size("T2", best, "T2 with 16 exp(1/4) - 20 in place of 4.")),
             ),
             Part(
                 "2",
                 statement("T3", b, f"{three} {every}; granted beta <= 1/(12 L E).", (*known, far), False),
-                Repair("typo", sign, statement("T3", b, f"{size3}; {far.words}", (*known, far), True, gap)),
-                replace(
-                    sharp3,
-                    statement=statement(
-                        "T3", half, "T3 with 1/2 in place of 2, in the same range.", (*known, far), True, gap
-                    ),
-                ),
+                Repair("typo", sign, of_size("T3", b, f"{size3}; {far.words}")),
+                replace(sharp3, statement=of_size("T3", half, "T3 with 1/2 in place of 2, in the same range.")),
             ),
             Part(
                 "3",
