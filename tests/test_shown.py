@@ -21,8 +21,8 @@ from cflag_theory.studies.stepsize.region import region
 from cflag_theory.verify.verdict import decide as verdict
 
 x = sp.Symbol("x", positive=True)
-FALSE = Conjecture(name="x is small", ranges={"x": Range(0, 2)}, left=x, right=sp.Integer(1))
-TRUE = Conjecture(name="a square", ranges={"x": Range(0, 2)}, left=2 * x, right=x**2 + 1)
+FALSE = Conjecture(name="x is small", ranges={"x": Range(0, 2, open="low")}, left=x, right=sp.Integer(1))
+TRUE = Conjecture(name="a square", ranges={"x": Range(0, 2, open="low")}, left=2 * x, right=x**2 + 1)
 HORIZONS = {"horizons": (4, 8, 16), "replicas": 2}
 
 
