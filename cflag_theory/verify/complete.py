@@ -6,8 +6,8 @@ left out only if it introduces something that the point does not value: then it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -19,11 +19,24 @@ from cflag_theory.claims.engine.operators import Index
 from cflag_theory.claims.engine.relation import Exact, Relation, put_in
 from cflag_theory.claims.engine.terms import Basis
 
-if TYPE_CHECKING:
-    from cflag_theory.verify.evidence import Point
+
+class Instance(Protocol):
+    """What is read of a refuting point."""
+
+    @property
+    def values(self) -> Mapping[sp.Expr, Any]:
+        """Exact values of symbols and members."""
+
+    @property
+    def members(self) -> Mapping[str, Sequence[Mapping[sp.Expr, Any]]]:
+        """By hypothesis, the other members of the instance's finite family."""
+
+    @property
+    def exact(self) -> Mapping[sp.Expr, Any]:
+        """The values, checked."""
 
 
-def left_open(statement: Statement, point: Point) -> Iterator[str]:
+def left_open(statement: Statement, point: Instance) -> Iterator[str]:
     """What a point that satisfies a statement's hypotheses leaves for a reader to see; nothing if it covers all."""
     meanings = _meanings(statement)
     heads = {_head(key) for key in point.values} | {_head(unfold(key)) for key in point.values}
@@ -52,7 +65,7 @@ def _meanings(statement: Statement) -> dict[Fact, Definition]:
     return {fact: what for fact, what in found if isinstance(what, Definition) and fact not in restricting}
 
 
-def _everywhere(fact: Fact, running: frozenset[sp.Symbol], point: Point) -> Iterator[str]:
+def _everywhere(fact: Fact, running: frozenset[sp.Symbol], point: Instance) -> Iterator[str]:
     indices = ", ".join(sorted(map(str, running)))
     if any(not isinstance(index, Index) and _inside(index, fact.relation) for index in running):
         yield f"{fact.name!r} is for every {indices}, without end, and the point says nothing of the later ones"
@@ -107,7 +120,7 @@ def _placed(values: Mapping[sp.Expr, Any]) -> dict[sp.Expr, Any]:
     return {key if key.is_Symbol else key.xreplace(numbers): value for key, value in values.items()}
 
 
-def _has_an_index(relation: Relation, point: Point) -> bool:
+def _has_an_index(relation: Relation, point: Instance) -> bool:
     """Whether a fact only says that an index of an operator lies in a range, and the first one does."""
     index = next((one for one in relation.left.free_symbols if isinstance(one, Index)), None)
     if index is None or index in point.values or relation.op != "<=" or relation.left not in (index, index + 1):
