@@ -235,16 +235,12 @@ def _over(relation: Relation, source: Source) -> Relation:
 
 def _meant(relation: Relation, statement: Statement) -> Relation:
     """A relation of the importing statement, its symbols replaced by what they stand for in its sources."""
-    return _unfolded(_replaced(relation, names(statement)))
+    return _replaced(relation, names(statement)).unfolded
 
 
 def _replaced(relation: Relation, pairs: Iterable[tuple[sp.Expr, sp.Expr]]) -> Relation:
     changes = dict(pairs)
     return Relation(relation.left.xreplace(changes), relation.op, relation.right.xreplace(changes))
-
-
-def _unfolded(relation: Relation) -> Relation:
-    return Relation(unfold(relation.left), relation.op, unfold(relation.right))
 
 
 def _same(one: Relation, other: Relation) -> bool:

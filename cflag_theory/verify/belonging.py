@@ -55,14 +55,14 @@ def _restates(part: Part) -> str | None:
     statement = part.repair.statement
     if part.repair.kind != "needs-hypothesis" or statement.relation is None:
         return None
-    printed = {_unfolded(fact.relation) for fact in part.printed.facts}
+    printed = {fact.relation.unfolded for fact in part.printed.facts}
     known = {fact.name for fact in statement.facts}
     added = [
         relation
         for fact in statement.hypotheses
-        if (relation := _unfolded(fact.relation)) not in printed and not _shown(fact, known)
+        if (relation := fact.relation.unfolded) not in printed and not _shown(fact, known)
     ]
-    goal = _unfolded(statement.relation)
+    goal = statement.relation.unfolded
     if not algebra.follows(goal, added) or algebra.follows(goal, ()):
         return None
     return "the added conditions imply the conclusion by themselves, and so restate it"
@@ -71,10 +71,6 @@ def _restates(part: Part) -> str | None:
 def _shown(fact: Fact, known: set[str]) -> bool:
     """Whether a fact is a consequence of other rows under what the statement assumes: then it adds no condition."""
     return bool(fact.sources) and all(not one.granted and {*one.besides} <= known for one in fact.sources)
-
-
-def _unfolded(relation: Relation) -> Relation:
-    return Relation(unfold(relation.left), relation.op, unfold(relation.right))
 
 
 def _separation(sharp: Sharp, base: Relation) -> str | None:

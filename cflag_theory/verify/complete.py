@@ -41,7 +41,7 @@ def left_open(statement: Statement, point: Instance) -> Iterator[str]:
     meanings = _meanings(statement)
     heads = {_head(key) for key in point.values} | {_head(unfold(key)) for key in point.values}
     for fact, running in quantified(statement):
-        what, relation = meanings.get(fact), _unfolded(fact.relation)
+        what, relation = meanings.get(fact), fact.relation.unfolded
         if what is not None and what.head not in heads:
             continue
         if what is not None and isinstance(what.term, AppliedUndef):
@@ -57,7 +57,7 @@ def left_open(statement: Statement, point: Instance) -> Iterator[str]:
 
 def _meanings(statement: Statement) -> dict[Fact, Definition]:
     """The definitions that introduce something, with what it is."""
-    relations, others = ([_unfolded(f.relation) for f in facts] for facts in (statement.definitions, statement.facts))
+    relations, others = ([f.relation.unfolded for f in facts] for facts in (statement.definitions, statement.facts))
     found = zip(
         statement.definitions, defined(tuple(relations), tuple(others[: len(statement.hypotheses)])), strict=True
     )
@@ -88,7 +88,7 @@ def _inside(index: sp.Symbol, relation: Relation) -> bool:
 
 def _members(fact: Fact, what: Definition, placed: Mapping[sp.Expr, Any]) -> Iterator[str]:
     """A valued member of a defined sequence must be what the definition makes of other valued ones."""
-    relation = _unfolded(fact.relation)
+    relation = fact.relation.unfolded
     for member in (term for term in placed if _head(term) == what.head):
         at = _place(what.term, member)
         if at is None:
@@ -131,7 +131,3 @@ def _has_an_index(relation: Relation, point: Instance) -> bool:
 
 def _head(term: sp.Expr) -> Any:
     return term.func if isinstance(term, AppliedUndef) else term
-
-
-def _unfolded(relation: Relation) -> Relation:
-    return Relation(unfold(relation.left), relation.op, unfold(relation.right))

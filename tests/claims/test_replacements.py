@@ -67,18 +67,13 @@ def test_a_sharp_bound_implies_the_one_that_it_improves(name):
     assert not follows(target, [*enclosed(better), *given]), "it does not hold anyway"
 
 
-def same(relation: Relation) -> Relation:
-    """With the meanings of its symbols."""
-    return Relation(unfold(relation.left), relation.op, unfold(relation.right))
-
-
 def assumes(part: Part) -> bool:
     """Whether one hypothesis that the repair adds implies the repaired relation, which those printed do not."""
     if part.repair is None or part.repair.statement.relation is None:
         return False
-    printed = [same(fact.relation) for fact in part.printed.hypotheses]
-    goal = same(part.repair.statement.relation)
-    added = (same(fact.relation) for fact in part.repair.statement.hypotheses)
+    printed = [fact.relation.unfolded for fact in part.printed.hypotheses]
+    goal = part.repair.statement.relation.unfolded
+    added = (fact.relation.unfolded for fact in part.repair.statement.hypotheses)
     implied = any(follows(goal, [one]) for one in added if one not in printed)
     return implied and not follows(goal, printed)
 

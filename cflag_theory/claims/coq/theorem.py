@@ -205,7 +205,7 @@ class Writer(Collector):
         return uses.at_value(self, step.of, step.index, step.value, relation, step.within)
 
     def _take_induction(self, step: Induction) -> Relation:
-        word, index, relation = self._word(), step.index, uses.unfolded(step.relation)
+        word, index, relation = self._word(), step.index, step.relation.unfolded
         fixed = frozenset().union(*(self.reach[name].fixed for name in names_used(step) if name in self.reach))
         others = _sorted(_integers((relation,)) - fixed - {index})
         place, hypothesis, range_word = f"{self.text.binder(index)}_{self.count}", f"Hypothesis_{word}", f"Range_{word}"
@@ -251,7 +251,7 @@ class Writer(Collector):
         conclusion = self.shown[last]
         closing = self.premise(last, None, {r: f"Range_{i}" for i, r in enumerate(conclusion.ranges)})
         said = [self.text.relation(r) for r in conclusion.ranges] + [
-            self.text.relation(uses.unfolded(self.statement.relation))
+            self.text.relation(self.statement.relation.unfolded)
         ]
         named = [fact.name for fact in self.statement.facts]
         stated = [*(self.shown[name] for name in named), *self.of_settings.values()]

@@ -10,7 +10,6 @@ import sympy as sp
 
 from cflag_theory.claims.coq import extremes, numbers
 from cflag_theory.claims.coq.forms import BRIDGE, Forms, Writer
-from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Operator, sum_over
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Use
@@ -22,11 +21,6 @@ from cflag_theory.claims.engine.terms import (
     norm,
     norm2,
 )
-
-
-def unfolded(relation: Relation) -> Relation:
-    """The relation with every named quantity replaced by what it means."""
-    return Relation(unfold(relation.left), relation.op, unfold(relation.right))
 
 
 def consumed(step: Use) -> frozenset[sp.Symbol]:

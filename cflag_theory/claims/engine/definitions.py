@@ -17,7 +17,6 @@ from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine import algebra
 from cflag_theory.claims.engine.claim import Fact, Statement
-from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Atom, Index, TotalVector
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import Basis, Function, Gradient, Named, Term, is_vector, ln, parts
@@ -63,7 +62,9 @@ def assumptions(statement: Statement) -> tuple[Fact, ...]:
 
 def _meanings(statement: Statement) -> tuple[Definition | str, ...]:
     # A symbol that has a meaning is nothing new: an equation for it restricts what it means.
-    found = defined(*(tuple(_unfolded(f) for f in facts) for facts in (statement.definitions, statement.hypotheses)))
+    found = defined(
+        *(tuple(f.relation.unfolded for f in facts) for facts in (statement.definitions, statement.hypotheses))
+    )
     return tuple(_of_its_own(what, fact) for what, fact in zip(found, statement.definitions, strict=True))
 
 
@@ -71,7 +72,7 @@ def _of_its_own(what: Definition | str, fact: Fact) -> Definition | str:
     """No definition is an equation for every value of an index on which the defined term does not depend."""
     if isinstance(what, str):
         return what
-    more = ({*fact.forall} & _unfolded(fact).slack.free_symbols) - what.running
+    more = ({*fact.forall} & fact.relation.unfolded.slack.free_symbols) - what.running
     return f"{what.term} is the same for every {min(more, key=str)}" if more else what
 
 
@@ -143,10 +144,6 @@ def _only_earlier(new: sp.Expr, right: sp.Expr) -> bool:
     """Whether no member of the defined vector is used but earlier ones: those in a table are, by the table's range."""
     used = [term for term in right.atoms(Named) if term.args[0] == new.args[0]]
     return all(_earlier(term, new) or any(i.atoms(AppliedUndef) for i in _indices(term)) for term in used)
-
-
-def _unfolded(fact: Fact) -> Relation:
-    return Relation(unfold(fact.relation.left), fact.relation.op, unfold(fact.relation.right))
 
 
 def indices(fact: Fact) -> frozenset[sp.Symbol]:

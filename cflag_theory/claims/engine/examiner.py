@@ -56,7 +56,7 @@ def examine(statement: Statement) -> Examination:
     conclusion: Relation | None = None
     for step in statement.proof.steps:
         conclusion = examiner.take(step)
-    if conclusion != _unfolded(statement.relation):
+    if conclusion != statement.relation.unfolded:
         examiner.faults.append(f"the last step shows {conclusion}, the statement is {statement.relation}")
     if not examiner.obligations:
         examiner.faults.append("a proof by rules alone leaves nothing to examine")
@@ -137,7 +137,7 @@ class Examiner:
         for fact, running in quantified(statement):
             if fact.name in self.known:
                 self.faults.append(f"two facts are named {fact.name!r}")
-            self.known[fact.name] = _unfolded(fact.relation)
+            self.known[fact.name] = fact.relation.unfolded
             self.reach[fact.name] = _reach(self.known[fact.name], running)
             self._watch(self.known[fact.name], self.names[1])
 
@@ -212,7 +212,7 @@ class Examiner:
     def _obligation(self, step: Obligation) -> Relation:
         self.obligations += 1
         written = None if step.certificate is None else unfold(sp.sympify(step.certificate))
-        step = replace(step, goal=_unfolded(step.goal), certificate=written)
+        step = replace(step, goal=step.goal.unfolded, certificate=written)
         if not self._missing(step.name, step.given):
             self._ask(step, {name: self.known[name] for name in step.given})
         return step.goal
@@ -249,7 +249,7 @@ class Examiner:
         for name in (f"{step.name} (hypothesis)", f"{step.name} (range)"):
             if name in self.outside:
                 self.faults.append(f"two facts are named {name!r}")
-        relation = _unfolded(step.relation)
+        relation = step.relation.unfolded
         if isinstance(index, Index) or not sort_of(index).whole:
             self.faults.append(f"{step.name!r} is an induction on {index}, which need not be 0, 1, 2, ...")
         start = sp.Integer(sort_of(index).start or 0)
@@ -309,11 +309,6 @@ def _symbols(what: Relation | sp.Expr) -> set[sp.Symbol]:
     if isinstance(what, Relation):
         return _symbols(what.left) | _symbols(what.right)
     return set(what.free_symbols)
-
-
-def _unfolded(relation: Relation) -> Relation:
-    """The relation with every named quantity replaced by what it means."""
-    return Relation(unfold(relation.left), relation.op, unfold(relation.right))
 
 
 def _reach(relation: Relation, running: frozenset[sp.Symbol]) -> rules.Known:

@@ -13,8 +13,8 @@ from sympy.core.function import AppliedUndef
 from sympy.printing.latex import LatexPrinter
 
 from cflag_theory.claims.engine.operators import Index, index, mean_over
-from cflag_theory.claims.engine.sorts import Sort, SortError, name_fault, sort_of
-from cflag_theory.claims.engine.terms import dot, function, is_vector, norm, norm2, vector
+from cflag_theory.claims.engine.sorts import Sort, sort_of
+from cflag_theory.claims.engine.terms import dot, function, is_vector, named, norm, norm2, vector
 
 _LATEX: dict[sp.Symbol, str] = {}
 _SEQUENCES: dict[str, str] = {}
@@ -74,10 +74,9 @@ def sequence(name: str, latex: str, means: Callable[..., sp.Expr] | None = None,
 
 
 def _distinct(made: Any, name: str) -> None:
-    """Raise `SortError` if a symbol or a sequence has no sort, or a name that could be read as another."""
+    """Raise if a symbol or a sequence has no sort, or a name that could be read as another."""
     sort_of(made)
-    if fault := name_fault(name):
-        raise SortError(fault)
+    named(name)
 
 
 def _sign(means: sp.Expr | None) -> dict[str, bool]:

@@ -10,7 +10,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.polys.polyerrors import NotAlgebraic
 
-from cflag_theory.claims.engine.notation import to_latex
+from cflag_theory.claims.engine.notation import to_latex, unfold
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.terms import ln
 
@@ -32,6 +32,11 @@ class Relation:
     def slack(self) -> sp.Expr:
         """right - left: not negative (or zero, for "==") where the relation holds."""
         return self.right - self.left
+
+    @property
+    def unfolded(self) -> Relation:
+        """The relation with every named quantity replaced by what it means."""
+        return Relation(unfold(self.left), self.op, unfold(self.right))
 
     def subs(self, values: Mapping[Any, Any]) -> Relation:
         """The relation with symbols or sequence terms replaced, all at once."""

@@ -85,7 +85,7 @@ def _hypotheses(reading: Reading, world: World) -> Iterator[str]:
     }
     end = 1 + max((top for keys in (world.vectors, world.functions) for _, at in keys for top in at), default=0)
     for fact in reading.facts:
-        relation = _of_numbers(fact.relation)
+        relation = of_numbers(fact.relation)
         _rising(fact)
         counted = None if fact in stepped else _counted(fact)
         for place in product(*(range(end + 1) for _ in fact.forall)):
@@ -115,7 +115,7 @@ def _rising(fact: Fact) -> None:
                     raise NoMeaning(f"{fact.words}, for every index, is more than an instance can show")
 
 
-def _of_numbers(relation: Relation) -> Relation:
+def of_numbers(relation: Relation) -> Relation:
     """An equation between vectors as one between numbers."""
     if is_vector(relation.left) or is_vector(relation.right):
         return Relation(norm2(relation.left - relation.right), relation.op, sp.S.Zero)
@@ -220,7 +220,7 @@ def _counted(fact: Fact) -> sp.Symbol | None:
     found = sorted({s for side in bare for s in side.free_symbols if s in fact.forall}, key=str)
     if not found:
         return None
-    gap = sp.expand(_of_numbers(fact.relation).slack)
+    gap = sp.expand(of_numbers(fact.relation).slack)
     hidden = {atom: sp.Dummy() for atom in gap.atoms(*Atom)}
     inside = any(found[0] in _without_members(atom).free_symbols for atom in hidden)
     if len(found) > 1 or inside or not gap.xreplace(hidden).is_polynomial(found[0]):

@@ -20,13 +20,13 @@ import sympy as sp
 from cflag_theory.claims.engine.algebra import manifestly_nonnegative
 from cflag_theory.claims.engine.operators import Atom, Index, Operator, TotalVector
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import Function, Gradient, Named, is_vector, norm2, parts
+from cflag_theory.claims.engine.terms import Function, Gradient, Named, is_vector, parts
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.quantity import Hypothesis, Quantity
 from cflag_theory.falsify.ranges import INTEGER, Range
 from cflag_theory.falsify.search.exact_numbers import DIGITS
-from cflag_theory.falsify.vector_terms.checking import continuation, fault
+from cflag_theory.falsify.vector_terms.checking import continuation, fault, of_numbers
 from cflag_theory.falsify.vector_terms.evaluating import Piecewise, World
 from cflag_theory.falsify.vector_terms.families import families, places, range_of, word
 from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
@@ -66,7 +66,7 @@ def instances(conjecture: Conjecture, free: Fraction | None = None) -> Instances
     zero = Quantity("the instance", sp.S.Zero, ())
     facts = [Hypothesis("functions have their declared properties", None, "<=", (exists, zero))]
     for fact in reading.facts:
-        sides = tuple(_quantity(fact.words, names, family, _gap(fact.relation), side) for side in (0, 1))
+        sides = tuple(_quantity(fact.words, names, family, of_numbers(fact.relation), side) for side in (0, 1))
         facts.append(Hypothesis(fact.words, None, fact.relation.op, sides))
     goal = reading.goal
     return Instances(
@@ -78,13 +78,6 @@ def instances(conjecture: Conjecture, free: Fraction | None = None) -> Instances
         facts=tuple(facts),
         told=family.story,
     )
-
-
-def _gap(relation: Relation) -> Relation:
-    """An equation between vectors as one between numbers."""
-    if is_vector(relation.left) or is_vector(relation.right):
-        return Relation(norm2(relation.left - relation.right), relation.op, sp.S.Zero)
-    return relation
 
 
 def _quantity(what: str, names: list[str], family: _Family, relation: Relation, side: int) -> Quantity:
