@@ -9,7 +9,6 @@ from fractions import Fraction
 import sympy as sp
 
 from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative
-from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.falsify.conjecture import Conjecture
@@ -67,8 +66,10 @@ def _both(
     progress: Callable[[int], None] | None,
 ) -> Decision:
     reading = read_vectors(conjecture, free)
+    unmet = False
 
     def look(cases: int) -> Finding:
+        nonlocal unmet
         small = instances(conjecture, free)
         try:
             return falsify(small, budget=cases, seed=seed, seconds=seconds, algebra=False, progress=progress)
@@ -77,6 +78,7 @@ def _both(
         except NoCase:
             if not any(fact.forall for fact in reading.facts):
                 raise
+            unmet = True
             return _no_instances(conjecture, budget, seed, _NONE)
 
     first = look(min(budget, _FIRST)) if search else None
@@ -84,21 +86,21 @@ def _both(
         return _searched(conjecture, free, first)
     try:
         with time_limit(_PROOF * seconds):
-            statement = prove_vectors(reading)
+            proof = prove_vectors(reading)
     except TimeUp:
-        statement = None
-    if statement is not None:
+        proof = None
+    if proof is not None:
         tried = first if first is not None else look(min(budget, _SAMPLE))
         if tried.refuted:
             raise InconsistentEvidence(
                 f"{conjecture.name}: rules and a certificate prove it, and at {dict(tried.case)} the left side is "
                 f"{tried.left} and the right side {tried.right}"
             )
-        if f"everything: {_NONE}" in tried.not_covered:
+        if unmet:
             # What nothing satisfies proves anything.
             return Decision(NEITHER, replace(tried, not_covered=(f"vacuity: a proof was found, and {_NONE}",)))
-        finding = replace(tried, status=PROVED, engines=examine(statement).engines, not_covered=())
-        return Decision(PROVED, finding, derivation=derivation(statement))
+        finding = replace(tried, status=PROVED, engines=proof.engines, not_covered=())
+        return Decision(PROVED, finding, derivation=derivation(proof.statement))
     if not search:
         return Decision(
             NEITHER, _no_instances(conjecture, budget, seed, "no search for a counterexample was asked for")
@@ -148,7 +150,7 @@ def _factor(reading: Reading, found: Finding, seconds: float) -> Constant | None
                 proof = prove_vectors(replace(reading, goal=goal))
         except TimeUp:
             proof = None
-        return (NOT_BROKEN, ()) if proof is None else (PROVED, examine(proof).engines)
+        return (NOT_BROKEN, ()) if proof is None else (PROVED, proof.engines)
 
     reached = least(ask, Fraction(found.largest_ratio or 0).limit_denominator(10**6))
     name = "factor of the right side"

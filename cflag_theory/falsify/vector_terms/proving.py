@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import combinations, permutations
+from typing import NamedTuple
 
 import sympy as sp
 
@@ -69,7 +70,14 @@ class _Facts:
             self.steps[name] = Obligation(name, goal, tuple(known), certificate)
 
 
-def prove_vectors(reading: Reading) -> Statement | None:
+class Proved(NamedTuple):
+    """A statement with a proof that the examiner accepts, and the engines that agree."""
+
+    statement: Statement
+    engines: tuple[str, ...]
+
+
+def prove_vectors(reading: Reading) -> Proved | None:
     """The claim as a statement with a proof that the examiner accepts, or None.
 
     Raises
@@ -345,7 +353,7 @@ def _needed(facts: _Facts, names: list[str]) -> list[str]:
     return ordered
 
 
-def _statement(reading: Reading, facts: _Facts, certificate: sp.Expr) -> Statement:
+def _statement(reading: Reading, facts: _Facts, certificate: sp.Expr) -> Proved:
     used = _named(certificate, facts)
     steps = [facts.steps[name] for name in _needed(facts, list(used))]
     last = Obligation(reading.name, reading.goal, used, certificate)
@@ -357,4 +365,4 @@ def _statement(reading: Reading, facts: _Facts, certificate: sp.Expr) -> Stateme
         raise InconsistentEvidence(
             f"{reading.name}: a proof was found that the examiner refuses: {examination.faults[0]}"
         )
-    return statement
+    return Proved(statement, examination.engines)
