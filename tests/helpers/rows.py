@@ -26,6 +26,11 @@ def alone(id, key, statement, points=None):
     return decide(Claim(id, "", "", (part,)), found)
 
 
+def at_values(points):
+    """Points that refute by their values alone: a wrong constant must fail there, whatever later members are."""
+    return [replace(point, unseen=point.unseen or "the later members") for point in points]
+
+
 @cache
 def decided(id):
     """The verdict of the whole check, made once."""

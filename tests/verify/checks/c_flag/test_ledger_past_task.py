@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from rows import points_of
+from rows import at_values, points_of
 
 from cflag_theory.claims.c_flag.forgetting import average as average_forgetting
 from cflag_theory.claims.c_flag.past_task import theorem2
@@ -22,7 +22,7 @@ BUILDERS = {**average_forgetting.CLAIMS, **limits.CLAIMS}
 @pytest.mark.parametrize("id", BUILDERS)
 def test_a_constant_far_too_small_is_refuted_by_a_run(id):
     factor, C = Fraction(1, 10**5), average_forgetting.C
-    small = [replace(point, values={**point.values, C: factor * point.values[C]}) for point in points_of(id)]
+    small = [replace(point, values={**point.values, C: factor * point.values[C]}) for point in at_values(points_of(id))]
     verdict = run_check(BUILDERS[id](factor), Check(lambda: small))
     assert verdict.verdict == "false"
     assert [e.finding for e in verdict.evidence if (e.on, e.kind) == ("repair", "counterexample")] == ["refutes"]

@@ -187,7 +187,7 @@ CHECKS = {
     "cflag.eq156": Check(
         points,
         samples,
-        expected="needs-hypothesis needs-hypothesis needs-hypothesis needs-hypothesis",
+        expected="typo typo needs-hypothesis needs-hypothesis",
         plants=(
             *built("1/2", part=("1", "3"), on="repair"),
             *built({"second": "46/100"}, part=("2", "4"), on="repair"),
