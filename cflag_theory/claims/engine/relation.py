@@ -54,7 +54,10 @@ class Relation:
         """
         exact = values if isinstance(values, Exact) else Exact(values)
         # At numbers a logarithm is sympy's, which knows that exp(log(2)) is 2.
-        left, right = (side.xreplace(exact).replace(ln, sp.log) for side in (self.left, self.right))
+        left, right = (
+            side.xreplace(exact).replace(ln, sp.log) if side.has(ln) else side.xreplace(exact)
+            for side in (self.left, self.right)
+        )
         missing = (left.free_symbols | right.free_symbols | left.atoms(AppliedUndef) | right.atoms(AppliedUndef)) - {
             *exact
         }
