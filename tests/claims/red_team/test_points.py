@@ -7,6 +7,7 @@ import sympy as sp
 from attacks import Attack, answer, claims, fact, table
 
 from cflag_theory.claims.engine.claim import Part, Statement
+from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Obligation
 from cflag_theory.verify.evidence import Point, refute, replay
@@ -99,7 +100,7 @@ ROOTS = [
 def test_roots_are_equal_in_whatever_words(left, right):
     x, y = sp.symbols("x y", real=True)
     values = {x: left, y: right}
-    assert equal(x, y).holds_at(values)
-    assert at_most(x, y).holds_at(values)
-    assert not below(x, y).holds_at(values)
-    assert not equal(x, y).holds_at({x: left, y: right + sp.Rational(1, 10**12)})
+    assert holds_at(equal(x, y), values)
+    assert holds_at(at_most(x, y), values)
+    assert not holds_at(below(x, y), values)
+    assert not holds_at(equal(x, y), {x: left, y: right + sp.Rational(1, 10**12)})
