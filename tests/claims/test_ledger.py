@@ -12,7 +12,7 @@ import sympy as sp
 
 import cflag_theory.claims as package
 from cflag_theory.claims.c_flag.step_sizes import CONDITIONS
-from cflag_theory.claims.engine.points import holds_at
+from cflag_theory.claims.engine.points import holds_at, sides_at
 from cflag_theory.claims.engine.printing import in_latex, to_latex
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
 from cflag_theory.claims.ledger import LEDGER, PLACES, claim
@@ -147,7 +147,7 @@ def test_a_relation_stays_what_was_printed():
 
 def test_a_point_must_cover_the_relation():
     with pytest.raises(KeyError, match="no value for y"):
-        at_most(x, y).at({x: 1})
+        sides_at(at_most(x, y), {x: 1})
 
 
 def test_replacement_is_simultaneous():
