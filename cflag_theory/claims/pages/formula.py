@@ -299,25 +299,23 @@ class _Meaning:
         """The value, or the factors where a name with brackets behind it is a product."""
         if node.kind == "name":
             return self._named(node)
-        if node.kind == "power" and node.parts[0].kind == "name":
-            *first, last = self._named(node.parts[0])
-            return [*first, last ** self._exponent(node)]
-        return [self.of(node)]
+        return self._powers(node) if node.kind == "power" else [self.of(node)]
 
-    def _exponent(self, node: Node) -> Any:
-        exponent = self.of(node.parts[1])
-        return -exponent if node.value else exponent
+    def _powers(self, node: Node) -> list[Any]:
+        """A power, with the factors before it and behind it: q (a)^n is q times a^n, and a^n (b) is a^n times b."""
+        base = node.parts[0]
+        exponent, *behind = self._factors(node.parts[1])
+        exponent = -exponent if node.value else exponent
+        if base.kind == "bars" and is_vector(inside := self.of(base.parts[0])):
+            return [norm2(sp.expand(inside)) if exponent == 2 else norm(sp.expand(inside)) ** exponent, *behind]
+        *before, last = self._factors(base)
+        return [*before, last**exponent, *behind]
 
     def _power(self, node: Node) -> Any:
-        base, exponent = node.parts[0], self._exponent(node)
-        if base.kind == "bars":
-            inside = self.of(base.parts[0])
-            if is_vector(inside):
-                return norm2(sp.expand(inside)) if exponent == 2 else norm(sp.expand(inside)) ** exponent
-            return sp.Abs(inside) ** exponent
-        if base.kind == "name":
-            return sp.Mul(*self._factors(node))
-        return self.of(base) ** exponent
+        first, *others = self._powers(node)
+        for other in others:
+            first = first * other
+        return first
 
     def _bars(self, node: Node) -> Any:
         inside = self.of(node.parts[0])
