@@ -10,10 +10,10 @@ A text is read once into a tree, which knows nothing of names; what they mean is
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import sympy as sp
@@ -26,9 +26,53 @@ _TOKEN = re.compile(r"""\s*(\d+(?:\.\d+)?|[A-Za-z_][\w']*|<=|>=|\*\*|!=|==|"[^"]
 _RELATIONS = {"<=": "<=", "<": "<", "=": "==", ">=": "<=", ">": "<"}
 _OPEN, _CLOSE = "\N{MATHEMATICAL LEFT ANGLE BRACKET}", "\N{MATHEMATICAL RIGHT ANGLE BRACKET}"
 #: What people write and a page does not, with what it has instead.
-_INSTEAD = {"**": "^", "==": "=", "!=": "<= or <", "\N{LESS-THAN OR EQUAL TO}": "<=", "\N{GREATER-THAN OR EQUAL TO}": ">=", "\N{MIDDLE DOT}": "a blank"}
+_INSTEAD = {
+    "**": "^",
+    "==": "=",
+    "!=": "<= or <",
+    "\N{LESS-THAN OR EQUAL TO}": "<=",
+    "\N{GREATER-THAN OR EQUAL TO}": ">=",
+    "\N{MIDDLE DOT}": "a blank",
+}
 
-Words = Mapping[str, Any]
+
+class Words(Mapping[str, Any]):
+    """What names mean: those of a page, and before them those of a claim, a scheme or a function with places.
+
+    A formula without names of the second kind has one value, which is kept.
+    """
+
+    def __init__(self, page: dict[str, Any], own: Mapping[str, Any] | None = None, kept: Any = None) -> None:
+        self.page, self.own = page, own or {}
+        self.kept: dict[Node, Any] = {} if kept is None else kept
+
+    def with_own(self, own: Mapping[str, Any]) -> Words:
+        """These words with others before them."""
+        return Words(self.page, {**self.own, **own}, self.kept)
+
+    def define(self, name: str, value: Any) -> None:
+        """Give a name of the page its meaning."""
+        if name in self.page:
+            self.kept.clear()
+        self.page[name] = value
+
+    def told(self, name: str) -> Any:
+        """What {name} stands for in words: a text, a number or a constant of the claim; None if for neither."""
+        value = self.get(name)
+        number = isinstance(value, sp.Expr) and (value.is_number or name in self.own)
+        return value if number or isinstance(value, str) else None
+
+    def __getitem__(self, name: str) -> Any:
+        return self.own[name] if name in self.own else self.page[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.own or name in self.page
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self.page, **self.own})
+
+    def __len__(self) -> int:
+        return len({**self.page, **self.own})
 
 
 class FormulaError(ValueError):
@@ -39,7 +83,7 @@ class FormulaError(ValueError):
         self.at = at
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Node:
     """A part of a formula: its kind, where it begins, the name or number, and its parts."""
 
@@ -47,6 +91,12 @@ class Node:
     at: int
     value: str = ""
     parts: tuple[Node, ...] = ()
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names in it."""
+        own = {self.value} if self.kind == "name" else ()
+        return frozenset(own).union(*(part.names for part in self.parts))
 
 
 def relation(text: str, words: Words, given: Callable[[str], sp.Expr] | None = None) -> Relation:
@@ -91,7 +141,12 @@ def is_relation(text: str) -> bool:
 
 def _evaluated(text: str, kind: str, words: Words, given: Callable[[str], sp.Expr] | None) -> Any:
     try:
-        return _Meaning(words, given).of(_parsed(str(text), kind))
+        node = _parsed(str(text), kind)
+        if given is not None or not node.names.isdisjoint(words.own):
+            return _Meaning(words, given).of(node)
+        if node not in words.kept:
+            words.kept[node] = _Meaning(words, None).of(node)
+        return words.kept[node]
     except FormulaError as error:
         raise _placed(text, error) from None
 
@@ -101,7 +156,7 @@ def _placed(text: str, error: FormulaError) -> Exception:
 
 
 def _tokens(text: str) -> list[tuple[str, int]]:
-    """"<" and ">" that touch what they enclose are brackets; a relation sign has blanks on both sides."""
+    """ "<" and ">" that touch what they enclose are brackets; a relation sign has blanks on both sides."""
     found = []
     for match in _TOKEN.finditer(text):
         token, start, end = match[1], match.start(1), match.end()
@@ -171,6 +226,9 @@ class _Reader:
             self.next()
             found.append(self.sum())
         return Node("several", at, "", tuple(found))
+
+    def several_or_none(self) -> Node:
+        return Node("several", self.at) if self.peek == ")" else self.several()
 
     def sum(self) -> Node:
         at = self.at
@@ -247,10 +305,8 @@ class _Reader:
             inner.tokens = [(token, start + place) for token, start in inner.tokens]
             parts.append(Node("index", place, "", inner.several().parts))
         while self.peek == "(":
-            place = self.at
             self.next()
-            empty = Node("several", place)
-            parts.append(self.inside(")", lambda: empty if self.peek == ")" else self.several()))
+            parts.append(self.inside(")", self.several_or_none))
         return Node("name", at, name, tuple(parts))
 
 
@@ -358,7 +414,8 @@ class _Meaning:
             near = get_close_matches(node.value, [name for name in self.words if isinstance(name, str)], n=2)
             meant = f": did you mean {' or '.join(near)}?" if near else ""
             raise FormulaError(f"nothing on the page is called {node.value!r}{meant}", node.at)
-        found, factors = self.words[node.value], []
+        factors: list[Any] = []
+        found = self.words[node.value]
         for part in node.parts:
             values = [self.of(one) for one in part.parts]
             if part.kind == "index":

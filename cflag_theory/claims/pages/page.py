@@ -21,7 +21,7 @@ from cflag_theory.claims.engine.notation import sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, Least, index, mean_over, sum_over
 from cflag_theory.claims.engine.sorts import Sort
 from cflag_theory.claims.engine.terms import function, vector
-from cflag_theory.claims.pages.formula import formula, formulas, read, relation
+from cflag_theory.claims.pages.formula import Words, formula, formulas, read, relation
 from cflag_theory.claims.pages.proofs import Scheme
 from cflag_theory.claims.pages.statements import check, claim_of, statement_of
 from cflag_theory.claims.pages.text import Line, Piece, lines, shown
@@ -48,7 +48,7 @@ class Page:
 
     Attributes
     ----------
-    words : dict
+    words : Words
         What names mean in its formulas.
     public : dict
         Those of its own, which modules and other pages may import.
@@ -60,7 +60,7 @@ class Page:
 
     def __init__(self, text: str, where: str = "page", words: Mapping[str, Any] | None = None) -> None:
         self.where = where
-        self.words: dict[str, Any] = {**ALWAYS, **(words or {})}
+        self.words = Words({**ALWAYS, **(words or {})})
         self.public: dict[str, Any] = {}
         self.facts: dict[str, Fact] = {}
         self.claims: dict[str, Callable[..., Claim]] = {}
@@ -81,7 +81,8 @@ class Page:
         if name in self._named:
             raise line.error(f"{name!r} has a meaning since line {self._named[name].number}: use another name")
         self._named[name] = line
-        self.words[name] = self.public[name] = value
+        self.public[name] = value
+        self.words.define(name, value)
 
     def use(self, line: Line, rest: Piece) -> None:
         """`use module name other as here`: these names, or all, of a module or of another page."""
@@ -95,9 +96,11 @@ class Page:
                 raise line.error(f"{place} has no {name!r}")
             value, here = known[name] if name in known else getattr(module, name), here or name
             if names and self._named.setdefault(here, line) is not line:
-                raise line.error(f"{here!r} has a meaning since line {self._named[here].number}: use it as another name")
+                raise line.error(
+                    f"{here!r} has a meaning since line {self._named[here].number}: use it as another name"
+                )
             if names or here not in self.words:
-                self.words[here] = value
+                self.words.define(here, value)
             if isinstance(value, Fact):
                 self.facts.setdefault(value.name, value)
                 self.facts.update({here: value} if names else {})
@@ -111,7 +114,7 @@ class Page:
 
     def _function(self, places: list[Piece], body: Piece) -> Callable[..., Any]:
         def at(*values: Any) -> Any:
-            return read(body, {**self.words, **self.bound(places, values)})
+            return read(body, self.words.with_own(self.bound(places, values)))
 
         # `sequence` asks a function how many places it has.
         fixed: dict[int, Callable[..., Any]] = {1: lambda a: at(a), 2: lambda a, b: at(a, b)}
@@ -167,7 +170,9 @@ class Page:
         named, *declared = head.listed("; ")
         name, short, _ = _names_of(named)
         pairs = (one.cut(" = ") for one in declared)
-        self._name(short, function(name, latex or name, **{key: formula(body, self.words) for key, body in pairs}), line)
+        self._name(
+            short, function(name, latex or name, **{key: formula(body, self.words) for key, body in pairs}), line
+        )
 
     def index(self, line: Line, rest: Piece) -> None:
         """`index l as ell`: of means, sums and maxima."""
@@ -200,7 +205,7 @@ class Page:
         body = rest.part(rest.index(" = ") + 3)
         name, places = _head(head)
         if places is not None:
-            self._name(name, lambda *v: self.read_fact(body, line, {**self.words, **self.bound(places, v)}), line)
+            self._name(name, lambda *v: self.read_fact(body, line, self.words.with_own(self.bound(places, v))), line)
             return
         made = self.read_fact(body, line, self.words)
         self._name(name, made, line)
@@ -212,7 +217,7 @@ class Page:
         name, listed = rest.cut(" = ")
         self._name(name, tuple(self.listed(listed, line, self.words)), line)
 
-    def listed(self, text: Piece, line: Line, words: Mapping[str, Any]) -> Iterator[Fact]:
+    def listed(self, text: Piece, line: Line, words: Words) -> Iterator[Fact]:
         """The facts of a list: names, calls of facts with places, and facts that are written out."""
         for item in [text] if line.words else text.listed("; "):
             if not item.quoted and ": " in item:
@@ -224,7 +229,7 @@ class Page:
                 raise item.error(f"{item!r} is no fact")
             yield from named if isinstance(named, tuple) else (named,)
 
-    def read_fact(self, text: Piece, line: Line, words: Mapping[str, Any]) -> Fact:
+    def read_fact(self, text: Piece, line: Line, words: Words) -> Fact:
         """`name: relation -- words`, with `for every i,` before and `by SOURCE` behind the relation."""
         name, body = text.cut(": ")
         body, source = body.cut(" by ")
@@ -234,10 +239,10 @@ class Page:
             every = tuple(formula(one, words) for one in running.listed(" and "))
         found = relation(body, words)
         sources = tuple(_flat(formulas(source, words)))
-        return Fact(str(name.unquoted), found, shown(line.words, dict(words)) or f"{found.plain}.", every, sources)
+        return Fact(str(name.unquoted), found, shown(line.words, words.told) or f"{found.plain}.", every, sources)
 
     def source(self, line: Line, rest: Piece) -> None:
-        """`source name = claim, part, role`, with `at a := b; ...`, `here`, `over`, `besides x; y`, `granted` under it."""
+        """`source name = claim, part, role`, with `at a := b; ...`, `besides x; y` and the like under it."""
         name, what = rest.cut(" = ")
         place = [str(one.unquoted) for one in what.listed(", ")]
         claim, part, role = (*place, *("", "1", "printed")[len(place) :])
@@ -266,7 +271,7 @@ class Page:
         check(line)
 
         def made(*values: Any) -> Statement:
-            return statement_of(self, line, {**self.words, **self.bound(places or [], values)})
+            return statement_of(self, line, self.words.with_own(self.bound(places or [], values)))
 
         self._name(name, made, line)
 
@@ -337,4 +342,3 @@ def load(path: str, names: dict[str, Any]) -> None:
     known = {name: value for name, value in names.items() if not name.startswith("_")}
     page = Page(place.read_text(encoding="utf-8"), place.name, known)
     names.update(page.public, CLAIMS=page.claims, PAGE=page)
-

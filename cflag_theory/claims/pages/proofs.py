@@ -19,7 +19,7 @@ from cflag_theory.claims.engine.claim import SETTING
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, by_induction
-from cflag_theory.claims.pages.formula import formula, formulas, is_relation, read, relation
+from cflag_theory.claims.pages.formula import Words, formula, formulas, is_relation, read, relation
 from cflag_theory.claims.pages.text import Line, Piece
 
 if TYPE_CHECKING:
@@ -47,14 +47,14 @@ class Scheme:
     def steps(self, label: str, values: tuple[Any, ...], known: set[str] | None) -> list[Step]:
         """The steps, where `known` names what has been shown; None where that is not known."""
         bound = self.page.bound(self.places, values)
-        words = {**self.page.words, **bound}
+        words = self.page.words.with_own(bound)
         return steps_of(self.page, self.line.inside, words, known=known, names={"name": label, **bound})
 
 
 def steps_of(
     page: Page,
     found: Iterable[Line],
-    words: Mapping[str, Any],
+    words: Words,
     *,
     goal: Relation | None = None,
     known: set[str] | None = None,
@@ -73,7 +73,7 @@ def steps_of(
 @dataclass(frozen=True)
 class _Steps:
     page: Page
-    words: Mapping[str, Any]
+    words: Words
     names: Mapping[str, Any]
     #: The names of what is established; a line adds its own.
     known: set[str] | None
@@ -105,11 +105,10 @@ class _Steps:
             return [Obligation(label or self.ending, goal, given, certificate)]
         if body.startswith("for every "):
             return [self._induction(label, body.behind("for every"), line)]
-        if match := re.fullmatch(r'("[^"]*"|.+) at (\w+) = (.+?)( within (.+))?', body):
-            of, value, within = (body.part(*match.span(i)) for i in (1, 3, 5)) if match[5] else (
-                body.part(*match.span(1)), body.part(*match.span(3)), Piece.of(line, ""))
-            name, within = self._known(of), self._known(within) if within else ""
-            return [Instance(label, name, self.words[match[2]], sp.sympify(formula(value, self.words)), within)]
+        if match := re.fullmatch(r'("[^"]*"|.+) at (\w+) = (.+?)(?: within (.+))?', body):
+            of, value = (body.part(*match.span(i)) for i in (1, 3))
+            end = self._known(body.part(*match.span(4))) if match[4] else ""
+            return [Instance(label, self._known(of), self.words[match[2]], sp.sympify(formula(value, self.words)), end)]
         if is_relation(body):
             return [Obligation(label, relation(body, self.words), given, certificate)]
         return self._called(label, body, given)
@@ -124,7 +123,9 @@ class _Steps:
         if isinstance(steps, Step):
             return [steps]
         if steps is None or not callable(steps):
-            near = get_close_matches(name, [*RULES, *(n for n, one in self.words.items() if isinstance(one, Scheme))], n=2)
+            near = get_close_matches(
+                name, [*RULES, *(n for n, one in self.words.items() if isinstance(one, Scheme))], n=2
+            )
             meant = f": did you mean {' or '.join(near)}?" if near else ": write a relation, a rule, a scheme or hence"
             raise body.error(f"{name!r} is neither a rule nor a scheme{meant}")
         values = formulas(rest, self.words)
@@ -204,4 +205,4 @@ class _Steps:
             return algebra.residual(name) if equation else algebra.slack(name)
 
         text = Piece.of(found[0], found[0].text).behind("because")
-        return formula(text, {**self.words, "square": algebra.square}, term)
+        return formula(text, self.words.with_own({"square": algebra.square}), term)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import sympy as sp
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Proof
-from cflag_theory.claims.pages.formula import formula, relation
+from cflag_theory.claims.pages.formula import Words, formula, relation
 from cflag_theory.claims.pages.proofs import steps_of
 from cflag_theory.claims.pages.text import Line, Piece, only, shown
 
@@ -54,7 +54,7 @@ def claim_of(page: Page, line: Line, id: str, where: str, title: str) -> Callabl
         known = {name: formula(value, page.words) for name, value in constants.items()}
         known |= {name: sp.sympify(value) for name, value in zip(constants, listed, strict=False)}
         known |= {name: sp.sympify(value) for name, value in values.items()}
-        words = _Words(page.words, known)
+        words = page.words.with_own(known)
         parts = [one for one in (page.blocks[like] if like else line).inside if one.kind == "part"]
         with line.placed():
             found = tuple(_part(page, one, words) for one in parts) or (_part(page, line, words),)
@@ -64,31 +64,7 @@ def claim_of(page: Page, line: Line, id: str, where: str, title: str) -> Callabl
     return build
 
 
-class _Words(dict[str, Any]):
-    """The words of a page with the constants of a claim; in the claim's words only constants and numbers are told."""
-
-    def __init__(self, words: Mapping[str, Any], constants: Mapping[str, Any]) -> None:
-        super().__init__({**words, **constants})
-        self.constants = constants
-
-    @property
-    def told(self) -> dict[str, Any]:
-        """What {name} stands for in words."""
-        return {
-            name: value
-            for name, value in self.items()
-            if isinstance(value, str)
-            or (isinstance(value, sp.Expr) and (value.is_number or name in self.constants))
-        }
-
-    def changed(self, name: str, value: Any) -> _Words:
-        """With another value of a constant."""
-        made = _Words(self, self.constants)
-        made[name] = value
-        return made
-
-
-def _part(page: Page, line: Line, words: _Words) -> Part:
+def _part(page: Page, line: Line, words: Words) -> Part:
     options: dict[str, Any] = {}
     for one in line.inside:
         rest = one.said.behind(one.kind)
@@ -113,26 +89,28 @@ def _part(page: Page, line: Line, words: _Words) -> Part:
     return Part(key, statement_of(page, line, words), **options)
 
 
-def _called(text: Piece, words: _Words, told: str) -> Statement:
+def _called(text: Piece, words: Words, told: str) -> Statement:
     made = formula(text, words)
     found: Statement = made(told) if callable(made) else made
     return found
 
 
-def _sharp(page: Page, line: Line, rest: Piece, words: _Words, part: Line) -> Sharp | None:
-    """`sharp c = value`: the part again with another constant; `sharp printed to value`: with a statement of its own."""
+def _sharp(page: Page, line: Line, rest: Piece, words: Words, part: Line) -> Sharp | None:
+    """`sharp c = value`: the part with another constant; `sharp printed to value`: with a statement of its own."""
     printed, best = rest.cut(" to ")
     if best:
-        values = (sp.sympify(formula(text, words)) for text in (printed, best))
-        return Sharp(shown(line.words, words.told), *values, _nested(page, line, words, part))
+        first, second = (sp.sympify(formula(text, words)) for text in (printed, best))
+        return Sharp(shown(line.words, words.told), first, second, _nested(page, line, words, part))
     name, value = rest.cut(" = ")
     other = sp.sympify(formula(value, words))
     if other == words[name]:
         return None
-    return Sharp(line.words, sp.sympify(words[name]), other, _nested(page, line, words.changed(name, other), part))
+    return Sharp(
+        line.words, sp.sympify(words[name]), other, _nested(page, line, words.with_own({str(name): other}), part)
+    )
 
 
-def _nested(page: Page, line: Line, words: _Words, outer: Line) -> Statement:
+def _nested(page: Page, line: Line, words: Words, outer: Line) -> Statement:
     """A statement under the hypotheses of its part and its own; what else it does not say is that part's too."""
     kinds = {one.kind for one in line.inside}
     if "alone" in kinds:
@@ -141,7 +119,7 @@ def _nested(page: Page, line: Line, words: _Words, outer: Line) -> Statement:
     return statement_of(page, replace(line, inside=[*missing, *line.inside]), words)
 
 
-def statement_of(page: Page, line: Line, words: Mapping[str, Any]) -> Statement:
+def statement_of(page: Page, line: Line, words: Words) -> Statement:
     """What the lines under a line say: `say relation -- words`, `for` hypotheses, `where` definitions, `proof`.
 
     Raises
@@ -149,7 +127,6 @@ def statement_of(page: Page, line: Line, words: Mapping[str, Any]) -> Statement:
     PageError
         A line that cannot be read, or nothing that is said.
     """
-    words = words if isinstance(words, _Words) else _Words(words, {})
     blocks: dict[str, list[Line]] = {}
     for one in line.inside:
         blocks.setdefault(one.kind, []).append(one)
@@ -168,16 +145,12 @@ def statement_of(page: Page, line: Line, words: Mapping[str, Any]) -> Statement:
     proof = None
     if "proof" in blocks:
         known = {fact.name for fact in (*under, *where)}
-        steps = [
-            step
-            for one in blocks["proof"]
-            for step in steps_of(page, one.inside, words, goal=goal, known=known)
-        ]
+        steps = [step for one in blocks["proof"] for step in steps_of(page, one.inside, words, goal=goal, known=known)]
         proof = Proof(tuple(steps))
     return Statement(told, goal, under, proof, where)
 
 
-def _facts(page: Page, found: list[Line], words: Mapping[str, Any]) -> tuple[Fact, ...]:
+def _facts(page: Page, found: list[Line], words: Words) -> tuple[Fact, ...]:
     facts: list[Fact] = []
     for one in found:
         with one.placed():

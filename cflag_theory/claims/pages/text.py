@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,12 +36,20 @@ class Piece(str):
     def cut(self, mark: str) -> tuple[Piece, Piece]:
         """What stands before the first `mark` outside of brackets and quotes, and what stands behind it."""
         place = next(_outside(self, mark), None)
-        return (self.part(0), self.part(len(self))) if place is None else (self.part(0, place), self.part(place + len(mark)))
+        return (
+            (self.part(0), self.part(len(self)))
+            if place is None
+            else (self.part(0, place), self.part(place + len(mark)))
+        )
 
     def cut_last(self, mark: str) -> tuple[Piece, Piece]:
         """As `cut`, at the last `mark`."""
         places = list(_outside(self, mark))
-        return (self.part(0, places[-1]), self.part(places[-1] + len(mark))) if places else (self.part(0), self.part(len(self)))
+        return (
+            (self.part(0, places[-1]), self.part(places[-1] + len(mark)))
+            if places
+            else (self.part(0), self.part(len(self)))
+        )
 
     def listed(self, mark: str) -> list[Piece]:
         """What stands between the marks."""
@@ -177,23 +185,18 @@ def lines(text: str, page: str) -> list[Line]:
     return root.inside
 
 
-def bare(names: Sequence[Piece]) -> list[str]:
-    """Names without their quotes."""
-    return [str(one.unquoted) for one in names]
-
-
-def only(line: Line, kinds: Sequence[str], what: str) -> None:
+def only(line: Line, kinds: Collection[str], what: str) -> None:
     """Refuse lines under a line that begin with none of these words."""
     for one in line.inside:
         if one.kind not in kinds:
             raise one.error(f"{one.kind!r} stands under {what}: use one of {', '.join(sorted(kinds))}")
 
 
-def shown(words: str, values: dict[str, Any]) -> str:
-    """Words in which {name} is replaced by a text or a number of that name."""
+def shown(words: str, meant: Callable[[str], Any]) -> str:
+    """Words in which {name} is replaced by the text or the number that it stands for, if it stands for one."""
 
     def told(match: re.Match[str]) -> str:
-        value = values.get(match[1])
-        return match[0] if value is None else shown(value, values) if isinstance(value, str) else str(value)
+        value = meant(match[1])
+        return match[0] if value is None else shown(value, meant) if isinstance(value, str) else str(value)
 
-    return re.sub(r"\{(\w+)\}", told, words)
+    return re.sub(r"\{(\w+)\}", told, words) if "{" in words else words
