@@ -50,8 +50,8 @@ class Page:
     ----------
     words : Words
         What names mean in its formulas.
-    public : dict
-        Those of its own, which modules and other pages may import.
+    public, used : dict
+        Those of its own, which modules and other pages may import; `used` are those that it has taken by name.
     facts : dict of str to Fact
         By name, for the lists of a claim.
     claims : dict of str to callable
@@ -62,6 +62,7 @@ class Page:
         self.where = where
         self.words = Words({**ALWAYS, **(words or {})})
         self.public: dict[str, Any] = {}
+        self.used: dict[str, Any] = {}
         self.facts: dict[str, Fact] = {}
         self.claims: dict[str, Callable[..., Claim]] = {}
         self.blocks: dict[str, Line] = {}
@@ -99,6 +100,8 @@ class Page:
                 raise line.error(
                     f"{here!r} has a meaning since line {self._named[here].number}: use it as another name"
                 )
+            if names:
+                self.used[here] = value
             if names or here not in self.words:
                 self.words.define(here, value)
             if isinstance(value, Fact):
@@ -336,9 +339,17 @@ _BLOCKS: Mapping[str, Callable[[Page, Line, Piece], None]] = {
 }
 
 
-def load(path: str, names: dict[str, Any]) -> None:
-    """Put the page beside a module into the module's names, of which it may use those that are there already."""
+def load(path: str, names: dict[str, Any]) -> tuple[Callable[[str], Any], dict[str, Callable[..., Claim]]]:
+    """Put the page beside a module into the module's names, of which it may use those that are there already.
+
+    Returns what the module calls `__getattr__`, so that type checkers take any name from it, and the page's claims.
+    """
     place = Path(path).with_suffix(".page")
     known = {name: value for name, value in names.items() if not name.startswith("_")}
     page = Page(place.read_text(encoding="utf-8"), place.name, known)
-    names.update(page.public, CLAIMS=page.claims, PAGE=page)
+    names.update(page.used | page.public, PAGE=page)
+
+    def missing(name: str) -> Any:
+        raise AttributeError(f"{place.name} has no {name!r}")
+
+    return missing, page.claims
