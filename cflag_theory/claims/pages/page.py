@@ -50,8 +50,8 @@ class Page:
     ----------
     words : Words
         What names mean in its formulas.
-    public, used : dict
-        Those of its own, which modules and other pages may import; `used` are those that it has taken by name.
+    public : dict
+        Those of its own.
     facts : dict of str to Fact
         By name, for the lists of a claim.
     claims : dict of str to callable
@@ -62,7 +62,6 @@ class Page:
         self.where = where
         self.words = Words({**ALWAYS, **(words or {})})
         self.public: dict[str, Any] = {}
-        self.used: dict[str, Any] = {}
         self.facts: dict[str, Fact] = {}
         self.claims: dict[str, Callable[..., Claim]] = {}
         self.blocks: dict[str, Line] = {}
@@ -100,8 +99,6 @@ class Page:
                 raise line.error(
                     f"{here!r} has a meaning since line {self._named[here].number}: use it as another name"
                 )
-            if names:
-                self.used[here] = value
             if names or here not in self.words:
                 self.words.define(here, value)
             if isinstance(value, Fact):
@@ -347,9 +344,11 @@ def load(path: str, names: dict[str, Any]) -> tuple[Callable[[str], Any], dict[s
     place = Path(path).with_suffix(".page")
     known = {name: value for name, value in names.items() if not name.startswith("_")}
     page = Page(place.read_text(encoding="utf-8"), place.name, known)
-    names.update(page.used | page.public, PAGE=page)
+    names.update(page.public, PAGE=page)
 
-    def missing(name: str) -> Any:
-        raise AttributeError(f"{place.name} has no {name!r}")
+    def of_page(name: str) -> Any:
+        if name not in page.words.page:
+            raise AttributeError(f"{place.name} has no {name!r}")
+        return page.words[name]
 
-    return missing, page.claims
+    return of_page, page.claims

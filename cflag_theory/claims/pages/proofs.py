@@ -7,23 +7,20 @@ one of its members "induction at k = E", or "hence" for what is to be shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import sympy as sp
 
 from cflag_theory.claims.engine import algebra, rules
-from cflag_theory.claims.engine.claim import SETTING
+from cflag_theory.claims.engine.claim import SETTING, Fact
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, by_induction
 from cflag_theory.claims.pages.formula import Words, formula, formulas, is_relation, read, relation
 from cflag_theory.claims.pages.text import Line, Piece
-
-if TYPE_CHECKING:
-    from cflag_theory.claims.pages.page import Page
 
 FOLLOWS = "the statement follows"
 #: A rule is used by its name, but for `at`: "what at k = E" is an instance of an induction, "put" that of a fact.
@@ -31,11 +28,24 @@ RULES = {name: getattr(rules, name) for name in rules.__all__ if name[0].islower
 RULES["put"] = rules.at
 
 
+class Vocabulary(Protocol):
+    """What lines of proofs and statements take from their page."""
+
+    words: Words
+    blocks: dict[str, Line]
+
+    def bound(self, places: list[Piece], values: tuple[Any, ...]) -> dict[str, Any]:
+        """Places by name, with what they are given or else their defaults."""
+
+    def listed(self, text: Piece, line: Line, words: Words) -> Iterator[Fact]:
+        """The facts of a list."""
+
+
 @dataclass(frozen=True)
 class Scheme:
     """Steps of a page under a name: called with the label of a line and values for its places."""
 
-    page: Page
+    page: Vocabulary
     line: Line
     name: str
     places: list[Piece]
@@ -52,7 +62,7 @@ class Scheme:
 
 
 def steps_of(
-    page: Page,
+    page: Vocabulary,
     found: Iterable[Line],
     words: Words,
     *,
@@ -72,7 +82,7 @@ def steps_of(
 
 @dataclass(frozen=True)
 class _Steps:
-    page: Page
+    page: Vocabulary
     words: Words
     names: Mapping[str, Any]
     #: The names of what is established; a line adds its own.

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
-from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Part, Repair, Sharp, Statement
+from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Sharp, Statement
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Proof
 from cflag_theory.claims.pages.formula import Words, formula, relation
-from cflag_theory.claims.pages.proofs import steps_of
+from cflag_theory.claims.pages.proofs import Vocabulary, steps_of
 from cflag_theory.claims.pages.text import Line, Piece, only, shown
-
-if TYPE_CHECKING:
-    from cflag_theory.claims.engine.claim import Fact
-    from cflag_theory.claims.pages.page import Page
 
 _REPAIRS = ("typo", "needs-hypothesis")
 _STATEMENT = {"say", "is", "for", "where", "proof", "alone"}
@@ -39,7 +35,7 @@ def check(line: Line) -> None:
             check(one)
 
 
-def claim_of(page: Page, line: Line, id: str, where: str, title: str) -> Callable[..., Claim]:
+def claim_of(page: Vocabulary, line: Line, id: str, where: str, title: str) -> Callable[..., Claim]:
     """The builder of a claim; its constants can be given other values, by place or by name."""
     constants = {
         str(name): value
@@ -64,7 +60,7 @@ def claim_of(page: Page, line: Line, id: str, where: str, title: str) -> Callabl
     return build
 
 
-def _part(page: Page, line: Line, words: Words) -> Part:
+def _part(page: Vocabulary, line: Line, words: Words) -> Part:
     options: dict[str, Any] = {}
     for one in line.inside:
         rest = one.said.behind(one.kind)
@@ -95,7 +91,7 @@ def _called(text: Piece, words: Words, told: str) -> Statement:
     return found
 
 
-def _sharp(page: Page, line: Line, rest: Piece, words: Words, part: Line) -> Sharp | None:
+def _sharp(page: Vocabulary, line: Line, rest: Piece, words: Words, part: Line) -> Sharp | None:
     """`sharp c = value`: the part with another constant; `sharp printed to value`: with a statement of its own."""
     printed, best = rest.cut(" to ")
     if best:
@@ -110,7 +106,7 @@ def _sharp(page: Page, line: Line, rest: Piece, words: Words, part: Line) -> Sha
     )
 
 
-def _nested(page: Page, line: Line, words: Words, outer: Line) -> Statement:
+def _nested(page: Vocabulary, line: Line, words: Words, outer: Line) -> Statement:
     """A statement under the hypotheses of its part and its own; what else it does not say is that part's too."""
     kinds = {one.kind for one in line.inside}
     if "alone" in kinds:
@@ -119,7 +115,7 @@ def _nested(page: Page, line: Line, words: Words, outer: Line) -> Statement:
     return statement_of(page, replace(line, inside=[*missing, *line.inside]), words)
 
 
-def statement_of(page: Page, line: Line, words: Words) -> Statement:
+def statement_of(page: Vocabulary, line: Line, words: Words) -> Statement:
     """What the lines under a line say: `say relation -- words`, `for` hypotheses, `where` definitions, `proof`.
 
     Raises
@@ -150,7 +146,7 @@ def statement_of(page: Page, line: Line, words: Words) -> Statement:
     return Statement(told, goal, under, proof, where)
 
 
-def _facts(page: Page, found: list[Line], words: Words) -> tuple[Fact, ...]:
+def _facts(page: Vocabulary, found: list[Line], words: Words) -> tuple[Fact, ...]:
     facts: list[Fact] = []
     for one in found:
         with one.placed():
