@@ -1,0 +1,354 @@
+"""Pages of the ledger: text with one line a fact and a step, read into Claims.
+
+A page is written as a paper is: notation, facts, schemes of steps that several proofs share, and claims. Nothing on a
+page is believed: what comes out are Claims, Facts and Steps, and the examiner takes them from there. The blocks of a
+page are the keys of `_BLOCKS`, and each is described where it is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.engine import rules
+from cflag_theory.claims.engine.claim import Claim, Fact, Source, Statement, setting
+from cflag_theory.claims.engine.notation import sequence, symbol
+from cflag_theory.claims.engine.operators import Largest, Least, index, mean_over, sum_over
+from cflag_theory.claims.engine.sorts import Sort
+from cflag_theory.claims.engine.terms import function, vector
+from cflag_theory.claims.pages.formula import Words, formula, formulas, read, relation
+from cflag_theory.claims.pages.proofs import Scheme
+from cflag_theory.claims.pages.statements import check, claim_of, statement_of
+from cflag_theory.claims.pages.text import Line, Piece, lines, shown
+
+ROOT = "cflag_theory.claims"
+#: Words of every page.
+ALWAYS: Mapping[str, Any] = {
+    "max": Largest,
+    "min": Least,
+    "sum": sum_over,
+    "exp": sp.exp,
+    "sqrt": sp.sqrt,
+    "cbrt": sp.cbrt,
+    "larger": sp.Max,
+    "smaller": sp.Min,
+}
+#: What no page may call anything: formulas and proofs read these words otherwise.
+RESERVED = {*ALWAYS, *rules.__all__, "grad", "hence", "from", "by", "for", "hypothesis", "range"}
+_SORTS = {str(sort): sort for sort in Sort}
+
+
+class Page:
+    """The words, facts and claims of a page.
+
+    Attributes
+    ----------
+    words : Words
+        What names mean in its formulas.
+    public : dict
+        Those of its own.
+    facts : dict of str to Fact
+        By name, for the lists of a claim.
+    claims : dict of str to callable
+        Builders by id; a claim with constants can be built with others.
+    """
+
+    def __init__(self, text: str, where: str = "page", words: Mapping[str, Any] | None = None) -> None:
+        self.where = where
+        self.words = Words({**ALWAYS, **(words or {})})
+        self.public: dict[str, Any] = {}
+        self.facts: dict[str, Fact] = {}
+        self.claims: dict[str, Callable[..., Claim]] = {}
+        self.blocks: dict[str, Line] = {}
+        self._named: dict[str, Line] = {}
+        for line in lines(text, where):
+            if line.kind not in _BLOCKS:
+                raise line.error(f"{line.kind!r} begins no block: use one of {', '.join(_BLOCKS)}")
+            with line.placed():
+                _BLOCKS[line.kind](self, line, line.said.behind(line.kind))
+
+    def _name(self, name: str, value: Any, line: Line) -> None:
+        """Give something its name, which nothing else on the page has."""
+        if not re.fullmatch(r"[A-Za-z_]\w*'*", name):
+            raise line.error(f"{name!r} is no name: use letters a to z, digits and _, a letter first")
+        if name in RESERVED:
+            raise line.error(f"{name!r} is a word of every page: use another name")
+        if name in self._named:
+            raise line.error(f"{name!r} has a meaning since line {self._named[name].number}: use another name")
+        self._named[name] = line
+        self.public[name] = value
+        self.words.define(name, value)
+
+    def use(self, line: Line, rest: Piece) -> None:
+        """`use module name other as here`: these names, or all, of a module or of another page."""
+        place, *names = re.sub(r" as (\w+)", r"=\1", rest).split()
+        module = import_module(f"{ROOT}.{place}")
+        theirs = getattr(module, "PAGE", None)
+        known = theirs.words if theirs else {}
+        for both in names or [name for name in vars(module) if not name.startswith("_")]:
+            name, _, here = both.partition("=")
+            if name not in known and not hasattr(module, name):
+                raise line.error(f"{place} has no {name!r}")
+            value, here = known[name] if name in known else getattr(module, name), here or name
+            if names and self._named.setdefault(here, line) is not line:
+                raise line.error(
+                    f"{here!r} has a meaning since line {self._named[here].number}: use it as another name"
+                )
+            if names or here not in self.words:
+                self.words.define(here, value)
+            if isinstance(value, Fact):
+                self.facts.setdefault(value.name, value)
+                self.facts.update({here: value} if names else {})
+        self.facts = {**(theirs.facts if theirs else {}), **self.facts}
+
+    def let(self, line: Line, rest: Piece) -> None:
+        """`let name(a, b) = formula`: an abbreviation; a relation is one too."""
+        head, body = rest.cut(" = ")
+        name, places = _head(head)
+        self._name(name, read(body, self.words) if places is None else self._function(places, body), line)
+
+    def _function(self, places: list[Piece], body: Piece) -> Callable[..., Any]:
+        def at(*values: Any) -> Any:
+            return read(body, self.words.with_own(self.bound(places, values)))
+
+        # `sequence` asks a function how many places it has.
+        fixed: dict[int, Callable[..., Any]] = {1: lambda a: at(a), 2: lambda a, b: at(a, b)}
+        return at if any(" = " in place for place in places) else fixed.get(len(places), at)
+
+    def bound(self, places: list[Piece], values: tuple[Any, ...]) -> dict[str, Any]:
+        """Places by name, with what they are given or else their defaults."""
+        split = [place.cut(" = ") for place in places]
+        if len(values) > len(places):
+            raise TypeError(f"{len(values)} values for {', '.join(places) or 'no place'}")
+        late = [formula(default, self.words) if default else None for _, default in split[len(values) :]]
+        if None in late:
+            raise TypeError(f"{len(values)} values for {', '.join(places)}")
+        exact = (sp.sympify(value) if isinstance(value, int) else value for value in values)
+        return dict(zip((str(name) for name, _ in split), (*exact, *late), strict=True))
+
+    def symbol(self, line: Line, rest: Piece) -> None:
+        r"""`symbol W positive natural : W`, `symbol least = formula : \LaTeX`; `symbol long as short` has two names."""
+        head, latex = rest.cut(" : ")
+        head, body = head.cut(" = ")
+        name, short, sort = _names_of(head)
+        declared = _declared(sort)
+        if not latex:
+            self._name(short, sp.Symbol(name, **declared), line)
+            return
+        self._name(short, symbol(name, latex, formula(body, self.words) if body else None, **declared), line)
+
+    def sequence(self, line: Line, rest: Piece) -> None:
+        r"""`sequence drift(k) = formula : \LaTeX`; or with a sort and no meaning, `sequence d nonnegative : d_{@}`."""
+        head, latex = rest.cut(" : ")
+        head, body = head.cut(" = ")
+        named, places = head, None
+        if "(" in head.unquoted and not head.startswith('"'):
+            opened, closed = head.index("("), head.index(")")
+            named = Piece.of(line, head[:opened] + head[closed + 1 :], head.start)
+            places = head.part(opened + 1, closed).listed(", ")
+        name, short, sort = _names_of(named)
+        means = self._function(places, body) if body and places else None
+        made = sequence(name, latex, means, **_declared(sort)) if latex else sp.Function(name, **_declared(sort))
+        self._name(short, made, line)
+
+    def vector(self, line: Line, rest: Piece) -> None:
+        r"""`vector x as point : x_{@}`: called with its indices."""
+        head, latex = rest.cut(" : ")
+        name, short, sort = _names_of(head)
+        if sort:
+            raise sort.error("a vector has no sort")
+        self._name(short, vector(name, latex or name), line)
+
+    def function(self, line: Line, rest: Piece) -> None:
+        r"""`function f as loss; smooth = L; mu = m; lower = 0 : f`: what is declared of it."""
+        head, latex = rest.cut(" : ")
+        named, *declared = head.listed("; ")
+        name, short, _ = _names_of(named)
+        pairs = (one.cut(" = ") for one in declared)
+        self._name(
+            short, function(name, latex or name, **{key: formula(body, self.words) for key, body in pairs}), line
+        )
+
+    def index(self, line: Line, rest: Piece) -> None:
+        """`index l as ell`: of means, sums and maxima."""
+        name, short, _ = _names_of(rest)
+        self._name(short, index(name), line)
+
+    def mean(self, line: Line, rest: Piece) -> None:
+        r"""`mean clients as of_all over i : \LaTeX`: with non-negative weights that sum to one, or an expectation."""
+        head, latex = rest.cut(" : ")
+        head, over = head.cut(" over ")
+        name, short, _ = _names_of(head)
+        self._name(short, mean_over(name, formula(over, self.words), *([latex] if latex else [])), line)
+
+    def setting(self, line: Line, rest: Piece) -> None:
+        """`setting NAME = key: relation -- words`: what a named vector or an index is in every run."""
+        name, _ = rest.cut(" = ")
+        fact = self.read_fact(rest.part(len(name) + 3), line, self.words)
+        self._name(name, setting(fact.name, fact.relation, fact.words), line)
+
+    def fact(self, line: Line, rest: Piece) -> None:
+        """`fact NAME = name: relation -- words`, or with places, `fact NAME(a) = ...`, or `fact name: relation`."""
+        if not re.match(r"\w+(\([\w, ]*\))? = .*?: ", rest):
+            made = self.read_fact(rest, line, self.words)
+            if made.name in self.facts and self._named.get(f"fact {made.name}"):
+                raise line.error(f"two facts of the page are named {made.name!r}")
+            self._named[f"fact {made.name}"] = line
+            self.facts[made.name] = made
+            return
+        head, _ = rest.cut(" = ")
+        body = rest.part(rest.index(" = ") + 3)
+        name, places = _head(head)
+        if places is not None:
+            self._name(name, lambda *v: self.read_fact(body, line, self.words.with_own(self.bound(places, v))), line)
+            return
+        made = self.read_fact(body, line, self.words)
+        self._name(name, made, line)
+        self.facts.setdefault(made.name, made)
+        self.facts[name] = made
+
+    def several(self, line: Line, rest: Piece) -> None:
+        """`facts NAME = name; name`: several under one name."""
+        name, listed = rest.cut(" = ")
+        self._name(name, tuple(self.listed(listed, line, self.words)), line)
+
+    def listed(self, text: Piece, line: Line, words: Words) -> Iterator[Fact]:
+        """The facts of a list: names, calls of facts with places, and facts that are written out."""
+        for item in [text] if line.words else text.listed("; "):
+            if not item.quoted and ": " in item:
+                yield self.read_fact(item, line, words)
+                continue
+            item = item.unquoted
+            named = self.facts[item] if item in self.facts else formula(item, words)
+            if not isinstance(named, Fact | tuple):
+                raise item.error(f"{item!r} is no fact")
+            yield from named if isinstance(named, tuple) else (named,)
+
+    def read_fact(self, text: Piece, line: Line, words: Words) -> Fact:
+        """`name: relation -- words`, with `for every i,` before and `by SOURCE` behind the relation."""
+        name, body = text.cut(": ")
+        body, source = body.cut(" by ")
+        every: tuple[sp.Symbol, ...] = ()
+        if body.startswith("for every "):
+            running, body = body.behind("for every").cut(", ")
+            every = tuple(formula(one, words) for one in running.listed(" and "))
+        found = relation(body, words)
+        sources = tuple(_flat(formulas(source, words)))
+        return Fact(str(name.unquoted), found, shown(line.words, words.told) or f"{found.plain}.", every, sources)
+
+    def source(self, line: Line, rest: Piece) -> None:
+        """`source name = claim, part, role`, with `at a := b; ...`, `besides x; y` and the like under it."""
+        name, what = rest.cut(" = ")
+        place = [str(one.unquoted) for one in what.listed(", ")]
+        claim, part, role = (*place, *("", "1", "printed")[len(place) :])
+        parts: dict[str, list[Piece]] = {}
+        for one in line.inside:
+            if one.kind not in ("at", "here", "over", "besides", "granted"):
+                raise one.error(f"{one.kind!r} stands under a source: use at, here, over, besides or granted")
+            parts.setdefault(one.kind, []).extend(Piece.of(one, one.text).behind(one.kind).listed("; "))
+
+        def pairs(key: str) -> tuple[Any, ...]:
+            split = (item.cut(" := ") for item in parts.get(key, ()))
+            return tuple((formula(a, self.words), sp.sympify(formula(b, self.words))) for a, b in split)
+
+        over = tuple(int(one) if one.isdigit() else formula(one, self.words) for one in parts.get("over", ()))
+        besides = tuple(str(one.unquoted) for one in parts.get("besides", ()))
+        self._name(name, Source(claim, part, role, pairs("at"), pairs("here"), over, besides, "granted" in parts), line)
+
+    def scheme(self, line: Line, rest: Piece) -> None:
+        """`scheme name(a, b = default)`: steps under a name; `{name}` is the label of the line that uses it."""
+        name, places = _head(rest)
+        self._name(name, Scheme(self, line, name, places or []), line)
+
+    def statement(self, line: Line, rest: Piece) -> None:
+        """`statement name(a)`: say, for, where and proof, for repairs and refutations that several claims share."""
+        name, places = _head(rest)
+        check(line)
+
+        def made(*values: Any) -> Statement:
+            return statement_of(self, line, self.words.with_own(self.bound(places or [], values)))
+
+        self._name(name, made, line)
+
+    def claim(self, line: Line, rest: Piece) -> None:
+        """`claim id | where | title`, and under it `with c = 4`, parts and notes."""
+        head = [str(one) for one in rest.listed(" | ")]
+        if len(head) != 3:
+            raise line.error("a claim is written 'claim id | where | title'")
+        if head[0] in self.claims:
+            raise line.error(f"the claim {head[0]} stands on the page twice")
+        check(line)
+        self.claims[head[0]] = claim_of(self, line, *head)
+
+
+def _flat(found: list[Any]) -> Iterator[Source]:
+    for one in found:
+        yield from one if isinstance(one, tuple) else (one,)
+
+
+def _head(text: Piece) -> tuple[Piece, list[Piece] | None]:
+    """A name and, in brackets, its places."""
+    place = text.find("(")
+    if place < 0:
+        return text, None
+    return text.part(0, place), text.part(place + 1, text.rindex(")")).listed(", ")
+
+
+def _names_of(text: Piece) -> tuple[str, str, Piece]:
+    """The name in the ledger, that on the page, and the sort behind them."""
+    end = text.find('"', 1) + 1 if text.startswith('"') else len(text.partition(" ")[0])
+    name, rest = str(text.part(0, end).unquoted), text.part(end)
+    if not rest.startswith("as "):
+        return name, name, rest
+    rest = rest.part(3)
+    short = rest.partition(" ")[0]
+    return name, short, rest.part(len(short))
+
+
+def _declared(sort: Piece) -> dict[str, bool]:
+    """What the sort that a line gives lets sympy assume."""
+    if sort and sort not in _SORTS:
+        raise sort.error(f"{sort!r} is no sort: use {', '.join(_SORTS)}")
+    return _SORTS[sort].assumptions if sort else {}
+
+
+_BLOCKS: Mapping[str, Callable[[Page, Line, Piece], None]] = {
+    "use": Page.use,
+    "let": Page.let,
+    "symbol": Page.symbol,
+    "sequence": Page.sequence,
+    "vector": Page.vector,
+    "function": Page.function,
+    "index": Page.index,
+    "mean": Page.mean,
+    "setting": Page.setting,
+    "fact": Page.fact,
+    "facts": Page.several,
+    "source": Page.source,
+    "scheme": Page.scheme,
+    "statement": Page.statement,
+    "claim": Page.claim,
+}
+
+
+def load(path: str, names: dict[str, Any]) -> tuple[Callable[[str], Any], dict[str, Callable[..., Claim]]]:
+    """Put the page beside a module into the module's names, of which it may use those that are there already.
+
+    Returns what the module calls `__getattr__`, so that type checkers take any name from it, and the page's claims.
+    """
+    place = Path(path).with_suffix(".page")
+    known = {name: value for name, value in names.items() if not name.startswith("_")}
+    page = Page(place.read_text(encoding="utf-8"), place.name, known)
+    names.update(page.public, PAGE=page)
+
+    def of_page(name: str) -> Any:
+        if name not in page.words.page:
+            raise AttributeError(f"{place.name} has no {name!r}")
+        return page.words[name]
+
+    return of_page, page.claims

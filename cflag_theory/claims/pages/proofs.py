@@ -1,0 +1,218 @@
+"""Lines of a proof: "label: what from names", read into Steps.
+
+What is a relation, a rule with its terms, a scheme, an induction "for every k, relation" with start and step under it,
+one of its members "induction at k = E", or "hence" for what is to be shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any, Protocol
+
+import sympy as sp
+
+from cflag_theory.claims.engine import algebra, rules
+from cflag_theory.claims.engine.claim import SETTING, Fact
+from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, by_induction
+from cflag_theory.claims.pages.formula import Words, formula, formulas, is_relation, read, relation
+from cflag_theory.claims.pages.text import Line, Piece
+
+FOLLOWS = "the statement follows"
+#: A rule is used by its name, but for `at`: "what at k = E" is an instance of an induction, "put" that of a fact.
+RULES = {name: getattr(rules, name) for name in rules.__all__ if name[0].islower() and name not in ("at", "concluded")}
+RULES["put"] = rules.at
+
+
+class Vocabulary(Protocol):
+    """What lines of proofs and statements take from their page."""
+
+    words: Words
+    blocks: dict[str, Line]
+
+    def bound(self, places: list[Piece], values: tuple[Any, ...]) -> dict[str, Any]:
+        """Places by name, with what they are given or else their defaults."""
+
+    def listed(self, text: Piece, line: Line, words: Words) -> Iterator[Fact]:
+        """The facts of a list."""
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """Steps of a page under a name: called with the label of a line and values for its places."""
+
+    page: Vocabulary
+    line: Line
+    name: str
+    places: list[Piece]
+
+    def __call__(self, label: str = "", *values: Any) -> Any:
+        found = self.steps(label or self.name, values, None)
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def steps(self, label: str, values: tuple[Any, ...], known: set[str] | None) -> list[Step]:
+        """The steps, where `known` names what has been shown; None where that is not known."""
+        bound = self.page.bound(self.places, values)
+        words = self.page.words.with_own(bound)
+        return steps_of(self.page, self.line.inside, words, known=known, names={"name": label, **bound})
+
+
+def steps_of(
+    page: Vocabulary,
+    found: Iterable[Line],
+    words: Words,
+    *,
+    goal: Relation | None = None,
+    known: set[str] | None = None,
+    names: Mapping[str, Any] | None = None,
+) -> list[Step]:
+    """The steps of lines; `goal` is what "hence" shows, `names` what stands for {name} in labels.
+
+    Raises
+    ------
+    PageError
+        A line that cannot be read, or one that uses what is not among the `known` names, if these are given.
+    """
+    return _Steps(page, words, names or {}, known, goal).read(found)
+
+
+@dataclass(frozen=True)
+class _Steps:
+    page: Vocabulary
+    words: Words
+    names: Mapping[str, Any]
+    #: The names of what is established; a line adds its own.
+    known: set[str] | None
+    goal: Relation | None = None
+    #: What "hence" names its step, and the induction that "hypothesis" and "range" belong to.
+    ending: str = FOLLOWS
+    within: str = ""
+
+    def read(self, found: Iterable[Line]) -> list[Step]:
+        steps: list[Step] = []
+        for line in found:
+            with line.placed():
+                made = self._line(line)
+            if self.known is not None:
+                self.known.update(step.name for step in made)
+            steps += made
+        return steps
+
+    def _line(self, line: Line) -> list[Step]:
+        said, given = self._from(line.said)
+        place = said.rfind(": ")
+        label, body = ("", said) if place < 0 else (self._put(said.part(0, place).unquoted), said.part(place + 2))
+        certificate = self._certificate(line, given)
+        if body.partition(" ")[0] == "hence":
+            rest = body.behind("hence")
+            goal = relation(rest, self.words) if rest else self.goal
+            if goal is None:
+                raise body.error("hence shows what the proof is of, and a scheme has none: write hence and a relation")
+            return [Obligation(label or self.ending, goal, given, certificate)]
+        if body.startswith("for every "):
+            return [self._induction(label, body.behind("for every"), line)]
+        if match := re.fullmatch(r'("[^"]*"|.+) at (\w+) = (.+?)(?: within (.+))?', body):
+            of, value = (body.part(*match.span(i)) for i in (1, 3))
+            end = self._known(body.part(*match.span(4))) if match[4] else ""
+            return [Instance(label, self._known(of), self.words[match[2]], sp.sympify(formula(value, self.words)), end)]
+        if is_relation(body):
+            return [Obligation(label, relation(body, self.words), given, certificate)]
+        return self._called(label, body, given)
+
+    def _called(self, label: str, body: Piece, given: tuple[str, ...]) -> list[Step]:
+        name, _, _ = body.partition(" ")
+        rest = body.part(len(name))
+        if name in RULES:
+            values = [unfold(one) if isinstance(one, sp.Expr) else one for one in formulas(rest, self.words)]
+            return [RULES[name](label, *values, given=given)]
+        steps = self.words.get(name)
+        if isinstance(steps, Step):
+            return [steps]
+        if steps is None or not callable(steps):
+            near = get_close_matches(
+                name, [*RULES, *(n for n, one in self.words.items() if isinstance(one, Scheme))], n=2
+            )
+            meant = f": did you mean {' or '.join(near)}?" if near else ": write a relation, a rule, a scheme or hence"
+            raise body.error(f"{name!r} is neither a rule nor a scheme{meant}")
+        values = formulas(rest, self.words)
+        if isinstance(steps, Scheme):
+            return steps.steps(label or steps.name, tuple(values), self.known)
+        made = steps(label, *values) if label else steps(*values)
+        return list(made) if isinstance(made, tuple) else [made]
+
+    def _induction(self, label: str, body: Piece, line: Line) -> Step:
+        body, end = body.cut(" within ")
+        within = self._known(end) if end else ""
+        index, text = body.cut(", ")
+        k, goal = self.words[index], read(text, self.words)
+        blocks = {one.kind: one for one in line.inside}
+        for one in line.inside:
+            if one.kind not in ("start", "step"):
+                raise one.error(f"{one.kind!r} stands under an induction: use start and step")
+        known = None if self.known is None else {*self.known, f"{label} (hypothesis)", f"{label} (range)"}
+        inner = replace(self, within=label, known=known)
+        if not any(one.inside for one in blocks.values()):
+            start, step = (inner._from(blocks[key].said)[1] if key in blocks else () for key in ("start", "step"))
+            return by_induction(label, k, goal, start=start, given=step, within=within)
+        for key in ("start", "step"):
+            if key not in blocks:
+                raise line.error(f"the induction has no {key}")
+        base = replace(inner, goal=goal.subs({k: 0}), ending=f"{label} at 0")._block(blocks["start"])
+        after = replace(inner, goal=goal.subs({k: k + 1}), ending=f"{label} from {k} to {k} + 1")
+        steps = after._block(blocks["step"])
+        if blocks["step"].said != "step" and steps[-1].name.endswith("+ 1"):
+            last = steps[-1]
+            assert isinstance(last, Obligation)
+            steps = (*steps[:-1], replace(last, given=(f"{label} (hypothesis)", *last.given)))
+        first: Any = base[0] if len(base) == 1 and isinstance(base[0], Obligation) else base
+        return Induction(label, k, goal, first, steps, within)
+
+    def _block(self, line: Line) -> tuple[Any, ...]:
+        """Lines under `start` or `step`; behind it, in one line, what the last one follows from."""
+        steps = tuple(self.read(line.inside))
+        if line.said in ("start", "step") and line.inside:
+            return steps
+        assert self.goal is not None
+        return (*steps, Obligation(self.ending, self.goal, self._from(line.said)[1]))
+
+    def _from(self, text: Piece) -> tuple[Piece, tuple[str, ...]]:
+        """A line before its last "from", and the names behind it."""
+        said, listed = text.cut_last(" from ")
+        # A place of a scheme that is a number needs no fact.
+        named = [one for one in listed.listed(", ") if not getattr(self.names.get(one), "is_number", False)]
+        return said, tuple(self._known(one) for one in named)
+
+    def _known(self, name: Piece) -> str:
+        """The full name of what is established."""
+        inner = name in ("hypothesis", "range") and bool(self.within)
+        found = f"{self.within} ({name})" if inner else self._put(name.unquoted)
+        if self.known is not None and found not in self.known and found not in SETTING:
+            near = get_close_matches(found, [*self.known, *SETTING], n=2)
+            meant = f": did you mean {' or '.join(near)}?" if near else ""
+            raise name.error(f"nothing before this line is called {found!r}{meant}")
+        return found
+
+    def _put(self, text: str) -> str:
+        return re.sub(r"\{(\w+)\}", lambda match: str(self.names.get(match[1], match[0])), text)
+
+    def _certificate(self, line: Line, given: tuple[str, ...]) -> sp.Expr | None:
+        """Under a line, `because formula`: right - left of the goal by the [names] of what is given."""
+        for one in line.inside:
+            if one.kind not in ("because", "start", "step"):
+                raise one.error(f"{one.kind!r} stands under a step: use because, or align the line with the step")
+        found = [one for one in line.inside if one.kind == "because"]
+        if not found:
+            return None
+
+        def term(name: str) -> sp.Expr:
+            equation, name = name.startswith("= "), name.removeprefix("= ")
+            if name not in given:
+                raise ValueError(f"the certificate uses {name!r}, which is not given")
+            return algebra.residual(name) if equation else algebra.slack(name)
+
+        text = Piece.of(found[0], found[0].text).behind("because")
+        return formula(text, self.words.with_own({"square": algebra.square}), term)

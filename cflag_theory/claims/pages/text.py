@@ -1,0 +1,202 @@
+"""The text of a page: lines under lines by indentation, and words that know where they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from cflag_theory.errors import InvalidInput
+
+
+class PageError(InvalidInput):
+    """A place of a page that cannot be read: its line and column, and what to write instead."""
+
+
+class Piece(str):
+    """A part of a line's text, which knows its place: parts of it know theirs."""
+
+    line: Line
+    start: int
+
+    @classmethod
+    def of(cls, line: Line, text: str, start: int = 0) -> Piece:
+        made = cls(text)
+        made.line, made.start = line, start
+        return made
+
+    def part(self, start: int, end: int | None = None) -> Piece:
+        """What stands from `start` to `end`, without the blanks around it."""
+        inside = self[start:end]
+        lead = len(inside) - len(inside.lstrip())
+        return Piece.of(self.line, inside.strip(), self.start + start + lead)
+
+    def cut(self, mark: str) -> tuple[Piece, Piece]:
+        """What stands before the first `mark` outside of brackets and quotes, and what stands behind it."""
+        place = next(_outside(self, mark), None)
+        return (
+            (self.part(0), self.part(len(self)))
+            if place is None
+            else (self.part(0, place), self.part(place + len(mark)))
+        )
+
+    def cut_last(self, mark: str) -> tuple[Piece, Piece]:
+        """As `cut`, at the last `mark`."""
+        places = list(_outside(self, mark))
+        return (
+            (self.part(0, places[-1]), self.part(places[-1] + len(mark)))
+            if places
+            else (self.part(0), self.part(len(self)))
+        )
+
+    def listed(self, mark: str) -> list[Piece]:
+        """What stands between the marks."""
+        found, rest = [], self
+        while rest:
+            one, rest = rest.cut(mark)
+            found.append(one)
+        return found
+
+    def behind(self, word: str) -> Piece:
+        """The rest behind a first word."""
+        return self.part(len(word)) if self == word or self.startswith(f"{word} ") else self
+
+    @property
+    def unquoted(self) -> Piece:
+        """The text between quotes, or as it is."""
+        return self.part(1, len(self) - 1) if _quoted(self) else self
+
+    @property
+    def quoted(self) -> bool:
+        """Whether it stands in quotes."""
+        return _quoted(self)
+
+    def error(self, words: str, at: int = 0) -> PageError:
+        """The exception that names this place."""
+        return self.line.error(words, self.start + at)
+
+
+def _quoted(text: str) -> bool:
+    return len(text) > 1 and text[0] == text[-1] == '"' and '"' not in text[1:-1]
+
+
+def _outside(text: str, mark: str) -> Iterator[int]:
+    """The places of a mark outside of round brackets and quotes."""
+    depth, quoted = 0, False
+    for place, sign in enumerate(text):
+        if not quoted and depth <= 0 and text.startswith(mark, place):
+            yield place
+        quoted ^= sign == '"'
+        depth += 0 if quoted else (sign == "(") - (sign == ")")
+
+
+@dataclass
+class Line:
+    """A line of a page with the lines under it. Lines that continue it are part of its text."""
+
+    text: str
+    indent: int
+    page: str
+    #: Where the parts of the text stand: the place in the text, the line's number and the column.
+    places: list[tuple[int, int, int]] = field(default_factory=list)
+    inside: list[Line] = field(default_factory=list)
+
+    @property
+    def said(self) -> Piece:
+        """The line without the words behind " -- "."""
+        return Piece.of(self, self.text).part(0, self._dash)
+
+    @property
+    def words(self) -> str:
+        """The words behind " -- "."""
+        return "" if self._dash is None else self.text[self._dash + 3 :].strip()
+
+    @property
+    def _dash(self) -> int | None:
+        place = f" {self.text}".find(" -- ")
+        return None if place < 0 else place
+
+    @property
+    def kind(self) -> str:
+        """Its first word."""
+        return self.text.partition(" ")[0]
+
+    @property
+    def number(self) -> int:
+        """The number of its first line on the page."""
+        return self.places[0][1]
+
+    def error(self, words: str, at: int = 0) -> PageError:
+        """The exception that names a place in the text."""
+        start, number, column = next(one for one in reversed(self.places) if one[0] <= at)
+        return PageError(f"{self.page}, line {number}, column {column + at - start}: {words}")
+
+    @contextmanager
+    def placed(self) -> Iterator[None]:
+        """Errors of what the line makes name the line."""
+        try:
+            yield
+        except PageError:
+            raise
+        except (ValueError, TypeError, KeyError) as error:
+            raise self.error(str(error).strip("'")) from error
+
+
+#: Lines whose words may run on in the lines under them.
+_PROSE = re.compile(r"(say|is|for|where|fact|setting|refuted by)\b")
+#: How a line begins that continues the one before: with a sign of a formula, with what is given, with words.
+_CONTINUES = re.compile(r"([-+/*<=:,]|>=|from\b)")
+
+
+def lines(text: str, page: str) -> list[Line]:
+    """The lines of a page as a tree; blank lines and those that begin with "#" are left out.
+
+    Raises
+    ------
+    PageError
+        A tab; a line under nothing.
+    """
+    root = Line("", -1, page, [(0, 0, 1)])
+    stack = [root]
+    for number, raw in enumerate(text.splitlines(), 1):
+        bare = raw.strip()
+        if not bare or bare.startswith("#"):
+            continue
+        indent = len(raw) - len(raw.lstrip(" "))
+        last, here = stack[-1], Line(bare, indent, page, [(0, number, indent + 1)])
+        if "\t" in raw:
+            raise here.error("a tab: indent with blanks")
+        told = last.kind == "note" or (" -- " in last.text and bool(_PROSE.match(last.text)))
+        if last is not root and ((indent > last.indent and told) or _CONTINUES.match(bare)):
+            added = bare.removeprefix("-- ") if bare.startswith("-- ") and " -- " in last.text else bare
+            last.places.append((len(last.text) + 1, number, indent + 1 + len(bare) - len(added)))
+            last.text += f" {added}"
+            continue
+        while stack[-1].indent >= indent:
+            stack.pop()
+        if stack[-1] is not root and stack[-1].inside and stack[-1].inside[0].indent != indent:
+            raise here.error(f"the lines beside it begin in column {stack[-1].inside[0].indent + 1}: align them")
+        if stack[-1] is root and indent:
+            raise here.error("a line under nothing: begin it in column 1")
+        stack[-1].inside.append(here)
+        stack.append(here)
+    return root.inside
+
+
+def only(line: Line, kinds: Collection[str], what: str) -> None:
+    """Refuse lines under a line that begin with none of these words."""
+    for one in line.inside:
+        if one.kind not in kinds:
+            raise one.error(f"{one.kind!r} stands under {what}: use one of {', '.join(sorted(kinds))}")
+
+
+def shown(words: str, meant: Callable[[str], Any]) -> str:
+    """Words in which {name} is replaced by the text or the number that it stands for, if it stands for one."""
+
+    def told(match: re.Match[str]) -> str:
+        value = meant(match[1])
+        return match[0] if value is None else shown(value, meant) if isinstance(value, str) else str(value)
+
+    return re.sub(r"\{(\w+)\}", told, words) if "{" in words else words
