@@ -1,4 +1,4 @@
-"""Expressions and relations in the papers' notation: LaTeX for readers, which no verdict depends on."""
+"""Expressions and relations in the papers' notation: LaTeX and text for readers, which no verdict depends on."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sympy.printing.latex import LatexPrinter
 
 from cflag_theory.claims.engine.notation import LATEX, SEQUENCES
 from cflag_theory.claims.engine.operators import Index
+from cflag_theory.claims.engine.plain import plain
 from cflag_theory.claims.engine.relation import Relation
 
 _SYMBOLS = {"==": "=", "<=": "\\le", "<": "<"}
@@ -21,6 +22,11 @@ _SYMBOLS = {"==": "=", "<=": "\\le", "<": "<"}
 def in_latex(relation: Relation) -> str:
     """A relation in the papers' notation."""
     return f"{to_latex(relation.left)} {_SYMBOLS[relation.op]} {to_latex(relation.right)}"
+
+
+def in_text(relation: Relation) -> str:
+    """A relation as one line of text."""
+    return plain(in_latex(relation))
 
 
 @cache
