@@ -19,6 +19,7 @@ from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Source, Statement, setting
 from cflag_theory.claims.engine.notation import sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, Least, index, mean_over, sum_over
+from cflag_theory.claims.engine.printing import in_text
 from cflag_theory.claims.engine.sorts import Sort
 from cflag_theory.claims.engine.terms import function, vector
 from cflag_theory.claims.pages.formula import Words, formula, formulas, read, relation
@@ -239,7 +240,7 @@ class Page:
             every = tuple(formula(one, words) for one in running.listed(" and "))
         found = relation(body, words)
         sources = tuple(_flat(formulas(source, words)))
-        return Fact(str(name.unquoted), found, shown(line.words, words.told) or f"{found.plain}.", every, sources)
+        return Fact(str(name.unquoted), found, shown(line.words, words.told) or f"{in_text(found)}.", every, sources)
 
     def source(self, line: Line, rest: Piece) -> None:
         """`source name = claim, part, role`, with `at a := b; ...`, `besides x; y` and the like under it."""

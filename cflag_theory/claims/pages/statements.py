@@ -9,6 +9,7 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.engine.claim import FOR_NO_CONSTANT, Claim, Fact, Part, Repair, Sharp, Statement
+from cflag_theory.claims.engine.printing import in_text
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Proof
 from cflag_theory.claims.pages.formula import Words, formula, relation
@@ -156,5 +157,5 @@ def _facts(page: Vocabulary, found: list[Line], words: Words) -> tuple[Fact, ...
 
 def _told(goal: Relation, under: tuple[Fact, ...]) -> str:
     """The statement in the papers' notation, where a page does not say it in words."""
-    ranges = " and ".join(fact.relation.plain for fact in under)
-    return f"{goal.plain} for {ranges}." if ranges else f"{goal.plain}."
+    ranges = " and ".join(in_text(fact.relation) for fact in under)
+    return f"{in_text(goal)} for {ranges}." if ranges else f"{in_text(goal)}."
