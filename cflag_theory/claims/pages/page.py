@@ -21,7 +21,7 @@ from cflag_theory.claims.engine.notation import sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, Least, index, mean_over, sum_over
 from cflag_theory.claims.engine.printing import in_text
 from cflag_theory.claims.engine.sorts import Sort
-from cflag_theory.claims.engine.terms import function, vector
+from cflag_theory.claims.engine.terms import function, ln, vector
 from cflag_theory.claims.pages.formula import Words, formula, formulas, read, relation
 from cflag_theory.claims.pages.proofs import Scheme
 from cflag_theory.claims.pages.statements import check, claim_of, statement_of
@@ -34,6 +34,7 @@ ALWAYS: Mapping[str, Any] = {
     "min": Least,
     "sum": sum_over,
     "exp": sp.exp,
+    "ln": ln,
     "sqrt": sp.sqrt,
     "cbrt": sp.cbrt,
     "larger": sp.Max,

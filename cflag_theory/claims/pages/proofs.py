@@ -19,7 +19,8 @@ from cflag_theory.claims.engine.claim import SETTING, Fact
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, by_induction
-from cflag_theory.claims.pages.formula import Words, formula, formulas, is_relation, read, relation
+from cflag_theory.claims.pages.formula import Words, formula, formulas, read, relation
+from cflag_theory.claims.pages.syntax import is_relation
 from cflag_theory.claims.pages.text import Line, Piece
 
 FOLLOWS = "the statement follows"
