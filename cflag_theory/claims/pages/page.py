@@ -250,8 +250,8 @@ class Page:
         claim, part, role = (*place, *("", "1", "printed")[len(place) :])
         parts: dict[str, list[Piece]] = {}
         for one in line.inside:
-            if one.kind not in ("at", "here", "over", "besides", "granted"):
-                raise one.error(f"{one.kind!r} stands under a source: use at, here, over, besides or granted")
+            if one.kind not in ("at", "here", "taken", "over", "besides", "granted"):
+                raise one.error(f"{one.kind!r} stands under a source: use at, here, taken, over, besides or granted")
             parts.setdefault(one.kind, []).extend(Piece.of(one, one.text).behind(one.kind).listed("; "))
 
         def pairs(key: str) -> tuple[Any, ...]:
@@ -260,7 +260,8 @@ class Page:
 
         over = tuple(int(one) if one.isdigit() else formula(one, self.words) for one in parts.get("over", ()))
         besides = tuple(str(one.unquoted) for one in parts.get("besides", ()))
-        self._name(name, Source(claim, part, role, pairs("at"), pairs("here"), over, besides, "granted" in parts), line)
+        granted, taken = "granted" in parts, pairs("taken")
+        self._name(name, Source(claim, part, role, pairs("at"), pairs("here"), over, besides, granted, taken), line)
 
     def scheme(self, line: Line, rest: Piece) -> None:
         """`scheme name(a, b = default)`: steps under a name; `{name}` is the label of the line that uses it."""
