@@ -7,7 +7,7 @@ fails this restricts those quantities: it is a hypothesis, and belongs among the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -16,8 +16,9 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine import algebra
-from cflag_theory.claims.engine.claim import Fact, Statement
-from cflag_theory.claims.engine.operators import Atom, Index, TotalVector
+from cflag_theory.claims.engine.claim import SETTING, Fact, Statement
+from cflag_theory.claims.engine.descent import Arcs, endless, reachable
+from cflag_theory.claims.engine.operators import Atom, Index, TotalVector, spoken_of
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import Basis, Function, Gradient, Named, Term, is_vector, ln, parts
 
@@ -85,25 +86,43 @@ def settings_fault(statement: Statement, used: tuple[Fact, ...]) -> str | None:
     said = [d for d in _meanings(statement) if isinstance(d, Definition)]
     equations = [fact for fact in used if fact.relation.op == "=="]
     equations = [fact for fact in equations if not _is_solution(fact.relation, equations)]
-    found = _system([(fact, tuple(_said_by(fact))) for fact in equations], said)
-    if isinstance(found, str):
-        return f"the setting {found!r} restricts what is defined elsewhere: make it a hypothesis"
-    heads = {d.head for d in found}
-    ranges = (fact for fact in used if fact.relation.op != "==" and _head(fact.relation.left) in heads)
-    return next((f"the setting {fact.name!r} restricts what is defined elsewhere" for fact in ranges), None)
+    heads = {d.head for d in said}
+    ranges = [fact for fact in used if fact.relation.op != "=="]
+    open = [(fact, tuple(_said_by(fact))) for fact in equations]
+    name = _system(open, said, tuple(_limits(statement, heads, ranges)))
+    name = name or next((fact.name for fact in ranges if _head(fact.relation.left) in heads), None)
+    return name and f"the setting {name!r} restricts what is defined elsewhere: make it a hypothesis"
 
 
-def _system(open: list[tuple[Fact, tuple[Definition, ...]]], said: list[Definition]) -> list[Definition] | str:
-    """A choice for every setting such that none speaks of what another does; or the name of one for which none fits."""
+def _limits(statement: Statement, heads: set[Any], cited: list[Fact]) -> Iterator[Relation]:
+    """What every entry of a table is at most, by the ranges that a proof cites and those of tables left open.
+
+    Ranges restrict nothing together: a table of zeros has every one.
+    """
+    heads = heads | {_head(term) for fact in statement.hypotheses for term in _terms(fact.relation.unfolded.slack)}
+    for fact in SETTING.values():
+        table, end = fact.relation.left, fact.relation.right
+        if fact.relation.op != "==" and (fact in cited or table.func not in heads):
+            every = {symbol for symbol in table.args if symbol.is_Symbol and not symbol.is_positive}
+            if len(every) == len(table.args) and end.free_symbols <= every:
+                yield fact.relation
+
+
+def _system(
+    open: list[tuple[Fact, tuple[Definition, ...]]], said: list[Definition], tables: tuple[Relation, ...]
+) -> str | None:
+    """None if every setting can say something that no other does, and no circle comes of it; or the name of one."""
     if not open:
-        return said
+        return None
     left = [
-        (f, [d for d in of if all((d.value, o.value) == (0, 0) or not _overlap(d, o) for o in said)]) for f, of in open
+        (f, [d for d in of if all((d.value, o.value) == (0, 0) or not _overlap(d.term, o.term) for o in said)])
+        for f, of in open
     ]
     fact, choices = min(left, key=lambda one: len(one[1]))
     rest = [one for one in open if one[0] != fact]
-    tried = (_system(rest, [*said, d]) for d in choices)
-    return next((found for found in tried if not isinstance(found, str)), fact.name)
+    systems = ([*said, d] for d in choices)
+    tried = (_system(rest, more, tables) for more in systems if not endless(_uses(more, tables)))
+    return None if None in tried else fact.name
 
 
 def _is_solution(one: Relation, equations: list[Fact]) -> bool:
@@ -125,9 +144,12 @@ def _said_by(fact: Fact) -> Iterator[Definition]:
         yield Definition(left.args[0], 1, left.args[1], sp.S.One)
     bound: set[sp.Symbol] = set()
     while isinstance(left, TotalVector):
+        if not left.operator.total.is_positive and right != 0:
+            # A sum of no terms is 0.
+            return
         bound.add(left.bound)
         left = left.body
-    if isinstance(left, Named) and not bound & right.free_symbols and _only_earlier(left, right):
+    if isinstance(left, Named) and not bound & right.free_symbols and _determines(left):
         yield Definition(left, 1, right, sp.S.One)
     if not is_vector(right):
         return
@@ -136,14 +158,8 @@ def _said_by(fact: Fact) -> Iterator[Definition]:
         rest = fact.relation.left - (right - factor * basis)
         # A vector without indices is any vector: no setting says what it is from the right.
         fits = isinstance(basis, Named) and own and own <= basis.free_symbols and factor.is_nonzero
-        if fits and all(term.args[0] != basis.args[0] for term in rest.atoms(Named)):
+        if fits and _determines(basis):
             yield Definition(basis, 1, rest, factor)
-
-
-def _only_earlier(new: sp.Expr, right: sp.Expr) -> bool:
-    """Whether no member of the defined vector is used but earlier ones: those in a table are, by the table's range."""
-    used = [term for term in right.atoms(Named) if term.args[0] == new.args[0]]
-    return all(_earlier(term, new) or any(i.atoms(AppliedUndef) for i in _indices(term)) for term in used)
 
 
 def indices(fact: Fact) -> frozenset[sp.Symbol]:
@@ -180,20 +196,19 @@ def defined(facts: tuple[Relation, ...], hypotheses: tuple[Relation, ...] = ()) 
     chosen: dict[int, Definition] = {}
     # What is written as a definition first: an equation between two terms could define either.
     for i in sorted(range(len(facts)), key=lambda i: not _is_term(facts[i].left)):
-        free = [d for d in _solutions(facts[i]) if not any(_overlap(d, old) for old in chosen.values())]
+        free = [d for d in _solutions(facts[i]) if not any(_overlap(d.term, old.term) for old in chosen.values())]
         if free:
             chosen[i] = next((d for given in ((), (*hypotheses,)) for d in free if _exists(d, given)), free[0])
-    uses = {d: _used(d, chosen.values()) for d in chosen.values()}
-    circular = _circular(uses)
-    level = {d: edges.keys() for d, edges in uses.items()}
+    uses = _uses(chosen.values())
+    circular = endless(uses)
     found: dict[int, Definition | str] = {}
     # In an order in which each finds what it uses done. Signs may then be shown from what is done, and in no circle.
     done: list[Relation] = list(hypotheses)
-    for i, d in sorted(chosen.items(), key=lambda item: len(_reachable(item[1], level))):
+    for i, d in sorted(chosen.items(), key=lambda item: len(reachable(item[1], uses))):
         if d in circular:
             found[i] = f"{d.term} is defined by itself"
             continue
-        after = {d.head, *(other.head for other in uses if d in _reachable(other, level))}
+        after = {d.head, *(other.head for other in uses if d in reachable(other, uses))}
         found[i] = _existence_fault(d, _without(after, done)) or d
         done.append(facts[i])
     return tuple(found.get(i, "it is not an equation for something that is not defined yet") for i in range(len(facts)))
@@ -243,13 +258,13 @@ def _polynomial(expr: sp.Expr, term: sp.Expr) -> bool:
     return not inside and bool(expr.is_polynomial(term))
 
 
-def _overlap(new: Definition, old: Definition) -> bool:
-    """Whether two definitions may speak of the same number: only members at different fixed places do not."""
-    if new.head != old.head:
+def _overlap(new: sp.Expr, old: sp.Expr) -> bool:
+    """Whether two terms may be the same number or vector: only members at different fixed places are not."""
+    if _head(new) != _head(old):
         return False
-    if len(_indices(new.term)) != len(_indices(old.term)):
+    if len(_indices(new)) != len(_indices(old)):
         return True
-    return not any(_apart(_place(a), _place(b)) for a, b in zip(_indices(new.term), _indices(old.term), strict=True))
+    return not any(_apart(_place(a), _place(b)) for a, b in zip(_indices(new), _indices(old), strict=True))
 
 
 def _place(index: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
@@ -322,11 +337,8 @@ def _shown(expr: sp.Expr, op: str, others: tuple[Relation, ...]) -> bool:
         return False
 
 
-def _terms(*exprs: sp.Expr) -> set[sp.Expr]:
-    found = set().union(*(expr.atoms(sp.Symbol, AppliedUndef, Named) for expr in exprs))
-    # What is said of a function is said under its constants.
-    functions = set().union(*(expr.atoms(Function) for expr in exprs))
-    return found.union(*(one.free_symbols for f in functions for one in f.properties.constants))
+def _terms(*exprs: sp.Expr) -> set[sp.Basic]:
+    return {term for expr in exprs for term in spoken_of(expr)}
 
 
 def _head(term: sp.Expr) -> Any:
@@ -339,59 +351,28 @@ def _indices(term: sp.Expr) -> tuple[sp.Expr, ...]:
     return tuple(term.args[1:] if isinstance(term, Named | Function) else term.args)
 
 
-def _used(d: Definition, definitions: Iterable[Definition]) -> dict[Definition, set[sp.Expr]]:
-    """The definitions of what a definition uses, with the members that it uses."""
-    found: dict[Definition, set[sp.Expr]] = {}
-    for term in _terms(d.value, d.nonzero) - d.running:
-        for other in definitions:
-            if other.head == _head(term):
-                found.setdefault(other, set()).add(term)
-    return found
+def _uses(
+    definitions: Iterable[Definition], ranges: tuple[Relation, ...] = ()
+) -> dict[Definition, dict[Definition, frozenset[Arcs]]]:
+    """What each definition uses of the others, with the arcs of `descent`."""
+    return {d: {other: arcs for other in definitions if (arcs := _used(d, other, ranges))} for d in definitions}
 
 
-def _circular(uses: Mapping[Definition, Mapping[Definition, set[sp.Expr]]]) -> set[Definition]:
-    """The definitions that use themselves, directly or not, and not only through earlier members.
-
-    Those that use each other are compared by the indices which all of them have: no use may go to a later member.
-    What goes to an earlier one ends; what is left must end by the indices that its own circles have in common.
-    """
-    reach = {d: _reachable(d, uses) for d in uses}
-    found: set[Definition] = set()
-    for d in uses:
-        together = {o for o in reach[d] if d in reach[o]}
-        if not together or d in found:
-            continue
-        common = min(len(_indices(o.term)) for o in together)
-        left: dict[Definition, dict[Definition, set[sp.Expr]]] = {o: {} for o in together}
-        edges = [(o, to, term) for o in together for to in uses[o].keys() & together for term in uses[o][to]]
-        steps = {_step(term, one.term, common) for one, _, term in edges}
-        for one, to, term in edges:
-            if _step(term, one.term, common) != "earlier":
-                left[one].setdefault(to, set()).add(term)
-        ends = "later" not in steps and "earlier" in steps
-        found |= _circular(left) if ends else together
-    return found
+@cache
+def _used(d: Definition, other: Definition, ranges: tuple[Relation, ...]) -> frozenset[Arcs]:
+    used = (term for term in _terms(d.value, d.nonzero) - d.running if _overlap(term, other.term))
+    return frozenset(_arcs(d.term, term, ranges) for term in used)
 
 
-def _step(used: sp.Expr, new: sp.Expr, common: int) -> str:
-    """Whether the used member is earlier than the defined one in the first indices, the same, or may be later."""
-    gaps = [sp.sympify(b - a) for a, b in zip(_indices(used)[:common], _indices(new)[:common], strict=True)]
-    if all(gap == 0 for gap in gaps):
-        return "same"
-    no_later = all(gap.is_nonnegative for gap in gaps) and any(gap.is_positive for gap in gaps)
-    return "earlier" if no_later else "later"
-
-
-def _earlier(used: sp.Expr, new: sp.Expr) -> bool:
-    """Whether a used member of a sequence comes before the defined one: one index is smaller and none is larger."""
-    return len(_indices(used)) == (count := len(_indices(new))) and _step(used, new, count) == "earlier"
-
-
-def _reachable(start: Definition, uses: Mapping[Definition, Iterable[Definition]]) -> set[Definition]:
-    """The definitions that one uses, directly or not."""
-    seen, waiting = set[Definition](), [start]
-    while waiting:
-        more = {*uses[waiting.pop()]} - seen
-        seen |= more
-        waiting += more
-    return seen
+def _arcs(new: sp.Expr, used: sp.Expr, ranges: tuple[Relation, ...]) -> Arcs:
+    """Which indices of the used member are at most those of the defined one, or smaller; a table's, by its range."""
+    found = set()
+    for j, index in enumerate(_indices(used)):
+        table, number = _place(index)
+        limits = [one for one in ranges if one.left.func == table.func and len(one.left.args) == len(table.args)]
+        ends = [number + one.right.xreplace(dict(zip(one.left.args, table.args, strict=True))) for one in limits]
+        for i, own in enumerate(_indices(new)):
+            gaps = [sp.sympify(own - end) for end in (index, *ends)]
+            if any(gap.is_nonnegative for gap in gaps):
+                found.add((i, j, any(gap.is_positive for gap in gaps)))
+    return frozenset(found)

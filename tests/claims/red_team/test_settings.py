@@ -70,15 +70,25 @@ RESTRICTS, TWICE = "restricts", "defined twice"
     Attack("a mean and a sum", using(equal(mean(v(i)), 0), equal(total(v(ell)), u)), RESTRICTS),
     Attack("a vector that is itself and more", using(equal(z(k), z(k) + u)), RESTRICTS),
     Attack("a mean of what it contains", using(equal(mean(v(i)), mean(2 * v(i)))), RESTRICTS),
+    Attack("a sum that may be empty", using(equal(sum_over(ell, n)(v(ell)), u)), RESTRICTS),
+    Attack("a member defined many times", using(equal(x(k + j), v(k))), RESTRICTS),
+    Attack("a circle of two", using(equal(z(k), y(k)), equal(y(k), z(k) + u)), RESTRICTS),
+    Attack("a circle of three", using(equal(z(k), y(k)), equal(y(k), x(k)), equal(x(k), z(k) + u)), RESTRICTS),
+    Attack("a later one behind an earlier", using(equal(z(k), y(k + 2)), equal(y(k + 1), z(k) + u)), RESTRICTS),
+    Attack("from the right, in a circle", using(equal(z(k), 2 * z(k) - y(k)), equal(y(k), z(k) + u)), RESTRICTS),
+    Attack("the next one from the right", using(equal(z(k), z(k + 1) + z(k)), equal(z(3), u)), RESTRICTS),
+    Attack("a table without a range", using(equal(x(k + 1), x(tau(k)) + u)), RESTRICTS),
+    Attack("all members by their mean", using(equal(x(i + 1), mean(x(i)) + u)), RESTRICTS),
+    Attack("a minimiser at its own gradient", using(equal(f.grad(f.grad(u) + u), 0)), RESTRICTS),
+    Attack("a step that needs itself", using(equal(f.grad(u), 0), equal(x(0), f.grad(x(0)))), RESTRICTS),
     Attack("two minimisers", using(equal(f.grad(0), 0), equal(f.grad(u), 0)), RESTRICTS),
     Attack("two minimisers of a member", using(equal(g[0].grad(0), 0), equal(g[0].grad(u), 0)), RESTRICTS),
     Attack(
-        "a range beside a definition", using(at_most(tau(k), k), where=(fact("t", equal(tau(k), k + 1)),)), "range of"
+        "a range beside a definition", using(at_most(tau(k), k), where=(fact("t", equal(tau(k), k + 1)),)), RESTRICTS
     ),
 )
 def test_settings_restrict_nothing(attack):
-    said = answer(attack)
-    assert "accepted" not in said
+    assert attack.sentence in answer(attack)
 
 
 @pytest.mark.parametrize(
@@ -91,6 +101,9 @@ def test_settings_restrict_nothing(attack):
         (equal(f.grad(x(k)), v(k)), equal(f.grad(0), 0)),
         (equal(x(k), 0), equal(x(0), 0)),
         (equal(g[0].grad(0), 0), equal(g[1].grad(u), 0)),
+        (equal(z(k), 2 * z(k) - y(k)), equal(v(k), y(k) + z(k))),
+        (equal(z(k), z(k + 1) + z(k)), equal(z(0), u)),
+        (at_most(tau(k), k), equal(x(k + 1), x(tau(k)) + u)),
     ],
 )
 def test_settings_that_define_are_used(relations):
