@@ -86,42 +86,31 @@ def settings_fault(statement: Statement, used: tuple[Fact, ...]) -> str | None:
     said = [d for d in _meanings(statement) if isinstance(d, Definition)]
     equations = [fact for fact in used if fact.relation.op == "=="]
     equations = [fact for fact in equations if not _is_solution(fact.relation, equations)]
-    heads = {d.head for d in said}
-    ranges = [fact for fact in used if fact.relation.op != "=="]
-    open = [(fact, tuple(_said_by(fact))) for fact in equations]
-    name = _system(open, said, tuple(_limits(statement, heads, ranges)))
-    name = name or next((fact.name for fact in ranges if _head(fact.relation.left) in heads), None)
-    return name and f"the setting {name!r} restricts what is defined elsewhere: make it a hypothesis"
+    assumed = _terms(*(fact.relation.unfolded.slack for fact in statement.hypotheses))
+    heads = {*map(_head, (*assumed, *(d.term for d in said)))}
+    # Ranges restrict nothing together: a table of zeros has every one. One that no step cites bounds its table too.
+    ranges = [fact for fact in SETTING.values() if fact.relation.op != "==" and fact.relation.left.func not in heads]
+    open = sorted(((fact, [*_said_by(fact)]) for fact in equations), key=lambda one: len(one[1]))
+    name = _system(open, said, tuple(fact.relation for fact in ranges if _is_general(fact)))
+    name = name or next((fact.name for fact in used if fact.relation.op != "==" and fact not in ranges), None)
+    return name and f"the setting {name!r} restricts what is said elsewhere: make it a hypothesis"
 
 
-def _limits(statement: Statement, heads: set[Any], cited: list[Fact]) -> Iterator[Relation]:
-    """What every entry of a table is at most, by the ranges that a proof cites and those of tables left open.
-
-    Ranges restrict nothing together: a table of zeros has every one.
-    """
-    heads = heads | {_head(term) for fact in statement.hypotheses for term in _terms(fact.relation.unfolded.slack)}
-    for fact in SETTING.values():
-        table, end = fact.relation.left, fact.relation.right
-        if fact.relation.op != "==" and (fact in cited or table.func not in heads):
-            every = {symbol for symbol in table.args if symbol.is_Symbol and not symbol.is_positive}
-            if len(every) == len(table.args) and end.free_symbols <= every:
-                yield fact.relation
+def _is_general(fact: Fact) -> bool:
+    """Whether a range is one of every entry of a table."""
+    table, every = fact.relation.left, running(fact)
+    return len(every & {*table.args}) == len(table.args) and fact.relation.right.free_symbols <= every
 
 
 def _system(
-    open: list[tuple[Fact, tuple[Definition, ...]]], said: list[Definition], tables: tuple[Relation, ...]
+    open: list[tuple[Fact, list[Definition]]], said: list[Definition], tables: tuple[Relation, ...]
 ) -> str | None:
     """None if every setting can say something that no other does, and no circle comes of it; or the name of one."""
     if not open:
         return None
-    left = [
-        (f, [d for d in of if all((d.value, o.value) == (0, 0) or not _overlap(d.term, o.term) for o in said)])
-        for f, of in open
-    ]
-    fact, choices = min(left, key=lambda one: len(one[1]))
-    rest = [one for one in open if one[0] != fact]
-    systems = ([*said, d] for d in choices)
-    tried = (_system(rest, more, tables) for more in systems if not endless(_uses(more, tables)))
+    (fact, choices), *rest = open
+    new = (d for d in choices if all((d.value, o.value) == (0, 0) or not _overlap(d.term, o.term) for o in said))
+    tried = (_system(rest, [*said, d], tables) for d in new if not endless(_uses([*said, d], tables)))
     return None if None in tried else fact.name
 
 
@@ -145,8 +134,7 @@ def _said_by(fact: Fact) -> Iterator[Definition]:
     bound: set[sp.Symbol] = set()
     while isinstance(left, TotalVector):
         if not left.operator.total.is_positive and right != 0:
-            # A sum of no terms is 0.
-            return
+            return  # A sum of no terms is 0.
         bound.add(left.bound)
         left = left.body
     if isinstance(left, Named) and not bound & right.free_symbols and _determines(left):
@@ -157,8 +145,7 @@ def _said_by(fact: Fact) -> Iterator[Definition]:
     for basis, factor in parts(right).items():
         rest = fact.relation.left - (right - factor * basis)
         # A vector without indices is any vector: no setting says what it is from the right.
-        fits = isinstance(basis, Named) and own and own <= basis.free_symbols and factor.is_nonzero
-        if fits and _determines(basis):
+        if isinstance(basis, Named) and own and own <= basis.free_symbols and factor.is_nonzero and _determines(basis):
             yield Definition(basis, 1, rest, factor)
 
 

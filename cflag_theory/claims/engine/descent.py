@@ -8,14 +8,13 @@ becomes smaller: indices are 0, 1, 2, ...
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from typing import Any
 
 #: (place in the defined member, place in the used one, whether it is smaller there).
 Arcs = frozenset[tuple[int, int, bool]]
-Node = TypeVar("Node")
 
 
-def endless(uses: Mapping[Node, Mapping[Node, Iterable[Arcs]]]) -> set[Node]:
+def endless(uses: Mapping[Any, Mapping[Any, Iterable[Arcs]]]) -> set[Any]:
     """Those that use themselves, directly or not, in a way that need not end."""
     inside = {one: reachable(one, uses) for one in uses}
     edges = {(a, b, arcs) for a in uses for b in uses[a] if a in inside[b] for arcs in uses[a][b]}
@@ -32,9 +31,9 @@ def _after(first: Arcs, second: Arcs) -> Arcs:
     return frozenset((i, j, smaller or less) for i, k, smaller in first for again, j, less in second if k == again)
 
 
-def reachable(start: Node, uses: Mapping[Node, Iterable[Node]]) -> set[Node]:
+def reachable(start: Any, uses: Mapping[Any, Iterable[Any]]) -> set[Any]:
     """What one uses, directly or not."""
-    seen, waiting = set[Node](), [start]
+    seen, waiting = set[Any](), [start]
     while waiting:
         more = {*uses[waiting.pop()]} - seen
         seen |= more

@@ -259,9 +259,8 @@ class Least(_Extreme):
 Atom = (Dot, Norm, Value, Total, Largest, Least)
 
 
-def spoken_of(expr: sp.Basic, bound: Mapping[sp.Expr, sp.Expr] | None = None) -> Iterator[sp.Expr]:
+def spoken_of(expr: sp.Basic, bound: Mapping[sp.Expr, sp.Expr] = {}) -> Iterator[sp.Expr]:
     """The symbols, members and functions that an expression speaks of; an index bound in it is any in its range."""
-    bound = bound or {}
     if isinstance(expr, Binder):
         yield from spoken_of(expr.outside, bound)
         anything = sp.Dummy(**Sort.NATURAL.assumptions)
