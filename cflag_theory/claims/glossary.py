@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 
 from cflag_theory.claims.engine.claim import Claim, statements
-from cflag_theory.claims.engine.plain import plain
+from cflag_theory.claims.engine.printing import in_text
 
 _NAME = re.compile(r"(?!e\^)[^\W\d_]+[~']*(?:_(?:hat|bar|memory)(?![A-Za-z]))*(?:_(?:\{[^{}]*\}|[^\W_]+))?")
 _SUBSCRIPT = re.compile(r"_(?:\{.*|(?!hat$|bar$|memory$)[^\W_]+)$")
@@ -37,7 +37,7 @@ def formulas(claim: Claim) -> str:
     stated = [one for part in claim.parts for one in statements(part).values()]
     found = [one.relation for one in stated]
     found += [fact.relation for one in stated for fact in (*one.hypotheses, *one.definitions)]
-    return " ".join(plain(relation.latex) for relation in found if relation is not None)
+    return " ".join(in_text(relation) for relation in found if relation is not None)
 
 
 def base(letter: str) -> str:

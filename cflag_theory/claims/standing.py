@@ -15,6 +15,7 @@ from typing import Any
 
 import sympy as sp
 
+from cflag_theory.claims.engine.points import covered_by, holds_at
 from cflag_theory.claims.engine.relation import Relation
 
 
@@ -126,5 +127,5 @@ def broken(paper: str, values: Mapping[sp.Expr, Any]) -> Iterator[str]:
     """What of a paper's standing assumptions exact values break, as words; those that they cannot speak of are left."""
     named = {sp.Symbol(str(key), real=True): sp.sympify(value) for key, value in values.items() if key.is_Symbol}
     for text, relation in relations(paper):
-        if relation.covered_by(named) and not relation.holds_at(named):
+        if covered_by(relation, named) and not holds_at(relation, named):
             yield f"it breaks the standing assumption {text}"

@@ -13,6 +13,7 @@ import sympy as sp
 
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Statement
 from cflag_theory.claims.engine.definitions import assumptions
+from cflag_theory.claims.engine.printing import in_latex
 from cflag_theory.claims.engine.steps import Induction, Step, Use
 from cflag_theory.claims.engine.transcript import transcript
 from cflag_theory.claims.ledger import LEDGER, claim
@@ -208,12 +209,12 @@ def _counterexample(document: Document, item: Evidence) -> None:
 def _stated(document: Document, title: str, statement: Statement) -> None:
     document.labelled(title, statement.words)
     if statement.relation is not None:
-        document.formula(statement.relation.latex)
+        document.formula(in_latex(statement.relation))
     assumed = assumptions(statement)
     if assumed:
         document.facts("Under", [(_told(fact), "") for fact in assumed])
     if where := [fact for fact in statement.definitions if fact not in assumed]:
-        document.facts("Where", [(_told(fact), fact.relation.latex) for fact in where])
+        document.facts("Where", [(_told(fact), in_latex(fact.relation)) for fact in where])
 
 
 def _told(fact: Fact) -> str:
@@ -227,7 +228,7 @@ def _proof(document: Document, statement: Statement) -> None:
         return
     lines = [line for line in transcript(statement) if line.depth == 0]
     document.labelled("Proof (outline)", "")
-    document.steps([(line.conclusion.latex, _reason(line.step)) for line in lines[:OUTLINE]])
+    document.steps([(in_latex(line.conclusion), _reason(line.step)) for line in lines[:OUTLINE]])
     if len(lines) > OUTLINE:
         document.small(
             f"{len(lines) - OUTLINE} more steps lead to the statement; the report of `cflag verify` has all."

@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 from cflag_theory.claims.engine.plain import plain
+from cflag_theory.claims.engine.printing import in_latex
 from cflag_theory.claims.engine.relation import Relation
 
 #: Characters of a line, as plain text: what fits beside the margins of the page.
@@ -36,7 +37,7 @@ def mathml(latex: str, inline: bool = False) -> str:
 
 def of_relation(relation: Relation) -> str:
     """A relation of a claim as blocks."""
-    return mathml(relation.latex)
+    return mathml(in_latex(relation))
 
 
 def lines(latex: str) -> list[str]:

@@ -17,6 +17,7 @@ from cflag_theory.claims.engine.notation import L as L_symbol
 from cflag_theory.claims.engine.notation import alpha as alpha_symbol
 from cflag_theory.claims.engine.notation import beta as beta_symbol
 from cflag_theory.claims.engine.notation import m as m_symbol
+from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels import Memory, Problem, everything, rotation_bias, sign_bias, uniform
 from cflag_theory.kernels.problems.quadratic import quadratic
@@ -173,7 +174,7 @@ def step_sizes(
         (a, b)
         for a in grid
         for b in grid
-        if relation.holds_at({**values, alpha_symbol: sp.Rational(a), beta_symbol: sp.Rational(b)}) == inside
+        if holds_at(relation, {**values, alpha_symbol: sp.Rational(a), beta_symbol: sp.Rational(b)}) == inside
     ]
     if not fit:
         side = "meet" if inside else "miss"

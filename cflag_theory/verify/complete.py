@@ -16,7 +16,8 @@ from cflag_theory.claims.engine.claim import Fact, Statement
 from cflag_theory.claims.engine.definitions import Definition, assumptions, defined, quantified
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Index
-from cflag_theory.claims.engine.relation import Exact, Relation, put_in
+from cflag_theory.claims.engine.points import Exact, covered_by, holds_at, put_in
+from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import Basis
 
 
@@ -49,7 +50,7 @@ def left_open(statement: Statement, point: Instance) -> Iterator[str]:
             continue
         if _has_an_index(relation, point):
             continue
-        if not fact.relation.covered_by(point.values):
+        if not covered_by(fact.relation, point.values):
             yield f"{fact.name!r} speaks of what the point does not value"
         elif running:
             yield from _everywhere(fact, running, point)
@@ -77,7 +78,7 @@ def _everywhere(fact: Fact, running: frozenset[sp.Symbol], point: Instance) -> I
     for member in members:
         if not {*member} & named:
             yield f"a member of the point for {fact.name!r} values nothing in it"
-        elif not fact.relation.holds_at(Exact({**point.values, **member})):
+        elif not holds_at(fact.relation, Exact({**point.values, **member})):
             yield f"{fact.name!r} fails at another {indices}"
 
 
@@ -94,9 +95,9 @@ def _members(fact: Fact, what: Definition, placed: Mapping[sp.Expr, Any]) -> Ite
         if at is None:
             continue
         here = Relation(put_in(relation.left, at), relation.op, put_in(relation.right, at))
-        if not here.covered_by(placed):
+        if not covered_by(here, placed):
             yield f"{fact.name!r} at {member} speaks of what the point does not value"
-        elif not here.holds_at(Exact(placed)):
+        elif not holds_at(here, Exact(placed)):
             yield f"{fact.name!r} fails at {member}"
 
 

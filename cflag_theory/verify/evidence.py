@@ -17,9 +17,11 @@ from cflag_theory.claims import standing
 from cflag_theory.claims.engine import algebra
 from cflag_theory.claims.engine.claim import Part, Statement, statements
 from cflag_theory.claims.engine.examiner import Examination, examine
-from cflag_theory.claims.engine.notation import to_latex, unfold
+from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.plain import plain
-from cflag_theory.claims.engine.relation import Exact, Relation, at_most, consistent
+from cflag_theory.claims.engine.points import Exact, consistent, covered_by, holds_at, sides_at
+from cflag_theory.claims.engine.printing import to_latex
+from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.terms import Term
 from cflag_theory.verify.complete import left_open
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, Evidence
@@ -175,11 +177,11 @@ def applies(statement: Statement, point: Point) -> bool:
         If it contradicts a definition: then it is not an instance of anything.
     """
     for fact in statement.definitions:
-        if fact.relation.covered_by(point.values) and not fact.relation.holds_at(point.exact):
+        if covered_by(fact.relation, point.values) and not holds_at(fact.relation, point.exact):
             raise ValueError(
                 f"the instance {point.lines[0]!r} contradicts the definition {fact.name!r}: {fact.relation}"
             )
-    return all(fact.relation.holds_at(point.exact) for fact in statement.hypotheses)
+    return all(holds_at(fact.relation, point.exact) for fact in statement.hypotheses)
 
 
 def broken(statement: Statement, points: Iterable[Point]) -> Point | None:
@@ -190,7 +192,7 @@ def broken(statement: Statement, points: Iterable[Point]) -> Point | None:
 
 
 def _against(relation: Relation, points: Iterable[Point]) -> Point | None:
-    return next((point for point in points if not relation.holds_at(point.exact)), None)
+    return next((point for point in points if not holds_at(relation, point.exact)), None)
 
 
 def replay(part: Part, points: Iterable[Point], paper: str = "") -> list[Evidence]:
@@ -210,7 +212,7 @@ def replay(part: Part, points: Iterable[Point], paper: str = "") -> list[Evidenc
             summary = f"An exact instance contradicts it, which decides nothing: {wrong}."
             found.append(Evidence("counterexample", part.key, on, UNDECIDED, summary, {"faults": [wrong]}))
         elif against is not None:
-            left, right = statement.relation.at(against.exact)
+            left, right = sides_at(statement.relation, against.exact)
             summary = f"An exact instance has {_number(left)} on the left and {_number(right)} on the right."
             instance: dict[str, Any] = {
                 "instance": list(against.story),
@@ -244,7 +246,7 @@ def _refuting(statement: Statement, points: Iterable[Point], paper: str) -> tupl
     """A point that breaks the relation, and what is wrong with it: the first with nothing wrong, or else the first."""
     found: list[tuple[Point, str]] = []
     for point in points:
-        if statement.relation is not None and not statement.relation.holds_at(point.exact):
+        if statement.relation is not None and not holds_at(statement.relation, point.exact):
             outside = next(iter(standing.broken(paper, point.values)), "")
             gap = next(left_open(statement, point), "")
             if not outside and (point.unseen or not gap):
@@ -279,7 +281,7 @@ def along_runs(part: Part, samples: Iterable[Sample], seed: int) -> list[Evidenc
             continue
         total, bad, strange, worst = 0, 0, 0, -np.inf
         for sample in cases:
-            if sample.on not in (None, on) or not statement.relation.covered_by(sample.values):
+            if sample.on not in (None, on) or not covered_by(statement.relation, sample.values):
                 continue
             gap, terms, ratio = evaluate(statement.relation, sample.values)
             within = _within(statement, sample, gap.shape)
@@ -308,7 +310,7 @@ def _within(statement: Statement, sample: Sample, shape: tuple[int, ...]) -> NDA
     """Where the hypotheses that the sample can speak of hold, up to the tolerance."""
     inside = np.ones(shape, dtype=bool)
     for fact in statement.hypotheses:
-        if fact.relation.covered_by(sample.values):
+        if covered_by(fact.relation, sample.values):
             gap, terms, _ = evaluate(fact.relation, sample.values)
             inside &= ~(gap < -TOLERANCE * terms)
     return inside
@@ -336,7 +338,7 @@ def evaluate(relation: Relation, values: Mapping[sp.Expr, Any]) -> tuple[NDArray
 
 
 def _ratio(relation: Relation, point: Point) -> float | None:
-    left, right = relation.at(point.exact)
+    left, right = sides_at(relation, point.exact)
     return float(left / right) if relation.op != "==" and right.is_positive else None
 
 

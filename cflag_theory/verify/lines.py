@@ -20,6 +20,7 @@ from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.claims.engine.examiner import Line
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Largest, Least, Total
+from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Obligation, Step, Use
 from cflag_theory.claims.engine.terms import Dot, Function, Named, Norm, Term, norm2, parts
@@ -112,7 +113,7 @@ def _determined(meaning: sp.Expr, value: sp.Expr, table: Table, point: Point) ->
     """The one number without a value in an equation, with what the equation makes of it."""
     left, unknown = _with_values(meaning, table)
     if not unknown:
-        if not Relation(left, "==", value).holds_at({}):
+        if not holds_at(Relation(left, "==", value), {}):
             raise ValueError(
                 f"the instance {point.lines[0]!r} contradicts its vectors: {meaning} is {left}, not {value}"
             )
@@ -266,7 +267,7 @@ class _Place:
         if None in values.values():
             return None
         left, right = relation.left.xreplace(values), relation.right.xreplace(values)
-        return Relation(left, relation.op, right).holds_at({}) if left.is_finite and right.is_finite else None
+        return holds_at(Relation(left, relation.op, right), {}) if left.is_finite and right.is_finite else None
 
     def value(self, leaf: sp.Expr, where: Indices) -> sp.Expr | None:
         if not _names(leaf) <= self.names:

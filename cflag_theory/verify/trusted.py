@@ -1,8 +1,8 @@
 """What has to be trusted for a verdict that rests on a proof, file by file: `python -m cflag_theory.verify.trusted`.
 
-Two ways lead to "proved": the examiner with sympy and z3, and a whole theorem that Coq's kernel accepts. Each trusts
-its own files, and the claims' modules with the statements. What finds certificates or writes proofs is not among them:
-its results are checked.
+Two ways lead to "proved": the examiner with sympy and z3, and a whole theorem that Coq's kernel accepts. One leads to
+"refuted": an exact point. Each trusts its own files, and the claims' modules with the statements. What finds
+certificates, writes proofs or builds points is not among them: its results are checked.
 """
 
 from __future__ import annotations
@@ -34,11 +34,25 @@ COQ = (
     "claims/engine/terms.py",
     "verify/coq.py",
 )
+#: What is trusted about a point that refutes, besides the module that says how its instance is built.
+POINT = (
+    "claims/engine/claim.py",
+    "claims/engine/definitions.py",
+    "claims/engine/notation.py",
+    "claims/engine/operators.py",
+    "claims/engine/points.py",
+    "claims/engine/relation.py",
+    "claims/engine/sorts.py",
+    "claims/engine/terms.py",
+    "claims/standing.py",
+    "verify/complete.py",
+    "verify/evidence.py",
+)
 
 
 @dataclass(frozen=True)
 class Trusted:
-    """Files that one way to "proved" trusts, with their numbers of lines."""
+    """Files that one way to a verdict trusts, with their numbers of lines."""
 
     way: str
     lines: dict[str, int]
@@ -49,12 +63,13 @@ class Trusted:
         return sum(self.lines.values())
 
 
-def trusted() -> tuple[Trusted, Trusted]:
-    """The files that the examiner trusts, and those that a whole theorem in Coq does."""
+def trusted() -> tuple[Trusted, Trusted, Trusted]:
+    """The files that the examiner trusts, those that a whole theorem in Coq does, and those that a point does."""
     examiner = sorted((imported(EXAMINER) | imported(IMPORTS)) - set(CHECKED))
     return (
         Trusted("sympy and z3, through the examiner", {name: _lines(name) for name in examiner}),
         Trusted("Coq's kernel, for a whole theorem", {name: _lines(name) for name in COQ}),
+        Trusted("Fractions, for a point that refutes", {name: _lines(name) for name in POINT}),
     )
 
 
@@ -91,7 +106,7 @@ def _lines(name: str) -> int:
 
 
 def main() -> None:
-    """Print both lists."""
+    """Print the lists."""
     for one in trusted():
         print(f"{one.way}: {one.total} lines")
         for name, count in one.lines.items():

@@ -11,6 +11,7 @@ from typing import Any
 
 from cflag_theory.claims.engine.claim import Claim, Part, statements
 from cflag_theory.claims.engine.definitions import assumptions
+from cflag_theory.claims.engine.printing import in_latex
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.shown import Sheet, Shown
 from cflag_theory.verify.belonging import fault
@@ -191,7 +192,7 @@ class Verdict(Shown):
                 {
                     "part": part.key,
                     "words": part.printed.words,
-                    "latex": part.printed.relation.latex if part.printed.relation else None,
+                    "latex": in_latex(part.printed.relation) if part.printed.relation else None,
                     "hypotheses": [fact.words for fact in assumptions(part.printed)],
                     "definitions": [
                         fact.words for fact in part.printed.definitions if fact not in assumptions(part.printed)

@@ -5,9 +5,10 @@ import sympy as sp
 
 from cflag_theory.claims import glossary
 from cflag_theory.claims.engine.claim import statements
-from cflag_theory.claims.engine.notation import L, alpha, sequence, symbol, to_latex
+from cflag_theory.claims.engine.notation import L, alpha, sequence, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.plain import plain
+from cflag_theory.claims.engine.printing import in_text, to_latex
 from cflag_theory.claims.ledger import LEDGER, claim
 
 
@@ -44,7 +45,7 @@ def relations():
 def test_every_formula_of_the_ledger_is_text():
     for case in relations():
         id, relation = case.values
-        text = plain(relation.latex)
+        text = in_text(relation)
         assert "\\" not in text, (id, text)
         assert text.count("||") % 2 == 0, (id, text)
         for pair in ("()", "{}", "[]"):

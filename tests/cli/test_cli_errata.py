@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from cflag_theory.claims.engine.printing import in_latex
 from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.cli import errata
 from cflag_theory.cli.documents import LaTeX, Markdown, breakable
@@ -85,7 +86,7 @@ def test_tex_takes_all_statements(paper, some, tmp_path):
         for part in claim(id).parts:
             document.labelled("Printed", part.printed.words)
             if part.printed.relation is not None:
-                document.formula(part.printed.relation.latex)
+                document.formula(in_latex(part.printed.relation))
     (tmp_path / "all.tex").write_text(document.end(), encoding="utf-8")
     (tmp_path / "some.tex").write_text(errata.errata(some, "C-FLAG", LaTeX()), encoding="utf-8")
     for name in ("all", "some"):

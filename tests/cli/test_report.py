@@ -18,6 +18,7 @@ from sympy import symbols
 import cflag_theory.figures as figures
 from cflag_theory.claims.engine.algebra import residual, slack
 from cflag_theory.claims.engine.claim import Fact, Statement
+from cflag_theory.claims.engine.printing import in_latex
 from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Obligation, Proof
 from cflag_theory.claims.headlines import headlines
@@ -168,7 +169,7 @@ def test_the_step_sizes_on_the_page_are_those_of_the_command(m, beta):
 
 
 def test_long_formulas_are_broken_outside_of_brackets():
-    latex = claim("cflag.eq163").parts[1].printed.relation.latex
+    latex = in_latex(claim("cflag.eq163").parts[1].printed.relation)
     broken = lines(latex)
 
     def plain(text):

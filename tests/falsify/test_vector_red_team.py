@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
+from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.engine.relation import at_most
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify import (
@@ -193,4 +194,4 @@ def test_a_number_without_a_sort_is_refused(sort):
 def test_no_gram_matrix_is_typed_by_hand():
     relation = at_most(dot(u, v) ** 2, norm2(u) * norm2(v))
     with pytest.raises(InvalidInput, match="neither a symbol nor a sequence"):
-        relation.holds_at({dot(u, v): 5, norm2(u): 1, norm2(v): 1})
+        holds_at(relation, {dot(u, v): 5, norm2(u): 1, norm2(v): 1})

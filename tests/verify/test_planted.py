@@ -12,6 +12,7 @@ from rows import alone, at_values, points_of
 from cflag_theory.claims.c_flag.local_steps import drift
 from cflag_theory.claims.c_flag.problem import update
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, k
+from cflag_theory.claims.engine.points import covered_by, holds_at
 from cflag_theory.claims.engine.relation import equal
 from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.errors import InconsistentEvidence, UnknownName
@@ -43,8 +44,8 @@ def test_a_planted_error_is_rejected(id, plant):
 
 def defined(statement, point):
     """Whether the point satisfies the definitions that it speaks of."""
-    known = (fact.relation for fact in statement.definitions if fact.relation.covered_by(point.values))
-    return all(relation.holds_at(point.values) for relation in known)
+    known = (fact.relation for fact in statement.definitions if covered_by(fact.relation, point.values))
+    return all(holds_at(relation, point.values) for relation in known)
 
 
 def test_what_is_not_there_cannot_be_planted():

@@ -10,6 +10,7 @@ from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.coq.lemmas import Lemma, Printer, Words
 from cflag_theory.claims.engine.claim import Statement
+from cflag_theory.claims.engine.points import covered_by
 from cflag_theory.claims.engine.relation import Relation
 
 
@@ -30,7 +31,7 @@ def counterexample(name: str, statement: Statement, values: Mapping[sp.Expr, Any
     if not all(isinstance(key, sp.Symbol | AppliedUndef) for key in exact) or len(set(places)) < len(places):
         raise TypeError("a value stands for a term that has one already")
     facts = [fact.relation for fact in (*statement.definitions, *statement.hypotheses)]
-    relations = [fact for fact in facts if fact.covered_by(values)] + [statement.relation]
+    relations = [fact for fact in facts if covered_by(fact, values)] + [statement.relation]
     atoms: dict[sp.Expr, sp.Symbol] = {key: sp.Dummy("atom") for key in exact if not key.is_Symbol}
     # A symbol in an exponent is its number everywhere; elsewhere variables stay, so that the formula can be seen.
     sides = [side.xreplace(atoms) for relation in relations for side in (relation.left, relation.right)]

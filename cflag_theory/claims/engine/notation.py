@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections import ChainMap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
-from sympy.printing.latex import LatexPrinter
 
 from cflag_theory.claims.engine.operators import Index, index, mean_over
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.terms import dot, function, is_vector, named, norm, norm2, vector
 
-_LATEX: dict[sp.Symbol, str] = {}
-_SEQUENCES: dict[str, str] = {}
+#: How symbols and sequences print; `printing` reads both.
+LATEX: dict[sp.Symbol, str] = {}
+SEQUENCES: dict[str, str] = {}
 _MEANINGS: dict[sp.Symbol, sp.Expr] = {}
 _SEQUENCE_MEANINGS: dict[str, Callable[..., sp.Expr]] = {}
 
@@ -34,8 +32,8 @@ def symbol(name: str, latex: str, means: sp.Expr | None = None, **assumptions: b
     assumptions = assumptions or _sign(means)
     found = sp.Symbol(name, **assumptions)
     _distinct(found, name)
-    if _LATEX.setdefault(found, latex) != latex:
-        raise ValueError(f"the symbol {name} prints as {_LATEX[found]} and as {latex}: give one of them another name")
+    if LATEX.setdefault(found, latex) != latex:
+        raise ValueError(f"the symbol {name} prints as {LATEX[found]} and as {latex}: give one of them another name")
     if means is not None:
         _check_meaning(name, means, assumptions)
         if any(isinstance(s, Index) for s in means.free_symbols):
@@ -56,8 +54,8 @@ def sequence(name: str, latex: str, means: Callable[..., sp.Expr] | None = None,
         If a sequence of this name is already printed otherwise, or already has a meaning; if the meaning does not have
         the sign that the sequence declares, or depends on an index that is none of its arguments.
     """
-    if _SEQUENCES.setdefault(name, latex) != latex:
-        raise ValueError(f"the sequence {name} prints as {_SEQUENCES[name]} and as {latex}: rename one of them")
+    if SEQUENCES.setdefault(name, latex) != latex:
+        raise ValueError(f"the sequence {name} prints as {SEQUENCES[name]} and as {latex}: rename one of them")
     if means is not None:
         if name in _SEQUENCE_MEANINGS:
             raise ValueError(f"the sequence {name} is given two meanings: rename one of them")
@@ -105,64 +103,6 @@ def unfold(expr: sp.Expr) -> sp.Expr:
         if meaning is not None:
             found[term] = unfold(meaning)
     return expr.xreplace(found) if found else expr
-
-
-@cache
-def to_latex(expr: sp.Expr) -> str:
-    """An expression in the papers' notation."""
-    # As symbols they have their places among the symbols; one that depends on an index stays in the sum over it.
-    terms = {
-        term: sp.Symbol(f"term{i}")
-        for i, term in enumerate(sorted(expr.atoms(AppliedUndef), key=str))
-        if str(term.func) in _SEQUENCES and not any(isinstance(one, Index) for one in term.free_symbols)
-    }
-    own = {placeholder: _of_sequence(term) for term, placeholder in terms.items()}
-    alone = expr.is_Symbol or expr in terms
-    names = ChainMap(own, _LATEX) if alone else ChainMap(_bracketed(own), _names_in_products(len(_LATEX)))
-    text: str = _Latex({"symbol_names": names, "order": "none"}).doprint(expr.xreplace(terms))
-    return text
-
-
-def _bracketed(names: Mapping[sp.Symbol, str]) -> dict[sp.Symbol, str]:
-    """Names that are sums in a pair of brackets."""
-    return {term: f"({latex})" if _is_sum(latex) else latex for term, latex in names.items()}
-
-
-@cache
-def _names_in_products(count: int) -> dict[sp.Symbol, str]:
-    """All names of symbols, of which there are so many by now, for use inside of an expression."""
-    return _bracketed(_LATEX)
-
-
-def _of_sequence(term: sp.Expr) -> str:
-    text = _SEQUENCES[str(term.func)]
-    for place, argument in enumerate(term.args, 1):
-        text = text.replace(f"@{place}", to_latex(argument))
-    return text.replace("@", to_latex(term.args[0]))
-
-
-class _Latex(LatexPrinter):  # type: ignore[misc]
-    """Terms of sequences inside sums over their index."""
-
-    def _print_Function(self, expr: sp.Expr, exp: str | None = None) -> str:
-        if str(expr.func) not in _SEQUENCES:
-            printed: str = super()._print_Function(expr, exp)
-            return printed
-        text = _of_sequence(expr)
-        text = f"({text})" if _is_sum(text) and self._print_level > 1 else text
-        return text if exp is None else f"{{{text}}}^{{{exp}}}"
-
-
-@cache
-def _is_sum(latex: str) -> bool:
-    """Whether a name is a sum or a difference outside of all brackets: in a product it needs a pair."""
-    bare = re.sub(r"\\\|.*?\\\||\|.*?\||\\langle.*?\\rangle|\^[+-]", "", latex)
-    depth = 0
-    for place, sign in enumerate(bare):
-        depth += (sign in "([{") - (sign in ")]}")
-        if depth == 0 and sign in "+-" and place:
-            return True
-    return False
 
 
 L = symbol("L", "L", positive=True)

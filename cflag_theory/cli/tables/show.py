@@ -10,6 +10,7 @@ from rich.text import Text
 from cflag_theory.claims.engine.claim import Part, Statement
 from cflag_theory.claims.engine.definitions import assumptions
 from cflag_theory.claims.engine.plain import plain
+from cflag_theory.claims.engine.printing import in_text
 from cflag_theory.claims.engine.steps import Induction, Use
 from cflag_theory.claims.engine.transcript import settings, transcript
 from cflag_theory.claims.glossary import explained, formulas
@@ -133,7 +134,7 @@ def _stated(console: Page, title: str, statement: Statement) -> None:
     assumed = assumptions(statement)
     _section(console, "under", [fact.told for fact in assumed])
     where = [fact for fact in statement.definitions if fact not in assumed]
-    _section(console, "where", [f"{fact.told}  [{plain(fact.relation.latex)}]" for fact in where])
+    _section(console, "where", [f"{fact.told}  [{in_text(fact.relation)}]" for fact in where])
     _section(console, "in the algorithm", [fact.words for fact in settings(statement)])
     _section(console, "proof", outline(statement))
 
@@ -152,13 +153,13 @@ def outline(statement: Statement) -> list[str]:
     for line in lines[:OUTLINE]:
         step = line.step
         by = step.rule if isinstance(step, Use) else "induction" if isinstance(step, Induction) else "algebra"
-        shown.append(f"{plain(line.conclusion.latex)}   [{by}]")
+        shown.append(f"{in_text(line.conclusion)}   [{by}]")
     more = len(lines) - OUTLINE
     return [*shown, f"... and {more} more lines; the report has all of them"] if more > 0 else shown
 
 
 def _relation(statement: Statement) -> list[str]:
-    return [statement.words] if statement.relation is None else [statement.words, plain(statement.relation.latex)]
+    return [statement.words] if statement.relation is None else [statement.words, in_text(statement.relation)]
 
 
 def _section(console: Page, title: str, lines: Sequence[str]) -> None:

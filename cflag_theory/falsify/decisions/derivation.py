@@ -11,7 +11,7 @@ import sympy as sp
 from cflag_theory.claims.coq.lemmas import Lemma
 from cflag_theory.claims.coq.theorem import theorem
 from cflag_theory.claims.engine.claim import Statement
-from cflag_theory.claims.engine.notation import to_latex
+from cflag_theory.claims.engine.printing import to_latex
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Obligation, Use
 from cflag_theory.claims.engine.transcript import transcript

@@ -7,6 +7,7 @@ import sympy as sp
 from attacks import Attack, answer, claims, fact, table
 
 from cflag_theory.claims.engine.claim import Part, Statement
+from cflag_theory.claims.engine.points import holds_at, sides_at
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Obligation
 from cflag_theory.verify.evidence import Point, refute, replay
@@ -37,9 +38,9 @@ def at(number):
     Attack(
         "f(k + 1) and f(2) at k = 1", lambda: Point({f(2): 2, f(k + 1): 1, k: 1}, ("attack",)), "f(2) has two values"
     ),
-    Attack("a negative positive number", lambda: at_most(p, 1).at({p: -1}), "contradicts that p is positive"),
-    Attack("half a step", lambda: at_most(k, 1).at({k: sp.S.Half}), "contradicts that k is natural"),
-    Attack("a float", lambda: at_most(w, 1).at({w: 0.1}), "is not an exact number"),
+    Attack("a negative positive number", lambda: sides_at(at_most(p, 1), {p: -1}), "contradicts that p is positive"),
+    Attack("half a step", lambda: sides_at(at_most(k, 1), {k: sp.S.Half}), "contradicts that k is natural"),
+    Attack("a float", lambda: sides_at(at_most(w, 1), {w: 0.1}), "is not an exact number"),
     Attack(
         "hypotheses that contradict each other",
         refuted(
@@ -99,7 +100,7 @@ ROOTS = [
 def test_roots_are_equal_in_whatever_words(left, right):
     x, y = sp.symbols("x y", real=True)
     values = {x: left, y: right}
-    assert equal(x, y).holds_at(values)
-    assert at_most(x, y).holds_at(values)
-    assert not below(x, y).holds_at(values)
-    assert not equal(x, y).holds_at({x: left, y: right + sp.Rational(1, 10**12)})
+    assert holds_at(equal(x, y), values)
+    assert holds_at(at_most(x, y), values)
+    assert not holds_at(below(x, y), values)
+    assert not holds_at(equal(x, y), {x: left, y: right + sp.Rational(1, 10**12)})

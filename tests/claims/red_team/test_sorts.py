@@ -12,6 +12,7 @@ from cflag_theory.claims.engine.claim import setting
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.notation import sequence, symbol
 from cflag_theory.claims.engine.operators import Index, Largest, index, mean_over, sum_over
+from cflag_theory.claims.engine.points import holds_at, sides_at
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation
 from cflag_theory.claims.engine.terms import dot, function, norm, norm2, vector
@@ -99,22 +100,26 @@ ASSUMED = {
     ),
     Attack(
         "a positive value of a negative symbol",
-        lambda: at_most(w, 0).holds_at({sp.Symbol("w", negative=True): 1}),
+        lambda: holds_at(at_most(w, 0), {sp.Symbol("w", negative=True): 1}),
         SORT,
     ),
-    Attack("an odd value of an even symbol", lambda: at_most(k, 0).holds_at({sp.Symbol("k", even=True): 1}), SORT),
-    Attack("zero for a positive natural", lambda: at_most(n, 1).at({n: 0}), "contradicts that n is positive natural"),
-    Attack("a negative root", lambda: at_most(r, 1).at({r: 1 - sp.sqrt(2)}), "contradicts that r is nonnegative"),
+    Attack("an odd value of an even symbol", lambda: holds_at(at_most(k, 0), {sp.Symbol("k", even=True): 1}), SORT),
+    Attack(
+        "zero for a positive natural", lambda: sides_at(at_most(n, 1), {n: 0}), "contradicts that n is positive natural"
+    ),
+    Attack(
+        "a negative root", lambda: sides_at(at_most(r, 1), {r: 1 - sp.sqrt(2)}), "contradicts that r is nonnegative"
+    ),
     Attack(
         "a root that is zero",
-        lambda: at_most(p, 1).at({p: sp.sqrt(5 + 2 * sp.sqrt(6)) - sp.sqrt(2) - sp.sqrt(3)}),
+        lambda: sides_at(at_most(p, 1), {p: sp.sqrt(5 + 2 * sp.sqrt(6)) - sp.sqrt(2) - sp.sqrt(3)}),
         "contradicts that p is positive",
     ),
-    Attack("a root for a natural", lambda: at_most(k, 1).at({k: sp.sqrt(2)}), "contradicts that k is natural"),
-    Attack("an infinite value", lambda: at_most(w, 1).at({w: sp.oo}), "contradicts that w is real"),
-    Attack("an imaginary value", lambda: at_most(w, 1).at({w: sp.I}), "contradicts that w is real"),
-    Attack("a point where a side has no value", lambda: at_most(1 / w, 1).holds_at({w: 0}), "has no value there"),
-    Attack("a root of a negative number", lambda: at_most(sp.sqrt(w), 1).holds_at({w: -1}), "has no value there"),
+    Attack("a root for a natural", lambda: sides_at(at_most(k, 1), {k: sp.sqrt(2)}), "contradicts that k is natural"),
+    Attack("an infinite value", lambda: sides_at(at_most(w, 1), {w: sp.oo}), "contradicts that w is real"),
+    Attack("an imaginary value", lambda: sides_at(at_most(w, 1), {w: sp.I}), "contradicts that w is real"),
+    Attack("a point where a side has no value", lambda: holds_at(at_most(1 / w, 1), {w: 0}), "has no value there"),
+    Attack("a root of a negative number", lambda: holds_at(at_most(sp.sqrt(w), 1), {w: -1}), "has no value there"),
 )
 def test_sorts(attack):
     assert attack.sentence in answer(attack)
@@ -306,4 +311,4 @@ def test_what_is_right_is_accepted(build):
 
 def test_a_positive_divisor_may_stand_below_a_vector():
     assert p**2 * norm2(u / p) == norm2(u)
-    assert at_most(sp.sqrt(2), p).holds_at({p: sp.sqrt(2)})
+    assert holds_at(at_most(sp.sqrt(2), p), {p: sp.sqrt(2)})

@@ -11,6 +11,7 @@ from rows import at_values, points_of
 from cflag_theory.claims.c_flag.forgetting import average as average_forgetting
 from cflag_theory.claims.c_flag.past_task import theorem2
 from cflag_theory.claims.c_flag.past_task import theorem5 as limits
+from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.verify.check import Check, run_check
 from cflag_theory.verify.checks.c_flag.forgetting import average as average_checks
 from cflag_theory.verify.checks.c_flag.past_task import theorem2 as theorem2_checks
@@ -58,4 +59,4 @@ def test_theorem2_is_refuted_by_the_memory_that_is_drawn_once():
         if point.part == "1":
             once = "drawn once" in point.story[0] and "T = 1" not in point.story[0]
             biased = point.values[theorem2.bias2_sum] > 0
-            assert relation.holds_at(point.values) or (once and biased)
+            assert holds_at(relation, point.values) or (once and biased)

@@ -14,6 +14,7 @@ from cflag_theory.claims.c_flag.problem import memory, overfitting
 from cflag_theory.claims.c_flag.problem import objective as problem
 from cflag_theory.claims.c_flag.problem.ours import memory as ours_memory
 from cflag_theory.claims.engine.notation import E
+from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.engine.relation import at_most
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.kernels.memory.memory import draw_subset
@@ -47,13 +48,13 @@ def test_eq3_fails_with_weights_by_size_too():
         "2/5, 3/5",
     }
     printed = problem.eq3().parts[0].printed.relation
-    assert not any(printed.holds_at(point.values) for point in by_size)
+    assert not any(holds_at(printed, point.values) for point in by_size)
 
 
 def test_iag_cost_is_never_below_its_share():
     """cost / (n E) > 1 / E, with nothing to spare but what n gives."""
     for point in checks_problem.cost_points():
-        assert at_most(problem.n + E - 1, problem.cost).holds_at(point.values)
+        assert holds_at(at_most(problem.n + E - 1, problem.cost), point.values)
 
 
 def test_lemma8_for_draws_that_are_not_uniform():

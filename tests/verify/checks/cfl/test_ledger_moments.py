@@ -9,6 +9,7 @@ import sympy as sp
 
 from cflag_theory.claims.cfl.moments import correlated_drifts, gradient_noise, information_loss
 from cflag_theory.claims.cfl.symbols import D2, F2
+from cflag_theory.claims.engine.points import holds_at, sides_at
 from cflag_theory.verify.checks.cfl.moments import correlated_drifts as pair_checks
 from cflag_theory.verify.checks.cfl.moments import gradient_noise as noise_checks
 from cflag_theory.verify.checks.cfl.moments import information_loss as loss_checks
@@ -19,7 +20,7 @@ def test_lemma_B2_fails_on_the_run_only_where_the_drift_meets_the_iterate():
     seen = set()
     for point in noise_checks.lemB2_use_points():
         against = point.values[gradient_noise.drift_cross] < 0
-        assert relation.holds_at(point.values) is not against
+        assert holds_at(relation, point.values) is not against
         seen.add(against)
     assert seen == {True, False}
 
@@ -37,7 +38,7 @@ def test_lemma_B7_holds_where_F_is_at_most_D():
     relation = correlated_drifts.lemB7().parts[0].printed.relation
     for point in pair_checks.lemB7_points():
         if point.values[F2] <= point.values[D2]:
-            assert relation.holds_at(point.values), point.story
+            assert holds_at(relation, point.values), point.story
 
 
 def test_the_clipped_drift_satisfies_assumptions_1_3_and_6_everywhere():
@@ -53,7 +54,7 @@ def test_the_clipped_drift_satisfies_assumptions_1_3_and_6_everywhere():
 
 def test_the_instance_of_lemma_B7_has_5_over_4_against_9_over_8():
     point = next(iter(pair_checks.lemB7_points()))
-    assert correlated_drifts.lemB7().parts[0].printed.relation.at(point.values) == (
+    assert sides_at(correlated_drifts.lemB7().parts[0].printed.relation, point.values) == (
         sp.Rational(5, 4),
         sp.Rational(9, 8),
     )

@@ -16,6 +16,7 @@ from cflag_theory.claims.cfl.nonconvex.ours import coefficient as ours_cfl_coeff
 from cflag_theory.claims.cfl.nonconvex.ours import fedavg as ours_cfl_fedavg
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.claims.engine.points import holds_at, sides_at
 from cflag_theory.verify.checks.cfl.nonconvex import descent as checks
 from cflag_theory.verify.checks.cfl.nonconvex import local_drift as drift_checks
 from cflag_theory.verify.checks.cfl.nonconvex import rate as rate_checks
@@ -29,15 +30,15 @@ def test_27_holds_for_one_local_step():
     relation = nonconvex.move_bound()
     for world in checks.WORLDS:
         if world.local_steps == 1:
-            assert relation.holds_at(checks.moments(world))
+            assert holds_at(relation, checks.moments(world))
 
 
 def test_31_needs_the_second_condition_on_the_step():
     """Where 8 K^2 eta_l^2 c_pB = 1 and L > 1 it fails; where both are equalities, so is (31)."""
     part = nonconvex_drift.nc_eq31().parts[2]
     points = [point.values for point in drift_checks.nc_eq31_points() if point.part == "3"]
-    points = [values for values in points if part.printed.hypotheses[0].relation.holds_at(values)]
-    sides = [(values[L] > 1, *part.printed.relation.at(values)) for values in points]
+    points = [values for values in points if holds_at(part.printed.hypotheses[0].relation, values)]
+    sides = [(values[L] > 1, *sides_at(part.printed.relation, values)) for values in points]
     assert any(large and left > right for large, left, right in sides)
     assert any(not large and left == right for large, left, right in sides)
 
@@ -72,7 +73,7 @@ def test_eta_with_L_under_the_root():
 def test_the_mended_coefficient_falls_through_zero_at_12():
     relation = ours_cfl_coefficient.coefficients().parts[2].printed.relation
     values = {
-        number: relation.at(point.values)[0]
+        number: sides_at(relation, point.values)[0]
         for number, point in zip((8, 12, 13, 16, 24), list(coefficient_checks.shorter_steps())[::4], strict=True)
     }
     assert values == {

@@ -14,6 +14,7 @@ from cflag_theory.claims.cfl.one_round import local_drift, phi, progress, thresh
 from cflag_theory.claims.cfl.one_round import recursion as one_round
 from cflag_theory.claims.engine import notation
 from cflag_theory.claims.engine.examiner import examine
+from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.engine.relation import at_most
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 from cflag_theory.verify.witnesses.one_round import expectation, noisy_rounds
@@ -34,10 +35,10 @@ def test_eq18_is_refuted_at_a_small_step():
     eta_l, eta_g = Fraction(1, 20), Fraction(1, 100)
     assert f"eta_l = {eta_l}, eta_g = {eta_g}" in small.story[0]
     assert 2 * eta_l * eta_g < (sp.sqrt(3 * eta_g**2 + 4 * eta_g**4) - 2 * eta_g**2) / 12
-    assert not relation.holds_at(small.values)
-    assert not relation.holds_at(large.values)
+    assert not holds_at(relation, small.values)
+    assert not holds_at(relation, large.values)
     wider = at_most(relation.left, relation.right + local_drift.rho_i2)
-    assert wider.holds_at(small.values)
+    assert holds_at(wider, small.values)
 
 
 def later_round(eta, curvature=Fraction(1)):
@@ -77,14 +78,14 @@ def test_eq21_as_printed_fails_in_the_second_round_too():
         progress.gap: value,
         progress.next2: far,
     }
-    assert not printed.holds_at(values)
-    assert printed.holds_at({**values, one_round.c_G: 1})
+    assert not holds_at(printed, values)
+    assert holds_at(printed, {**values, one_round.c_G: 1})
 
 
 def test_eq21_of_the_method_breaks_for_continual_clients_and_for_FedAvg():
     relation = one_round.eq21().parts[2].printed.relation
     points = [p for p in points_of("cfl.eq21") if p.part == "3"]
-    assert [relation.holds_at(p.values) for p in points] == [False, False, True]
+    assert [holds_at(relation, p.values) for p in points] == [False, False, True]
     assert "weights 0 and 0 and 1" in points[1].story[0]  # FedAvg
 
 
@@ -116,8 +117,8 @@ def test_step6_is_an_equality_at_its_bound():
 def test_eq23_is_refuted_below_the_step_size():
     relation = phi.phi().parts[0].printed.relation
     points = list(points_of("cfl.phi"))
-    assert all(fact.relation.holds_at(p.values) for p in points for fact in phi.phi().parts[0].printed.hypotheses)
-    assert [relation.holds_at(p.values) for p in points] == [False, True, True, True]
+    assert all(holds_at(fact.relation, p.values) for p in points for fact in phi.phi().parts[0].printed.hypotheses)
+    assert [holds_at(relation, p.values) for p in points] == [False, True, True, True]
 
 
 @pytest.mark.parametrize(("build", "words"), [(thresholds.step6, "(22) holds."), (thresholds.step12, "at most -eta.")])

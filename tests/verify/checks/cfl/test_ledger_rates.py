@@ -20,6 +20,7 @@ from cflag_theory.claims.cfl.rates import weighted_means as rates
 from cflag_theory.claims.cfl.symbols import T, sigma2
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.notation import L
+from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.engine.relation import at_most
 from cflag_theory.verify.checks.cfl.rates import bias as bias_checks
 from cflag_theory.verify.checks.cfl.rates import correlated as correlated_checks
@@ -42,7 +43,7 @@ def test_lnT_alone_with_one_constant_is_refuted_by_a_small_drift():
     printed = subject.parts[1].printed
     point = Point({**low.values, rates.C: 10}, low.story)
     assert applies(printed, point)
-    assert not printed.relation.holds_at(point.values)
+    assert not holds_at(printed.relation, point.values)
 
 
 def test_the_ratio_of_lnT_is_largest_at_two_rounds_without_loss():
@@ -65,7 +66,7 @@ def test_the_bracket_of_phi_stays_above_0_633():
 def test_phi_rate_is_refuted_within_the_printed_step_size():
     """mu eta = 1/10 with mu = L: the last rounds weigh more, and the ln T/T with c = 1 is not theirs."""
     relation = bias_rate.phi_rate().parts[1].printed.relation
-    broken = [p for p in points_of("cfl.phi_rate") if not relation.holds_at(p.values)]
+    broken = [p for p in points_of("cfl.phi_rate") if not holds_at(relation, p.values)]
     assert any(p.values[rates.x] == Fraction(1, 20) and p.values[T] == 100 for p in broken)
     assert all(p.values[rates.x] > 0 for p in broken)
 

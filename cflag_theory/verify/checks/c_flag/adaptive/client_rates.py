@@ -10,7 +10,7 @@ from typing import Any
 from cflag_theory.claims.c_flag.adaptive import client_rates as claim
 from cflag_theory.claims.c_flag.adaptive import clients
 from cflag_theory.claims.engine.notation import L, alpha, beta, m
-from cflag_theory.claims.engine.relation import put_in
+from cflag_theory.claims.engine.points import put_in
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, random_rounds, with_gradients
 from cflag_theory.verify.evidence import Point

@@ -13,7 +13,7 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.adaptive import clients, lemmas, server
 from cflag_theory.claims.engine.notation import L, alpha, beta, m, sum2
-from cflag_theory.claims.engine.relation import put_in
+from cflag_theory.claims.engine.points import put_in
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.kernels import Problem, Trace, algorithm
 from cflag_theory.kernels.numbers import Array

@@ -13,6 +13,7 @@ import numpy as np
 from cflag_theory.claims.c_flag.problem import memory as claim
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import bias2, grad_f2, grad_g, m, r
+from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.kernels import Problem, random_glm, random_quadratic, random_separable
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.objective import gradients, mean_gradient
@@ -80,7 +81,7 @@ def lemma8_further(subject: Claim, seed: int, count: int) -> Iterable[Evidence]:
         for size in (1, 2, 3):
             every = draws(problem, size)
             mean = sum(problem.p @ biases(problem, draw) for draw in every) / Fraction(len(every))
-            agree.append(printed.holds_at({claim.mean_bias: mean}))
+            agree.append(holds_at(printed, {claim.mean_bias: mean}))
     summary = f"The mean of b over all draws agrees in {sum(agree)} of {len(agree)} cases of x and size."
     data = {"exact": True, "cases": len(agree)}
     yield Evidence("enumeration", subject.parts[0].key, "printed", SUPPORTS if all(agree) else REFUTES, summary, data)

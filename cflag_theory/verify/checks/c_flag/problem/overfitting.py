@@ -14,6 +14,7 @@ import numpy as np
 
 from cflag_theory.claims.c_flag.problem import overfitting as claim
 from cflag_theory.claims.engine.claim import Claim
+from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.kernels import Problem, uniform
 from cflag_theory.kernels.memory.memory import draw_subset
 from cflag_theory.verify.check import Check
@@ -175,7 +176,7 @@ def overfitting_further(subject: Claim, seed: int, count: int) -> Iterable[Evide
     }
     printed = subject.parts[0].printed.relation
     assert printed is not None
-    finding = SUPPORTS if all(printed.holds_at({claim.mean_B: value}) for value in once) else REFUTES
+    finding = SUPPORTS if all(holds_at(printed, {claim.mean_B: value}) for value in once) else REFUTES
     yield Evidence("enumeration", subject.parts[0].key, "printed", finding, summary, data)
 
 
