@@ -7,7 +7,7 @@ fails this restricts those quantities: it is a hypothesis, and belongs among the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -18,7 +18,7 @@ from sympy.core.function import AppliedUndef
 from cflag_theory.claims.engine import algebra
 from cflag_theory.claims.engine.claim import SETTING, Fact, Statement
 from cflag_theory.claims.engine.descent import Arcs, endless, reachable
-from cflag_theory.claims.engine.operators import Atom, Index, TotalVector, spoken_of
+from cflag_theory.claims.engine.operators import Atom, Binder, Index, Largest, Least, TotalVector
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import Basis, Function, Gradient, Named, Term, is_vector, ln, parts
 
@@ -86,20 +86,26 @@ def settings_fault(statement: Statement, used: tuple[Fact, ...]) -> str | None:
     said = [d for d in _meanings(statement) if isinstance(d, Definition)]
     equations = [fact for fact in used if fact.relation.op == "=="]
     equations = [fact for fact in equations if not _is_solution(fact.relation, equations)]
-    assumed = _terms(*(fact.relation.unfolded.slack for fact in statement.hypotheses))
-    heads = {*map(_head, (*assumed, *(d.term for d in said)))}
-    # Ranges restrict nothing together: a table of zeros has every one. One that no step cites bounds its table too.
-    ranges = [fact for fact in SETTING.values() if fact.relation.op != "==" and fact.relation.left.func not in heads]
     open = sorted(((fact, [*_said_by(fact)]) for fact in equations), key=lambda one: len(one[1]))
-    name = _system(open, said, tuple(fact.relation for fact in ranges if _is_general(fact)))
-    name = name or next((fact.name for fact in used if fact.relation.op != "==" and fact not in ranges), None)
+    # Ranges restrict nothing together: a table of zeros has every one. One that no step cites bounds its table too.
+    assumed = {*map(_head, _terms(*(fact.relation.unfolded.slack for fact in statement.hypotheses)))}
+    heads = {d.head for d in said}
+    tables = (fact for fact in SETTING.values() if _is_general(fact) and (fact in used or _table(fact) not in assumed))
+    name = _system(open, said, tuple(fact.relation for fact in tables if _table(fact) not in heads))
+    name = name or next((fact.name for fact in used if _table(fact) in heads), None)
     return name and f"the setting {name!r} restricts what is said elsewhere: make it a hypothesis"
 
 
+def _table(fact: Fact) -> Any:
+    """The table of which a setting is the range."""
+    return None if fact.relation.op == "==" else fact.relation.left.func
+
+
 def _is_general(fact: Fact) -> bool:
-    """Whether a range is one of every entry of a table."""
+    """Whether a setting is the range of every entry of a table."""
     table, every = fact.relation.left, running(fact)
-    return len(every & {*table.args}) == len(table.args) and fact.relation.right.free_symbols <= every
+    general = len(every & {*table.args}) == len(table.args) and fact.relation.right.free_symbols <= every
+    return general and fact.relation.op != "=="
 
 
 def _system(
@@ -131,12 +137,11 @@ def _said_by(fact: Fact) -> Iterator[Definition]:
     left, right = fact.relation.left, fact.relation.right
     if isinstance(left, Gradient) and right == 0 and not left.free_symbols:
         yield Definition(left.args[0], 1, left.args[1], sp.S.One)
-    bound: set[sp.Symbol] = set()
     while isinstance(left, TotalVector):
         if not left.operator.total.is_positive and right != 0:
             return  # A sum of no terms is 0.
-        bound.add(left.bound)
         left = left.body
+    bound = left.free_symbols - fact.relation.left.free_symbols
     if isinstance(left, Named) and not bound & right.free_symbols and _determines(left):
         yield Definition(left, 1, right, sp.S.One)
     if not is_vector(right):
@@ -185,7 +190,8 @@ def defined(facts: tuple[Relation, ...], hypotheses: tuple[Relation, ...] = ()) 
     for i in sorted(range(len(facts)), key=lambda i: not _is_term(facts[i].left)):
         free = [d for d in _solutions(facts[i]) if not any(_overlap(d.term, old.term) for old in chosen.values())]
         if free:
-            chosen[i] = next((d for given in ((), (*hypotheses,)) for d in free if _exists(d, given)), free[0])
+            tried = ((d, _without((d.head,), given)) for given in ((), hypotheses) for d in free)
+            chosen[i] = next((d for d, others in tried if _existence_fault(d, others) is None), free[0])
     uses = _uses(chosen.values())
     circular = endless(uses)
     found: dict[int, Definition | str] = {}
@@ -272,10 +278,6 @@ def _without(heads: Iterable[Any], relations: Iterable[Relation]) -> tuple[Relat
     return tuple(r for r in relations if {*heads}.isdisjoint(map(_head, _terms(r.left, r.right))))
 
 
-def _exists(d: Definition, given: Iterable[Relation]) -> bool:
-    return _existence_fault(d, _without((d.head,), given)) is None
-
-
 def _existence_fault(d: Definition, others: tuple[Relation, ...]) -> str | None:
     if isinstance(d.term, Named):
         # A vector may be any.
@@ -324,8 +326,22 @@ def _shown(expr: sp.Expr, op: str, others: tuple[Relation, ...]) -> bool:
         return False
 
 
-def _terms(*exprs: sp.Expr) -> set[sp.Basic]:
-    return {term for expr in exprs for term in spoken_of(expr)}
+def _terms(*exprs: sp.Basic, bound: Mapping[sp.Expr, sp.Expr] = {}) -> set[sp.Basic]:
+    """The symbols, members and functions that expressions speak of; an index bound in one is any in its range."""
+    found: set[sp.Basic] = set()
+    for expr in exprs:
+        if isinstance(expr, Binder):
+            anything = sp.Dummy(integer=True, nonnegative=True)
+            if isinstance(expr, Largest | Least) or expr.operator.is_sum:
+                anything = expr.outside.xreplace(bound) - (0 if isinstance(expr, Largest) else 1) - anything
+            found |= _terms(expr.outside, bound=bound) | _terms(expr.body, bound={**bound, expr.bound: anything})
+            continue
+        if isinstance(expr, sp.Symbol | AppliedUndef | Named | Function) and expr not in bound:
+            found.add(expr.xreplace(bound))
+        # What is said of a function is said under its constants.
+        constants = expr.properties.constants if isinstance(expr, Function) else ()
+        found |= _terms(*expr.args, *constants, bound=bound)
+    return found
 
 
 def _head(term: sp.Expr) -> Any:

@@ -6,15 +6,14 @@ index leaves it, as in mean <v_i, w> = <mean v_i, w>.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 from sympy.core.symbol import Str
 
 from cflag_theory.claims.engine.sorts import Sort, sort_of
-from cflag_theory.claims.engine.terms import Basis, Dot, Function, Named, Norm, Term, TermError, Value, dot, named
+from cflag_theory.claims.engine.terms import Basis, Dot, Norm, Term, TermError, Value, dot, named
 
 
 class Index(sp.Symbol):  # type: ignore[misc]
@@ -257,20 +256,3 @@ class Least(_Extreme):
 
 #: What the algebra takes as a variable.
 Atom = (Dot, Norm, Value, Total, Largest, Least)
-
-
-def spoken_of(expr: sp.Basic, bound: Mapping[sp.Expr, sp.Expr] = {}) -> Iterator[sp.Expr]:
-    """The symbols, members and functions that an expression speaks of; an index bound in it is any in its range."""
-    if isinstance(expr, Binder):
-        yield from spoken_of(expr.outside, bound)
-        anything = sp.Dummy(**Sort.NATURAL.assumptions)
-        if isinstance(expr, _Extreme) or expr.operator.is_sum:
-            anything = expr.outside.xreplace(bound) - (0 if isinstance(expr, Largest) else 1) - anything
-        yield from spoken_of(expr.body, {**bound, expr.bound: anything})
-        return
-    if isinstance(expr, sp.Symbol | AppliedUndef | Named | Function) and expr not in bound:
-        yield expr.xreplace(bound)
-    # What is said of a function is said under its constants.
-    constants = expr.properties.constants if isinstance(expr, Function) else ()
-    for part in (*expr.args, *constants):
-        yield from spoken_of(part, bound)
