@@ -102,15 +102,13 @@ def setting(name: str, relation: Relation, words: str) -> str:
     ------
     ValueError
         If the relation is anything else: it would restrict statements, and belongs to their hypotheses. If the name
-        is taken, or the vector is already defined.
+        is taken. What restricts together with other settings is refused where a proof uses it.
     """
     left, op, right = relation.left, relation.op, relation.right
     equation = op == "==" and isinstance(left, Basis) and (right == 0 or is_vector(right))
     index = op == "<=" and isinstance(left, AppliedUndef) and sort_of(left) is Sort.NATURAL and Sort.NATURAL.fits(right)
     if not (equation or index):
         raise ValueError(f"{name!r} is neither an equation of vectors nor a range of an index: make it a hypothesis")
-    if equation and any(fact.relation.left == left and fact.relation != relation for fact in SETTING.values()):
-        raise ValueError(f"{left} is defined twice")
     fact = Fact(name, relation, words)
     if SETTING.setdefault(name, fact) != fact:
         raise ValueError(f"two settings are named {name!r}")

@@ -22,6 +22,8 @@ from cflag_theory.claims.engine.operators import Atom, Binder, Index, Largest, L
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import Basis, Function, Gradient, Named, Term, is_vector, ln, parts
 
+Relations = tuple[Relation, ...]
+
 
 @dataclass(frozen=True)
 class Definition:
@@ -86,37 +88,30 @@ def settings_fault(statement: Statement, used: tuple[Fact, ...]) -> str | None:
     said = [d for d in _meanings(statement) if isinstance(d, Definition)]
     equations = [fact for fact in used if fact.relation.op == "=="]
     equations = [fact for fact in equations if not _is_solution(fact.relation, equations)]
-    open = sorted(((fact, [*_said_by(fact)]) for fact in equations), key=lambda one: len(one[1]))
+    open = sorted(((fact, [*_said_by(fact.relation.unfolded)]) for fact in equations), key=lambda one: len(one[1]))
     # Ranges restrict nothing together: a table of zeros has every one. One that no step cites bounds its table too.
     assumed = {*map(_head, _terms(*(fact.relation.unfolded.slack for fact in statement.hypotheses)))}
     heads = {d.head for d in said}
-    tables = (fact for fact in SETTING.values() if _is_general(fact) and (fact in used or _table(fact) not in assumed))
-    name = _system(open, said, tuple(fact.relation for fact in tables if _table(fact) not in heads))
-    name = name or next((fact.name for fact in used if _table(fact) in heads), None)
+    ranges = {fact: fact.relation.left.func for fact in SETTING.values() if fact.relation.op != "=="}
+    bounded = [fact for fact, table in ranges.items() if table not in heads and (fact in used or table not in assumed)]
+    name = _system(open, said, tuple(fact.relation for fact in bounded if _is_general(fact)))
+    name = name or next((fact.name for fact in used if ranges.get(fact) in heads), None)
     return name and f"the setting {name!r} restricts what is said elsewhere: make it a hypothesis"
 
 
-def _table(fact: Fact) -> Any:
-    """The table of which a setting is the range."""
-    return None if fact.relation.op == "==" else fact.relation.left.func
-
-
 def _is_general(fact: Fact) -> bool:
-    """Whether a setting is the range of every entry of a table."""
-    table, every = fact.relation.left, running(fact)
-    general = len(every & {*table.args}) == len(table.args) and fact.relation.right.free_symbols <= every
-    return general and fact.relation.op != "=="
+    """Whether a range is one of every entry of a table."""
+    table, end, every = fact.relation.left, fact.relation.right, running(fact)
+    return len(every & {*table.args}) == len(table.args) and end.free_symbols <= every
 
 
-def _system(
-    open: list[tuple[Fact, list[Definition]]], said: list[Definition], tables: tuple[Relation, ...]
-) -> str | None:
+def _system(open: list[tuple[Fact, list[Definition]]], said: list[Definition], ranges: Relations) -> str | None:
     """None if every setting can say something that no other does, and no circle comes of it; or the name of one."""
     if not open:
         return None
     (fact, choices), *rest = open
     new = (d for d in choices if all((d.value, o.value) == (0, 0) or not _overlap(d.term, o.term) for o in said))
-    tried = (_system(rest, [*said, d], tables) for d in new if not endless(_uses([*said, d], tables)))
+    tried = (_system(rest, [*said, d], ranges) for d in new if not endless(_uses([*said, d], ranges)))
     return None if None in tried else fact.name
 
 
@@ -132,23 +127,22 @@ def _is_solution(one: Relation, equations: list[Fact]) -> bool:
     return (v.xreplace({k: sp.S.Zero}), sp.S.Zero) in given and (v.xreplace({k: k + 1}), v + step) in given
 
 
-def _said_by(fact: Fact) -> Iterator[Definition]:
+def _said_by(setting: Relation) -> Iterator[Definition]:
     """What a setting can define: its left side, what stands under its mean, or a vector on its right."""
-    left, right = fact.relation.left, fact.relation.right
+    whole = left = setting.left
+    right = setting.right
     if isinstance(left, Gradient) and right == 0 and not left.free_symbols:
         yield Definition(left.args[0], 1, left.args[1], sp.S.One)
     while isinstance(left, TotalVector):
         if not left.operator.total.is_positive and right != 0:
             return  # A sum of no terms is 0.
         left = left.body
-    bound = left.free_symbols - fact.relation.left.free_symbols
+    bound = left.free_symbols - whole.free_symbols
     if isinstance(left, Named) and not bound & right.free_symbols and _determines(left):
         yield Definition(left, 1, right, sp.S.One)
-    if not is_vector(right):
-        return
-    own = {s for s in fact.relation.left.free_symbols if not s.is_positive}
-    for basis, factor in parts(right).items():
-        rest = fact.relation.left - (right - factor * basis)
+    own = {s for s in whole.free_symbols if not s.is_positive}
+    for basis, factor in (parts(right) if is_vector(right) else {}).items():
+        rest = whole - (right - factor * basis)
         # A vector without indices is any vector: no setting says what it is from the right.
         if isinstance(basis, Named) and own and own <= basis.free_symbols and factor.is_nonzero and _determines(basis):
             yield Definition(basis, 1, rest, factor)
@@ -179,7 +173,7 @@ def running(setting: Fact) -> frozenset[sp.Symbol]:
 
 
 @cache
-def defined(facts: tuple[Relation, ...], hypotheses: tuple[Relation, ...] = ()) -> tuple[Definition | str, ...]:
+def defined(facts: Relations, hypotheses: Relations = ()) -> tuple[Definition | str, ...]:
     """What each equation defines, or what is wrong with it.
 
     An equation may be solved for its term: a x^n + b = 0 with a that is never 0, and a root in the range of x. That
@@ -273,12 +267,12 @@ def _apart(a: tuple[sp.Expr, sp.Expr], b: tuple[sp.Expr, sp.Expr]) -> bool:
     return bool(fixed[0] == 0 and moving[0].is_nonnegative and moving[1] > fixed[1])
 
 
-def _without(heads: Iterable[Any], relations: Iterable[Relation]) -> tuple[Relation, ...]:
+def _without(heads: Iterable[Any], relations: Iterable[Relation]) -> Relations:
     """The relations that say nothing of certain symbols and sequences."""
     return tuple(r for r in relations if {*heads}.isdisjoint(map(_head, _terms(r.left, r.right))))
 
 
-def _existence_fault(d: Definition, others: tuple[Relation, ...]) -> str | None:
+def _existence_fault(d: Definition, others: Relations) -> str | None:
     if isinstance(d.term, Named):
         # A vector may be any.
         return None if d.power == 1 and d.nonzero == 1 else f"{d.term} is not given as a vector"
@@ -308,7 +302,7 @@ def _sign(power: sp.Expr) -> dict[str, bool]:
 
 
 @cache
-def _shown(expr: sp.Expr, op: str, others: tuple[Relation, ...]) -> bool:
+def _shown(expr: sp.Expr, op: str, others: Relations) -> bool:
     """Whether 0 op expr follows from the signs of its symbols or, for z3, from the other relations."""
     # (1 + u)^n and exp(u) are 1 and more.
     whole = {term: algebra.unknown("number", term) for term in expr.atoms(*Atom)}
@@ -354,20 +348,18 @@ def _indices(term: sp.Expr) -> tuple[sp.Expr, ...]:
     return tuple(term.args[1:] if isinstance(term, Named | Function) else term.args)
 
 
-def _uses(
-    definitions: Iterable[Definition], ranges: tuple[Relation, ...] = ()
-) -> dict[Definition, dict[Definition, frozenset[Arcs]]]:
+def _uses(definitions: Iterable[Definition], ranges: Relations = ()) -> Mapping[Definition, Mapping[Definition, Any]]:
     """What each definition uses of the others, with the arcs of `descent`."""
     return {d: {other: arcs for other in definitions if (arcs := _used(d, other, ranges))} for d in definitions}
 
 
 @cache
-def _used(d: Definition, other: Definition, ranges: tuple[Relation, ...]) -> frozenset[Arcs]:
+def _used(d: Definition, other: Definition, ranges: Relations) -> frozenset[Arcs]:
     used = (term for term in _terms(d.value, d.nonzero) - d.running if _overlap(term, other.term))
     return frozenset(_arcs(d.term, term, ranges) for term in used)
 
 
-def _arcs(new: sp.Expr, used: sp.Expr, ranges: tuple[Relation, ...]) -> Arcs:
+def _arcs(new: sp.Expr, used: sp.Expr, ranges: Relations) -> Arcs:
     """Which indices of the used member are at most those of the defined one, or smaller; a table's, by its range."""
     found = set()
     for j, index in enumerate(_indices(used)):

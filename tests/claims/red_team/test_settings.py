@@ -57,7 +57,7 @@ def using(*relations, where=(), given=(), besides=()):
     return build
 
 
-RESTRICTS, TWICE = "restricts what is said elsewhere: make it a hypothesis", "defined twice"
+RESTRICTS = "restricts what is said elsewhere: make it a hypothesis"
 VACUOUS = "contradict each other"
 
 
@@ -66,7 +66,7 @@ VACUOUS = "contradict each other"
     Attack("all members and the first", using(equal(x(k), 0), equal(x(0), u)), RESTRICTS),
     Attack("all members and the next", using(equal(x(k), 0), equal(x(k + 1), u)), RESTRICTS),
     Attack("a recursion and a member", using(equal(x(k + 1), x(k)), equal(x(3), u)), RESTRICTS),
-    Attack("two values of one vector", using(equal(x(0), 0), equal(x(0), u)), TWICE),
+    Attack("two values of one vector", using(equal(x(0), 0), equal(x(0), u)), RESTRICTS),
     Attack("a mean and its members", using(equal(mean(v(i)), 0), equal(v(i), u)), RESTRICTS),
     Attack("a mean and its members, the other way round", using(equal(v(k), u), equal(mean(v(i)), 0)), RESTRICTS),
     Attack("two means of one vector", using(equal(mean(v(i)), 0), equal(mean(v(i + 1)), u)), RESTRICTS),
@@ -136,7 +136,7 @@ LOOKUP = equal(x(k + 1), x(tau(k)) + u)
     Attack("singular: each is the other", using(equal(z(k), 2 * z(k) - y(k)), equal(y(k), z(k))), RESTRICTS),
     Attack("singular: sum, difference", using(equal(x(k), y(k) + z(k)), equal(y(k), x(k) + z(k) + u)), RESTRICTS),
     Attack("singular: twice the same", using(equal(x(k), y(k) + u), equal(y(k), x(k) - 2 * u)), RESTRICTS),
-    Attack("singular: three of two", using(equal(x(k), y(k)), equal(y(k), 2 * x(k)), equal(x(k), 3 * y(k))), "twice"),
+    Attack("singular: three of two", using(equal(x(k), y(k)), equal(y(k), 2 * x(k)), equal(x(k), 3 * y(k))), RESTRICTS),
     Attack(
         "a ring of three",
         using(equal(x(k), y(k) + u), equal(y(k), z(k) + u), equal(z(k), x(k) + u)),
