@@ -79,8 +79,8 @@ def _of_its_own(what: Definition | str, fact: Fact) -> Definition | str:
     return f"{what.term} is the same for every {min(more, key=str)}" if more else what
 
 
-def settings_fault(statement: Statement, used: tuple[Fact, ...]) -> str | None:
-    """Which of the settings that a proof uses says something of what is said already, or of itself; None if none does.
+def settings_faults(statement: Statement, used: tuple[Fact, ...]) -> list[str]:
+    """Which of the settings that a proof uses says something of what is said already, or of itself.
 
     Each must say something new: a member of a vector, the mean of one, or where a function is least, of which neither
     the statement's definitions nor another setting speak. What solves a recursion among them says nothing more.
@@ -94,9 +94,9 @@ def settings_fault(statement: Statement, used: tuple[Fact, ...]) -> str | None:
     heads = {d.head for d in said}
     ranges = {fact: fact.relation.left.func for fact in SETTING.values() if fact.relation.op != "=="}
     bounded = [fact for fact, table in ranges.items() if table not in heads and (fact in used or table not in assumed)]
-    name = _system(open, said, tuple(fact.relation for fact in bounded if _is_general(fact)))
-    name = name or next((fact.name for fact in used if ranges.get(fact) in heads), None)
-    return name and f"the setting {name!r} restricts what is said elsewhere: make it a hypothesis"
+    wrong = _system(open, said, tuple(fact.relation for fact in bounded if _is_general(fact)))
+    names = (wrong, *(fact.name for fact in used if ranges.get(fact) in heads))
+    return [f"the setting {n!r} restricts what is said elsewhere: make it a hypothesis" for n in names if n is not None]
 
 
 def _is_general(fact: Fact) -> bool:
@@ -129,8 +129,7 @@ def _is_solution(one: Relation, equations: list[Fact]) -> bool:
 
 def _said_by(setting: Relation) -> Iterator[Definition]:
     """What a setting can define: its left side, what stands under its mean, or a vector on its right."""
-    whole = left = setting.left
-    right = setting.right
+    whole, left, right = setting.left, setting.left, setting.right
     if isinstance(left, Gradient) and right == 0 and not left.free_symbols:
         yield Definition(left.args[0], 1, left.args[1], sp.S.One)
     while isinstance(left, TotalVector):

@@ -22,8 +22,7 @@ def endless(uses: Mapping[Any, Mapping[Any, Iterable[Arcs]]]) -> set[Any]:
     while new:
         new = {(a, c, _after(f, g)) for a, b, f in new for again, c, g in edges if again == b} - found
         found |= new
-    circles = ((a, arcs) for a, b, arcs in found if a == b and _after(arcs, arcs) == arcs)
-    return {one for one, arcs in circles if not any(i == j and smaller for i, j, smaller in arcs)}
+    return {a for a, b, f in found if a == b and _after(f, f) == f and not any(i == j and less for i, j, less in f)}
 
 
 def _after(first: Arcs, second: Arcs) -> Arcs:

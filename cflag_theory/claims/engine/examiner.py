@@ -62,8 +62,7 @@ def examine(statement: Statement) -> Examination:
         examiner.faults.append("a proof by rules alone leaves nothing to examine")
     # What else is wrong comes first: z3 may search for seconds, and a proof with faults is not accepted anyway.
     used = tuple(fact for name, fact in SETTING.items() if name in examiner.settings)
-    if fault := definitions.settings_fault(statement, used):
-        examiner.faults.append(fault)
+    examiner.faults += definitions.settings_faults(statement, used)
     ranges = (fact for fact in used if fact.relation.op != "==")
     if not examiner.faults and vacuous(replace(statement, hypotheses=(*statement.hypotheses, *ranges))):
         examiner.faults.append("the hypotheses and definitions contradict each other")

@@ -99,6 +99,12 @@ def test_settings_restrict_nothing(attack):
     assert attack.sentence in answer(attack)
 
 
+def test_a_setting_without_a_name_restricts_nothing():
+    setting("", equal(z(k), z(k) + u), "")
+    built = claims(TRUE, rules.along("along", u, given=""), Obligation("s", TRUE, ()))
+    assert RESTRICTS in answer(Attack("", built, ""))
+
+
 @pytest.mark.parametrize(
     "relations",
     [
