@@ -23,7 +23,7 @@ from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.claims.engine.terms import TermError
 from cflag_theory.claims.ledger import claim
-from cflag_theory.claims.replacing import here, misfits, names, naming_faults, squares
+from cflag_theory.claims.replacing import heads, here, misfits, names, naming_faults, squares
 
 #: Claim, part and role.
 Place = tuple[str, str, str]
@@ -88,7 +88,7 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
         def has(relation: Relation, all: frozenset[sp.Symbol]) -> bool:
             return _has(statement, fact, relation, all)
 
-        unfit = [*misfits(fact, source, origin, has)]
+        unfit = [*misfits(statement, fact, source, origin, has)]
         unfit += naming_faults(statement, source, origin, has)
         if unfit:
             # What comes of them need not even be a term.
@@ -140,8 +140,8 @@ def _needed(origin: Statement) -> list[Fact]:
     found = [_some(fact, origin) for fact in assumptions(origin)]
     others = [fact for fact in origin.definitions if fact not in assumptions(origin)]
     while True:
-        heads = _heads(origin.relation, *(fact.relation for fact in found))
-        more = [fact for fact in others if fact not in found and _defines(fact) & heads]
+        spoken = heads(origin.relation, *(fact.relation for fact in found))
+        more = [fact for fact in others if fact not in found and _defines(fact) & spoken]
         if not more:
             return found
         found += more
@@ -162,15 +162,9 @@ def _some(fact: Fact, origin: Statement) -> Fact:
 def _defines(fact: Fact) -> set[object]:
     """The symbols and sequences of which a definition may be one, with no index of theirs."""
     left = unfold(fact.relation.left)
-    return _heads(Relation(left.replace(AppliedUndef, lambda *_: sp.S.Zero), "==", sp.S.Zero)) | {
+    return heads(Relation(left.replace(AppliedUndef, lambda *_: sp.S.Zero), "==", sp.S.Zero)) | {
         term.func for term in left.atoms(AppliedUndef)
     }
-
-
-def _heads(*relations: Relation | None) -> set[object]:
-    """The symbols and sequences in relations, those with a meaning replaced by it."""
-    sides = [unfold(side) for one in relations if one for side in (one.left, one.right)]
-    return set().union(*(side.free_symbols | {term.func for term in side.atoms(AppliedUndef)} for side in sides))
 
 
 def _has(statement: Statement, fact: Fact, relation: Relation, all: frozenset[sp.Symbol]) -> bool:

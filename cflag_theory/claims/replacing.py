@@ -67,9 +67,9 @@ def fixed(old: sp.Expr) -> bool:
     return _is_object(old) or (isinstance(old, sp.Symbol) and unfold(old) == old)
 
 
-def misfits(fact: Fact, source: Source, origin: Statement, has: Has) -> Iterator[str]:
+def misfits(statement: Statement, fact: Fact, source: Source, origin: Statement, has: Has) -> Iterator[str]:
     """What is wrong with the pairs of a source, one by one and together."""
-    olds = [old for old, _ in source.at]
+    olds = [old for old, _ in (*source.at, *source.taken)]
     if len({*olds}) < len(olds):
         yield "one thing is replaced in two ways"
     for old, new in source.at:
@@ -84,8 +84,11 @@ def misfits(fact: Fact, source: Source, origin: Statement, has: Has) -> Iterator
             if not _within(unfold(new), _sort(old), has):
                 yield f"{new} stands for {old}, which is {_sort(old)}, and need not be {_sort(old)}"
             if not fixed(old):
-                yield from _called(old, new, fact, source, origin)
-    moved = {old for old, new in source.at if fixed(old) and str(old) != str(new)}
+                yield from _called(old, new, statement, fact, source, origin)
+    for old, new in source.taken:
+        if fixed(old) or is_vector(old) or not _within(unfold(new), _sort(old), has):
+            yield f"{new} is taken for {old}, a term of sort {_sort(old)}"
+    moved = {old for old, new in source.at if fixed(old) and old != new}
     # Functions and vectors that the relation does not speak of any more may be any that fit what is replaced.
     shown = here(origin.relation, (*source.at, *source.taken)) if origin.relation else None
     spoken = set() if shown is None else shown.slack.atoms(Function, Named)
@@ -108,8 +111,12 @@ def misfits(fact: Fact, source: Source, origin: Statement, has: Has) -> Iterator
 
 def _is(old: sp.Expr, new: sp.Expr, at: Pairs) -> bool:
     """Whether a term of the source is what stands for it, the symbols, vectors and functions in it being replaced."""
-    meant = here(Relation(unfold(old), "==", sp.S.Zero), tuple(pair for pair in at if fixed(pair[0]))).left
-    return not fixed(old) and sp.expand(squares(meant) - squares(unfold(new))) == 0
+    return not fixed(old) and sp.expand(squares(_at_fixed(old, at)) - squares(unfold(new))) == 0
+
+
+def _at_fixed(old: sp.Expr, at: Pairs) -> sp.Expr:
+    """A term of the source, the symbols, vectors and functions in it being replaced."""
+    return here(Relation(unfold(old), "==", sp.S.Zero), tuple(pair for pair in at if fixed(pair[0]))).left
 
 
 def _function(old: Function, new: Any, at: Pairs) -> Iterator[str]:
@@ -131,22 +138,44 @@ def _declared(function: Function) -> Mapping[str, sp.Expr]:
     return {name: constant for name, constant in found.items() if constant is not None}
 
 
-def _called(old: sp.Expr, new: sp.Expr, fact: Fact, source: Source, origin: Statement) -> Iterator[str]:
-    """What is wrong with a name for a term of the source, or with a value at which it is taken."""
+def _called(
+    old: sp.Expr, new: sp.Expr, statement: Statement, fact: Fact, source: Source, origin: Statement
+) -> Iterator[str]:
+    """What is wrong with a name for a term of the source: it must be new, since nothing shows what it is."""
+    if unfold(new).atoms(*Atom):
+        yield f"{new} stands for {old}: functions and vectors are replaced themselves, not terms that are made of them"
+        return
+    if not isinstance(new, sp.Symbol | AppliedUndef):
+        yield f"{new} stands for {old}, is no name, and nothing shows that the two are equal"
+        return
     if isinstance(new, AppliedUndef) and not {*fact.forall} <= new.free_symbols:
         yield f"{new} stands for {old}, and is one number for every {fact.forall[0]}"
-    if isinstance(new, sp.Symbol | AppliedUndef) and any(new == other for one, other in source.at if one != old):
+    meant = _at_fixed(old, source.at)
+    every = {*fact.forall, *(one.index for one in source.over if not isinstance(one, int))}
+    if every & meant.free_symbols - new.free_symbols:
+        yield f"{new} stands for {old}, which is one number for every value of an index, and {new} is not"
+    if not _within(unfold(old), sort_of(new), lambda *_: False):
+        yield f"{new} is {sort_of(new)}, and {old} need not be {sort_of(new)}"
+    pairs = [(one, pair) for one in fact.sources for pair in one.at if pair != (old, new)]
+    if any(other == new and (one != source or term != old) for one, (term, other) in pairs):
         yield f"{new} stands for two things"
-    if not new.atoms(*Atom):
-        return
-    # Terms made of vectors on both sides: the same functions, at points that nothing else is known of.
-    left, right = unfold(old), unfold(new)
-    known = set().union(
-        *(one.atoms(Named) for fact in _settings(origin) for one in (fact.relation.left, fact.relation.right))
-    )
-    gone = {one.args[0] for one in left.atoms(Named) - right.atoms(Named)} & {one.args[0] for one in known}
-    if (left.atoms(Function) and not right.atoms(Function) <= left.atoms(Function)) or gone:
-        yield f"{new} stands for {old}: functions and vectors are replaced themselves, not terms that are made of them"
+    # What the name would be known from: all but the fact itself and what it shows.
+    told = [one.relation for one in statement.facts if one != fact] + [one.relation for one in _settings(statement)]
+    told += origin.relations if not any(old.has(_head(new)) for old, _ in source.at) else ()
+    constants = [value for one in _of(statement, Function) for value in _declared(one).values()]
+    constants += [other for one, (term, other) in pairs if fixed(term)]
+    if _head(new) in heads(*told) | heads(*(Relation(one, "==", sp.S.Zero) for one in constants)):
+        yield f"{new} stands for {old}, and is known as something else"
+
+
+def _head(term: sp.Expr) -> object:
+    return term if term.is_Symbol else term.func
+
+
+def heads(*relations: Relation | None) -> set[object]:
+    """The symbols and sequences in relations, those with a meaning replaced by it."""
+    sides = [unfold(side) for one in relations if one for side in (one.left, one.right)]
+    return set().union(*(side.free_symbols | {term.func for term in side.atoms(AppliedUndef)} for side in sides))
 
 
 def _settings(origin: Statement) -> list[Fact]:
