@@ -9,6 +9,7 @@ import sympy as sp
 from cflag_theory.claims.cfl.moments.gradient_noise import grad2 as mean_grad2
 from cflag_theory.claims.cfl.moments.gradient_noise import mixed2, weights2
 from cflag_theory.claims.cfl.one_round.leaning import (
+    GRADIENT,
     PATH,
     P,
     S,
@@ -78,7 +79,7 @@ sum_nu2 = symbol("sum_nu2", r"{\mathbb{E}\|\sum_{\tau\le k}\nu_\tau\|^2}", E(nor
 sum_each2 = symbol(
     "sum_each2",
     r"\sum_{\tau\le k}\mathbb{E}\|\nabla\bar{f}_{t,i}(\omega_{t,i,\tau-1})\|^2",
-    E(sum_over(j, k_steps)(norm2(m(client, j)))),
+    sum_over(j, k_steps)(E(norm2(local_gradient(client, j)))),
 )
 
 # (18): one client at a point w; the same constants in (19) and (20). `draw` stands for all that w depends on.
@@ -103,7 +104,8 @@ SUMS = setting(
     "sums of gradients", equal(P(client, k), sum_over(j, k)(m(client, j))), "P_k is the sum of the first k gradients."
 )
 #: Lemma B.2 at the point, and its constants.
-LEMMA_B2_AT = ((mixed2, true_grad2), (mean_grad2, grad_w2))
+LEMMA_B2_AT = ((mean_grad2, grad_w2),)
+LEMMA_B2_TAKEN = ((mixed2, true_grad2),)
 LEMMA_B2_CONSTANTS = ((c_Bi, 1 + B2 + A2 * weights2), (c_Gi, G2 + D2 * weights2))
 
 VARIANCE = Fact(
@@ -194,7 +196,7 @@ def eq14(noise: Any = 1) -> Claim:
 
 def eq17(noise: Any = 1) -> Claim:
     """(16)-(17): one client's local drift after k steps."""
-    total = sum_over(j, k)
+    total, steps_so_far = sum_over(j, k), sum_over(j, k_steps)
     mended = shown(
         WORDS[2].format("2 ", "2 ") + ".",
         of_client(2, noise),
@@ -203,6 +205,9 @@ def eq17(noise: Any = 1) -> Claim:
         rules.rewrite("way of k steps", E(norm2(x(client, k) - w_t)), given=(PATH, SUMS)),
         rules.square("gradients and noises apart", P(client, k) - S(client, k), *EXPECTATION),
         rules.rewrite("sums", E(norm2(P(client, k) - S(client, k))), given=SUMS),
+        *averaged(rules.exchange("sum of means", over_noises, steps_so_far, norm2(m(client, j))), over_past),
+        rules.exchange("sum of all means", over_past, steps_so_far, over_noises(norm2(m(client, j)))),
+        rules.rewrite("gradients", steps_so_far(E(norm2(m(client, j)))), given=GRADIENT),
         Obligation(
             "after k steps",
             at_most(
@@ -212,7 +217,7 @@ def eq17(noise: Any = 1) -> Claim:
             ("Jensen", "distance", "way of k steps", "gradients and noises apart", "sums"),
         ),
         rules.at("(16)", k, k_steps, given="after k steps"),
-        given=("(16)", "Assumption 2"),
+        given=("(16)", "sum of means", "sum of all means", "gradients", "Assumption 2"),
         under=(OWN_VARIANCE,),
     )
     printed = Statement(f"(17): {WORDS[2].format('', '')}.", of_client(), (OWN_VARIANCE,))
@@ -250,6 +255,7 @@ def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
                 "cfl.lemB2",
                 "2",
                 at=LEMMA_B2_AT,
+                taken=LEMMA_B2_TAKEN,
                 here=LEMMA_B2_CONSTANTS,
                 besides=("client drift", "time drift", "mean zero", "independent", "rounds apart"),
             ),
@@ -292,6 +298,7 @@ def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
                 "2",
                 "repair",
                 at=LEMMA_B2_AT,
+                taken=LEMMA_B2_TAKEN,
                 here=LEMMA_B2_CONSTANTS,
                 besides=("client drift", "time drift", "drifts apart"),
             ),
