@@ -137,6 +137,13 @@ JENSEN = (
     rules.mean("Jensen given the past", over_noises, given="Jensen in a draw"),
     rules.mean("Jensen", over_past, given="Jensen given the past"),
 )
+#: 𝔼 sum_j ||m_j||^2 = sum_j 𝔼||m_j||^2, in terms of the local gradients.
+_so_far = sum_over(j, k_steps)
+SUM_OF_MEANS = (
+    *averaged(rules.exchange("sum of means", over_noises, _so_far, norm2(m(client, j))), over_past),
+    rules.exchange("sum of all means", over_past, _so_far, over_noises(norm2(m(client, j)))),
+    rules.rewrite("gradients", _so_far(E(norm2(m(client, j)))), given=GRADIENT),
+)
 #: A local gradient as true gradient and loss.
 SPLIT = (
     rules.norm_squared("length", local_gradient(i, j), all_steps, all_clients, *EXPECTATION),
@@ -196,7 +203,7 @@ def eq14(noise: Any = 1) -> Claim:
 
 def eq17(noise: Any = 1) -> Claim:
     """(16)-(17): one client's local drift after k steps."""
-    total, steps_so_far = sum_over(j, k), sum_over(j, k_steps)
+    total = sum_over(j, k)
     mended = shown(
         WORDS[2].format("2 ", "2 ") + ".",
         of_client(2, noise),
@@ -205,9 +212,7 @@ def eq17(noise: Any = 1) -> Claim:
         rules.rewrite("way of k steps", E(norm2(x(client, k) - w_t)), given=(PATH, SUMS)),
         rules.square("gradients and noises apart", P(client, k) - S(client, k), *EXPECTATION),
         rules.rewrite("sums", E(norm2(P(client, k) - S(client, k))), given=SUMS),
-        *averaged(rules.exchange("sum of means", over_noises, steps_so_far, norm2(m(client, j))), over_past),
-        rules.exchange("sum of all means", over_past, steps_so_far, over_noises(norm2(m(client, j)))),
-        rules.rewrite("gradients", steps_so_far(E(norm2(m(client, j)))), given=GRADIENT),
+        *SUM_OF_MEANS,
         Obligation(
             "after k steps",
             at_most(
@@ -217,7 +222,7 @@ def eq17(noise: Any = 1) -> Claim:
             ("Jensen", "distance", "way of k steps", "gradients and noises apart", "sums"),
         ),
         rules.at("(16)", k, k_steps, given="after k steps"),
-        given=("(16)", "sum of means", "sum of all means", "gradients", "Assumption 2"),
+        given=("(16)", *(step.name for step in SUM_OF_MEANS), "Assumption 2"),
         under=(OWN_VARIANCE,),
     )
     printed = Statement(f"(17): {WORDS[2].format('', '')}.", of_client(), (OWN_VARIANCE,))
