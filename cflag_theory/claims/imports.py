@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import product
 
 import sympy as sp
@@ -103,7 +104,7 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
                 for one in _needed(origin)
                 if one.name in source.besides
             ]
-            if besides and algebra.follows(at_most(1, 0), [*given, *besides]):
+            if besides and _contradict(besides, given):
                 yield f"what {source.claim} assumes besides contradicts the other facts"
             given += besides
         elif source.claim.startswith("ours.") or source.on != "printed" or fact not in statement.hypotheses:
@@ -137,8 +138,9 @@ def _missing(statement: Statement, fact: Fact, source: Source, origin: Statement
 
 def _needed(origin: Statement) -> list[Fact]:
     """What a statement assumes, and the definitions of what it and its assumptions speak of."""
-    found = [_some(fact, origin) for fact in assumptions(origin)]
-    others = [fact for fact in origin.definitions if fact not in assumptions(origin)]
+    assumed = assumptions(origin)
+    found = [_some(fact, origin) for fact in assumed]
+    others = [fact for fact in origin.definitions if fact not in assumed]
     while True:
         spoken = heads(origin.relation, *(fact.relation for fact in found))
         more = [fact for fact in others if fact not in found and _defines(fact) & spoken]
@@ -197,6 +199,22 @@ def _instances(one: Relation, running: frozenset[sp.Symbol], to: Relation, every
             pairs = list(zip(moving, places, strict=True))
             if all(sort_of(place).within(sort_of(index)) for index, place in pairs):
                 yield _replaced(one, pairs)
+
+
+def _contradict(besides: list[Relation], given: list[Relation]) -> bool:
+    """Whether assumptions and facts contradict each other, of the facts those that share terms with them, or lead there.
+
+    The others alone are asked for in the importing statement.
+    """
+    told, near = besides, list(given)
+    while more := [one for one in near if heads(one) & heads(*told)]:
+        told, near = [*told, *more], [one for one in near if one not in more]
+    return _impossible(tuple(told))
+
+
+@cache
+def _impossible(told: tuple[Relation, ...]) -> bool:
+    return algebra.follows(at_most(1, 0), told)
 
 
 def _speaks(relation: Relation, term: sp.Expr) -> bool:

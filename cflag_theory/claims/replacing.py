@@ -8,6 +8,7 @@ called here, as in ||w_t - w*||^2 = d(k), is told to readers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -224,6 +225,7 @@ def naming_faults(statement: Statement, source: Source, origin: Statement, has: 
                 yield f"{name} is defined as another thing by {fact.name!r}"
 
 
+@cache
 def squares(expr: sp.Expr) -> sp.Expr:
     """The expression, expanded, with ||v||^2 as <v, v> where it stands under no operator."""
 
