@@ -26,6 +26,8 @@ from cflag_theory.claims.engine.terms import TermError
 from cflag_theory.claims.ledger import claim
 from cflag_theory.claims.replacing import heads, here, misfits, names, naming_faults, squares
 
+#: The values of positive and other symbols at which what is assumed is tried.
+_POINTS = [(sp.Rational(1, a), sp.Rational(b)) for a in (8, 1, 1000) for b in (0, 1)]
 #: Claim, part and role.
 Place = tuple[str, str, str]
 
@@ -54,6 +56,11 @@ def faults(subject: Claim, lookup: Callable[[str], Claim] = claim) -> dict[tuple
     return {place: found for place, found in wrong.items() if found}
 
 
+@cache
+def _quantified(statement: Statement) -> tuple[tuple[Fact, frozenset[sp.Symbol]], ...]:
+    return tuple(quantified(statement))
+
+
 def _facts(statement: Statement | None) -> tuple[Fact, ...]:
     return () if statement is None else statement.facts
 
@@ -77,7 +84,7 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
     every = {*fact.forall}
     given = [
         _meant(other.relation, statement)
-        for other, running in quantified(statement)
+        for other, running in _quantified(statement)
         if other != fact and not _free(other.relation) & every - running
     ]
     for source in fact.sources:
@@ -118,7 +125,7 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
 def _missing(statement: Statement, fact: Fact, source: Source, origin: Statement) -> Iterator[str]:
     """What a source assumes and the importing statement neither says nor names."""
     needed = _needed(origin)
-    quantifiers = dict(quantified(origin))
+    quantifiers = dict(_quantified(origin))
     over = {one.index for one in source.over if not isinstance(one, int)}
     for one in needed:
         if one.name in source.besides:
@@ -154,7 +161,7 @@ def _some(fact: Fact, origin: Statement) -> Fact:
     left = fact.relation.left
     indices = {one for one in left.free_symbols if isinstance(one, Index) and left in (one, one + 1)}
     spoken = (
-        other for other, running in quantified(origin) if other != fact and indices & _free(other.relation) - running
+        other for other, running in _quantified(origin) if other != fact and indices & _free(other.relation) - running
     )
     if not indices or origin.relation is None or indices & _free(origin.relation) or any(True for _ in spoken):
         return fact
@@ -178,7 +185,7 @@ def _has(statement: Statement, fact: Fact, relation: Relation, all: frozenset[sp
         return True
     every = _free(relation) & {*fact.forall, *all}
     given = []
-    for other, running in quantified(statement):
+    for other, running in _quantified(statement):
         if other == fact:
             continue
         own = _meant(other.relation, statement)
@@ -214,7 +221,29 @@ def _contradict(besides: list[Relation], given: list[Relation]) -> bool:
 
 @cache
 def _impossible(told: tuple[Relation, ...]) -> bool:
-    return algebra.follows(at_most(1, 0), told)
+    """Whether z3 shows that no numbers meet all relations. It is not asked where one of a few points does."""
+    atoms = algebra.Atoms()
+    asked = [(atoms(one.slack), one.op) for one in told]
+    symbols = set().union(*(slack.free_symbols for slack, _ in asked))
+    return not any(_met(asked, symbols, *at) for at in _POINTS) and algebra.follows(at_most(1, 0), told)
+
+
+def _met(asked: list[tuple[sp.Expr, str]], symbols: set[sp.Symbol], positive: sp.Expr, other: sp.Expr) -> bool:
+    """Whether relations are met where all symbols have one of two values, each equation being solved for one symbol."""
+    values = {one: positive if one.is_positive else other for one in symbols}
+    free = dict.fromkeys(sorted(symbols, key=str))
+    for slack, _ in (one for one in asked if one[1] == "=="):
+        for one in [one for one in free if slack.has(one)]:
+            rest = slack.xreplace({s: v for s, v in values.items() if s != one})
+            step = sp.expand(rest).coeff(one)
+            value = -rest.xreplace({one: sp.S.Zero}) / step if step.is_Rational and step else sp.nan
+            if value.is_Rational and (value > 0 or (not one.is_positive and (value == 0 or not one.is_nonnegative))):
+                values[one] = value
+                break
+        for one in slack.free_symbols:
+            free.pop(one, None)
+    found = [(slack.xreplace(values), op) for slack, op in asked]
+    return all(v.is_Rational and (v == 0 if op == "==" else v > 0 if op == "<" else v >= 0) for v, op in found)
 
 
 def _speaks(relation: Relation, term: sp.Expr) -> bool:
