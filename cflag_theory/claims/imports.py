@@ -26,8 +26,6 @@ from cflag_theory.claims.engine.terms import TermError
 from cflag_theory.claims.ledger import claim
 from cflag_theory.claims.replacing import heads, here, misfits, names, naming_faults, squares
 
-#: The values of positive and other symbols at which what is assumed is tried.
-_POINTS = [(sp.Rational(1, a), sp.Rational(b)) for a in (8, 1, 1000) for b in (0, 1)]
 #: Claim, part and role.
 Place = tuple[str, str, str]
 
@@ -209,11 +207,8 @@ def _instances(one: Relation, running: frozenset[sp.Symbol], to: Relation, every
 
 
 def _contradict(besides: list[Relation], given: list[Relation]) -> bool:
-    """Whether assumptions and facts contradict each other, of the facts those that share terms with them, or lead there.
-
-    The others alone are asked for in the importing statement.
-    """
-    told, near = besides, list(given)
+    """Whether assumptions contradict the facts that share terms with them: the others can be met apart from them."""
+    told, near = besides, given
     while more := [one for one in near if heads(one) & heads(*told)]:
         told, near = [*told, *more], [one for one in near if one not in more]
     return _impossible(tuple(told))
@@ -221,29 +216,16 @@ def _contradict(besides: list[Relation], given: list[Relation]) -> bool:
 
 @cache
 def _impossible(told: tuple[Relation, ...]) -> bool:
-    """Whether z3 shows that no numbers meet all relations. It is not asked where one of a few points does."""
+    """Whether z3 shows that no numbers meet all relations; it is not asked where one of a few points does."""
     atoms = algebra.Atoms()
     asked = [(atoms(one.slack), one.op) for one in told]
     symbols = set().union(*(slack.free_symbols for slack, _ in asked))
-    return not any(_met(asked, symbols, *at) for at in _POINTS) and algebra.follows(at_most(1, 0), told)
-
-
-def _met(asked: list[tuple[sp.Expr, str]], symbols: set[sp.Symbol], positive: sp.Expr, other: sp.Expr) -> bool:
-    """Whether relations are met where all symbols have one of two values, each equation being solved for one symbol."""
-    values = {one: positive if one.is_positive else other for one in symbols}
-    free = dict.fromkeys(sorted(symbols, key=str))
-    for slack, _ in (one for one in asked if one[1] == "=="):
-        for one in [one for one in free if slack.has(one)]:
-            rest = slack.xreplace({s: v for s, v in values.items() if s != one})
-            step = sp.expand(rest).coeff(one)
-            value = -rest.xreplace({one: sp.S.Zero}) / step if step.is_Rational and step else sp.nan
-            if value.is_Rational and (value > 0 or (not one.is_positive and (value == 0 or not one.is_nonnegative))):
-                values[one] = value
-                break
-        for one in slack.free_symbols:
-            free.pop(one, None)
-    found = [(slack.xreplace(values), op) for slack, op in asked]
-    return all(v.is_Rational and (v == 0 if op == "==" else v > 0 if op == "<" else v >= 0) for v, op in found)
+    for positive, other in product((sp.Rational(1, 8), sp.Rational(1, 1000), sp.S.One), (sp.S.Zero, sp.S.One)):
+        at = {one: positive if one.is_positive else other for one in symbols}
+        values = [(slack.xreplace(at), op) for slack, op in asked]
+        if all(v.is_Rational and (v == 0 or op != "==") and (v > 0 or op != "<") and v >= 0 for v, op in values):
+            return False
+    return algebra.follows(at_most(1, 0), told)
 
 
 def _speaks(relation: Relation, term: sp.Expr) -> bool:
@@ -286,8 +268,8 @@ def _replaced(relation: Relation, pairs: Iterable[tuple[sp.Expr, sp.Expr]]) -> R
 
 def _same(one: Relation, other: Relation) -> bool:
     """Whether two relations say the same: their slacks are equal, up to a factor that is positive."""
-    if one.op != other.op:
-        return False
+    if one.op != other.op or one.slack == other.slack:
+        return one.op == other.op
     slack, wanted = squares(one.slack), squares(other.slack)
     if slack == wanted:
         return True

@@ -173,6 +173,7 @@ def _head(term: sp.Expr) -> object:
     return term if term.is_Symbol else term.func
 
 
+@cache
 def heads(*relations: Relation | None) -> set[object]:
     """The symbols and sequences in relations, those with a meaning replaced by it."""
     sides = [unfold(side) for one in relations if one for side in (one.left, one.right)]
@@ -187,6 +188,7 @@ def _settings(origin: Statement) -> list[Fact]:
     return [SETTING[name] for name in used if name in SETTING]
 
 
+@cache
 def _of(origin: Statement, kind: type) -> set[Any]:
     """The functions or vectors of a statement, its proof and the settings that it uses."""
     found: set[Any] = set()
