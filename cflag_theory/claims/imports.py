@@ -54,11 +54,6 @@ def faults(subject: Claim, lookup: Callable[[str], Claim] = claim) -> dict[tuple
     return {place: found for place, found in wrong.items() if found}
 
 
-@cache
-def _quantified(statement: Statement) -> tuple[tuple[Fact, frozenset[sp.Symbol]], ...]:
-    return tuple(quantified(statement))
-
-
 def _facts(statement: Statement | None) -> tuple[Fact, ...]:
     return () if statement is None else statement.facts
 
@@ -82,7 +77,7 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
     every = {*fact.forall}
     given = [
         _meant(other.relation, statement)
-        for other, running in _quantified(statement)
+        for other, running in quantified(statement)
         if other != fact and not _free(other.relation) & every - running
     ]
     for source in fact.sources:
@@ -123,7 +118,7 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
 def _missing(statement: Statement, fact: Fact, source: Source, origin: Statement) -> Iterator[str]:
     """What a source assumes and the importing statement neither says nor names."""
     needed = _needed(origin)
-    quantifiers = dict(_quantified(origin))
+    quantifiers = dict(quantified(origin))
     over = {one.index for one in source.over if not isinstance(one, int)}
     for one in needed:
         if one.name in source.besides:
@@ -159,7 +154,7 @@ def _some(fact: Fact, origin: Statement) -> Fact:
     left = fact.relation.left
     indices = {one for one in left.free_symbols if isinstance(one, Index) and left in (one, one + 1)}
     spoken = (
-        other for other, running in _quantified(origin) if other != fact and indices & _free(other.relation) - running
+        other for other, running in quantified(origin) if other != fact and indices & _free(other.relation) - running
     )
     if not indices or origin.relation is None or indices & _free(origin.relation) or any(True for _ in spoken):
         return fact
@@ -183,7 +178,7 @@ def _has(statement: Statement, fact: Fact, relation: Relation, all: frozenset[sp
         return True
     every = _free(relation) & {*fact.forall, *all}
     given = []
-    for other, running in _quantified(statement):
+    for other, running in quantified(statement):
         if other == fact:
             continue
         own = _meant(other.relation, statement)

@@ -18,7 +18,6 @@ from cflag_theory.claims.engine.claim import SETTING, Fact, Pairs, Source, State
 from cflag_theory.claims.engine.definitions import indices
 from cflag_theory.claims.engine.examiner import names_used
 from cflag_theory.claims.engine.notation import unfold
-from cflag_theory.claims.engine.operators import Atom
 from cflag_theory.claims.engine.relation import Relation, at_most, below
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.terms import Basis, Function, Named, Norm, Properties, is_vector, norm2
@@ -143,29 +142,24 @@ def _called(
     old: sp.Expr, new: sp.Expr, statement: Statement, fact: Fact, source: Source, origin: Statement
 ) -> Iterator[str]:
     """What is wrong with a name for a term of the source: it must be new, since nothing shows what it is."""
-    if unfold(new).atoms(*Atom):
-        yield f"{new} stands for {old}: functions and vectors are replaced themselves, not terms that are made of them"
+    if not isinstance(new, sp.Symbol | AppliedUndef) or unfold(new) != new:
+        yield f"{new} stands for {old}, and is no new name: functions and vectors are replaced themselves, not terms"
         return
-    if not isinstance(new, sp.Symbol | AppliedUndef):
-        yield f"{new} stands for {old}, is no name, and nothing shows that the two are equal"
-        return
-    if isinstance(new, AppliedUndef) and not {*fact.forall} <= new.free_symbols:
-        yield f"{new} stands for {old}, and is one number for every {fact.forall[0]}"
-    meant = _at_fixed(old, source.at)
+    spoken = _at_fixed(old, source.at).free_symbols | ({*fact.forall} if isinstance(new, AppliedUndef) else set())
     every = {*fact.forall, *(one.index for one in source.over if not isinstance(one, int))}
-    if every & meant.free_symbols - new.free_symbols:
-        yield f"{new} stands for {old}, which is one number for every value of an index, and {new} is not"
+    if missing := every & spoken - new.free_symbols:
+        yield f"{new} stands for {old}, and is one number for every {min(missing, key=str)}"
     if not _within(unfold(old), sort_of(new), lambda *_: False):
         yield f"{new} is {sort_of(new)}, and {old} need not be {sort_of(new)}"
-    pairs = [(one, pair) for one in fact.sources for pair in one.at if pair != (old, new)]
-    if any(other == new and (one != source or term != old) for one, (term, other) in pairs):
+    pairs = [pair for one in fact.sources for pair in one.at if (one, pair) != (source, (old, new))]
+    if any(other == new for _, other in pairs):
         yield f"{new} stands for two things"
     # What the name would be known from: all but the fact itself and what it shows.
-    told = [one.relation for one in statement.facts if one != fact] + [one.relation for one in _settings(statement)]
+    told = [one.relation for one in (*statement.facts, *_settings(statement)) if one != fact]
     told += origin.relations if not any(old.has(_head(new)) for old, _ in source.at) else ()
-    constants = [value for one in _of(statement, Function) for value in _declared(one).values()]
-    constants += [other for one, (term, other) in pairs if fixed(term)]
-    if _head(new) in heads(*told) | heads(*(Relation(one, "==", sp.S.Zero) for one in constants)):
+    numbers = [value for one in _of(statement, Function) for value in _declared(one).values()]
+    numbers += [other for term, other in pairs if fixed(term)] + [name for name, _ in names(statement)]
+    if _head(new) in heads(*told, *(Relation(one, "==", sp.S.Zero) for one in numbers if isinstance(one, sp.Expr))):
         yield f"{new} stands for {old}, and is known as something else"
 
 

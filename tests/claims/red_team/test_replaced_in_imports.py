@@ -297,8 +297,8 @@ NAMES = [
         renamed(square**2, relation=at_most(norm2(x), 1)),
         "functions and vectors are replaced themselves",
     ),
-    Attack("nothing for a square", renamed(sp.S.Zero, relation=at_most(1, norm2(x))), "is no name"),
-    Attack("a multiple of a name", renamed(2 * b), "is no name"),
+    Attack("nothing for a square", renamed(sp.S.Zero, relation=at_most(1, norm2(x))), "is no new name"),
+    Attack("a multiple of a name", renamed(2 * b), "is no new name"),
     Attack("a symbol of another fact", renamed(b, fact("two", at_most(2, b))), "known as something else"),
     Attack("a sequence of another fact", renamed(d(0), fact("grows", at_most(2, d(k)), k)), "known as something else"),
     Attack("a symbol that is defined", renamed(b, fact("b", equal(b, 2 * c))), "known as something else"),
@@ -316,6 +316,11 @@ NAMES = [
     ),
     Attack("one name in two sources", two_sources, "stands for two things"),
     Attack(
+        "a name that stands for something of the source",
+        takes(at_most(u, 1), sources=named(at=((norm2(x), b),), here=((b, c),)), source=of(at_most(norm2(x), 1))),
+        "known as something else",
+    ),
+    Attack(
         "a sign that the term need not have",
         renamed(b, relation=at_most(dot(x, y), c), old=dot(x, y)),
         "need not be nonnegative",
@@ -324,7 +329,7 @@ NAMES = [
     Attack(
         "one symbol for every member",
         renamed(b, relation=at_most(norm2(run(n)), 1), old=norm2(run(n)), pairs=((n, k),), forall=(k,)),
-        "one number for every value of an index",
+        "is one number for every",
     ),
     Attack(
         "one symbol under a sum",
@@ -335,7 +340,7 @@ NAMES = [
             over=(sum_over(i, n),),
             goal=at_most(n * b, n),
         ),
-        "one number for every value of an index",
+        "is one number for every",
     ),
 ]
 CONSTANTS = [
