@@ -48,6 +48,7 @@ class Definition:
         return frozenset() if self.term.is_Symbol else frozenset(self.term.free_symbols)
 
 
+@cache
 def quantified(statement: Statement) -> list[tuple[Fact, frozenset[sp.Symbol]]]:
     """The facts of a statement with the indices for every value of which they hold."""
     found = [(fact, frozenset(fact.forall)) for fact in statement.hypotheses]
