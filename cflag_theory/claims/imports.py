@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import product
 
 import sympy as sp
@@ -23,7 +24,7 @@ from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.claims.engine.terms import TermError
 from cflag_theory.claims.ledger import claim
-from cflag_theory.claims.replacing import here, misfits, names, naming_faults, squares
+from cflag_theory.claims.replacing import heads, here, misfits, names, naming_faults, squares
 
 #: Claim, part and role.
 Place = tuple[str, str, str]
@@ -88,7 +89,7 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
         def has(relation: Relation, all: frozenset[sp.Symbol]) -> bool:
             return _has(statement, fact, relation, all)
 
-        unfit = [*misfits(fact, source, origin, has)]
+        unfit = [*misfits(statement, fact, source, origin, has)]
         unfit += naming_faults(statement, source, origin, has)
         if unfit:
             # What comes of them need not even be a term.
@@ -103,7 +104,7 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
                 for one in _needed(origin)
                 if one.name in source.besides
             ]
-            if besides and algebra.follows(at_most(1, 0), [*given, *besides]):
+            if besides and _contradict(besides, given):
                 yield f"what {source.claim} assumes besides contradicts the other facts"
             given += besides
         elif source.claim.startswith("ours.") or source.on != "printed" or fact not in statement.hypotheses:
@@ -137,11 +138,12 @@ def _missing(statement: Statement, fact: Fact, source: Source, origin: Statement
 
 def _needed(origin: Statement) -> list[Fact]:
     """What a statement assumes, and the definitions of what it and its assumptions speak of."""
-    found = [_some(fact, origin) for fact in assumptions(origin)]
-    others = [fact for fact in origin.definitions if fact not in assumptions(origin)]
+    assumed = assumptions(origin)
+    found = [_some(fact, origin) for fact in assumed]
+    others = [fact for fact in origin.definitions if fact not in assumed]
     while True:
-        heads = _heads(origin.relation, *(fact.relation for fact in found))
-        more = [fact for fact in others if fact not in found and _defines(fact) & heads]
+        spoken = heads(origin.relation, *(fact.relation for fact in found))
+        more = [fact for fact in others if fact not in found and _defines(fact) & spoken]
         if not more:
             return found
         found += more
@@ -162,15 +164,9 @@ def _some(fact: Fact, origin: Statement) -> Fact:
 def _defines(fact: Fact) -> set[object]:
     """The symbols and sequences of which a definition may be one, with no index of theirs."""
     left = unfold(fact.relation.left)
-    return _heads(Relation(left.replace(AppliedUndef, lambda *_: sp.S.Zero), "==", sp.S.Zero)) | {
+    return heads(Relation(left.replace(AppliedUndef, lambda *_: sp.S.Zero), "==", sp.S.Zero)) | {
         term.func for term in left.atoms(AppliedUndef)
     }
-
-
-def _heads(*relations: Relation | None) -> set[object]:
-    """The symbols and sequences in relations, those with a meaning replaced by it."""
-    sides = [unfold(side) for one in relations if one for side in (one.left, one.right)]
-    return set().union(*(side.free_symbols | {term.func for term in side.atoms(AppliedUndef)} for side in sides))
 
 
 def _has(statement: Statement, fact: Fact, relation: Relation, all: frozenset[sp.Symbol]) -> bool:
@@ -203,6 +199,28 @@ def _instances(one: Relation, running: frozenset[sp.Symbol], to: Relation, every
             pairs = list(zip(moving, places, strict=True))
             if all(sort_of(place).within(sort_of(index)) for index, place in pairs):
                 yield _replaced(one, pairs)
+
+
+def _contradict(besides: list[Relation], given: list[Relation]) -> bool:
+    """Whether assumptions contradict the facts that share terms with them: the others can be met apart from them."""
+    told, near = besides, given
+    while more := [one for one in near if heads(one) & heads(*told)]:
+        told, near = [*told, *more], [one for one in near if one not in more]
+    return _impossible(tuple(told))
+
+
+@cache
+def _impossible(told: tuple[Relation, ...]) -> bool:
+    """Whether z3 shows that no numbers meet all relations; it is not asked where one of a few points does."""
+    atoms = algebra.Atoms()
+    asked = [(atoms(one.slack), one.op) for one in told]
+    symbols = set().union(*(slack.free_symbols for slack, _ in asked))
+    for positive, other in product((sp.Rational(1, 8), sp.Rational(1, 1000), sp.S.One), (sp.S.Zero, sp.S.One)):
+        at = {one: positive if one.is_positive else other for one in symbols}
+        values = [(slack.xreplace(at), op) for slack, op in asked]
+        if all(v.is_Rational and (v == 0 or op != "==") and (v > 0 or op != "<") and v >= 0 for v, op in values):
+            return False
+    return algebra.follows(at_most(1, 0), told)
 
 
 def _speaks(relation: Relation, term: sp.Expr) -> bool:
@@ -245,8 +263,8 @@ def _replaced(relation: Relation, pairs: Iterable[tuple[sp.Expr, sp.Expr]]) -> R
 
 def _same(one: Relation, other: Relation) -> bool:
     """Whether two relations say the same: their slacks are equal, up to a factor that is positive."""
-    if one.op != other.op:
-        return False
+    if one.op != other.op or one.slack == other.slack:
+        return one.op == other.op
     slack, wanted = squares(one.slack), squares(other.slack)
     if slack == wanted:
         return True

@@ -8,6 +8,7 @@ called here, as in ||w_t - w*||^2 = d(k), is told to readers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -17,7 +18,6 @@ from cflag_theory.claims.engine.claim import SETTING, Fact, Pairs, Source, State
 from cflag_theory.claims.engine.definitions import indices
 from cflag_theory.claims.engine.examiner import names_used
 from cflag_theory.claims.engine.notation import unfold
-from cflag_theory.claims.engine.operators import Atom
 from cflag_theory.claims.engine.relation import Relation, at_most, below
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.terms import Basis, Function, Named, Norm, Properties, is_vector, norm2
@@ -67,9 +67,9 @@ def fixed(old: sp.Expr) -> bool:
     return _is_object(old) or (isinstance(old, sp.Symbol) and unfold(old) == old)
 
 
-def misfits(fact: Fact, source: Source, origin: Statement, has: Has) -> Iterator[str]:
+def misfits(statement: Statement, fact: Fact, source: Source, origin: Statement, has: Has) -> Iterator[str]:
     """What is wrong with the pairs of a source, one by one and together."""
-    olds = [old for old, _ in source.at]
+    olds = [old for old, _ in (*source.at, *source.taken)]
     if len({*olds}) < len(olds):
         yield "one thing is replaced in two ways"
     for old, new in source.at:
@@ -84,8 +84,11 @@ def misfits(fact: Fact, source: Source, origin: Statement, has: Has) -> Iterator
             if not _within(unfold(new), _sort(old), has):
                 yield f"{new} stands for {old}, which is {_sort(old)}, and need not be {_sort(old)}"
             if not fixed(old):
-                yield from _called(old, new, fact, source, origin)
-    moved = {old for old, new in source.at if fixed(old) and str(old) != str(new)}
+                yield from _called(old, new, statement, fact, source, origin)
+    for old, new in source.taken:
+        if fixed(old) or is_vector(old) or not _within(unfold(new), _sort(old), has):
+            yield f"{new} is taken for {old}, a term of sort {_sort(old)}"
+    moved = {old for old, new in source.at if fixed(old) and old != new}
     # Functions and vectors that the relation does not speak of any more may be any that fit what is replaced.
     shown = here(origin.relation, (*source.at, *source.taken)) if origin.relation else None
     spoken = set() if shown is None else shown.slack.atoms(Function, Named)
@@ -108,8 +111,12 @@ def misfits(fact: Fact, source: Source, origin: Statement, has: Has) -> Iterator
 
 def _is(old: sp.Expr, new: sp.Expr, at: Pairs) -> bool:
     """Whether a term of the source is what stands for it, the symbols, vectors and functions in it being replaced."""
-    meant = here(Relation(unfold(old), "==", sp.S.Zero), tuple(pair for pair in at if fixed(pair[0]))).left
-    return not fixed(old) and sp.expand(squares(meant) - squares(unfold(new))) == 0
+    return not fixed(old) and sp.expand(squares(_at_fixed(old, at)) - squares(unfold(new))) == 0
+
+
+def _at_fixed(old: sp.Expr, at: Pairs) -> sp.Expr:
+    """A term of the source, the symbols, vectors and functions in it being replaced."""
+    return here(Relation(unfold(old), "==", sp.S.Zero), tuple(pair for pair in at if fixed(pair[0]))).left
 
 
 def _function(old: Function, new: Any, at: Pairs) -> Iterator[str]:
@@ -131,22 +138,40 @@ def _declared(function: Function) -> Mapping[str, sp.Expr]:
     return {name: constant for name, constant in found.items() if constant is not None}
 
 
-def _called(old: sp.Expr, new: sp.Expr, fact: Fact, source: Source, origin: Statement) -> Iterator[str]:
-    """What is wrong with a name for a term of the source, or with a value at which it is taken."""
-    if isinstance(new, AppliedUndef) and not {*fact.forall} <= new.free_symbols:
-        yield f"{new} stands for {old}, and is one number for every {fact.forall[0]}"
-    if isinstance(new, sp.Symbol | AppliedUndef) and any(new == other for one, other in source.at if one != old):
-        yield f"{new} stands for two things"
-    if not new.atoms(*Atom):
+def _called(
+    old: sp.Expr, new: sp.Expr, statement: Statement, fact: Fact, source: Source, origin: Statement
+) -> Iterator[str]:
+    """What is wrong with a name for a term of the source: it must be new, since nothing shows what it is."""
+    if not isinstance(new, sp.Symbol | AppliedUndef) or unfold(new) != new:
+        yield f"{new} stands for {old}, and is no new name: functions and vectors are replaced themselves, not terms"
         return
-    # Terms made of vectors on both sides: the same functions, at points that nothing else is known of.
-    left, right = unfold(old), unfold(new)
-    known = set().union(
-        *(one.atoms(Named) for fact in _settings(origin) for one in (fact.relation.left, fact.relation.right))
-    )
-    gone = {one.args[0] for one in left.atoms(Named) - right.atoms(Named)} & {one.args[0] for one in known}
-    if (left.atoms(Function) and not right.atoms(Function) <= left.atoms(Function)) or gone:
-        yield f"{new} stands for {old}: functions and vectors are replaced themselves, not terms that are made of them"
+    spoken = _at_fixed(old, source.at).free_symbols | ({*fact.forall} if isinstance(new, AppliedUndef) else set())
+    every = {*fact.forall, *(one.index for one in source.over if not isinstance(one, int))}
+    if missing := every & spoken - new.free_symbols:
+        yield f"{new} stands for {old}, and is one number for every {min(missing, key=str)}"
+    if not _within(unfold(old), sort_of(new), lambda *_: False):
+        yield f"{new} is {sort_of(new)}, and {old} need not be {sort_of(new)}"
+    pairs = [pair for one in fact.sources for pair in one.at if (one, pair) != (source, (old, new))]
+    if any(other == new for _, other in pairs):
+        yield f"{new} stands for two things"
+    # What the name would be known from: all but the fact itself and what it shows.
+    told = [one.relation for one in (*statement.facts, *_settings(statement)) if one != fact]
+    told += origin.relations if not any(old.has(_head(new)) for old, _ in source.at) else ()
+    numbers = [value for one in _of(statement, Function) for value in _declared(one).values()]
+    numbers += [other for term, other in pairs if fixed(term)] + [name for name, _ in names(statement)]
+    if _head(new) in heads(*told, *(Relation(one, "==", sp.S.Zero) for one in numbers if isinstance(one, sp.Expr))):
+        yield f"{new} stands for {old}, and is known as something else"
+
+
+def _head(term: sp.Expr) -> object:
+    return term if term.is_Symbol else term.func
+
+
+@cache
+def heads(*relations: Relation | None) -> set[object]:
+    """The symbols and sequences in relations, those with a meaning replaced by it."""
+    sides = [unfold(side) for one in relations if one for side in (one.left, one.right)]
+    return set().union(*(side.free_symbols | {term.func for term in side.atoms(AppliedUndef)} for side in sides))
 
 
 def _settings(origin: Statement) -> list[Fact]:
@@ -157,6 +182,7 @@ def _settings(origin: Statement) -> list[Fact]:
     return [SETTING[name] for name in used if name in SETTING]
 
 
+@cache
 def _of(origin: Statement, kind: type) -> set[Any]:
     """The functions or vectors of a statement, its proof and the settings that it uses."""
     found: set[Any] = set()
@@ -195,6 +221,7 @@ def naming_faults(statement: Statement, source: Source, origin: Statement, has: 
                 yield f"{name} is defined as another thing by {fact.name!r}"
 
 
+@cache
 def squares(expr: sp.Expr) -> sp.Expr:
     """The expression, expanded, with ||v||^2 as <v, v> where it stands under no operator."""
 

@@ -13,11 +13,11 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine.notation import unfold
-from cflag_theory.claims.engine.operators import Operator, TotalVector
+from cflag_theory.claims.engine.operators import Operator
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.steps import Proof, Step, deduced
-from cflag_theory.claims.engine.terms import Basis, Gradient, Named, is_vector, parts
+from cflag_theory.claims.engine.terms import Basis, is_vector
 
 Pairs = tuple[tuple[sp.Expr, sp.Expr], ...]
 
@@ -102,31 +102,17 @@ def setting(name: str, relation: Relation, words: str) -> str:
     ------
     ValueError
         If the relation is anything else: it would restrict statements, and belongs to their hypotheses. If the name
-        is taken, or the vector is already defined.
+        is taken. What restricts together with other settings is refused where a proof uses it.
     """
     left, op, right = relation.left, relation.op, relation.right
-    equation = op == "==" and isinstance(left, Basis) and (right == 0 or is_vector(right)) and _says(left, right)
+    equation = op == "==" and isinstance(left, Basis) and (right == 0 or is_vector(right))
     index = op == "<=" and isinstance(left, AppliedUndef) and sort_of(left) is Sort.NATURAL and Sort.NATURAL.fits(right)
     if not (equation or index):
         raise ValueError(f"{name!r} is neither an equation of vectors nor a range of an index: make it a hypothesis")
-    if equation and any(fact.relation.left == left and fact.relation != relation for fact in SETTING.values()):
-        raise ValueError(f"{left} is defined twice")
     fact = Fact(name, relation, words)
     if SETTING.setdefault(name, fact) != fact:
         raise ValueError(f"two settings are named {name!r}")
     return name
-
-
-def _says(left: sp.Expr, right: sp.Expr) -> bool:
-    """Whether an equation says what a named vector is, or its mean, or where a function is least."""
-    if isinstance(left, Gradient):
-        # One fixed point may be the minimiser. Elsewhere, a vector must be solved for that has all of the indices.
-        own = (basis for basis in parts(right) if isinstance(basis, Named) and not left.has(basis))
-        fixed = right == 0 and not left.free_symbols
-        return fixed or any(left.free_symbols <= basis.free_symbols for basis in own)
-    while isinstance(left, TotalVector):
-        left = left.body
-    return isinstance(left, Named)
 
 
 @dataclass(frozen=True)

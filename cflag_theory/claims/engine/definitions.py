@@ -16,10 +16,13 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from cflag_theory.claims.engine import algebra
-from cflag_theory.claims.engine.claim import Fact, Statement
-from cflag_theory.claims.engine.operators import Atom, Index, TotalVector
+from cflag_theory.claims.engine.claim import SETTING, Fact, Statement
+from cflag_theory.claims.engine.descent import Arcs, endless, reachable
+from cflag_theory.claims.engine.operators import Atom, Binder, Index, Largest, Least, TotalVector
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import Basis, Function, Gradient, Named, Term, is_vector, ln, parts
+
+Relations = tuple[Relation, ...]
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class Definition:
         return frozenset() if self.term.is_Symbol else frozenset(self.term.free_symbols)
 
 
+@cache
 def quantified(statement: Statement) -> list[tuple[Fact, frozenset[sp.Symbol]]]:
     """The facts of a statement with the indices for every value of which they hold."""
     found = [(fact, frozenset(fact.forall)) for fact in statement.hypotheses]
@@ -76,8 +80,8 @@ def _of_its_own(what: Definition | str, fact: Fact) -> Definition | str:
     return f"{what.term} is the same for every {min(more, key=str)}" if more else what
 
 
-def settings_fault(statement: Statement, used: tuple[Fact, ...]) -> str | None:
-    """Which of the settings that a proof uses says something of what is said already, or of itself; None if none does.
+def settings_faults(statement: Statement, used: tuple[Fact, ...]) -> list[str]:
+    """Which of the settings that a proof uses says something of what is said already, or of itself.
 
     Each must say something new: a member of a vector, the mean of one, or where a function is least, of which neither
     the statement's definitions nor another setting speak. What solves a recursion among them says nothing more.
@@ -85,25 +89,31 @@ def settings_fault(statement: Statement, used: tuple[Fact, ...]) -> str | None:
     said = [d for d in _meanings(statement) if isinstance(d, Definition)]
     equations = [fact for fact in used if fact.relation.op == "=="]
     equations = [fact for fact in equations if not _is_solution(fact.relation, equations)]
-    found = _system([(fact, tuple(_said_by(fact))) for fact in equations], said)
-    if isinstance(found, str):
-        return f"the setting {found!r} restricts what is defined elsewhere: make it a hypothesis"
-    heads = {d.head for d in found}
-    ranges = (fact for fact in used if fact.relation.op != "==" and _head(fact.relation.left) in heads)
-    return next((f"the setting {fact.name!r} restricts what is defined elsewhere" for fact in ranges), None)
+    open = sorted(((fact, [*_said_by(fact.relation.unfolded)]) for fact in equations), key=lambda one: len(one[1]))
+    # Ranges restrict nothing together: a table of zeros has every one. One that no step cites bounds its table too.
+    assumed = {*map(_head, _terms(*(fact.relation.unfolded.slack for fact in statement.hypotheses)))}
+    heads = {d.head for d in said}
+    ranges = {fact: fact.relation.left.func for fact in SETTING.values() if fact.relation.op != "=="}
+    bounded = [fact for fact, table in ranges.items() if table not in heads and (fact in used or table not in assumed)]
+    wrong = _system(open, said, tuple(fact.relation for fact in bounded if _is_general(fact)))
+    names = (wrong, *(fact.name for fact in used if ranges.get(fact) in heads))
+    return [f"the setting {n!r} restricts what is said elsewhere: make it a hypothesis" for n in names if n is not None]
 
 
-def _system(open: list[tuple[Fact, tuple[Definition, ...]]], said: list[Definition]) -> list[Definition] | str:
-    """A choice for every setting such that none speaks of what another does; or the name of one for which none fits."""
+def _is_general(fact: Fact) -> bool:
+    """Whether a range is one of every entry of a table."""
+    table, end, every = fact.relation.left, fact.relation.right, running(fact)
+    return len(every & {*table.args}) == len(table.args) and end.free_symbols <= every
+
+
+def _system(open: list[tuple[Fact, list[Definition]]], said: list[Definition], ranges: Relations) -> str | None:
+    """None if every setting can say something that no other does, and no circle comes of it; or the name of one."""
     if not open:
-        return said
-    left = [
-        (f, [d for d in of if all((d.value, o.value) == (0, 0) or not _overlap(d, o) for o in said)]) for f, of in open
-    ]
-    fact, choices = min(left, key=lambda one: len(one[1]))
-    rest = [one for one in open if one[0] != fact]
-    tried = (_system(rest, [*said, d]) for d in choices)
-    return next((found for found in tried if not isinstance(found, str)), fact.name)
+        return None
+    (fact, choices), *rest = open
+    new = (d for d in choices if all((d.value, o.value) == (0, 0) or not _overlap(d.term, o.term) for o in said))
+    tried = (_system(rest, [*said, d], ranges) for d in new if not endless(_uses([*said, d], ranges)))
+    return None if None in tried else fact.name
 
 
 def _is_solution(one: Relation, equations: list[Fact]) -> bool:
@@ -118,32 +128,24 @@ def _is_solution(one: Relation, equations: list[Fact]) -> bool:
     return (v.xreplace({k: sp.S.Zero}), sp.S.Zero) in given and (v.xreplace({k: k + 1}), v + step) in given
 
 
-def _said_by(fact: Fact) -> Iterator[Definition]:
+def _said_by(setting: Relation) -> Iterator[Definition]:
     """What a setting can define: its left side, what stands under its mean, or a vector on its right."""
-    left, right = fact.relation.left, fact.relation.right
+    whole, left, right = setting.left, setting.left, setting.right
     if isinstance(left, Gradient) and right == 0 and not left.free_symbols:
         yield Definition(left.args[0], 1, left.args[1], sp.S.One)
-    bound: set[sp.Symbol] = set()
     while isinstance(left, TotalVector):
-        bound.add(left.bound)
+        if not left.operator.total.is_positive and right != 0:
+            return  # A sum of no terms is 0.
         left = left.body
-    if isinstance(left, Named) and not bound & right.free_symbols and _only_earlier(left, right):
+    bound = left.free_symbols - whole.free_symbols
+    if isinstance(left, Named) and not bound & right.free_symbols and _determines(left):
         yield Definition(left, 1, right, sp.S.One)
-    if not is_vector(right):
-        return
-    own = {s for s in fact.relation.left.free_symbols if not s.is_positive}
-    for basis, factor in parts(right).items():
-        rest = fact.relation.left - (right - factor * basis)
+    own = {s for s in whole.free_symbols if not s.is_positive}
+    for basis, factor in (parts(right) if is_vector(right) else {}).items():
+        rest = whole - (right - factor * basis)
         # A vector without indices is any vector: no setting says what it is from the right.
-        fits = isinstance(basis, Named) and own and own <= basis.free_symbols and factor.is_nonzero
-        if fits and all(term.args[0] != basis.args[0] for term in rest.atoms(Named)):
+        if isinstance(basis, Named) and own and own <= basis.free_symbols and factor.is_nonzero and _determines(basis):
             yield Definition(basis, 1, rest, factor)
-
-
-def _only_earlier(new: sp.Expr, right: sp.Expr) -> bool:
-    """Whether no member of the defined vector is used but earlier ones: those in a table are, by the table's range."""
-    used = [term for term in right.atoms(Named) if term.args[0] == new.args[0]]
-    return all(_earlier(term, new) or any(i.atoms(AppliedUndef) for i in _indices(term)) for term in used)
 
 
 def indices(fact: Fact) -> frozenset[sp.Symbol]:
@@ -171,7 +173,7 @@ def running(setting: Fact) -> frozenset[sp.Symbol]:
 
 
 @cache
-def defined(facts: tuple[Relation, ...], hypotheses: tuple[Relation, ...] = ()) -> tuple[Definition | str, ...]:
+def defined(facts: Relations, hypotheses: Relations = ()) -> tuple[Definition | str, ...]:
     """What each equation defines, or what is wrong with it.
 
     An equation may be solved for its term: a x^n + b = 0 with a that is never 0, and a root in the range of x. That
@@ -180,20 +182,20 @@ def defined(facts: tuple[Relation, ...], hypotheses: tuple[Relation, ...] = ()) 
     chosen: dict[int, Definition] = {}
     # What is written as a definition first: an equation between two terms could define either.
     for i in sorted(range(len(facts)), key=lambda i: not _is_term(facts[i].left)):
-        free = [d for d in _solutions(facts[i]) if not any(_overlap(d, old) for old in chosen.values())]
+        free = [d for d in _solutions(facts[i]) if not any(_overlap(d.term, old.term) for old in chosen.values())]
         if free:
-            chosen[i] = next((d for given in ((), (*hypotheses,)) for d in free if _exists(d, given)), free[0])
-    uses = {d: _used(d, chosen.values()) for d in chosen.values()}
-    circular = _circular(uses)
-    level = {d: edges.keys() for d, edges in uses.items()}
+            tried = ((d, _without((d.head,), given)) for given in ((), hypotheses) for d in free)
+            chosen[i] = next((d for d, others in tried if _existence_fault(d, others) is None), free[0])
+    uses = _uses(chosen.values())
+    circular = endless(uses)
     found: dict[int, Definition | str] = {}
     # In an order in which each finds what it uses done. Signs may then be shown from what is done, and in no circle.
     done: list[Relation] = list(hypotheses)
-    for i, d in sorted(chosen.items(), key=lambda item: len(_reachable(item[1], level))):
+    for i, d in sorted(chosen.items(), key=lambda item: len(reachable(item[1], uses))):
         if d in circular:
             found[i] = f"{d.term} is defined by itself"
             continue
-        after = {d.head, *(other.head for other in uses if d in _reachable(other, level))}
+        after = {d.head, *(other.head for other in uses if d in reachable(other, uses))}
         found[i] = _existence_fault(d, _without(after, done)) or d
         done.append(facts[i])
     return tuple(found.get(i, "it is not an equation for something that is not defined yet") for i in range(len(facts)))
@@ -243,13 +245,13 @@ def _polynomial(expr: sp.Expr, term: sp.Expr) -> bool:
     return not inside and bool(expr.is_polynomial(term))
 
 
-def _overlap(new: Definition, old: Definition) -> bool:
-    """Whether two definitions may speak of the same number: only members at different fixed places do not."""
-    if new.head != old.head:
+def _overlap(new: sp.Expr, old: sp.Expr) -> bool:
+    """Whether two terms may be the same number or vector: only members at different fixed places are not."""
+    if _head(new) != _head(old):
         return False
-    if len(_indices(new.term)) != len(_indices(old.term)):
+    if len(_indices(new)) != len(_indices(old)):
         return True
-    return not any(_apart(_place(a), _place(b)) for a, b in zip(_indices(new.term), _indices(old.term), strict=True))
+    return not any(_apart(_place(a), _place(b)) for a, b in zip(_indices(new), _indices(old), strict=True))
 
 
 def _place(index: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
@@ -265,16 +267,12 @@ def _apart(a: tuple[sp.Expr, sp.Expr], b: tuple[sp.Expr, sp.Expr]) -> bool:
     return bool(fixed[0] == 0 and moving[0].is_nonnegative and moving[1] > fixed[1])
 
 
-def _without(heads: Iterable[Any], relations: Iterable[Relation]) -> tuple[Relation, ...]:
+def _without(heads: Iterable[Any], relations: Iterable[Relation]) -> Relations:
     """The relations that say nothing of certain symbols and sequences."""
     return tuple(r for r in relations if {*heads}.isdisjoint(map(_head, _terms(r.left, r.right))))
 
 
-def _exists(d: Definition, given: Iterable[Relation]) -> bool:
-    return _existence_fault(d, _without((d.head,), given)) is None
-
-
-def _existence_fault(d: Definition, others: tuple[Relation, ...]) -> str | None:
+def _existence_fault(d: Definition, others: Relations) -> str | None:
     if isinstance(d.term, Named):
         # A vector may be any.
         return None if d.power == 1 and d.nonzero == 1 else f"{d.term} is not given as a vector"
@@ -304,7 +302,7 @@ def _sign(power: sp.Expr) -> dict[str, bool]:
 
 
 @cache
-def _shown(expr: sp.Expr, op: str, others: tuple[Relation, ...]) -> bool:
+def _shown(expr: sp.Expr, op: str, others: Relations) -> bool:
     """Whether 0 op expr follows from the signs of its symbols or, for z3, from the other relations."""
     # (1 + u)^n and exp(u) are 1 and more.
     whole = {term: algebra.unknown("number", term) for term in expr.atoms(*Atom)}
@@ -322,11 +320,22 @@ def _shown(expr: sp.Expr, op: str, others: tuple[Relation, ...]) -> bool:
         return False
 
 
-def _terms(*exprs: sp.Expr) -> set[sp.Expr]:
-    found = set().union(*(expr.atoms(sp.Symbol, AppliedUndef, Named) for expr in exprs))
-    # What is said of a function is said under its constants.
-    functions = set().union(*(expr.atoms(Function) for expr in exprs))
-    return found.union(*(one.free_symbols for f in functions for one in f.properties.constants))
+def _terms(*exprs: sp.Basic, bound: Mapping[sp.Expr, sp.Expr] = {}) -> set[sp.Basic]:
+    """The symbols, members and functions that expressions speak of; an index bound in one is any in its range."""
+    found: set[sp.Basic] = set()
+    for expr in exprs:
+        if isinstance(expr, Binder):
+            anything = sp.Dummy(integer=True, nonnegative=True)
+            if isinstance(expr, Largest | Least) or expr.operator.is_sum:
+                anything = expr.outside.xreplace(bound) - (0 if isinstance(expr, Largest) else 1) - anything
+            found |= _terms(expr.outside, bound=bound) | _terms(expr.body, bound={**bound, expr.bound: anything})
+            continue
+        if isinstance(expr, sp.Symbol | AppliedUndef | Named | Function) and expr not in bound:
+            found.add(expr.xreplace(bound))
+        # What is said of a function is said under its constants.
+        constants = expr.properties.constants if isinstance(expr, Function) else ()
+        found |= _terms(*expr.args, *constants, bound=bound)
+    return found
 
 
 def _head(term: sp.Expr) -> Any:
@@ -339,59 +348,26 @@ def _indices(term: sp.Expr) -> tuple[sp.Expr, ...]:
     return tuple(term.args[1:] if isinstance(term, Named | Function) else term.args)
 
 
-def _used(d: Definition, definitions: Iterable[Definition]) -> dict[Definition, set[sp.Expr]]:
-    """The definitions of what a definition uses, with the members that it uses."""
-    found: dict[Definition, set[sp.Expr]] = {}
-    for term in _terms(d.value, d.nonzero) - d.running:
-        for other in definitions:
-            if other.head == _head(term):
-                found.setdefault(other, set()).add(term)
-    return found
+def _uses(definitions: Iterable[Definition], ranges: Relations = ()) -> Mapping[Definition, Mapping[Definition, Any]]:
+    """What each definition uses of the others, with the arcs of `descent`."""
+    return {d: {other: arcs for other in definitions if (arcs := _used(d, other, ranges))} for d in definitions}
 
 
-def _circular(uses: Mapping[Definition, Mapping[Definition, set[sp.Expr]]]) -> set[Definition]:
-    """The definitions that use themselves, directly or not, and not only through earlier members.
-
-    Those that use each other are compared by the indices which all of them have: no use may go to a later member.
-    What goes to an earlier one ends; what is left must end by the indices that its own circles have in common.
-    """
-    reach = {d: _reachable(d, uses) for d in uses}
-    found: set[Definition] = set()
-    for d in uses:
-        together = {o for o in reach[d] if d in reach[o]}
-        if not together or d in found:
-            continue
-        common = min(len(_indices(o.term)) for o in together)
-        left: dict[Definition, dict[Definition, set[sp.Expr]]] = {o: {} for o in together}
-        edges = [(o, to, term) for o in together for to in uses[o].keys() & together for term in uses[o][to]]
-        steps = {_step(term, one.term, common) for one, _, term in edges}
-        for one, to, term in edges:
-            if _step(term, one.term, common) != "earlier":
-                left[one].setdefault(to, set()).add(term)
-        ends = "later" not in steps and "earlier" in steps
-        found |= _circular(left) if ends else together
-    return found
+@cache
+def _used(d: Definition, other: Definition, ranges: Relations) -> frozenset[Arcs]:
+    used = (term for term in _terms(d.value, d.nonzero) - d.running if _overlap(term, other.term))
+    return frozenset(_arcs(d.term, term, ranges) for term in used)
 
 
-def _step(used: sp.Expr, new: sp.Expr, common: int) -> str:
-    """Whether the used member is earlier than the defined one in the first indices, the same, or may be later."""
-    gaps = [sp.sympify(b - a) for a, b in zip(_indices(used)[:common], _indices(new)[:common], strict=True)]
-    if all(gap == 0 for gap in gaps):
-        return "same"
-    no_later = all(gap.is_nonnegative for gap in gaps) and any(gap.is_positive for gap in gaps)
-    return "earlier" if no_later else "later"
-
-
-def _earlier(used: sp.Expr, new: sp.Expr) -> bool:
-    """Whether a used member of a sequence comes before the defined one: one index is smaller and none is larger."""
-    return len(_indices(used)) == (count := len(_indices(new))) and _step(used, new, count) == "earlier"
-
-
-def _reachable(start: Definition, uses: Mapping[Definition, Iterable[Definition]]) -> set[Definition]:
-    """The definitions that one uses, directly or not."""
-    seen, waiting = set[Definition](), [start]
-    while waiting:
-        more = {*uses[waiting.pop()]} - seen
-        seen |= more
-        waiting += more
-    return seen
+def _arcs(new: sp.Expr, used: sp.Expr, ranges: Relations) -> Arcs:
+    """Which indices of the used member are at most those of the defined one, or smaller; a table's, by its range."""
+    found = set()
+    for j, index in enumerate(_indices(used)):
+        table, number = _place(index)
+        limits = [one for one in ranges if one.left.func == table.func and len(one.left.args) == len(table.args)]
+        ends = [number + one.right.xreplace(dict(zip(one.left.args, table.args, strict=True))) for one in limits]
+        for i, own in enumerate(_indices(new)):
+            gaps = [sp.sympify(own - end) for end in (index, *ends)]
+            if any(gap.is_nonnegative for gap in gaps):
+                found.add((i, j, any(gap.is_positive for gap in gaps)))
+    return frozenset(found)

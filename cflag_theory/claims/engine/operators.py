@@ -32,7 +32,7 @@ def index(name: str) -> sp.Symbol:
     return Index(name, **Sort.NATURAL.assumptions)
 
 
-class _Binder(Term):
+class Binder(Term):
     """A term in which an index is bound: it is not free outside, and is never replaced from outside."""
 
     #: The index, what it runs through, and what does not lie under it, such as the end of its range.
@@ -151,7 +151,7 @@ def sum_over(over: sp.Symbol, count: sp.Expr) -> Operator:
     return made
 
 
-class _Totalled(_Binder):
+class _Totalled(Binder):
     """What an operator makes of something that depends on its index."""
 
     @property
@@ -199,7 +199,7 @@ class TotalVector(_Totalled, Basis):
         return sp.Expr.__new__(cls, operator, body)
 
 
-class _Extreme(_Binder):
+class _Extreme(Binder):
     """The largest or least of numbers over an index."""
 
     word = ""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import sympy as sp
 from attacks import Attack, answer, fact, table
 from test_imported_facts import named, takes
 
-from cflag_theory.claims.engine.claim import setting
+from cflag_theory.claims.engine.claim import Source, setting
+from cflag_theory.claims.engine.notation import symbol
 from cflag_theory.claims.engine.operators import index, mean_over, sum_over
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.terms import dot, function, norm2, vector
+from cflag_theory.claims.imports import faults
 
 a = sp.Symbol("a", positive=True)
 b, c = sp.symbols("b c", nonnegative=True)
@@ -31,6 +35,7 @@ bare = function("red bare", "r")
 smooth_only = function("red smooth", "r_s", smooth=a)
 convex_only = function("red convex", "r_c", mu=c)
 x, y, z, least = (vector(f"red {name}", name)() for name in ("x", "y", "z", "least"))
+run = vector("red run", "r_{@}")
 MINIMISER = setting("red minimiser", equal(strong.grad(least), 0), "The minimiser.")
 
 
@@ -248,4 +253,144 @@ def test_what_is_replaced_must_fit(attack):
     ],
 )
 def test_what_fits_may_be_replaced(sound):
+    assert sound() == "nothing"
+
+
+#: The square that a term of the source has here, and what a name for it must not be.
+square = symbol("red_square", "q", norm2(z), nonnegative=True)
+steep = function("red steep", "h_b", smooth=b)
+SQUARE = norm2(x)
+SMALL = at_most(SQUARE, 1)
+narrow, wide = (sp.Symbol("L_red", **{sort: True}) for sort in ("positive", "nonnegative"))
+real = sp.Symbol("m_red", real=True)
+low = function("red low", "h_l", lower=real)
+curved = function("red curved", "h_c", mu=wide)
+GROWS = at_most(curved(x) + dot(curved.grad(x), y - x) + wide / 2 * norm2(y - x), curved(y))
+
+
+def renamed(new, *given, relation=SMALL, goal=None, old=SQUARE, pairs=(), forall=(), where=(), over=()):
+    """A relation of the source with a term of it called something."""
+    goal = at_most(relation.left.xreplace({old: new}), relation.right.xreplace({old: new})) if goal is None else goal
+    sources = named(at=((old, new), *pairs), over=over)
+    return takes(goal, *given, forall=forall, sources=sources, source=of(relation, where=where))
+
+
+def two_sources():
+    """||x||^2 <= 1 and 2 <= ||y||^2, of which both squares are called b."""
+    first, second = of(SMALL), replace(of(at_most(2, norm2(y))), id="cflag.second")
+    sources = (Source("cflag.source", at=((norm2(x), b),)), Source("cflag.second", at=((norm2(y), b),)))
+    taken = replace(fact("taken", at_most(2, 1)), sources=sources)
+    user = replace(of(at_most(2, 1), taken), id="cflag.user")
+    return "; ".join(faults(user, {one.id: one for one in (first, second, user)}.__getitem__)["1", "printed"])
+
+
+NAMES = [
+    Attack("a symbol with a meaning", renamed(square), "functions and vectors are replaced themselves"),
+    Attack("a term of other vectors", renamed(norm2(z)), "functions and vectors are replaced themselves"),
+    Attack(
+        "a square where an inner product stays",
+        renamed(norm2(z), relation=at_most(2 * dot(x, y), norm2(x) + norm2(y))),
+        "functions and vectors are replaced themselves",
+    ),
+    Attack(
+        "the square of a meaning",
+        renamed(square**2, relation=at_most(norm2(x), 1)),
+        "functions and vectors are replaced themselves",
+    ),
+    Attack("nothing for a square", renamed(sp.S.Zero, relation=at_most(1, norm2(x))), "is no new name"),
+    Attack("a multiple of a name", renamed(2 * b), "is no new name"),
+    Attack("a symbol of another fact", renamed(b, fact("two", at_most(2, b))), "known as something else"),
+    Attack("a sequence of another fact", renamed(d(0), fact("grows", at_most(2, d(k)), k)), "known as something else"),
+    Attack("a symbol that is defined", renamed(b, fact("b", equal(b, 2 * c))), "known as something else"),
+    Attack(
+        "a constant that a function declares",
+        renamed(b, fact("steep", at_most(0, dot(steep.grad(x), y)))),
+        "known as something else",
+    ),
+    Attack("a symbol of its source", renamed(b, relation=at_most(dot(x, y), b), old=dot(x, y)), "need not be"),
+    Attack("a symbol that its source bounds", renamed(b, relation=at_most(norm2(x), 2 * b)), "known as something else"),
+    Attack(
+        "a symbol that stands for another one as well",
+        renamed(b, relation=at_most(norm2(x), c), pairs=((c, b / 2),)),
+        "known as something else",
+    ),
+    Attack("one name in two sources", two_sources, "stands for two things"),
+    Attack(
+        "a name that stands for something of the source",
+        takes(at_most(u, 1), sources=named(at=((norm2(x), b),), here=((b, c),)), source=of(at_most(norm2(x), 1))),
+        "known as something else",
+    ),
+    Attack(
+        "a sign that the term need not have",
+        renamed(b, relation=at_most(dot(x, y), c), old=dot(x, y)),
+        "need not be nonnegative",
+    ),
+    Attack("a positive name for a square", renamed(a), "need not be positive"),
+    Attack(
+        "one symbol for every member",
+        renamed(b, relation=at_most(norm2(run(n)), 1), old=norm2(run(n)), pairs=((n, k),), forall=(k,)),
+        "is one number for every",
+    ),
+    Attack(
+        "one symbol under a sum",
+        renamed(
+            b,
+            relation=at_most(norm2(run(i)), 1),
+            old=norm2(run(i)),
+            over=(sum_over(i, n),),
+            goal=at_most(n * b, n),
+        ),
+        "is one number for every",
+    ),
+]
+CONSTANTS = [
+    Attack(
+        f"the constant of a function, {words}",
+        takes(
+            GROWS.subs({wide: new}),
+            sources=named(at=((wide, new),)),
+            source=of(GROWS),
+        ),
+        "declared with a constant that is replaced",
+    )
+    for words, new in {
+        "of a narrower sort": narrow,
+        "of another name": a,
+        "as a number": sp.Integer(3),
+        "as its own double": 2 * wide,
+        "of its name, without a sort that fits": sp.Symbol("L_red", positive=True, integer=True),
+    }.items()
+]
+
+
+CONSTANTS.append(
+    Attack(
+        "a lower bound for a positive one of its name",
+        takes(
+            at_most(sp.Symbol("m_red", positive=True), low(x)),
+            sources=named(at=((real, sp.Symbol("m_red", positive=True)),)),
+            source=of(at_most(real, low(x))),
+        ),
+        "declared with a constant that is replaced",
+    )
+)
+
+
+@table(*NAMES, *CONSTANTS)
+def test_a_name_is_new_and_a_constant_stays(attack):
+    assert attack.sentence in answer(attack)
+
+
+@pytest.mark.parametrize(
+    "sound",
+    [
+        renamed(b),
+        renamed(u, relation=at_most(dot(x, y), c), old=dot(x, y)),
+        renamed(b, fact("other", at_most(2, c))),
+        renamed(d(k), relation=at_most(norm2(run(n)), 1), old=norm2(run(n)), pairs=((n, k),), forall=(k,)),
+        renamed(square, old=norm2(x), pairs=((x, z),)),
+        takes(GROWS, sources=named(at=((wide, wide),)), source=of(GROWS)),
+    ],
+)
+def test_a_new_name_and_an_unmoved_constant_are_allowed(sound):
     assert sound() == "nothing"

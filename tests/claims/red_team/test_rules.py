@@ -185,26 +185,6 @@ ONE = "does not hold for every i"
         lambda: setting("attacked", at_most(sp.Function("tau", integer=True)(k), k - 1), ""),
         "the sequence tau is declared integer",
     ),
-    Attack(
-        "a mean of gradients that vanishes",
-        lambda: setting("attacked", equal(mean(plain.grad(u(i))), 0), ""),
-        "make it a hypothesis",
-    ),
-    Attack(
-        "a gradient that vanishes at every iterate",
-        lambda: setting("attacked", equal(plain.grad(u(k)), 0), ""),
-        "make it a hypothesis",
-    ),
-    Attack(
-        "a gradient that is the iterate",
-        lambda: setting("attacked", equal(plain.grad(u(k)), u(k)), ""),
-        "make it a hypothesis",
-    ),
-    Attack(
-        "gradients that are one vector",
-        lambda: setting("attacked", equal(plain.grad(u(k)), v()), ""),
-        "make it a hypothesis",
-    ),
     Attack("a sum of w terms", lambda: sum_over(i, w), "is not a number of terms"),
     Attack("a sum of half a term", lambda: sum_over(i, n + sp.Rational(1, 2)), "is not a number of terms"),
     Attack("a sum of n - 1 terms, n = 0", lambda: sum_over(i, n - 1), "is not a number of terms"),

@@ -19,7 +19,7 @@ from cflag_theory.claims.c_flag.local_steps.sums import (
     rho_sum,
 )
 from cflag_theory.claims.c_flag.problem.memory import LEMMA10, memory_norm
-from cflag_theory.claims.c_flag.union.lemma3 import by_client2
+from cflag_theory.claims.c_flag.union.lemma3 import by_client2, slope_by_client
 from cflag_theory.claims.c_flag.vectors import ROUND_SUM, errors, rho
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Source, Statement, shown
@@ -37,11 +37,10 @@ from cflag_theory.claims.engine.notation import (
     sum2,
     symbol,
     unfold,
-    x_t,
 )
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.engine.steps import Obligation, Step, deduced
-from cflag_theory.claims.engine.terms import dot, function, norm
+from cflag_theory.claims.engine.terms import dot, norm
 
 N = symbol("N", "N", positive=True, integer=True)
 grad_memory = grad_f + bias
@@ -56,8 +55,7 @@ q = 1 - L * alpha
 Gamma = symbol("Gamma", r"\Gamma(t)", unfold(L / 2 * beta**2 * sum2 - beta * q * memory_dot_sum))
 T1, T2, T3, T4 = (symbol(f"T{number}", f"T{number}", real=True) for number in range(1, 5))
 #: h~ = sum_i p_i h~_i, as (2), (68) and (77) have it; with equal shares of memory it is the pooled one of (3) too.
-union_loss = function("union_loss", r"\tilde h")
-grad_union = symbol("norm_grad_union", r"{\|\nabla\tilde h(x_t)\|}", norm(union_loss.grad(x_t)))
+grad_union = symbol("norm_grad_union", r"{\|\nabla\tilde h(x_t)\|}", norm(slope_by_client))
 omega2 = symbol("omega2", r"\omega^2", nonnegative=True)
 
 gap = symbol("abs_1_L_alpha", r"{|1-L\alpha|}", nonnegative=True)

@@ -50,7 +50,9 @@ REDRAWN = Fact(
         Source(
             "cflag.overfitting_mean",
             "anew",
-            at=((mean_B, in_the_mean((L * alpha**2 - alpha) * dot(grad_f, bias) + beta * dot(bias, delayed_sum), s)),),
+            taken=(
+                (mean_B, in_the_mean((L * alpha**2 - alpha) * dot(grad_f, bias) + beta * dot(bias, delayed_sum), s)),
+            ),
             over=(sum_over(s, T),),
             besides=("redrawn",),
         ),

@@ -227,7 +227,8 @@ def cor17(constant: Any = 1) -> Claim:
             Source(
                 "cflag.thm5",
                 on="repair",
-                at=((least, before), (C, C5), (T, n)),
+                at=((C, C5), (T, n)),
+                taken=((least, before),),
                 besides=(
                     "1/sqrt(T)",
                     "beta",

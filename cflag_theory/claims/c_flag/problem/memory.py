@@ -79,9 +79,21 @@ grad_f_i2 = symbol("grad_f_i2", r"{\|\nabla f_i(x)\|^2}", norm2(grad_of(client))
 m_i = symbol("m_i_of", "m_i", _m(client))
 
 # Lemma 10.
-memory_of = vector("memory_of", r"\nabla f_{@1}^\dagger(x_t)")
+_memory = vector("memory_of", r"\nabla f_{@1}^\dagger(x_{@3})")
 _r = sequence("r_of", "r_{@}", nonnegative=True)
-memory_norm = symbol("memory_norm", r"{\|\nabla f^\dagger(x_t)\|}", norm(clients(memory_of(i))))
+memory_norm = symbol("memory_norm", r"{\|\nabla f^\dagger(x_t)\|}", norm(grad_f + bias))
+
+
+def memory_of(client: sp.Expr) -> sp.Expr:
+    """grad f_i_memory(x_t)."""
+    return _memory(client, draw, t)
+
+
+MEAN_MEMORY = setting(
+    "grad f_memory",
+    equal(clients(memory_of(i)), grad_f + bias),
+    "grad f_memory, which is grad f + b by (6), is sum_i p_i grad f_i_memory.",
+)
 memory_i = symbol("memory_i", r"{\|\nabla f_i^\dagger(x_t)\|}", norm(memory_of(client)))
 r_i = symbol("r_i_of", "r_i", _r(client))
 
@@ -187,10 +199,11 @@ def lemma10() -> Claim:
         "||grad f_memory(x_t)|| <= r ||grad g(x_t)|| with r = max_i r_i.",
         goal,
         rules.norm_of_mean("(30)", clients, memory_of(i)),
+        rules.rewrite("mean", norm(clients(memory_of(i))), given=MEAN_MEMORY),
         Obligation("one client", at_most(memory_i, r * grad_g), ("Assumption 3", "r")),
         rules.at("any client", client, i, given="one client"),
         rules.mean("clients", clients, given="any client"),
-        given=("(30)", "clients"),
+        given=("(30)", "mean", "clients"),
         under=(known, largest),
     )
     return Claim(

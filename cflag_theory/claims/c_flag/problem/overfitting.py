@@ -60,7 +60,7 @@ def _anew() -> Statement:
         equal(conditional_bias, 0),
         "The memory is drawn anew, uniformly and independently, every round: 𝔼_M[b(x_t) | x_t, S] = 0.",
         (draw,),
-        (Source("cflag.lemma8", at=((mean_bias, conditional_bias),), besides=("uniform",)),),
+        (Source("cflag.lemma8", taken=((mean_bias, conditional_bias),), besides=("uniform",)),),
     )
     return shown(
         "𝔼_M[B(t)] = 0 for every t.",

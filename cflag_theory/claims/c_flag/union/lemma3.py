@@ -59,7 +59,7 @@ union_slope = share * memory + (1 - share) * grad_current
 #: grad f_memory,i - grad g_i, and grad h~_i of a client, whose share is s + off_i.
 _apart = vector("grad_apart_of", r"\nabla(f_{@}^\dagger-g_{@})(x_t)")
 _slope = grad_client(x_t, i) + (share + off(i)) * _apart(i)
-_by_client = clients(_slope)
+slope_by_client = clients(_slope)
 _gap = grad_client(x_t, i) - _slope
 CLIENT_MEMORY = setting(
     "f_memory by clients",
@@ -70,7 +70,7 @@ CLIENT_MEMORY = setting(
 # Sizes of vectors at x_t, for the remark and Lemma 11.
 grad_g2 = symbol("grad_g2", r"{\|\nabla g(x_t)\|^2}", norm2(grad_current))
 grad_h2 = symbol("grad_h2", r"{\|\nabla\tilde h(x_t)\|^2}", norm2(union_slope))
-by_client2 = symbol("grad_h2_by_client", r"{\|\textstyle\sum_ip_i\nabla\tilde h_i(x_t)\|^2}", norm2(_by_client))
+by_client2 = symbol("grad_h2_by_client", r"{\|\textstyle\sum_ip_i\nabla\tilde h_i(x_t)\|^2}", norm2(slope_by_client))
 mean_gap2 = symbol(
     "mean_gap2", r"{\left[\sum_i p_i\|\nabla g_i(x_t)-\nabla\tilde h_i(x_t)\|^2\right]}", clients(norm2(_gap))
 )
@@ -83,7 +83,7 @@ SUPREMUM = Fact(
 size_g = symbol("size_g", r"{\|\nabla g(x_t)\|}", norm(grad_current), nonnegative=True)
 size_h = symbol("size_h", r"{\|\nabla\tilde h(x_t)\|}", norm(union_slope), nonnegative=True)
 size_by_client = symbol(
-    "size_h_by_client", r"{\|\textstyle\sum_ip_i\nabla\tilde h_i(x_t)\|}", norm(_by_client), nonnegative=True
+    "size_h_by_client", r"{\|\textstyle\sum_ip_i\nabla\tilde h_i(x_t)\|}", norm(slope_by_client), nonnegative=True
 )
 size_memory = symbol("size_memory", r"{\|\nabla f^\dagger(x_t)\|}", norm(memory), nonnegative=True)
 RATIO = Fact(
@@ -215,7 +215,7 @@ def from_clients(words: str, scale: Any = 1) -> Statement:
     """The same for h~ = sum_i p_i h~_i, which equal shares of memory make the pooled one."""
     goal = at_most(size_g, sp.sympify(scale) * size_by_client / (1 - share - r * share))
     gap = clients(off(i) * _apart(i))
-    pieces = (_by_client, -share * memory, share * grad_current, -gap)
+    pieces = (slope_by_client, -share * memory, share * grad_current, -gap)
     steps = (
         *equal_shares(_apart(i)),
         rules.norm_squared("size of the gap", gap),
@@ -300,7 +300,7 @@ def _lemma11_statement(constant: Any, hypotheses: tuple[Fact, ...], words: str) 
         )
     steps = (
         rules.jensen("(78)", clients, _gap),
-        rules.square("(83)", grad_current - 2 * _by_client),
+        rules.square("(83)", grad_current - 2 * slope_by_client),
         Obligation("(84)", at_most(grad_g2, 2 * by_client2 + 2 * norm2(clients(_gap))), ("(83)",)),
         *same,
         Obligation("the statement follows", goal, ("(84)", "(78)", "(79)-(82)", *(step.name for step in same[-1:]))),

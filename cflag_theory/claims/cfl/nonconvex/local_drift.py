@@ -89,6 +89,7 @@ def bracket() -> sp.Expr:
 
 #: (26), and (28) as printed, averaged over i and k.
 LINE_26 = Fact("(26)", inner_bound(), "(26).", sources=(Source("cfl.nc_eq26", besides=("Assumption 4",)),))
+SAME = Fact("same c", equal(c_dist, c_B * dist2), "c_pB is the same for all clients.")
 LINE_28 = Fact(
     "(28)",
     at_most(gap2, 2 * L**2 * c_dist + 2 * (c_B - 1) * grad2 + c_G),
@@ -97,7 +98,6 @@ LINE_28 = Fact(
         Source(
             "cfl.nc_eq28",
             here=((c_B, 1 + B2 + A2 * squares), (c_G, G2 + D2 * squares)),
-            taken=((dist2, c_dist / (1 + B2 + A2 * squares)),),
             granted=True,
         ),
     ),
@@ -110,7 +110,7 @@ def nc_eq31(factor: Any = 2, share: Any = 8) -> Claim:
     part1 = Statement(
         "(29), from (26) and (28) as printed.",
         first,
-        (LINE_26, LINE_28),
+        (LINE_26, SAME, LINE_28),
         Proof((Obligation("the statement follows", first, ("(26)", "(28)")),)),
     )
     bounded = Fact(

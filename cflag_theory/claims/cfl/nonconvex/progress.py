@@ -20,7 +20,7 @@ from cflag_theory.claims.cfl.nonconvex.descent import (
     w_t,
 )
 from cflag_theory.claims.cfl.nonconvex.descent import inner as inner_step
-from cflag_theory.claims.cfl.nonconvex.local_drift import LINE_26, LINE_28, bracket, c_B, c_dist, c_G, iterated
+from cflag_theory.claims.cfl.nonconvex.local_drift import LINE_26, LINE_28, SAME, bracket, c_B, c_dist, c_G, iterated
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, K, N, eta, sigma2
 from cflag_theory.claims.cfl.vectors import E, tau
 from cflag_theory.claims.engine import rules
@@ -64,7 +64,7 @@ def progress() -> Relation:
 
 
 #: The names of what (32) is put together from.
-INGREDIENTS = ("(25)", "(26)", "(27)", "loss", "(28)", "(31)", "eta")
+INGREDIENTS = ("(25)", "(26)", "(27)", "loss", "same c", "(28)", "(31)", "eta")
 
 
 def nc_eq32(swapped: bool = False) -> Claim:
@@ -74,6 +74,7 @@ def nc_eq32(swapped: bool = False) -> Claim:
         LINE_26,
         Fact("(27)", move_bound(), "(27) as printed.", sources=(Source("cfl.nc_eq26", "2", granted=True),)),
         Fact("loss", at_most(loss2, past2 * R2), "𝔼||sum p Delta||^2 <= (1 - p_t)^2 R^2, by Assumption 4."),
+        SAME,
         LINE_28,
         Fact(
             "(31)",

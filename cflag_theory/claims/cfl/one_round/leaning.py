@@ -14,6 +14,8 @@ from cflag_theory.claims.cfl.vectors import (
     client,
     draw,
     fresh,
+    j,
+    local_gradient,
     noise,
     over_noises,
     over_past,
@@ -86,6 +88,11 @@ _STEPS = (
         equal(potential[client, draw].grad(_calm_at), _calm_at - eta_l * _calm_step),
         "A local step without noise.",
     ),
+)
+GRADIENT = setting(
+    "gradient of a step",
+    equal(m(client, j), local_gradient(client, j)),
+    "The gradient of a step is sum_tau p_{tau,i} grad f_{tau,i} less the information loss.",
 )
 CENTRED = setting("noises of a client", equal(over_noises(S(client, k)), 0), "Every noise has mean zero given w_t.")
 

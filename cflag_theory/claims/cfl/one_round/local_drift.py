@@ -9,6 +9,7 @@ import sympy as sp
 from cflag_theory.claims.cfl.moments.gradient_noise import grad2 as mean_grad2
 from cflag_theory.claims.cfl.moments.gradient_noise import mixed2, weights2
 from cflag_theory.claims.cfl.one_round.leaning import (
+    GRADIENT,
     PATH,
     P,
     S,
@@ -78,7 +79,7 @@ sum_nu2 = symbol("sum_nu2", r"{\mathbb{E}\|\sum_{\tau\le k}\nu_\tau\|^2}", E(nor
 sum_each2 = symbol(
     "sum_each2",
     r"\sum_{\tau\le k}\mathbb{E}\|\nabla\bar{f}_{t,i}(\omega_{t,i,\tau-1})\|^2",
-    E(sum_over(j, k_steps)(norm2(m(client, j)))),
+    sum_over(j, k_steps)(E(norm2(local_gradient(client, j)))),
 )
 
 # (18): one client at a point w; the same constants in (19) and (20). `draw` stands for all that w depends on.
@@ -103,7 +104,8 @@ SUMS = setting(
     "sums of gradients", equal(P(client, k), sum_over(j, k)(m(client, j))), "P_k is the sum of the first k gradients."
 )
 #: Lemma B.2 at the point, and its constants.
-LEMMA_B2_AT = ((mixed2, true_grad2), (mean_grad2, grad_w2))
+LEMMA_B2_AT = ((mean_grad2, grad_w2),)
+LEMMA_B2_TAKEN = ((mixed2, true_grad2),)
 LEMMA_B2_CONSTANTS = ((c_Bi, 1 + B2 + A2 * weights2), (c_Gi, G2 + D2 * weights2))
 
 VARIANCE = Fact(
@@ -134,6 +136,13 @@ JENSEN = (
     ),
     rules.mean("Jensen given the past", over_noises, given="Jensen in a draw"),
     rules.mean("Jensen", over_past, given="Jensen given the past"),
+)
+#: 𝔼 sum_j ||m_j||^2 = sum_j 𝔼||m_j||^2, in terms of the local gradients.
+_so_far = sum_over(j, k_steps)
+SUM_OF_MEANS = (
+    *averaged(rules.exchange("sum of means", over_noises, _so_far, norm2(m(client, j))), over_past),
+    rules.exchange("sum of all means", over_past, _so_far, over_noises(norm2(m(client, j)))),
+    rules.rewrite("gradients", _so_far(E(norm2(m(client, j)))), given=GRADIENT),
 )
 #: A local gradient as true gradient and loss.
 SPLIT = (
@@ -203,6 +212,7 @@ def eq17(noise: Any = 1) -> Claim:
         rules.rewrite("way of k steps", E(norm2(x(client, k) - w_t)), given=(PATH, SUMS)),
         rules.square("gradients and noises apart", P(client, k) - S(client, k), *EXPECTATION),
         rules.rewrite("sums", E(norm2(P(client, k) - S(client, k))), given=SUMS),
+        *SUM_OF_MEANS,
         Obligation(
             "after k steps",
             at_most(
@@ -212,7 +222,7 @@ def eq17(noise: Any = 1) -> Claim:
             ("Jensen", "distance", "way of k steps", "gradients and noises apart", "sums"),
         ),
         rules.at("(16)", k, k_steps, given="after k steps"),
-        given=("(16)", "Assumption 2"),
+        given=("(16)", *(step.name for step in SUM_OF_MEANS), "Assumption 2"),
         under=(OWN_VARIANCE,),
     )
     printed = Statement(f"(17): {WORDS[2].format('', '')}.", of_client(), (OWN_VARIANCE,))
@@ -250,6 +260,7 @@ def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
                 "cfl.lemB2",
                 "2",
                 at=LEMMA_B2_AT,
+                taken=LEMMA_B2_TAKEN,
                 here=LEMMA_B2_CONSTANTS,
                 besides=("client drift", "time drift", "mean zero", "independent", "rounds apart"),
             ),
@@ -292,6 +303,7 @@ def eq18(curvature: Any = 8, distance_factor: Any = 4) -> Claim:
                 "2",
                 "repair",
                 at=LEMMA_B2_AT,
+                taken=LEMMA_B2_TAKEN,
                 here=LEMMA_B2_CONSTANTS,
                 besides=("client drift", "time drift", "drifts apart"),
             ),

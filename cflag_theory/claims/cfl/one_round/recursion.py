@@ -17,7 +17,6 @@ from cflag_theory.claims.cfl.one_round.progress import (
     c_B,
     dist,
     dist2,
-    dist_dot_move,
     drift2,
     gap,
     move2,
@@ -68,7 +67,7 @@ def eq21() -> Claim:
             "(10)",
             equal(next2, dist2 + 2 * eta * pull + move2),
             "(10), with (8) and its sign corrected.",
-            sources=(Source("cfl.eq10", on="repair", at=((dist_dot_move, eta * pull),)),),
+            sources=(Source("cfl.eq10", on="repair"), Source("cfl.eq13", "3", "repair")),
         ),
         Fact(
             "(13)",
@@ -89,7 +88,13 @@ def eq21() -> Claim:
             ),
             "(20), averaged over clients and steps.",
             sources=(
-                Source("cfl.eq20", "2", at=((most2, drift2), (c_Bi, c_B), (c_Gi, c_G), (rho_i2, rho2)), granted=True),
+                Source(
+                    "cfl.eq20",
+                    "2",
+                    at=((c_Bi, c_B), (c_Gi, c_G), (rho_i2, rho2)),
+                    taken=((most2, drift2),),
+                    granted=True,
+                ),
             ),
         ),
         Fact("range", below(quotient, 1), "4 K^2 eta_l^2 L^2 c_pB < 1."),

@@ -23,7 +23,7 @@ from cflag_theory.claims.cfl.one_round.turning import last_gradient2, turn, turn
 from cflag_theory.claims.cfl.symbols import K, eta_l, sigma2
 from cflag_theory.claims.cfl.vectors import E, client, j, local_gradient, no_less_than_least, w_t, x
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Source, Statement
+from cflag_theory.claims.engine.claim import Claim, Fact, Pairs, Part, Repair, Source, Statement
 from cflag_theory.claims.engine.notation import L, symbol
 from cflag_theory.claims.engine.operators import Largest, sum_over
 from cflag_theory.claims.engine.relation import Relation, at_most, below
@@ -63,7 +63,9 @@ def _constant(base: Any, lead: Any) -> sp.Expr:
 def _of_17_18(left: sp.Expr, count: sp.Symbol = k_steps, lead: Any = 1) -> tuple[Source, ...]:
     """(17) with (18) in it, after `count` steps: as printed, or with their factors 2 if `lead` is 2."""
     each, so_far = E(norm2(local_gradient(client, j))), sum_over(j, count)
-    at_17, taken_17 = ((moved2, left), (k_steps, count)), ((sum_each2, so_far(each)),)
+    # The largest is that of some k, and nothing says of which.
+    taken_17: Pairs = ((moved2, left),) if left == most2 else ()
+    at_17: Pairs = ((k_steps, count), (sum_each2, so_far(each)), *(() if taken_17 else ((moved2, left),)))
     taken_18 = ((local_grad2, each), (from_t, sp.sqrt(_moved2)))
     if lead == 1:
         return (
@@ -155,7 +157,7 @@ def _19(base: Any) -> tuple[Part, ...]:
         bound=lambda moved: 4 * L**2 * c_Bi * moved + _constant(8, 1),
         sources=(
             _of_17_18(turned2, turn),
-            (Source("cfl.eq18", "2", at=((local_grad2, last_gradient2), (from_t, sp.sqrt(before2))), granted=True),),
+            (Source("cfl.eq18", "2", taken=((local_grad2, last_gradient2), (from_t, sp.sqrt(before2))), granted=True),),
         ),
     )
     return first, Part("3", growing, reading=OF_THE_STEP), Part("3b", after_turn, reading=OF_THE_STEP)

@@ -73,8 +73,8 @@ def _fresh(constant: Any) -> Repair:
     second = sp.Rational(10, 3) * drift + sp.Rational(5, 2) * sigma2 / K
     noise = eta * first + L * eta**2 * second
     goal = at_most(least, eps)
-    own = ((convexity, sp.S.Zero), (eta_g, sp.S.One), (rms_error, sp.sqrt(drift / N)), (spread, drift))
-    at = (*own, (rms_loss, sp.S.Zero), (bias_of_round, bias))
+    at = ((convexity, sp.S.Zero), (eta_g, sp.S.One))
+    taken = ((rms_error, sp.sqrt(drift / N)), (spread, drift), (rms_loss, sp.S.Zero), (bias_of_round, bias))
     rest = 10 * L + 4 * first / eps
     square_root = Obligation("second order", at_most(4 * L * eta**2 * second, eps), ("root", "eta"))
     half = Obligation("noise", at_most(2 * noise, eps), ("second order", "eta"))
@@ -102,7 +102,7 @@ def _fresh(constant: Any) -> Repair:
                     at_most(apart2(k + 1), apart2(k) - eta * gap(k) + eta * (noise + 2 * bias)),
                     "(24), as Part 1 of ours.cfl_round has it: mu = 0, eta_g = 1, e^2 = (G^2 + D^2)/N, V = G^2 + D^2.",
                     (k,),
-                    (of_cfl_round("1", at),),
+                    (of_cfl_round("1", at, taken),),
                 ),
             ),
         ),
@@ -221,7 +221,13 @@ def _sum_over_rounds(printed: Statement, constant: Any) -> Part:
     """The strongly convex rate for the sum over rounds, (2); `constant` is that of D^2/(mu N T) from its minimiser."""
     forgotten = mu / 2 * start2 * sp.exp(-2 * T / (delay + 2))
     goal = at_most(summed.gap, eps)
-    meanings = ((convexity, mu), (f_now, best), (sum_gap, summed.gap), (T, run), (G2, sp.S.Zero))
+    meanings = Source(
+        "ours.cfl_sum_over_rounds",
+        "sum",
+        at=((convexity, mu), (T, run), (G2, sp.S.Zero)),
+        taken=((f_now, best), (sum_gap, summed.gap)),
+        besides=("m",),
+    )
     noises = Source(
         "cfl.fedavg_rates", "noise", "repair", ((sigma2, new2),), besides=("first rounds", "middle", "last rounds")
     )
@@ -260,7 +266,7 @@ def _sum_over_rounds(printed: Statement, constant: Any) -> Part:
                     "meanings",
                     at_most(mu * summed.gap, 2 * mu * best + D2 / (N * run)),
                     "What is between the two meanings of f, the clients being part of it.",
-                    sources=(Source("ours.cfl_sum_over_rounds", "sum", at=meanings, besides=("m",)),),
+                    sources=(meanings,),
                 ),
             ),
         ),
@@ -340,7 +346,7 @@ def fedavg_rates(constant: Any = 1, noise: Any = 12, between: Any = 1, online: A
                         Source(
                             "ours.cfl_online",
                             "rounds",
-                            at=((least_of_sum, summed.gap), (far(0), start2)),
+                            taken=((least_of_sum, summed.gap), (far(0), start2)),
                             besides=("round", "moved", "apart", "noise", "mean"),
                         ),
                     ),

@@ -56,16 +56,17 @@ def _enough(bracket: sp.Expr) -> Fact:
 
 
 #: No error of the gradients, no loss and no noise in ours.cfl_round, and eta_g = 1.
-NOTHING = (*((one, sp.S.Zero) for one in (rms_error, spread, rms_loss, sigma2, bias)), (eta_g, sp.S.One))
+NOTHING = tuple((one, sp.S.Zero) for one in (rms_error, spread, rms_loss, bias))
+NO_NOISE = ((sigma2, sp.S.Zero), (eta_g, sp.S.One))
 
 
-def of_cfl_round(part: str, at: Pairs = (), here: Pairs = (), besides: tuple[str, ...] = ()) -> Source:
-    """A part of ours.cfl_round in round k."""
-    own = ((convexity, mu), (next2, apart2(k + 1)), (rms_dist, sp.sqrt(apart2(k))), (round_gap, gap(k)))
+def of_cfl_round(
+    part: str, at: Pairs = (), taken: Pairs = (), here: Pairs = (), besides: tuple[str, ...] = ()
+) -> Source:
+    """A part of ours.cfl_round in round k of a run."""
+    in_run = ((next2, apart2(k + 1)), (rms_dist, sp.sqrt(apart2(k))), (round_gap, gap(k)))
     noises = ("steps", "mean noise", "summed noise", "mean loss", "summed loss", "eta")
-    return Source(
-        "ours.cfl_round", part, at=tuple({**dict(own), **dict(at)}.items()), here=here, besides=(*noises, *besides)
-    )
+    return Source("ours.cfl_round", part, at=at, taken=(*in_run, *taken), here=here, besides=(*noises, *besides))
 
 
 def reached(words: str, bracket: sp.Expr, bias: Any = phi, left: sp.Expr | None = None) -> Statement:
@@ -115,7 +116,7 @@ def _noiseless_linear() -> Repair:
                     at_most(apart2(k + 1), (1 - u) * apart2(k)),
                     "(23) without drifts, noise and loss, f(w_t) - f* >= 0 left out: gradient descent.",
                     (k,),
-                    (of_cfl_round("1", NOTHING),),
+                    (of_cfl_round("1", ((convexity, mu), *NO_NOISE), NOTHING),),
                 ),
             ),
         ),
@@ -253,7 +254,7 @@ def _noiseless_convex() -> Repair:
                     at_most(apart2(k + 1), apart2(k) - eta * gap(k)),
                     "(23) with mu = 0, without drifts, noise and loss: gradient descent.",
                     (k,),
-                    (of_cfl_round("1", ((convexity, sp.S.Zero), *NOTHING)),),
+                    (of_cfl_round("1", ((convexity, sp.S.Zero), *NO_NOISE), NOTHING),),
                 ),
             ),
         ),

@@ -268,7 +268,7 @@ def _whole_run() -> Statement:
                 Source(
                     "ours.adaptive_descent",
                     "round",
-                    at=((f_before, f(k)), (f_adapted, f(k + 1)), (grad, sp.sqrt(gradient2(k)))),
+                    taken=((f_before, f(k)), (f_adapted, f(k + 1)), (grad, sp.sqrt(gradient2(k)))),
                     besides=("(27)", "rate"),
                 ),
             ),

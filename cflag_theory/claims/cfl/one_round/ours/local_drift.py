@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from cflag_theory.claims.cfl.one_round.leaning import CENTRED, PATH, S, m
+from cflag_theory.claims.cfl.one_round.leaning import CENTRED, GRADIENT, PATH, S
 from cflag_theory.claims.cfl.one_round.local_drift import SUMS
 from cflag_theory.claims.cfl.one_round.progress import drift2
 from cflag_theory.claims.cfl.symbols import K, eta_l, sigma2
@@ -29,7 +29,7 @@ from cflag_theory.claims.cfl.vectors import (
     x,
 )
 from cflag_theory.claims.engine import rules
-from cflag_theory.claims.engine.claim import Fact, setting
+from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.notation import L, k, sequence, symbol
 from cflag_theory.claims.engine.operators import index, sum_over
 from cflag_theory.claims.engine.relation import at_most, equal
@@ -48,11 +48,6 @@ lost_sum = sum_over(j, k)(loss(client, j))
 _HUNDREDTH = sp.Rational(1, 100)
 
 STEP_OF_ROUND = Fact("k < K", at_most(l_ + 1, K), "l runs over the steps of the round.")
-GRADIENT = setting(
-    "gradient of a step",
-    equal(m(client, j), true_gradient(client, j) - loss(client, j)),
-    "The gradient of a step is sum_tau p_{tau,i} grad f_{tau,i} less the information loss.",
-)
 
 
 def _sum_of(name: str, power: int, value: sp.Expr) -> tuple[Step, ...]:

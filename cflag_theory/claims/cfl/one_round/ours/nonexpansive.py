@@ -19,6 +19,7 @@ from cflag_theory.claims.cfl.one_round.local_drift import (
     JENSEN,
     OWN_VARIANCE,
     SPLIT,
+    SUM_OF_MEANS,
     SUMS,
     VARIANCE,
     WORDS,
@@ -110,7 +111,8 @@ def nonexpansive(noise: Any = 1) -> Claim:
             ("no leaning", "no noise in the noiseless run", "Jensen", "distance", "way of k steps", "sums"),
         ),
         rules.at("(16)", k, k_steps, given="after k steps"),
-        given=("(16)", "Assumption 2"),
+        *SUM_OF_MEANS,
+        given=("(16)", *(step.name for step in SUM_OF_MEANS), "Assumption 2"),
         under=(OWN_VARIANCE, NONEXPANSIVE),
         where=RUNS,
     )

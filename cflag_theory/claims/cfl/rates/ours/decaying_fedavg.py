@@ -82,7 +82,7 @@ def decaying_rate(constant: Any = 4) -> Statement:
                 at_most(apart2(k + 1), (1 - mu * rate(k)) * apart2(k) + rate(k) ** 2 * v),
                 "A round of ours.cfl_strongly_convex for the mean objective (no bias), and r^2 <= r.",
                 (k,),
-                (in_every_round(("beta", "v"), ((beta, sp.S.Zero), (r, 1 - mu * rate(k))), rate(k)),),
+                (in_every_round(("beta", "v"), ((beta, sp.S.Zero), (r, 1 - mu * rate(k))), eta_now=rate(k)),),
             ),
         ),
     )

@@ -116,7 +116,7 @@ def convex_rounds(constant: Any = sp.E) -> Statement:
                     Source(
                         "ours.cfl_general_convex",
                         "round",
-                        at=(
+                        taken=(
                             (after2, apart2(k + 1)),
                             (x2, apart2(k)),
                             (f_now, gap(k)),

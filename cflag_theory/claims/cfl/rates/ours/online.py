@@ -159,7 +159,7 @@ def all_rounds(constant: Any = 1) -> Statement:
         return at_most(found, far(0) + rounds * (2 * eta * m_y + kept))
 
     goal = at_most(least, far(0) / (2 * eta * T) + constant * eta * (4 * D2 + sigma2) / (2 * N))
-    at = (
+    taken = (
         (after2, far(k + 1)),
         (before2, far(k)),
         (summed, gap(k)),
@@ -194,7 +194,7 @@ def all_rounds(constant: Any = 1) -> Statement:
                 ),
                 "Part round, in every round.",
                 (k,),
-                (Source("ours.cfl_online", "round", at=at, besides=("new",)),),
+                (Source("ours.cfl_online", "round", taken=taken, besides=("new",)),),
             ),
             Fact(
                 "moved",

@@ -129,10 +129,10 @@ def one_round(constant: Any = 1) -> Statement:
     )
 
 
-def in_every_round(besides: tuple[str, ...], at: Pairs = (), eta_now: sp.Expr = eta) -> Source:
+def in_every_round(besides: tuple[str, ...], at: Pairs = (), taken: Pairs = (), eta_now: sp.Expr = eta) -> Source:
     """Part round of ours.cfl_strongly_convex in round k, its step called `eta_now` there."""
-    own = ((convexity, mu), (eta, eta_now), (after2, apart2(k + 1)), (x2, apart2(k)))
-    return Source("ours.cfl_strongly_convex", "round", at=(*own, *at), besides=besides)
+    at, in_run = ((convexity, mu), (eta, eta_now), *at), ((after2, apart2(k + 1)), (x2, apart2(k)))
+    return Source("ours.cfl_strongly_convex", "round", at=at, taken=(*in_run, *taken), besides=besides)
 
 
 # Many rounds: the root of the distance, and the distance that a run without noise could not exceed.
@@ -195,7 +195,7 @@ def all_rounds(constant: Any = 1) -> Statement:
                 at_most(apart2(k + 1), one),
                 "The first part, in every round.",
                 (k,),
-                (in_every_round(("beta", "v"), ((x_root, root_at(k)),)),),
+                (in_every_round(("beta", "v"), taken=((x_root, root_at(k)),)),),
             ),
             Fact("rho_0", equal(reach(0), start + beta / mu), "rho_0 = ||w_0 - w*|| + beta/mu."),
             Fact("rho", equal(reach(k + 1), r * reach(k) + eta * beta), "rho_{t+1} = r rho_t + eta beta."),
@@ -208,6 +208,7 @@ bias2 = symbol("round_bias2", r"(e^2+\rho^2)", nonnegative=True)
 second = symbol("second_order", r"(4e^2+\tfrac{2\sigma^2}{NK}+4\rho^2)", nonnegative=True)
 third = symbol("third_order", r"(\tfrac{10}{3}(V+\rho^2)+\tfrac{5\sigma^2}{2K})", nonnegative=True)
 q = symbol("half_contraction", "q", nonnegative=True)
+error, V = symbol("error_at_most", "e", nonnegative=True), symbol("spread_at_most", "V", nonnegative=True)
 
 
 def local_steps(constant: Any = 2) -> Statement:
@@ -250,10 +251,11 @@ def local_steps(constant: Any = 2) -> Statement:
                 (
                     of_cfl_round(
                         "2",
+                        at=((convexity, mu), (rms_error, error), (spread, V)),
                         here=(
-                            (bias2, rms_error**2 + rms_loss**2),
-                            (second, 4 * rms_error**2 + 4 * rms_loss**2 + 2 * sigma2 / (N * K)),
-                            (third, sp.Rational(10, 3) * (spread + rms_loss**2) + sp.Rational(5, 2) * sigma2 / K),
+                            (bias2, error**2 + rms_loss**2),
+                            (second, 4 * error**2 + 4 * rms_loss**2 + 2 * sigma2 / (N * K)),
+                            (third, sp.Rational(10, 3) * (V + rms_loss**2) + sp.Rational(5, 2) * sigma2 / K),
                         ),
                         besides=("additive",),
                     ),

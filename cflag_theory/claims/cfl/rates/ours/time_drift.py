@@ -70,13 +70,12 @@ def iterates(constant: Any = 1) -> Statement:
         return at_most(later_root(rounds), r**rounds * later_root(0) + constant * c * lead(rounds))
 
     now = r * later_root(k) + eta * mu * lead(k + 1)
-    at = (
-        (convexity, mu),
-        (after2, later2(k + 1)),
-        (x2, later2(k)),
-        (x_root, later_root(k)),
-        (beta, mu * lead(k + 1)),
-        (v, sp.S.Zero),
+    one_round = Source(
+        "ours.cfl_strongly_convex",
+        "round",
+        at=((convexity, mu), (beta, mu * lead(k + 1)), (v, sp.S.Zero)),
+        taken=((after2, later2(k + 1)), (x2, later2(k)), (x_root, later_root(k))),
+        besides=("beta", "v"),
     )
     before, after = r * c * lead(k), (excess + r) * lead(k + 1)
     return shown(
@@ -117,7 +116,7 @@ def iterates(constant: Any = 1) -> Statement:
                 ),
                 "A round of ours.cfl_strongly_convex: the mean drift of t rounds is b_t, 𝔼||b_t||^2 = D^2/(N t).",
                 (k,),
-                (Source("ours.cfl_strongly_convex", "round", at=at, besides=("beta", "v")),),
+                (one_round,),
             ),
         ),
     )

@@ -49,10 +49,10 @@ def nc_eq31_points() -> Iterator[Point]:
         values = {**moments(world), **drift_constants(world)}
         places = points_of(world)
         far = [distances(world, i) for i in range(world.clients)]
-        weighted = values[claim.c_B] * sum(far[i][k] for i, k in places) / len(places)
-        yield Point({**values, claim.c_dist: weighted}, (world.words,), "1")
+        values[nonconvex.dist2] = sum(far[i][k] for i, k in places) / len(places)
+        yield Point({**values, claim.c_dist: values[claim.c_B] * values[nonconvex.dist2]}, (world.words,), "1")
         # In part 2 the means are over the steps of one client: the move and the squares of the whole round are others.
-        whole = (nonconvex.move2, nonconvex.inner, nonconvex.whole2, nonconvex.gap2, nonconvex.loss2)
+        whole = (nonconvex.move2, nonconvex.inner, nonconvex.whole2, nonconvex.gap2, nonconvex.loss2, nonconvex.dist2)
         values = {key: value for key, value in values.items() if key not in whole}
         for i in range(world.clients):
             for k in range(1, world.local_steps + 1):

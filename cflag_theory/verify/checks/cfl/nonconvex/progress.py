@@ -31,10 +31,12 @@ def nc_eq32_points() -> Iterator[Point]:
         values = {**moments(world), **drift_constants(world)}
         far = [distances(world, i) for i in range(world.clients)]
         places = points_of(world)
+        mean = sum(far[i][k] for i, k in places) / len(places)
         yield Point(
             {
                 **values,
-                nonconvex_drift.c_dist: values[nonconvex_drift.c_B] * sum(far[i][k] for i, k in places) / len(places),
+                nonconvex.dist2: mean,
+                nonconvex_drift.c_dist: values[nonconvex_drift.c_B] * mean,
                 claim.f_now: _mean_f(world, world.rounds),
                 claim.f_next: _mean_f(world, world.rounds + 1),
             },
