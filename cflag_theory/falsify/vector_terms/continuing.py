@@ -17,6 +17,8 @@ from cflag_theory.falsify.search import exact_numbers
 
 #: The periods that are tried.
 _PERIODS = 2, 4
+#: The largest denominator in members that do not stay.
+_SHORT = 1024
 
 
 class NoMeaning(Exception):
@@ -176,6 +178,9 @@ class Continuation:
 def continuations(vectors: Mapping[Any, list[Any]], last: Mapping[str, tuple[int, ...]]) -> Iterator[Continuation]:
     """The ways in which the families of an instance may go on, a handful."""
     yield Continuation(last)
+    if any(getattr(one, "denominator", 1) > _SHORT for vector in vectors.values() for one in vector):
+        # Long fractions are slow, and among short ones there are as many turns and progressions.
+        return
     longest = 1 + max((top for tops in last.values() for top in tops), default=0)
     yield from (Continuation(last, period) for period in _PERIODS if period <= longest)
     moving, ratios = {}, set()
