@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from fractions import Fraction
+
 import pytest
 import sympy as sp
 
@@ -22,6 +25,7 @@ from cflag_theory.falsify import (
     vectors,
 )
 from cflag_theory.falsify.finding import NoCase
+from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning
 
 L, alpha, mu, c, eta, eps = sp.symbols("L alpha mu c eta epsilon", positive=True)
 m = sp.Symbol("m", nonnegative=True)
@@ -195,3 +199,99 @@ def test_no_gram_matrix_is_typed_by_hand():
     relation = at_most(dot(u, v) ** 2, norm2(u) * norm2(v))
     with pytest.raises(InvalidInput, match="neither a symbol nor a sequence"):
         holds_at(relation, {dot(u, v): 5, norm2(u): 1, norm2(v): 1})
+
+
+#: False, with an instance that goes on for ever in another way than as its last member: its words.
+MOVING = {
+    "an alternation": (norm2(at("x", 1) - at("x", 0)), 0, (step(lambda x: -x), norm2(at("x", t)) <= c), "last 2"),
+    "a quarter turn": (
+        norm2(at("x", 2) - at("x", 0)),
+        0,
+        (sp.Eq(at("x", t + 2), -at("x", t)), norm2(at("x", t)) <= c),
+        "last 4",
+    ),
+    "neighbours apart": (c, 0, (c <= norm2(at("x", t + 1) - at("x", t)), norm2(at("x", t)) <= norm2(u)), "last 2"),
+    "a halving": (norm2(at("x", 0)), 0, (step(lambda x: x / 2), norm2(at("x", t)) <= c), "(1/2)^n"),
+    "a halving by its norm": (norm2(at("x", 0)), 0, (step(lambda x: x / 2), norm(at("x", t)) <= c), "(1/2)^n"),
+    "a halving that turns": (norm2(at("x", 0)), 0, (step(lambda x: -x / 2), norm2(at("x", t)) <= c), "(-1/2)^n"),
+    "a halving towards a point": (
+        norm2(at("x", 0) - u),
+        0,
+        (step(lambda x: (x + u) / 2), norm2(at("x", t) - u) <= c),
+        "(1/2)^n",
+    ),
+    "a doubling": (norm2(at("x", 0)), 0, (step(lambda x: 2 * x), norm2(at("x", 0)) <= norm2(at("x", t))), "(2)^n"),
+    "a drift": (norm2(v), 0, (step(lambda x: x + v), norm2(at("x", t + 1) - at("x", t)) <= c), "+ n "),
+    "a drift uphill": (norm2(v), 0, (step(lambda x: x + v), dot(v, at("x", t)) >= 0), "+ n "),
+    "steps of two over the curvature": (
+        norm2(at("x", 0) - at("x", 1)),
+        0,
+        (step(descends), alpha * L <= 2, norm2(q.grad(at("x", t))) <= norm2(q.grad(at("x", t + 1)))),
+        "x goes on for ever as",
+    ),
+}
+
+#: True, though each is false of the first few members, or of most numbers.
+FOR_EVER_TOO = {
+    "a halving above a bound": (eps, 0, (step(lambda x: x / 2), eps <= norm2(at("x", t)))),
+    "a halving below a bound that halves faster": (
+        norm2(at("x", 1)),
+        0,
+        (step(lambda x: x / 2), 8 * norm2(at("x", t + 1)) <= norm2(at("x", t))),
+    ),
+    "a halving above a point": (norm2(u), 0, (step(lambda x: x / 2), norm2(u) <= 100 * norm2(at("x", t)))),
+    "a halving that turns, on one side": (
+        norm2(u) ** 2,
+        0,
+        (step(lambda x: -x / 2), norm2(u) <= dot(u, at("x", t))),
+    ),
+    "a drift along a bound": (norm2(v), 0, (step(lambda x: x + v), dot(v, at("x", t)) <= 10)),
+    "a third of a turn": (
+        norm2(at("x", 3) - at("x", 0)),
+        0,
+        (sp.Eq(at("x", t + 2), -at("x", t) - at("x", t + 1)), norm2(at("x", t)) <= c),
+    ),
+}
+
+
+@cases(MOVING)
+def test_an_instance_may_turn_or_move_for_ever(name, sides):
+    *sides, words = sides
+    found = decide(claim(name, *sides), budget=1000)
+    assert found.outcome == "refuted"
+    assert any(words in line for line in found.instance)
+
+
+@cases(FOR_EVER_TOO)
+def test_what_only_the_first_members_break_is_not_refuted(name, sides):
+    with suppress(NoCase):
+        assert not falsify(claim(name, *sides), budget=60).refuted
+
+
+z = Growing((0, 1))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "op", "gap", "shown"),
+    [
+        (Fraction(1, 2), "<=", z - 1, True),
+        (Fraction(1, 2), "<", z - 1, False),
+        (Fraction(1, 2), "<", z**2 - 2 * z, True),
+        (Fraction(1, 2), "<=", 1 - 2 * z, False),
+        (Fraction(2), "<=", 1 - z**2, True),
+        (Fraction(2), "<=", z - 1000, False),
+        (Fraction(2), "==", z - z, True),
+        (Fraction(2), "==", z * z - z, False),
+        (None, "<=", 3 - 3 * z, False),
+        (None, "<=", -z * z, True),
+        (Fraction(1), "<=", z - 10, False),
+    ],
+)
+def test_a_polynomial_keeps_its_sign_or_nothing_is_shown(ratio, op, gap, shown):
+    assert Continuation({}, 1, ratio).never_above(op, gap) is shown
+
+
+@pytest.mark.parametrize("of", [abs, lambda z: z < 1, lambda z: z**-1, lambda z: 1 / z, lambda z: (z + 1).root()])
+def test_what_is_no_polynomial_is_not_shown(of):
+    with pytest.raises(NoMeaning):
+        of(z)

@@ -20,7 +20,7 @@ from cflag_theory.falsify.falsifying import falsify
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding, NoCase
 from cflag_theory.falsify.search.cases import from_text
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
-from cflag_theory.falsify.vector_terms.evaluating import NoMeaning
+from cflag_theory.falsify.vector_terms.continuing import NoMeaning
 from cflag_theory.falsify.vector_terms.instances import instances
 from cflag_theory.falsify.vector_terms.proving import prove_vectors
 from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
@@ -109,7 +109,7 @@ def _both(
     if found.outcome == NEITHER and any(fact.forall for fact in reading.facts):
         gaps = (
             *found.finding.not_covered,
-            "families that go on for ever otherwise than as their last member, or by a step",
+            "families that go on for ever otherwise than by a step, as their last members in turn, or as a progression",
         )
         return replace(found, finding=replace(found.finding, not_covered=gaps))
     return found

@@ -1,50 +1,74 @@
 """Whether a finished instance is one, in fractions, by code that did not make it.
 
 A hypothesis with an index holds for every value of it, and an instance has a few members of a family. So an instance
-says how it goes on for ever: the last member stays, unless a hypothesis is a step, x(t+1) from x(t), of a family of
+says how it goes on for ever: as `continuing` has it, unless a hypothesis is a step, x(t+1) from x(t), of a family of
 which only steps speak at every index; such a run goes on by its step, and nothing else may ask for its later members.
-What the last members say, they say at every later index. An index that is a number too, as in t ||u||^2 <= c, needs
-more: a polynomial whose differences all have the right sign.
+What members that come again say over one period, they say for ever. An index that is a number too, as in
+t ||u||^2 <= c, or at which a family is a progression, needs more: a polynomial that is shown to keep its sign.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
-from itertools import pairwise, product
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 import sympy as sp
 
 from cflag_theory.claims.engine.claim import Fact
-from cflag_theory.claims.engine.operators import Atom, Total, TotalVector
+from cflag_theory.claims.engine.operators import Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import SortError, sort_of
 from cflag_theory.claims.engine.terms import Function, Named, is_vector, norm2
-from cflag_theory.falsify.vector_terms.evaluating import NoMeaning, World
+from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning, continuations
+from cflag_theory.falsify.vector_terms.evaluating import World
 from cflag_theory.falsify.vector_terms.reading import Reading
 
 
 def fault(reading: Reading, world: World) -> str | None:
     """What a world has that the claim does not allow; None if it satisfies all that the claim assumes."""
-    try:
-        return next((words for part in (_values, _functions, _hypotheses) for words in part(reading, world)), None)
-    except (NoMeaning, SortError, ZeroDivisionError) as error:
-        return str(error)
-    finally:
-        world.at, world.last = {}, None
+    return _fault(reading, world)[0]
+
+
+def _fault(reading: Reading, world: World) -> tuple[str | None, Continuation]:
+    """The same, and the first continuation with which there is none; what members that are there break, none mends."""
+    found: list[str] = []
+    held: set[tuple[Fact, tuple[int, ...]]] = set()
+    stepped = _stepped([fact for fact in reading.facts if fact.forall])
+    own = {step.name for fact in stepped if (step := _step(fact)) is not None}
+    last = {
+        name: tuple(map(max, zip(*(at for of, at in keys if of == name), strict=True)))
+        for keys in (world.vectors, world.functions)
+        for name in {of for of, _ in keys} - own
+    }
+    for way in continuations(world.vectors, last):
+        world.beyond, world.asked = way, False
+        try:
+            parts = (
+                _values(reading, world),
+                _functions(reading, world),
+                _hypotheses(reading, world, way, stepped, held),
+            )
+            words = next(chain(*parts), None)
+        except (NoMeaning, SortError, ZeroDivisionError) as error:
+            words = str(error)
+        finally:
+            world.at, world.beyond = {}, None
+        if words is None:
+            return None, way
+        found.append(words)
+        if not world.asked:
+            break
+    return found[0], way
 
 
 def continuation(reading: Reading, world: World) -> Iterator[str]:
     """How an instance goes on for ever, a line for each family of which a hypothesis speaks at every index."""
     running = [fact for fact in reading.facts if fact.forall]
     steps = {step.name: fact for fact in _stepped(running) if (step := _step(fact)) is not None}
+    way = _fault(reading, world)[1]
     for name in sorted(set().union(*map(_spoken, running)) if running else ()):
-        if name in steps:
-            yield f"{name} goes on for ever by {steps[name].name}"
-        else:
-            last = max((at for of, at in world.vectors if of == name), default=None)
-            yield f"{name} stays at its last member for ever" if last else f"{name} is the same for every index"
+        yield f"{name} goes on for ever by {steps[name].name}" if name in steps else way.words(name)
 
 
 def _values(reading: Reading, world: World) -> Iterator[str]:
@@ -75,28 +99,29 @@ def _functions(reading: Reading, world: World) -> Iterator[str]:
                 yield f"{name}{list(at) or ''} is not bounded below by {lower}"
 
 
-def _hypotheses(reading: Reading, world: World) -> Iterator[str]:
-    running = [fact for fact in reading.facts if fact.forall]
-    stepped = {fact: step.name for fact in _stepped(running) if (step := _step(fact)) is not None}
-    world.last = {
-        name: tuple(map(max, zip(*(at for of, at in keys if of == name), strict=True)))
-        for keys in (world.vectors, world.functions)
-        for name in {of for of, _ in keys} - {*stepped.values()}
-    }
+def _hypotheses(reading: Reading, world: World, way: Continuation, stepped: list[Fact], held: Any) -> Iterator[str]:
+    """What does not hold; `held` collects what holds of members that are there, however they go on."""
     end = 1 + max((top for keys in (world.vectors, world.functions) for _, at in keys for top in at), default=0)
     for fact in reading.facts:
         relation = of_numbers(fact.relation)
         _rising(fact)
-        counted = None if fact in stepped else _counted(fact)
-        for place in product(*(range(end + 1) for _ in fact.forall)):
-            world.at = dict(zip(fact.forall, place, strict=True))
+        for place in product(range(end + way.period), repeat=len(fact.forall)):
+            if (fact, place) in held:
+                continue
+            world.at, world.asked = dict(zip(fact.forall, place, strict=True)), False
             if fact in stepped and world.key(fact.relation.left) not in world.vectors:
                 # It says what that later member is.
                 continue
             if not _holds(relation.op, world.number(relation.left - relation.right)):
                 yield f"{fact.words} does not hold at {_at(world.at)}" if fact.forall else f"{fact.words} does not hold"
-        if counted is not None:
-            yield from _growing(fact, relation, counted, world, end)
+            if not world.asked:
+                held.add((fact, place))
+        if fact not in stepped and (index := _growing(fact, way)) is not None:
+            others = [one for one in fact.forall if one != index]
+            for first, *others_at in product(range(way.period), *(range(end + way.period) for _ in others)):
+                world.at = dict(zip(others, others_at, strict=True)) | {index: Growing((end + first, way.period))}
+                if not way.never_above(relation.op, world.number(relation.left - relation.right)):
+                    yield f"{fact.words} is not shown for every {index}"
 
 
 def _rising(fact: Fact) -> None:
@@ -208,24 +233,29 @@ def _deep(expr: sp.Expr) -> Iterator[sp.Basic]:
     return sp.preorder_traversal(expr)  # type: ignore[no-any-return]
 
 
-def _counted(fact: Fact) -> sp.Symbol | None:
-    """The index that stands in a hypothesis as a number, too.
+def _growing(fact: Fact, way: Continuation) -> sp.Symbol | None:
+    """The index that stands in a hypothesis as a number, too, or at which a family is a progression.
 
     Raises
     ------
     NoMeaning
-        There are two, or one that is no factor of sums and products alone.
+        There are two, or there is one that is both, where the progression is geometric.
     """
-    bare = [_without_members(side) for side in (fact.relation.left, fact.relation.right)]
-    found = sorted({s for side in bare for s in side.free_symbols if s in fact.forall}, key=str)
-    if not found:
-        return None
-    gap = sp.expand(of_numbers(fact.relation).slack)
-    hidden = {atom: sp.Dummy() for atom in gap.atoms(*Atom)}
-    inside = any(found[0] in _without_members(atom).free_symbols for atom in hidden)
-    if len(found) > 1 or inside or not gap.xreplace(hidden).is_polynomial(found[0]):
-        raise NoMeaning(f"{fact.words}, for every {found[0]}, is more than an instance can show")
-    return found[0]
+    sides = (fact.relation.left, fact.relation.right)
+    places = [
+        place
+        for side in sides
+        for one in _deep(side)
+        if isinstance(one, Named) and one.args[0].name in way.moving
+        for place in one.args[1:]
+    ]
+    bare, moved = (
+        {s for one in found for s in one.free_symbols if s in fact.forall}
+        for found in (map(_without_members, sides), places)
+    )
+    if len(bare | moved) > 1 or (bare and moved and way.geometric):
+        raise NoMeaning(f"{fact.words}, for every {min(bare | moved, key=str)}, is more than an instance can show")
+    return next(iter(bare | moved), None)
 
 
 def _without_members(expr: sp.Basic) -> sp.Basic:
@@ -237,29 +267,3 @@ def _without_members(expr: sp.Basic) -> sp.Basic:
     if not expr.args:
         return expr
     return sp.Tuple(*map(_without_members, expr.args))
-
-
-def _growing(fact: Fact, relation: Relation, index: sp.Symbol, world: World, end: int) -> Iterator[str]:
-    """What is wrong beyond the last members, where the gap is a polynomial in the index."""
-    gap = sp.expand(relation.left - relation.right)
-    hidden = {atom: sp.Dummy() for atom in gap.atoms(*Atom)}
-    degree = int(sp.degree(gap.xreplace(hidden), index))
-    others = [one for one in fact.forall if one != index]
-    for place in product(*(range(end + 1) for _ in others)):
-        values: list[Any] = []
-        for value in range(end, end + degree + 1):
-            world.at = dict(zip(others, place, strict=True)) | {index: value}
-            values.append(world.number(gap))
-        first, *differences = _differences(values)
-        later = "<=" if relation.op == "<" else relation.op
-        if not (_holds(relation.op, first) and all(_holds(later, one) for one in differences)):
-            yield f"{fact.words} is not shown for every {index}"
-
-
-def _differences(values: list[Any]) -> list[Fraction]:
-    """The first value, and the first of the differences of every order."""
-    found = []
-    while values:
-        found.append(values[0])
-        values = [b - a for a, b in pairwise(values)]
-    return found

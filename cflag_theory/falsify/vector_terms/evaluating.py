@@ -14,6 +14,7 @@ import sympy as sp
 from cflag_theory.claims.engine.operators import Index, Largest, Least, Operator, Total, TotalVector
 from cflag_theory.claims.engine.terms import Dot, Function, Gradient, Named, Norm, Value, parts
 from cflag_theory.falsify.search import exact_numbers
+from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning, start
 
 Vector = list[Any]
 
@@ -21,6 +22,10 @@ Vector = list[Any]
 @cache
 def _parts(v: sp.Expr) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
     return tuple(parts(v).items())
+
+
+def _root(square: Any) -> Any:
+    return square.root() if isinstance(square, Growing) else exact_numbers.sqrt(square)
 
 
 @dataclass(frozen=True)
@@ -46,8 +51,7 @@ class Piecewise:
     def _words(self, c: int) -> str:
         """One coordinate as a formula, in w or in w1, w2."""
         w = "w" if len(self.slope) == 1 else f"w{c + 1}"
-        # Without a piece inside, or with one that is no wider than a point, it is a parabola.
-        bend = self.inner[c] - self.outer[c] if self.width[c] else 0
+        bend = self._bend(c)
         parts = [(self.slope[c], w), (self.outer[c] / 2 if self.outer[c] else 0, f"{w}^2")]
         found = [f"({factor}) {power}" for factor, power in parts if factor]
         if bend:
@@ -60,17 +64,23 @@ class Piecewise:
         return [self._derivative(c, w) + self.slope[c] for c, w in enumerate(x)]
 
     def _derivative(self, c: int, w: Any) -> Any:
-        off = w - self.kink[c]
-        return self.outer[c] * w + (self.inner[c] - self.outer[c]) * min(max(off, -self.width[c]), self.width[c])
+        bend, width = self._bend(c), self.width[c]
+        return self.outer[c] * w + (bend * min(max(w - self.kink[c], -width), width) if bend else 0)
+
+    def _bend(self, c: int) -> Any:
+        """How much more it curves inside: without a piece, or with one no wider than a point, it is a parabola."""
+        return self.inner[c] - self.outer[c] if self.width[c] else 0
 
     def value(self, x: Vector) -> Any:
         """Its value at a point."""
         return self.constant + sum(self._value(c, w) for c, w in enumerate(x))
 
     def _value(self, c: int, w: Any) -> Any:
+        value = self.slope[c] * w + self.outer[c] * w * w / 2
+        if not (bend := self._bend(c)):
+            return value
         off, width = abs(w - self.kink[c]), self.width[c]
-        huber = off * off / 2 if off <= width else width * off - width * width / 2
-        return self.slope[c] * w + self.outer[c] * w * w / 2 + (self.inner[c] - self.outer[c]) * huber
+        return value + bend * (off * off / 2 if off <= width else width * off - width * width / 2)
 
     def at_rest(self, x: Vector, change: Vector) -> Piecewise:
         """The function with slopes changed so that its gradient at a point changes by this much."""
@@ -113,9 +123,11 @@ class World:
     vectors : mapping of (name, indices) to vector
     functions : mapping of (name, indices) to Piecewise
     weights : mapping of a mean's name to its weights
-    at : mapping of index to its value now
-    last : mapping of name to indices, or None
-        The families that go on for ever as their last member is, and where that stands.
+    at : mapping of index to its value now, a number or one that is growing
+    beyond : Continuation, optional
+        How families go on after their last members.
+    asked : bool
+        Whether a later member was asked for.
     """
 
     dimension: int
@@ -123,13 +135,14 @@ class World:
     vectors: dict[tuple[str, tuple[Any, ...]], Vector] = field(default_factory=dict)
     functions: dict[tuple[str, tuple[Any, ...]], Piecewise] = field(default_factory=dict)
     weights: Mapping[str, Vector] = field(default_factory=dict)
-    at: dict[sp.Symbol, int] = field(default_factory=dict)
-    last: Mapping[str, tuple[int, ...]] | None = None
+    at: dict[sp.Symbol, Any] = field(default_factory=dict)
+    beyond: Continuation | None = None
+    asked: bool = False
 
     def key(self, term: sp.Basic) -> tuple[str, tuple[Any, ...]]:
         """Where a named vector, or a function, stands: its name and indices, those that run at their value now."""
         name, *indices = term.args
-        return name.name, tuple(int(self.number(i)) for i in indices)
+        return name.name, tuple(int(start(self.number(i))) for i in indices)
 
     def number(self, expr: sp.Expr) -> Any:
         """The value of a number."""
@@ -149,7 +162,7 @@ class World:
             u, v = map(self.vector, expr.args)
             return sum(a * b for a, b in zip(u, v, strict=True))
         if isinstance(expr, Norm):
-            return exact_numbers.sqrt(sum(a * a for a in self.vector(expr.args[0])))
+            return _root(sum(a * a for a in self.vector(expr.args[0])))
         if isinstance(expr, Value):
             return self.function(expr.args[0]).value(self.vector(expr.args[1]))
         if isinstance(expr, Total):
@@ -158,25 +171,32 @@ class World:
             members = [self._bound(expr.bound, k, expr.body, self.number) for k in range(self._count(expr))]
             return max(members) if isinstance(expr, Largest) else min(members)
         if isinstance(expr, sp.exp | sp.log):
-            return getattr(exact_numbers, expr.func.__name__)(self.number(expr.args[0]))
+            return getattr(exact_numbers, expr.func.__name__)(self._still(expr.args[0]))
         if isinstance(expr, sp.Abs | sp.Max | sp.Min):
             functions: dict[Any, Callable[..., Any]] = {sp.Abs: abs, sp.Max: max, sp.Min: min}
             return functions[expr.func](*map(self.number, expr.args))
         raise NoMeaning(f"{expr} has no value in a small instance")
+
+    def _still(self, expr: sp.Expr) -> Any:
+        """The value of a number that no index makes grow."""
+        value = self.number(expr)
+        if isinstance(value, Growing):
+            raise NoMeaning(f"{expr}, for every index, is more than an instance can show")
+        return value
 
     def _power(self, expr: sp.Pow) -> Any:
         base, power = self.number(expr.base), expr.exp
         if power.is_Integer:
             return base ** int(power)
         if power.is_Rational and power.q == 2:
-            return exact_numbers.sqrt(base) ** int(power.p)
-        exponent = self.number(power)
+            return _root(base) ** int(power.p)
+        exponent = self._still(power)
         if int(exponent) != exponent:
             raise NoMeaning(f"{expr} is no power with a whole exponent")
         return base ** int(exponent)
 
     def _count(self, expr: sp.Expr) -> int:
-        return int(self.number(expr.outside)) + (1 if isinstance(expr, Largest) else 0)
+        return int(self._still(expr.outside)) + (1 if isinstance(expr, Largest) else 0)
 
     def _bound(self, index: sp.Symbol, value: int, body: sp.Expr, of: Any) -> Any:
         before = self.at.get(index)
@@ -192,7 +212,7 @@ class World:
     def _members(self, total: sp.Expr, of: Any) -> list[tuple[Any, Any]]:
         operator: Operator = total.operator
         if operator.is_sum:
-            weights: Vector = [1] * int(self.number(operator.total))
+            weights: Vector = [1] * int(self._still(operator.total))
         else:
             weights = self.weights[operator.args[0].name]
         return [(weight, self._bound(operator.index, k, total.body, of)) for k, weight in enumerate(weights)]
@@ -225,12 +245,10 @@ class World:
 
     def _member(self, family: Mapping[Any, Any], term: sp.Basic) -> Any:
         key = self.key(term)
-        if self.last is not None and key not in family and all(i >= 0 for i in key[1]):
-            key = key[0], tuple(map(min, key[1], self.last.get(key[0], key[1])))
-        if key not in family:
+        found = family.get(key)
+        if found is None and self.beyond is not None:
+            self.asked = True
+            found = self.beyond.member(family, key[0], tuple(map(self.number, term.args[1:])))
+        if found is None:
             raise ZeroDivisionError(f"{term} is no member of its family in this instance")
-        return family[key]
-
-
-class NoMeaning(Exception):
-    """A term that small instances do not give; the message names it."""
+        return found

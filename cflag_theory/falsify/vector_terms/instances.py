@@ -27,6 +27,7 @@ from cflag_theory.falsify.quantity import Hypothesis, Quantity
 from cflag_theory.falsify.ranges import INTEGER, Range
 from cflag_theory.falsify.search.exact_numbers import DIGITS
 from cflag_theory.falsify.vector_terms.checking import continuation, fault, of_numbers
+from cflag_theory.falsify.vector_terms.continuing import row
 from cflag_theory.falsify.vector_terms.evaluating import Piecewise, World
 from cflag_theory.falsify.vector_terms.families import families, places, range_of, word
 from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
@@ -322,7 +323,7 @@ class _Family:
         lines = [", ".join(f"{s} = {value}" for s, value in world.numbers.items())] if world.numbers else []
         lines += [f"weights of {name}: {', '.join(map(str, weights))}" for name, weights in world.weights.items()]
         for (name, at), vector in world.vectors.items():
-            lines.append(f"{name}{_indices(at)} = {_row(vector)}")
+            lines.append(f"{name}{_indices(at)} = {row(vector)}")
         for (name, at), made in world.functions.items():
             lines.append(f"{name}{_indices(at)}(w) = {made}")
         lines += continuation(self.reading, world)
@@ -387,7 +388,3 @@ def _piecewise(f: Function, world: World, shape: Mapping[str, list[Any]]) -> Pie
 
 def _indices(at: tuple[Any, ...]) -> str:
     return f"[{', '.join(map(str, at))}]" if at else ""
-
-
-def _row(vector: list[Any]) -> str:
-    return str(vector[0]) if len(vector) == 1 else f"({', '.join(map(str, vector))})"
