@@ -41,6 +41,7 @@ _CHOSEN = frozenset(
         "cfl.ratio_bound.2",
         "cfl.c2.1",
         "cfl.rem4_8.1",
+        "cfl.nc_eq31.1",
         "cfl.nc_eq32.2",
         "cfl.nc_rate.3",
         "cfl.nqm_fig2.3",
