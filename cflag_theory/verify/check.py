@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from cflag_theory.claims import imports
@@ -13,7 +13,6 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.verify import coq, theory
 from cflag_theory.verify.evidence import Point, Sample, along_runs, prove, refute, replay
 from cflag_theory.verify.kept import Kept
-from cflag_theory.verify.planted import Plants
 from cflag_theory.verify.verdict import Evidence, Verdict, decide
 from cflag_theory.verify.workers import across
 
@@ -37,25 +36,12 @@ class Check:
         (claim, seed, count) to evidence that is neither: enumerations, recomputed tables, Monte Carlo.
     along : callable or None
         (claim, seed, count) to evidence along `count` random runs that values at points cannot express.
-    expected : str
-        The verdicts of the parts in their order, separated by blanks. Tests compare them with what is computed; no
-        verdict is read from here.
-    reached : mapping
-        By part, how near to its bound exact instances must come: the least left/right of the closest one. For tests.
-    undrawn : mapping
-        By part, why the falsifier draws no small instances of a bound that is proved. For tests.
-    plants : tuple of Plant
-        Errors that the check must reject. For tests.
     """
 
     points: Callable[[], Iterable[Point]] | None = None
     samples: Callable[[int, int], Iterable[Sample]] | None = None
     further: Callable[[Claim, int, int], Iterable[Evidence]] | None = None
     along: Callable[[Claim, int, int], Iterable[Evidence]] | None = None
-    expected: str = ""
-    reached: Mapping[str, float] = field(default_factory=dict)
-    undrawn: Mapping[str, str] = field(default_factory=dict)
-    plants: Plants = ()
 
 
 def run_check(

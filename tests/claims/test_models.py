@@ -7,6 +7,7 @@ from functools import cache
 
 import pytest
 import sympy as sp
+from lines import running_index
 from term_models import Model, Undefined
 
 from cflag_theory.claims.engine import rules
@@ -16,7 +17,6 @@ from cflag_theory.claims.engine.steps import Obligation, Use
 from cflag_theory.claims.engine.terms import function, norm, norm2, vector
 from cflag_theory.claims.engine.transcript import transcript
 from cflag_theory.claims.ledger import LEDGER, claim
-from cflag_theory.verify.lines import running_index
 
 SEEDS = range(3)
 

@@ -11,6 +11,8 @@ from functools import cache
 
 import pytest
 import sympy as sp
+from expectations import expectations
+from moved_bounds import MOVE, best, past, planted_errors, study
 from needs import LONG
 
 from cflag_theory.claims.c_flag.local_steps import drift, points, sums
@@ -18,12 +20,10 @@ from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
 from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.ledger.conjectures import conjecture
-from cflag_theory.falsify.ledger.planted import MOVE, best, past, planted_errors, study
 from cflag_theory.falsify.ledger.sources import find_part, source
 from cflag_theory.falsify.search.cases import from_text
 from cflag_theory.falsify.search.evaluation import Evaluator
 from cflag_theory.verify import falsify
-from cflag_theory.verify.checks import CHECKS
 
 #: Planted errors that the default budget does not find at seed 0, and why.
 MISSED = {
@@ -41,7 +41,7 @@ TRUE = {
     "ours.cfl_decaying_fedavg.rate": "at T = 2, which is drawn, the constant can be improved on",
 }
 #: Bounds of whose rows no small instances are drawn; the reasons stand beside the checks.
-WITHOUT = {f"{id}.{part}" for id, check in CHECKS.items() for part in check.undrawn}
+WITHOUT = {f"{id}.{part}" for id, one in expectations().items() for part in one.undrawn}
 #: Found, and each takes longer than two seconds.
 RATHER_SLOW = """
     cflag.eq156.1 cflag.eq156.3 cflag.lemma3_surrogate.1 cflag.lemma12.1 cflag.lemma13.1 cflag.eq129.1
@@ -220,7 +220,7 @@ def test_a_moved_bound_that_is_proved_counts_neither_way():
 
 def test_a_check_says_why_its_row_has_no_small_instances():
     assert {name for name, planted in errors().items() if planted.why_not} == WITHOUT
-    assert all(reason for check in CHECKS.values() for reason in check.undrawn.values())
+    assert all(reason for one in expectations().values() for reason in one.undrawn.values())
 
 
 @pytest.mark.skipif(not LONG, reason="minutes: set CFLAG_LONG=1")

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
+from lines import evaluate_lines, values_at
 
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Fact, Statement, statements
@@ -19,7 +20,6 @@ from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.verify.checks import CHECKS
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.lines import evaluate_lines, values_at
 
 #: At most so many points of a part are used, evenly spaced: some claims have hundreds that differ in numbers alone.
 MOST = 24

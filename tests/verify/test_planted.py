@@ -7,6 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from expectations import expectations
+from planting import assumed, built, scaled, without
 from rows import alone, at_values, points_of
 
 from cflag_theory.claims.c_flag.local_steps import drift
@@ -17,14 +19,12 @@ from cflag_theory.claims.engine.relation import equal
 from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.errors import InconsistentEvidence, UnknownName
 from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks import CHECKS
 from cflag_theory.verify.evidence import Point, Sample
-from cflag_theory.verify.planted import assumed, built, scaled, without
 
 PLANTS = [
     pytest.param(id, plant, id=f"{id}.{plant.part}-{plant.on}-{plant.error}")
-    for id, check in CHECKS.items()
-    for plant in check.plants
+    for id, one in expectations().items()
+    for plant in one.plants
 ]
 
 

@@ -9,6 +9,7 @@ from functools import cache
 
 import pytest
 import sympy as sp
+from expectations import expectations
 
 from cflag_theory.claims import standing
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Source, Statement, statements
@@ -17,7 +18,6 @@ from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.claims.printed import of_part
 from cflag_theory.verify.belonging import fault
-from cflag_theory.verify.checks import CHECKS
 from cflag_theory.verify.checks.cfl.weights.independent import _whole_bound
 from cflag_theory.verify.evidence import Point, replay
 from cflag_theory.verify.verdict import Evidence, decide
@@ -213,7 +213,7 @@ USES_FALSE_LINES = {
 
 
 def verdicts_of(id):
-    return dict(zip((part.key for part in claim(id).parts), CHECKS[id].expected.split(), strict=True))
+    return dict(zip((part.key for part in claim(id).parts), expectations()[id].verdicts.split(), strict=True))
 
 
 def numbers(text):

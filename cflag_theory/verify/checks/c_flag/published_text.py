@@ -89,8 +89,8 @@ def _table8_text(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
 
 
 CHECKS = {
-    "cflag.figure2_text": Check(further=_figure2_text, expected="holds holds open"),
-    "cflag.class_text": Check(further=_class_text, expected="holds holds false"),
-    "cflag.figure6_text": Check(further=_figure6_text, expected="holds open"),
-    "cflag.table8_text": Check(further=_table8_text, expected="holds false"),
+    "cflag.figure2_text": Check(further=_figure2_text),
+    "cflag.class_text": Check(further=_class_text),
+    "cflag.figure6_text": Check(further=_figure6_text),
+    "cflag.table8_text": Check(further=_table8_text),
 }

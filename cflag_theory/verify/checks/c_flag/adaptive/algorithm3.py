@@ -16,7 +16,6 @@ from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, norm, random_rounds, with_gradients
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import scaled, shifted
 from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.verdict import REFUTES, UNDECIDED, Evidence
 
@@ -182,19 +181,9 @@ def unbounded_replay(claim_: Claim, seed: int, count: int) -> Iterator[Evidence]
 
 
 CHECKS = {
-    "cflag.alg3_line2": Check(line2_points, expected="typo", plants=shifted("1/1000", on="repair")),
-    "cflag.alg3_line4": Check(line4_points, expected="typo", plants=shifted("1/1000", on="repair")),
-    "cflag.alg3_line8": Check(rate_points, expected="typo", plants=shifted("1/1000", on="repair")),
-    "cflag.alg3_line10": Check(rate_points, expected="typo", plants=shifted("1/1000", on="repair")),
-    "cflag.alg3_line14": Check(
-        line14_points,
-        further=unbounded_replay,
-        expected="typo typo",
-        undrawn={"bounded": "shares of memory, or sets of clients"},
-        plants=(
-            *shifted("1/1000", part="consistent", on="repair"),
-            *scaled("999/1000", "bounded", on="repair"),
-            *scaled(2, "bounded", left=True, on="refutation", verdict="open"),
-        ),
-    ),
+    "cflag.alg3_line2": Check(line2_points),
+    "cflag.alg3_line4": Check(line4_points),
+    "cflag.alg3_line8": Check(rate_points),
+    "cflag.alg3_line10": Check(rate_points),
+    "cflag.alg3_line14": Check(line14_points, further=unbounded_replay),
 }

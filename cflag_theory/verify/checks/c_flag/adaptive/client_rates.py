@@ -14,7 +14,6 @@ from cflag_theory.claims.engine.points import put_in
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, random_rounds, with_gradients
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import related, shifted, without
 
 _HALF = Fraction(1, 2)
 _LOCAL = Fraction(1, 4)
@@ -102,14 +101,5 @@ def _two_memories() -> Iterator[Point]:
 CHECKS = {
     "cflag.client_rates": Check(
         points,
-        expected="typo needs-hypothesis needs-hypothesis needs-hypothesis holds",
-        plants=(
-            *shifted("1/1000", part="value", on="repair"),
-            *without("not 1/L", part="negative", on="repair"),
-            *without("strict", "small alpha", part="interference", on="repair"),
-            *without("alpha <= 1/L", part="increasing", on="repair"),
-            *without("interference", part="increasing", on="repair"),
-            *related("a rate of its own", right=lambda side: 2 * side, part="effect"),
-        ),
     )
 }

@@ -9,7 +9,6 @@ from itertools import combinations
 from cflag_theory.claims.c_flag.forgetting import memory_choice as claim
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import scaled, shifted
 
 _ROUNDS = 4
 
@@ -60,12 +59,5 @@ def points() -> Iterator[Point]:
 CHECKS = {
     "cflag.eq166": Check(
         points,
-        expected="typo holds typo",
-        undrawn=dict.fromkeys(("run", "runs", "omega"), "a choice among all memories"),
-        plants=(
-            *scaled("4/5", "run", on="repair"),
-            *shifted("-100", part="runs"),
-            *shifted("-100", part="omega", on="repair"),
-        ),
     )
 }

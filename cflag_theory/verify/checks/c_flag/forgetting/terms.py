@@ -9,7 +9,6 @@ from itertools import combinations, product
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
 from cflag_theory.claims.c_flag.forgetting import terms as claim
 from cflag_theory.claims.c_flag.local_steps.sums import error_sum, rho_sum
@@ -20,7 +19,6 @@ from cflag_theory.kernels.problems.objective import component_gradient, mean_gra
 from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
-from cflag_theory.verify.planted import built, without
 from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.witnesses.instances import described, on_the_line, random_runs, rationals
 from cflag_theory.verify.witnesses.paths import Round, norm, walk
@@ -173,35 +171,9 @@ def with_omega() -> Iterator[Point]:
 
 
 CHECKS = {
-    "cflag.eq90": Check(points, samples, expected="typo", plants=built("99/100", on="repair")),
-    "cflag.eq151": Check(
-        points,
-        samples,
-        expected="typo needs-hypothesis needs-hypothesis",
-        plants=(
-            *built((0, "127/100"), on="repair"),
-            *built((0, "127/100"), part="2", on="repair"),
-            *built({"third": sp.Rational(469, 1000) ** 2}, part="3", on="repair"),
-        ),
-    ),
-    "cflag.eq156": Check(
-        points,
-        samples,
-        expected="typo typo needs-hypothesis needs-hypothesis",
-        plants=(
-            *built("1/2", part=("1", "3"), on="repair"),
-            *built({"second": "46/100"}, part=("2", "4"), on="repair"),
-        ),
-    ),
-    "cflag.eq158": Check(
-        points,
-        samples,
-        expected="needs-hypothesis holds holds",
-        plants=(
-            *built(35, part="2"),
-            *without("(149)", "(150)", "(154)", "(156)", "(151)", part="step", verdict="open"),
-            *without("(150)", on="repair", verdict="open"),
-        ),
-    ),
-    "cflag.eq160": Check(with_omega, expected="needs-hypothesis holds", plants=built(3, part="2")),
+    "cflag.eq90": Check(points, samples),
+    "cflag.eq151": Check(points, samples),
+    "cflag.eq156": Check(points, samples),
+    "cflag.eq158": Check(points, samples),
+    "cflag.eq160": Check(with_omega),
 }

@@ -9,7 +9,6 @@ from cflag_theory.claims.c_flag.local_steps.drift import error
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.local_steps.drift import points, samples
 from cflag_theory.verify.evidence import Point, Sample
-from cflag_theory.verify.planted import LESS, MORE, built
 
 #: (E, number of components).
 _SIZES = ((2, 2), (8, 8), (32, 64))
@@ -26,11 +25,5 @@ def error_samples(seed: int, count: int) -> Iterator[Sample]:
 
 
 CHECKS = {
-    "cflag.cor14": Check(
-        error_points,
-        error_samples,
-        expected="loose",
-        reached={"1": 0.95},
-        plants=(*built("9/10", "19/20", "1/2", 0), *built(LESS, verdict="open"), *built(2, MORE, 1, verdict="holds")),
-    ),
+    "cflag.cor14": Check(error_points, error_samples),
 }

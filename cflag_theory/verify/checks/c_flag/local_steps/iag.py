@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -17,7 +16,6 @@ from cflag_theory.kernels import Problem
 from cflag_theory.kernels.numbers import Ints
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
-from cflag_theory.verify.planted import built, related, scaled
 from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.witnesses.instances import Component, described, on_the_line, random_runs, rationals
 from cflag_theory.verify.witnesses.paths import Path, norm, walk
@@ -105,27 +103,9 @@ def _within(limit: float) -> Check:
 
 
 CHECKS = {
-    "cflag.lemma12": replace(
-        _within(3.0),
-        expected="loose",
-        reached={"1": 0.97},
-        plants=(*scaled("97/100", on="sharp"), *built("1/2", verdict="open")),
-    ),
-    "cflag.eq105": replace(_within(3.0), expected="holds typo", plants=(*scaled("92/100"), *built("9/5"))),
-    "cflag.eq117": replace(
-        _within(1 / 4), expected="loose", reached={"1": 1}, plants=(*scaled("999/1000", on="sharp"), *built("9/10"))
-    ),
-    "cflag.eq126": replace(
-        _within(1 / 4), expected="holds holds holds", plants=(*scaled("999/1000", "1", "3"), *scaled("99/100", "2"))
-    ),
-    "cflag.eq129": replace(
-        _within(1 / 12),
-        expected="loose typo",
-        reached={"1": 1},
-        plants=(
-            *scaled("99/100", "2"),
-            *built(1, verdict="open"),
-            *related("the maximum at most beta k", left=before(k), right=beta * k * grad_g),
-        ),
-    ),
+    "cflag.lemma12": _within(3.0),
+    "cflag.eq105": _within(3.0),
+    "cflag.eq117": _within(1 / 4),
+    "cflag.eq126": _within(1 / 4),
+    "cflag.eq129": _within(1 / 12),
 }

@@ -11,7 +11,6 @@ from cflag_theory.claims.c_flag.local_steps import lengths as claim
 from cflag_theory.claims.engine.notation import L, beta, k
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import scaled, shifted
 from cflag_theory.verify.witnesses.instances import described, on_the_line
 from cflag_theory.verify.witnesses.paths import walk
 
@@ -41,6 +40,6 @@ def points() -> Iterator[Point]:
 
 CHECKS = {
     "cflag.eq100": Check(
-        points, expected="typo", plants=(*scaled("999/1000", on="repair"), *shifted("1/1000", on="repair"))
+        points,
     )
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 
 from cflag_theory.claims.c_flag.local_steps.sums import error_sum, rho_sum
@@ -11,7 +10,6 @@ from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.local_steps.drift import concave_round
 from cflag_theory.verify.evidence import Point, Sample
-from cflag_theory.verify.planted import built
 from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.witnesses.instances import random_runs
 
@@ -48,22 +46,7 @@ def _within(limit: float) -> Check:
 
 
 CHECKS = {
-    "cflag.lemma15_1": replace(
-        _within(1 / 4),
-        expected="needs-hypothesis",
-        reached={"1": 0.99},
-        plants=(*built("1/2", on="repair"), *built(1, on="repair", verdict="holds")),
-    ),
-    "cflag.lemma15_2": replace(
-        _within(1 / 4),
-        expected="needs-hypothesis",
-        reached={"1": 0.99},
-        plants=(*built((0, "127/100"), on="repair"), *built((0, 2), on="repair", verdict="holds")),
-    ),
-    "cflag.lemma16": replace(
-        _within(1 / 12),
-        expected="needs-hypothesis",
-        reached={"1": 0.95},
-        plants=(*built("47/100", on="repair"), *built(1, on="repair", verdict="holds")),
-    ),
+    "cflag.lemma15_1": _within(1 / 4),
+    "cflag.lemma15_2": _within(1 / 4),
+    "cflag.lemma16": _within(1 / 12),
 }

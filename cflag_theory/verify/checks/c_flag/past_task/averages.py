@@ -26,7 +26,6 @@ from cflag_theory.claims.engine.notation import (
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.past_task.theorem2 import scaled as scaled_run
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import built, scaled, shifted
 from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.witnesses.runs import Exact
 
@@ -79,17 +78,5 @@ def points() -> Iterator[Point]:
 CHECKS = {
     "cflag.eq63": Check(
         points,
-        expected="holds holds typo holds",
-        undrawn={
-            "60": "means over all memories",
-            "61": "runs over many rounds",
-            "63": "runs over many rounds",
-        },
-        plants=(
-            *scaled("999/1000", "60"),
-            *built("999/1000", part="61"),
-            *shifted("-1/1000", part=("62",), on="repair"),
-            *shifted("-1/1000", part="63"),
-        ),
     )
 }

@@ -8,7 +8,6 @@ from fractions import Fraction
 from cflag_theory.claims.engine.notation import L, alpha, beta, m
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import LESS, built, without
 from cflag_theory.verify.quantities.c_flag import SUMS, of
 from cflag_theory.verify.witnesses.instances import on_the_line
 from cflag_theory.verify.witnesses.runs import Exact
@@ -54,13 +53,5 @@ def points() -> Iterator[Point]:
 CHECKS = {
     "cflag.thm2": Check(
         points,
-        expected="false holds needs-hypothesis",
-        undrawn=dict.fromkeys(("anew", "2"), "runs over many rounds"),
-        plants=(
-            *built(2 * LESS, "3/2", 1, part="anew"),
-            *built(2 * LESS, "3/2", 1, part="2", on="repair"),
-            *without("redrawn", part="anew"),
-            *without("redrawn", part="2", on="repair"),
-        ),
     )
 }

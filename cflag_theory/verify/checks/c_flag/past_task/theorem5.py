@@ -21,7 +21,6 @@ from cflag_theory.kernels.problems.objective import gradients
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.forgetting.average import ROUNDS, past, paths
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import LESS, built, scaled, without
 from cflag_theory.verify.quantities.c_flag import SUMS, of
 from cflag_theory.verify.verdict import REFUTES, Evidence
 from cflag_theory.verify.witnesses.instances import on_the_line, slopes
@@ -141,21 +140,6 @@ def _cancelling_evidence(subject: Claim, seed: int, count: int) -> Iterator[Evid
 
 
 CHECKS = {
-    "cflag.thm5": Check(
-        rate_points,
-        further=_cancelling_evidence,
-        expected="needs-hypothesis",
-        undrawn={"1": "runs over many rounds"},
-        plants=(
-            *built(LESS, on="repair", verdict="open"),
-            *without("m", on="repair", verdict="open"),
-            *scaled("36/35", left=True, on="refutation", verdict="open"),
-        ),
-    ),
-    "cflag.cor17": Check(
-        calls_points,
-        further=_cancelling_evidence,
-        expected="needs-hypothesis",
-        plants=(*built(LESS, on="repair", verdict="open"), *without("Theorem 5", on="repair", verdict="open")),
-    ),
+    "cflag.thm5": Check(rate_points, further=_cancelling_evidence),
+    "cflag.cor17": Check(calls_points, further=_cancelling_evidence),
 }

@@ -20,7 +20,6 @@ from cflag_theory.kernels.memory.memory import draw_subset
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.problem.memory import Draw, biases, draws
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import MORE, built, shifted, without
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 from cflag_theory.verify.witnesses.instances import Component, described, exact_run, on_the_line, slopes, visited
 
@@ -209,11 +208,5 @@ CHECKS = {
     "cflag.overfitting_mean": Check(
         overfitting_points,
         further=overfitting_further,
-        expected="false false false holds",
-        plants=(
-            *built(claim.FAMILY_VALUE * MORE, part="2", on="refutation", verdict="open"),
-            *without(part="anew"),
-            *shifted("1/1000000", part="anew"),
-        ),
     )
 }

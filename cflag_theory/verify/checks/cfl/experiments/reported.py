@@ -244,9 +244,7 @@ def _ours(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
 
 
 CHECKS = {
-    "cfl.table5": Check(further=_table5, expected="holds holds holds"),
-    "cfl.tables_text": Check(
-        further=_text, expected="needs-hypothesis holds holds false holds holds false false holds false holds holds"
-    ),
-    "ours.cfl_tables": Check(further=_ours, expected="holds holds holds holds holds"),
+    "cfl.table5": Check(further=_table5),
+    "cfl.tables_text": Check(further=_text),
+    "ours.cfl_tables": Check(further=_ours),
 }

@@ -9,7 +9,6 @@ from cflag_theory.claims.cfl.moments import objectives as claim
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import assumed, built
 
 
 def drawn() -> Iterator[Point]:
@@ -39,9 +38,7 @@ def by_the_client() -> Iterator[Point]:
 
 
 CHECKS = {
-    "cfl.objectives": Check(
-        drawn, expected="false", plants=assumed("mean", left=claim.w_star - claim.xi, verdict="open")
-    ),
-    "cfl.assumption3": Check(half_square, expected="typo", plants=built(1, part="1", on="repair")),
-    "cfl.corollary_2022": Check(by_the_client, expected="typo", plants=built("9/10", on="repair")),
+    "cfl.objectives": Check(drawn),
+    "cfl.assumption3": Check(half_square),
+    "cfl.corollary_2022": Check(by_the_client),
 }

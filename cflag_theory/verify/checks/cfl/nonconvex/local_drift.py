@@ -13,7 +13,6 @@ from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.nonconvex.descent import WORLDS, moments, points_of
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import LESS, built, scaled
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 
@@ -99,12 +98,5 @@ def _numbers() -> Iterator[Point]:
 CHECKS = {
     "cfl.nc_eq31": Check(
         nc_eq31_points,
-        expected="holds needs-hypothesis needs-hypothesis",
-        undrawn={"2": "moments along noisy local steps"},
-        plants=(
-            *scaled(LESS, verdict="open"),
-            *built(1, "101/100", part="2", on="repair"),
-            *built({"share": 8 * LESS}, part="3", on="repair", verdict="open"),
-        ),
     )
 }

@@ -19,7 +19,6 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.nonconvex.progress import star
 from cflag_theory.verify.checks.cfl.rates.fedavg import fresh, fresh_as_enumerated
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import built, scaled
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, current, even
 
@@ -141,12 +140,5 @@ CHECKS = {
     "cfl.nc_rate": Check(
         nc_rate_points,
         further=_floor,
-        expected="needs-hypothesis false false typo typo typo typo",
-        undrawn={"1a": "runs over many rounds"},
-        plants=(
-            *built(D2 / 2, part="3", on="repair"),
-            *scaled(2, "1a", left=True, on="refutation", verdict="open"),
-            *built((D2, 1), part="1c", on="refutation", verdict="open"),
-        ),
     )
 }

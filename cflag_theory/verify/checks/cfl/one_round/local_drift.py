@@ -16,7 +16,6 @@ from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.one_round.progress import WORLDS
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import LESS, built, without
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, even
 from cflag_theory.verify.witnesses.one_round import Client, Round, expectation, noisy_rounds
@@ -204,26 +203,7 @@ def drifts(rounds: list[Round], steps: int) -> list[Fraction]:
 
 
 CHECKS = {
-    "cfl.eq14": Check(
-        eq14_points,
-        expected="typo typo",
-        undrawn={"1": "moments along noisy local steps", "2": "moments along noisy local steps"},
-        plants=(*built(LESS, verdict="open", on="repair"), *built(0, on="repair")),
-    ),
-    "cfl.eq17": Check(
-        eq17_points,
-        expected="typo",
-        undrawn={"1": "moments along noisy local steps"},
-        plants=(*built(LESS, verdict="open", on="repair"), *built(0, on="repair")),
-    ),
-    "cfl.eq18": Check(
-        eq18_points,
-        expected="holds needs-hypothesis",
-        undrawn={"2": "moments along noisy local steps"},
-        plants=(
-            *built((8 * LESS, 4), (8, 4 * LESS)),
-            *built((8 * LESS, 4), (8, 4 * LESS), part="2", on="repair", verdict="open"),
-            *without("Lemma B.2", verdict="open"),
-        ),
-    ),
+    "cfl.eq14": Check(eq14_points),
+    "cfl.eq17": Check(eq17_points),
+    "cfl.eq18": Check(eq18_points),
 }

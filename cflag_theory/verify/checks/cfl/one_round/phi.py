@@ -15,7 +15,6 @@ from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, mu, sigma2
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import LESS, shifted, without
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 
@@ -51,10 +50,5 @@ def phi_points() -> Iterator[Point]:
 CHECKS = {
     "cfl.phi": Check(
         phi_points,
-        expected="false false holds",
-        plants=(
-            *without("one round", part="3"),
-            *shifted(eta * claim.c_1 * (LESS - 1), eta**2 * claim.c_2 * (LESS - 1), part="3", verdict="open"),
-        ),
     )
 }

@@ -11,7 +11,6 @@ from cflag_theory.claims.cfl.vectors import draw, fresh
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import MORE, built, scaled, shifted
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run, even
 from cflag_theory.verify.witnesses.one_round import of_run
@@ -97,19 +96,7 @@ def eq15_points() -> Iterator[Point]:
 
 
 CHECKS = {
-    "cfl.eq10": Check(eq10_points, expected="typo typo", plants=shifted(-L * claim.step**2 / 2, part="2", on="repair")),
-    "cfl.eq13": Check(
-        eq13_points,
-        expected="holds holds typo",
-        plants=(
-            *built(MORE / 4, part="2", verdict="open"),
-            *built(1, part="2"),
-            *scaled(2, "3", on="repair"),
-        ),
-    ),
-    "cfl.eq15": Check(
-        eq15_points,
-        expected="loose",
-        plants=(*built((8, 4), (9, 4), (8, 5), verdict="holds"), *built(("15/2", 4), (8, "7/2"), (4, 2))),
-    ),
+    "cfl.eq10": Check(eq10_points),
+    "cfl.eq13": Check(eq13_points),
+    "cfl.eq15": Check(eq15_points),
 }

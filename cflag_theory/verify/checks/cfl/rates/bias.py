@@ -15,7 +15,6 @@ from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.weighted_means import inverse, loss, mean, worlds
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import built, without
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 
 
@@ -64,8 +63,5 @@ CHECKS = {
     "cfl.phi_rate": Check(
         phi_points,
         further=_fixed_step,
-        expected="holds needs-hypothesis",
-        undrawn={"1": "logarithms of an index", "2": "logarithms of an index"},
-        plants=(*built(1, 2, "23/10"), *without("mu = 0", part="2", on="repair", verdict="open")),
     )
 }

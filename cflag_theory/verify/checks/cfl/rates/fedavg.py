@@ -21,7 +21,6 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.ours.online import least_excess
 from cflag_theory.verify.checks.cfl.rates.theorems import fixed_clients, gaps
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import LESS, built, without
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, current
 
@@ -228,16 +227,5 @@ CHECKS = {
     "cfl.fedavg_rates": Check(
         rate_points,
         further=_floors,
-        expected="false needs-hypothesis typo typo needs-hypothesis needs-hypothesis",
-        undrawn={"noise": "runs over many rounds", "generally": "runs over many rounds"},
-        plants=(
-            *built("1/2", LESS, part="generally", on="repair", verdict="open"),
-            *without("fresh", part="generally", on="repair", verdict="open"),
-            *built({"noise": "1/5"}, part="noise", on="repair", verdict="open"),
-            *without("T", part="noise", on="repair", verdict="open"),
-            *built({"between": LESS}, part="sum", on="repair", verdict="open"),
-            *built({"online": 1 / LESS}, part="generally_sum", on="repair", verdict="open"),
-            *without("meanings", "logarithm", part="sum", on="repair", verdict="open"),
-        ),
     )
 }

@@ -15,7 +15,6 @@ from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import assumed, without
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Rows, Run, current, even
 
@@ -178,18 +177,6 @@ def _flat(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
 
 
 CHECKS = {
-    "cfl.sc_rate": Check(
-        linear_points,
-        further=_linear,
-        expected="false false false typo",
-        undrawn={"log": "runs over many rounds"},
-        plants=without("T", part="log", on="repair", verdict="open"),
-    ),
-    "cfl.gc_rate": Check(
-        convex_points,
-        further=_flat,
-        expected="false false false typo false",
-        undrawn={"units": "runs over many rounds"},
-        plants=assumed("T", left=lambda side: side / 2, part="units", on="repair", verdict="open"),
-    ),
+    "cfl.sc_rate": Check(linear_points, further=_linear),
+    "cfl.gc_rate": Check(convex_points, further=_flat),
 }

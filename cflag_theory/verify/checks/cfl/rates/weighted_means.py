@@ -11,7 +11,6 @@ from cflag_theory.claims.cfl.rates import weighted_means as claim
 from cflag_theory.claims.cfl.symbols import D2, G2, R2, T, t
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import MORE, built, related, without
 
 _HALF = Fraction(1, 2)
 _SIZES = (Fraction(0), Fraction(1, 9), Fraction(1), Fraction(25))
@@ -75,20 +74,6 @@ def lnT_points() -> Iterator[Point]:
 
 
 CHECKS = {
-    "cfl.partial_fraction": Check(
-        partial_fraction_points,
-        expected="holds",
-        plants=(*built(-1, 0, MORE), *related("t for its pole", right=R2 / (R2 + D2) + D2**2 / (R2 + D2) ** 2 / t)),
-    ),
-    "cfl.lnT": Check(
-        lnT_points,
-        expected="holds needs-hypothesis",
-        undrawn={"1": "logarithms of an index", "2": "logarithms of an index"},
-        plants=(
-            # 3/(2 ln 2) = 2.164 is met at T = 2.
-            *built(1, 2, "43/20"),
-            *built(3, verdict="open"),
-            *without("R^2", part="2", on="repair", verdict="open"),
-        ),
-    ),
+    "cfl.partial_fraction": Check(partial_fraction_points),
+    "cfl.lnT": Check(lnT_points),
 }

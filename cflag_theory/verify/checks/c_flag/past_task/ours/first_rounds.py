@@ -16,7 +16,6 @@ from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.past_task.ours.rates import in_T, met_ratio, past, resting
 from cflag_theory.verify.evidence import Point, Sample
-from cflag_theory.verify.planted import built, without
 from cflag_theory.verify.quantities.c_flag import of
 from cflag_theory.verify.witnesses.instances import Component, on_the_line, random_runs, slopes
 from cflag_theory.verify.witnesses.runs import Exact
@@ -101,28 +100,5 @@ CHECKS = {
     "ours.first_rounds": Check(
         lambda: (*points(), *in_T_points()),
         samples,
-        expected="holds holds holds",
-        undrawn=dict.fromkeys(("in T", "1", "constants"), "runs over many rounds"),
-        reached={"in T": 0.1, "1": 0.66, "constants": 0.98},
-        plants=(
-            *built((2, "12/5"), (3, 1), verdict="open"),
-            *built(("1999/1000", "12/5"), (3, "49/50")),
-            *built((3, "12/5", "49/50"), part="constants"),
-            *without("alpha", "m", "(27)", "range", part=("1", "constants"), verdict="open"),
-            *without("eta", part="constants", verdict="open"),
-            *without(
-                "step",
-                "beta",
-                "1/sqrt(T)",
-                "m",
-                "inf f",
-                "W is small",
-                "W is not small",
-                "W <= T",
-                part="in T",
-                verdict="open",
-            ),
-            *built((3, "12/5", 1, "1/10"), part="in T"),
-        ),
     )
 }

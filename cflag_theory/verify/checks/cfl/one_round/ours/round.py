@@ -17,7 +17,6 @@ from cflag_theory.claims.cfl.vectors import client
 from cflag_theory.claims.engine.notation import L, k
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
-from cflag_theory.verify.planted import MORE, built, related
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Run, current, even
 from cflag_theory.verify.witnesses.one_round import Round
@@ -127,14 +126,5 @@ CHECKS = {
     "ours.cfl_round": Check(
         points,
         samples,
-        expected="holds holds",
-        undrawn={"1": "moments along noisy local steps", "2": "moments along noisy local steps"},
-        plants=(
-            *built(278 * MORE / 245, verdict="open"),
-            # What the proof uses gives 33/10 too.
-            *built(2, (1, sp.Rational(16, 5)), verdict="open"),
-            # Small steps towards a client's own minimiser.
-            *related("without the bias", right=lambda side: side.subs({claim.bias: 0})),
-        ),
     )
 }

