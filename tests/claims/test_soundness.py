@@ -11,7 +11,7 @@ import sympy as sp
 
 from cflag_theory.claims.cfl.one_round.leaning import NONEXPANSIVE, RUNS, S, changes, expected, lipschitz, no_leaning
 from cflag_theory.claims.cfl.rates import weighted_means as rates
-from cflag_theory.claims.cfl.techniques.chebyshev import H, ln
+from cflag_theory.claims.cfl.techniques.chebyshev import H
 from cflag_theory.claims.cfl.vectors import client
 from cflag_theory.claims.engine.algebra import ask_z3, certificate_fault, residual, slack, square
 from cflag_theory.claims.engine.claim import Fact, Statement
@@ -19,7 +19,7 @@ from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.relation import Relation, at_most, equal
 from cflag_theory.claims.engine.rules.numbers import exp_quarter, square_root, tangent_of_exp, tangent_of_ln
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Proof, Use
-from cflag_theory.claims.engine.terms import dot
+from cflag_theory.claims.engine.terms import dot, ln
 from cflag_theory.claims.ledger import LEDGER, claim
 
 k = sp.Symbol("k", nonnegative=True, integer=True)

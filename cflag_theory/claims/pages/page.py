@@ -350,7 +350,7 @@ def load(path: str, names: dict[str, Any]) -> tuple[Callable[[str], Any], dict[s
     names.update(page.public, PAGE=page)
 
     def of_page(name: str) -> Any:
-        if name not in page.words.page:
+        if name not in page.words.page or name in ALWAYS:
             raise AttributeError(f"{place.name} has no {name!r}")
         return page.words[name]
 
