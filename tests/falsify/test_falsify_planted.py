@@ -11,7 +11,7 @@ from functools import cache
 
 import pytest
 import sympy as sp
-from expectations import expectations
+from expecting import expectations
 from moved_bounds import MOVE, best, past, planted_errors, study
 from needs import LONG
 

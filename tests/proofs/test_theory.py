@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from expectations import expectations
+from expecting import expectations
 from needs import needs_coq
 
 from cflag_theory.claims.engine import rules

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from expectations import expectations
+from expecting import expectations
 from planting import assumed, built, scaled, without
 from rows import alone, at_values, points_of
 

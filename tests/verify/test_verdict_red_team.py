@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 import sympy as sp
-from expectations import expectations
+from expecting import expectations
 
 from cflag_theory.claims import standing
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Source, Statement, statements

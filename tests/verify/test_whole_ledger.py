@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from expectations import expectations
+from expecting import expectations
 
 from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.verify.check import verify

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from expecting import Expectation
 from planting import LESS, MORE, assumed, built, related, scaled, shifted, without
-
-from expectations import Expectation
 
 EXPECTED = {
     "cflag.alg3_line2": Expectation("typo", plants=shifted("1/1000", on="repair")),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from expecting import Expectation
 from planting import LESS, MORE, assumed, built, related, scaled, shifted, without
-
-from expectations import Expectation
 
 EXPECTED = {
     "cfl.nqm_gradient": Expectation("typo typo", plants=(*built(1, "3/2", 3, on="repair"),)),

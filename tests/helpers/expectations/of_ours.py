@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from expecting import Expectation
 from planting import LESS, MORE, assumed, built, scaled, shifted, without
-
-from expectations import Expectation
 
 EXPECTED = {
     "ours.adaptive_server": Expectation(
