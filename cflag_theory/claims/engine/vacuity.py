@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -37,20 +36,20 @@ Model = dict[str, str]
 
 
 class Facts:
-    """The relations between numbers that a statement assumes, with a variable for what is not a polynomial.
+    """The relations between numbers that a statement and settings assume, with a variable for what is not a polynomial.
 
     If `several`, what holds for every value of an index is there at several of them, and vectors are replaced by what
-    the statement and these settings say they are.
+    they are said to be.
     """
 
     def __init__(self, statement: Statement, settings: Iterable[Fact] = (), *, several: bool = False) -> None:
         atoms = Atoms()
-        told = [*quantified(statement), *((fact, indices(fact)) for fact in settings)] if several else []
-        equations = [(fact.relation.unfolded, running) for fact, running in told if fact.relation.op == "=="]
-        equations = [(one, running) for one, running in equations if isinstance(one.left, Basis)]
+        told = [*quantified(statement), *((fact, indices(fact)) for fact in settings)]
+        equations = [(fact.relation.unfolded, running) for fact, running in told if several]
+        equations = [(one, running) for one, running in equations if one.op == "==" and isinstance(one.left, Basis)]
         self.slacks: list[tuple[sp.Expr, str]] = []
         seen: set[tuple[sp.Expr, str]] = set()
-        for fact, running in quantified(statement):
+        for fact, running in told:
             left, right = unfold(fact.relation.left), unfold(fact.relation.right)
             if is_vector(left) or is_vector(right):
                 continue
@@ -183,14 +182,12 @@ def vacuous(statement: Statement, settings: Sequence[Fact] = ()) -> bool:
 
     z3 says so where no kept model satisfies them.
     """
-    ranges = tuple(fact for fact in settings if fact.relation.op != "==")
-    statement = replace(statement, hypotheses=(*statement.hypotheses, *ranges))
-    facts = Facts(statement)
+    facts = Facts(statement, settings)
     kept = load().get(facts.key)
     if not (kept is not None and facts.hold(kept)) and facts.search()[0] == "unsat":
         return True
     # Definitions and settings alone can always be met. Together with what is assumed they may contradict at one value
     # of an index, or in what vectors are.
-    told = [*quantified(statement), *((fact, frozenset()) for fact in settings)]
-    every = any(running or is_vector(fact.relation.left) for fact, running in told) and bool(assumptions(statement))
-    return every and Facts(statement, settings, several=True).contradict()
+    told = [*quantified(statement), *((fact, indices(fact)) for fact in settings)]
+    every = any(running or is_vector(fact.relation.left) for fact, running in told)
+    return every and bool(assumptions(statement)) and Facts(statement, settings, several=True).contradict()
