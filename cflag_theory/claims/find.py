@@ -15,7 +15,7 @@ from typing import Any
 from cflag_theory.claims.engine import certificates, finder, vacuity
 from cflag_theory.claims.engine.algebra import certificate_fault
 from cflag_theory.claims.engine.claim import Statement
-from cflag_theory.claims.engine.transcript import Inference, asked
+from cflag_theory.claims.engine.transcript import Inference, asked, settings
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.files import write_text
 
@@ -69,7 +69,7 @@ def models_of(statements: Iterable[Statement]) -> tuple[dict[str, vacuity.Model]
     """
     found: dict[str, vacuity.Model] = {}
     missing = []
-    for facts, words in ((vacuity.Facts(statement), statement.words) for statement in statements):
+    for facts, words in ((vacuity.Facts(one, settings(one)), one.words) for one in statements):
         kept = vacuity.load().get(facts.key)
         word, model = ("sat", dict(kept)) if kept is not None and facts.hold(kept) else facts.search()
         if model is not None:

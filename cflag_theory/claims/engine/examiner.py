@@ -63,8 +63,7 @@ def examine(statement: Statement) -> Examination:
     # What else is wrong comes first: z3 may search for seconds, and a proof with faults is not accepted anyway.
     used = tuple(fact for name, fact in SETTING.items() if name in examiner.settings)
     examiner.faults += definitions.settings_faults(statement, used)
-    ranges = (fact for fact in used if fact.relation.op != "==")
-    if not examiner.faults and vacuous(replace(statement, hypotheses=(*statement.hypotheses, *ranges))):
+    if not examiner.faults and vacuous(statement, used):
         examiner.faults.append("the hypotheses and definitions contradict each other")
     engines = ("sympy",) if examiner.undecided else ("sympy", "z3")
     return Examination(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -16,11 +16,12 @@ import z3
 
 from cflag_theory.claims.engine.algebra import Atoms, to_z3
 from cflag_theory.claims.engine.certificates import as_text, sign
-from cflag_theory.claims.engine.claim import Statement
-from cflag_theory.claims.engine.definitions import assumptions, quantified
+from cflag_theory.claims.engine.claim import Fact, Statement
+from cflag_theory.claims.engine.definitions import assumptions, indices, quantified
 from cflag_theory.claims.engine.notation import unfold
-from cflag_theory.claims.engine.sorts import sort_of
-from cflag_theory.claims.engine.terms import is_vector
+from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.sorts import Sort, sort_of
+from cflag_theory.claims.engine.terms import Basis, Named, is_vector
 
 STORE = Path(__file__).parents[1] / "models.json"
 
@@ -35,20 +36,25 @@ Model = dict[str, str]
 
 
 class Facts:
-    """The relations between numbers that a statement assumes, with a variable for what is not a polynomial.
+    """The relations between numbers that a statement and settings assume, with a variable for what is not a polynomial.
 
-    If `several`, what holds for every value of an index is there at several of them.
+    If `several`, what holds for every value of an index is there at several of them, and vectors are replaced by what
+    they are said to be.
     """
 
-    def __init__(self, statement: Statement, *, several: bool = False) -> None:
+    def __init__(self, statement: Statement, settings: Iterable[Fact] = (), *, several: bool = False) -> None:
         atoms = Atoms()
+        told = [*quantified(statement), *((fact, indices(fact)) for fact in settings)]
+        equations = [(fact.relation.unfolded, running) for fact, running in told if several]
+        equations = [(one, running) for one, running in equations if one.op == "==" and isinstance(one.left, Basis)]
         self.slacks: list[tuple[sp.Expr, str]] = []
         seen: set[tuple[sp.Expr, str]] = set()
-        for fact, running in quantified(statement):
+        for fact, running in told:
             left, right = unfold(fact.relation.left), unfold(fact.relation.right)
             if is_vector(left) or is_vector(right):
                 continue
             for slack in _instances(right - left, running if several else frozenset()):
+                slack = _replaced(slack, equations)
                 if (slack, fact.relation.op) not in seen:
                     seen.add((slack, fact.relation.op))
                     self.slacks.append((atoms(slack), fact.relation.op))
@@ -117,6 +123,38 @@ def _instances(slack: sp.Expr, running: frozenset[sp.Symbol]) -> Iterator[sp.Exp
         yield slack.xreplace({s: sp.Integer(number + 1 if s.is_positive else number) for s in indices})
 
 
+def _replaced(slack: sp.Expr, equations: Sequence[tuple[Relation, Collection[sp.Symbol]]]) -> sp.Expr:
+    """The slack with vectors replaced by what equations say they are, three times at most."""
+    for _ in range(3):
+        found = {
+            term: relation.right.xreplace(at)
+            for term in slack.atoms(Basis)
+            for relation, running in equations
+            if (at := _match(relation.left, term, running)) is not None
+        }
+        if not found:
+            break
+        slack = sp.expand(slack.xreplace(found))
+    return slack
+
+
+def _match(pattern: Basis, term: Basis, running: Collection[sp.Symbol]) -> dict[sp.Symbol, sp.Expr] | None:
+    """The values of running indices at which the defined vector is this one."""
+    if not isinstance(pattern, Named) or not isinstance(term, Named):
+        return {} if pattern == term else None
+    if (pattern.args[0], len(pattern.args)) != (term.args[0], len(term.args)):
+        return None
+    found: dict[sp.Symbol, sp.Expr] = {}
+    for place, index in zip(pattern.args[1:], term.args[1:], strict=True):
+        number, symbol = place.as_coeff_Add()
+        if symbol not in running:
+            if place != index:
+                return None
+        elif not Sort.NATURAL.fits(index - number) or found.setdefault(symbol, index - number) != index - number:
+            return None
+    return found
+
+
 def _one_by_one(solver: z3.Solver, variables: list[z3.ArithRef]) -> str:
     """z3's answer once small numbers are put in for variables in turn, wherever it does not exclude them."""
     for variable in variables:
@@ -139,12 +177,17 @@ def load() -> Mapping[str, Model]:
     return models
 
 
-def vacuous(statement: Statement) -> bool:
-    """Whether nothing can satisfy the hypotheses and definitions, as z3 says where no kept model does."""
-    facts = Facts(statement)
+def vacuous(statement: Statement, settings: Sequence[Fact] = ()) -> bool:
+    """Whether nothing can satisfy the hypotheses, the definitions and the settings that its proof uses.
+
+    z3 says so where no kept model satisfies them.
+    """
+    facts = Facts(statement, settings)
     kept = load().get(facts.key)
     if not (kept is not None and facts.hold(kept)) and facts.search()[0] == "unsat":
         return True
-    # Definitions alone can always be met. Together with what is assumed they may contradict at one value of an index.
-    every = any(indices for _, indices in quantified(statement)) and bool(assumptions(statement))
-    return every and Facts(statement, several=True).contradict()
+    # Definitions and settings alone can always be met. Together with what is assumed they may contradict at one value
+    # of an index, or in what vectors are.
+    told = [*quantified(statement), *((fact, indices(fact)) for fact in settings)]
+    every = any(running or is_vector(fact.relation.left) for fact, running in told)
+    return every and bool(assumptions(statement)) and Facts(statement, settings, several=True).contradict()

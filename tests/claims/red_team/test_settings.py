@@ -182,6 +182,50 @@ def test_no_circle_is_a_setting(attack):
     assert attack.sentence in answer(attack)
 
 
+START, ROUND = equal(x(0), u), equal(x(k + 1), x(k) - y(k))
+
+
+@table(
+    Attack("a start that is another", using(equal(x(0), 0), given=(fact("h", equal(norm2(x(0)), 1)),)), VACUOUS),
+    Attack("a start away from itself", using(START, given=(fact("h", at_most(1, norm2(x(0) - u))),)), VACUOUS),
+    Attack("a mean that is not", using(equal(mean(v(i)), 0), given=(fact("h", below(0, norm2(mean(v(i))))),)), VACUOUS),
+    Attack(
+        "a round away from itself", using(ROUND, given=(fact("h", at_most(1, norm2(x(k + 1) - x(k) + y(k)))),)), VACUOUS
+    ),
+    Attack("one round away", using(ROUND, given=(fact("h", below(0, norm2(x(3) - x(2) + y(2)))),)), VACUOUS),
+    Attack("rounds that go on", using(START, ROUND, given=(fact("h", at_most(1, norm2(x(1) - u + y(0)))),)), VACUOUS),
+    Attack(
+        "every round away from itself",
+        using(equal(x(k), y(k)), given=(fact("h", at_most(1, norm2(x(n) - y(n))), n),)),
+        VACUOUS,
+    ),
+    Attack(
+        "a hypothesis and what it says a vector is",
+        claims(
+            TRUE, Obligation("s", TRUE, ()), given=(fact("e", equal(x(0), u)), fact("h", at_most(1, norm2(x(0) - u))))
+        ),
+        VACUOUS,
+    ),
+)
+def test_no_hypothesis_is_against_what_vectors_are(attack):
+    assert attack.sentence in answer(attack)
+
+
+@pytest.mark.parametrize(
+    "hypothesis",
+    [
+        equal(norm2(x(1)), 1),
+        at_most(1, norm2(x(0))),
+        equal(norm2(x(0)), norm2(u)),
+        at_most(norm2(x(3)), norm2(x(2))),
+        equal(norm2(x(k + 1) - x(k)), norm2(y(k))),
+    ],
+)
+def test_hypotheses_that_runs_can_meet_are_no_contradiction(hypothesis):
+    told = answer(Attack("", using(START, ROUND, given=(fact("h", hypothesis),)), ""))
+    assert told == "accepted"
+
+
 @pytest.mark.parametrize(
     "relations",
     [
