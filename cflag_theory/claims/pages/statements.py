@@ -48,9 +48,10 @@ def claim_of(page: Vocabulary, line: Line, id: str, where: str, title: str) -> C
     page.blocks[id] = line
 
     def build(*listed: Any, **values: Any) -> Claim:
+        if len(listed) > len(constants) or not values.keys() <= constants.keys():
+            raise TypeError(f"{id} is built with {', '.join(constants) or 'no constants'}, not {listed or values}")
         known = {name: formula(value, page.words) for name, value in constants.items()}
-        known |= {name: sp.sympify(value) for name, value in zip(constants, listed, strict=False)}
-        known |= {name: sp.sympify(value) for name, value in values.items()}
+        known |= {name: sp.sympify(value) for name, value in (*zip(constants, listed, strict=False), *values.items())}
         words = page.words.with_own(known)
         parts = [one for one in (page.blocks[like] if like else line).inside if one.kind == "part"]
         with line.placed():
