@@ -14,7 +14,7 @@ import sympy as sp
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import dot, is_vector, norm, norm2
 from cflag_theory.claims.pages.syntax import RELATIONS, FormulaError, Node, is_relation, parsed
-from cflag_theory.claims.pages.text import Piece
+from cflag_theory.claims.pages.text import Piece, said
 
 
 class Words(Mapping[str, Any]):
@@ -114,7 +114,7 @@ class _Meaning:
         except FormulaError:
             raise
         except (TypeError, ValueError, KeyError, AttributeError, ZeroDivisionError) as error:
-            raise FormulaError(str(error).strip("'"), node.at) from error
+            raise FormulaError(said(error), node.at) from error
         return value
 
     def _relation(self, node: Node) -> Relation:

@@ -171,10 +171,12 @@ class Page:
         head, latex = rest.cut(" : ")
         named, *declared = head.listed("; ")
         name, short, _ = _names_of(named)
-        pairs = (one.cut(" = ") for one in declared)
-        self._name(
-            short, function(name, latex or name, **{key: formula(body, self.words) for key, body in pairs}), line
-        )
+        constants = {}
+        for key, body in (one.cut(" = ") for one in declared):
+            if key not in ("smooth", "mu", "lower"):
+                raise key.error(f"{key!r} is not declared of a function: use smooth, mu or lower")
+            constants[str(key)] = formula(body, self.words)
+        self._name(short, function(name, latex or name, **constants), line)
 
     def index(self, line: Line, rest: Piece) -> None:
         """`index l as ell`: of means, sums and maxima."""
@@ -283,6 +285,8 @@ class Page:
         head = [str(one) for one in rest.listed(" | ")]
         if len(head) != 3:
             raise line.error("a claim is written 'claim id | where | title'")
+        if not re.fullmatch(r"[a-z]\w*\.\w+", head[0]):
+            raise line.error(f"{head[0]!r} is no id of a claim: write paper.name")
         if head[0] in self.claims:
             raise line.error(f"the claim {head[0]} stands on the page twice")
         check(line)

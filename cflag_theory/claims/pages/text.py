@@ -141,7 +141,12 @@ class Line:
         except PageError:
             raise
         except (ValueError, TypeError, KeyError) as error:
-            raise self.error(str(error).strip("'")) from error
+            raise self.error(said(error)) from error
+
+
+def said(error: Exception) -> str:
+    """What an exception says: a KeyError puts quotes around it."""
+    return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
 
 
 #: Lines whose words may run on in the lines under them.

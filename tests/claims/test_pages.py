@@ -1,0 +1,126 @@
+"""Pages: what they make, and every mistake ends in one sentence with page, line and column."""
+
+from __future__ import annotations
+
+import pytest
+
+from cflag_theory.claims.engine.examiner import examine
+from cflag_theory.claims.pages.page import Page
+from cflag_theory.claims.pages.text import PageError
+
+GOOD = """# Gradient descent on a smooth function.
+
+symbol L_page as L positive : L
+symbol a_page as a positive : a
+vector x_page as x : x_{@}
+function f_page as f; smooth = L : f
+index k_page as k
+symbol n_page as n natural : n
+
+let after = x(0) - a grad f(x(0))
+fact STEP = step: a L <= 1 -- a <= 1/L.
+
+claim stranger.descent | Lemma 1 | One step descends
+    with half = 1/2
+    say f(after) <= f(x(0)) - half a |grad f(x(0))|^2
+    for STEP
+    proof
+        smooth: smooth f, x(0), after
+        hence from smooth, step
+    note Nesterov.
+"""
+
+
+def test_a_page_makes_a_claim_that_is_examined_like_any_other():
+    build = Page(GOOD, "lemma.page").claims["stranger.descent"]
+    made = build()
+    assert (made.where, made.title, made.notes) == ("Lemma 1", "One step descends", ("Nesterov.",))
+    assert examine(made.parts[0].printed).accepted
+    assert not examine(build("501/1000").parts[0].printed).accepted
+    assert examine(build(half="499/1000").parts[0].printed).accepted
+
+
+def test_a_claim_is_built_with_its_own_constants():
+    build = Page(GOOD, "lemma.page").claims["stranger.descent"]
+    for wrong in (lambda: build(1, 2), lambda: build(third=1)):
+        with pytest.raises(TypeError, match=r"stranger\.descent is built with half"):
+            wrong()
+
+
+#: What is written, what is written instead, the line and column, and a part of the sentence.
+MISTAKES = [
+    ("half a |", "half a_pag |", "line 15, column 36", "nothing on the page is called 'a_pag'"),
+    ("positive : a", "positiv : a", "line 4, column 20", "use real, nonnegative, positive, natural, positive natural"),
+    ("as a positive", "as a negative", "line 4, column 20", "'negative' is no sort"),
+    ("as n natural", "as n even", "line 8, column 20", "'even' is no sort"),
+    ("from smooth, step", "from smooth, stp", "line 19, column 28", "did you mean step?"),
+    ("for STEP", "for STEPS", "line 16, column 9", "did you mean STEP?"),
+    ("<= f(x(0))", "\N{LESS-THAN OR EQUAL TO} f(x(0))", "line 15, column 18", "write <="),
+    ("<= f(x(0))", "<f(x(0))", "line 15", "'>' is missing"),
+    ("a L <= 1 --", "a L <= 1 <= 2 --", "line 11, column 28", "two facts, one relation each"),
+    ("a L <= 1 --", "a L --", "line 11, column 19", "is no relation: write <=, < or ="),
+    ("claim stranger", "clam stranger", "line 13, column 1", "'clam' begins no block"),
+    ("claim stranger.descent |", "claim descent |", "line 13, column 1", "write paper.name"),
+    (" | One step descends", "", "line 13, column 1", "claim id | where | title"),
+    ("let after", "let grad", "line 10, column 1", "is a word of every page"),
+    ("L_page as L positive", "L_page as exp positive", "line 3, column 1", "is a word of every page"),
+    ("vector x_page as x", "vector x_page as L", "line 5, column 1", "has a meaning since line 3"),
+    ("index k_page as k", "index k_page as a", "line 7, column 1", "has a meaning since line 4"),
+    ("a_page as a positive", "\N{CYRILLIC SMALL LETTER A}_page as a positive", "line 4", "cyrillic"),
+    ("vector x_page as x : x_{@}", "vector x_page as x real : x_{@}", "line 5, column 20", "a vector has no sort"),
+    ("smooth = L", "smoth = L", "line 6, column 23", "use smooth, mu or lower"),
+    ("smooth = L", "smooth = k", "line 6, column 32", "nothing on the page is called 'k'"),
+    ("|^2\n", "^2\n", "line 15, column 53", "'|' is missing"),
+    ("|grad f(x(0))|^2", "|grad f(x(0))|**2", "line 15, column 52", "write ^"),
+    ("- half a", "+ - half a", "line 15, column 31", "stands where a name or a number should"),
+    ("x(0) - a grad f(x(0))", "x(0) - a grad f", "line 10, column 22", "write grad f(x)"),
+    ("x(0) - a grad", "x(0) - a(grad", "line 10, column 34", "')' is missing"),
+    ("smooth f, x(0), after", "smoth f, x(0), after", "line 18, column 17", "neither a rule nor a scheme"),
+    ("    note Nesterov.", "    nte Nesterov.", "line 20, column 5", "stands under a claim"),
+    ("half = 1/2", "half = 1/", "line 14, column 19", "'the end' stands where"),
+    ("    proof", "  proof", "line 17, column 3", "begin in column 5"),
+    ("    say", "\tsay", "line 15, column 1", "a tab: indent with blanks"),
+    ("f(after) <=", "[step] <=", "line 15, column 9", "in certificates alone"),
+    ("    note Nesterov.\n", "    note N.\n\nlet L = 2\n", "line 22, column 1", "has a meaning since line 3"),
+    (
+        "    note Nesterov.\n",
+        "    note N.\n\nclaim stranger.descent | a | b\n    say 0 <= 1\n",
+        "line 22, column 1",
+        "stands on the page twice",
+    ),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "place", "sentence"), MISTAKES, ids=[one[1] for one in MISTAKES])
+def test_a_mistake_ends_in_one_sentence_with_its_place(right, wrong, place, sentence):
+    assert right in GOOD
+    with pytest.raises(PageError) as caught:
+        Page(GOOD.replace(right, wrong, 1), "lemma.page").claims["stranger.descent"]()
+    said = str(caught.value)
+    assert said.startswith("lemma.page, line ")
+    assert place in said
+    assert sentence in said
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("smooth f, x(0), after", "smooth f, x(0)"),
+        ("say f(after)", "say after"),
+        ("a L <= 1", "a L <= 3"),
+        ("f_page as f; smooth = L", "f_of_pages as f; mu = L"),
+    ],
+)
+def test_what_is_read_and_is_no_proof_is_refused_by_the_examiner(right, wrong):
+    made = Page(GOOD.replace(right, wrong, 1), "lemma.page").claims["stranger.descent"]()
+    assert not examine(made.parts[0].printed).accepted
+
+
+def test_a_module_of_a_page_has_the_pages_own_names():
+    from cflag_theory.claims.c_flag.problem import similar
+
+    assert str(similar.BELOW_ONE.relation) == "m_max < 1"
+    for name in ("exp", "nothing_like_that"):
+        with pytest.raises(AttributeError):
+            getattr(similar, name)
