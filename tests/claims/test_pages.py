@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.pages.page import Page
 from cflag_theory.claims.pages.text import PageError
 
-GOOD = """# Gradient descent on a smooth function.
-
-symbol L_page as L positive : L
-symbol a_page as a positive : a
-vector x_page as x : x_{@}
-function f_page as f; smooth = L : f
-index k_page as k
-symbol n_page as n natural : n
-
-let after = x(0) - a grad f(x(0))
-fact STEP = step: a L <= 1 -- a <= 1/L.
-
-claim stranger.descent | Lemma 1 | One step descends
-    with half = 1/2
-    say f(after) <= f(x(0)) - half a |grad f(x(0))|^2
-    for STEP
-    proof
-        smooth: smooth f, x(0), after
-        hence from smooth, step
-    note Nesterov.
-"""
+_DOCUMENT = Path(__file__).parents[2] / "docs" / "pages.md"
+#: The example of the documents.
+GOOD = _DOCUMENT.read_text(encoding="utf-8").partition("```text\n")[2].partition("```")[0]
 
 
 def test_a_page_makes_a_claim_that_is_examined_like_any_other():
