@@ -59,7 +59,7 @@ def points() -> Iterator[Point]:
                 put_in(clients.client_term(rate, alpha), values | {alpha: step}) for rate in (case.beta, more)
             )
             told = f"{words}: the term is {here} at beta = {case.beta} and {there} at {more}."
-            yield Point(values | {alpha: step, beta: case.beta, claim.larger: more}, (case.words(), told), "increasing")
+            yield Point(values | {alpha: step, beta: case.beta, claim.beta_larger: more}, (case.words(), told), "increasing")
     yield from _two_memories()
     yield from _effect()
 
