@@ -184,7 +184,7 @@ def _small_rounds(count):
 
 def test_a_round_of_the_family_is_the_round_of_the_kernels():
     """Two implementations, on random rounds: of all sums, drifts, errors and table means."""
-    from cflag_theory.claims.c_flag.local_steps import drift, points, sums
+    from cflag_theory.claims.c_flag.local_steps import drift, iag, sums
     from cflag_theory.claims.engine.notation import grad_g, k
 
     for case in _small_rounds(40):
@@ -198,7 +198,7 @@ def test_a_round_of_the_family_is_the_round_of_the_kernels():
         assert found[drift.drift(k)] == path.drift[at]
         assert found[drift.drift(k + 1)] == path.drift[at + 1]
         assert found[drift.largest(k)] == max(path.drift[: at + 1])
-        assert found[points.before(k)] == max(path.drift[:at], default=0)
+        assert found[iag.before(k)] == max(path.drift[:at], default=0)
         assert found[drift.error(k)] == path.error[at]
         assert found[drift.table_mean(k)] == path.table_mean[at]
         assert found[drift.gap_mean(k)] == path.gap_mean[at]

@@ -15,7 +15,7 @@ from expecting import expectations
 from moved_bounds import MOVE, best, past, planted_errors, study
 from needs import LONG
 
-from cflag_theory.claims.c_flag.local_steps import drift, points, sums
+from cflag_theory.claims.c_flag.local_steps import drift, iag, sums
 from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
 from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import InvalidInput
@@ -111,11 +111,11 @@ def of_row(id, part="1"):
         (
             "cflag.lemma12",
             drift.error(k),
-            sp.Rational(99, 100) * beta * L * k * (L * points.before(k) + grad_g),
+            sp.Rational(99, 100) * beta * L * k * (L * iag.before(k) + grad_g),
         ),
         (
             "cflag.eq129",
-            beta * L * E * (3 * L * points.before(k) + grad_g),
+            beta * L * E * (3 * L * iag.before(k) + grad_g),
             beta * L * E * grad_g * (1 + sp.Rational(99, 100) * 36 * (sp.exp(sp.Rational(1, 12)) - 1) * beta * L * k),
         ),
         (

@@ -16,7 +16,7 @@ from cflag_theory.claims.c_flag.problem import update
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, k
 from cflag_theory.claims.engine.points import covered_by, holds_at
 from cflag_theory.claims.engine.relation import equal
-from cflag_theory.claims.ledger import LEDGER
+from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.errors import InconsistentEvidence, UnknownName
 from cflag_theory.verify.check import Check, run_check
 from cflag_theory.verify.evidence import Point, Sample
@@ -71,18 +71,18 @@ def test_a_proved_claim_that_a_run_contradicts_is_an_error_and_no_verdict():
     far = Sample({drift.drift(k): np.array([0.1, 2.0]), **{key: float(value) for key, value in DRIFT_AT.items()}})
     check = Check(samples=lambda seed, count: [far])
     with pytest.raises(InconsistentEvidence, match=r"cflag\.lemma13\.1 \(printed\) is proved, and yet 1 of 2 cases"):
-        run_check(drift.lemma13(), check)
+        run_check(claim("cflag.lemma13"), check)
 
 
 def test_a_proved_claim_that_an_exact_instance_contradicts_is_an_error_and_no_verdict():
     far = Point({drift.drift(k): Fraction(2), **DRIFT_AT}, ("A drift of 2 where at most 1/2 is proved.",))
     with pytest.raises(InconsistentEvidence, match=r"is proved, and yet An exact instance has 2 on the left"):
-        run_check(drift.lemma13(), Check(lambda: [far]))
+        run_check(claim("cflag.lemma13"), Check(lambda: [far]))
     # Outside of the hypotheses the same drift contradicts nothing.
     outside = Point({**far.values, beta: Fraction(1)}, far.story)
     near = Point({**far.values, drift.drift(k): Fraction(1, 8)}, ("A drift of 1/8.",))
-    assert run_check(drift.lemma13(), Check(lambda: [outside, near])).verdict == "loose"
+    assert run_check(claim("cflag.lemma13"), Check(lambda: [outside, near])).verdict == "loose"
 
 
 def test_a_proof_without_any_instance_is_not_believed():
-    assert run_check(drift.lemma13(), Check()).verdict == "open"
+    assert run_check(claim("cflag.lemma13"), Check()).verdict == "open"

@@ -184,7 +184,7 @@ class _Steps:
         """A line before its last "from", and the names behind it."""
         said, listed = text.cut_last(" from ")
         # A place of a scheme that is a number needs no fact.
-        named = [one for one in listed.listed(", ") if not getattr(self.names.get(one), "is_number", False)]
+        named = [one for one in listed.listed(", ") if not getattr(self.names.get(one.strip("{}")), "is_number", False)]
         return said, tuple(self._known(one) for one in named)
 
     def _known(self, name: Piece) -> str:

@@ -22,7 +22,7 @@ import sympy as sp
 from cflag_theory.claims.c_flag.adaptive import server as adaptive
 from cflag_theory.claims.c_flag.forgetting import terms
 from cflag_theory.claims.c_flag.forgetting.ours import step as ours_forgetting
-from cflag_theory.claims.c_flag.local_steps import drift, points, sums
+from cflag_theory.claims.c_flag.local_steps import drift, iag, sums
 from cflag_theory.claims.c_flag.local_steps.ours import worst_order as ours_worst_order
 from cflag_theory.claims.c_flag.local_steps.ours import worst_sums as ours_worst_sums
 from cflag_theory.claims.c_flag.past_task import descent
@@ -173,7 +173,7 @@ def _local(path: Walk, at: int) -> dict[sp.Expr, Any]:
         drift.drift(k): sizes[at],
         drift.drift(k + 1): sizes[at + 1],
         drift.largest(k): max(sizes[: at + 1]),
-        points.before(k): max(sizes[:at], default=sizes[0]),
+        iag.before(k): max(sizes[:at], default=sizes[0]),
         drift.error(k): abs(path.delayed[at] - path.full[at]),
         drift.table_mean(k): sum(sizes[tau] for tau in path.filled) / n,
         drift.gap_mean(k): sum(abs(path.points[tau] - path.points[at]) for tau in path.filled) / n,

@@ -19,7 +19,7 @@ EXPECTED = {
         plants=(
             *related(
                 "a thousandth more decrease",
-                right=f_before - sp.Rational(1001, 1000) * claim.decrease() * claim.size_f**2,
+                right=f_before - sp.Rational(1001, 1000) * claim.decrease * claim.size_f**2,
                 part="round",
             ),
             *scaled("11/10", "run", left=True),

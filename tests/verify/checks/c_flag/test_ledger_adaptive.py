@@ -42,7 +42,7 @@ def test_lemma_7_read_as_the_sum_of_the_clients_terms():
 def test_both_faults_of_the_average_case_are_instances():
     # The raised alpha with orthogonal a_i, and cancelling products that rescaling brings back at the same alpha.
     c = adaptive_lemmas
-    relation = part_of(c.lemma7_average(), "1").printed.relation
+    relation = part_of(c.CLAIMS["cflag.lemma7_average"](), "1").printed.relation
     points = list(lemmas_checks.average_points())
     broken = [p.values for p in points if p.values[c.cross] == 0 and not holds_at(relation, p.values)]
     assert any(v[c.cross_adapted] == 0 and v[c.alpha_mean] > v[c.alpha] for v in broken)

@@ -10,7 +10,7 @@ from rows import decided, points_of
 
 from cflag_theory.claims.c_flag.local_steps import iag
 from cflag_theory.claims.c_flag.local_steps.drift import drift, error
-from cflag_theory.claims.c_flag.local_steps.points import before
+from cflag_theory.claims.c_flag.local_steps.iag import before
 from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.ledger import claim

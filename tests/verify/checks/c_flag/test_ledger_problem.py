@@ -47,7 +47,7 @@ def test_eq3_fails_with_weights_by_size_too():
         "1/2, 1/2",
         "2/5, 3/5",
     }
-    printed = problem.eq3().parts[0].printed.relation
+    printed = problem.CLAIMS["cflag.eq3"]().parts[0].printed.relation
     assert not any(holds_at(printed, point.values) for point in by_size)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.claims.c_flag.local_steps.drift import drift, error, gap_mean, largest, table_mean
-from cflag_theory.claims.c_flag.local_steps.points import before
+from cflag_theory.claims.c_flag.local_steps.iag import before
 from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
 from cflag_theory.kernels import Problem
 from cflag_theory.kernels.numbers import Ints

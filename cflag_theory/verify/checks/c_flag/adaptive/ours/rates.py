@@ -118,7 +118,7 @@ def _biased_step(case: Round, theta: Fraction, share: int) -> Point:
     known |= {
         **of(case, L, alpha),
         claim.size_f: norm(grad_f),
-        claim.bias: norm(b),
+        claim.size_b: norm(b),
         claim.rate: rate,
         grad_dot_sum: grad_f @ S,
         bias_dot_sum: b @ S,
