@@ -13,7 +13,8 @@ from expecting import expectations
 
 from cflag_theory.claims import standing
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Source, Statement, statements
-from cflag_theory.claims.engine.notation import to_latex, unfold
+from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.printing import to_latex
 from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.claims.printed import of_part
