@@ -161,8 +161,9 @@ class _Steps:
             return by_induction(label, k, goal, start=start, given=step, within=within)
         if "step" not in blocks:
             raise line.error("the induction has no step")
-        first = replace(inner, goal=goal.subs({k: 0}), ending=f"{label} at 0")
-        base = first._block(blocks["start"]) if "start" in blocks else (Obligation(first.ending, goal.subs({k: 0}), ()),)
+        start, ending = goal.subs({k: 0}), f"{label} at 0"
+        nothing = (Obligation(ending, start, ()),)
+        base = replace(inner, goal=start, ending=ending)._block(blocks["start"]) if "start" in blocks else nothing
         after = replace(inner, goal=goal.subs({k: k + 1}), ending=f"{label} from {k} to {k} + 1")
         steps = after._block(blocks["step"])
         if blocks["step"].said != "step" and steps[-1].name.endswith("+ 1"):
