@@ -159,18 +159,19 @@ class _Steps:
         if not any(one.inside for one in blocks.values()):
             start, step = (inner._from(blocks[key].said)[1] if key in blocks else () for key in ("start", "step"))
             return by_induction(label, k, goal, start=start, given=step, within=within)
-        for key in ("start", "step"):
-            if key not in blocks:
-                raise line.error(f"the induction has no {key}")
-        base = replace(inner, goal=goal.subs({k: 0}), ending=f"{label} at 0")._block(blocks["start"])
+        if "step" not in blocks:
+            raise line.error("the induction has no step")
+        start, ending = goal.subs({k: 0}), f"{label} at 0"
+        nothing = (Obligation(ending, start, ()),)
+        base = replace(inner, goal=start, ending=ending)._block(blocks["start"]) if "start" in blocks else nothing
         after = replace(inner, goal=goal.subs({k: k + 1}), ending=f"{label} from {k} to {k} + 1")
         steps = after._block(blocks["step"])
         if blocks["step"].said != "step" and steps[-1].name.endswith("+ 1"):
             last = steps[-1]
             assert isinstance(last, Obligation)
             steps = (*steps[:-1], replace(last, given=(f"{label} (hypothesis)", *last.given)))
-        first: Any = base[0] if len(base) == 1 and isinstance(base[0], Obligation) else base
-        return Induction(label, k, goal, first, steps, within)
+        shown: Any = base[0] if len(base) == 1 and isinstance(base[0], Obligation) else base
+        return Induction(label, k, goal, shown, steps, within)
 
     def _block(self, line: Line) -> tuple[Any, ...]:
         """Lines under `start` or `step`; behind it, in one line, what the last one follows from."""

@@ -151,9 +151,9 @@ def said(error: Exception) -> str:
 
 #: Lines whose words may run on in the lines under them.
 _PROSE = re.compile(r"(say|is|for|where|fact|setting|refuted by)\b")
-#: How a line begins that continues the one before: with a sign of a formula, with what is given, with words. One that
-#: ends with a comma is continued too.
-_CONTINUES = re.compile(r"([-+/*<=:,]|>=|from\b)")
+#: How a line begins that continues the one before: with a sign of a formula, with what is given, with words, a
+#: title. One that ends with a comma is continued too.
+_CONTINUES = re.compile(r"([-+/*<=:,]|>=|\| |from\b)")
 
 
 def lines(text: str, page: str) -> list[Line]:
