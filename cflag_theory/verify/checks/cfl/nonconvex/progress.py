@@ -104,7 +104,7 @@ CHECKS = {
     "cfl.nc_eq32": Check(
         nc_eq32_points,
         expected="holds needs-hypothesis typo",
-        plants=(*built({"swapped": True}, part="3", on="repair"), *without("descent", part="2", on="repair")),
+        plants=(*built((A2, B2), part="3", on="repair"), *without("descent", part="2", on="repair")),
     ),
     "cfl.nc_weights": Check(nc_weights_points, expected="holds false", plants=built(MORE, 2)),
 }
