@@ -159,14 +159,12 @@ class Page:
         self._name(short, made, line)
 
     def vector(self, line: Line, rest: Piece) -> None:
-        r"""`vector x as point : x_{@}`: called with its indices; `vector x as here(i, draw)` is that of these indices."""
+        r"""`vector x as point : x_{@}`: called with its indices."""
         head, latex = rest.cut(" : ")
-        head, indices = _head(head) if head.endswith(")") else (head, None)
         name, short, sort = _names_of(head)
         if sort:
             raise sort.error("a vector has no sort")
-        made = vector(name, latex or name)
-        self._name(short, made if indices is None else made(*(formula(one, self.words) for one in indices)), line)
+        self._name(short, vector(name, latex or name), line)
 
     def function(self, line: Line, rest: Piece) -> None:
         r"""`function f as loss; smooth = L; mu = m; lower = 0 : f`: what is declared of it."""
