@@ -159,12 +159,15 @@ class Page:
         self._name(short, made, line)
 
     def vector(self, line: Line, rest: Piece) -> None:
-        r"""`vector x as point : x_{@}`: called with its indices."""
+        r"""`vector x as point : x_{@}`: called with its indices; `vector x(draw) as here : x_{@}`: with these ones."""
         head, latex = rest.cut(" : ")
-        name, short, sort = _names_of(head)
+        taken = re.search(r"\(([\w, ]*)\)(?= as |$)", head)
+        named = Piece.of(line, head[: taken.start()] + head[taken.end() :], head.start) if taken else head
+        name, short, sort = _names_of(named)
         if sort:
             raise sort.error("a vector has no sort")
-        self._name(short, vector(name, latex or name), line)
+        made = vector(name, latex or name)
+        self._name(short, made(*formulas(taken[1], self.words)) if taken else made, line)
 
     def function(self, line: Line, rest: Piece) -> None:
         r"""`function f as loss; smooth = L; mu = m; lower = 0 : f`: what is declared of it."""

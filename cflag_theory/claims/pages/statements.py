@@ -30,7 +30,8 @@ def check(line: Line) -> None:
     PageError
         A line begins with another word.
     """
-    only(line, _CLAIM if line.kind == "claim" else _PART if line.kind == "part" else _STATEMENT, f"a {line.kind}")
+    known = {"claim": _CLAIM, "part": _PART, "sharp": {*_STATEMENT, "at"}}.get(line.kind, _STATEMENT)
+    only(line, known, f"a {line.kind}")
     for one in line.inside:
         if one.kind in ("part", "repair", "sharp") or (one.kind == "refuted" and one.inside):
             check(one)
@@ -93,11 +94,16 @@ def _called(text: Piece, words: Words, told: str) -> Statement:
 
 
 def _sharp(page: Vocabulary, line: Line, rest: Piece, words: Words, part: Line) -> Sharp | None:
-    """`sharp c = value`: the part with another constant; `sharp printed to value`: with a statement of its own."""
+    """`sharp c = value`: the part with another constant; `sharp printed to value`: with a statement of its own.
+
+    `at mu := 0` under the second tells where both stand before the same term.
+    """
     printed, best = rest.cut(" to ")
     if best:
         first, second = (sp.sympify(formula(text, words)) for text in (printed, best))
-        return Sharp(shown(line.words, words.told), first, second, _nested(page, line, words, part))
+        values = (one.said.behind("at").cut(" := ") for one in line.inside if one.kind == "at")
+        at = tuple((formula(name, words), sp.sympify(formula(value, words))) for name, value in values)
+        return Sharp(shown(line.words, words.told), first, second, _nested(page, line, words, part), at)
     name, value = rest.cut(" = ")
     other = sp.sympify(formula(value, words))
     if other == words[name]:

@@ -146,8 +146,8 @@ class Line:
 
 #: Lines whose words may run on in the lines under them.
 _PROSE = re.compile(r"(say|is|for|where|fact|setting|refuted by)\b")
-#: How a line begins that continues the one before: with a sign of a formula, with what is given, with words.
-_CONTINUES = re.compile(r"([-+/*<=:,]|>=|from\b)")
+#: How a line begins that continues the one before: with a sign of a formula, with what is given, with words, a title.
+_CONTINUES = re.compile(r"([-+/*<=:,]|>=|\| |from\b)")
 
 
 def lines(text: str, page: str) -> list[Line]:

@@ -13,7 +13,7 @@ from cflag_theory.verify.checks.cfl.techniques import sublinear as sublinear_che
 
 
 def test_independent_variables_satisfy_lemma_A4():
-    relation = techniques.lemA4().parts[0].printed.relation
+    relation = techniques.CLAIMS["cfl.lemA4"]().parts[0].printed.relation
     broken = {p.story[0].partition(",")[0]: not holds_at(relation, p.values) for p in techniques_checks.lemA4_points()}
     assert broken["Xi_1 = Xi_2 = s"]
     assert not broken["Xi_1 = s_1"]

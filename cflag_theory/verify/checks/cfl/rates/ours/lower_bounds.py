@@ -62,7 +62,7 @@ def floor_points() -> Iterator[Point]:
                 **at.values(floors.start2, G2, D2, N, T),
                 floors.gap(T): last,
                 floors.keep(T): keep,
-                floors.along(T): 1 - keep,
+                floors.taken(T): 1 - keep,
                 floors.squares(T): squares,
                 floors.others(T): 2 * last - keep**2 * world.start**2 - own,
             }
@@ -109,7 +109,7 @@ def _attained() -> Iterator[Point]:
             **at.values(floors.start2, G2, D2, N, T),
             floors.gap(T): last,
             floors.keep(T): _HALF,
-            floors.along(T): _HALF,
+            floors.taken(T): _HALF,
             floors.squares(T): Fraction(1, 4),
             floors.others(T): 0,
         }
