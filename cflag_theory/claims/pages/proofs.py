@@ -83,7 +83,8 @@ def steps_of(
 
 def _averaged(use: Use, operators: list[Any]) -> list[Step]:
     """`rule terms under A, B`: the rule's conclusion in the mean A, and that in the mean B, under the line's label."""
-    names = [f"{use.name}: {place}" for place in ("each", *range(1, len(operators)))][: len(operators)] + [use.name]
+    inner = [f"{use.name}: {place}" for place in ("each", *range(1, len(operators)))]
+    names = [*inner[: len(operators)], use.name]
     means = (rules.mean(name, one, given=of) for of, name, one in zip(names, names[1:], operators, strict=False))
     return [replace(use, name=names[0]), *means]
 

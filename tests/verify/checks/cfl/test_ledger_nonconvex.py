@@ -87,5 +87,5 @@ def test_the_mended_coefficient_falls_through_zero_at_12():
 
 
 def test_26_is_attained_when_the_loss_is_the_gradient():
-    left, right = nonconvex.inner_bound().at(checks.moments(checks.WORLDS[-1]))
+    left, right = sides_at(nonconvex.inner_bound(), checks.moments(checks.WORLDS[-1]))
     assert left == right
