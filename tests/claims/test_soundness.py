@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 import sympy as sp
 
-from cflag_theory.claims.cfl.one_round.leaning import NONEXPANSIVE, RUNS, S, changes, expected, lipschitz, no_leaning
+from cflag_theory.claims.cfl.one_round.leaning import NONEXPANSIVE, RUNS, S, changes, expansion, expected, no_leaning
 from cflag_theory.claims.cfl.rates import weighted_means as rates
 from cflag_theory.claims.cfl.techniques.chebyshev import H
 from cflag_theory.claims.cfl.vectors import client
@@ -239,7 +239,7 @@ def test_noises_lean_only_where_steps_increase_distances():
     goal = at_most(expected(dot(changes, S(client, k))), 0)
     statement = Statement("", goal, (NONEXPANSIVE,), Proof(no_leaning("no leaning")), RUNS)
     assert examine(statement).accepted
-    wider = replace(NONEXPANSIVE, relation=at_most(lipschitz, 1 + sp.Rational(1, 100)))
+    wider = replace(NONEXPANSIVE, relation=at_most(expansion, 1 + sp.Rational(1, 100)))
     assert rejected(replace(statement, hypotheses=(wider,)))
     assert rejected(replace(statement, hypotheses=()))
     for fact in RUNS:

@@ -220,9 +220,17 @@ class Page:
         self.facts[name] = made
 
     def several(self, line: Line, rest: Piece) -> None:
-        """`facts NAME = name; name`: several under one name."""
-        name, listed = rest.cut(" = ")
-        self._name(name, tuple(self.listed(listed, line, self.words)), line)
+        """`facts NAME = name; name`: several under one name; with places, `facts NAME(X) = name(X); name`."""
+        head, listed = rest.cut(" = ")
+        name, places = _head(head)
+        if places is None:
+            self._name(name, tuple(self.listed(listed, line, self.words)), line)
+            return
+
+        def made(*values: Any) -> tuple[Fact, ...]:
+            return tuple(self.listed(listed, line, self.words.with_own(self.bound(places, values))))
+
+        self._name(name, made, line)
 
     def listed(self, text: Piece, line: Line, words: Words) -> Iterator[Fact]:
         """The facts of a list: names, calls of facts with places, and facts that are written out."""

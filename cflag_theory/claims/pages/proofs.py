@@ -18,7 +18,7 @@ from cflag_theory.claims.engine import algebra, rules
 from cflag_theory.claims.engine.claim import SETTING, Fact
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, by_induction
+from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, Use, by_induction
 from cflag_theory.claims.pages.formula import Words, formula, formulas, read, relation
 from cflag_theory.claims.pages.syntax import is_relation
 from cflag_theory.claims.pages.text import Line, Piece
@@ -81,6 +81,14 @@ def steps_of(
     return _Steps(page, words, names or {}, known, goal).read(found)
 
 
+def _averaged(use: Use, operators: list[Any]) -> list[Step]:
+    """`rule terms under A, B`: the rule's conclusion in the mean A, and that in the mean B, under the line's label."""
+    inner = [f"{use.name}: {place}" for place in ("each", *range(1, len(operators)))]
+    names = [*inner[: len(operators)], use.name]
+    means = (rules.mean(name, one, given=of) for of, name, one in zip(names, names[1:], operators, strict=False))
+    return [replace(use, name=names[0]), *means]
+
+
 @dataclass(frozen=True)
 class _Steps:
     page: Vocabulary
@@ -128,8 +136,9 @@ class _Steps:
         name, _, _ = body.partition(" ")
         rest = body.part(len(name))
         if name in RULES:
-            values = [unfold(one) if isinstance(one, sp.Expr) else one for one in formulas(rest, self.words)]
-            return [RULES[name](label, *values, given=given)]
+            terms, under = rest.cut(" under ")
+            values = [unfold(one) if isinstance(one, sp.Expr) else one for one in formulas(terms, self.words)]
+            return _averaged(RULES[name](label, *values, given=given), formulas(under, self.words))
         steps = self.words.get(name)
         if isinstance(steps, Step):
             return [steps]

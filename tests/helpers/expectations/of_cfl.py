@@ -74,10 +74,6 @@ EXPECTED = {
             *scaled("9/10", "later"),
         ),
     ),
-    "cfl.nc_eq32": Expectation(
-        "holds needs-hypothesis typo",
-        plants=(*built({"swapped": True}, part="3", on="repair"), *without("descent", part="2", on="repair")),
-    ),
     "cfl.nc_weights": Expectation("holds false", plants=built(MORE, 2)),
     "cfl.eq14": Expectation(
         "typo typo",

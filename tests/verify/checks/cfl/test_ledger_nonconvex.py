@@ -51,14 +51,15 @@ def test_the_floor_of_the_printed_rate():
 @pytest.mark.parametrize("constant", [Fraction(1, 2), LESS])
 def test_fresh_drifts_that_count_less(constant):
     """No proof of the theorem, nor of the number of rounds in the repair of the FedAvg rate."""
-    assert not examine(ours_cfl_fedavg.bound(constant)).accepted
-    assert not examine(ours_cfl_fedavg.reached(constant).statement).accepted
+    theorem = ours_cfl_fedavg.CLAIMS["ours.cfl_fedavg_nonconvex"](constant)
+    assert not examine(theorem.parts[0].printed).accepted
+    assert not examine(ours_cfl_fedavg.reached(constant)).accepted
 
 
 def test_the_fedavg_rate_needs_its_fresh_drifts():
     repaired = ours_cfl_fedavg.reached()
-    kept = tuple(fact for fact in repaired.statement.hypotheses if fact.name != "fresh")
-    assert not examine(replace(repaired.statement, hypotheses=kept)).accepted
+    kept = tuple(fact for fact in repaired.hypotheses if fact.name != "fresh")
+    assert not examine(replace(repaired, hypotheses=kept)).accepted
     world = fedavg_checks.WORLDS[1]
     assert fedavg_checks.largest_bias(world) == 0 < fedavg_checks.largest_bias(replace(world, stateless=False))
 

@@ -57,10 +57,10 @@ def _cases() -> Iterator[tuple[list[Round], dict[Any, Any], str]]:
     """(rounds, step sizes and Lipschitz constant, words)."""
     rounds = steep()
     common = {eta: Fraction(2), eta_l: _ONE, sigma2: _ONE, K: 2, N: 1}
-    yield rounds, {**common, leaning.lipschitz: _lipschitz(rounds, _ONE)}, STEEP
+    yield rounds, {**common, leaning.expansion: _lipschitz(rounds, _ONE)}, STEEP
     for at in map(WorldRound, WORLDS):
         lipschitz = max(abs(1 - at[eta_l] * at[bound]) for bound in (mu, L))
-        yield at.rounds, {**at.values(eta, eta_l, sigma2, K, N), leaning.lipschitz: lipschitz}, at.words
+        yield at.rounds, {**at.values(eta, eta_l, sigma2, K, N), leaning.expansion: lipschitz}, at.words
 
 
 def _own_dot(found: Round) -> Fraction:

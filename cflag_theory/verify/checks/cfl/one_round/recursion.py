@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 from cflag_theory.claims.cfl.one_round import recursion as claim
-from cflag_theory.claims.cfl.one_round import sums, turning
 from cflag_theory.claims.cfl.one_round.local_drift import c_Bi, c_Gi, k_steps, moved2, rho_i2
 from cflag_theory.claims.cfl.one_round.progress import c_B, dist, dist2, drift2, gap, move2, next2, pull, rho
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_l, mu, sigma2
@@ -32,9 +31,9 @@ def _last_step(rounds: list[Round], steps: int, step: Fraction) -> dict[Any, Fra
         return expectation(rounds, lambda r: function(r.clients[0]))
 
     return {
-        turning.last_gradient2: mean(lambda c: c.local[at] ** 2),
-        turning.last_noise2: mean(lambda c: c.noise[at] ** 2),
-        turning.last_leaning: mean(lambda c: (c.path[at] - c.path[0] - step * c.local[at]) * c.noise[at]),
+        claim.last_gradient2: mean(lambda c: c.local[at] ** 2),
+        claim.last_noise2: mean(lambda c: c.noise[at] ** 2),
+        claim.last_leaning: mean(lambda c: (c.path[at] - c.path[0] - step * c.local[at]) * c.noise[at]),
     }
 
 
@@ -66,28 +65,28 @@ def eq20_points() -> Iterator[Point]:
         found = drifts(rounds, values[K])
         most = max(found)
         for steps in range(1, values[K] + 1):
-            earlier = {k_steps: steps, sums.sum_before2: sum(found[:steps], _ZERO)}
+            earlier = {k_steps: steps, claim.sum_before2: sum(found[:steps], _ZERO)}
             point = {
                 **values,
                 **earlier,
                 moved2: found[steps],
-                sums.before2: found[steps - 1],
-                sums.most_before2: max(found[:steps]),
+                claim.before2: found[steps - 1],
+                claim.most_before2: max(found[:steps]),
             }
             for part in ("1", "3"):
                 yield Point(point, (words,), part)
             farthest = max(range(steps), key=found.__getitem__)
             if farthest:
                 of_turn = {
-                    turning.turn: farthest,
-                    turning.turned2: found[farthest],
-                    turning.sum_turn2: sum(found[:farthest], _ZERO),
+                    claim.turn: farthest,
+                    claim.turned2: found[farthest],
+                    claim.sum_turn2: sum(found[:farthest], _ZERO),
                     **_last_step(rounds, steps, values[eta_l]),
                 }
                 yield Point({**point, **of_turn}, (words,), "3b")
             if found[steps] == most:
                 for part in ("2", "4"):
-                    yield Point({**values, **earlier, sums.most2: most}, (words,), part)
+                    yield Point({**values, **earlier, claim.most2: most}, (words,), part)
 
 
 #: The bending round: eta, eta L, where the gradient stops growing, number of clients.

@@ -13,6 +13,7 @@ from cflag_theory.claims.cfl.weights.correlated import (
     TABLE_2,
     Row,
     alpha_1,
+    before,
     before_1,
     before_2,
     delta,
@@ -30,6 +31,7 @@ from cflag_theory.claims.cfl.weights.correlated import (
     least_weight,
     low,
     norm2,
+    now,
     now_1,
     now_2,
     other,
@@ -37,7 +39,6 @@ from cflag_theory.claims.cfl.weights.correlated import (
     past_sum,
     power,
     rise,
-    shares,
     sum_x,
     value,
     x,
@@ -307,8 +308,8 @@ def rising_points() -> Iterator[Point]:
     for t, d2, r2 in product((3, 4, 6), (Fraction(1), Fraction(4)), (Fraction(0), Fraction(1, 4), Fraction(9))):
         for a, b in pairwise(grid):
             inputs: dict[Any, Any] = {alpha_1: a, rise: b - a, delta_2: 1 - b, D2_here: d2, R2: r2, further: t - 3}
-            u_1, v_1 = (expr.subs(inputs) for expr in shares(alpha_1, rise + delta_2))
-            u_2, v_2 = (expr.subs(inputs) for expr in shares(alpha_1 + rise, delta_2))
+            u_1, v_1 = (share(alpha_1, rise + delta_2).subs(inputs) for share in (now, before))
+            u_2, v_2 = (share(alpha_1 + rise, delta_2).subs(inputs) for share in (now, before))
             found = {now_1: u_1, before_1: v_1, now_2: u_2, before_2: v_2, excess: u_2 * v_1 - u_1 * v_2}
             solved = {low: weights(a, d2, r2, t)[0][-1], high: weights(b, d2, r2, t)[0][-1]}
             first = {first_low: weights(a, d2, r2, t)[0][0], first_high: weights(b, d2, r2, t)[0][0]}

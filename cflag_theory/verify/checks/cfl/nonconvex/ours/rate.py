@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 from cflag_theory.claims.c_flag.past_task.runs import T
-from cflag_theory.claims.cfl.nonconvex import floor as nonconvex_floor
 from cflag_theory.claims.cfl.nonconvex.descent import past, squares
 from cflag_theory.claims.cfl.nonconvex.ours import rate as claim
 from cflag_theory.claims.cfl.symbols import eta_l
@@ -81,12 +80,7 @@ def nonconvex_points() -> Iterator[Point]:
     for step in (_HALF, _ONE, Fraction(2), Fraction(3)):
         world = stuck(step, 5)
         for value in mean_squared_gradients(world):
-            numbers = {
-                L: world.a,
-                nonconvex_floor.G: world.G,
-                nonconvex_floor.w_plus(0): world.start,
-                nonconvex_floor.family_grad2: value,
-            }
+            numbers = {L: world.a, claim.size: world.G, claim.w_plus(0): world.start, claim.family_grad2: value}
             yield Point(numbers, part="4")
 
 
