@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cflag_theory.claims.engine.claim import Claim, Part, Statement
+from cflag_theory.claims.pages.page import load
 
 METHOD = "C-FLAG"
 
@@ -138,118 +138,4 @@ TABLES: tuple[Entry, ...] = (
     Entry("8", "non-IID", "CIFAR100", METHOD, "38.43", "16.33"),
 )
 
-
-def tables_text() -> Claim:
-    """What Sec. 7 says of Tables 2 and 3."""
-    return Claim(
-        "cflag.tables_text",
-        "Sec. 7, text on Tables 2 and 3",
-        "C-FLAG outperforms all baselines, with very low forgetting",
-        (
-            Part(
-                "1", Statement("In Tables 2 and 3 no baseline has a higher accuracy than C-FLAG on any data set.", None)
-            ),
-            Part(
-                "2",
-                Statement(
-                    "No baseline in Tables 2 and 3 forgets less than C-FLAG on any data set, as Sec. 1 says: it "
-                    "'consistently outperforms baseline methods in terms of both average accuracy and forgetting'.",
-                    None,
-                ),
-            ),
-        ),
-        (
-            "Sec. 7 itself only says 'a very low value of forgetting', which no number can contradict.",
-            "Table 2 has no row for FedTrk, which the text lists among the baselines.",
-            "What the tables do say: ours.tables_iid.",
-        ),
-    )
-
-
-def supplement_tables_text() -> Claim:
-    """What the supplement says after Table 7 of the task-incremental setup."""
-    return Claim(
-        "cflag.supplement_tables_text",
-        "text after Table 7",
-        "C-FLAG mitigates forgetting and has higher accuracy, task-incremental",
-        (
-            Part("1", Statement("In Table 6 no baseline has a higher accuracy than C-FLAG on any data set.", None)),
-            Part("2", Statement("In Table 6 C-FLAG forgets less than Fine-FL on every data set.", None)),
-        ),
-        (
-            "'Consistently' is read as: in both settings and on every data set of Table 6; 'mitigates' as: less than "
-            "plain "
-            "fine-tuning. EWC-FL on CIFAR10 and NCCL-FL on TinyImageNet (non-IID) forget less than C-FLAG.",
-        ),
-    )
-
-
-def tables_consistent() -> Claim:
-    """Whether the tables agree with each other."""
-    return Claim(
-        "cflag.tables_consistent",
-        "Tables 2, 3, 6, 7, 8",
-        "The printed numbers agree where they describe the same run",
-        (
-            Part("1", Statement("Tables 2 and 3 are the means of Table 6, entry by entry.", None)),
-            Part("2", Statement("The column of 5 clients in Table 8 agrees with Tables 2 and 3.", None)),
-        ),
-        (
-            "Tables are said to be averages over three seeds, and Table 8 names no other number of seeds, so that its "
-            "column of 5 clients describes the runs of Tables 2 and 3.",
-            "Two different runs of Table 6 share all four of their numbers: ours.tables_twins.",
-        ),
-    )
-
-
-def tables_iid() -> Claim:
-    """The sentence that Tables 3 and 6 do support."""
-    return Claim(
-        "ours.tables_iid",
-        "instead of cflag.tables_text",
-        "In the IID setting C-FLAG is best in both metrics",
-        (
-            Part(
-                "1",
-                Statement(
-                    "In Table 3 (IID) C-FLAG has the highest accuracy and the lowest forgetting on every data set.",
-                    None,
-                ),
-            ),
-        ),
-        (
-            "In Table 2 (non-IID) it has the highest accuracy on CIFAR100 and, by 0.14 with deviations of 0.91 and "
-            "1.19, on "
-            "TinyImageNet; on CIFAR10 Erg-FL is 14.09 ahead.",
-        ),
-    )
-
-
-def tables_twins() -> Claim:
-    """An oddity that no statement of the paper covers."""
-    return Claim(
-        "ours.tables_twins",
-        "Tables 6 and 7",
-        "Two runs with the same four numbers",
-        (
-            Part(
-                "1",
-                Statement(
-                    "Of all pairs of runs in Tables 6 and 7, one shares mean and deviation in both metrics: Erg-FL "
-                    "on non-IID "
-                    "CIFAR100 and Erg-FL on IID TinyImageNet.",
-                    None,
-                ),
-            ),
-        ),
-        ("Equal numbers of different runs are no contradiction, but one of the two may be a copy.",),
-    )
-
-
-CLAIMS = {
-    "cflag.tables_text": tables_text,
-    "cflag.supplement_tables_text": supplement_tables_text,
-    "cflag.tables_consistent": tables_consistent,
-    "ours.tables_iid": tables_iid,
-    "ours.tables_twins": tables_twins,
-}
+__getattr__, CLAIMS = load(__file__, globals())

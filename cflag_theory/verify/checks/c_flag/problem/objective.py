@@ -21,6 +21,7 @@ from cflag_theory.verify.planted import Plants, Where, related, without
 from cflag_theory.verify.witnesses.instances import described, exact_run, on_the_line, visited
 
 _HALF = Fraction(1, 2)
+_COMPONENTS = claim.c1, claim.c2, claim.c3
 #: Sizes (|P^i|, |C^i|) of two clients: shares that differ, at equal and at unequal amounts of data, and shares alike.
 _SIZES = (((1, 3), (3, 1)), ((1, 1), (2, 1)), ((1, 2), (2, 4)), ((2, 2), (1, 1)))
 
@@ -101,9 +102,10 @@ def eq5_points() -> Iterator[Point]:
         return found
 
     numbers: dict[Any, Any] = {delayed(k): value for k, value in enumerate(estimates)}
-    for j in range(3):
-        numbers |= {claim.grad_c[j](k): at(j, local[k]) for k in range(3)}
-        numbers[claim.grad_c_initial[j]] = at(j, problem.start[0])
+    initial = (claim.c1_initial, claim.c2_initial, claim.c3_initial)
+    for j, (component, first) in enumerate(zip(_COMPONENTS, initial, strict=True)):
+        numbers |= {component(k): at(j, local[k]) for k in range(3)}
+        numbers[first] = at(j, problem.start[0])
     numbers[claim.grad_g_i] = gradients(kind, problem.current, later.start)[0, 0]
     yield Point(
         numbers,
@@ -157,7 +159,7 @@ def cost_points() -> Iterator[Point]:
 
 def _refreshed(step: int, *computed: int, **where: Unpack[Where]) -> Plants:
     """Other steps at which the three components of (5) were computed."""
-    mean = sum(c(k) for c, k in zip(claim.grad_c, computed, strict=True)) / 3
+    mean = sum(c(k) for c, k in zip(_COMPONENTS, computed, strict=True)) / 3
     return related(f"components of steps {computed}", left=delayed(step), right=mean, **where)
 
 

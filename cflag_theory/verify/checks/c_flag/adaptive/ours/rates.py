@@ -119,7 +119,7 @@ def _biased_step(case: Round, theta: Fraction, share: int) -> Point:
     known |= {
         **of(case, L, alpha),
         claim.size_f: norm(grad_f),
-        claim.bias: norm(b),
+        claim.size_b: norm(b),
         claim.rate: rate,
         grad_dot_sum: grad_f @ S,
         bias_dot_sum: b @ S,
@@ -263,7 +263,7 @@ CHECKS = {
         plants=(
             *related(
                 "a thousandth more decrease",
-                right=f_before - sp.Rational(1001, 1000) * claim.decrease() * claim.size_f**2,
+                right=f_before - sp.Rational(1001, 1000) * claim.decrease * claim.size_f**2,
                 part="round",
             ),
             *scaled("11/10", "run", left=True),
