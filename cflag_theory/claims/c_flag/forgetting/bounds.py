@@ -3,3 +3,4 @@
 from cflag_theory.claims.pages.page import load
 
 __getattr__, CLAIMS = load(__file__, globals())
+eq164 = CLAIMS["cflag.eq164"]
