@@ -239,7 +239,7 @@ CHECKS = {
         eq69_points,
         eq69_samples,
         expected="needs-hypothesis",
-        plants=(*built({"square": "199/100", "fourth": 0}, on="repair"), *without("kept", on="repair")),
+        plants=(*built({"second": "199/100", "fourth": 0}, on="repair"), *without("kept", on="repair")),
     ),
     "cflag.eq71": Check(
         eq71_points,
