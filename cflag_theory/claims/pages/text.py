@@ -152,7 +152,7 @@ def said(error: Exception) -> str:
 #: Lines whose words may run on in the lines under them.
 _PROSE = re.compile(r"(say|is|for|where|fact|setting|refuted by)\b")
 #: How a line begins that continues the one before: with a sign of a formula, with what is given, with words, a
-#: title. One that ends with a comma is continued too.
+#: title. One that ends with a comma or within quotes is continued too.
 _CONTINUES = re.compile(r"([-+/*<=:,]|>=|\| |from\b)")
 
 
@@ -175,7 +175,7 @@ def lines(text: str, page: str) -> list[Line]:
         if "\t" in raw:
             raise here.error("a tab: indent with blanks")
         told = last.kind == "note" or (" -- " in last.text and bool(_PROSE.match(last.text)))
-        open_list = last.text.endswith(",") and " -- " not in last.text
+        open_list = (last.text.endswith(",") or last.text.count('"') % 2) and " -- " not in last.text
         if last is not root and ((indent > last.indent and (told or open_list)) or _CONTINUES.match(bare)):
             added = bare.removeprefix("-- ") if bare.startswith("-- ") and " -- " in last.text else bare
             last.places.append((len(last.text) + 1, number, indent + 1 + len(bare) - len(added)))

@@ -211,7 +211,7 @@ EXPECTED = {
     ),
     "cflag.eq69": Expectation(
         "needs-hypothesis",
-        plants=(*built({"square": "199/100", "fourth": 0}, on="repair"), *without("kept", on="repair")),
+        plants=(*built({"second": "199/100", "fourth": 0}, on="repair"), *without("kept", on="repair")),
     ),
     "cflag.eq73": Expectation("holds typo", plants=(*built(59, 61), *built(1, part="bound", on="repair"))),
     "cflag.lemma3_surrogate": Expectation(

@@ -54,6 +54,8 @@ TABLE = setting("tau of (67)", at_most(tau(client, k, j), k), "A table holds no 
 ROUND = setting("(68)", equal(x(t + 1), x_next), "x_{t+1} = x_t - beta grad h~(x_t) - beta S~.")
 
 union = Tracked(component, both, x(t), x_local, tau, (LOCAL_START, LOCAL_STEP, TABLE), ("kept",))
+#: e_t: how far the sum S~ is from E times the gradient at x_t.
+error = union.deviation
 h = sequence("union_loss", r"\tilde h(x_{@})", lambda t: clients(both(component[i, j](x(t)))))
 grad_h = sequence(
     "grad_union", r"{\|\nabla\tilde h(x_{@})\|}", lambda t: norm(clients(both(component[i, j].grad(x(t)))))
