@@ -17,7 +17,7 @@ def _lead(lead: sp.Expr, proved: sp.Expr, **where: Unpack[Where]) -> Plants:
     """Another coefficient than L before beta^2 ||S||^2, and a proof that ends in `proved`."""
     return changed(
         f"{lead} for L, proof for {proved}",
-        lambda s: replace(s, relation=claim.bound(lead), proof=claim._proof(proved)),
+        lambda s: replace(s, relation=claim.bound(lead), proof=claim.mended(proved).proof),
         **where,
     )
 
