@@ -144,6 +144,8 @@ class Line:
             raise self.error(str(error).strip("'")) from error
 
 
+#: Lines of words, which run on in the lines under them.
+_TOLD = ("note", "prints", "uses", "headline", "letter")
 #: Lines whose words may run on in the lines under them.
 _PROSE = re.compile(r"(say|is|for|where|fact|setting|refuted by)\b")
 #: How a line begins that continues the one before: with a sign of a formula, with what is given, with words.
@@ -168,7 +170,7 @@ def lines(text: str, page: str) -> list[Line]:
         last, here = stack[-1], Line(bare, indent, page, [(0, number, indent + 1)])
         if "\t" in raw:
             raise here.error("a tab: indent with blanks")
-        told = last.kind == "note" or (" -- " in last.text and bool(_PROSE.match(last.text)))
+        told = last.kind in _TOLD or (" -- " in last.text and bool(_PROSE.match(last.text)))
         if last is not root and ((indent > last.indent and told) or _CONTINUES.match(bare)):
             added = bare.removeprefix("-- ") if bare.startswith("-- ") and " -- " in last.text else bare
             last.places.append((len(last.text) + 1, number, indent + 1 + len(bare) - len(added)))
