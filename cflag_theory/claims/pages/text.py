@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from cflag_theory.errors import InvalidInput
@@ -152,8 +153,11 @@ _PROSE = re.compile(r"(say|is|for|where|fact|setting|refuted by)\b")
 _CONTINUES = re.compile(r"([-+/*<=:,]|>=|from\b)")
 
 
+@cache
 def lines(text: str, page: str) -> list[Line]:
     """The lines of a page as a tree; blank lines and those that begin with "#" are left out.
+
+    A page that is built has been read for its records before.
 
     Raises
     ------
