@@ -70,11 +70,11 @@ def _printed(paper: str, record: Record) -> Printed:
     if not text:
         raise record.line.error("what a paper prints is written 'prints place | text -- remark'")
     place, others = head.cut(" by ")
-    parts = keys(record.claim)
     rows = [_row(record, one) for one in others.listed(", ")]
     if record.part:
         rows.insert(0, f"{record.claim}.{record.part}")
     elif record.claim and not rows:
+        parts = keys(record.claim)
         if parts and len(parts) > 1:
             raise place.error(f"which parts of {record.claim} decide it? say 'by' and name them: {', '.join(parts)}")
         rows.append(f"{record.claim}.{parts[0] if parts else 1}")

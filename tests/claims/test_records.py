@@ -40,6 +40,7 @@ CACHES = (
     records.pages,
     records.blocks,
     records.places,
+    records.keys,
     records._records,
     printed.printed,
     uses.printed_uses,

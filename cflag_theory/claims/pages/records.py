@@ -25,6 +25,7 @@ from cflag_theory.claims import old_tables  # old tables
 from cflag_theory.claims.pages.text import Line, PageError, Piece, lines
 
 ROOT = Path(__file__).parents[1]
+KINDS = frozenset(["prints", "uses", "headline", "letter"])
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,7 @@ def places() -> Mapping[str, str]:
     return MappingProxyType({id: blocks()[id].module for id in order})
 
 
+@cache
 def keys(id: str) -> tuple[str, ...] | None:
     """The parts of a claim as records name them; None if its page does not say."""
     found = blocks().get(id)
@@ -162,7 +164,10 @@ def _records() -> Mapping[str, tuple[Record, ...]]:
         at = next((_id(line) for line in all if line.kind == "claim"), "")
         for line in all:
             at = _id(line) if line.kind == "claim" else at
-            under.setdefault(at, []).extend(_of(line, module, at) if line.kind == "claim" else [Record(line, module)])
+            if line.kind == "claim":
+                under.setdefault(at, []).extend(_of(line, module, at))
+            elif line.kind in KINDS:
+                under.setdefault(at, []).append(Record(line, module))
     found: dict[str, list[Record]] = {}
     for id in (*places(), ""):
         for record in under.get(id, ()):
@@ -172,7 +177,8 @@ def _records() -> Mapping[str, tuple[Record, ...]]:
 
 def _of(line: Line, module: str, id: str) -> Iterator[Record]:
     for one in line.inside:
-        yield Record(one, module, id)
-        if one.kind == "part":
+        if one.kind in KINDS:
+            yield Record(one, module, id)
+        elif one.kind == "part":
             key = str(one.said.behind("part")).replace(" ", "_")
             yield from (Record(inner, module, id, key) for inner in one.inside if inner.kind == "prints")
