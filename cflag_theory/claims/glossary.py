@@ -1,17 +1,18 @@
 """What the letters of a formula stand for, in the papers' words.
 
-`symbols.tsv` has one line a letter: the rows for which it holds ("cflag" and "cfl" for all rows on that paper, our own
-included), the letter as `plain` prints it, and its meaning. The most special line counts.
+A line `letter C -- meaning` of a page has the letter as `plain` prints it. It holds for the claim under which it
+stands, outside of claims for all rows on the paper, our own included. The most special line counts.
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
 
+from cflag_theory.claims import old_tables  # old tables
 from cflag_theory.claims.engine.claim import Claim, statements
 from cflag_theory.claims.engine.printing import in_text
+from cflag_theory.claims.pages.records import records
 
 _NAME = re.compile(r"(?!e\^)[^\W\d_]+[~']*(?:_(?:hat|bar|memory)(?![A-Za-z]))*(?:_(?:\{[^{}]*\}|[^\W_]+))?")
 _SUBSCRIPT = re.compile(r"_(?:\{.*|(?!hat$|bar$|memory$)[^\W_]+)$")
@@ -21,10 +22,28 @@ _KNOWN = frozenset(["grad", "sum", "max", "min", "sqrt", "ln", "exp", "sup", "ce
 
 @cache
 def glossary() -> dict[tuple[str, str], str]:
-    """Meanings by row, or paper, and letter."""
-    lines = files(__package__).joinpath("symbols.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    rows = [line.split("\t") for line in lines]
-    return {(scope, letter): words for scopes, letter, words in rows for scope in scopes.split()}
+    """Meanings by row, or paper, and letter.
+
+    Raises
+    ------
+    PageError
+        A letter without a meaning, or with two, or for a claim that there is not.
+    """
+    rows = old_tables.rows("symbols.tsv")  # old tables
+    old = {(scope, letter): words for scopes, letter, words in rows for scope in scopes.split()}  # old tables
+    if old:  # old tables
+        return old  # old tables
+    found = {}
+    for record in records("letter"):
+        letter, others = record.line.said.behind("letter").cut(" for ")
+        if not record.line.words:
+            raise record.line.error("a letter is written 'letter L -- meaning'")
+        scopes = [record.claim or record.folder.replace("_", ""), *map(record.known, others.listed(", "))]
+        for scope in scopes:
+            if (scope, str(letter)) in found:
+                raise letter.error(f"{str(letter)!r} has two meanings for {scope}")
+            found[scope, str(letter)] = record.line.words
+    return found
 
 
 def letters(text: str) -> list[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 from functools import cache
-from pathlib import Path
+
+from cflag_theory.claims import old_tables  # old tables
+from cflag_theory.claims.pages.records import records
 
 #: Authors and title of each paper, by the name that its claims carry.
 PAPERS = {
@@ -17,6 +18,8 @@ PAPERS = {
 
 @cache
 def headlines() -> tuple[tuple[str, str], ...]:
-    """(id, why), in the order in which they are shown."""
-    with (Path(__file__).parent / "headlines.tsv").open(encoding="utf-8", newline="") as file:
-        return tuple((row["row"], row["why"]) for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    """(id, why), in the order of the ledger."""
+    old = [(id, why) for id, why in old_tables.rows("headlines.tsv")]  # old tables
+    if old:  # old tables
+        return tuple(old)  # old tables
+    return tuple((record.claim, str(record.text)) for record in records("headline"))

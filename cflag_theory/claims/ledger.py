@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import cache, partial
 from importlib import import_module
-from importlib.resources import files
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from cflag_theory.claims.pages.records import places
 from cflag_theory.errors import UnknownName
 
 if TYPE_CHECKING:
@@ -17,12 +16,7 @@ if TYPE_CHECKING:
 
 #: The module of each claim, in this folder: the papers' claims in paper order, then what we prove instead. Every module
 #: has its claims in `CLAIMS`; `verify.checks` has a module of the same name.
-PLACES: Mapping[str, str] = MappingProxyType(
-    dict(
-        line.split("\t")
-        for line in files(__package__).joinpath("order.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    )
-)
+PLACES: Mapping[str, str] = places()
 
 
 def _build(id: str, *listed: Any, **named: Any) -> Claim:

@@ -1,20 +1,22 @@
 """What the papers print, sentence by sentence: where it stands, and which rows of the ledger decide it.
 
-One table a paper, `printed.tsv` in its folder. A sentence or formula that claims something which can be checked names
-the parts that decide it; any other says why no row does. A formula is printed as in the paper, in TeX between dollars.
+`prints place | text -- remark` on a page has a sentence or formula of the paper. It stands under the claim or the part
+that decides it, and names what else decides it, behind "by"; outside of claims it says why no row does. A formula is
+printed as in the paper, in TeX between dollars.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
+from cflag_theory.claims import old_tables  # old tables
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.ledger import LEDGER, claim
+from cflag_theory.claims.pages.records import Record, keys, records
+from cflag_theory.claims.pages.text import Piece
 
 PAPERS = {"C-FLAG": "c_flag", "CFL": "cfl"}
-COLUMNS = ("place", "version", "rows", "text", "remark")
 #: Which versions of a paper print a line: the one that the ledger follows, the one of ICLR 2022, or both.
 VERSIONS = ("both", "2022", "later")
 
@@ -35,6 +37,8 @@ class Printed:
         What is printed, with formulas in TeX between dollars.
     remark : str
         What differs between the versions; where no row decides the line, why.
+    claim : str
+        That under which it stands on a page, if it stands under one.
     """
 
     paper: str
@@ -43,28 +47,52 @@ class Printed:
     rows: tuple[str, ...]
     text: str
     remark: str
+    claim: str = ""
 
 
 @cache
 def printed(paper: str) -> tuple[Printed, ...]:
-    """The lines of one paper, in its order.
+    """The lines of one paper in the order of the claims that decide them.
 
     Raises
     ------
-    ValueError
-        If a line does not have five columns, or names an unknown version.
+    PageError
+        A line has no text, or names no part of a claim.
     """
-    lines = files(__package__).joinpath(PAPERS[paper], "printed.tsv").read_text(encoding="utf-8").splitlines()
     found = []
-    for number, line in enumerate(lines[1:], 2):
-        columns = line.split("\t")
-        if len(columns) != len(COLUMNS) or columns[1] not in VERSIONS:
-            raise ValueError(
-                f"{PAPERS[paper]}/printed.tsv, line {number}: five columns {', '.join(COLUMNS)} are needed"
-            )
-        place, version, rows, text, remark = columns
-        found.append(Printed(paper, place, version, tuple(rows.split()), text, remark))
-    return tuple(found)
+    for place, version, rows, text, remark in old_tables.rows(f"{PAPERS[paper]}/printed.tsv"):  # old tables
+        found.append(Printed(paper, place, version, tuple(rows.split()), text, remark))  # old tables
+    return (*found, *(_printed(paper, one) for one in records("prints") if one.folder == PAPERS[paper]))
+
+
+def _printed(paper: str, record: Record) -> Printed:
+    head, text = record.line.said.behind("prints").cut(" | ")
+    if not text:
+        raise record.line.error("what a paper prints is written 'prints place | text -- remark'")
+    place, others = head.cut(" by ")
+    rows = [_row(record, one) for one in others.listed(", ")]
+    if record.part:
+        rows.insert(0, f"{record.claim}.{record.part}")
+    elif record.claim and not rows:
+        parts = keys(record.claim)
+        if parts and len(parts) > 1:
+            raise place.error(f"which parts of {record.claim} decide it? say 'by' and name them: {', '.join(parts)}")
+        rows.append(f"{record.claim}.{parts[0] if parts else 1}")
+    version = next((one for one in VERSIONS if place.endswith(f" ({one})")), "both")
+    return Printed(
+        paper, place.removesuffix(f" ({version})"), version, tuple(rows), str(text), record.line.words, record.claim
+    )
+
+
+def _row(record: Record, named: Piece) -> str:
+    """A part of the claim, or of another, as the tables name it."""
+    id, _, key = named.rpartition(".")
+    if not id and not record.claim:
+        raise named.error(f"{str(named)!r} stands outside of claims: name the claim and its part")
+    id = record.known(named.part(0, len(id))) if id else record.claim
+    if (parts := keys(id)) and key not in parts:
+        raise named.error(f"{id} has no part {key!r}: use {', '.join(parts)}")
+    return f"{id}.{key}"
 
 
 def name(id: str, key: str) -> str:

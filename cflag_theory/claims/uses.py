@@ -1,8 +1,8 @@
 """What rests on what: which claims a printed proof uses, and which ones the checked proofs of the ledger use.
 
-The first is data read from the papers, `uses.tsv` in the folder of each: the row, the rows that it uses, the place
-where the paper says so, and its words; words in brackets are ours. The second is computed from the sources of the
-ledger's facts.
+The first is read from the papers: `uses cflag.eq22, cflag.eq25 | place | words` under a claim of a page has the claims
+that its printed proof uses, the place where the paper says so, and its words; words in brackets are ours. The second is
+computed from the sources of the ledger's facts.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
+from cflag_theory.claims import old_tables  # old tables
 from cflag_theory.claims.engine.claim import statements
 from cflag_theory.claims.ledger import LEDGER, claim
+from cflag_theory.claims.pages.records import records
 from cflag_theory.claims.printed import PAPERS
 
-COLUMNS = ("row", "uses", "place", "words")
 #: Kinds of arrows, and what an arrow from A to B means.
 KINDS = {
     "printed": "the paper's proof or text of B uses A",
@@ -49,21 +49,23 @@ class Arrow:
 
 @cache
 def printed_uses(paper: str) -> tuple[Arrow, ...]:
-    """What the printed proofs of one paper use, in its order.
+    """What the printed proofs of one paper use, in the order of the ledger.
 
     Raises
     ------
-    ValueError
-        If a line does not have four columns.
+    PageError
+        A line without place or words, or that names no claim.
     """
-    lines = files(__package__).joinpath(PAPERS[paper], "uses.tsv").read_text(encoding="utf-8").splitlines()
     found = []
-    for number, line in enumerate(lines[1:], 2):
-        columns = line.split("\t")
-        if len(columns) != len(COLUMNS):
-            raise ValueError(f"{PAPERS[paper]}/uses.tsv, line {number}: four columns {', '.join(COLUMNS)} are needed")
-        row, uses, place, words = columns
-        found += [Arrow(row, used, "printed", place, words) for used in uses.split()]
+    for row, used, place, words in old_tables.rows(f"{PAPERS[paper]}/uses.tsv"):  # old tables
+        found += [Arrow(row, one, "printed", place, words) for one in used.split()]  # old tables
+    for record in records("uses"):
+        if record.folder == PAPERS[paper]:
+            ids, rest = record.text.cut(" | ")
+            place, words = rest.cut(" | ")
+            if not words:
+                raise record.line.error("what a proof uses is written 'uses claim, claim | place | words'")
+            found += [Arrow(record.claim, record.known(id), "printed", place, words) for id in ids.listed(", ")]
     return tuple(found)
 
 

@@ -64,7 +64,7 @@ def test_every_letter_of_every_statement_has_a_meaning_and_every_meaning_a_lette
     for id in LEDGER:
         for letter in glossary.letters(glossary.formulas(claim(id))):
             found = glossary.meaning(id, letter)
-            assert found, f"{id}: {letter} has no line in symbols.tsv"
+            assert found, f"{id}: {letter} has no line 'letter'"
             used.add((glossary.scope(id, letter), found[0]))
     assert set(glossary.glossary()) == used
 

@@ -74,10 +74,3 @@ def test_a_printed_use_is_not_replaced_by_a_proof_of_ours():
     arrows = [Arrow("c", "a", "printed"), Arrow("c", "b", "proof"), Arrow("b", "a", "printed")]
     assert uses.without_shortcuts(arrows) == arrows
     assert uses.without_shortcuts([Arrow("c", "a", "proof"), *arrows[1:]]) == arrows[1:]
-
-
-def test_a_line_with_too_few_columns(tmp_path, monkeypatch):
-    (tmp_path / "uses.tsv").write_text("row\tuses\tplace\twords\ncflag.thm5\tcflag.thm2\n", encoding="utf-8")
-    monkeypatch.setitem(uses.PAPERS, "short", str(tmp_path))
-    with pytest.raises(ValueError, match="line 2: four columns row, uses, place, words are needed"):
-        printed_uses("short")

@@ -351,6 +351,9 @@ _BLOCKS: Mapping[str, Callable[[Page, Line, Piece], None]] = {
     "scheme": Page.scheme,
     "statement": Page.statement,
     "claim": Page.claim,
+    # Those of `records`, which reads them.
+    "prints": lambda page, line, rest: None,
+    "letter": lambda page, line, rest: None,
 }
 
 

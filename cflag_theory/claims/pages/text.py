@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from cflag_theory.errors import InvalidInput
@@ -149,6 +150,8 @@ def said(error: Exception) -> str:
     return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
 
 
+#: Lines of words, which run on in the lines under them.
+_TOLD = ("note", "prints", "uses", "headline", "letter")
 #: Lines whose words may run on in the lines under them.
 _PROSE = re.compile(r"(say|is|for|where|fact|setting|refuted by)\b")
 #: How a line begins that continues the one before: with a sign of a formula, with what is given, with words, a
@@ -156,8 +159,11 @@ _PROSE = re.compile(r"(say|is|for|where|fact|setting|refuted by)\b")
 _CONTINUES = re.compile(r"([-+/*<=:,]|>=|\| |from\b)")
 
 
+@cache
 def lines(text: str, page: str) -> list[Line]:
     """The lines of a page as a tree; blank lines and those that begin with "#" are left out.
+
+    A page that is built has been read for its records before.
 
     Raises
     ------
@@ -174,7 +180,7 @@ def lines(text: str, page: str) -> list[Line]:
         last, here = stack[-1], Line(bare, indent, page, [(0, number, indent + 1)])
         if "\t" in raw:
             raise here.error("a tab: indent with blanks")
-        told = last.kind == "note" or (" -- " in last.text and bool(_PROSE.match(last.text)))
+        told = last.kind in _TOLD or (" -- " in last.text and bool(_PROSE.match(last.text)))
         open_list = (last.text.endswith(",") or last.text.count('"') % 2) and " -- " not in last.text
         if last is not root and ((indent > last.indent and (told or open_list)) or _CONTINUES.match(bare)):
             added = bare.removeprefix("-- ") if bare.startswith("-- ") and " -- " in last.text else bare
