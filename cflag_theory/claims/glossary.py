@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from cflag_theory.claims import old_tables  # old tables
 from cflag_theory.claims.engine.claim import Claim, statements
 from cflag_theory.claims.engine.printing import in_text
 from cflag_theory.claims.pages.records import records
@@ -29,10 +28,6 @@ def glossary() -> dict[tuple[str, str], str]:
     PageError
         A letter without a meaning, or with two, or for a claim that there is not.
     """
-    rows = old_tables.rows("symbols.tsv")  # old tables
-    old = {(scope, letter): words for scopes, letter, words in rows for scope in scopes.split()}  # old tables
-    if old:  # old tables
-        return old  # old tables
     found = {}
     for record in records("letter"):
         letter, others = record.line.said.behind("letter").cut(" for ")

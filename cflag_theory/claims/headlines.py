@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-from cflag_theory.claims import old_tables  # old tables
 from cflag_theory.claims.pages.records import records
 
 #: Authors and title of each paper, by the name that its claims carry.
@@ -19,7 +18,4 @@ PAPERS = {
 @cache
 def headlines() -> tuple[tuple[str, str], ...]:
     """(id, why), in the order of the ledger."""
-    old = [(id, why) for id, why in old_tables.rows("headlines.tsv")]  # old tables
-    if old:  # old tables
-        return tuple(old)  # old tables
     return tuple((record.claim, str(record.text)) for record in records("headline"))

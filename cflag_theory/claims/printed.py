@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from cflag_theory.claims import old_tables  # old tables
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.claims.pages.records import Record, keys, records
@@ -59,10 +58,7 @@ def printed(paper: str) -> tuple[Printed, ...]:
     PageError
         A line has no text, or names no part of a claim.
     """
-    found = []
-    for place, version, rows, text, remark in old_tables.rows(f"{PAPERS[paper]}/printed.tsv"):  # old tables
-        found.append(Printed(paper, place, version, tuple(rows.split()), text, remark))  # old tables
-    return (*found, *(_printed(paper, one) for one in records("prints") if one.folder == PAPERS[paper]))
+    return tuple(_printed(paper, one) for one in records("prints") if one.folder == PAPERS[paper])
 
 
 def _printed(paper: str, record: Record) -> Printed:

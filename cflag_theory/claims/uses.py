@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from cflag_theory.claims import old_tables  # old tables
 from cflag_theory.claims.engine.claim import statements
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.claims.pages.records import records
@@ -57,8 +56,6 @@ def printed_uses(paper: str) -> tuple[Arrow, ...]:
         A line without place or words, or that names no claim.
     """
     found = []
-    for row, used, place, words in old_tables.rows(f"{PAPERS[paper]}/uses.tsv"):  # old tables
-        found += [Arrow(row, one, "printed", place, words) for one in used.split()]  # old tables
     for record in records("uses"):
         if record.folder == PAPERS[paper]:
             ids, rest = record.text.cut(" | ")

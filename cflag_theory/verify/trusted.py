@@ -1,8 +1,8 @@
 """What has to be trusted for a verdict that rests on a proof, file by file: `python -m cflag_theory.verify.trusted`.
 
 Two ways lead to "proved": the examiner with sympy and z3, and a whole theorem that Coq's kernel accepts. One leads to
-"refuted": an exact point. Each trusts its own files, and the claims' modules with the statements. What finds
-certificates, writes proofs or builds points is not among them: its results are checked.
+"refuted": an exact point. Each trusts its own files, the reader of pages, and the pages with the statements. What
+finds certificates, writes proofs or builds points is not among them: its results are checked.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ PACKAGE = Path(__file__).parents[1]
 #: Where the examiner and the comparison of what claims take from each other begin; their imports within the package
 #: are trusted unless their results are checked.
 EXAMINER, IMPORTS = "claims/engine/examiner.py", "claims/imports.py"
+#: Where reading a page begins.
+PAGE = "claims/pages/page.py"
 #: Modules that the examiner imports and does not have to believe, with the reason.
 CHECKED = {
     "claims/engine/certificates.py": "a certificate that it keeps or has found is checked by algebra",
@@ -63,13 +65,15 @@ class Trusted:
         return sum(self.lines.values())
 
 
-def trusted() -> tuple[Trusted, Trusted, Trusted]:
-    """The files that the examiner trusts, those that a whole theorem in Coq does, and those that a point does."""
-    examiner = sorted((imported(EXAMINER) | imported(IMPORTS)) - set(CHECKED))
+def trusted() -> tuple[Trusted, Trusted, Trusted, Trusted]:
+    """The files that the examiner trusts, a whole theorem in Coq, and a point; and the reader of pages."""
+    reader = {name for name in imported(PAGE) | imported(IMPORTS) if name.startswith("claims/pages/")}
+    examiner = sorted((imported(EXAMINER) | imported(IMPORTS)) - set(CHECKED) - reader)
     return (
         Trusted("sympy and z3, through the examiner", {name: _lines(name) for name in examiner}),
         Trusted("Coq's kernel, for a whole theorem", {name: _lines(name) for name in COQ}),
         Trusted("Fractions, for a point that refutes", {name: _lines(name) for name in POINT}),
+        Trusted("The reader of pages, for what a statement says", {name: _lines(name) for name in sorted(reader)}),
     )
 
 

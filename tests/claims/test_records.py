@@ -54,7 +54,6 @@ def read(tmp_path, monkeypatch):
     """Pages in a folder of their own, in place of those of the ledger."""
     (tmp_path / "c_flag").mkdir()
     monkeypatch.setattr(records, "ROOT", tmp_path)
-    monkeypatch.setattr("cflag_theory.claims.old_tables.rows", lambda name: [])  # old tables
 
     def written(first=FIRST, second=SECOND):
         (tmp_path / "c_flag" / "first.page").write_text(first, encoding="utf-8")

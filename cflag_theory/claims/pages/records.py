@@ -21,7 +21,6 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from cflag_theory.claims import old_tables  # old tables
 from cflag_theory.claims.pages.text import Line, PageError, Piece, lines
 
 ROOT = Path(__file__).parents[1]
@@ -114,8 +113,6 @@ def places() -> Mapping[str, str]:
     PageError
         A claim comes after no claim, or after one that another follows.
     """
-    if old := old_tables.places():  # old tables
-        return old  # old tables
     following: dict[str, str] = {}
     above: dict[tuple[str, str], str] = {}
     papers = dict.fromkeys(id.partition(".")[0] for id in blocks())
