@@ -97,21 +97,21 @@ def _called(text: Piece, words: Words, told: str) -> Statement:
 def _sharp(page: Vocabulary, line: Line, rest: Piece, words: Words, part: Line) -> Sharp | None:
     """`sharp c = value`: the part with another constant; `sharp printed to value`: with a statement of its own.
 
-    `at mu := 0` under the second tells where both stand before the same term.
+    `at mu := 0; ...` under it tells where both stand before the same term.
     """
+    values = [
+        pair.cut(" := ") for one in line.inside if one.kind == "at" for pair in one.said.behind("at").listed("; ")
+    ]
+    at = tuple((formula(name, words), sp.sympify(formula(value, words))) for name, value in values)
     printed, best = rest.cut(" to ")
     if best:
         first, second = (sp.sympify(formula(text, words)) for text in (printed, best))
-        values = (one.said.behind("at").cut(" := ") for one in line.inside if one.kind == "at")
-        at = tuple((formula(name, words), sp.sympify(formula(value, words))) for name, value in values)
         return Sharp(shown(line.words, words.told), first, second, _nested(page, line, words, part), at)
     name, value = rest.cut(" = ")
-    other = sp.sympify(formula(value, words))
-    if other == words[name]:
+    first, second = sp.sympify(words[name]), sp.sympify(formula(value, words))
+    if first == second:
         return None
-    return Sharp(
-        line.words, sp.sympify(words[name]), other, _nested(page, line, words.with_own({str(name): other}), part)
-    )
+    return Sharp(line.words, first, second, _nested(page, line, words.with_own({str(name): second}), part), at)
 
 
 def _nested(page: Vocabulary, line: Line, words: Words, outer: Line) -> Statement:

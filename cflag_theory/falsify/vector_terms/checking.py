@@ -31,7 +31,7 @@ def fault(reading: Reading, world: World) -> str | None:
 
 
 def _fault(reading: Reading, world: World) -> tuple[str | None, Continuation]:
-    """The same, and the first continuation with which there is none; what members that are there break, none mends."""
+    """The same, and the first continuation with which there is none; none helps what its members break."""
     found: list[str] = []
     held: set[tuple[Fact, tuple[int, ...]]] = set()
     stepped = _stepped([fact for fact in reading.facts if fact.forall])
