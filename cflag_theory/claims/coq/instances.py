@@ -27,12 +27,14 @@ def counterexample(name: str, statement: Statement, values: Mapping[sp.Expr, Any
     if statement.relation is None:
         raise TypeError("a statement without a relation has no words in Coq")
     exact = {key: sp.sympify(value) for key, value in values.items()}
-    places = [key.func(*(argument.xreplace(exact) for argument in key.args)) for key in exact if not key.is_Symbol]
-    if not all(isinstance(key, sp.Symbol | AppliedUndef) for key in exact) or len(set(places)) < len(places):
-        raise TypeError("a value stands for a term that has one already")
+    if not all(isinstance(key, sp.Symbol | AppliedUndef) for key in exact):
+        raise TypeError("a value stands for a term that is neither a symbol nor a member of a sequence")
     facts = [fact.relation for fact in (*statement.definitions, *statement.hypotheses)]
     relations = [fact for fact in facts if covered_by(fact, values)] + [statement.relation]
-    atoms: dict[sp.Expr, sp.Symbol] = {key: sp.Dummy("atom") for key in exact if not key.is_Symbol}
+    # At k = 1 the members f(k) and f(1) are one number.
+    members = {key: key.func(*(one.xreplace(exact) for one in key.args)) for key in exact if not key.is_Symbol}
+    single = {member: sp.Dummy("atom") for member in members.values()}
+    atoms: dict[sp.Expr, sp.Symbol] = {key: single[member] for key, member in members.items()}
     # A symbol in an exponent is its number everywhere; elsewhere variables stay, so that the formula can be seen.
     sides = [side.xreplace(atoms) for relation in relations for side in (relation.left, relation.right)]
     powers = [term.exp for side in sides for term in sp.preorder_traversal(side) if isinstance(term, sp.Pow)]
@@ -43,7 +45,10 @@ def counterexample(name: str, statement: Statement, values: Mapping[sp.Expr, Any
     ]
     words = Words(atoms)
     plain = Printer(words, {})
-    of = {atoms.get(key, key): (key, value) for key, value in exact.items()}
+    of: dict[sp.Symbol, tuple[sp.Expr, sp.Expr]] = {}
+    for key, value in exact.items():
+        if of.setdefault(atoms.get(key, key), (key, value))[1] != value:
+            raise TypeError(f"{key} has two values")
     found = set().union(*(r.left.free_symbols | r.right.free_symbols for r in shown))
     variables = [variable for variable in of if variable in found]
     if len(variables) < len(found) or not all(of[v][1].is_Rational for v in variables):
