@@ -14,11 +14,12 @@ ROOMS = {
     "": 805,
     "bridge": 11212,
     # 98 pages in place of 91 modules and of seven tables, which had another 1,073 lines; 1,600 lines read pages.
-    "claims": 24132,
+    # Coq is told that f(k) and f(1) are one number at k = 1: 5 lines.
+    "claims": 24137,
     "cli": 6687,
     "conform": 2436,
     # Continuations for ever of instances with vectors.
-    "falsify": 9089,
+    "falsify": 9090,
     "figures": 2013,
     "kernels": 14709,
     "studies": 11197,

@@ -28,7 +28,7 @@ def counterexample(name: str, statement: Statement, values: Mapping[sp.Expr, Any
         raise TypeError("a statement without a relation has no words in Coq")
     exact = {key: sp.sympify(value) for key, value in values.items()}
     if not all(isinstance(key, sp.Symbol | AppliedUndef) for key in exact):
-        raise TypeError("a value stands for a term that is neither a symbol nor a member of a sequence")
+        raise TypeError("a value stands for a term that has one already")
     facts = [fact.relation for fact in (*statement.definitions, *statement.hypotheses)]
     relations = [fact for fact in facts if covered_by(fact, values)] + [statement.relation]
     # At k = 1 the members f(k) and f(1) are one number.
@@ -48,7 +48,7 @@ def counterexample(name: str, statement: Statement, values: Mapping[sp.Expr, Any
     of: dict[sp.Symbol, tuple[sp.Expr, sp.Expr]] = {}
     for key, value in exact.items():
         if of.setdefault(atoms.get(key, key), (key, value))[1] != value:
-            raise TypeError(f"{key} has two values")
+            raise TypeError(f"{key} has one already, and another value")
     found = set().union(*(r.left.free_symbols | r.right.free_symbols for r in shown))
     variables = [variable for variable in of if variable in found]
     if len(variables) < len(found) or not all(of[v][1].is_Rational for v in variables):
