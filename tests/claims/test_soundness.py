@@ -8,10 +8,10 @@ from itertools import product
 
 import pytest
 import sympy as sp
-
 from cflag_theory.claims.cfl.one_round.leaning import NONEXPANSIVE, RUNS, S, changes, expansion, expected, no_leaning
-from cflag_theory.claims.cfl.rates import weighted_means as rates
 from cflag_theory.claims.cfl.techniques.chebyshev import H
+
+from cflag_theory.claims.cfl.rates import weighted_means as rates
 from cflag_theory.claims.cfl.vectors import client
 from cflag_theory.claims.engine.algebra import ask_z3, certificate_fault, residual, slack, square
 from cflag_theory.claims.engine.claim import Fact, Statement
@@ -223,7 +223,7 @@ def test_what_can_be_proved_is_no_rule(rule):
 @pytest.mark.full
 def test_weights_that_fall_have_no_chebyshev_sum():
     """The proof of the logarithm stands on weights that rise and on the members' sums as they are."""
-    statement = rates.lnT().parts[0].printed
+    statement = LEDGER["cfl.lnT"]().parts[0].printed
     assert examine(statement).accepted
     for name in ("rising", "weight", "part", "plain", "1/t", "first apart"):
         without = tuple(fact for fact in statement.definitions if fact.name != name)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cflag_theory.claims.c_flag.past_task import descent
 from cflag_theory.claims.c_flag.problem import update
 from cflag_theory.claims.engine.notation import L, alpha, beta, bias_dot_sum, grad_dot_bias, grad_dot_sum, m, sum2
+from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.kernels import formulas
 
 MEMORY_DOT_SUM = sp.Symbol("memory_dot_sum", real=True)
@@ -28,11 +29,11 @@ SHARED = {
         # <grad_f_memory, S> = <grad f, S> + <b, S> by (6).
         Gamma.subs(grad_dot_sum, MEMORY_DOT_SUM - bias_dot_sum),
     ),
-    "round update (24)": (formulas.round_update, ROUND, update.eq25().parts[0].printed.relation.right),
+    "round update (24)": (formulas.round_update, ROUND, LEDGER["cflag.eq25"]().parts[0].printed.relation.right),
     "round update (24) in the repair of (7)": (
         formulas.round_update,
         ROUND,
-        update.eq7().parts[0].repair.statement.relation.right,
+        LEDGER["cflag.eq7"]().parts[0].repair.statement.relation.right,
     ),
 }
 

@@ -57,7 +57,7 @@ def test_what_is_not_there_cannot_be_planted():
 def test_a_proof_rewritten_to_end_in_a_wrong_repair_is_no_proof():
     x, x_mean, rest = update.x, update.x_mean, update.x - alpha * update.grad_f_memory
     wrong = equal(rest + (x - x_mean), rest - beta * update.S)
-    repair = update.eq7().parts[0].repair.statement
+    repair = LEDGER["cflag.eq7"]().parts[0].repair.statement
     ending = replace(repair.proof, steps=(*repair.proof.steps[:-1], replace(repair.proof.steps[-1], goal=wrong)))
     assert alone("cflag.eq7", "1", replace(repair, relation=wrong, proof=ending)).verdict == "false"
 

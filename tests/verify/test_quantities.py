@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
-
 from cflag_theory.claims.c_flag.local_steps.drift import drift, error
+
 from cflag_theory.claims.c_flag.past_task import runs
 from cflag_theory.claims.cfl.one_round import local_drift, progress, recursion
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, k

@@ -17,6 +17,7 @@ from cflag_theory.claims.c_flag.union.ours import rounds as ours_union
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, m
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
+from cflag_theory.claims.ledger import LEDGER
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ OUR_CONDITIONS: tuple[Condition, ...] = (
     ),
     Condition(
         "L (alpha + beta E) <= 1",
-        hypothesis(ours_union.algorithm1_descent(), "step"),
+        hypothesis(LEDGER["ours.algorithm1_descent"](), "step"),
         "ours.algorithm1_descent",
         "descent of h^ = (alpha f_memory + beta E g) / (alpha + beta E)",
         ("ours.algorithm1_descent",),
@@ -160,7 +161,7 @@ OUR_CONDITIONS: tuple[Condition, ...] = (
     ),
     Condition(
         "q < 1, q = ((1+beta L)^E-1)/(L alpha)",
-        _plain(hypothesis(ours_bounded.bounded_gradients(), "q < 1")),
+        _plain(hypothesis(LEDGER["ours.bounded_gradients"](), "q < 1")),
         "ours.bounded_gradients",
         "a bounded mean of ||grad g(x_t)||^2, which Lemmas 4 and 18 need",
         ("ours.bounded_gradients",),

@@ -9,15 +9,12 @@ from cflag_theory.claims.cfl import symbols
 from cflag_theory.claims.cfl.nonconvex.descent import past
 from cflag_theory.claims.cfl.nonconvex.local_drift import c_B
 from cflag_theory.claims.cfl.nonconvex.ours import coefficient as ours_cfl_coefficient
-from cflag_theory.claims.cfl.nonconvex.ours import rate as ours_cfl_nonconvex
-from cflag_theory.claims.cfl.one_round.ours import largest_step as ours_cfl_step
-from cflag_theory.claims.cfl.one_round.ours import round as ours_cfl_round
 from cflag_theory.claims.cfl.one_round.progress import c_B as c_pB
-from cflag_theory.claims.cfl.rates.ours import strongly_convex as ours_cfl_rates
 from cflag_theory.claims.cfl.rates.theorems import mu as positive_mu
 from cflag_theory.claims.cfl.symbols import K, T, c_O, eta_g, eta_l, mu, p_t
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.claims.engine.relation import Relation, at_most, below, equal
+from cflag_theory.claims.ledger import LEDGER
 
 eta = K * eta_l * eta_g
 #: s of the conditions: what the paper divides by 6L and, simplified, by 12L.
@@ -103,7 +100,7 @@ def _plain(relation: Relation) -> Relation:
 OUR_CONDITIONS: tuple[Condition, ...] = (
     Condition(
         "eta <= 1/(10L)",
-        _plain(hypothesis(ours_cfl_round.cfl_round(), "step size")),
+        _plain(hypothesis(LEDGER["ours.cfl_round"](), "step size")),
         "ours.cfl_round",
         "one round of the convex case, any K",
         ("ours.cfl_round", "ours.cfl_strongly_convex"),
@@ -111,7 +108,7 @@ OUR_CONDITIONS: tuple[Condition, ...] = (
     ),
     Condition(
         "eta_g >= 1",
-        _plain(hypothesis(ours_cfl_round.cfl_round(), "eta_g")),
+        _plain(hypothesis(LEDGER["ours.cfl_round"](), "eta_g")),
         "ours.cfl_round",
         "one round of the convex case, any K",
         ("ours.cfl_round", "ours.cfl_strongly_convex"),
@@ -119,7 +116,7 @@ OUR_CONDITIONS: tuple[Condition, ...] = (
     ),
     Condition(
         "eta <= 2/(mu + L)",
-        _plain(hypothesis(ours_cfl_rates.strongly_convex(), "eta", 1)),
+        _plain(hypothesis(LEDGER["ours.cfl_strongly_convex"](), "eta", 1)),
         "ours.cfl_strongly_convex",
         "the strongly convex rate with additive drifts, K = 1",
         ("ours.cfl_strongly_convex",),
@@ -127,7 +124,7 @@ OUR_CONDITIONS: tuple[Condition, ...] = (
     ),
     Condition(
         "eta <= 1/L",
-        _plain(hypothesis(ours_cfl_nonconvex.nonconvex(), "eta")),
+        _plain(hypothesis(LEDGER["ours.cfl_nonconvex"](), "eta")),
         "ours.cfl_general_convex, ours.cfl_nonconvex",
         "the general convex and the non-convex rate with additive drifts, K = 1",
         ("ours.cfl_general_convex", "ours.cfl_nonconvex"),
@@ -135,7 +132,7 @@ OUR_CONDITIONS: tuple[Condition, ...] = (
     ),
     Condition(
         "20 K^2 eta_l^2 L^2 <= 1",
-        _plain(hypothesis(ours_cfl_nonconvex.nonconvex(), "steps", 1)),
+        _plain(hypothesis(LEDGER["ours.cfl_nonconvex"](), "steps", 1)),
         "ours.cfl_nonconvex, ours.cfl_fedavg_nonconvex",
         "the non-convex rates for any K",
         ("ours.cfl_nonconvex", "ours.cfl_fedavg_nonconvex"),
@@ -143,7 +140,7 @@ OUR_CONDITIONS: tuple[Condition, ...] = (
     ),
     Condition(
         "16 eta L c + 20 (eta L/eta_g)^2 c <= 1",
-        _plain(hypothesis(ours_cfl_step.cfl_step(), "enough")),
+        _plain(hypothesis(LEDGER["ours.cfl_step"](), "enough")),
         "ours.cfl_step, in place of those after (22)",
         "the left side of (22) is at most -eta",
         ("ours.cfl_step",),
@@ -151,7 +148,7 @@ OUR_CONDITIONS: tuple[Condition, ...] = (
     ),
     Condition(
         "x (1 + p_t/2) < 1 + p_t/2 - c",
-        _plain(hypothesis(ours_cfl_coefficient.coefficients(), "short", 2)),
+        _plain(hypothesis(LEDGER["ours.cfl_nonconvex_coefficient"](), "short", 2)),
         "ours.cfl_nonconvex_coefficient, x = 4 K^2 eta_l^2 L^2 c",
         "(32) with the dimensions corrected is a descent",
         ("ours.cfl_nonconvex_coefficient",),

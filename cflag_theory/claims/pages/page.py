@@ -37,6 +37,7 @@ ALWAYS: Mapping[str, Any] = {
     "ln": ln,
     "sqrt": sp.sqrt,
     "cbrt": sp.cbrt,
+    "expand": sp.expand,
     "larger": sp.Max,
     "smaller": sp.Min,
 }

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cflag_theory.claims.cfl.experiments.reported import TABLES, Cell
+from cflag_theory.claims.cfl.published import TABLES, Cell
 from cflag_theory.studies.bridge_results.spread import Spread, paired, spread
 from cflag_theory.studies.bridge_results.summary import TITLES, Band, band
 

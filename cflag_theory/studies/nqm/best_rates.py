@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cflag_theory.claims.cfl.experiments.quadratic_model import PRINTED
+from cflag_theory.claims.cfl.published import PRINTED
 from cflag_theory.kernels.cfl.moments import Moments, Responses, moments, responses
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
 from cflag_theory.studies.nqm.setting import CELLS, G2, METHODS, SIGMA2, Cell, Method, Setting

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cflag_theory.claims.cfl.experiments.quadratic_model import SETTINGS
+from cflag_theory.claims.cfl.published import SETTINGS
 from cflag_theory.errors import InvalidInput
 
 Array = NDArray[Any]

@@ -19,6 +19,7 @@ import sympy as sp
 from cflag_theory.claims.c_flag.forgetting import bounds as forgetting
 from cflag_theory.claims.c_flag.forgetting.average import c as c_symbol
 from cflag_theory.claims.c_flag.forgetting.average import w
+from cflag_theory.claims.c_flag.iterates import h as h_of
 from cflag_theory.claims.c_flag.past_task import descent, theorem2
 from cflag_theory.claims.c_flag.past_task import theorem5 as limits
 from cflag_theory.claims.c_flag.past_task.ours import bounded_gradients as ours_bounded
@@ -26,10 +27,9 @@ from cflag_theory.claims.c_flag.past_task.ours import first_rounds as ours_first
 from cflag_theory.claims.c_flag.past_task.ours import rates as ours
 from cflag_theory.claims.c_flag.past_task.runs import T as T_symbol
 from cflag_theory.claims.c_flag.past_task.runs import f_mean, grad_g2_sum, reach, root_m
-from cflag_theory.claims.c_flag.union import lemma3 as union
-from cflag_theory.claims.c_flag.union.iterates import h as h_of
 from cflag_theory.claims.c_flag.union.ours import rounds as ours_union
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, r
+from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.studies.rates.setting import ROUNDING, Setting
 from cflag_theory.studies.rates.statistics import Horizon
 
@@ -169,7 +169,7 @@ def _theorem5_explicit(setting: Setting, horizons: Sequence[Horizon]) -> Bound:
 
 def _theorem5(setting: Setting, horizons: Sequence[Horizon]) -> Bound:
     """The explicit C of the repair."""
-    repair = limits.thm5().parts[0].repair
+    repair = LEDGER["cflag.thm5"]().parts[0].repair
     assert repair is not None
     definitions = {fact.name: fact.relation.right for fact in repair.statement.definitions}
     facts = {fact.name: fact.relation for fact in repair.statement.hypotheses}
@@ -286,7 +286,7 @@ def _g(setting: Setting, horizons: Sequence[Horizon]) -> Bound:
 
 def _lemma3(setting: Setting, horizons: Sequence[Horizon]) -> Bound:
     """Lemma 3 as printed, at the one step size that it is for."""
-    relation = union.lemma3().parts[0].printed.relation
+    relation = LEDGER["cflag.lemma3"]().parts[0].printed.relation
     assert relation is not None
     right = relation.right.xreplace({h_of(0): _drop, h_of(T_symbol): sp.S.Zero})
     given = "h" in horizons[0].drops
@@ -304,7 +304,7 @@ def _lemma3(setting: Setting, horizons: Sequence[Horizon]) -> Bound:
 
 def _union(setting: Setting, horizons: Sequence[Horizon]) -> Bound:
     """What Algorithm 1 descends is h^, which is h~ only where alpha : beta E is |M| : |C|."""
-    relation = ours_union.algorithm1_descent().parts[0].printed.relation
+    relation = LEDGER["ours.algorithm1_descent"]().parts[0].printed.relation
     assert relation is not None
     right = relation.right.xreplace({ours_union.target(0): _drop, ours_union.target(T_symbol): sp.S.Zero})
 

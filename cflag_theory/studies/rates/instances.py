@@ -16,6 +16,7 @@ from cflag_theory.claims.c_flag.past_task.ours import rates as ours
 from cflag_theory.claims.c_flag.past_task.runs import T as T_symbol
 from cflag_theory.claims.engine.notation import E as E_symbol
 from cflag_theory.claims.engine.notation import alpha as alpha_symbol
+from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.errors import UnknownName
 from cflag_theory.kernels import Memory, Problem, everything, sign_bias, uniform
 from cflag_theory.kernels.numbers import Array
@@ -111,7 +112,7 @@ def instance_rate(
 
 def _from_below(study: Rate) -> tuple[Bound]:
     """The claim that 1/T cannot be improved, on its own instance."""
-    relation = ours.rate().parts[0].printed.relation
+    relation = LEDGER["ours.drawn_once_rate"]().parts[0].printed.relation
     assert relation is not None
     known = {ours.c: study.c, E_symbol: float(study.E), alpha_symbol: study.alpha}
     values = tuple(evaluate(relation.left, known | {T_symbol: float(T)}) for T in study.horizons)

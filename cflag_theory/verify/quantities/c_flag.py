@@ -19,8 +19,8 @@ import sympy as sp
 from cflag_theory.claims.c_flag.forgetting import bounds, terms
 from cflag_theory.claims.c_flag.local_steps import drift, sums
 from cflag_theory.claims.c_flag.past_task import runs
+from cflag_theory.claims.c_flag.tracking import L_memory
 from cflag_theory.claims.c_flag.union import surrogate
-from cflag_theory.claims.c_flag.union.tracking import L_memory
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2, grad_g, k
 from cflag_theory.kernels import Problem, Trace
 from cflag_theory.kernels.numbers import Array

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from cflag_theory.claims.c_flag.adaptive.server import Lambda
 from expecting import Expectation
 from planting import related, scaled, shifted, without
 
-from cflag_theory.claims.c_flag.adaptive.server import Lambda
 from cflag_theory.claims.engine.notation import beta
 
 EXPECTED = {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from cflag_theory.claims.c_flag.forgetting.terms import omega2
 from expecting import Expectation
 from planting import shifted
 
 from cflag_theory.claims.c_flag.forgetting import bounds as claim
-from cflag_theory.claims.c_flag.forgetting.terms import omega2
 
 EXPECTED = {
     "cflag.eq163": Expectation(

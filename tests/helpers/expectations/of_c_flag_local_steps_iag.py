@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from cflag_theory.claims.c_flag.local_steps.iag import before
 from expecting import Expectation
 from planting import built, related, scaled
 
-from cflag_theory.claims.c_flag.local_steps.iag import before
 from cflag_theory.claims.engine.notation import beta, grad_g, k
 
 EXPECTED = {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from cflag_theory.claims.c_flag.problem.update import delayed
 from expecting import Expectation
 from planting import related, without
 
 from cflag_theory.claims.c_flag.problem import objective as claim
-from cflag_theory.claims.c_flag.problem.update import delayed
 from cflag_theory.claims.engine.notation import E
 from cflag_theory.verify.checks.c_flag.problem.objective import _COMPONENTS
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cflag_theory.claims.cfl.rates.correlated import least_value
 from expecting import Expectation
 from planting import changed
-
-from cflag_theory.claims.cfl.rates.correlated import least_value
 
 EXPECTED = {
     "cfl.thm4_7": Expectation(

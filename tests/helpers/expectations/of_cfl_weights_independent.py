@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from cflag_theory.claims.cfl.weights.independent import shared
 from expecting import Expectation
 from planting import MORE, related, scaled
-
-from cflag_theory.claims.cfl.weights.independent import shared
 
 EXPECTED = {
     "cfl.eq33": Expectation(

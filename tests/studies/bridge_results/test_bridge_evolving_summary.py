@@ -9,7 +9,7 @@ import pytest
 
 from cflag_theory.bridge.settings.presets import C_FLAG_PRESETS, PRESETS
 from cflag_theory.bridge.settings.run_settings import run_settings
-from cflag_theory.claims.cfl.experiments.reported import TABLES
+from cflag_theory.claims.cfl.published import TABLES
 from cflag_theory.cli.tables.comparison import page
 from cflag_theory.figures import bridge_rounds_figure
 from cflag_theory.studies.bridge_results.evolving import printed, summarise_rounds

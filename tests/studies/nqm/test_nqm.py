@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cflag_theory.claims.cfl.experiments.quadratic_model import PRINTED, SETTINGS
+from cflag_theory.claims.cfl.published import PRINTED, SETTINGS
 from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import InvalidInput
 from cflag_theory.studies.nqm.best_rates import (

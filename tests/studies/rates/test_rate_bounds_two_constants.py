@@ -9,26 +9,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
-from cflag_theory.claims.c_flag.past_task import theorem5 as limits
-from cflag_theory.claims.c_flag.past_task.ours import bounded_gradients as ours_bounded
-from cflag_theory.claims.c_flag.past_task.ours import first_rounds as ours_first_rounds
-from cflag_theory.claims.c_flag.past_task.ours import rates as ours
 from cflag_theory.claims.c_flag.past_task.runs import t
+
 from cflag_theory.claims.engine import terms
 from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.notation import L, alpha, draw, m, symbol
 from cflag_theory.claims.engine.steps import Obligation, Proof, Use
 from cflag_theory.claims.engine.transcript import transcript
+from cflag_theory.claims.ledger import LEDGER
 
 L_descent = symbol("L_descent", r"L_{f}", positive=True)
 CLAIMS = {
-    "ours.drawn_once": ours.drawn_once,
-    "ours.redrawn": ours.redrawn,
-    "ours.bounded_gradients": ours_bounded.bounded_gradients,
-    "ours.first_rounds": ours_first_rounds.first_rounds,
-    "cflag.thm5": limits.thm5,
+    "ours.drawn_once": LEDGER["ours.drawn_once"],
+    "ours.redrawn": LEDGER["ours.redrawn"],
+    "ours.bounded_gradients": LEDGER["ours.bounded_gradients"],
+    "ours.first_rounds": LEDGER["ours.first_rounds"],
+    "cflag.thm5": LEDGER["cflag.thm5"],
 }
 #: Hypotheses on alpha, which the descent needs, and what follows from them.
 OF_ALPHA = ("alpha", "L alpha m", "step")
@@ -59,7 +56,7 @@ def _relation(relation):
 
 
 def _denominator(relation):
-    """1 - L alpha m, which ours.redrawn divides by, comes from the descent too."""
+    """1 - L alpha m, which `ours.redrawn` divides by, comes from the descent too."""
     return relation.subs({1 - L * alpha * m: 1 - L_descent * alpha * m})
 
 

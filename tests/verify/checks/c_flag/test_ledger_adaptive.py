@@ -9,8 +9,8 @@ import sympy as sp
 
 from cflag_theory.claims.c_flag.adaptive import lemmas as adaptive_lemmas
 from cflag_theory.claims.c_flag.adaptive import server as adaptive
-from cflag_theory.claims.c_flag.adaptive.ours import rates as claims
 from cflag_theory.claims.engine.points import holds_at
+from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.verify.check import Check, run_check
 from cflag_theory.verify.checks.c_flag.adaptive import lemmas as lemmas_checks
 from cflag_theory.verify.checks.c_flag.adaptive.ours import rates as checks
@@ -50,21 +50,21 @@ def test_both_faults_of_the_average_case_are_instances():
 
 
 def test_a_run_of_the_descent_rule_names_its_ranges():
-    run = claims.descent().parts[1].printed
+    run = LEDGER["ours.adaptive_descent"]().parts[1].printed
     assert [fact.name for fact in run.hypotheses] == ["alpha", "m", "end"]
     assert "rule of part round" in run.words
 
 
 def test_a_run_that_raised_gamma_would_be_seen():
     # The worst case of Table 1 does raise Gamma in some random rounds: the same search must say so.
-    found = list(checks.lowers_gamma("worst", "1")(claims.clients(), 0, 60))
+    found = list(checks.lowers_gamma("worst", "1")(LEDGER["ours.adaptive_clients"](), 0, 60))
     assert found[0].finding == "refutes"
     assert found[0].data["violations"] == found[0].data["table1_raised"] > 0
 
 
 @pytest.mark.parametrize("key", ["f", "g"])
 def test_ten_rounds_of_a_run_say_nothing_about_a_limit(key):
-    part = part_of(adaptive.sec5_guarantee(), key)
+    part = part_of(LEDGER["cflag.sec5_guarantee"](), key)
     wrong = replace(part.refutation, relation=part.refutation.relation.subs({adaptive.alpha: 2 * adaptive.alpha}))
-    bare = replace(adaptive.sec5_guarantee(), parts=(replace(part, refutation=replace(wrong, proof=None)),))
+    bare = replace(LEDGER["cflag.sec5_guarantee"](), parts=(replace(part, refutation=replace(wrong, proof=None)),))
     assert run_check(bare, Check()).verdict == "open"

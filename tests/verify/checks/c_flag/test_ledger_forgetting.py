@@ -9,9 +9,8 @@ import sympy as sp
 from rows import decided, points_of
 
 from cflag_theory.claims.c_flag.forgetting import bounds as forgetting
-from cflag_theory.claims.c_flag.forgetting import terms
-from cflag_theory.claims.c_flag.forgetting.ours import step as ours_forgetting
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, m, r
+from cflag_theory.claims.ledger import LEDGER
 
 
 def test_the_counterexamples_on_alpha_lie_beyond_1_over_L():
@@ -23,7 +22,7 @@ def test_the_counterexamples_on_alpha_lie_beyond_1_over_L():
 
 
 def test_our_bound_is_attained_on_both_sides_of_alpha():
-    relation = ours_forgetting.forgetting_step().parts[0].printed.relation
+    relation = LEDGER["ours.forgetting_step"]().parts[0].printed.relation
     equal = {
         bool(point.values[L] * point.values[alpha] > 1)
         for point in points_of("ours.forgetting_step")
@@ -51,7 +50,7 @@ def test_161_by_hand():
 
 def test_the_family_of_165_exists():
     """A beta for every K: the left side of its equation falls from 1 to below 0."""
-    (fact,) = forgetting.eq164().parts[1].refutation.hypotheses
+    (fact,) = LEDGER["cflag.eq164"]().parts[1].refutation.hypotheses
     left = sp.Poly(fact.relation.left, beta)
     assert left.eval(0) == 1
     assert left.eval(sp.Rational(1, 20)) < 0
@@ -71,13 +70,13 @@ def test_157_fails_in_one_local_step_beyond_alpha_1_over_L(step, beaten):
     assert (gamma > bound) is beaten
     if beaten:
         assert (gamma, bound) == (Fraction(61, 7200), Fraction(-1033, 120000))
-        relation = terms.eq158().parts[0].printed.relation
+        relation = LEDGER["cflag.eq158"]().parts[0].printed.relation
         sides = [(relation.left.subs(one.values), relation.right.subs(one.values)) for one in points_of("cflag.eq158")]
         assert (sp.Rational(61, 7200), sp.Rational(-1033, 120000)) in sides
 
 
 def test_the_size_of_1_less_L_alpha_repairs_156_without_a_condition_on_alpha():
-    for part in terms.eq156().parts[:2]:
+    for part in LEDGER["cflag.eq156"]().parts[:2]:
         assert part.repair.kind == "typo"
         added = {fact.name for fact in part.repair.statement.hypotheses} - {f.name for f in part.printed.hypotheses}
         assert not added

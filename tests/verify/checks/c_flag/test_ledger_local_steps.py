@@ -6,14 +6,13 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
-from rows import decided, points_of
-
-from cflag_theory.claims.c_flag.local_steps import iag
 from cflag_theory.claims.c_flag.local_steps.drift import drift, error
 from cflag_theory.claims.c_flag.local_steps.iag import before
+from rows import decided, points_of
+
 from cflag_theory.claims.engine.notation import E, L, beta, grad_g, k
 from cflag_theory.claims.engine.points import holds_at
-from cflag_theory.claims.ledger import claim
+from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.verify.check import run_check
 from cflag_theory.verify.checks import CHECKS
@@ -38,7 +37,7 @@ def test_103_as_printed_fails_where_the_table_is_old():
 
 
 def test_129_as_printed_is_right_for_large_gradients_only():
-    relation = iag.eq129().parts[1].printed.relation
+    relation = LEDGER["cflag.eq129"]().parts[1].printed.relation
     at = {beta: sp.Rational(1, 12), L: 1, E: 1}
     assert holds_at(relation, {**at, grad_g: 2})
     assert holds_at(relation, {**at, grad_g: 1})

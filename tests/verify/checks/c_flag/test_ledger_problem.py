@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from rows import with_part
 
-from cflag_theory.claims.c_flag.problem import memory, overfitting
 from cflag_theory.claims.c_flag.problem import objective as problem
-from cflag_theory.claims.c_flag.problem.ours import memory as ours_memory
+from cflag_theory.claims.c_flag.problem import overfitting
 from cflag_theory.claims.engine.notation import E
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.engine.relation import at_most
+from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.kernels.memory.memory import draw_subset
 from cflag_theory.verify.check import run_check
@@ -58,7 +58,7 @@ def test_iag_cost_is_never_below_its_share():
 
 
 def test_lemma8_for_draws_that_are_not_uniform():
-    subject = memory.lemma8()
+    subject = LEDGER["cflag.lemma8"]()
     part = subject.parts[0]
     changed = with_part(subject, "1", printed=replace(part.printed, hypotheses=()))
     # The enumeration speaks of uniform draws only, the class-balanced instance of the others.
@@ -93,7 +93,7 @@ def test_a_sum_that_does_not_interpolate_is_seen(monkeypatch):
         0,
     )
     monkeypatch.setattr(ours_checks, "satisfying", every)
-    (found,) = ours_checks.assumption2_further(ours_memory.assumption2(), 0, 1)
+    (found,) = ours_checks.assumption2_further(LEDGER["ours.assumption2"](), 0, 1)
     assert found.finding == "refutes"
 
 

@@ -12,6 +12,7 @@ from cflag_theory.claims.c_flag.union import lemma3 as union
 from cflag_theory.claims.c_flag.union import surrogate
 from cflag_theory.claims.engine import notation
 from cflag_theory.claims.engine.examiner import examine
+from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.kernels import simulate
 from cflag_theory.verify.checks.c_flag.union.data import random_unions, run_union
 from cflag_theory.verify.checks.c_flag.union.lemma3 import at_rest, lemma3_points, lemma11_points
@@ -62,12 +63,12 @@ def test_instances_against_the_hypotheses():
 def test_the_best_constant_is_within_a_thousandth():
     lower = 2 / (1 - sp.exp(-sp.Rational(1, 15)))
     assert sp.Rational(31011, 1000) < lower < sp.Rational(31012, 1000)
-    assert surrogate.lemma3_surrogate().parts[0].sharp.value / lower < sp.Rational(1001, 1000)
+    assert LEDGER["cflag.lemma3_surrogate"]().parts[0].sharp.value / lower < sp.Rational(1001, 1000)
 
 
 def test_a_bound_in_one_round_does_not_sum_up():
     """(74) needs (73) in every round: with the hypothesis in one round t alone its proof is refused."""
-    printed = surrogate.eq74().parts[0].printed
+    printed = LEDGER["cflag.eq74"]().parts[0].printed
     assert examine(printed).accepted
     each, *others = printed.hypotheses
     once = replace(printed, hypotheses=(replace(each, forall=()), *others))
@@ -82,7 +83,7 @@ def test_lemma3_fails_with_any_constant():
 
 
 def test_the_family_that_refutes_lemma3_rests_where_it_says():
-    family = union.lemma3().parts[0].refutation
+    family = LEDGER["cflag.lemma3"]().parts[0].refutation
     start = family.hypotheses[0]
     # The closed form is the one of the simulated round.
     assert at_rest([(1, 0)], [(1, 1)], 2).start == start.relation.right

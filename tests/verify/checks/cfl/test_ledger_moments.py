@@ -7,16 +7,17 @@ from itertools import pairwise
 
 import sympy as sp
 
-from cflag_theory.claims.cfl.moments import correlated_drifts, gradient_noise, information_loss
+from cflag_theory.claims.cfl.moments import gradient_noise, information_loss
 from cflag_theory.claims.cfl.symbols import D2, F2
 from cflag_theory.claims.engine.points import holds_at, sides_at
+from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.verify.checks.cfl.moments import correlated_drifts as pair_checks
 from cflag_theory.verify.checks.cfl.moments import gradient_noise as noise_checks
 from cflag_theory.verify.checks.cfl.moments import information_loss as loss_checks
 
 
 def test_lemma_B2_fails_on_the_run_only_where_the_drift_meets_the_iterate():
-    relation = gradient_noise.lemB2_use().parts[0].printed.relation
+    relation = LEDGER["cfl.lemB2_use"]().parts[0].printed.relation
     seen = set()
     for point in noise_checks.lemB2_use_points():
         against = point.values[gradient_noise.drift_cross] < 0
@@ -35,7 +36,7 @@ def test_the_turning_drift_leaves_every_client_convex_and_smooth():
 
 
 def test_lemma_B7_holds_where_F_is_at_most_D():
-    relation = correlated_drifts.lemB7().parts[0].printed.relation
+    relation = LEDGER["cfl.lemB7"]().parts[0].printed.relation
     for point in pair_checks.lemB7_points():
         if point.values[F2] <= point.values[D2]:
             assert holds_at(relation, point.values), point.story
@@ -54,7 +55,7 @@ def test_the_clipped_drift_satisfies_assumptions_1_3_and_6_everywhere():
 
 def test_the_instance_of_lemma_B7_has_5_over_4_against_9_over_8():
     point = next(iter(pair_checks.lemB7_points()))
-    assert sides_at(correlated_drifts.lemB7().parts[0].printed.relation, point.values) == (
+    assert sides_at(LEDGER["cfl.lemB7"]().parts[0].printed.relation, point.values) == (
         sp.Rational(5, 4),
         sp.Rational(9, 8),
     )

@@ -10,13 +10,11 @@ import sympy as sp
 from rows import alone
 
 from cflag_theory.claims.cfl.nonconvex import descent as nonconvex
-from cflag_theory.claims.cfl.nonconvex import local_drift as nonconvex_drift
-from cflag_theory.claims.cfl.nonconvex import rate as nonconvex_rate
-from cflag_theory.claims.cfl.nonconvex.ours import coefficient as ours_cfl_coefficient
 from cflag_theory.claims.cfl.nonconvex.ours import fedavg as ours_cfl_fedavg
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.claims.engine.points import holds_at, sides_at
+from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.verify.checks.cfl.nonconvex import descent as checks
 from cflag_theory.verify.checks.cfl.nonconvex import local_drift as drift_checks
 from cflag_theory.verify.checks.cfl.nonconvex import rate as rate_checks
@@ -35,7 +33,7 @@ def test_27_holds_for_one_local_step():
 
 def test_31_needs_the_second_condition_on_the_step():
     """Where 8 K^2 eta_l^2 c_pB = 1 and L > 1 it fails; where both are equalities, so is (31)."""
-    part = nonconvex_drift.nc_eq31().parts[2]
+    part = LEDGER["cfl.nc_eq31"]().parts[2]
     points = [point.values for point in drift_checks.nc_eq31_points() if point.part == "3"]
     points = [values for values in points if holds_at(part.printed.hypotheses[0].relation, values)]
     sides = [(values[L] > 1, *sides_at(part.printed.relation, values)) for values in points]
@@ -65,14 +63,14 @@ def test_the_fedavg_rate_needs_its_fresh_drifts():
 
 
 def test_eta_with_L_under_the_root():
-    subject = nonconvex_rate.nc_rate()
+    subject = LEDGER["cfl.nc_rate"]()
     part = subject.parts[-1]
     bare = replace(part.repair.statement, hypotheses=part.printed.hypotheses)
     assert alone(subject.id, "step", bare).verdict == "false"
 
 
 def test_the_mended_coefficient_falls_through_zero_at_12():
-    relation = ours_cfl_coefficient.coefficients().parts[2].printed.relation
+    relation = LEDGER["ours.cfl_nonconvex_coefficient"]().parts[2].printed.relation
     values = {
         number: sides_at(relation, point.values)[0]
         for number, point in zip((8, 12, 13, 16, 24), list(coefficient_checks.shorter_steps())[::4], strict=True)

@@ -10,12 +10,13 @@ import sympy as sp
 from rows import points_of
 
 from cflag_theory.claims.cfl import symbols
-from cflag_theory.claims.cfl.one_round import local_drift, phi, progress, thresholds
+from cflag_theory.claims.cfl.one_round import local_drift, progress, thresholds
 from cflag_theory.claims.cfl.one_round import recursion as one_round
 from cflag_theory.claims.engine import notation
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.engine.relation import at_most
+from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
 from cflag_theory.verify.witnesses.one_round import expectation, noisy_rounds
 
@@ -30,7 +31,7 @@ def test_eq13_past_drifts_make_the_bias_positive():
 
 def test_eq18_is_refuted_at_a_small_step():
     """Below the step size with 12 at c = L = 1; with 3 in place of the 2 of the loss it holds there."""
-    relation = local_drift.eq18().parts[1].printed.relation
+    relation = LEDGER["cfl.eq18"]().parts[1].printed.relation
     small, large = (p for p in points_of("cfl.eq18") if "R |w|" in p.story[0])
     eta_l, eta_g = Fraction(1, 20), Fraction(1, 100)
     assert f"eta_l = {eta_l}, eta_g = {eta_g}" in small.story[0]
@@ -60,7 +61,7 @@ def test_eq21_as_printed_fails_in_the_second_round_too():
     """The note's L = 1/100, eta = 5."""
     eta, curvature = Fraction(5), Fraction(1, 100)
     near, far, value = later_round(eta, curvature)
-    printed = one_round.eq21().parts[0].printed.relation
+    printed = LEDGER["cfl.eq21"]().parts[0].printed.relation
     values = {
         progress.L: curvature,
         progress.mu: curvature,
@@ -83,14 +84,14 @@ def test_eq21_as_printed_fails_in_the_second_round_too():
 
 
 def test_eq21_of_the_method_breaks_for_continual_clients_and_for_FedAvg():
-    relation = one_round.eq21().parts[2].printed.relation
+    relation = LEDGER["cfl.eq21"]().parts[2].printed.relation
     points = [p for p in points_of("cfl.eq21") if p.part == "3"]
     assert [holds_at(relation, p.values) for p in points] == [False, False, True]
     assert "weights 0 and 0 and 1" in points[1].story[0]  # FedAvg
 
 
 def test_eq21_without_its_factor_in_the_mended_form():
-    subject = one_round.eq21()
+    subject = LEDGER["cfl.eq21"]()
     repaired = subject.parts[0].repair.statement
     wrong = replace(repaired, relation=subject.parts[0].printed.relation)
     assert not examine(wrong).accepted
@@ -115,13 +116,17 @@ def test_step6_is_an_equality_at_its_bound():
 
 
 def test_eq23_is_refuted_below_the_step_size():
-    relation = phi.phi().parts[0].printed.relation
+    relation = LEDGER["cfl.phi"]().parts[0].printed.relation
     points = list(points_of("cfl.phi"))
-    assert all(holds_at(fact.relation, p.values) for p in points for fact in phi.phi().parts[0].printed.hypotheses)
+    assert all(
+        holds_at(fact.relation, p.values) for p in points for fact in LEDGER["cfl.phi"]().parts[0].printed.hypotheses
+    )
     assert [holds_at(relation, p.values) for p in points] == [False, True, True, True]
 
 
-@pytest.mark.parametrize(("build", "words"), [(thresholds.step6, "(22) holds."), (thresholds.step12, "at most -eta.")])
+@pytest.mark.parametrize(
+    ("build", "words"), [(LEDGER["cfl.step6"], "(22) holds."), (LEDGER["cfl.step12"], "at most -eta.")]
+)
 def test_steps_say_what_is_left(build, words):
     assert build().parts[0].printed.words.endswith(words)
 

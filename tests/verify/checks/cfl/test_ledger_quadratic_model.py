@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 from rows import alone, parts_of
 
-from cflag_theory.claims.cfl.experiments import quadratic_model as model
+from cflag_theory.claims.cfl import published as model
 from cflag_theory.claims.ledger import claim
 from cflag_theory.kernels.cfl.moments import responses
 from cflag_theory.kernels.cfl.round_weights import RoundWeights

@@ -11,9 +11,7 @@ import pytest
 import sympy as sp
 from rows import points_of
 
-from cflag_theory.claims.cfl.rates import bias as bias_rate
 from cflag_theory.claims.cfl.rates import correlated as correlated_rates
-from cflag_theory.claims.cfl.rates import fedavg as fedavg_theorems
 from cflag_theory.claims.cfl.rates import floors, summed
 from cflag_theory.claims.cfl.rates import theorems as rate_theorems
 from cflag_theory.claims.cfl.rates import weighted_means as rates
@@ -22,6 +20,7 @@ from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.engine.relation import at_most
+from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.verify.checks.cfl.rates import bias as bias_checks
 from cflag_theory.verify.checks.cfl.rates import correlated as correlated_checks
 from cflag_theory.verify.checks.cfl.rates import fedavg as fedavg_checks
@@ -38,7 +37,7 @@ TINY = sp.Rational(1, 10**6)
 
 def test_lnT_alone_with_one_constant_is_refuted_by_a_small_drift():
     """C = 10 serves no D^2 = 1/100 with R = 1."""
-    subject = rates.lnT()
+    subject = LEDGER["cfl.lnT"]()
     low = next(p for p in points_of(subject.id) if p.values[rates.rho] == 100)
     printed = subject.parts[1].printed
     point = Point({**low.values, rates.C: 10}, low.story)
@@ -65,7 +64,7 @@ def test_the_bracket_of_phi_stays_above_0_633():
 
 def test_phi_rate_is_refuted_within_the_printed_step_size():
     """mu eta = 1/10 with mu = L: the last rounds weigh more, and the ln T/T with c = 1 is not theirs."""
-    relation = bias_rate.phi_rate().parts[1].printed.relation
+    relation = LEDGER["cfl.phi_rate"]().parts[1].printed.relation
     broken = [p for p in points_of("cfl.phi_rate") if not holds_at(relation, p.values)]
     assert any(p.values[rates.x] == Fraction(1, 20) and p.values[T] == 100 for p in broken)
     assert all(p.values[rates.x] > 0 for p in broken)
@@ -118,7 +117,7 @@ def test_no_step_goes_below_the_floor_of_time_drifts(rounds):
 
 def test_the_bracket_of_fedavg_falls_faster_than_the_floor_of_its_noise():
     """With ||w_0 - w*||^2 = sigma^2/(mu^2 T) and mu = L the quotient exceeds any C: here 249 at T = 1000."""
-    noise = next(part for part in fedavg_theorems.fedavg_rates().parts if part.key == "noise")
+    noise = next(part for part in LEDGER["cfl.fedavg_rates"]().parts if part.key == "noise")
     printed = noise.printed.relation
     bracket = (
         (printed.right / rates.C).subs({floors.start2: 1 / T, sigma2: 1, L: 1, rate_theorems.mu: 1}).subs({T: 1000})

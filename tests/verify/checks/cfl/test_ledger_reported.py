@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from rows import parts_of
 
-from cflag_theory.claims.cfl.experiments import reported
+from cflag_theory.claims.cfl import published as reported
 from cflag_theory.verify.checks.cfl.experiments import reported as check
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from rows import parts_of
 
-from cflag_theory.claims.cfl.rates import table1 as rates_table
+from cflag_theory.claims.cfl import table1 as rates_table
 from cflag_theory.verify.checks.cfl.rates import table1 as table_checks
 
 

@@ -12,7 +12,7 @@ from rows import parts_of, points_of
 
 from cflag_theory.claims.cfl.symbols import p_t
 from cflag_theory.claims.cfl.weights import correlated as correlated_weights
-from cflag_theory.claims.cfl.weights import independent
+from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
 from cflag_theory.verify.checks.cfl.weights import correlated
 from cflag_theory.verify.checks.cfl.weights import independent as plain
@@ -110,7 +110,7 @@ def test_the_first_answer_on_best_convergence_is_legal_and_prefers_fedavg():
     (lemma, second), (fedavg, other) = whole(Fraction(1, 3), Fraction(2, 3)), whole(Fraction(0), Fraction(1))
     assert (lemma, fedavg) == (Fraction(17, 25), Fraction(1, 50))
     point = next(one for one in points_of("cfl.lemB4") if one.part == "4")
-    relation = independent.lemB4().parts[3].printed.relation
+    relation = LEDGER["cfl.lemB4"]().parts[3].printed.relation
     assert relation.left.subs(point.values) == lemma + second
     assert relation.right.subs(point.values) == fedavg + other
     assert all(0 <= one.values[p_t] <= 1 for one in points_of("cfl.lemB4") if one.part == "4")

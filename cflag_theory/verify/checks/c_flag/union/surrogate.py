@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from cflag_theory.claims.c_flag.tracking import L_memory
 from cflag_theory.claims.c_flag.union import surrogate as claim
-from cflag_theory.claims.c_flag.union.tracking import L_memory
 from cflag_theory.claims.engine.notation import E, L, beta, k
 from cflag_theory.kernels import Problem, Trace, everything, random_glm, random_quadratic, random_separable, simulate
 from cflag_theory.verify.check import Check

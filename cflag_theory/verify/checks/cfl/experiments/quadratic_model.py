@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from cflag_theory.claims.cfl.experiments import quadratic_model as model
-from cflag_theory.claims.cfl.experiments.quadratic_model import SETTINGS
+from cflag_theory.claims.cfl.published import PRINTED, SETTINGS
 from cflag_theory.claims.cfl.symbols import T
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
@@ -18,7 +18,6 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 
-PRINTED = model.PRINTED
 CURRENT, UNIFORM = RoundWeights("current"), RoundWeights("uniform")
 #: 𝔼||delta||^2, 𝔼||nu||^2 and 𝔼||xi||^2 of small and big round drift.
 G2, SIGMA2, SMALL, BIG = Fraction(1, 100), Fraction(1, 100000), Fraction(1, 100), Fraction(100)

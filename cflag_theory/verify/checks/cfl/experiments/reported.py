@@ -7,7 +7,7 @@ from itertools import pairwise, product
 
 import sympy as sp
 
-from cflag_theory.claims.cfl.experiments.reported import (
+from cflag_theory.claims.cfl.published import (
     ALL_LAYERS,
     BACKBONE,
     BASELINES,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from cflag_theory.claims.cfl.rates.table1 import (
+from cflag_theory.claims.cfl.table1 import (
     GENERAL,
     STRONG,
     TABLE_1,

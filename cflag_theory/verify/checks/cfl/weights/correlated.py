@@ -7,11 +7,11 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
 
+from cflag_theory.claims.cfl.published import TABLE_2, Row
 from cflag_theory.claims.cfl.symbols import A2, D2, R2
 from cflag_theory.claims.cfl.symbols import correlation as alpha
+from cflag_theory.claims.cfl.weights.correlated import D2_positive as D2_here
 from cflag_theory.claims.cfl.weights.correlated import (
-    TABLE_2,
-    Row,
     alpha_1,
     before,
     before_1,
@@ -43,7 +43,6 @@ from cflag_theory.claims.cfl.weights.correlated import (
     value,
     x,
 )
-from cflag_theory.claims.cfl.weights.correlated import D2_positive as D2_here
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import k
 from cflag_theory.verify.check import Check

@@ -53,7 +53,9 @@ def in_T_points() -> Iterator[Point]:
         yield Point({**in_T(run, scale), **known}, part="in T")
 
 
-def _points(run: Exact, scale: Fraction, delta: Any = claim.SIMPLE[0], eta: Any = claim.SIMPLE[1]) -> Iterator[Point]:
+def _points(
+    run: Exact, scale: Fraction, delta: Any = claim.simple_delta, eta: Any = claim.simple_eta
+) -> Iterator[Point]:
     problem = run.problem
     _, grad_g = slopes(problem)
     entries = run.sums.entries

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from cflag_theory.claims.c_flag.tracking import L_memory
 from cflag_theory.claims.c_flag.union import surrogate as claim
-from cflag_theory.claims.c_flag.union.tracking import L_memory
 from cflag_theory.claims.engine.notation import E, L, beta, k
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.c_flag.union.data import (

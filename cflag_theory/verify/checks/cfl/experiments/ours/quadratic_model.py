@@ -8,10 +8,9 @@ from fractions import Fraction
 import sympy as sp
 
 from cflag_theory.claims.cfl.experiments.ours import quadratic_model as ours
-from cflag_theory.claims.cfl.experiments.quadratic_model import SETTINGS
+from cflag_theory.claims.cfl.published import PRINTED, SETTINGS
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.experiments import quadratic_model
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence
 
@@ -62,18 +61,18 @@ def _edges(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
     for part, factor, expected in (("2", 1, 0), ("3", 2, NOT_STABLE)):
         beyond = [
             f"{method} {column}: {rate}"
-            for (method, column), rate in quadratic_model.PRINTED.items()
+            for (method, column), rate in PRINTED.items()
             if factor * Fraction(rate) * Fraction(SETTINGS[column][1]) >= 2
         ]
         finding = SUPPORTS if len(beyond) == expected else REFUTES
-        words = f"{len(beyond)} of {len(quadratic_model.PRINTED)} rates are not below {2 // factor}/L."
+        words = f"{len(beyond)} of {len(PRINTED)} rates are not below {2 // factor}/L."
         yield Evidence(
             "recomputation",
             part,
             "printed",
             finding,
             words,
-            {"instance": beyond, "compared": len(quadratic_model.PRINTED)},
+            {"instance": beyond, "compared": len(PRINTED)},
         )
 
 

@@ -1,1 +1,0 @@
-"""C-FLAG, Section 5: adaptive rates and Algorithm 3."""

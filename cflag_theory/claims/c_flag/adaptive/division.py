@@ -1,5 +1,0 @@
-"""Whether Algorithm 3 divides by zero."""
-
-from cflag_theory.claims.pages.page import load
-
-__getattr__, CLAIMS = load(__file__, globals())

@@ -1,1 +1,0 @@
-"""What we prove instead."""

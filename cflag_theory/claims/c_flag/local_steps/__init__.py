@@ -1,1 +1,0 @@
-"""C-FLAG, Lemmas 12 to 16: drift and error of the local steps."""

@@ -1,1 +1,0 @@
-"""C-FLAG, Section 4: descent and rates on the past task."""

@@ -1,1 +1,0 @@
-"""CFL, Section 5 and Appendix C: the noisy quadratic model, data splits and tables."""

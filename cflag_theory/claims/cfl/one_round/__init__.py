@@ -1,1 +1,0 @@
-"""CFL, Appendix B.4.2: one round of Algorithm 2."""

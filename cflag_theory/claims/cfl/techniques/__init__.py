@@ -1,1 +1,0 @@
-"""CFL, Appendix A: lemmas that the proofs share."""

@@ -1,1 +1,0 @@
-"""CFL, Lemma B.4 and Theorem 4.9: the weights of the rounds."""

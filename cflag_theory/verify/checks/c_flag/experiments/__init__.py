@@ -1,0 +1,1 @@
+"""Checks of the published tables and of the sentences about them."""
