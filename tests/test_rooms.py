@@ -22,7 +22,7 @@ ROOMS = {
     "falsify": 9090,
     "figures": 2013,
     "kernels": 14709,
-    "studies": 11197,
+    "studies": 11198,
     "testing": 463,
     "verify": 17333,
 }

@@ -52,9 +52,9 @@ def test_the_table_of_modules_is_the_ledgers():
     lines = text(DOCS / "papers.md").splitlines()
     rows = [re.split(r" (?<!\\)\| ", line.strip("| ")) for line in lines if "| `claims/" in line]
     ids = {module: [id for id, place in PLACES.items() if place == module] for module in PLACES.values()}
-    assert {row[2] for row in rows} == {f"`claims/{module.replace('.', '/')}.py`" for module in ids}
+    assert {row[2] for row in rows} == {f"`claims/{module.replace('.', '/')}.page`" for module in ids}
     for row in rows:
-        module = row[2].removeprefix("`claims/").removesuffix(".py`").replace("/", ".")
+        module = row[2].removeprefix("`claims/").removesuffix(".page`").replace("/", ".")
         assert re.findall(r"`([\w.]+)`", row[3]) == ids[module]
         assert row[0] == ("C-FLAG" if module.startswith("c_flag") else "CFL")
 
