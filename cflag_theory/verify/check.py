@@ -62,6 +62,13 @@ def run_check(
     return decide(subject, [*_exact(subject, check, seed, level, prover), *_along_runs(subject, check, seed, level)])
 
 
+def instances(subject: Claim) -> Iterator[Point]:
+    """The exact instances that stand on a claim's page."""
+    for block in subject.instances:
+        for values, _, story in block.values():
+            yield Point(values, story, block.part)
+
+
 def _check_words(level: str, prover: str | None) -> None:
     if level not in LEVELS:
         raise InvalidInput(f"level is {level!r}: use one of {', '.join(LEVELS)}")
@@ -75,7 +82,7 @@ def _exact(
     """All that a verdict follows from, and searches; without the float runs."""
     evidence: list[Evidence] = []
     count = LEVELS[level]
-    points = list(check.points()) if check.points else []
+    points = [*instances(subject), *(check.points() if check.points else ())]
     wrong = imports.faults(subject)
     for part in subject.parts:
         evidence += prove(part, wrong)

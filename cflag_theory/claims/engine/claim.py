@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -18,6 +19,9 @@ from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.steps import Proof, Step, deduced
 from cflag_theory.claims.engine.terms import Basis, is_vector
+
+if TYPE_CHECKING:
+    from cflag_theory.claims.pages.instances import Instances
 
 Pairs = tuple[tuple[sp.Expr, sp.Expr], ...]
 
@@ -245,6 +249,8 @@ class Claim:
         One, or several where the row makes several statements.
     notes : tuple of str
         Readings, remarks and ranges.
+    instances : tuple of Instances
+        Values for the symbols of the statements, to replay them at.
     """
 
     id: str
@@ -252,6 +258,7 @@ class Claim:
     title: str
     parts: tuple[Part, ...]
     notes: tuple[str, ...] = ()
+    instances: tuple[Instances, ...] = ()
 
     @property
     def paper(self) -> str:

@@ -282,6 +282,11 @@ class Page:
         name, places = _head(rest)
         self._name(name, Scheme(self, line, name, places or []), line)
 
+    def instances(self, line: Line, rest: Piece) -> None:
+        """`instances NAME`: exact instances that several claims share."""
+        self._name(str(rest), line, line)
+        self.blocks[f"instances {rest}"] = line
+
     def statement(self, line: Line, rest: Piece) -> None:
         """`statement name(a)`: say, for, where and proof, for repairs and refutations that several claims share."""
         name, places = _head(rest)
@@ -350,6 +355,7 @@ _BLOCKS: Mapping[str, Callable[[Page, Line, Piece], None]] = {
     "facts": Page.several,
     "source": Page.source,
     "scheme": Page.scheme,
+    "instances": Page.instances,
     "statement": Page.statement,
     "claim": Page.claim,
     # Those of `records`, which reads them.

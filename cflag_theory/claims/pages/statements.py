@@ -13,12 +13,13 @@ from cflag_theory.claims.engine.printing import in_text
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Proof
 from cflag_theory.claims.pages.formula import Words, formula, relation
+from cflag_theory.claims.pages.instances import instances_of
 from cflag_theory.claims.pages.proofs import Vocabulary, steps_of
 from cflag_theory.claims.pages.text import Line, Piece, only, shown
 
 _REPAIRS = ("typo", "needs-hypothesis")
 _STATEMENT = {"say", "is", "for", "where", "proof", "alone"}
-_PART = {*_STATEMENT, "repair", "sharp", "refuted", "reading", "kind", "family", "unseen", "prints"}
+_PART = {*_STATEMENT, "repair", "sharp", "refuted", "reading", "kind", "family", "unseen", "prints", "instances"}
 _CLAIM = {*_PART, "with", "like", "part", "note", "after", "uses", "headline", "letter"}
 
 
@@ -57,8 +58,15 @@ def claim_of(page: Vocabulary, line: Line, id: str, where: str, title: str) -> C
         parts = [one for one in (page.blocks[like] if like else line).inside if one.kind == "part"]
         with line.placed():
             found = tuple(_part(page, one, words) for one in parts) or (_part(page, line, words),)
+            places = (
+                (one, str(at.said.behind("part")) if at.kind == "part" else None)
+                for at in (line, *parts)
+                for one in at.inside
+                if one.kind == "instances"
+            )
+            instances = tuple(instances_of(one, page.blocks, words, part) for one, part in places)
         notes = (Piece.of(one, one.text).behind("note") for one in line.inside if one.kind == "note")
-        return Claim(id, where, title, found, tuple(shown(note, words.told) for note in notes))
+        return Claim(id, where, title, found, tuple(shown(note, words.told) for note in notes), instances)
 
     return build
 

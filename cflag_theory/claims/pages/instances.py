@@ -1,0 +1,180 @@
+"""Exact instances that stand on a page: values that lists give, and values that follow from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+
+from cflag_theory.claims.engine.points import holds_at
+from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.pages.formula import Words, formula, formulas, relation
+from cflag_theory.claims.pages.text import Line, Piece
+
+#: Values of symbols, of terms of sequences and of names that only the instances have.
+Values = dict[sp.Expr, sp.Expr]
+#: From the values so far, all that a line makes of them.
+_Step = Callable[[Values], Iterator[Values]]
+
+
+class _Over(sp.Function):  # type: ignore[misc]
+    """The sum, the largest or the least of a formula over i = 0, ..., n - 1: evaluated when n has a value."""
+
+    @classmethod
+    def of(cls, kind: int) -> Callable[..., Any]:
+        def over(i: sp.Symbol, n: sp.Expr) -> Callable[[sp.Expr], sp.Expr]:
+            bound = sp.Dummy(integer=True, nonnegative=True)
+            return lambda body: cls(kind, bound, n, sp.sympify(body).xreplace({i: bound}))
+
+        return over
+
+
+_FOLDED = (lambda found: sp.Add(*found), lambda found: sp.Max(*found), lambda found: sp.Min(*found))
+#: What these words mean among instances, where everything has a value.
+_WORDS = {"sum": _Over.of(0), "max": _Over.of(1), "min": _Over.of(2)}
+
+
+@dataclass(frozen=True)
+class Instances:
+    """What a block of a page gives values to, in the order of its lines, and the words behind them.
+
+    `own` are the names that only these instances have, `part` is the part that they are for, or None for all; `family`
+    names what makes a run or a round of the values of its own names, if anything.
+    """
+
+    steps: tuple[_Step, ...]
+    story: tuple[Callable[[Values], str], ...]
+    own: Mapping[str, sp.Expr]
+    part: str | None = None
+    family: str = ""
+
+    def values(self) -> Iterator[tuple[Values, dict[str, sp.Expr], tuple[str, ...]]]:
+        """Of each instance the values of the page's terms, those of its own names, and its story."""
+        found: Iterator[Values] = iter([{}])
+        for step in self.steps:
+            found = chain.from_iterable(map(step, found))
+        heads = {*self.own.values()}
+        for values in found:
+            own = {name: values[term] for name, term in self.own.items() if term in values}
+            kept = {term: value for term, value in values.items() if heads.isdisjoint((term, term.func))}
+            yield kept, own, tuple(told(values) for told in self.story)
+
+
+def instances_of(line: Line, named: Mapping[str, Line], words: Words, part: str | None) -> Instances:
+    """`instances`, `instances NAME` or `instances of FAMILY`, with the lines under it.
+
+    each L, m = 1, 0; 7/3, 1/2       in turn these values; `each m = 0, 1` for one name
+    alpha = share 2/(L (1 + m))      what follows from them; names that the page does not know are the instances' own
+    h(t + 1) = h(t)/2 for t < T      one after the other, for t = 0, ..., T - 1
+    total = sum(t, T)(h(t))          likewise max and min
+    where alpha L <= 1               the others are left out
+    story L = {L}, alpha = {alpha}.  a line of the story, with the values of formulas
+
+    Raises
+    ------
+    PageError
+        A line that cannot be read, or gives a value to what has none.
+    """
+    rest = line.said.behind("instances")
+    family = str(rest.behind("of")) if rest.startswith("of ") else ""
+    if rest and not family and f"instances {rest}" not in named:
+        raise rest.error(f"no instances of the page are named {str(rest)!r}")
+    shared = named[f"instances {rest}"].inside if rest and not family else ()
+    read = _Reader(words.with_own(_WORDS))
+    for one in (*shared, *line.inside):
+        with one.placed():
+            read.line(one)
+    return Instances(tuple(read.steps), tuple(read.story), read.own, part, family)
+
+
+class _Reader:
+    """Reads the lines of a block."""
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self.own: dict[str, Any] = {}
+        self.steps: list[_Step] = []
+        self.story: list[Callable[[Values], str]] = []
+
+    @property
+    def words(self) -> Words:
+        return self._words.with_own(self.own)
+
+    def line(self, one: Line) -> None:
+        if one.kind == "story":
+            self.story.append(_told(Piece.of(one, one.text).behind("story"), self.words))
+        elif one.kind == "where":
+            self.steps.append(_kept(relation(one.said.behind("where"), self.words)))
+        else:
+            head, body = one.said.behind("each").cut(" = ")
+            body, over = body.cut(" for ")
+            names = head.listed(", ")
+            rows = body.listed("; ") if len(names) > 1 else body.listed(", ")
+            if one.kind != "each" and len(rows) > 1:
+                raise one.error("several values: write 'each name = ...'")
+            found = [[sp.sympify(value) for value in formulas(row, self.words)] for row in rows]
+            if not found or any(len(row) != len(names) for row in found):
+                raise body.error(f"each of {head} needs a value: {len(names)} in a row")
+            targets = [self._target(name) for name in names]
+            given = _given(targets, found)
+            self.steps.append(_repeated(targets, found[0], *map(self._formula, over.cut(" < "))) if over else given)
+
+    def _formula(self, text: Piece) -> sp.Expr:
+        return sp.sympify(formula(text, self.words))
+
+    def _target(self, name: Piece) -> sp.Expr:
+        """The symbol or the term that a name means, or a new one of the instances' own."""
+        bare = str(name).partition("(")[0]
+        if bare not in self._words and bare not in self.own:
+            self.own[bare] = sp.Function(bare, real=True) if "(" in name else sp.Symbol(bare, real=True)
+        meant = formula(name, self.words)
+        if not isinstance(meant, sp.Symbol | AppliedUndef):
+            raise name.error(f"{str(name)!r} has a value of its own: give values to symbols and terms of sequences")
+        return meant
+
+
+def _at(expr: sp.Expr, values: Values) -> sp.Expr:
+    """The value of a formula, or of the indices of a term."""
+    # The second time for h(T), where h has a value at the value of T.
+    expr = expr.xreplace(values).xreplace(values)
+    for one in expr.atoms(_Over):
+        kind, i, n, body = one.args
+        found = [_at(body.xreplace({i: sp.Integer(at)}), values) for at in range(int(n))]
+        expr = expr.xreplace({one: _FOLDED[int(kind)](found)})
+    return expr
+
+
+def _given(targets: list[sp.Expr], rows: list[list[sp.Expr]]) -> _Step:
+    def step(values: Values) -> Iterator[Values]:
+        for row in rows:
+            yield values | dict(zip(targets, [_at(value, values) for value in row], strict=True))
+
+    return step
+
+
+def _repeated(targets: list[sp.Expr], row: list[sp.Expr], index: sp.Expr, count: sp.Expr) -> _Step:
+    def step(values: Values) -> Iterator[Values]:
+        for at in range(int(_at(count, values))):
+            here = {index: sp.Integer(at)}
+            values = values | {
+                a.xreplace(here): _at(b.xreplace(here), values) for a, b in zip(targets, row, strict=True)
+            }
+        yield values
+
+    return step
+
+
+def _kept(condition: Relation) -> _Step:
+    return lambda values: iter([values] if holds_at(condition, values) else [])
+
+
+def _told(text: Piece, words: Words) -> Callable[[Values], str]:
+    def told(values: Values) -> str:
+        return re.sub(r"\{([^{}]*)\}", lambda match: str(_at(sp.sympify(formula(match[1], words)), values)), text)
+
+    return told
