@@ -23,7 +23,7 @@ from cflag_theory.kernels.numbers import Array
 from cflag_theory.studies.stepsize.conditions import step_sizes
 from cflag_theory.studies.stepsize.estimates import estimate_constants
 from cflag_theory.verify.evidence import TOLERANCE, evaluate
-from cflag_theory.verify.quantities.c_flag import TABLE
+from cflag_theory.verify.instances.c_flag import TABLE
 
 #: What every round of a C-FLAG run shows.
 _PER_ROUND = (

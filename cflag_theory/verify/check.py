@@ -12,6 +12,7 @@ from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.errors import InvalidInput
 from cflag_theory.verify import coq, theory
 from cflag_theory.verify.evidence import Point, Sample, along_runs, prove, refute, replay
+from cflag_theory.verify.instances import points_of
 from cflag_theory.verify.kept import Kept
 from cflag_theory.verify.verdict import Evidence, Verdict, decide
 from cflag_theory.verify.workers import across
@@ -62,13 +63,6 @@ def run_check(
     return decide(subject, [*_exact(subject, check, seed, level, prover), *_along_runs(subject, check, seed, level)])
 
 
-def instances(subject: Claim) -> Iterator[Point]:
-    """The exact instances that stand on a claim's page."""
-    for block in subject.instances:
-        for values, _, story in block.values():
-            yield Point(values, story, block.part)
-
-
 def _check_words(level: str, prover: str | None) -> None:
     if level not in LEVELS:
         raise InvalidInput(f"level is {level!r}: use one of {', '.join(LEVELS)}")
@@ -82,7 +76,7 @@ def _exact(
     """All that a verdict follows from, and searches; without the float runs."""
     evidence: list[Evidence] = []
     count = LEVELS[level]
-    points = [*instances(subject), *(check.points() if check.points else ())]
+    points = [*points_of(subject), *(check.points() if check.points else ())]
     wrong = imports.faults(subject)
     for part in subject.parts:
         evidence += prove(part, wrong)

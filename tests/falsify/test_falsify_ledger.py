@@ -29,8 +29,8 @@ from cflag_theory.falsify.search.evaluation import Evaluator
 from cflag_theory.verify import directed as ledger_evidence
 from cflag_theory.verify import falsify
 from cflag_theory.verify.directed import directed
-from cflag_theory.verify.witnesses.instances import exact_run, on_the_line
-from cflag_theory.verify.witnesses.paths import walk
+from cflag_theory.verify.instances.on_the_line import exact_run, on_the_line
+from cflag_theory.verify.instances.paths import walk
 
 HALF = Fraction(1, 2)
 
@@ -210,7 +210,7 @@ def test_the_recursions_of_a_round_are_those_of_its_orders():
     from cflag_theory.claims.c_flag.local_steps.ours import worst_order as ours_worst_order
     from cflag_theory.claims.c_flag.local_steps.ours import worst_sums as ours_worst_sums
     from cflag_theory.claims.engine.notation import E, grad_g, k
-    from cflag_theory.verify.worst_cases.recursions import local_worst
+    from cflag_theory.verify.instances.recursions import local_worst
 
     for case in _small_rounds(20):
         plain = {n: v.item() if isinstance(v, np.ndarray) else v for n, v in case.items()}

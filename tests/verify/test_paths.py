@@ -9,8 +9,8 @@ import pytest
 
 from cflag_theory.kernels import everything, random_glm, random_quadratic, simulate
 from cflag_theory.kernels.problems.by_name import quadratic
-from cflag_theory.verify.witnesses.instances import on_the_line
-from cflag_theory.verify.witnesses.paths import norm, walk
+from cflag_theory.verify.instances.on_the_line import on_the_line
+from cflag_theory.verify.instances.paths import norm, walk
 
 
 def traced(problem, beta, orders):

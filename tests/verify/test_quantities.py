@@ -9,10 +9,10 @@ from cflag_theory.claims.c_flag.local_steps.drift import drift, error
 from cflag_theory.claims.c_flag.past_task import runs
 from cflag_theory.claims.cfl.one_round import local_drift, progress, recursion
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, k
-from cflag_theory.verify.checks.c_flag.past_task.theorem2 import scaled
-from cflag_theory.verify.quantities import c_flag, cfl
-from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
-from cflag_theory.verify.witnesses.instances import on_the_line, root
+from cflag_theory.verify.checks.c_flag.past_task_theorem2 import scaled
+from cflag_theory.verify.instances import c_flag, cfl
+from cflag_theory.verify.instances.drift_rounds import DriftRounds
+from cflag_theory.verify.instances.on_the_line import on_the_line, root
 
 HALF = Fraction(1, 2)
 WORLD = DriftRounds(

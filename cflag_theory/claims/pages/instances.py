@@ -11,9 +11,11 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
+from cflag_theory.claims.engine.claim import Fact
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.pages.formula import Words, formula, formulas, relation
+from cflag_theory.claims.pages.proofs import Scheme
 from cflag_theory.claims.pages.text import Line, Piece
 
 #: Values of symbols, of terms of sequences and of names that only the instances have.
@@ -34,6 +36,8 @@ class _Over(sp.Function):  # type: ignore[misc]
         return over
 
 
+#: What a name of the page may be that instances use for a number of their own: nothing, steps, facts, words.
+_NO_VALUES = (type(None), Scheme, Fact, tuple, str)
 _FOLDED = (lambda found: sp.Add(*found), lambda found: sp.Max(*found), lambda found: sp.Min(*found))
 #: What these words mean among instances, where everything has a value.
 _WORDS = {"sum": _Over.of(0), "max": _Over.of(1), "min": _Over.of(2)}
@@ -43,26 +47,26 @@ _WORDS = {"sum": _Over.of(0), "max": _Over.of(1), "min": _Over.of(2)}
 class Instances:
     """What a block of a page gives values to, in the order of its lines, and the words behind them.
 
-    `own` are the names that only these instances have, `part` is the part that they are for, or None for all; `family`
-    names what makes a run or a round of the values of its own names, if anything.
+    `names` are those that it gives values to, and `own` those that only these instances have; `part` is the part that
+    they are for, or None for all; `family` names what makes a round or a run of the values, if anything.
     """
 
     steps: tuple[_Step, ...]
     story: tuple[Callable[[Values], str], ...]
-    own: Mapping[str, sp.Expr]
+    names: Mapping[str, sp.Expr]
+    own: frozenset[Any]
     part: str | None = None
     family: str = ""
 
     def values(self) -> Iterator[tuple[Values, dict[str, sp.Expr], tuple[str, ...]]]:
-        """Of each instance the values of the page's terms, those of its own names, and its story."""
+        """Of each instance the values of the page's terms, those of all names, and its story."""
         found: Iterator[Values] = iter([{}])
         for step in self.steps:
             found = chain.from_iterable(map(step, found))
-        heads = {*self.own.values()}
         for values in found:
-            own = {name: values[term] for name, term in self.own.items() if term in values}
-            kept = {term: value for term, value in values.items() if heads.isdisjoint((term, term.func))}
-            yield kept, own, tuple(told(values) for told in self.story)
+            given = {name: values[term] for name, term in self.names.items()}
+            kept = {term: value for term, value in values.items() if self.own.isdisjoint((term, term.func))}
+            yield kept, given, tuple(told(values) for told in self.story)
 
 
 def instances_of(line: Line, named: Mapping[str, Line], words: Words, part: str | None) -> Instances:
@@ -89,7 +93,8 @@ def instances_of(line: Line, named: Mapping[str, Line], words: Words, part: str 
     for one in (*shared, *line.inside):
         with one.placed():
             read.line(one)
-    return Instances(tuple(read.steps), tuple(read.story), read.own, part, family)
+    own = frozenset(read.own.values())
+    return Instances(tuple(read.steps), tuple(read.story), read.names, own, part, family)
 
 
 class _Reader:
@@ -98,6 +103,7 @@ class _Reader:
     def __init__(self, words: Words) -> None:
         self._words = words
         self.own: dict[str, Any] = {}
+        self.names: dict[str, sp.Expr] = {}
         self.steps: list[_Step] = []
         self.story: list[Callable[[Values], str]] = []
 
@@ -130,11 +136,13 @@ class _Reader:
     def _target(self, name: Piece) -> sp.Expr:
         """The symbol or the term that a name means, or a new one of the instances' own."""
         bare = str(name).partition("(")[0]
-        if bare not in self._words and bare not in self.own:
+        if bare not in self.own and isinstance(self._words.get(bare), _NO_VALUES):
             self.own[bare] = sp.Function(bare, real=True) if "(" in name else sp.Symbol(bare, real=True)
         meant = formula(name, self.words)
         if not isinstance(meant, sp.Symbol | AppliedUndef):
             raise name.error(f"{str(name)!r} has a value of its own: give values to symbols and terms of sequences")
+        if isinstance(meant, sp.Symbol):
+            self.names[bare] = meant
         return meant
 
 

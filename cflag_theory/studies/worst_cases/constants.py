@@ -17,9 +17,9 @@ from cflag_theory.studies.worst_cases.surrogate import (
     printed_range,
     union_constant,
 )
-from cflag_theory.verify.worst_cases import orders
-from cflag_theory.verify.worst_cases.attaining import walk_attaining
-from cflag_theory.verify.worst_cases.recursions import check_order, check_positive, check_size, local_worst
+from cflag_theory.verify.instances import orders
+from cflag_theory.verify.instances.attaining import walk_attaining
+from cflag_theory.verify.instances.recursions import check_order, check_positive, check_size, local_worst
 
 #: beta L E by default: the printed ends of ranges, and beyond.
 STEPS = (Fraction(1, 12), Fraction(1, 4), Fraction(1), Fraction(2), Fraction(4))

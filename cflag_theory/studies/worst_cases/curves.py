@@ -8,7 +8,7 @@ from typing import Any
 
 from cflag_theory.studies.worst_cases.lemmas import Lemma, choose, worst_constant
 from cflag_theory.studies.worst_cases.ranges import largest_for_all, supremum
-from cflag_theory.verify.worst_cases.attaining import walk_attaining
+from cflag_theory.verify.instances.attaining import walk_attaining
 
 #: beta L E along which constants are drawn; instances are run at every fourth place.
 _GRID = tuple(Fraction(i, 8) for i in range(1, 49))

@@ -17,8 +17,8 @@ from fractions import Fraction
 from itertools import combinations
 
 from cflag_theory.errors import UnknownName
-from cflag_theory.verify.worst_cases import orders
-from cflag_theory.verify.worst_cases.recursions import LocalWorst, check_positive, check_size, local_worst
+from cflag_theory.verify.instances import orders
+from cflag_theory.verify.instances.recursions import LocalWorst, check_positive, check_size, local_worst
 
 #: Orders that are enumerated where only that tells the worst.
 _FEW = 1_000

@@ -26,8 +26,8 @@ from fractions import Fraction
 
 from cflag_theory.studies.worst_cases.exponentials import Interval, exp_bounds, last_place
 from cflag_theory.studies.worst_cases.lemmas import Lemma, worst_constant
-from cflag_theory.verify.worst_cases import orders
-from cflag_theory.verify.worst_cases.recursions import local_worst
+from cflag_theory.verify.instances import orders
+from cflag_theory.verify.instances.recursions import local_worst
 
 #: No step size above beta L E = 64 is asked for.
 _TOP = 64

@@ -16,8 +16,8 @@ from fractions import Fraction
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.studies.worst_cases.exponentials import Interval, exp_bounds, last_place
-from cflag_theory.verify.worst_cases import orders
-from cflag_theory.verify.worst_cases.recursions import check_positive, check_size, local_descent, local_worst
+from cflag_theory.verify.instances import orders
+from cflag_theory.verify.instances.recursions import check_positive, check_size, local_descent, local_worst
 
 PRINTED, PRINTED_STEP = Fraction(60), Fraction(1, 30)
 _BITS = 20

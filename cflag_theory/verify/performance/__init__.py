@@ -13,6 +13,7 @@ from typing import Any
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.errors import InvalidInput, MissingExtra
 from cflag_theory.kernels.numbers import Ints
+from cflag_theory.verify.instances.recursions import local_worst
 from cflag_theory.verify.performance.algorithms import solve_algorithm
 from cflag_theory.verify.performance.local import DRIFT, ERROR, ERRORS, GRADIENTS, solve_local_steps
 from cflag_theory.verify.performance.model import load
@@ -21,7 +22,6 @@ from cflag_theory.verify.performance.round import solve_round
 from cflag_theory.verify.performance.rounds import orders_up_to_relabelling
 from cflag_theory.verify.performance.solution import Inaccurate, Unbounded, Unsolved
 from cflag_theory.verify.verdict import SUPPORTS, UNDECIDED, Evidence
-from cflag_theory.verify.worst_cases.recursions import local_worst
 
 __all__ = [
     "Bound",

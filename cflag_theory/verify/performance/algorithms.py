@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 from cflag_theory.errors import InvalidInput, UnknownName
+from cflag_theory.verify.instances.recursions import check_size
 from cflag_theory.verify.performance.pose import Pose, positive, step_size
 from cflag_theory.verify.performance.results import WorstCase
 from cflag_theory.verify.performance.rounds import as_orders, check_rounds
 from cflag_theory.verify.performance.runs import CFL, NAMES, Case, ask_drift, ask_gradient
-from cflag_theory.verify.worst_cases.recursions import check_size
 
 GRADIENT, DRIFT = QUANTITIES = ("gradient", "drift")
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels.numbers import Ints
+from cflag_theory.verify.instances.on_the_line import Component, exact_run, on_the_line
+from cflag_theory.verify.instances.paths import Round as SimulatedRound
+from cflag_theory.verify.instances.paths import walk
+from cflag_theory.verify.instances.recursions import LocalWorst, check_size, local_worst
 from cflag_theory.verify.performance.pose import Pose, Posed, positive, step_size
 from cflag_theory.verify.performance.results import Bound, WorstCase
 from cflag_theory.verify.performance.rounds import Round, Rule, World, as_orders, check_rounds, mean, play, weighted
-from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line
-from cflag_theory.verify.witnesses.paths import Round as SimulatedRound
-from cflag_theory.verify.witnesses.paths import walk
-from cflag_theory.verify.worst_cases.recursions import LocalWorst, check_size, local_worst
 
 DRIFT, ERROR, GRADIENTS, ERRORS = QUANTITIES = ("drift", "iag_error", "sum_gradients", "sum_errors")
 

@@ -11,11 +11,11 @@ from typing import Any
 from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.kernels import given
 from cflag_theory.kernels.numbers import Ints
+from cflag_theory.verify.instances.on_the_line import Component, exact_run, on_the_line
+from cflag_theory.verify.instances.recursions import check_size, local_worst
 from cflag_theory.verify.performance.pose import Pose, Posed, positive, step_size
 from cflag_theory.verify.performance.results import Bound, WorstCase
 from cflag_theory.verify.performance.rounds import Round, Rule, World, as_orders, play
-from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line
-from cflag_theory.verify.worst_cases.recursions import check_size, local_worst
 
 LEMMA1, DESCENT, FORGETTING = QUANTITIES = ("lemma1", "descent", "forgetting")
 

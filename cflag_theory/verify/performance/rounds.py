@@ -15,8 +15,8 @@ import numpy as np
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels.numbers import Ints
-from cflag_theory.verify.worst_cases.orders import count_up_to_relabelling, up_to_relabelling
-from cflag_theory.verify.worst_cases.recursions import check_size
+from cflag_theory.verify.instances.orders import count_up_to_relabelling, up_to_relabelling
+from cflag_theory.verify.instances.recursions import check_size
 
 #: More rounds than this are not put into one semidefinite problem.
 MOST_ROUNDS = 4

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.kernels.numbers import Ints
+from cflag_theory.verify.instances.on_the_line import Component, exact_run, on_the_line
+from cflag_theory.verify.instances.recursions import local_worst
 from cflag_theory.verify.performance.local import concave_rounds
 from cflag_theory.verify.performance.pose import Posed
 from cflag_theory.verify.performance.results import Bound
 from cflag_theory.verify.performance.rounds import Round, Rule, World, play, weighted
-from cflag_theory.verify.witnesses.instances import Component, exact_run, on_the_line
-from cflag_theory.verify.worst_cases.recursions import local_worst
 
 FEDAVG, FEDTRACK, CFL, UNION = NAMES = ("fedavg", "fedtrack", "cfl", "union")
 

@@ -15,7 +15,7 @@ from cflag_theory.studies.worst_cases.curves import sharp_curves
 from cflag_theory.studies.worst_cases.lemmas import LEMMAS
 from cflag_theory.studies.worst_cases.ranges import largest_step
 from cflag_theory.verify import sharp
-from cflag_theory.verify.worst_cases.recursions import local_worst
+from cflag_theory.verify.instances.recursions import local_worst
 
 
 @pytest.fixture(scope="module")

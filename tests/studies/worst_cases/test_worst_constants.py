@@ -14,9 +14,9 @@ from cflag_theory.studies.worst_cases import lemmas, ranges
 from cflag_theory.studies.worst_cases.exponentials import exp_bounds, last_place
 from cflag_theory.studies.worst_cases.lemmas import LEMMAS, find, of_order, worst_constant
 from cflag_theory.studies.worst_cases.ranges import largest_for_all, largest_step, supremum
-from cflag_theory.verify.worst_cases.attaining import walk_attaining
-from cflag_theory.verify.worst_cases.orders import all_worst, cyclic, settled, up_to_relabelling
-from cflag_theory.verify.worst_cases.recursions import local_worst
+from cflag_theory.verify.instances.attaining import walk_attaining
+from cflag_theory.verify.instances.orders import all_worst, cyclic, settled, up_to_relabelling
+from cflag_theory.verify.instances.recursions import local_worst
 
 EXACT = [id for id, lemma in LEMMAS.items() if lemma.exact]
 QUARTER, TWELFTH = Fraction(1, 4), Fraction(1, 12)

@@ -18,8 +18,8 @@ from cflag_theory.studies.worst_cases.surrogate import (
     printed_range,
     union_constant,
 )
-from cflag_theory.verify.witnesses.instances import exact_run, on_the_line
-from cflag_theory.verify.worst_cases.orders import cyclic
+from cflag_theory.verify.instances.on_the_line import exact_run, on_the_line
+from cflag_theory.verify.instances.orders import cyclic
 
 
 @pytest.mark.parametrize("E", [1, 2, 5, 40])

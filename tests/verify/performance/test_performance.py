@@ -14,8 +14,8 @@ from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import CflagError, InvalidInput
 from cflag_theory.studies.worst_cases.surrogate import union_constant
 from cflag_theory.verify import performance as pe
+from cflag_theory.verify.instances.recursions import local_worst
 from cflag_theory.verify.performance.solution import Data
-from cflag_theory.verify.worst_cases.recursions import local_worst
 
 PEPit = pytest.importorskip("PEPit")
 pytest.importorskip("clarabel")

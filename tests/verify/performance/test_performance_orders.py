@@ -12,10 +12,10 @@ import pytest
 from cflag_theory.claims.ledger import claim
 from cflag_theory.errors import InvalidInput, MissingExtra, UnknownName
 from cflag_theory.verify import performance as pe
+from cflag_theory.verify.instances.on_the_line import exact_run, on_the_line
 from cflag_theory.verify.performance.local import concave_rounds
 from cflag_theory.verify.performance.rounds import Rule, as_orders, play
 from cflag_theory.verify.performance.solution import Data, violation
-from cflag_theory.verify.witnesses.instances import exact_run, on_the_line
 
 QUARTER = Fraction(1, 4)
 

@@ -10,8 +10,8 @@ import pytest
 
 from cflag_theory.errors import InvalidInput
 from cflag_theory.studies.worst_cases.ranges import error_ceiling, error_sum_ceiling
-from cflag_theory.verify.worst_cases import orders
-from cflag_theory.verify.worst_cases.orders import (
+from cflag_theory.verify.instances import orders
+from cflag_theory.verify.instances.orders import (
     all_worst,
     count_up_to_relabelling,
     cyclic,
@@ -21,7 +21,7 @@ from cflag_theory.verify.worst_cases.orders import (
     up_to_relabelling,
     worst_order,
 )
-from cflag_theory.verify.worst_cases.recursions import local_worst
+from cflag_theory.verify.instances.recursions import local_worst
 
 QUANTITIES = ("drift", "error", "gradient_sum", "error_sum", "delayed_sum")
 SHARES = tuple(Fraction(share) for share in ("1/12", "1/2", "1", "3/2", "3", "10", "60"))

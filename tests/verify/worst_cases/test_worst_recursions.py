@@ -10,12 +10,12 @@ import pytest
 from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import random_glm, random_separable
 from cflag_theory.kernels.problems.by_name import quadratic
-from cflag_theory.verify.witnesses.instances import exact_run
-from cflag_theory.verify.witnesses.paths import norm, walk
-from cflag_theory.verify.worst_cases import attaining, recursions
-from cflag_theory.verify.worst_cases.attaining import attaining_problem, run_attaining, walk_attaining
-from cflag_theory.verify.worst_cases.orders import cyclic, repeated, settled, up_to_relabelling
-from cflag_theory.verify.worst_cases.recursions import LocalWorst, local_descent, local_worst
+from cflag_theory.verify.instances import attaining, recursions
+from cflag_theory.verify.instances.attaining import attaining_problem, run_attaining, walk_attaining
+from cflag_theory.verify.instances.on_the_line import exact_run
+from cflag_theory.verify.instances.orders import cyclic, repeated, settled, up_to_relabelling
+from cflag_theory.verify.instances.paths import norm, walk
+from cflag_theory.verify.instances.recursions import LocalWorst, local_descent, local_worst
 
 STEPS = (Fraction(1, 100), Fraction(1, 3), Fraction(7, 2))
 SIZES = ((1, 1), (1, 6), (2, 2), (2, 5), (3, 4), (4, 5), (9, 3))

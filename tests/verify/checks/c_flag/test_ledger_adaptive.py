@@ -12,8 +12,8 @@ from cflag_theory.claims.c_flag.adaptive import server as adaptive
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks.c_flag.adaptive import lemmas as lemmas_checks
-from cflag_theory.verify.checks.c_flag.adaptive.ours import rates as checks
+from cflag_theory.verify.checks.c_flag import adaptive_lemmas as lemmas_checks
+from cflag_theory.verify.checks.c_flag import adaptive_ours_rates as checks
 
 
 def part_of(subject, key):

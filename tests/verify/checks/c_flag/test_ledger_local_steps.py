@@ -16,11 +16,11 @@ from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.verify.check import run_check
 from cflag_theory.verify.checks import CHECKS
-from cflag_theory.verify.checks.c_flag.local_steps import sums as checks
-from cflag_theory.verify.checks.c_flag.local_steps.ours import worst_order as order_checks
-from cflag_theory.verify.checks.c_flag.local_steps.ours import worst_turns as turn_checks
-from cflag_theory.verify.worst_cases.attaining import walk_attaining
-from cflag_theory.verify.worst_cases.orders import repeated, settled
+from cflag_theory.verify.checks.c_flag import local_steps_ours_worst_order as order_checks
+from cflag_theory.verify.checks.c_flag import local_steps_ours_worst_turns as turn_checks
+from cflag_theory.verify.checks.c_flag import local_steps_sums as checks
+from cflag_theory.verify.instances.attaining import walk_attaining
+from cflag_theory.verify.instances.orders import repeated, settled
 
 
 def test_the_closed_forms_of_the_instances():

@@ -13,9 +13,9 @@ from cflag_theory.claims.c_flag.past_task import theorem2
 from cflag_theory.claims.c_flag.past_task import theorem5 as limits
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks.c_flag.forgetting import average as average_checks
-from cflag_theory.verify.checks.c_flag.past_task import theorem2 as theorem2_checks
-from cflag_theory.verify.checks.c_flag.past_task import theorem5 as limits_checks
+from cflag_theory.verify.checks.c_flag import forgetting_average as average_checks
+from cflag_theory.verify.checks.c_flag import past_task_theorem2 as theorem2_checks
+from cflag_theory.verify.checks.c_flag import past_task_theorem5 as limits_checks
 
 BUILDERS = {**average_forgetting.CLAIMS, **limits.CLAIMS}
 

@@ -20,11 +20,11 @@ from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.kernels.memory.memory import draw_subset
 from cflag_theory.verify.check import run_check
 from cflag_theory.verify.checks import CHECKS
-from cflag_theory.verify.checks.c_flag.problem import assumptions as checks
-from cflag_theory.verify.checks.c_flag.problem import memory as checks_memory
-from cflag_theory.verify.checks.c_flag.problem import objective as checks_problem
-from cflag_theory.verify.checks.c_flag.problem import overfitting as checks_overfitting
-from cflag_theory.verify.checks.c_flag.problem.ours import memory as ours_checks
+from cflag_theory.verify.checks.c_flag import problem_assumptions as checks
+from cflag_theory.verify.checks.c_flag import problem_memory as checks_memory
+from cflag_theory.verify.checks.c_flag import problem_objective as checks_problem
+from cflag_theory.verify.checks.c_flag import problem_ours_memory as ours_checks
+from cflag_theory.verify.checks.c_flag import problem_overfitting as checks_overfitting
 
 
 def test_memories_that_satisfy_assumption2_by_a_search_over_x():

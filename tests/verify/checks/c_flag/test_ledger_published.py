@@ -7,8 +7,8 @@ from dataclasses import replace
 from rows import parts_of
 
 from cflag_theory.claims.c_flag import published
-from cflag_theory.verify.checks.c_flag.experiments import reported as check
-from cflag_theory.verify.checks.c_flag.experiments import text as published_text
+from cflag_theory.verify.checks.c_flag import experiments_reported as check
+from cflag_theory.verify.checks.c_flag import experiments_text as published_text
 
 
 def plant(monkeypatch, change, where=check):

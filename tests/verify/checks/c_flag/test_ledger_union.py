@@ -14,8 +14,8 @@ from cflag_theory.claims.engine import notation
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.kernels import simulate
-from cflag_theory.verify.checks.c_flag.union.data import random_unions, run_union
-from cflag_theory.verify.checks.c_flag.union.lemma3 import at_rest, lemma3_points, lemma11_points
+from cflag_theory.verify.checks.c_flag.union_data import random_unions, run_union
+from cflag_theory.verify.checks.c_flag.union_lemma3 import at_rest, lemma3_points, lemma11_points
 
 
 def test_the_replay_of_67_and_68_is_the_delayed_method_and_one_full_step():

@@ -11,9 +11,9 @@ from cflag_theory.claims.cfl.moments import gradient_noise, information_loss
 from cflag_theory.claims.cfl.symbols import D2, F2
 from cflag_theory.claims.engine.points import holds_at, sides_at
 from cflag_theory.claims.ledger import LEDGER
-from cflag_theory.verify.checks.cfl.moments import correlated_drifts as pair_checks
-from cflag_theory.verify.checks.cfl.moments import gradient_noise as noise_checks
-from cflag_theory.verify.checks.cfl.moments import information_loss as loss_checks
+from cflag_theory.verify.checks.cfl import moments_correlated_drifts as pair_checks
+from cflag_theory.verify.checks.cfl import moments_gradient_noise as noise_checks
+from cflag_theory.verify.checks.cfl import moments_information_loss as loss_checks
 
 
 def test_lemma_B2_fails_on_the_run_only_where_the_drift_meets_the_iterate():

@@ -15,11 +15,11 @@ from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.claims.engine.points import holds_at, sides_at
 from cflag_theory.claims.ledger import LEDGER
-from cflag_theory.verify.checks.cfl.nonconvex import descent as checks
-from cflag_theory.verify.checks.cfl.nonconvex import local_drift as drift_checks
-from cflag_theory.verify.checks.cfl.nonconvex import rate as rate_checks
-from cflag_theory.verify.checks.cfl.nonconvex.ours import coefficient as coefficient_checks
-from cflag_theory.verify.checks.cfl.nonconvex.ours import fedavg as fedavg_checks
+from cflag_theory.verify.checks.cfl import nonconvex_descent as checks
+from cflag_theory.verify.checks.cfl import nonconvex_local_drift as drift_checks
+from cflag_theory.verify.checks.cfl import nonconvex_ours_coefficient as coefficient_checks
+from cflag_theory.verify.checks.cfl import nonconvex_ours_fedavg as fedavg_checks
+from cflag_theory.verify.checks.cfl import nonconvex_rate as rate_checks
 
 LESS = 1 - sp.Rational(1, 10**6)
 

@@ -13,8 +13,8 @@ from cflag_theory.claims.cfl import published as model
 from cflag_theory.claims.ledger import claim
 from cflag_theory.kernels.cfl.moments import responses
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
-from cflag_theory.verify.checks.cfl.experiments import quadratic_model as check
-from cflag_theory.verify.checks.cfl.experiments.ours import quadratic_model as ours_cfl_quadratic
+from cflag_theory.verify.checks.cfl import experiments_ours_quadratic_model as ours_cfl_quadratic
+from cflag_theory.verify.checks.cfl import experiments_quadratic_model as check
 
 
 def test_the_printed_gradient_would_hold_with_one_half():

@@ -21,13 +21,13 @@ from cflag_theory.claims.engine.notation import L
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.engine.relation import at_most
 from cflag_theory.claims.ledger import LEDGER
-from cflag_theory.verify.checks.cfl.rates import bias as bias_checks
-from cflag_theory.verify.checks.cfl.rates import correlated as correlated_checks
-from cflag_theory.verify.checks.cfl.rates import fedavg as fedavg_checks
-from cflag_theory.verify.checks.cfl.rates import theorems as theorem_checks
-from cflag_theory.verify.checks.cfl.rates import weighted_means as rate_checks
+from cflag_theory.verify.checks.cfl import rates_bias as bias_checks
+from cflag_theory.verify.checks.cfl import rates_correlated as correlated_checks
+from cflag_theory.verify.checks.cfl import rates_fedavg as fedavg_checks
+from cflag_theory.verify.checks.cfl import rates_theorems as theorem_checks
+from cflag_theory.verify.checks.cfl import rates_weighted_means as rate_checks
 from cflag_theory.verify.evidence import Point, applies
-from cflag_theory.verify.witnesses.drift_rounds import DriftRounds
+from cflag_theory.verify.instances.drift_rounds import DriftRounds
 
 CHECKS = {**rate_checks.CHECKS, **bias_checks.CHECKS, **theorem_checks.CHECKS, **fedavg_checks.CHECKS}
 

@@ -8,7 +8,7 @@ import pytest
 from rows import parts_of
 
 from cflag_theory.claims.cfl import published as reported
-from cflag_theory.verify.checks.cfl.experiments import reported as check
+from cflag_theory.verify.checks.cfl import experiments_reported as check
 
 
 def plant(monkeypatch, table, method, accuracy, setting=None):

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from cflag_theory.verify.checks.cfl.experiments import splitting as check
+from cflag_theory.verify.checks.cfl import experiments_splitting as check
 
 
 def test_algorithm5_by_hand():

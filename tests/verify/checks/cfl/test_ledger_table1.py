@@ -8,7 +8,7 @@ import pytest
 from rows import parts_of
 
 from cflag_theory.claims.cfl import table1 as rates_table
-from cflag_theory.verify.checks.cfl.rates import table1 as table_checks
+from cflag_theory.verify.checks.cfl import rates_table1 as table_checks
 
 
 def test_table_1_units():

@@ -8,8 +8,8 @@ from rows import decided
 from cflag_theory.claims.cfl.techniques import norms as techniques
 from cflag_theory.claims.cfl.techniques import sublinear, summation
 from cflag_theory.claims.engine.points import holds_at
-from cflag_theory.verify.checks.cfl.techniques import norms as techniques_checks
-from cflag_theory.verify.checks.cfl.techniques import sublinear as sublinear_checks
+from cflag_theory.verify.checks.cfl import techniques_norms as techniques_checks
+from cflag_theory.verify.checks.cfl import techniques_sublinear as sublinear_checks
 
 
 def test_independent_variables_satisfy_lemma_A4():

@@ -10,13 +10,13 @@ import pytest
 import sympy as sp
 from rows import parts_of, points_of
 
+from cflag_theory.claims.cfl import published
 from cflag_theory.claims.cfl.symbols import p_t
-from cflag_theory.claims.cfl.weights import correlated as correlated_weights
 from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
-from cflag_theory.verify.checks.cfl.weights import correlated
-from cflag_theory.verify.checks.cfl.weights import independent as plain
-from cflag_theory.verify.checks.cfl.weights.ours import correlated as closed
+from cflag_theory.verify.checks.cfl import weights_correlated as correlated
+from cflag_theory.verify.checks.cfl import weights_independent as plain
+from cflag_theory.verify.checks.cfl import weights_ours_correlated as closed
 
 TINY = sp.Rational(1, 10**6)
 
@@ -42,7 +42,7 @@ def test_the_last_past_weight_need_not_fall_further_with_alpha():
 
 def test_table_2_readings_by_row():
     found = {
-        (d, r): [correlated.reproduced(row, squared_D=d, squared_R=r) for row in correlated_weights.TABLE_2]
+        (d, r): [correlated.reproduced(row, squared_D=d, squared_R=r) for row in published.TABLE_2]
         for d, r in product((False, True), repeat=2)
     }
     assert found[False, False] == [False, False, True, False, False]
@@ -52,11 +52,11 @@ def test_table_2_readings_by_row():
 
 
 def test_table_2_with_one_digit_changed(monkeypatch):
-    rows = list(correlated_weights.TABLE_2)
+    rows = list(published.TABLE_2)
     rows[3] = replace(rows[3], p=("0.3870", "0.0774", "-0.2077", "0.7435"))
     monkeypatch.setattr(correlated, "TABLE_2", tuple(rows))
     assert parts_of("cfl.table2") == {"1": "false"}
-    monkeypatch.setattr(correlated, "TABLE_2", (correlated_weights.TABLE_2[2],))
+    monkeypatch.setattr(correlated, "TABLE_2", (published.TABLE_2[2],))
     assert parts_of("cfl.table2") == {"1": "holds"}
 
 

@@ -1,1 +1,0 @@
-"""Checks of the published tables and of the sentences about them."""

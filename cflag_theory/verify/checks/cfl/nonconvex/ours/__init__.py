@@ -1,1 +1,0 @@
-"""Checks of what we prove instead."""

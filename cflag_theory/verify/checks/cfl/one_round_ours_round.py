@@ -1,0 +1,130 @@
+"""Small worlds over all draws, some with a bias or multiplicative drifts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from cflag_theory.claims.cfl.one_round.ours import round as claim
+from cflag_theory.claims.cfl.one_round.ours.local_drift import client_loss2, rms_loss
+from cflag_theory.claims.cfl.one_round.progress import dist2, drift2, gap, local_gap, next2
+from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, eta_l, mu, sigma2
+from cflag_theory.claims.cfl.vectors import client
+from cflag_theory.claims.engine.notation import L, k
+from cflag_theory.verify.check import Check
+from cflag_theory.verify.evidence import Point, Sample
+from cflag_theory.verify.instances.cfl import WorldRound
+from cflag_theory.verify.instances.drift_rounds import DriftRounds, Run, current, even
+from cflag_theory.verify.instances.one_round import Round
+
+_ZERO, _ONE, _HALF, _THIRD, _TENTH = Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 10)
+
+#: All with eta <= 1/(10 L); of each the last round is looked at.
+WORLDS = (
+    DriftRounds(even(2), eta_l=_TENTH, D=_ONE),
+    DriftRounds(even(2), start=_ONE, local_steps=2, eta_l=_TENTH / 2, D=_HALF, G=_HALF, R=_THIRD, sigma=_HALF),
+    DriftRounds(even(1), clients=2, local_steps=2, b=_HALF, eta_l=_TENTH / 4, eta_g=2 * _ONE, D=_ONE, sigma=_ONE),
+    DriftRounds(even(1), start=_ONE, a=_HALF, local_steps=3, eta_l=_TENTH / 3, B=_HALF / 2, A=_HALF, G=_ONE),
+    DriftRounds(even(2), start=-_ONE, clients=2, eta_l=_TENTH, D=_HALF, R=-_HALF, stateless=True, G=_THIRD),
+    DriftRounds(current(6), eta_l=_TENTH / 10, G=_ONE),
+    DriftRounds(((_ONE,), (_THIRD, 1 - _THIRD), (_THIRD,) * 3), eta_l=_TENTH, D=_ONE, G=_ONE),
+)
+
+
+def _root(value: Fraction) -> sp.Expr:
+    return sp.sqrt(sp.Rational(value.numerator, value.denominator))
+
+
+def values(world: DriftRounds) -> dict[Any, Any]:
+    """Everything that the statements of ours.cfl_round contain."""
+    at, t = WorldRound(world), world.rounds
+    clients = range(world.clients)
+
+    def errors(run: Run) -> list[Fraction]:
+        w = run.w[t]
+        return [run.weighted_gradient(t, i, w) - world.slope(w) for i in clients]
+
+    def noise(found: Round) -> Fraction:
+        return found.mean(lambda client: client.noise) ** 2
+
+    done = world.local_steps - 1
+    named = (L, mu, eta, eta_l, eta_g, K, N, sigma2, next2, gap, local_gap, drift2, rms_loss)
+    return {
+        **at.values(*named, claim.lost2, client_loss2(client)),
+        claim.bias: at[gap] - at[local_gap],
+        claim.rms_dist: _root(at[dist2]),
+        claim.rms_error: _root(world.expectation(lambda run: (sum(errors(run), _ZERO) / world.clients) ** 2)),
+        claim.spread: world.expectation(lambda run: sum((e**2 for e in errors(run)), _ZERO) / world.clients),
+        claim.round_noise2: at.mean(noise),
+        claim.noise_sum2: at.mean(lambda found: sum(found.clients[0].noise[:done], _ZERO) ** 2),
+        claim.lost_sum2: done**2 * at[claim.lost2],
+        k: done,
+    }
+
+
+def points() -> Iterator[Point]:
+    """Every world; in the biased ones beta_t is positive."""
+    yield from map(Point, map(values, WORLDS))
+
+
+def samples(seed: int, count: int) -> Iterator[Sample]:
+    """Single draws on quadratics in three dimensions, every client with its own Hessian, drift and bounded loss."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        N_, K_, smoothness = int(rng.integers(1, 4)), int(rng.integers(1, 6)), float(rng.uniform(0.5, 4))
+        convexity = float(rng.choice([0.0, rng.uniform(0, smoothness)]))
+        rate = float(rng.uniform(0.1, 1) / (10 * smoothness))
+        global_rate = float(rng.uniform(1, 4))
+        hessians = [_hessian(rng, convexity, smoothness) for _ in range(N_ + 1)]
+        drifts = rng.normal(size=(N_, 3)) * rng.choice([0.0, 0.3, 3.0])
+        loss = float(rng.choice([0.0, 0.1, 2.0]))
+        w, local = rng.normal(size=3), rate / (K_ * global_rate)
+        ends = []
+        for i in range(N_):
+            x = w.copy()
+            for _ in range(K_):
+                # Turns with x, and is no gradient of anything.
+                lost = loss * np.array([np.sin(5 * x[1]), np.cos(5 * x[1]), 0.0])
+                x = x - local * (hessians[i] @ x - drifts[i] - lost)
+            ends.append(x)
+        after = w + global_rate * (np.mean(ends, axis=0) - w)
+        error = np.array([(hessians[i] - hessians[-1]) @ w - drifts[i] for i in range(N_)])
+        value = w @ hessians[-1] @ w / 2
+        weighted = np.mean([w @ hessians[i] @ w / 2 - drifts[i] @ w for i in range(N_)])
+        yield Sample(
+            {
+                L: smoothness,
+                mu: convexity,
+                eta: rate,
+                eta_g: global_rate,
+                K: K_,
+                N: N_,
+                sigma2: 0.0,
+                next2: after @ after,
+                gap: value,
+                claim.bias: value - weighted,
+                claim.rms_dist: np.linalg.norm(w),
+                claim.rms_error: np.linalg.norm(np.mean(error, axis=0)),
+                rms_loss: loss,
+                claim.spread: np.mean(np.sum(error**2, axis=1)),
+            },
+            part="1",
+        )
+
+
+def _hessian(rng: np.random.Generator, least: float, most: float) -> np.ndarray[Any, Any]:
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    found: np.ndarray[Any, Any] = turn @ np.diag([least, rng.uniform(least, most), most]) @ turn.T
+    return found
+
+
+CHECKS = {
+    "ours.cfl_round": Check(
+        points,
+        samples,
+    )
+}

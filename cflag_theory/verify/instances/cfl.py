@@ -1,0 +1,187 @@
+"""Rounds of Algorithm 2 of the CFL paper on the line, over all draws: what each symbol of the claims is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Any
+
+import sympy as sp
+
+from cflag_theory.claims.cfl import symbols
+from cflag_theory.claims.cfl.nonconvex import descent as nonconvex
+from cflag_theory.claims.cfl.nonconvex import local_drift as nonconvex_drift
+from cflag_theory.claims.cfl.nonconvex.ours import rate as nonconvex_runs
+from cflag_theory.claims.cfl.one_round import local_drift, progress, recursion
+from cflag_theory.claims.cfl.one_round.ours import local_drift as our_drift
+from cflag_theory.claims.cfl.one_round.ours import round as one_round
+from cflag_theory.claims.cfl.rates import floors
+from cflag_theory.claims.cfl.vectors import client, draw, fresh
+from cflag_theory.claims.engine.notation import L
+from cflag_theory.verify.evidence import Point
+from cflag_theory.verify.instances.drift_rounds import DriftRounds, Run
+from cflag_theory.verify.instances.one_round import Client, Round, expectation, of_world
+
+_ZERO = Fraction(0)
+
+
+@dataclass(frozen=True)
+class WorldRound:
+    """A round of a world, by default its last, over all draws of its drifts and noises."""
+
+    world: DriftRounds
+    round: int | None = None
+
+    @property
+    def t(self) -> int:
+        """Its index."""
+        return self.round or self.world.rounds
+
+    def __getitem__(self, symbol: sp.Expr) -> Any:
+        return TABLE[symbol](self)
+
+    def values(self, *chosen: sp.Expr) -> dict[Any, Any]:
+        """The values of these symbols, in this order."""
+        return {symbol: self[symbol] for symbol in chosen}
+
+    @property
+    def words(self) -> str:
+        """Which round it is."""
+        return f"{self.world.words} Round {self.t}."
+
+    def point(self, *chosen: sp.Expr, more: Mapping[Any, Any] | None = None, part: str | None = None) -> Point:
+        """The values of these symbols, and `more`, as an exact instance."""
+        values = self.values(*chosen) | dict(more or {})
+        # The past objective is one function, so that each draw has the same size of what is left out.
+        same = {key: value for key, value in values.items() if key == progress.loss_size(draw, fresh)}
+        return Point(values, (self.words,), part, {"Assumption 4": [same]} if same else {})
+
+    @property
+    def star(self) -> Fraction:
+        """w*, the minimiser of f."""
+        return self.world.b / self.world.a
+
+    @property
+    def past(self) -> Fraction:
+        """1 - p_t, the weights of the earlier rounds."""
+        return sum((p for _, p in self.world.past(self.t)), -self.world.weights[self.t - 1][-1])
+
+    @property
+    def squares(self) -> Fraction:
+        """sum_tau p_tau^2."""
+        return sum((p**2 for _, p in self.world.past(self.t)), _ZERO)
+
+    @property
+    def spread(self) -> Fraction:
+        """How far the curvature of a client's objective may be from that of f, relatively."""
+        return abs(self.world.A) + abs(self.world.B)
+
+    @cached_property
+    def rounds(self) -> list[Round]:
+        """The round of every draw."""
+        return of_world(self.world, self.t)
+
+    def mean(self, function: Callable[[Round], Fraction]) -> Fraction:
+        """E of a function of the round."""
+        return expectation(self.rounds, function)
+
+    def over_clients(self, function: Callable[[Run, int], Fraction]) -> Fraction:
+        """E of the mean over clients of a function of (run, i)."""
+        N = self.world.clients
+        return self.world.expectation(lambda run: sum((function(run, i) for i in range(N)), _ZERO) / N)
+
+
+def _drift2(client: Client) -> list[Fraction]:
+    return [(x - client.path[0]) ** 2 for x in client.path[:-1]]
+
+
+def _local_gap(run: Run, i: int, at: WorldRound) -> Fraction:
+    return run.weighted_value(at.t, i, run.w[at.t]) - run.weighted_value(at.t, i, at.star)
+
+
+Quantity = Callable[[WorldRound], Any]
+
+
+def _c_B(at: WorldRound) -> Fraction:
+    return 1 + at.world.B**2 + at.world.A**2 * at.squares
+
+
+def _c_G(at: WorldRound) -> Fraction:
+    return at.world.G**2 + at.world.D**2 * at.squares
+
+
+def _loss2(at: WorldRound) -> Fraction:
+    """Assumption 4 with equality, and always in the same direction."""
+    return (at.past * at.world.R) ** 2
+
+
+#: What pages call `instances of`.
+FAMILIES: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
+    {
+        # The algorithm and its steps.
+        symbols.eta: attrgetter("world.eta"),
+        symbols.eta_l: attrgetter("world.eta_l"),
+        symbols.eta_g: attrgetter("world.eta_g"),
+        symbols.N: attrgetter("world.clients"),
+        symbols.K: attrgetter("world.local_steps"),
+        symbols.T: attrgetter("world.rounds"),
+        # Assumptions 1 to 4: every f_{t,i} is L-smooth and mu-convex.
+        L: lambda at: at.world.a * (1 + at.spread),
+        symbols.mu: lambda at: at.world.a * (1 - at.spread),
+        symbols.sigma2: lambda at: at.world.sigma**2,
+        symbols.G2: lambda at: at.world.G**2,
+        symbols.B2: lambda at: at.world.B**2,
+        symbols.D2: lambda at: at.world.D**2,
+        symbols.A2: lambda at: at.world.A**2,
+        symbols.R2: lambda at: at.world.R**2,
+        # What the weights make of them.
+        progress.c_B: _c_B,
+        local_drift.c_Bi: _c_B,
+        recursion.c_G: _c_G,
+        local_drift.c_Gi: _c_G,
+        progress.rho: lambda at: at.past * abs(at.world.R),
+        our_drift.rms_loss: lambda at: at.past * abs(at.world.R),
+        progress.loss_size(draw, fresh): lambda at: at.past * abs(at.world.R),
+        recursion.rho2: _loss2,
+        local_drift.rho_i2: _loss2,
+        local_drift.loss_grad2: _loss2,
+        one_round.lost2: _loss2,
+        our_drift.client_loss2(client): _loss2,
+        # The start of the run.
+        floors.start2: lambda at: at.world.start**2,
+        floors.apart2(0): lambda at: at.world.start**2,
+        # The round: where it starts and ends, and what its clients do.
+        progress.dist: lambda at: at.mean(lambda r: abs(r.start - at.star)),
+        progress.dist2: lambda at: at.mean(lambda r: (r.start - at.star) ** 2),
+        progress.next2: lambda at: at.mean(lambda r: (r.end - at.star) ** 2),
+        progress.move2: lambda at: at.mean(lambda r: (r.end - r.start) ** 2),
+        progress.dist_dot_move: lambda at: at.mean(lambda r: (r.start - at.star) * (r.end - r.start)),
+        progress.gap: lambda at: at.mean(lambda r: at.world.f(r.start)) - at.world.f(at.star),
+        progress.local_gap: lambda at: at.over_clients(lambda run, i: _local_gap(run, i, at)),
+        progress.drift2: lambda at: at.mean(lambda r: r.mean(_drift2)),
+        progress.pull: lambda at: at.mean(lambda r: r.mean(lambda c: c.local) * (at.star - r.start)),
+        progress.true_pull: lambda at: at.mean(lambda r: r.mean(lambda c: c.true) * (at.star - r.start)),
+        progress.loss_pull: lambda at: at.mean(lambda r: r.mean(lambda c: c.loss) * (r.start - at.star)),
+        # The non-convex proof, whose constants have names of their own.
+        nonconvex.noise2: lambda at: at.world.sigma**2,
+        nonconvex.Delta2: lambda at: at.world.R**2,
+        nonconvex.past: attrgetter("past"),
+        nonconvex.past2: lambda at: at.past**2,
+        nonconvex.squares: attrgetter("squares"),
+        nonconvex.loss2: _loss2,
+        nonconvex.grad2: lambda at: at.mean(lambda r: at.world.slope(r.start) ** 2),
+        nonconvex.inner: lambda at: at.mean(lambda r: at.world.slope(r.start) * (r.end - r.start)),
+        nonconvex.move2: lambda at: at.mean(lambda r: (r.end - r.start) ** 2),
+        nonconvex_drift.c_B: _c_B,
+        nonconvex_drift.c_G: _c_G,
+        nonconvex_runs.noise2: lambda at: at.world.sigma**2,
+        nonconvex_runs.steps: attrgetter("world.local_steps"),
+        # f minus its least value, -b^2 / (2 a).
+        nonconvex_runs.fall: lambda at: at.world.f(at.world.start) - at.world.f(at.star),
+    }
+)

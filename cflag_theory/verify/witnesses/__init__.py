@@ -1,1 +1,0 @@
-"""Small exact problems and runs, from which the checks take their instances."""

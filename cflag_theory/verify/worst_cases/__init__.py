@@ -1,1 +1,0 @@
-"""Exact worst cases of the local steps and rounds: recursions, attaining instances, performance estimation."""
