@@ -63,6 +63,11 @@ def run_check(
     return decide(subject, [*_exact(subject, check, seed, level, prover), *_along_runs(subject, check, seed, level)])
 
 
+def all_points(subject: Claim, check: Check) -> list[Point]:
+    """The exact instances of a claim: those that stand on its page, and those of its check."""
+    return [*points_of(subject), *(check.points() if check.points else ())]
+
+
 def _check_words(level: str, prover: str | None) -> None:
     if level not in LEVELS:
         raise InvalidInput(f"level is {level!r}: use one of {', '.join(LEVELS)}")
@@ -76,7 +81,7 @@ def _exact(
     """All that a verdict follows from, and searches; without the float runs."""
     evidence: list[Evidence] = []
     count = LEVELS[level]
-    points = [*points_of(subject), *(check.points() if check.points else ())]
+    points = all_points(subject, check)
     wrong = imports.faults(subject)
     for part in subject.parts:
         evidence += prove(part, wrong)

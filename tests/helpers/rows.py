@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import cache
 
 from cflag_theory.claims.engine.claim import Claim, Part
-from cflag_theory.claims.ledger import LEDGER
-from cflag_theory.verify.check import run_check
+from cflag_theory.claims.ledger import LEDGER, claim
+from cflag_theory.verify.check import all_points, run_check
 from cflag_theory.verify.checks import CHECKS
 from cflag_theory.verify.evidence import prove, replay
 from cflag_theory.verify.verdict import decide
@@ -15,8 +15,8 @@ from cflag_theory.verify.verdict import decide
 
 @cache
 def points_of(id):
-    """The exact instances of a claim's check, made once for all tests."""
-    return tuple(CHECKS[id].points()) if CHECKS[id].points else ()
+    """The exact instances of a claim, made once for all tests."""
+    return tuple(all_points(claim(id), CHECKS[id]))
 
 
 def alone(id, key, statement, points=None):

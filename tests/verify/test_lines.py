@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 from lines import evaluate_lines, values_at
+from rows import points_of
 
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Fact, Statement, statements
@@ -18,7 +19,6 @@ from cflag_theory.claims.engine.relation import at_most, equal
 from cflag_theory.claims.engine.steps import Induction, Obligation, Proof, Use
 from cflag_theory.claims.engine.terms import dot, norm, norm2, vector
 from cflag_theory.claims.ledger import LEDGER, claim
-from cflag_theory.verify.checks import CHECKS
 from cflag_theory.verify.evidence import Point
 
 #: At most so many points of a part are used, evenly spaced: some claims have hundreds that differ in numbers alone.
@@ -27,7 +27,7 @@ MOST = 24
 
 def evaluated(id):
     """(statement, line with its cases and faults) of every proof of a claim."""
-    points = list(CHECKS[id].points()) if CHECKS[id].points else []
+    points = points_of(id)
     for part in claim(id).parts:
         here = [point for point in points if point.part in (None, part.key)]
         here = here[:: max(1, -(-len(here) // MOST))]
