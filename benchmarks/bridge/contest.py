@@ -64,7 +64,7 @@ def agreement(case: BridgeCase, method: str) -> dict[str, float]:
 
 def can_be_together(world: World, method: str) -> bool:
     """Whether the clients can be computed together."""
-    from cflag_theory.bridge.training.together import why_not
+    from cflag_theory.bridge.training.rounds import why_not
 
     return why_not(world.model, world.method(method)) is None
 

@@ -10,15 +10,16 @@ from itertools import combinations
 from typing import Any
 
 from cflag_theory.conform.algorithm import LEFT_OUT, Algorithm
+from cflag_theory.conform.algorithms.averaging import FedAvg, FedDyn, FedNova, FedProx, LocalAdam
+from cflag_theory.conform.algorithms.continual import AGEM, CFL, ER, EWC
+from cflag_theory.conform.algorithms.control import MimeLite, Scaffold, ScaffoldI
+from cflag_theory.conform.algorithms.tracking import CFlag, CFlagAdaptive, FedTrack
 from cflag_theory.conform.case import ALL_CLIENTS, ASSUMPTIONS, EQUAL_WEIGHTS, SERVER_LR_1, Case, draw
-from cflag_theory.conform.catalogue import algorithm as named
-from cflag_theory.conform.comparing import Difference, first_difference, reproduces
 from cflag_theory.conform.numbers import EXACT, KINDS
-from cflag_theory.conform.precision import SinglePrecision
-from cflag_theory.conform.report import Report
-from cflag_theory.conform.running import Own, Record, run
+from cflag_theory.conform.report import Difference, Report, first_difference, reproduces
+from cflag_theory.conform.running import Own, Record, SinglePrecision, run
 from cflag_theory.conform.views import ROUNDED, NeedsTensors, World, is_exact
-from cflag_theory.errors import InvalidInput
+from cflag_theory.errors import InvalidInput, UnknownName
 from cflag_theory.falsify.finding import NOT_BROKEN, REFUTED
 
 #: By which name a user's functions ask for what an assumption makes trivial.
@@ -325,3 +326,27 @@ def _shown(case: Case) -> dict[str, Any]:
 
     shown: dict[str, Any] = plain(asdict(case))
     return shown
+
+
+#: The references, by name.
+ALGORITHMS: dict[str, type[Algorithm]] = {
+    one.name: one
+    for one in (
+        FedAvg, FedProx, Scaffold, ScaffoldI, MimeLite, FedNova, FedDyn, LocalAdam,
+        FedTrack, CFlag, CFlagAdaptive, CFL, EWC, AGEM, ER,
+    )
+}  # fmt: skip
+
+
+def named(name: str) -> type[Algorithm]:
+    """The reference of this name.
+
+    Raises
+    ------
+    UnknownName
+        There is none.
+    """
+    key = str(name).lower().replace("-", "_")
+    if key not in ALGORITHMS:
+        raise UnknownName(f"there is no algorithm {name!r}: use one of {', '.join(ALGORITHMS)}")
+    return ALGORITHMS[key]

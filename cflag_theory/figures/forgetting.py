@@ -1,4 +1,4 @@
-"""Gamma(t) along rounds for more and less heterogeneous clients, and who interferes (Figure 4 of the C-FLAG paper)."""
+"""Gamma(t) for more and less heterogeneous clients (Figure 4 of the C-FLAG paper), and forgetting over many tasks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style, name_ends
 
 _NAMES = {"c_flag": "constant rates", "c_flag_adaptive": "adaptive rates"}
 _COLORS = (MEASURED, "#CC79A7", BOUND, SECOND)
@@ -94,3 +94,112 @@ def _strip(axes: Axes, run: Mapping[str, Any]) -> AxesImage:
     axes.set_yticks([*shown, clients], labels=[*(f"client {int(place)}" for place in shown), "server"], fontsize=7)
     axes.grid(visible=False)
     return image
+
+
+_TASKS = (MEASURED, BOUND, SECOND, "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933")
+_LEARNERS = (REFERENCE, MEASURED, SECOND, BOUND, "#CC79A7", "#E69F00", "#000000", "#56B4E9")
+_LINES = ("-", "--", "-.", ":")
+
+
+def tasks_figure(study: Mapping[str, Any]) -> Picture:
+    """Above one panel a learner with f_1, ..., f_S; below average forgetting, Gamma(t), gradient evaluations, seconds.
+
+    Parameters
+    ----------
+    study : mapping
+        As `studies.forgetting.tasks.TaskStudy.to_json` gives it.
+    """
+    runs = study["runs"]
+    with house_style():
+        figure = Picture(figsize=(max(14.0, 3.2 * len(runs)), 7.4), layout="constrained")
+        parts: Any = figure.subfigures(2, 1, height_ratios=[1, 1.05])
+        above, below = parts
+        tops = above.subplots(1, len(runs), squeeze=False, sharey=True)[0]
+        for axes, run in zip(tops, runs, strict=True):
+            _objectives(axes, run)
+        tops[0].set_ylabel(r"$f_\tau(x_t)$")
+        head = f"{study['title']}: {study['tasks']} tasks, {study['clients']} clients, E = {study['E']}"
+        above.suptitle(f"{head}; {_finding(study)}", fontweight="bold", fontsize=11)
+        lost, terms, calls, clock = below.subplots(1, 4, width_ratios=[1.5, 1.5, 1, 1])
+        _forgetting(lost, study)
+        _task_terms(terms, study)
+        _costs(calls, study, [run["costs"]["ifo_calls"] for run in runs], "component gradients a task")
+        _costs(clock, study, [run["seconds"] for run in runs], "seconds a task, one thread")
+        figure.draw_without_rendering()
+        ends = [curve["mean"][-1] for curve in runs[-1]["objectives"]]
+        name_ends(
+            tops[-1],
+            [(end, rf"$\tau = {tau}$", _TASKS[(tau - 1) % len(_TASKS)]) for tau, end in enumerate(ends, start=1)],
+        )
+        below.legend(*lost.get_legend_handles_labels(), loc="outside lower center", ncols=len(runs))
+    return figure
+
+
+def _finding(study: Mapping[str, Any]) -> str:
+    """Who forgets least in the end."""
+    ends = {run["learner"]: run["average"][-1]["mean"] for run in study["runs"] if run["average"]}
+    least = min(ends, key=ends.__getitem__, default="")
+    return f"{least} forgets least, {ends[least]:.2g} on average" if least else "nothing is forgotten yet"
+
+
+def _objectives(axes: Axes, run: Mapping[str, Any]) -> None:
+    for end in run["ends"][1:-1]:
+        axes.axvline(end, color=REFERENCE, linewidth=0.8)
+    for tau, curve in enumerate(run["objectives"]):
+        t, color = np.arange(len(curve["mean"])), _TASKS[tau % len(_TASKS)]
+        axes.fill_between(t, curve["low"], curve["high"], color=color, alpha=0.2, linewidth=0)
+        axes.plot(t, curve["mean"], color=color, linewidth=1.2, label=rf"$\tau = {tau + 1}$")
+        mine = slice(run["ends"][tau], run["ends"][tau + 1] + 1)
+        axes.plot(t[mine], curve["mean"][mine], color=color, linewidth=2.8)
+    axes.set_title(run["learner"], fontsize=9.5)
+    axes.set_xlabel("round t; thick: being learned")
+
+
+def _forgetting(axes: Axes, study: Mapping[str, Any]) -> None:
+    ends = study["runs"][0]["ends"]
+    for end in ends[1:-1]:
+        axes.axvline(end, color=REFERENCE, linewidth=0.8)
+    axes.axhline(0.0, color=REFERENCE, linewidth=0.8)
+    for place, run in enumerate(study["runs"]):
+        color = _LEARNERS[place % len(_LEARNERS)]
+        line = _LINES[place % len(_LINES)]
+        along, after = run["along"], run["average"]
+        axes.plot(np.arange(len(along["mean"])), along["mean"], line, color=color, label=run["learner"])
+        means = [value["mean"] for value in after]
+        spread = [
+            [value["mean"] - value["low"] for value in after],
+            [value["high"] - value["mean"] for value in after],
+        ]
+        axes.errorbar(ends[2:], means, spread, fmt="none", ecolor=color, capsize=2.5)
+    axes.set(xlabel="round t", title="average forgetting of past tasks")
+    axes.set_ylabel(r"mean of $f_\tau(x_t)-f_\tau(x_{\mathrm{end\ of\ task}\ \tau})$")
+
+
+def _task_terms(axes: Axes, study: Mapping[str, Any]) -> None:
+    """Gamma(t), linear near zero and logarithmic beyond."""
+    largest = 0.0
+    for place, run in enumerate(study["runs"]):
+        Gamma, first = np.array(run["Gamma"]["mean"]), run["ends"][1]
+        line, color = _LINES[place % len(_LINES)], _LEARNERS[place % len(_LEARNERS)]
+        axes.plot(np.arange(first, first + len(Gamma)), Gamma, line, color=color, linewidth=1.0)
+        largest = max(largest, float(np.abs(Gamma).max()))
+    for end in study["runs"][0]["ends"][1:-1]:
+        axes.axvline(end, color=REFERENCE, linewidth=0.8)
+    if largest > 0:
+        axes.set_yscale("symlog", linthresh=10.0 ** np.floor(np.log10(largest) - 3))
+    axes.set(xlabel="round t", title=r"forgetting term $\Gamma(t)$")
+
+
+def _costs(axes: Axes, study: Mapping[str, Any], costs: list[list[float]], title: str) -> None:
+    s = np.arange(1, study["tasks"] + 1)
+    for place, cost in enumerate(costs):
+        axes.plot(
+            s,
+            cost,
+            "o" + _LINES[place % len(_LINES)],
+            color=_LEARNERS[place % len(_LEARNERS)],
+            markersize=4,
+        )
+    axes.set(xlabel="task", title=title)
+    axes.set_xticks(s)
+    axes.set_ylim(bottom=0)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cflag_theory.figures.labels import message, name_ends
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style, message, name_ends
 
 
 def floors_figure(series: Sequence[Mapping[str, Any]]) -> Picture:

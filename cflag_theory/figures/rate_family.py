@@ -8,9 +8,8 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 
-from cflag_theory.figures.labels import name_ends, name_line
 from cflag_theory.figures.rate import band, horizons_of, last, named, numbers, positive
-from cflag_theory.figures.style import REFERENCE, Picture, house_style, plain
+from cflag_theory.figures.style import REFERENCE, Picture, house_style, name_ends, name_line, plain
 
 # The bound of each study: the first of these that is proved for it.
 _PROVED = ("ours.redrawn", "ours.drawn_once", "cflag.lemma1")

@@ -8,8 +8,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from cflag_theory.figures.labels import message
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style, message
 
 _COLOURS = (MEASURED, SECOND, "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _MARKERS = "o^sDvP"

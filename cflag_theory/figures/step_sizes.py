@@ -10,8 +10,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from cflag_theory.figures.labels import apart
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style, plain
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, apart, house_style, plain
 
 _COLOUR = {"C-FLAG": BOUND, "CFL": BOUND, "ours": SECOND, "target": MEASURED}
 _SIGNS = {"alpha": r"$\alpha$", "beta": r"$\beta$", "eta_l": r"$\eta_l$", "eta_g": r"$\eta_g$"}

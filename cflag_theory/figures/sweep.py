@@ -9,8 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 
-from cflag_theory.figures.labels import name_ends, name_line
-from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style
+from cflag_theory.figures.style import BOUND, MEASURED, REFERENCE, SECOND, Picture, house_style, name_ends, name_line
 
 _COLORS = (MEASURED, BOUND, SECOND, "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
 # Three kinds with eight colours: 24 looks, and neighbours that coincide still show.

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from cflag_theory.conform.case import draw
-from cflag_theory.conform.catalogue import ALGORITHMS
-from cflag_theory.conform.comparing import first_difference, reproduces
+from cflag_theory.conform.conforming import ALGORITHMS
 from cflag_theory.conform.numbers import EXACT
+from cflag_theory.conform.report import first_difference, reproduces
 from cflag_theory.conform.running import run
 from cflag_theory.conform.views import ROUNDED, World
 from cflag_theory.kernels import algorithm, everything, simulate

@@ -10,8 +10,8 @@ from matplotlib.text import Text
 from rate_studies import FIT, STUDY, bound, curve
 
 from cflag_theory.figures import rate_details_figure, rate_family_figure, rate_figure
-from cflag_theory.figures.labels import apart
 from cflag_theory.figures.rate import finding
+from cflag_theory.figures.style import apart
 
 
 def lines(axes):

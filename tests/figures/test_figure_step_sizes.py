@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from cflag_theory.figures import step_sizes_figure
-from cflag_theory.figures.labels import apart
+from cflag_theory.figures.style import apart
 
 REGION = {
     "axes": [["alpha", "step on memory"], ["beta", "step on current data"]],

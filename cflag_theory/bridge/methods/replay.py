@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
+import torch
+from torch import nn
 
-from cflag_theory.bridge.methods.base import Round
+from cflag_theory.bridge.methods.base import Round, Vectors
 from cflag_theory.bridge.methods.descent import Ints, longest_minibatch, memory_draws, most_drawn
+from cflag_theory.bridge.methods.distilled import PASS, Distilled
 from cflag_theory.bridge.methods.finetune import FineTune, Job, by_memory
-from cflag_theory.bridge.models.clients import Client
-from cflag_theory.bridge.models.rows import Passes
+from cflag_theory.bridge.models.batch import Batch, Loss
+from cflag_theory.bridge.models.clients import Client, ClientData
+from cflag_theory.bridge.models.flat_model import FlatModel
+from cflag_theory.bridge.models.rates import table1_rows
+from cflag_theory.bridge.models.rows import Passes, gradients_by_sample, side_by_side, wide
+from cflag_theory.bridge.settings.options import PLAIN, EwcOptions, Work
 
 
 class ErRing(FineTune):
@@ -41,3 +49,194 @@ class Union(Job):
             steps,
             lambda client: longest_minibatch(client, self.work.batch) + most_drawn(client.memory, self.work.sample),
         )
+
+
+class Nccl(FineTune):
+    """Each local step is given a memory gradient and the minibatch's, weighed by rates adapted in that step."""
+
+    name = "nccl"
+
+    def __init__(self, work: Work) -> None:
+        super().__init__(work)
+        work.check_adaptive()
+
+    def jobs(self, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> list[Job]:
+        return by_memory(self, round, clients, cut, _Adapted)
+
+
+class _Adapted(Job):
+    def __init__(self, method: FineTune, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> None:
+        super().__init__(method, round, clients, cut)
+        #: Means over the steps so far, alphas and betas. On the device: a number that the CPU reads makes it wait.
+        self.means = torch.zeros((2, len(clients)), dtype=torch.float64, device=round.model.device)
+        self.steps = 0
+        sample = self.work.sample
+        drawn = [
+            memory_draws(round, client, sample, len(order)) for client, order in zip(clients, self.orders, strict=True)
+        ]
+        self.memory = self.passing(
+            [[client.memory] for client in clients], drawn, lambda client: most_drawn(client.memory, sample)
+        )
+
+    def rates(self) -> tuple[list[float], list[float]]:
+        alphas, betas = self.means.tolist()
+        return alphas, betas
+
+    def gradient(self, k: int, local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        count = len(local)
+        _, grad_f = self.memory.step(k, count, local)
+        losses, grad_g = super().gradient(k, local)
+        rates, products = table1_rows(
+            1.0, L=self.work.L, alpha=self.work.alpha, beta=self.work.lr, grad_f_memory=grad_f, a=grad_g
+        )
+        if self.Lambda is None:
+            self.Lambda = losses.new_zeros(len(self.clients))
+        self.Lambda[:count] += products
+        self.steps += 1
+        self.means[:, :count] += (rates - self.means[:, :count]) / self.steps
+        alphas, betas = rates.to(grad_g.dtype)[..., None]
+        return losses, (alphas * grad_f + betas * grad_g) / self.work.lr
+
+
+class Ewc(FineTune):
+    """Fine-FL with a quadratic penalty that holds what past tasks need."""
+
+    name = "ewc"
+
+    def __init__(self, work: Work, options: EwcOptions) -> None:
+        super().__init__(work)
+        self.options = options
+        self.fisher: torch.Tensor | None = None
+        self.centre: torch.Tensor | None = None
+
+    def jobs(self, round: Round, clients: Sequence[Client], cut: Sequence[list[Ints]]) -> list[Job]:
+        if self.fisher is None or self.centre is None:
+            return super().jobs(round, clients, cut)
+        weight, centre = (wide(each, round.width) for each in (self.options.penalty * self.fisher, self.centre))
+        return [_Held(self, round, clients, cut, weight, centre)]
+
+    def end_task(self, round: Round, client: Client, state: torch.Tensor) -> dict[str, torch.Tensor]:
+        """The client's diagonal Fisher matrix at `state`, (d,)."""
+        fisher = state.new_zeros(round.model.d)
+        n = client.current.n
+        count = self._drawn(client)
+        positions = round.random("fisher", client.index).choice(n, size=count, replace=False).tolist() if n else []
+        for each in gradients_by_sample(round.model, state, client.current, positions):
+            fisher.addcmul_(each, each, value=1 / count)
+        return {"fisher": fisher}
+
+    def gradients_at_end(self, clients: Sequence[Client]) -> int:
+        return sum(map(self._drawn, clients))
+
+    def _drawn(self, client: Client) -> int:
+        return min(client.current.n, self.options.fisher_samples)
+
+    def close_task(self, round: Round, state: torch.Tensor, means: Vectors) -> None:
+        new = means["fisher"]
+        x = state[: len(new)]
+        if self.fisher is None or self.centre is None:
+            self.fisher, self.centre = new.clone(), x.clone()
+            return
+        self.fisher = self.fisher + new
+        # A coordinate without any Fisher information is not held, wherever its centre is.
+        share = torch.where(self.fisher > 0, new / self.fisher, torch.zeros_like(new))
+        # Exactly x where the share is 1: Adam would blow up a rounding error there to steps of size lr.
+        self.centre = torch.lerp(self.centre, x, share)
+
+    def memory(self) -> dict[str, torch.Tensor]:
+        if self.fisher is None or self.centre is None:
+            return {}
+        return {"fisher": self.fisher, "centre": self.centre}
+
+    def restore(self, memory: Vectors) -> None:
+        self.fisher, self.centre = memory.get("fisher"), memory.get("centre")
+
+
+class _Held(Job):
+    """Steps with the penalty."""
+
+    def __init__(
+        self,
+        method: Ewc,
+        round: Round,
+        clients: Sequence[Client],
+        cut: Sequence[list[Ints]],
+        weight: torch.Tensor,
+        centre: torch.Tensor,
+    ) -> None:
+        super().__init__(method, round, clients, cut)
+        self.weight, self.centre = weight, centre
+        self.shrunk = 1 + self.work.lr * weight if self.work.optimizer == PLAIN else None
+
+    def gradient(self, k: int, local: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        losses, gradients = super().gradient(k, local)
+        whole = torch.addcmul(gradients, self.weight, local[:, : len(self.centre)] - self.centre)
+        return losses, whole if self.shrunk is None else whole.div_(self.shrunk)
+
+
+EXEMPLARS = "exemplars"
+
+
+class Icarl(Distilled):
+    """Current samples and exemplars with the logistic loss, and the nearest mean of exemplars."""
+
+    name = "icarl"
+    herds = True
+
+    def __init__(self, work: Work) -> None:
+        super().__init__(work)
+        #: Of length one, (outputs, features), and of which classes there are some.
+        self.means: torch.Tensor | None = None
+        self.there: torch.Tensor | None = None
+
+    def prepared(self, round: Round, client: Client) -> Client:
+        if not client.current.n:
+            return client
+        both = side_by_side([client.current, client.memory]) if client.memory.n else client.current
+        return replace(client, current=self.softened(round.model, both))
+
+    def loss(self, round: Round) -> Loss | None:
+        model, own = round.model, round.model.columns(round.task)
+
+        def logistic(outputs: torch.Tensor, batch: Batch) -> torch.Tensor:
+            places = model.network.class_numbers[batch.tasks, batch.labels]
+            wanted = nn.functional.one_hot(places, outputs.shape[1]).to(outputs.dtype)
+            if batch.soft is not None:
+                wanted[:, : own.start] = torch.sigmoid(batch.soft[:, : own.start])
+            each = nn.functional.binary_cross_entropy_with_logits(outputs, wanted, reduction="none")
+            return each[:, : own.stop].sum(dim=1)
+
+        return logistic
+
+    def totals(self, round: Round, client: Client, state: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Sums of the exemplars' features of length one by class, and their numbers: (outputs (features + 1),)."""
+        model, data = round.model, client.memory
+        outputs, features = model.network.heads.weight.shape
+        sums = state.new_zeros(outputs, features + 1)
+        if data.n:
+            places = model.network.class_numbers[data.tasks, data.labels]
+            found = normal_features(model, state, data)
+            for place in range(outputs):
+                mine = found[places == place]
+                sums[place, :-1], sums[place, -1] = mine.sum(dim=0), len(mine)
+        return {EXEMPLARS: sums.flatten()}
+
+    def close_task(self, round: Round, state: torch.Tensor, means: Vectors) -> None:
+        super().close_task(round, state, means)
+        outputs, features = round.model.network.heads.weight.shape
+        sums, counts = means[EXEMPLARS].view(outputs, features + 1).split([features, 1], dim=1)
+        self.means, self.there = nn.functional.normalize(sums / counts.clamp(min=1)), counts[:, 0] > 0
+
+    def scores(self, model: FlatModel, state: torch.Tensor, images: torch.Tensor, task: int) -> torch.Tensor:
+        """The inner products of features with means: all of length one, so that the largest belongs to the nearest."""
+        if self.means is None or self.there is None:
+            return super().scores(model, state, images, task)
+        found = nn.functional.normalize(model.features(state, images)) @ self.means.T
+        found = found.masked_fill(~self.there, -torch.inf)
+        return found if model.network.growing is not None else found[:, model.columns(task)]
+
+
+def normal_features(model: FlatModel, state: torch.Tensor, data: ClientData) -> torch.Tensor:
+    """Features of all samples, at least one, scaled to length one: (n, features)."""
+    images = (data.batch(slice(first, first + PASS)).images for first in range(0, data.n, PASS))
+    return nn.functional.normalize(torch.cat([model.features(state, each) for each in images]))

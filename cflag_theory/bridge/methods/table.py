@@ -7,14 +7,11 @@ from typing import Any
 
 from cflag_theory.bridge.methods.base import Method
 from cflag_theory.bridge.methods.distilled import Lwf
-from cflag_theory.bridge.methods.ewc import Ewc
 from cflag_theory.bridge.methods.fedavg import FedAvg, FedProx, MimeLite
 from cflag_theory.bridge.methods.finetune import FineTune
 from cflag_theory.bridge.methods.flag import CFlag
-from cflag_theory.bridge.methods.icarl import Icarl
-from cflag_theory.bridge.methods.nccl import Nccl
 from cflag_theory.bridge.methods.rehearsal import CflCoreSet, CflGenerative
-from cflag_theory.bridge.methods.replay import ErRing
+from cflag_theory.bridge.methods.replay import ErRing, Ewc, Icarl, Nccl
 from cflag_theory.bridge.methods.target import Target
 from cflag_theory.bridge.methods.taylor import CflRegularization, CflRegularizationProx
 from cflag_theory.bridge.methods.track import FedTrack

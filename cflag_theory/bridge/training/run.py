@@ -35,8 +35,7 @@ from cflag_theory.bridge.training.environment import (
 from cflag_theory.bridge.training.fast import has_bfloat16
 from cflag_theory.bridge.training.gathered import Gathered
 from cflag_theory.bridge.training.parts import Changed, Part, Progress, World, method_of
-from cflag_theory.bridge.training.rounds import taking_part
-from cflag_theory.bridge.training.together import why_not
+from cflag_theory.bridge.training.rounds import taking_part, why_not
 from cflag_theory.errors import OutputError
 
 _DTYPES = {"float32": torch.float32, "float64": torch.float64}

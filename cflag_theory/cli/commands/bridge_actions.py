@@ -57,7 +57,7 @@ def run(planned: Mapping[Path, Any], preset: str | None, format: Format, *, anyw
     """All runs, each with its figures; then their tables or JSON."""
     from cflag_theory.cli.tables import bridge as tables
     from cflag_theory.cli.tables import comparison
-    from cflag_theory.cli.tables import evolving as rounds_tables
+    from cflag_theory.cli.tables import comparison as rounds_tables
     from cflag_theory.files import own_folder, write_text
     from cflag_theory.studies.bridge_results.evolving import RoundsSummary
 
@@ -188,7 +188,7 @@ def put_beside(folders: Sequence[Path], out: Path | None, format: Format) -> Non
     from cflag_theory.bridge.measures.results import read_results
     from cflag_theory.cli.tables import bridge as tables
     from cflag_theory.cli.tables import comparison
-    from cflag_theory.cli.tables import evolving as rounds_tables
+    from cflag_theory.cli.tables import comparison as rounds_tables
     from cflag_theory.files import own_folder, write_text
     from cflag_theory.studies.bridge_results.report import compare
 

@@ -61,14 +61,14 @@ def _replay(saved: Path, file: Path | None, seconds: float, format: Format) -> N
     if format is Format.json:
         print_json(again.to_json())
     else:
-        from cflag_theory.cli.tables import falsify as tables
+        from cflag_theory.cli.tables import decide as tables
 
         tables.replayed(again)
     raise typer.Exit(1 if again.broken else 0)
 
 
 def _falsify(file: str, budget: int, seconds: float, seed: int, out: Path | None, format: Format) -> None:
-    from cflag_theory.cli.tables import falsify as tables
+    from cflag_theory.cli.tables import decide as tables
     from cflag_theory.falsify.falsifying import falsify
     from cflag_theory.falsify.finding import Finding
     from cflag_theory.falsify.saving import save

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cflag_theory.cli.tables import falsify
+from rich.text import Text
+
+from cflag_theory.cli.tables import decide as falsify
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.falsify.decisions.constants import LARGEST_FACTOR, Constant
 from cflag_theory.falsify.decisions.decision import NEITHER, Decision
 from cflag_theory.falsify.decisions.repairs import Repaired
+from cflag_theory.falsify.finding import PROVED, Finding
+from cflag_theory.falsify.saving import Replay
 
 
 def decision(found: Decision, *, replay: str | None = None, kernel: bool | None = None) -> None:
@@ -55,3 +59,63 @@ def _constant(console: Page, constant: Constant, neither: bool) -> None:
 
 def _values(case: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in case.items())
+
+
+_COLOURS = {"refuted": "red", "proved": "green"}
+
+
+def finding(found: Finding, *, replay: str | None = None, status: str | None = None) -> None:
+    """One finding; `replay` is the command that computes its counterexample again, `status` another word for it."""
+    console = Page()
+    head = Text(f"{found.name}: ")
+    console.print(head.append(status or found.status, style=_COLOURS.get(found.status, "yellow")))
+    console.say(f"  claim: {found.claim}")
+    if found.refuted:
+        _shown_values(console, found.case)
+        console.say(f"  left = {found.left}, right = {found.right}")
+        console.say(f"  found by {found.found_by}, in exact arithmetic; {_effort(found)}")
+        if replay is not None:
+            console.say(f"  replay: {replay}")
+    elif found.status == PROVED:
+        console.say(f"  {found.scope}, by {' and '.join(found.engines)}")
+        console.say(f"  {_effort(found)}")
+    else:
+        console.say(f"  no counterexample was found, which proves nothing; {_effort(found)}")
+    if not found.refuted and found.largest_ratio is not None:
+        console.say(f"  largest left/right: {found.largest_ratio:.10g}, at")
+        _shown_values(console, found.worst)
+    console.say(f"  ranges: {'; '.join(f'{name} in {words}' for name, words in found.ranges.items())}", "dim")
+    if found.given:
+        console.say(f"  given: {'; '.join(found.given)}", style="dim")
+    for words in found.not_covered:
+        console.say(f"  not covered: {words}")
+
+
+def replayed(again: Replay) -> None:
+    """A counterexample computed again."""
+    console = Page()
+    verdict = "the counterexample stands" if again.broken else "this is not a counterexample"
+    console.print(Text(f"{again.name}: ").append(verdict, style="red" if again.broken else "green"))
+    console.say(f"  claim: {again.relation}")
+    _shown_values(console, again.values)
+    if again.left:
+        console.say(f"  left = {again.left}, right = {again.right}")
+    else:
+        console.say("  the hypotheses do not hold here")
+    if again.changed:
+        console.say("  the claim's file has changed since the counterexample was saved")
+
+
+def _effort(found: Finding) -> str:
+    cases = f"{found.feasible} of {found.cases} cases satisfy the hypotheses"
+    if not found.cases:
+        cases = "interrupted before the search" if found.interrupted else "before any search"
+    return f"{cases}, {found.exact_cases} exact evaluations, seed {found.seed}, budget {found.budget}"
+
+
+def _shown_values(console: Page, case: Mapping[str, Any]) -> None:
+    console.say(f"    {', '.join(f'{name} = {_listed(value)}' for name, value in case.items())}")
+
+
+def _listed(value: Any) -> str:
+    return f"({', '.join(map(_listed, value))})" if isinstance(value, list) else str(value)

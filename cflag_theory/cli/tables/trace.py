@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.kernels import Problem, Trace
+from cflag_theory.studies.sweeps.overview import Line
 
 
 def summary(problem: Problem, trace: Trace) -> dict[str, Any]:
@@ -60,3 +61,26 @@ def trace(summary: Mapping[str, Any]) -> None:
         if name in summary:
             value = summary[name]
             console.say(f"  {words}: {value if isinstance(value, str) else format(value, '.6g')}")
+
+
+#: More lines than this are no overview.
+MOST = 40
+
+
+def results(names: Sequence[str], lines: Sequence[Line]) -> None:
+    """How far every combination came."""
+    console = Page()
+    console.say("min_t ||grad f(x_t)||^2, over seeds and replicas", style="bold")
+    head = [*(name.rpartition(".")[2] for name in names), "mean", "least", "largest", "runs", "diverged"]
+    rows = [
+        [
+            *one.values,
+            *("" if value is None else f"{value:.4g}" for value in (one.mean, one.least, one.most)),
+            str(one.runs),
+            str(one.diverged),
+        ]
+        for one in lines[:MOST]
+    ]
+    console.table(head, rows)
+    if len(lines) > MOST:
+        console.say(f"and {len(lines) - MOST} more: read_results reads all, cflag plot draws them")

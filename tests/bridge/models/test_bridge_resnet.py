@@ -9,8 +9,7 @@ import torch
 from torch import nn
 
 from cflag_theory.bridge.models.flat_model import make_model
-from cflag_theory.bridge.models.networks import resnet18, resnet50
-from cflag_theory.bridge.models.resnet import ResNet
+from cflag_theory.bridge.models.networks import ResNet, resnet18, resnet50
 
 #: With 1000 classes, as published with torchvision's weights.
 PARAMETERS = {"resnet18": 11_689_512, "resnet50": 25_557_032}

@@ -14,13 +14,13 @@ from small_runs import FedAvg, World
 
 from cflag_theory.bridge.methods import finetune
 from cflag_theory.bridge.methods.base import Method
-from cflag_theory.bridge.methods.ewc import Ewc
+from cflag_theory.bridge.methods.replay import Ewc
 from cflag_theory.bridge.methods.table import METHODS, make_method
 from cflag_theory.bridge.models import stacked
 from cflag_theory.bridge.models.flat_model import make_model
 from cflag_theory.bridge.settings.evolving import CFL_NAMES
 from cflag_theory.bridge.settings.options import OPTIONS
-from cflag_theory.bridge.training import together
+from cflag_theory.bridge.training import rounds as together
 from cflag_theory.bridge.training.communication import InOneProcess
 from cflag_theory.bridge.training.rounds import Step, end_task, one_round
 from cflag_theory.errors import UnknownName

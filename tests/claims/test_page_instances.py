@@ -1,0 +1,105 @@
+"""Instances on pages: what they give values to, in which order, and mistakes in them."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from cflag_theory.claims.pages.page import Page
+from cflag_theory.claims.pages.text import PageError
+
+HEAD = """
+symbol a_inst as a nonnegative : a
+symbol n_inst as n natural : n
+sequence h_inst as h real : h_{@}
+index t_inst as t
+let double = 2 a
+fact LOW = low: 0 <= a
+"""
+CLAIM = "claim strange.inst | here | title\n    say 0 <= a\n"
+
+
+def made(lines, shared="", under="    "):
+    text = HEAD + shared + CLAIM + under + "instances" + "".join(f"\n{under}    {line}" for line in lines)
+    (block,) = Page(text, "page").claims["strange.inst"]().instances
+    return [
+        ({str(term): value for term, value in values.items()}, {name: given[name] for name in given}, story)
+        for values, given, story in block.values()
+    ]
+
+
+def test_every_combination_the_last_changing_fastest():
+    found = made(["each a, n = 1, 2; 1/2, 3", "each size = 0, 1", "h(n) = size a + n"])
+    assert [(v["a_inst"], v["n_inst"], v["h_inst(n_inst)"]) for v, *_ in found] == [
+        (1, 2, 2),
+        (1, 2, 3),
+        (sp.Rational(1, 2), 3, 3),
+        (sp.Rational(1, 2), 3, sp.Rational(7, 2)),
+    ]
+    assert all("size" not in v for v, *_ in found)
+    assert [given["size"] for _, given, _ in found] == [0, 1, 0, 1]
+
+
+def test_lines_that_repeat_and_sums_over_what_they_gave():
+    lines = ["n = 3", "h(0) = 1", "h(t + 1) = 2 h(t) + t for t < n", "a = sum(t, n + 1)(h(t))"]
+    lines += [
+        "most = max(t, n)(h(t))",
+        "least = min(t, n)(h(t))",
+        "own(t) = h(t)/2 for t < 2",
+        "story {most}, {own(1)}, {h(n)}.",
+    ]
+    ((values, given, story),) = made(lines)
+    assert [values[f"h_inst({t})"] for t in range(4)] == [1, 2, 5, 12]
+    assert values["a_inst"] == 20
+    assert (given["most"], given["least"]) == (5, 1)
+    assert story == ("5, 1, 12.",)
+    assert not any("own" in name for name in values)
+
+
+def test_what_does_not_satisfy_a_condition_is_left_out():
+    assert [v["a_inst"] for v, *_ in made(["each a = 0, 1, 2, 3", "where double < 5"])] == [0, 1, 2]
+
+
+def test_decimals_are_rational_numbers():
+    assert made(["a = 0.1"])[0][0]["a_inst"] == sp.Rational(1, 10)
+
+
+def test_a_shared_list_goes_before_the_claims_own_lines():
+    shared = "instances LIST\n    each a = 1, 2\n"
+    text = HEAD + shared + CLAIM + "    instances LIST\n        n = 5\n"
+    (block,) = Page(text, "page").claims["strange.inst"]().instances
+    assert [[value for value in values.values()] for values, *_ in block.values()] == [[1, 5], [2, 5]]
+    assert block.part is None
+
+
+def test_instances_under_a_part_are_for_that_part():
+    text = (
+        HEAD
+        + "claim strange.inst | here | title\n    part low\n        say 0 <= a\n        instances\n            a = 1\n"
+    )
+    (block,) = Page(text, "page").claims["strange.inst"]().instances
+    assert block.part == "low"
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (["a = 1, 2"], "several values: write 'each name = ...'"),
+        (["double = 1"], "'double' has a value of its own"),
+        (["each a, n = 1; 2"], "each of a, n needs a value: 2 in a row"),
+        (["each a = "], "needs a value: 1 in a row"),
+        (["a = oops"], "nothing on the page is called 'oops'"),
+        (["where a"], "is no relation"),
+        (["LOW = 1", "a = LOW + later"], "nothing on the page is called 'later'"),
+    ],
+)
+def test_mistakes_end_in_one_sentence(lines, words):
+    with pytest.raises(PageError, match=r"page, line \d+, column \d+: ") as error:
+        made(lines)
+    assert words in str(error.value)
+
+
+def test_unknown_lists_are_refused():
+    text = HEAD + CLAIM + "    instances LIST\n"
+    with pytest.raises(PageError, match="no instances of the page are named 'LIST'"):
+        Page(text, "page").claims["strange.inst"]()
