@@ -8,6 +8,7 @@ import re
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -60,6 +61,7 @@ PACKAGES = (
     "bridge",
     "errors",
 )
+ROOT = Path(cflag_theory.__file__).parent
 #: Pages outside docs/, and the pages that include them.
 INCLUDED = {"../CONTRIBUTING.md": "contributing.md", "../benchmarks/RESULTS.md": "benchmarks.md"}
 
@@ -131,6 +133,19 @@ class Commands(SphinxDirective):
         return sections
 
 
+class Ledger(SphinxDirective):
+    """`.. ledger::` prints the pages of the claims, one section each."""
+
+    def run(self) -> list[nodes.Node]:
+        sections: list[nodes.Node] = []
+        for path in sorted((ROOT / "claims").rglob("*.page")):
+            name, text = path.relative_to(ROOT / "claims").as_posix(), path.read_text(encoding="utf-8")
+            self.env.note_dependency(str(path))
+            title = nodes.title("", "", nodes.literal("", name))
+            sections.append(nodes.section("", title, nodes.literal_block(text, text), ids=[nodes.make_id(name)]))
+        return sections
+
+
 def escape(app: Sphinx | None, what: str, name: str, one: Any, options: Any, lines: list[str]) -> None:
     """Escape what only Sphinx takes for markup, such as |x| or x_: docstrings are plain text with `code`."""
     if not lines or not "".join(lines).strip():
@@ -172,6 +187,7 @@ def visit_math(self: Any, node: nodes.Node) -> None:
 def setup(app: Sphinx) -> None:
     app.add_directive("names", Names)
     app.add_directive("commands", Commands)
+    app.add_directive("ledger", Ledger)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
     # Before napoleon, which adds markup of its own.
     app.connect("autodoc-process-docstring", escape, priority=100)

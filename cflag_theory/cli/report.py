@@ -24,6 +24,7 @@ from cflag_theory.claims.engine.steps import Instance, Obligation, Use
 from cflag_theory.claims.engine.transcript import Inference, settings, walk
 from cflag_theory.claims.headlines import PAPERS, headlines
 from cflag_theory.claims.ledger import claim
+from cflag_theory.claims.pages.records import written
 from cflag_theory.claims.printed import of_part
 from cflag_theory.claims.standing import PREAMBLE
 from cflag_theory.claims.uses import ids
@@ -233,7 +234,7 @@ def derivation_page(id: str, verdict: str) -> str:
     page: str = (
         _environment()
         .get_template("derivations.html")
-        .render(claim=subject, verdict=verdict, proved=proved_statements(subject))
+        .render(claim=subject, verdict=verdict, proved=proved_statements(subject), written=written(id))
     )
     return page
 

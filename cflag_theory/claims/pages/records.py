@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
 
@@ -136,6 +137,14 @@ def places() -> Mapping[str, str]:
     if lost:
         raise lost[0].line.error(f"claims come after each other: {', '.join(one.claim for one in lost)}")
     return MappingProxyType({id: blocks()[id].module for id in order})
+
+
+def written(id: str) -> str:
+    """A claim as its page says it, instances and quotations included."""
+    line = blocks()[id].line
+    text = ROOT.joinpath(*places()[id].split(".")).with_suffix(".page").read_text(encoding="utf-8")
+    first, *rest = text.splitlines()[line.number - 1 :]
+    return "\n".join([first, *takewhile(lambda one: one.startswith(" ") or not one, rest)]).rstrip()
 
 
 @cache
