@@ -55,13 +55,7 @@ _taken: set[tuple[int, int, int]] = set()
 
 
 def check_writable(folder: Path | str, *, remedy: str = _ELSEWHERE) -> Path:
-    """Return the folder as an absolute path, made if it does not exist.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be made or written, or is a file; checked before long work, so that no result is lost after it.
-    """
+    """Return the folder as an absolute path, made if it does not exist."""
     try:
         path = Path(folder).absolute()
         path.mkdir(parents=True, exist_ok=True)
@@ -73,14 +67,7 @@ def check_writable(folder: Path | str, *, remedy: str = _ELSEWHERE) -> Path:
 
 
 def check_file_writable(path: Path | str, *, begins: bytes = b"") -> Path:
-    """Return the absolute path of a file that will be written; its folder is made.
-
-    Raises
-    ------
-    OutputError
-        Its folder cannot be made or written; or there is a folder, a link or a device of this name, or a file that
-        does not begin with `begins`.
-    """
+    """Return the absolute path of a file that will be written; its folder is made."""
     target = check_writable(Path(path).parent) / Path(path).name
     try:
         _require_replaceable(target)
@@ -94,13 +81,7 @@ def check_file_writable(path: Path | str, *, begins: bytes = b"") -> Path:
 
 
 def own_folder(folder: Path | str) -> Path:
-    """Return a folder for results as an absolute path, made and marked as ours; drafts of killed processes go.
-
-    Raises
-    ------
-    OutputError
-        It cannot be made or written, is a file, or holds what no command wrote.
-    """
+    """Return a folder for results as an absolute path, made and marked as ours; drafts of killed processes go."""
     path = check_writable(folder)
     try:
         # One listing: another command may mark the folder meanwhile.
@@ -126,11 +107,6 @@ def whole(path: Path, *, remedy: str = _ELSEWHERE) -> Iterator[BinaryIO]:
     path : Path
     remedy : str
         How a message ends that says why it cannot be written.
-
-    Raises
-    ------
-    OutputError
-        It cannot be written, or would replace a folder, a link or a device; what was there before stays.
     """
     draft = None
     try:
@@ -159,13 +135,7 @@ def growing(path: Path, *, anew: bool = False) -> BinaryIO:
 
 
 def write_text(path: Path, text: str, *, remedy: str = _ELSEWHERE) -> None:
-    """Write a file whole or not at all; `remedy` as for `whole`.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
+    """Write a file whole or not at all; `remedy` as for `whole`."""
     with whole(path, remedy=remedy) as file:
         # Names of files may hold bytes that are no text.
         file.write(text.encode(errors="backslashreplace"))
@@ -176,11 +146,6 @@ def whole_set(folder: Path, *, last: str) -> Iterator[Path]:
     """A draft folder whose files move into `folder` when all are made; `last` moves last, as it refers to the others.
 
     Each file is written with `whole` or `write_text`, so that it is on the disk before it moves.
-
-    Raises
-    ------
-    OutputError
-        They cannot be written; before all are made, `folder` stays as it was.
     """
     draft = None
     handle = -1
@@ -221,11 +186,6 @@ def alone_in(folder: Path, what: str, *, again: bool = False) -> Iterator[None]:
         What is written there, such as "sweep", for messages.
     again : bool
         Whether this process may take the folder again meanwhile, as a command does for the studies that it runs.
-
-    Raises
-    ------
-    OutputError
-        The folder cannot be written or holds what no command wrote, or another process holds it.
     """
     path = own_folder(folder)
     try:

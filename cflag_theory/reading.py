@@ -12,15 +12,7 @@ MOST_BYTES = 1 << 28
 
 
 def read_text(path: Path | str, *, most: int = MOST_BYTES) -> str:
-    """The text of a file.
-
-    Raises
-    ------
-    OSError
-        It cannot be read, or has more than `most` bytes, as some devices have.
-    UnicodeDecodeError
-        It is not in UTF-8.
-    """
+    """The text of a file."""
     with open(path, "rb") as file:
         content = file.read(most + 1)
     if len(content) > most:
@@ -29,15 +21,7 @@ def read_text(path: Path | str, *, most: int = MOST_BYTES) -> str:
 
 
 def read_json(path: Path | str, *, most: int = MOST_BYTES) -> Any:
-    """What a JSON file says.
-
-    Raises
-    ------
-    OSError
-        As `read_text`.
-    ValueError
-        It is not JSON, not in UTF-8, or nested too deeply.
-    """
+    """What a JSON file says."""
     try:
         return json.loads(read_text(path, most=most))
     except RecursionError as error:

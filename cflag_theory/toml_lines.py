@@ -18,13 +18,7 @@ _LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PA
 
 
 def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
-    """The text of a file, and what it says.
-
-    Raises
-    ------
-    DataError
-        The file is missing, no text, or no TOML.
-    """
+    """The text of a file, and what it says."""
     try:
         text = read_text(path, most=MOST_BYTES)
     except (OSError, UnicodeDecodeError) as error:

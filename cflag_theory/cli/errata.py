@@ -41,15 +41,7 @@ WRONG = {
 
 
 def check_target(out: Path) -> None:
-    """Raise if a list of errata cannot be written to this file, or must not be: checked before the claims are decided.
-
-    Raises
-    ------
-    InvalidInput
-        The name ends neither in .tex nor in .md.
-    OutputError
-        There is a file of this name that is not a list of errata, or its folder does not exist.
-    """
+    """Raise if a list of errata cannot or must not be written to this file: asked before the claims are decided."""
     if out.suffix not in FORMATS:
         raise InvalidInput(f"--out {out} ends in {out.suffix or 'nothing'}: use a name that ends in .tex or .md")
     if not out.parent.is_dir():

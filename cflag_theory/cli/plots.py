@@ -43,13 +43,6 @@ def plot(
         What `sweep` wrote.
     figure : {"series", "curves", "map"}
         `sweeps.series.series`, `curves` or `grid_map`, which take the other arguments; a map has one name in `by`.
-
-    Raises
-    ------
-    InvalidInput
-        An unknown figure, or what these functions refuse.
-    DataError
-        The folder holds no complete sweep.
     """
     from cflag_theory import figures
 
@@ -66,13 +59,7 @@ def plot(
 
 
 def plot_stored(path: Path | str) -> dict[str, Any]:
-    """The figures of a file of `STORED`, or of all such files in a folder, by the names that they had at first.
-
-    Raises
-    ------
-    DataError
-        No such file, or one that holds something else.
-    """
+    """The figures of a file of `STORED`, or of all such files in a folder, by the names that they had at first."""
     path = Path(path)
     found: dict[str, Any] = {}
     for file in [path / name for name in STORED if (path / name).exists()] if path.is_dir() else [path]:

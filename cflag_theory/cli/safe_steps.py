@@ -35,13 +35,7 @@ class _Printer(JavascriptCodePrinter):  # type: ignore[misc]
 
 
 def script_of(expression: Any) -> str:
-    """A formula in the dials as JavaScript.
-
-    Raises
-    ------
-    KeyError
-        It has other symbols.
-    """
+    """A formula in the dials as JavaScript."""
     return str(_Printer().doprint(sp.sympify(expression)))
 
 

@@ -339,13 +339,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {
 
 
 def named(name: str) -> type[Algorithm]:
-    """The reference of this name.
-
-    Raises
-    ------
-    UnknownName
-        There is none.
-    """
+    """The reference of this name."""
     key = str(name).lower().replace("-", "_")
     if key not in ALGORITHMS:
         raise UnknownName(f"there is no algorithm {name!r}: use one of {', '.join(ALGORITHMS)}")

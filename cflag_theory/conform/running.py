@@ -93,11 +93,6 @@ def run(reference: Algorithm, world: World, own: Own | None = None) -> Record:
         The case in one kind of numbers.
     own : Own, optional
         A user's functions; without them the reference alone.
-
-    Raises
-    ------
-    InvalidInput
-        A user's function raises, takes too long, changes its arguments or returns something else than it should.
     """
     own = own or Own()
     case, record = world.case, Record()

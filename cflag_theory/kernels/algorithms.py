@@ -220,15 +220,7 @@ ALGORITHMS = {
 
 
 def algorithm(name: str, **overrides: Any) -> Algorithm:
-    """Return the row of this name, with fields of `Algorithm` replaced by `overrides`.
-
-    Raises
-    ------
-    UnknownName
-        No such row, or no such field.
-    InvalidInput
-        A field outside its range.
-    """
+    """Return the row of this name, with fields of `Algorithm` replaced by `overrides`."""
     if name not in ALGORITHMS:
         rows = f"use one of {', '.join(ALGORITHMS)}, or FILE.py:name for your own"
         raise UnknownName(f"algorithm {name!r} is unknown: {rows}")

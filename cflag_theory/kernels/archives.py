@@ -35,15 +35,6 @@ def read_arrays(path: str | PathLike[str], names: Sequence[str] | None = None, *
     names : sequence of str, optional
     copies : int
         How often the caller needs the arrays in memory, as they are or as floats.
-
-    Raises
-    ------
-    OSError
-        The file cannot be read.
-    Unreadable
-        It is not an npz file, is damaged, holds objects, or lacks an array.
-    InvalidInput
-        The arrays do not fit into memory.
     """
     with open(path, "rb") as stream:
         try:

@@ -20,14 +20,7 @@ _HEXADECIMAL = re.compile(r"-?0x[0-9a-f]+/0x[0-9a-f]+", re.ASCII)
 
 
 def fraction(text: Any) -> Fraction:
-    """A number of a file, such as -3/4, 0.25 or 1e-5, or two integers in hexadecimal.
-
-    Raises
-    ------
-    ValueError
-        It is none, or has an exponent of more than three digits, which would take hours to write out.
-    ZeroDivisionError
-    """
+    """A number of a file, such as -3/4, 0.25 or 1e-5, or two integers in hexadecimal."""
     if not isinstance(text, str):
         raise ValueError(f"{text!r} is not text")
     if _HEXADECIMAL.fullmatch(text):

@@ -38,13 +38,7 @@ DATA_MEMORY = 20
 
 
 def integers(words: str, what: str) -> tuple[int, ...]:
-    """Integers from "0,1,4" or "0-4".
-
-    Raises
-    ------
-    InvalidInput
-        If the words are something else.
-    """
+    """Integers from "0,1,4" or "0-4"."""
     found: list[int] = []
     try:
         for piece in words.split(","):
@@ -106,13 +100,7 @@ def read_problem(
     columns: Columns = NO_COLUMNS,
     seed: int = 0,
 ) -> Problem:
-    """The problem that the options name: real data if `data` is given, else a synthetic one with its dials.
-
-    Raises
-    ------
-    InvalidInput
-        A dial that is not KEY=VALUE, a value that the family or the data refuse, or a split without data.
-    """
+    """The problem that the options name: real data if `data` is given, else a synthetic one with its dials."""
     if data is not None:
         if dials:
             raise InvalidInput(f"dial {dials[0]!r} is only for a synthetic problem: leave out --dial or --data")
@@ -141,13 +129,7 @@ def read_problem(
 
 
 def read_dials(words: Sequence[str]) -> dict[str, Any]:
-    """Dials of a synthetic problem from KEY=VALUE.
-
-    Raises
-    ------
-    InvalidInput
-        A dial that is not KEY=VALUE.
-    """
+    """Dials of a synthetic problem from KEY=VALUE."""
     return dict(_setting("dial", dial, "conflict=0.5") for dial in words)
 
 
@@ -155,11 +137,6 @@ def read_algorithm(name: str, settings: Sequence[str] = ()) -> Algorithm:
     """The row of this name, or of FILE.py:name, with fields or settings set: KEY=VALUE.
 
     Round weights are weights=SCHEME or weights=SCHEME:D2=1,R2=0.25.
-
-    Raises
-    ------
-    InvalidInput
-        A setting that is not KEY=VALUE, or a value that the row or the round weights refuse.
     """
     fields = dict(_setting("setting", setting, "past=taylor") for setting in settings)
     if isinstance(fields.get("weights"), str):
@@ -174,13 +151,7 @@ def read_algorithm(name: str, settings: Sequence[str] = ()) -> Algorithm:
 
 
 def read_model(dials: Sequence[str], *, K: int, stateless: bool) -> Model:
-    """The noisy quadratic model with its dials set: KEY=VALUE.
-
-    Raises
-    ------
-    InvalidInput
-        A dial that is not KEY=VALUE, that the model does not have, or whose value it refuses.
-    """
+    """The noisy quadratic model with its dials set: KEY=VALUE."""
     # It needs sympy, which takes as long to import as a short run.
     from cflag_theory.studies.rates.cfl import Model
 
@@ -206,13 +177,7 @@ def _setting(what: str, words: str, example: str) -> tuple[str, Any]:
 
 
 def read_memory(kind: str | None, *, size: int | None, m: float | None, redraw: bool, data: bool) -> Memory:
-    """The memory that the options name; without a kind, the default one of synthetic or of real data.
-
-    Raises
-    ------
-    InvalidInput
-        An unknown kind, or a size or m that does not belong to it.
-    """
+    """The memory that the options name; without a kind, the default one of synthetic or of real data."""
     if kind is None:
         if m is not None:
             raise InvalidInput(f"m = {m} needs a memory whose bias is a dial: add --memory sign or --memory rotation")

@@ -167,13 +167,7 @@ def is_there(name: str, root: str | Path) -> bool:
 
 
 def read_cifar(name: str, root: str | Path) -> Arrays:
-    """CIFAR-10 or CIFAR-100 from `root` or the folder in it that an archive unpacks to.
-
-    Raises
-    ------
-    DataError
-        Nothing is there, or a file is missing or damaged.
-    """
+    """CIFAR-10 or CIFAR-100 from `root` or the folder in it that an archive unpacks to."""
     base = as_folder(root)
     layouts = [layout for layout in LAYOUTS if layout.name == name]
     for layout in layouts:

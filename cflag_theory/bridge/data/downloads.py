@@ -96,11 +96,6 @@ def download(name: str, root: str | Path) -> None:
     """Fetch a data set into `root`, which is made, and unpack it; what is there already is not fetched again.
 
     Several processes may ask for it at the same time: one fetches, the others wait.
-
-    Raises
-    ------
-    DataError
-        The download failed, has another sum, or cannot be unpacked.
     """
     base = path_of(root)
     for source in SOURCES[name]:
@@ -180,11 +175,6 @@ def unpack(archive: Path, root: Path, folder: str, *, most: int = MOST_UNPACKED)
     """Unpack a tar or zip archive whose files all lie in `folder` into `root`, where it appears when it is whole.
 
     Only plain files are written, in this folder alone, and `most` bytes together.
-
-    Raises
-    ------
-    ValueError
-        A name that leads elsewhere, a link, or too much.
     """
     draft = Path(tempfile.mkdtemp(prefix=".cflag-", suffix=".unpacking", dir=root))
     try:

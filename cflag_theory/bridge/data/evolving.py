@@ -135,11 +135,6 @@ def evolving(
     stateless : bool
         Every client draws its samples from the whole data set, anew in each round.
     seed : int
-
-    Raises
-    ------
-    DataError
-        There are not so many samples, or Algorithm 6 as printed draws a class that is not there.
     """
     for name, value, known in (("visits", visits, VISITS), ("split", split, SPLITS)):
         if value not in known:

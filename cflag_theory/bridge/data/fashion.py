@@ -36,13 +36,7 @@ def place(root: Path) -> Path | None:
 
 
 def read_fashion(root: str | Path) -> Arrays:
-    """Fashion-MNIST from `root`, or the folder `FOLDER` in it.
-
-    Raises
-    ------
-    DataError
-        Nothing is there, or a file is missing or damaged.
-    """
+    """Fashion-MNIST from `root`, or the folder `FOLDER` in it."""
     base = as_folder(root)
     folder = place(base)
     if folder is None:

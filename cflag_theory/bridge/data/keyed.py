@@ -26,11 +26,6 @@ def keyed(seed: int, purpose: str, first: int = 0, second: int = 0) -> np.random
         What the numbers are for.
     first, second : int
         In [0, 2^63).
-
-    Raises
-    ------
-    InvalidInput
-        A seed outside its range.
     """
     counter = np.array([0, 0, first, second], dtype=np.uint64)
     # Philox takes any ISeedSequence; its stub names one class of them.

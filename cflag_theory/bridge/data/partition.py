@@ -69,13 +69,6 @@ def partition_task(
     -------
     tuple of `clients` increasing int arrays
         Disjoint indices into `labels`; some may be empty.
-
-    Raises
-    ------
-    InvalidInput
-        clients < 1, zeta out of range, no or repeated classes, sizes that do not fit, a bad seed.
-    UnknownName
-        An unknown form.
     """
     if partition not in PARTITIONS:
         raise UnknownName(f"partition {partition!r} is unknown: use one of {', '.join(PARTITIONS)}")

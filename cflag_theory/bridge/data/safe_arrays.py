@@ -77,11 +77,6 @@ def read_record(path: Path) -> dict[str, Any]:
     -------
     dict
         Keys as text (Python 2's as Latin-1); the values may be anything of the above, so check them.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, is cut short or too large, or asks for anything but arrays; nothing of it was run.
     """
     try:
         if path.stat().st_size > MAX_BYTES:

@@ -65,13 +65,6 @@ def read_tiny_imagenet(root: str | Path, *, progress: Progress | None = None) ->
     root : str or Path
     progress : callable, optional
         Called with the numbers of images decoded and of all images.
-
-    Raises
-    ------
-    DataError
-        Nothing is there, or a file is missing or damaged.
-    MissingExtra
-        Pillow is not installed.
     """
     base = as_folder(root)
     folder = place(base)

@@ -80,11 +80,6 @@ def metrics(accuracy: npt.ArrayLike, *, before: npt.ArrayLike | None = None) -> 
         Percent, a[s, j] on task j after task s; NaN or None where it was not measured.
     before : (S,), optional
         Accuracy on every task before any was learned; forward transfer needs it, and unseen tasks' accuracies.
-
-    Raises
-    ------
-    InvalidInput
-        Not square, or an entry outside of [0, 100].
     """
     a = as_accuracy(accuracy)
     tasks = len(a)
@@ -145,11 +140,6 @@ def forward_transfer(accuracy: npt.ArrayLike, before: npt.ArrayLike) -> float | 
         As in `metrics`, with the entries right above the diagonal measured; None where one is not.
     before : (S,)
         Accuracy on every task before any was learned.
-
-    Raises
-    ------
-    InvalidInput
-        As in `metrics`, or the lengths differ.
     """
     a = as_accuracy(accuracy)
     start = np.array(before, dtype=np.float64)
@@ -159,13 +149,7 @@ def forward_transfer(accuracy: npt.ArrayLike, before: npt.ArrayLike) -> float | 
 
 
 def as_accuracy(accuracy: npt.ArrayLike) -> Floats:
-    """The matrix as float64, checked; None becomes NaN.
-
-    Raises
-    ------
-    InvalidInput
-        Not square, or an entry outside of [0, 100].
-    """
+    """The matrix as float64, checked; None becomes NaN."""
     a = np.array(accuracy, dtype=np.float64)
     if a.ndim != 2 or a.shape[0] != a.shape[1] or not len(a):
         raise InvalidInput(f"an accuracy matrix has shape {a.shape}: give a row and a column for every task")

@@ -65,13 +65,7 @@ class Recorder:
         self._pool: tuple[int, int] | None = None
 
     def __call__(self, run: Callable[[], Tensor]) -> tuple[Callable[[], None], Tensor]:
-        """How to run this again, and where its result then lies.
-
-        Raises
-        ------
-        InvalidInput
-            It cannot be recorded.
-        """
+        """How to run this again, and where its result then lies."""
         here, side, graph = torch.cuda.current_stream(), torch.cuda.Stream(), torch.cuda.CUDAGraph()
         side.wait_stream(here)
         with torch.cuda.stream(side):

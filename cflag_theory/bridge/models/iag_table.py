@@ -37,11 +37,6 @@ class DelayedGradient:
         How an old gradient is kept until its component is visited again. The delayed gradient is always the mean of
         what is kept, so that rounding does not add up over the visits.
     place : {"device", "cpu"}
-
-    Raises
-    ------
-    InvalidInput
-        "recomputed" with a component that is visited twice: its old gradient belongs to an iterate that is gone.
     """
 
     def __init__(

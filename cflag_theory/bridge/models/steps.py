@@ -75,12 +75,6 @@ def adam_direction(
 
 
 def make_step(name: str | None, *, compiled: bool = False) -> Step:
-    """A fresh step of this name.
-
-    Raises
-    ------
-    UnknownName
-        It is neither "plain" nor "adam".
-    """
+    """A fresh step of this name."""
     one_of("step", name, STEPS)
     return Adam(compiled) if name == ADAM else Plain()

@@ -40,13 +40,7 @@ def read_settings_file(path: str | Path) -> RunSettings:
 
 
 def read_changes(path: str | Path) -> dict[str, Any]:
-    """What a TOML file says, checked as a whole, to be merged with other changes.
-
-    Raises
-    ------
-    DataError
-        As `read_settings_file`.
-    """
+    """What a TOML file says, checked as a whole, to be merged with other changes."""
     path = Path(path)
     text, changes = read_toml(path)
     try:
@@ -62,11 +56,6 @@ def changes_from_words(words: Sequence[str]) -> dict[str, Any]:
     """What `KEY=VALUE` words say, such as rounds=3, c_flag.adaptive=average, seeds=1234,1235.
 
     Values are numbers, true, false or words; commas make a list.
-
-    Raises
-    ------
-    InvalidInput
-        A word has no key, or a key comes twice.
     """
     changes: dict[str, Any] = {}
     for word in words:

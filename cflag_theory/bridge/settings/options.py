@@ -118,11 +118,6 @@ class TrackOptions:
         Whether the minibatches are cut again in every round; otherwise always in the order of the client's samples.
     clamp : float
         Entries of the gradient that the step is given are clamped to [-clamp, clamp]; 0 clamps nothing.
-
-    Raises
-    ------
-    UnknownName, InvalidInput
-        A switch that is none of these.
     """
 
     mode: str = THEORY
@@ -329,11 +324,6 @@ class Work:
         """Refuse an alpha with which Table 1's rate under transference, (1 - L alpha) times something, is not positive.
 
         Below zero clients would climb g, at zero they would not learn. Sec. 5 assumes (1 - L alpha) > 0.
-
-        Raises
-        ------
-        InvalidInput
-            L alpha >= 1.
         """
         if self.L * self.alpha >= 1:
             raise InvalidInput(

@@ -28,13 +28,7 @@ class Variation:
     cells: tuple[tuple[str, str, str], ...] = ()
 
     def settings(self, changes: Mapping[str, Any] | None = None) -> RunSettings:
-        """The settings, with more changes such as root, device or fewer methods.
-
-        Raises
-        ------
-        WrongSetting
-            As `run_settings`.
-        """
+        """The settings, with more changes such as root, device or fewer methods."""
         return run_settings(merged(self.changes, changes or {}))
 
 

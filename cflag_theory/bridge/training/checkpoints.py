@@ -90,15 +90,7 @@ class Folder:
         }
 
     def begin(self) -> None:
-        """Make the folder, or see that it holds this run.
-
-        Raises
-        ------
-        OutputError
-            The folder cannot be written.
-        DataError
-            The folder holds a run with other settings, other data or other versions; the message names what differs.
-        """
+        """Make the folder, or see that it holds this run."""
         own_folder(self.folder)
         with turn(self.folder / f".{HEADER}.lock"):
             path = self.folder / HEADER
@@ -145,24 +137,12 @@ class Folder:
         return _whole(self._part(method, seed))
 
     def read(self, method: str, seed: int) -> Checkpoint | None:
-        """How far a part is; None if it has not begun.
-
-        Raises
-        ------
-        DataError
-            Its file is damaged.
-        """
+        """How far a part is; None if it has not begun."""
         path = self._part(method, seed)
         return read_checkpoint(path) if path.exists() else None
 
     def read_plain(self, method: str, seed: int) -> dict[str, Any]:
-        """Where a part is, without its arrays.
-
-        Raises
-        ------
-        DataError
-            Its file is damaged.
-        """
+        """Where a part is, without its arrays."""
         return dict(read_checkpoint(self._part(method, seed), arrays=False).plain)
 
     def parts(self, methods: Sequence[str]) -> list[tuple[int, str]]:
@@ -176,13 +156,7 @@ class Folder:
         return [(seed, methods[place]) for seed, place in sorted(found)]
 
     def write(self, method: str, seed: int, checkpoint: Checkpoint) -> None:
-        """Keep how far a part is, in place of what was kept before.
-
-        Raises
-        ------
-        OutputError
-            The disk is full, or the folder may no longer be written; the checkpoint before stays.
-        """
+        """Keep how far a part is, in place of what was kept before."""
         header = {"plain": dict(checkpoint.plain), "arrays": list(checkpoint.arrays)}
         arrays: dict[str, Any] = {"header": np.array(json.dumps(header))} | dict(checkpoint.arrays)
         with whole(self._part(method, seed), remedy=_MENDED) as file:
@@ -193,13 +167,7 @@ class Folder:
         return self.folder / f"{method}-{seed}-task{task}.npz"
 
     def write_results(self, results: Callable[[], Mapping[str, Any]]) -> None:
-        """Write the results of all parts, which are gathered while no other process does the same.
-
-        Raises
-        ------
-        OutputError
-            As `write`.
-        """
+        """Write the results of all parts, which are gathered while no other process does the same."""
         with turn(self.folder / f".{FILE}.lock"):
             self._write(FILE, json.dumps(results(), indent=1, allow_nan=False).encode())
 
@@ -212,13 +180,7 @@ class Folder:
 
 
 def read_checkpoint(path: Path, *, arrays: bool = True) -> Checkpoint:
-    """What `Folder.write` wrote; without its arrays if they are not asked for.
-
-    Raises
-    ------
-    DataError
-        It cannot be read, or is damaged.
-    """
+    """What `Folder.write` wrote; without its arrays if they are not asked for."""
     with _whole(path):
         header = json.loads(str(read_arrays(path, ["header"])["header"]))
         return Checkpoint(header["plain"], read_arrays(path, header["arrays"], copies=1) if arrays else {})
@@ -239,13 +201,7 @@ def _whole(path: Path) -> Iterator[None]:
 
 
 def read_header(folder: Path) -> dict[str, Any]:
-    """What the folder of a run says of itself.
-
-    Raises
-    ------
-    DataError
-        There is no run in it.
-    """
+    """What the folder of a run says of itself."""
     path = folder / HEADER
     try:
         header: dict[str, Any] = read_json(path)

@@ -164,11 +164,6 @@ def started(
         See `OverProcesses`.
     backend : str, optional
         Another one: gloo also connects processes that share a GPU, which NCCL refuses.
-
-    Raises
-    ------
-    CflagError
-        The processes do not find each other, or one of them stops in the middle: the others are told and stop too.
     """
     count = int(os.environ.get("WORLD_SIZE", "1"))
     if sum not in SUMS:

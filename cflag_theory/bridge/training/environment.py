@@ -21,13 +21,7 @@ from cflag_theory.errors import InvalidInput
 
 
 def find_device(name: str) -> torch.device:
-    """The device of this name; with cuda under torchrun, each process takes one of its own.
-
-    Raises
-    ------
-    InvalidInput
-        There is none.
-    """
+    """The device of this name; with cuda under torchrun, each process takes one of its own."""
     if name == "cuda" and "LOCAL_RANK" in os.environ:
         name = f"cuda:{os.environ['LOCAL_RANK']}"
     try:

@@ -71,11 +71,6 @@ def write_model(path: Path, model: FlatModel, state: Tensor, config: Mapping[str
     """A state as PyTorch's `state_dict` of the network, with plain values that say what it is.
 
     ``torch.load(path, weights_only=True)`` reads it: tensors, numbers, texts, lists and mappings.
-
-    Raises
-    ------
-    OutputError
-        It cannot be written.
     """
     # Counters of batches are not in the state, and a `state_dict` has them: 0, since the network's count all its parts.
     found = {name: torch.zeros_like(tensor, device="cpu") for name, tensor in model.network.state_dict().items()}
@@ -117,13 +112,7 @@ def read_model(path: Path | str) -> tuple[Network, dict[str, Any]]:
 
 
 def board(folder: Path, part: str, done: int) -> Any:
-    """A writer of TensorBoard's events for a part that has done so many rounds.
-
-    Raises
-    ------
-    MissingExtra
-        The package tensorboard is not installed.
-    """
+    """A writer of TensorBoard's events for a part that has done so many rounds."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:

@@ -109,13 +109,7 @@ class Record:
     traces: list[str] = field(default_factory=list)
 
     def checked(self, tasks: int) -> Record:
-        """The record itself, if it is one of a run of so many tasks.
-
-        Raises
-        ------
-        ValueError
-            A value of another kind or shape.
-        """
+        """The record itself, if it is one of a run of so many tasks."""
         rows = [self.before, *self.accuracy]
         numbers = all(isinstance(value, int | float) for row in rows for value in row)
         if not numbers or any(len(row) != tasks for row in rows if row) or len(self.accuracy) > tasks:
@@ -154,13 +148,7 @@ class Record:
 
 
 def method_of(settings: RunSettings, name: str) -> Method:
-    """The method of this name as the settings have it.
-
-    Raises
-    ------
-    InvalidInput
-        Its options do not go together with the other settings.
-    """
+    """The method of this name as the settings have it."""
     return make_method(
         name,
         lr=settings.lr,

@@ -148,13 +148,7 @@ def _with_ours(names: list[str]) -> list[str]:
 
 
 def read_labels(folder: Path) -> dict[str, str]:
-    """Verdicts by id from a report's ledger.json.
-
-    Raises
-    ------
-    InvalidInput
-        There is no such file, or it is not a report's ledger.
-    """
+    """Verdicts by id from a report's ledger.json."""
     path = folder / "ledger.json" if folder.is_dir() else folder
     try:
         return {

@@ -138,11 +138,6 @@ def shared_quadratic(matrix: Array, *, clients: int, minimiser: Array, start: Ar
         w* and w_0.
     drift : Drift
         Of the clients and rounds.
-
-    Raises
-    ------
-    InvalidInput
-        Arrays that disagree or are not finite, or a matrix that is not symmetric.
     """
     task = (np.stack([matrix] * clients), np.stack([matrix @ minimiser] * clients), np.arange(clients))
     named = evolving(quadratic(*task, *task, start=start), drift=drift)

@@ -64,14 +64,7 @@ class Framework:
 def framework(
     problem: Problem, row: Algorithm, *, rounds: int, participants: int, replicas: int, meter: bool
 ) -> Framework | None:
-    """The framework's part of a plan, None for a plain run; `meter` asks for the column information_loss.
-
-    Raises
-    ------
-    InvalidInput
-        A row that needs all clients on fixed data with a problem that has neither, numbers that are not exact in an
-        exact run, or past rounds that do not fit into memory.
-    """
+    """The framework's part of a plan, None for a plain run; `meter` asks for the column information_loss."""
     everyone = participants == problem.clients
     if row.classic and not problem.evolving and everyone:
         return None

@@ -115,12 +115,6 @@ def responses(
     -------
     Responses
         Arrays of shape (n, T + 1, d). O(n T d) where past rounds have equal weights, else O(n T^2 d).
-
-    Raises
-    ------
-    InvalidInput
-        Wrong shapes, a value that is not finite or negative, more numbers than `LARGEST`, or round weights that end
-        before round T.
     """
     lam = as_numbers("eigenvalues", eigenvalues, (None,), exact=False)
     T, K = as_size("rounds", rounds), as_size("local_steps", local_steps)
@@ -185,11 +179,6 @@ def moments(
         I: every remembered gradient is off by a draw of N(I, I/1000) in each coordinate (Sec. 5.1.1).
     stateless : bool
         Every client appears once, so that delta_i is drawn anew every round.
-
-    Raises
-    ------
-    InvalidInput
-        A start of another length, or a number outside its range.
     """
     d = len(answers.eigenvalues)
     x0 = as_numbers("start", start, (d,), exact=False)

@@ -92,13 +92,7 @@ def fresh(size: int) -> Windows:
 
 
 def longest(windows: Windows, counts: Ints) -> int:
-    """The largest number of components in a window, where client i has counts[i] of them.
-
-    Raises
-    ------
-    InvalidInput
-        A client has fewer components than the windows take, or fewer than there are to be subsets.
-    """
+    """The largest number of components in a window, where client i has counts[i] of them."""
     smallest, largest = int(counts.min()), int(counts.max())
     total = int(counts.sum())
     if windows.kind == POINTER and windows.size > smallest:

@@ -152,13 +152,7 @@ def given(kept: Sequence[ArrayLike]) -> Memory:
 
 
 def check_kept(name: str, problem: Problem, kept: Sequence[ArrayLike]) -> list[Ints]:
-    """The kept components of each client as arrays, if they are components of their client and distinct.
-
-    Raises
-    ------
-    InvalidInput
-        `kept`, which the message calls `name`, does not fit the problem.
-    """
+    """The kept components of each client as arrays, if they are components of their client and distinct."""
     if len(kept) != problem.clients:
         raise InvalidInput(f"{name} names {len(kept)} clients of {problem.clients}: give each its components")
     arrays = [np.asarray(indices) for indices in kept]
@@ -171,13 +165,7 @@ def check_kept(name: str, problem: Problem, kept: Sequence[ArrayLike]) -> list[I
 
 
 def marks(problem: Problem, memory: Memory) -> Ints:
-    """1 for the past components that a given memory keeps and 0 for the others, as `draw_subset` reads labels.
-
-    Raises
-    ------
-    InvalidInput
-        The memory does not fit the problem.
-    """
+    """1 for the past components that a given memory keeps and 0 for the others, as `draw_subset` reads labels."""
     marked = np.zeros(len(problem.labels), dtype=np.int64)
     marked[np.concatenate(check_kept("kept", problem, memory.kept))] = 1
     return marked

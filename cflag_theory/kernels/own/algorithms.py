@@ -158,13 +158,7 @@ def from_step(
 
 
 def with_settings(row: OwnAlgorithm, settings: Mapping[str, Any]) -> OwnAlgorithm:
-    """The algorithm with other values of its settings.
-
-    Raises
-    ------
-    UnknownName
-        A setting that none of its functions has a default for.
-    """
+    """The algorithm with other values of its settings."""
     known = dict(row.settings)
     for name in settings:
         if name not in known:
@@ -221,13 +215,7 @@ class Server:
         self._numbers = {**numbers, **dict(row.settings)}
 
     def step(self, **seen: Any) -> Array:
-        """x_{t+1} from x_t, displacement, grad_f_memory and t.
-
-        Raises
-        ------
-        InvalidInput
-            The function raised, or returned something else than a vector, or a vector and a state.
-        """
+        """x_{t+1} from x_t, displacement, grad_f_memory and t."""
         function, x = self._function, seen["x_t"]
         values = {name: shown(one) if isinstance(one, np.ndarray) else one for name, one in seen.items()}
         values |= {**self._numbers, "state": self._state}

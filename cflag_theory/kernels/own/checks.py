@@ -27,11 +27,6 @@ def check_gradients(tasks: Sequence[Components], start: Array) -> None:
     """Compare gradients with differences of values along random directions, at x_0 and beside it.
 
     Every component is evaluated at x_0, some are compared. On fractions nothing is rounded.
-
-    Raises
-    ------
-    InvalidInput
-        A gradient is not that of its value, or is not finite at x_0.
     """
     random = np.random.default_rng(0)
     for part in tasks:
@@ -70,13 +65,7 @@ def _compare(part: Components, j: int, x: Array, random: np.random.Generator) ->
 
 
 def smoothness(tasks: Sequence[Components], start: Array, *, L: Any, L_component: Any) -> dict[str, Constant]:
-    """L and L_component as stated, or the largest change of gradients that was found, which is a lower bound.
-
-    Raises
-    ------
-    InvalidInput
-        A stated constant that is not positive or that two gradients contradict; none in an exact problem.
-    """
+    """L and L_component as stated, or the largest change of gradients that was found, which is a lower bound."""
     of_clients = [(part, np.arange(*part.client_start[i : i + 2])) for part in tasks for i in range(len(part.counts))]
     of_components = [
         (part, np.array([j])) for part in tasks for j in _spread(len(part.row_start) - 1, MEASURED_COMPONENTS)

@@ -31,15 +31,7 @@ def within(folder: Path | str, words: str) -> str:
 
 
 def load(words: str) -> Any:
-    """What FILE.py:name stands for. The file is run as an import would run it, once for each text of it.
-
-    Raises
-    ------
-    InvalidInput
-        The file cannot be read or raises; the message has its line.
-    UnknownName
-        It has no such name; the message lists those it has.
-    """
+    """What FILE.py:name stands for. The file is run as an import would run it, once for each text of it."""
     path, name = path_of(words), words.rpartition(":")[2]
     module = _module(path)
     if not hasattr(module, name):
@@ -49,13 +41,7 @@ def load(words: str) -> Any:
 
 
 def content(path: Path) -> str:
-    """A hash of the file.
-
-    Raises
-    ------
-    InvalidInput
-        It cannot be read.
-    """
+    """A hash of the file."""
     return hashlib.sha256(_bytes(path)).hexdigest()
 
 

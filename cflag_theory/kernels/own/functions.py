@@ -50,13 +50,7 @@ class Function:
         return f"{code.co_filename}, line {code.co_firstlineno}: " if code is not None else ""
 
     def of(self, *values: Any, **named: Any) -> Any:
-        """Its value.
-
-        Raises
-        ------
-        InvalidInput
-            It raised, or it wrote to an array that it was given.
-        """
+        """Its value."""
         try:
             return self.function(*values, **named)
         except CflagError:
@@ -65,13 +59,7 @@ class Function:
             raise InvalidInput(f"{self.where}{self.what} {_raised(error)}") from error
 
     def vector(self, value: Any, like: Array, wanted: str) -> Array:
-        """What it returned as a vector of the shape and number type of `like`, which it was given.
-
-        Raises
-        ------
-        InvalidInput
-            Another shape or type, a float among fractions, or NaN although `like` is moderate.
-        """
+        """What it returned as a vector of the shape and number type of `like`, which it was given."""
         try:
             array = np.asarray(value)
         except ValueError:
@@ -90,13 +78,7 @@ class Function:
         return array
 
     def scalar(self, value: Any, like: Array) -> Any:
-        """What it returned as a number of the type of `like`, the vector that it was given.
-
-        Raises
-        ------
-        InvalidInput
-            No number, a float among fractions, or NaN although `like` is moderate.
-        """
+        """What it returned as a number of the type of `like`, the vector that it was given."""
         if isinstance(value, np.ndarray) and value.shape == ():
             value = value.item()
         exact = like.dtype == object
@@ -121,15 +103,7 @@ class Function:
 
 
 def read(what: str, function: Any, known: Collection[str]) -> tuple[Function, dict[str, Any]]:
-    """A function whose arguments are given by name, and the settings that it has defaults for.
-
-    Raises
-    ------
-    InvalidInput
-        No function, or one that takes *args or **kwargs.
-    UnknownName
-        It needs an argument that is neither `known` nor has a default.
-    """
+    """A function whose arguments are given by name, and the settings that it has defaults for."""
     if not callable(function):
         raise InvalidInput(f"{what} is {function!r}: pass a function")
     found = Function(what, function)

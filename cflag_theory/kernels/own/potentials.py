@@ -165,15 +165,7 @@ def own_potential(
 
 
 def potential_code(potential: str | Potential) -> int:
-    """The code of a potential: a name of `formulas.POTENTIALS`, FILE.py:name, or one of the user's own.
-
-    Raises
-    ------
-    UnknownName
-        No such potential; the message lists those that exist.
-    InvalidInput
-        The file holds something else by this name.
-    """
+    """The code of a potential: a name of `formulas.POTENTIALS`, FILE.py:name, or one of the user's own."""
     if isinstance(potential, str) and is_plug_in(potential):
         found = load(potential)
         if not isinstance(found, Potential):

@@ -47,26 +47,14 @@ class OwnSum:
     task: str
 
     def mean_value(self, chosen: Ints, x: Array) -> Any:
-        """The mean of the components with the indices `chosen`, at x of shape (d,).
-
-        Raises
-        ------
-        InvalidInput
-            The function raised or returned no number.
-        """
+        """The mean of the components with the indices `chosen`, at x of shape (d,)."""
         seen, value, total = shown(x), self.value, x[0] * 0
         for j in chosen:
             total = total + value.scalar(value.of(seen, self.data[j]), x)
         return total / len(chosen)
 
     def mean_gradient(self, chosen: Ints, x: Array) -> Array:
-        """The gradient of that mean, shape (d,).
-
-        Raises
-        ------
-        InvalidInput
-            The function raised or returned no vector (d,).
-        """
+        """The gradient of that mean, shape (d,)."""
         seen, gradient, total = shown(x), self.gradient, x * 0
         for j in chosen:
             total = total + gradient.vector(gradient.of(seen, self.data[j]), x, "the gradient, a vector")

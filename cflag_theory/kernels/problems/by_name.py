@@ -94,15 +94,7 @@ def make_problem(name: str, /, **dials: Any) -> Problem:
 
 
 def constructor(name: str) -> Callable[..., Problem]:
-    """What makes the problem of this name: one of `PROBLEMS`, or a function or a Problem of FILE.py:name.
-
-    Raises
-    ------
-    UnknownName
-        No such problem.
-    InvalidInput
-        The file cannot be run, or holds something else by this name.
-    """
+    """What makes the problem of this name: one of `PROBLEMS`, or a function or a Problem of FILE.py:name."""
     if not is_plug_in(name):
         if name not in PROBLEMS:
             known = f"use one of {', '.join(PROBLEMS)}, or FILE.py:name for your own"
@@ -128,15 +120,7 @@ def constructor(name: str) -> Callable[..., Problem]:
 
 
 def with_dials(what: str, constructor: Callable[..., Made], dials: Mapping[str, Any]) -> Made:
-    """What a constructor makes of these keyword arguments, which are checked first; errors call it `what`.
-
-    Raises
-    ------
-    UnknownName
-        It has no such dial.
-    InvalidInput
-        A dial of another kind than its default, or outside its range.
-    """
+    """What a constructor makes of these keyword arguments, which are checked first; errors call it `what`."""
     known = inspect.signature(constructor).parameters
     for dial in dials:
         if dial not in known:

@@ -10,13 +10,7 @@ from cflag_theory.kernels.problems.problem import EXACT, Constant, Problem
 
 
 def check_ratio(r: float, conflict: float = 0.0) -> None:
-    """Refuse an r that is not a finite number from 0 on, and tasks that pull apart, for which no r exists.
-
-    Raises
-    ------
-    InvalidInput
-        One of the two.
-    """
+    """Refuse an r that is not a finite number from 0 on, and tasks that pull apart, for which no r exists."""
     if not (isfinite(r) and r >= 0):
         raise InvalidInput(f"r is {r}: use a finite number of at least 0")
     if conflict:

@@ -62,12 +62,6 @@ def quadratic(
         Client weights, by default in proportion to the clients' numbers of components.
     start : (d,), optional
         x_0, by default zero.
-
-    Raises
-    ------
-    InvalidInput
-        Arrays that disagree or are not finite, a matrix that is not symmetric (exactly), a client without past or
-        current components, an L that is too small or that comes with floats.
     """
     exact = has_fractions(past_matrices, past_vectors, current_matrices, current_vectors, p, start)
     A = as_numbers("past_matrices", past_matrices, (None, None, None), exact=exact)
@@ -96,13 +90,7 @@ def quadratic(
 
 
 def quadratic_smoothness(past: Components, current: Components, *, L: Any = None) -> dict[str, Constant]:
-    """L and L_component: the largest spectral norms of the clients' and of the components' matrices.
-
-    Raises
-    ------
-    InvalidInput
-        A given L that is too small, or that comes with floats.
-    """
+    """L and L_component: the largest spectral norms of the clients' and of the components' matrices."""
     matrices = [*curvature_matrices(past, signed=True), *curvature_matrices(current, signed=True)]
     component, exact = largest_norm("L_component", [*component_matrices(past), *component_matrices(current)])
     why = "largest spectral norm of the components' matrices"
@@ -132,11 +120,6 @@ def gradient_descent(matrix: ArrayLike, vector: ArrayLike, start: ArrayLike, *, 
     Returns
     -------
     (d,)
-
-    Raises
-    ------
-    InvalidInput
-        Shapes that disagree or a negative number of steps.
     """
     if steps < 0:
         raise InvalidInput(f"steps is {steps}: use 0 or more")

@@ -65,12 +65,6 @@ def separable(
         Client weights, by default in proportion to the clients' numbers of components.
     start : (d,), optional
         x_0, by default zero.
-
-    Raises
-    ------
-    InvalidInput
-        Arrays that disagree or are not finite, rows that are not orthonormal (within 1e-12; exactly for `Fraction`),
-        a client without past or current components, negative weights under an unbounded potential.
     """
     exact = has_fractions(past_weights, current_weights, rotation, past_shift, current_shift, p, start)
     w = as_numbers("past_weights", past_weights, (None, None), exact=exact)

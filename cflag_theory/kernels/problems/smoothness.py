@@ -55,13 +55,7 @@ def positive_semidefinite(matrix: Array) -> tuple[bool, bool]:
 
 
 def certify(name: str, bound: Fraction, matrices: Sequence[Array]) -> bool:
-    """Prove in exact arithmetic that no eigenvalue exceeds `bound` in modulus; True if one attains it.
-
-    Raises
-    ------
-    InvalidInput
-        Some eigenvalue is larger.
-    """
+    """Prove in exact arithmetic that no eigenvalue exceeds `bound` in modulus; True if one attains it."""
     identity = np.array([[Fraction(int(j == k)) for k in range(len(matrices[0]))] for j in range(len(matrices[0]))])
     attained = False
     for matrix in matrices:

@@ -269,13 +269,7 @@ def load_tasks(source: str | Path, *, tasks: Sequence[Sequence[int]] = PAIRS, **
 
 
 def objectives(sequence: TaskSequence, points: ArrayLike) -> Array:
-    """f_1, ..., f_S at each of the points (K, d), shape (S, K).
-
-    Raises
-    ------
-    InvalidInput
-        Points of another dimension.
-    """
+    """f_1, ..., f_S at each of the points (K, d), shape (S, K)."""
     problem, at = sequence.problem, np.ascontiguousarray(points, dtype=np.float64)
     if at.ndim != 2 or at.shape[1] != problem.dimension:
         raise InvalidInput(f"points have shape {at.shape}: pass (K, {problem.dimension})")

@@ -115,11 +115,6 @@ def assemble(
     -------
     Components, (n,)
         And the order in which the components now stand.
-
-    Raises
-    ------
-    InvalidInput
-        d = 0, or a client without components.
     """
     n, per_component, d = rows.shape
     if d < 1:
@@ -159,16 +154,7 @@ def client_weights(p: ArrayLike | None, past: Components, current: Components, *
 
 
 def validate(problem: Problem) -> Problem:
-    """Return `problem` if its parts agree.
-
-    Raises
-    ------
-    InvalidInput
-        Shapes or number types that disagree, values that are not finite, p negative or not of sum 1 (within 1e-12;
-        exactly for `Fraction`), a client without past or current components, a negative weight under an unbounded
-        potential (except in the quadratic family), a `Fraction` problem whose potential is not rational, an L that is
-        not positive, windows that a client cannot fill, or normal drifts of fractions.
-    """
+    """Return `problem` if its parts agree."""
     N, d = problem.clients, problem.dimension
     own = potentials.OWN.get(problem.potential)
     if own is None and problem.potential not in formulas.POTENTIALS.values():

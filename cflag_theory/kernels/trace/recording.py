@@ -38,15 +38,7 @@ QUOTIENTS = {"m_met": ("b2", "grad_f2"), "r2_met": ("grad_memory2", "grad_g2")}
 def absent_columns(
     row: Algorithm, memory: Memory | None, *, diagnostics: int, exact: bool, columns: Sequence[str] | None
 ) -> dict[str, str]:
-    """The columns that the run will not have, and why.
-
-    Raises
-    ------
-    UnknownName
-        `columns` names one that does not exist.
-    InvalidInput
-        It names one that such a run does not measure, or none, or is a single string.
-    """
+    """The columns that the run will not have, and why."""
     absent = _unmeasured(row, memory, diagnostics, exact)
     if columns is None:
         return absent

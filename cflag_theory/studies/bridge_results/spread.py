@@ -39,13 +39,7 @@ class Spread:
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """Mean, deviation and interval of values over seeds.
-
-    Raises
-    ------
-    InvalidInput
-        No values.
-    """
+    """Mean, deviation and interval of values over seeds."""
     if not len(values):
         raise InvalidInput("there are no values to average: give those of one seed at least")
     chosen = np.asarray(values, dtype=np.float64)

@@ -200,13 +200,7 @@ def _measured(trace: Trace, p: Array, weights: Array) -> dict[str, Any]:
 
 
 def synthetic_cases(name: str, memory: Memory, *, dials: Mapping[str, Any] | None = None, seed: int = 0) -> list[Case]:
-    """A synthetic problem at low, medium and high heterogeneity; once, if it lacks that dial or the dial is set.
-
-    Raises
-    ------
-    InvalidInput
-        An unknown problem or dial, or a dial outside its range.
-    """
+    """A synthetic problem at low, medium and high heterogeneity; once, if it lacks that dial or the dial is set."""
     chosen = {"seed": seed, **(dials or {})}
     if name == "default":
         # The default problem is this family at a fixed heterogeneity.
@@ -225,13 +219,7 @@ def synthetic_cases(name: str, memory: Memory, *, dials: Mapping[str, Any] | Non
 
 
 def data_cases(source: str, memory: Memory, *, zeta: float | None = None, **split: Any) -> list[Case]:
-    """Real data split at low, medium and high heterogeneity, or with the given zeta alone.
-
-    Raises
-    ------
-    DataError, InvalidInput, MissingExtra
-        As `load_data`.
-    """
+    """Real data split at low, medium and high heterogeneity, or with the given zeta alone."""
     levels = ZETA if zeta is None else {"as given": zeta}
     problems = {level: load_data(source, zeta=value, **split) for level, value in levels.items()}
     return [Case(one.name, level, f"zeta = {levels[level]:g}", one, memory) for level, one in problems.items()]

@@ -36,13 +36,7 @@ class Learner:
 
 
 def read_learner(words: str) -> Learner:
-    """A learner from ALGORITHM, ALGORITHM/all, ALGORITHM/ring/SIZE or ALGORITHM/reservoir/SIZE.
-
-    Raises
-    ------
-    InvalidInput
-        Something else, or a row and a buffer that do not go together.
-    """
+    """A learner from ALGORITHM, ALGORITHM/all, ALGORITHM/ring/SIZE or ALGORITHM/reservoir/SIZE."""
     name, *rest = words.split("/")
     if not rest:
         return Learner(name)

@@ -171,13 +171,6 @@ def cfl_rate(
         Simulated runs, at least two; the curves themselves are exact.
     progress : callable, optional
         Called with the number of rounds after each horizon.
-
-    Raises
-    ------
-    InvalidInput
-        A value outside its range; the message names it.
-    Diverged
-        If a simulated run leaves the finite numbers.
     """
     model = model or Model()
     lengths = increasing(horizons)

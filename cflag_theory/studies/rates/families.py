@@ -165,13 +165,7 @@ class RateCase:
 
 
 def varied_values(words: str) -> tuple[str, tuple[float, ...]]:
-    """The dial and its values from "m=0,0.25,0.5".
-
-    Raises
-    ------
-    InvalidInput
-        If the words are something else.
-    """
+    """The dial and its values from "m=0,0.25,0.5"."""
     name, equals, listed = words.partition("=")
     try:
         values = tuple(float(value) for value in listed.split(","))

@@ -320,13 +320,7 @@ def _at_once(rounds: int) -> int:
 
 
 def increasing(horizons: Sequence[int]) -> tuple[int, ...]:
-    """The horizons of a study as integers.
-
-    Raises
-    ------
-    InvalidInput
-        Fewer than two, not whole, not increasing or below 1.
-    """
+    """The horizons of a study as integers."""
     if not all(T == T // 1 for T in horizons):
         raise InvalidInput(f"horizons {list(horizons)} are not whole: give integers")
     whole = tuple(int(T) for T in horizons)

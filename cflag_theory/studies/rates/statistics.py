@@ -120,11 +120,6 @@ def read(
         As `resampling` gives them.
     share : float
         |M| / (|M| + |C|), the weight of f_memory in h~.
-
-    Raises
-    ------
-    Diverged
-        A replica leaves the finite numbers in round 0, so that there is nothing to read.
     """
     parts = [_part(trace, horizons, share) for trace in traces]
     done = min(part.rounds for part in parts)

@@ -37,12 +37,6 @@ class Store:
         The file, made with its first horizon in a folder of our own; nothing is written without one.
     settings : mapping
         Everything that the numbers depend on besides code and libraries, as JSON-able values.
-
-    Raises
-    ------
-    OutputError
-        The folder holds what no command wrote, or another study is writing to it; the file exists and cannot be read
-        as horizons, or a line of it is damaged.
     """
 
     def __init__(self, path: Path | None, settings: Mapping[str, Any]) -> None:
@@ -66,13 +60,7 @@ class Store:
         self._held.close()
 
     def add(self, horizons: Sequence[Horizon]) -> None:
-        """Keep finished horizons, and write them if there is a file.
-
-        Raises
-        ------
-        OutputError
-            If the file cannot be written.
-        """
+        """Keep finished horizons, and write them if there is a file."""
         self.found |= {one.T: one for one in horizons}
         if self._path is None:
             return

@@ -33,13 +33,7 @@ _TINY, _HEIGHTS = 1e-6, 161
 
 
 def cfl_region(found: CFLStepSizes) -> Region:
-    """The plane of eta_l and eta_g around those of `found`, with the edges of its target where it has one.
-
-    Raises
-    ------
-    InvalidInput
-        The step sizes are too large or too small to be drawn.
-    """
+    """The plane of eta_l and eta_g around those of `found`, with the edges of its target where it has one."""
     values, unit = found.values(), 1 / (found.L * found.K)
     best = tuple(
         (f"smallest bound, {row.claim}, {row.note}", row.eta_l, row.eta_g)

@@ -102,13 +102,7 @@ class Region(Shown):
 
 
 def region(found: StepSizes) -> Region:
-    """The plane of alpha and beta around those of `found`, with the edges of its target where it has one.
-
-    Raises
-    ------
-    InvalidInput
-        The step sizes are too large or too small to be drawn.
-    """
+    """The plane of alpha and beta around those of `found`, with the edges of its target where it has one."""
     values: dict[Any, Any] = {L: found.L, m: found.m, E: found.E, T: found.T}
     values |= {INPUTS[name][0]: one * one if name == "omega" else one for name, one in found.numbers.items()}
     best = tuple(

@@ -62,11 +62,6 @@ def plan_sweep(file: SweepFile, *, progress: Callable[[float], None] | None = No
     file : SweepFile
     progress : callable, optional
         Called with the share of the grid that was looked at since the last call.
-
-    Raises
-    ------
-    DataError
-        What is refused, with the line of the file.
     """
     grid = make_grid(file)
     identity = grid.identity()

@@ -95,14 +95,7 @@ class SweepFile:
 
 
 def read_sweep_file(path: str | Path) -> SweepFile:
-    """Read a TOML file of a sweep; the docstring of this module shows one.
-
-    Raises
-    ------
-    DataError
-        The file is missing or no TOML, a key is unknown or missing, a value has the wrong type, or a list is empty;
-        the message names the line.
-    """
+    """Read a TOML file of a sweep; the docstring of this module shows one."""
     path = Path(path)
     text, data = read_toml(path)
 

@@ -176,33 +176,15 @@ class Builder:
         self._of = (identity, grid.folder)
 
     def problem(self, point: Point) -> Problem:
-        """The problem that a point names.
-
-        Raises
-        ------
-        InvalidInput
-            A value that the family or the data refuse.
-        """
+        """The problem that a point names."""
         return _problem(*self._of, json.dumps(dict(point.problem)))
 
     def row(self, point: Point) -> Algorithm:
-        """The row that a point names.
-
-        Raises
-        ------
-        InvalidInput
-            A value that the row refuses.
-        """
+        """The row that a point names."""
         return _row(*self._of, json.dumps(dict(point.algorithm)))
 
     def setting(self, point: Point) -> Setting:
-        """The memory that a point names, with its row.
-
-        Raises
-        ------
-        InvalidInput
-            A value that they refuse.
-        """
+        """The memory that a point names, with its row."""
         words = (json.dumps(dict(part)) for part in (point.problem, point.memory, point.algorithm))
         return _setting(*self._of, *words)
 
@@ -257,13 +239,7 @@ def _memory(words: Mapping[str, Any], problem: Problem, row: Algorithm, *, data:
 
 
 def step_sizes(run: Mapping[str, Any], known: Mapping[str, float]) -> tuple[float, float]:
-    """alpha and beta of a run as numbers.
-
-    Raises
-    ------
-    InvalidInput
-        A formula without a finite value there.
-    """
+    """alpha and beta of a run as numbers."""
     alpha, beta = run["alpha"], run["beta"]
     if isinstance(alpha, str) or isinstance(beta, str):
         values = {**known, **{name: run[name] for name in ("T", "E", "c") if name in run}}

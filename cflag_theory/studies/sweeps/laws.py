@@ -31,13 +31,7 @@ _LONGEST = 200
 
 
 class Law:
-    """A formula for a step size; `names` are those of `NAMES` that it reads.
-
-    Raises
-    ------
-    InvalidInput
-        Anything but numbers, `NAMES`, + - * / ** and sqrt.
-    """
+    """A formula for a step size; `names` are those of `NAMES` that it reads."""
 
     def __init__(self, words: str) -> None:
         self.words = words
@@ -52,13 +46,7 @@ class Law:
         self.names = frozenset(names)
 
     def at(self, values: Mapping[str, float]) -> float:
-        """The step size where T, E, N, L, m and c have these values.
-
-        Raises
-        ------
-        InvalidInput
-            A name without a value, or a quotient, power or root without a finite real one.
-        """
+        """The step size where T, E, N, L, m and c have these values."""
         for name in sorted(self.names):
             if name not in values:
                 raise InvalidInput(f"the formula {self.words!r} names {name} ({NAMES[name]}), which is not known here")

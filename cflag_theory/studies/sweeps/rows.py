@@ -34,13 +34,6 @@ class Rows:
         What is needed besides coordinates.
     partial : bool
         As in `read_results`.
-
-    Raises
-    ------
-    DataError
-        As `read_results`.
-    InvalidInput
-        A name that no column has or several share, or no row is left.
     """
 
     def __init__(

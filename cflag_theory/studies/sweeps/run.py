@@ -66,11 +66,6 @@ def run_chunk(grid: Grid, identity: str, start: int, stop: int, threads: int) ->
     dict
         Lists or arrays of one entry a row; of a recorded column its values, one row after the other, and their number
         in each row.
-
-    Raises
-    ------
-    CflagError
-        What `simulate` refuses; the message names the run.
     """
     builder = Builder(grid, identity)
     rows: dict[str, list[Any]] = {}

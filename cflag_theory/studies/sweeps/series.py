@@ -51,13 +51,6 @@ def series(
         "x", "y", "title", and "groups": "label", "x", "mean", "low", "high" (the bootstrap band at level 0.95; the mean
         itself where there is one row), "rows" at each x, "diverged" (rows left out), and "slope", the least-squares
         slope of log mean on log x over the larger half of the x; None where a logarithm does not exist.
-
-    Raises
-    ------
-    DataError
-        As `read_results`.
-    InvalidInput
-        Names that fit no column or several, too many lines, or no row that could be drawn.
     """
     rows = Rows(Path(folder), where or {}, (x, y, *(by or ())), partial=partial)
     x_name, y_name = rows.resolve(x), rows.resolve(y)
@@ -103,13 +96,6 @@ def curves(
     -------
     dict
         "y", "title", and "groups": "label", "x" (rounds), "mean", "low", "high", "diverged".
-
-    Raises
-    ------
-    DataError
-        As `read_results`.
-    InvalidInput
-        As `series`; a column that was not recorded; runs of different length in one line.
     """
     rows = Rows(Path(folder), where or {}, by or (), partial=partial, curve=y)
     lists, ok = rows.lists(f"curve.{y}"), rows.ok
@@ -152,13 +138,6 @@ def grid_map(
     dict
         "x", "by", "y", "title", "columns", "rows" (values in words), "mean" (rows, columns; NaN for none), "diverged"
         (rows, columns).
-
-    Raises
-    ------
-    DataError
-        As `read_results`.
-    InvalidInput
-        As `series`.
     """
     rows = Rows(Path(folder), where or {}, (x, by, y), partial=partial)
     x_name, by_name, y_name = rows.resolve(x), rows.resolve(by), rows.resolve(y)

@@ -40,11 +40,6 @@ class Store:
     plan : Plan
     text : str
         The sweep's file, for the record.
-
-    Raises
-    ------
-    MissingExtra
-        pyarrow is not installed.
     """
 
     def __init__(self, folder: Path, plan: Plan, text: str) -> None:
@@ -65,15 +60,7 @@ class Store:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Make the folder, or see that it holds this sweep; no other process may write to it meanwhile.
-
-        Raises
-        ------
-        OutputError
-            The folder cannot be written, or another sweep is writing to it.
-        DataError
-            The folder holds another sweep, or the same one from other versions.
-        """
+        """Make the folder, or see that it holds this sweep; no other process may write to it meanwhile."""
         with alone_in(self.folder, "sweep"):
             # Within the lock: two sweeps that begin together would both find the folder empty.
             self._begin()
@@ -89,26 +76,14 @@ class Store:
                 file.write(json.dumps(self._header, indent=1).encode())
 
     def missing(self) -> list[Chunk]:
-        """The chunks that are still to be run.
-
-        Raises
-        ------
-        DataError
-            A chunk that is there and damaged; the message names its file.
-        """
+        """The chunks that are still to be run."""
         there = _chunks_in(self.folder, self.plan.identity)
         for path in there.values():
             _content_of(path)
         return [chunk for chunk in self.plan.chunks if (chunk.start, chunk.stop) not in there]
 
     def write(self, chunk: Chunk, columns: Mapping[str, Any]) -> None:
-        """Write the rows of a chunk.
-
-        Raises
-        ------
-        OutputError
-            The disk is full, or the folder may no longer be written.
-        """
+        """Write the rows of a chunk."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -199,13 +174,7 @@ def require_pyarrow() -> None:
 
 
 def read_header(folder: Path) -> dict[str, Any]:
-    """What the folder of a sweep says of itself.
-
-    Raises
-    ------
-    DataError
-        There is no sweep in it.
-    """
+    """What the folder of a sweep says of itself."""
     path = folder / HEADER
     try:
         header: dict[str, Any] = read_json(path)

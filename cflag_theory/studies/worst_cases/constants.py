@@ -218,13 +218,7 @@ def _tell(progress: Callable[[str], None] | None, words: str) -> None:
 
 
 def parse_step(text: str) -> Fraction:
-    """beta L E from text such as 1/12 or 0.25, exactly.
-
-    Raises
-    ------
-    InvalidInput
-        Text that is not a positive number, or one of more than 100 digits.
-    """
+    """beta L E from text such as 1/12 or 0.25, exactly."""
     try:
         # A Decimal first: a Fraction would write out all digits of 1e999999999.
         number = Decimal(1 if "/" in text else text)
@@ -238,13 +232,7 @@ def parse_step(text: str) -> Fraction:
 
 
 def parse_order(text: str) -> str | tuple[int, ...]:
-    """An order from text: one of the names, or components such as 0,1,0.
-
-    Raises
-    ------
-    InvalidInput
-        Text that is neither.
-    """
+    """An order from text: one of the names, or components such as 0,1,0."""
     if text in ORDERS:
         return text
     try:

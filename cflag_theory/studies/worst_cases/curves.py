@@ -36,11 +36,6 @@ def sharp_curves(
         "u", or None where it is not known; "range" and "largest", the printed and the true end for every n and E;
         "along_u": curves with "n", "E", "worst", and the instances run as "met_u" and "met"; "along_E": at u = "at",
         curves with "n", "E", "worst" and "met".
-
-    Raises
-    ------
-    InvalidInput
-        An unknown lemma or a size below 1.
     """
     sizes, lengths = list(dict.fromkeys(n)), list(dict.fromkeys(local_steps))
     return [_curves(lemma, sizes, lengths) for lemma in choose(lemmas)]

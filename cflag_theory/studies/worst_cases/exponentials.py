@@ -17,11 +17,6 @@ def exp_bounds(x: Fraction, *, terms: int = 24) -> Interval:
 
     exp(x) = exp(x / m)^m with x / m <= 1/2; of exp(y) the first `terms` terms of the series are taken, and the rest
     of it is at most twice the next term.
-
-    Raises
-    ------
-    InvalidInput
-        A negative x.
     """
     if x < 0:
         raise InvalidInput(f"x = {x} is negative: use 1 / exp(-x)")
@@ -54,11 +49,6 @@ def last_place(
     -------
     (Fraction, Fraction) or None
         It holds at the first and not at the second; None if it still holds at `top`.
-
-    Raises
-    ------
-    InvalidInput
-        It does not hold at `low`.
     """
     if not holds(low):
         raise InvalidInput(f"the condition does not hold at {low}: begin lower")

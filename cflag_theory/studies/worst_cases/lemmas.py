@@ -189,13 +189,7 @@ LEMMAS: dict[str, Lemma] = {
 
 
 def find(name: str) -> Lemma:
-    """A lemma by its claim's id, with or without "cflag.".
-
-    Raises
-    ------
-    UnknownName
-        None is called so.
-    """
+    """A lemma by its claim's id, with or without "cflag."."""
     id = name if name.startswith("cflag.") else f"cflag.{name}"
     if id not in LEMMAS:
         known = ", ".join(one.removeprefix("cflag.") for one in LEMMAS)
@@ -204,13 +198,7 @@ def find(name: str) -> Lemma:
 
 
 def choose(names: Sequence[str]) -> list[Lemma]:
-    """The lemmas of these names, each once; all of them without a name.
-
-    Raises
-    ------
-    UnknownName
-        A name that is none's.
-    """
+    """The lemmas of these names, each once; all of them without a name."""
     return list({id: LEMMAS[id] for id in (find(name).id for name in names)}.values()) or list(LEMMAS.values())
 
 
@@ -291,11 +279,6 @@ def worst_constant(lemma: Lemma, *, n: int, local_steps: int, u: Fraction) -> Wo
         Components of a client, and E.
     u : Fraction
         beta L E, positive.
-
-    Raises
-    ------
-    InvalidInput
-        Sizes below 1, or a u that is not a positive fraction.
     """
     steps = check_size("E", local_steps, 1)
     step = check_positive(u) / steps

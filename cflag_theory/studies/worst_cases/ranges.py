@@ -77,11 +77,6 @@ def largest_step(lemma: Lemma, *, n: int, local_steps: int) -> Interval | None:
     -------
     (Fraction, Fraction) or None
         It is true up to the first and false at the second; None if it is true for every step size.
-
-    Raises
-    ------
-    InvalidInput
-        Sizes below 1.
     """
     if not lemma.exact or not _ever(lemma, n, local_steps):
         return None

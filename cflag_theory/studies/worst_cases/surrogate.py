@@ -60,11 +60,6 @@ def union_constant(*, local_steps: int, u: Fraction, n: int | None = None) -> Un
         beta L E, positive, with beta L (1 + E) <= 1.
     n : int, optional
         Components of a client, memory and current data together; without it C serves every n.
-
-    Raises
-    ------
-    InvalidInput
-        A step size above 1/(L (1 + E)), where the descent is not proved, or sizes below 1.
     """
     E, place = check_size("E", local_steps, 1), check_positive(u)
     b = place / E
@@ -118,13 +113,7 @@ def printed_range(local_steps: int, n: int | None = None) -> Interval:
 
 
 def many_steps(u: Fraction) -> Interval:
-    """C as E grows at fixed u < 1, for every n: fractions around 2 / (1 - (exp(u) - 2 u)^2).
-
-    Raises
-    ------
-    InvalidInput
-        A u that is not between 0 and 1.
-    """
+    """C as E grows at fixed u < 1, for every n: fractions around 2 / (1 - (exp(u) - 2 u)^2)."""
     if not 0 < u < 1:
         raise InvalidInput(f"u = {u}: use a fraction between 0 and 1")
     low, high = exp_bounds(Fraction(u))

@@ -51,13 +51,6 @@ def worst_order(solve: Callable[..., WorstCase], orders: Iterable[Ints], **numbe
         Such as `orders_up_to_relabelling` gives.
     **numbers
         Handed to `solve`.
-
-    Raises
-    ------
-    InvalidInput
-        There is no order.
-    Unsolved
-        One of the problems could not be solved; the others say nothing about it.
     """
     worst = None
     for order in orders:

@@ -73,17 +73,6 @@ def solve_algorithm(
     -------
     WorstCase
         With a closed form where one is known.
-
-    Raises
-    ------
-    MissingExtra
-        PEPit, cvxpy or Clarabel is not installed.
-    InvalidInput, UnknownName
-        A number outside its range, or one that the algorithm does not read; no such algorithm or quantity.
-    Unbounded
-        The hypotheses bound nothing.
-    Unsolved
-        The solver gave no trustworthy answer.
     """
     if name not in NAMES:
         raise UnknownName(f"algorithm {name!r} is unknown: use one of {', '.join(NAMES)}")

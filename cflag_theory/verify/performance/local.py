@@ -70,15 +70,6 @@ def solve_local_steps(
     WorstCase
         With the closed form, and the paper's bound where its range of step sizes covers `step` and its gradient is
         that of the unit.
-
-    Raises
-    ------
-    MissingExtra
-        PEPit, cvxpy or Clarabel is not installed.
-    InvalidInput, UnknownName
-        A number outside its range; no such quantity.
-    Unsolved
-        The solver gave no trustworthy answer.
     """
     n, E, rounds = check_size("n", n, 1), check_size("E", E, 1), check_rounds("rounds", rounds)
     if quantity not in QUANTITIES:

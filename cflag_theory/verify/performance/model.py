@@ -29,13 +29,7 @@ _PACKAGES = ("pepit", "cvxpy", "clarabel")
 
 
 def load() -> Any:
-    """PEPit, or a clear word about the extra that brings it.
-
-    Raises
-    ------
-    MissingExtra
-        PEPit, cvxpy or Clarabel is not installed.
-    """
+    """PEPit, or a clear word about the extra that brings it."""
     try:
         import PEPit.functions
 
@@ -122,13 +116,6 @@ class Model:
             Linear in inner products and values.
         settings : mapping, optional
             Handed to Clarabel, such as ``{"max_iter": 500}``.
-
-        Raises
-        ------
-        Unbounded
-            There are instances with as large a value as one likes.
-        Unsolved
-            Any status but "optimal", or residuals above `RESIDUAL_LIMIT`.
         """
         for quantity in quantities:
             self.pep.set_performance_metric(quantity)

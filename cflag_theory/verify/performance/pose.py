@@ -45,13 +45,7 @@ class Pose:
     root: bool
 
     def solve(self, settings: Mapping[str, Any] | None) -> Solution:
-        """The solution among unknowns, at the first of `TOLERANCES` that Clarabel reaches, or with these settings.
-
-        Raises
-        ------
-        MissingExtra, Unbounded, Unsolved
-            As in `Model`.
-        """
+        """The solution among unknowns, at the first of `TOLERANCES` that Clarabel reaches, or with these settings."""
         if settings is not None:
             return self._solve(settings)
         for tolerance in TOLERANCES:

@@ -203,13 +203,6 @@ def sandwich(
     Sandwich
         All numbers, the gap, and what fails. A closed form has to equal the worst case up to `tolerance`, and the
         hypotheses of the rebuilt instance have to hold up to 1e-5.
-
-    Raises
-    ------
-    InvalidInput
-        A bound that is not a finite number.
-    Unsolved
-        The solver's instance is too inaccurate to be played again.
     """
     for name, value in (("above", above), ("closed", closed)):
         if value is not None and not (isinstance(value, int | float | Fraction) and math.isfinite(value)):

@@ -72,15 +72,6 @@ def solve_round(
     -------
     WorstCase
         For "lemma1" the paper's bound is 0.
-
-    Raises
-    ------
-    MissingExtra
-        PEPit, cvxpy or Clarabel is not installed.
-    InvalidInput, UnknownName
-        A number outside its range, or one that the quantity does not read; no such quantity.
-    Unsolved
-        The solver gave no trustworthy answer.
     """
     N, n, E = check_size("N", N, 1), check_size("n", n, 1), check_size("E", E, 1)
     if quantity not in QUANTITIES:

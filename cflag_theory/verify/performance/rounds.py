@@ -161,11 +161,6 @@ def orders_up_to_relabelling(
     -------
     tuple of (rounds, clients, E) arrays of int
         In the form that ``simulate(orders=...)`` takes, lexicographically sorted for one client.
-
-    Raises
-    ------
-    InvalidInput
-        A number below 1, or more than 5000 classes.
     """
     n, E = check_size("n", n, 1), check_size("E", E, 1)
     clients, rounds = check_size("clients", clients, 1), check_size("rounds", rounds, 1)
@@ -186,13 +181,7 @@ def orders_up_to_relabelling(
 
 
 def check_rounds(name: str, value: Any) -> int:
-    """A number of rounds, 1 to `MOST_ROUNDS`.
-
-    Raises
-    ------
-    InvalidInput
-        Anything else.
-    """
+    """A number of rounds, 1 to `MOST_ROUNDS`."""
     rounds = check_size(name, value, 1)
     if rounds > MOST_ROUNDS:
         raise InvalidInput(f"{name} is {rounds}: use 1 to {MOST_ROUNDS} rounds")
@@ -200,13 +189,7 @@ def check_rounds(name: str, value: Any) -> int:
 
 
 def as_orders(order: Any, *, n: int, E: int, clients: int = 1, rounds: int = 1) -> Ints:
-    """Orders as a (rounds, clients, E) array: as given, or E indices that every client uses in every round.
-
-    Raises
-    ------
-    InvalidInput
-        Another shape, or an index outside 0, ..., n - 1.
-    """
+    """Orders as a (rounds, clients, E) array: as given, or E indices that every client uses in every round."""
     shape = (rounds, clients, E)
     try:
         array = np.array(order)

@@ -63,13 +63,7 @@ def cache_folder() -> Path | None:
 
 
 def compiled(function: Function) -> Function:
-    """Compile a loop over plain arrays and numbers, with all that it calls; it releases the interpreter lock.
-
-    Raises
-    ------
-    InvalidInput
-        ``NUMBA_DISABLE_JIT`` is set: parts of the loops exist as machine code only.
-    """
+    """Compile a loop over plain arrays and numbers, with all that it calls; it releases the interpreter lock."""
     if config.DISABLE_JIT:
         raise InvalidInput("NUMBA_DISABLE_JIT is set, and the loops run only when compiled: unset it")
     folder = cache_folder()

@@ -29,15 +29,7 @@ TOGETHER = 8
 
 
 def require_gpu() -> None:
-    """Return if kernels can run on a GPU here.
-
-    Raises
-    ------
-    MissingExtra
-        numba-cuda is not installed, or came without NVIDIA's compiler.
-    InvalidInput
-        There is no GPU or no driver, or Numba's simulator stands in for it.
-    """
+    """Return if kernels can run on a GPU here."""
     if find_spec("numba_cuda") is None:
         raise MissingExtra("numba-cuda is not installed: pip install 'cflag-theory[cuda]', or run on the CPU")
     from cflag_theory.kernels.engines.cuda.team import SIMULATED, cuda
@@ -60,13 +52,7 @@ def require_gpu() -> None:
 
 
 def require_plain(plan: Plan) -> None:
-    """Return if the kernels cover this plan.
-
-    Raises
-    ------
-    InvalidInput
-        The run is of the CFL framework, holds fractions, or measures full gradients at local steps.
-    """
+    """Return if the kernels cover this plan."""
     if plan.framework is not None:
         raise InvalidInput(
             f"the run of {plan.row.name!r} on {plan.problem.name!r} has past rounds, momentum, drifts, windows or "
@@ -102,11 +88,6 @@ def run(plan: Plan, out: Outputs, *, layout: str | None = None, library: Any = N
     library : module, optional
         What computes matrix products in large problems: CuPy, or a module with NumPy's functions. By default CuPy
         where it is installed and there are enough replicas.
-
-    Raises
-    ------
-    InvalidInput
-        As `require_plain`.
     """
     require_plain(plan)
     from cflag_theory.kernels.engines.cuda import host

@@ -53,13 +53,7 @@ def runs(problem: Problem, row: Algorithm) -> bool:
 
 
 def run(plan: Plan, out: Outputs) -> None:
-    """Run all replicas into `out`.
-
-    Raises
-    ------
-    InvalidInput
-        A function of the user fails on the way; the reference repeats that replica to say which.
-    """
+    """Run all replicas into `out`."""
     problem = plan.problem
     parts = as_parts(problem)
     assert parts is not None
