@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from cflag_theory.claims.engine import certificates
 from cflag_theory.claims.engine.claim import Claim
@@ -44,6 +45,11 @@ class Folder:
         """The file of its certificates, which are checked at every use."""
         folder = self.path if self.path.is_dir() else self.path.parent
         return folder / "certificates.json"
+
+    def keep(self, entries: Mapping[str, Any]) -> None:
+        """Write the store of its certificates."""
+        certificates.save(entries, self.store)
+        certificates.also(entries)
 
     def claim(self, id: str) -> Claim:
         """The claim with this id.
