@@ -1,7 +1,5 @@
 """Finds the certificates and the models of the ledger again: `python -m cflag_theory.claims.find [IDS]`.
 
-With a folder of pages in place of ids, those of its certificates that take time: they are kept beside the pages.
-
 Entries of the stores that still pass their check are kept as they are; what nothing uses is dropped when no ids are
 given.
 """
@@ -11,51 +9,46 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from cflag_theory.claims.engine import certificates, finder, vacuity
 from cflag_theory.claims.engine.algebra import certificate_fault
-from cflag_theory.claims.engine.claim import Claim, Statement
+from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.claims.engine.transcript import Inference, asked, settings
 from cflag_theory.claims.ledger import LEDGER, claim
-from cflag_theory.claims.pages.folder import read_folder
-from cflag_theory.claims.pages.text import bare
 from cflag_theory.files import write_text
-
-Lookup = Callable[[str], Claim]
 
 #: Longer than an examination may search.
 _SECONDS = 60.0
 
 
-def statements(ids: Iterable[str] = LEDGER, lookup: Lookup = claim) -> Iterator[tuple[str, Statement]]:
+def statements(ids: Iterable[str] = LEDGER) -> Iterator[tuple[str, Statement]]:
     """Every statement of these claims, refutations included, with the id of its claim."""
     for id in ids:
-        for part in lookup(id).parts:
+        for part in claim(id).parts:
             replaced = [one.statement for one in (part.repair, part.sharp) if one is not None]
             yield from ((id, one) for one in (part.printed, part.refutation, *replaced) if one is not None)
 
 
-def obligations(ids: Iterable[str] = LEDGER, lookup: Lookup = claim) -> Iterator[tuple[str, Inference]]:
+def obligations(ids: Iterable[str] = LEDGER) -> Iterator[tuple[str, Inference]]:
     """Every obligation of these claims that has no hand-written certificate, with the id of its claim."""
-    for id, statement in statements(ids, lookup):
+    for id, statement in statements(ids):
         yield from ((id, one) for one in asked(statement) if one.certificate is None)
 
 
-def refreshed(ids: Iterable[str] = LEDGER, lookup: Lookup = claim) -> tuple[dict[str, Any], list[str]]:
+def refreshed(ids: Iterable[str] = LEDGER) -> tuple[dict[str, Any], list[str]]:
     """The entries that these claims need, found again where none is kept that passes, and what was not found."""
     entries: dict[str, Any] = {}
     unfound = []
-    for id, one in obligations(ids, lookup):
+    for id, one in obligations(ids):
         given = tuple(one.given.items())
         key = certificates.key(one.goal, given)
         if key in entries:
             continue
         kept = certificates.look_up(one.goal, given)
         if kept is not None and certificate_fault(one.goal, one.given, kept) is None:
-            entries[key] = certificates.kept(key)
+            entries[key] = certificates.load()[key]
             continue
         try:
             found = finder.find(one.goal, one.given, seconds=_SECONDS)
@@ -96,16 +89,8 @@ def save_models(models: Mapping[str, vacuity.Model]) -> None:
 def main() -> int:
     """Write the stores; the exit status says whether everything was found."""
     parser = argparse.ArgumentParser(prog="python -m cflag_theory.claims.find", description=__doc__)
-    parser.add_argument("ids", nargs="*", metavar="ID", help="claims, or a folder of pages; all if none are given")
+    parser.add_argument("ids", nargs="*", metavar="ID", help="claims; all if none are given")
     ids = parser.parse_args().ids
-    if len(ids) == 1 and Path(ids[0]).exists():
-        folder = read_folder(ids[0])
-        entries, unfound = refreshed(folder.claims, folder.claim)
-        folder.keep(entries)
-        for line in unfound:
-            print(f"not found: {bare(line)}", file=sys.stderr)
-        print(f"{len(entries)} certificates")
-        return bool(unfound)
     entries, unfound = refreshed(ids or LEDGER)
     # What is not found may be a proof in the making: nothing is dropped then.
     partly = bool(ids or unfound)

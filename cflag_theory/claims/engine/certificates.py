@@ -43,18 +43,14 @@ def certificate_for(check: Callable[..., str | None], goal: Relation, given: Giv
 
 def look_up(goal: Relation, given: Given) -> sp.Expr | None:
     """The kept certificate in the names of `given`, unchecked; None if there is none or it cannot be read."""
-    entry = kept(key(goal, given))
+    name = key(goal, given)
+    entry = load().get(name) or _BESIDE.get(name)
     if entry is None:
         return None
     try:
         return read(entry, goal, given)
     except (KeyError, SyntaxError, TypeError, ValueError, ZeroDivisionError):
         return None
-
-
-def kept(key: str) -> Any:
-    """The entry of this store, or of one beside it; None if there is none."""
-    return load().get(key) or _BESIDE.get(key)
 
 
 @cache
@@ -70,10 +66,10 @@ def also(entries: Mapping[str, Any]) -> None:
     certificate_for.cache_clear()
 
 
-def save(entries: Mapping[str, Any], store: Path | None = None) -> None:
-    """Write a store, that of the package if no other is named, sorted by key."""
+def save(entries: Mapping[str, Any]) -> None:
+    """Write the store, sorted by key."""
     text = json.dumps(dict(sorted(entries.items())), indent=1) + "\n"
-    write_text(store or STORE, text, remedy="see that you may write there")
+    write_text(STORE, text, remedy="see that you may write to the package")
     load.cache_clear()
     certificate_for.cache_clear()
 

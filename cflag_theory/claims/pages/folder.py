@@ -83,11 +83,6 @@ class Folder:
         folder = self.path if self.path.is_dir() else self.path.parent
         return folder / "certificates.json"
 
-    def keep(self, entries: Mapping[str, Any]) -> None:
-        """Write the store of its certificates."""
-        certificates.save(entries, self.store)
-        certificates.also(entries)
-
     def claim(self, id: str) -> Claim:
         """The claim with this id.
 

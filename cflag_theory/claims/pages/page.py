@@ -111,9 +111,8 @@ class Page:
             name, _, here = both.partition("=")
             value, here = get(name), here or name
             if names and self._named.setdefault(here, line) is not line:
-                raise line.error(
-                    f"{here!r} has a meaning since {self._named[here].place(line)}: use it as another name"
-                )
+                at = self._named[here].place(line)
+                raise line.error(f"{here!r} has a meaning since {at}: use it as another name")
             if names or here not in self.words:
                 self.words.define(here, value)
             if isinstance(value, Fact):
