@@ -166,7 +166,8 @@ def test_nothing_is_lacking(tmp_path):
 
 
 def test_a_square_in_a_mean_is_named_with_the_mean(tmp_path):
-    text = "index i\nmean clients over i\nvector a, b\nvector v : v_{@}\nclaim m.m | 1 | m\n    say 2 clients(<v(i), a>) <= clients(|v(i)|^2) + |a|^2\n"
+    text = "index i\nmean clients over i\nvector a, b\nvector v : v_{@}\nclaim m.m | 1 | m\n"
+    text += "    say 2 clients(<v(i), a>) <= clients(|v(i)|^2) + |a|^2\n"
     text += "    proof\n        hence\n"
     (told,) = hints(folder(tmp_path, m=text).claim("m.m").parts[0].printed)
     assert bare(told).endswith("It would follow with 0 <= clients(|a - v(i)|^2): add `square a - v(i), clients`")
