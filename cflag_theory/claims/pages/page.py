@@ -17,7 +17,8 @@ import sympy as sp
 
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Source, Statement, setting
-from cflag_theory.claims.engine.notation import sequence, symbol
+from cflag_theory.claims.engine.door import TAKEN
+from cflag_theory.claims.engine.notation import LATEX, sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, Least, index, mean_over, sum_over
 from cflag_theory.claims.engine.printing import in_text
 from cflag_theory.claims.engine.sorts import Sort
@@ -58,10 +59,21 @@ class Page:
         By name, for the lists of a claim.
     claims : dict of str to callable
         Builders by id; a claim with constants can be built with others.
+
+    What the pages of a folder declare has the folder's `space` in its name, which nobody sees: what they call f is not
+    what the ledger calls f, or another folder. `other` gives the pages that they `use`.
     """
 
-    def __init__(self, text: str, where: str = "page", words: Mapping[str, Any] | None = None) -> None:
-        self.where = where
+    def __init__(
+        self,
+        text: str,
+        where: str = "page",
+        words: Mapping[str, Any] | None = None,
+        *,
+        space: str = "",
+        other: Callable[[str], Page | None] = lambda name: None,
+    ) -> None:
+        self.where, self.space, self.other = where, space, other
         self.words = Words({**ALWAYS, **(words or {})})
         self.public: dict[str, Any] = {}
         self.facts: dict[str, Fact] = {}
@@ -73,6 +85,14 @@ class Page:
                 raise line.error(f"{line.kind!r} begins no block: use one of {', '.join(_BLOCKS)}")
             with line.placed():
                 _BLOCKS[line.kind](self, line, line.said.behind(line.kind))
+
+    def own(self, name: str) -> str:
+        """The full name of a symbol, a vector, a function, a mean or a setting of the page."""
+        if not self.space:
+            return name
+        if name in TAKEN or " __" in name:
+            raise ValueError(f"the name {name} means something else: take another")
+        return f"{name} __{self.space}"
 
     def _name(self, name: str, value: Any, line: Line) -> None:
         """Give something its name, which nothing else on the page has."""
@@ -89,10 +109,22 @@ class Page:
     def use(self, line: Line, rest: Piece) -> None:
         """`use module name other as here`: these names, or all, of a module or of another page."""
         place, *names = re.sub(r" as (\w+)", r"=\1", rest).split()
-        module = import_module(f"{ROOT}.{place}")
-        theirs = getattr(module, "PAGE", None)
-        known = theirs.words if theirs else {}
-        for both in names or [name for name in vars(module) if not name.startswith("_")]:
+        if self.space:
+            theirs = self.other(place)
+            if theirs is None:
+                raise line.error(f"the folder has no page {place!r}, or it uses this one")
+            known: Mapping[str, Any] = theirs.words.page
+            module: Any = None
+            everything = [name for name in known if name not in ALWAYS]
+            self._named.update(
+                {name: at for name, at in theirs._named.items() if name in everything} if not names else {}
+            )
+        else:
+            module = import_module(f"{ROOT}.{place}")
+            theirs = getattr(module, "PAGE", None)
+            known = theirs.words if theirs else {}
+            everything = [name for name in vars(module) if not name.startswith("_")]
+        for both in names or everything:
             name, _, here = both.partition("=")
             if name not in known and not hasattr(module, name):
                 raise line.error(f"{place} has no {name!r}")
@@ -139,10 +171,11 @@ class Page:
         head, body = head.cut(" = ")
         name, short, sort = _names_of(head)
         declared = _declared(sort)
-        if not latex:
+        if not latex and not self.space:
             self._name(short, sp.Symbol(name, **declared), line)
             return
-        self._name(short, symbol(name, latex, formula(body, self.words) if body else None, **declared), line)
+        means = formula(body, self.words) if body else None
+        self._name(short, symbol(self.own(name), latex or in_tex(short), means, **declared), line)
 
     def sequence(self, line: Line, rest: Piece) -> None:
         r"""`sequence drift(k) = formula : \LaTeX`; or with a sort and no meaning, `sequence d nonnegative : d_{@}`."""
@@ -155,18 +188,29 @@ class Page:
             places = head.part(opened + 1, closed).listed(", ")
         name, short, sort = _names_of(named)
         means = self._function(places, body) if body and places else None
-        made = sequence(name, latex, means, **_declared(sort)) if latex else sp.Function(name, **_declared(sort))
+        if self.space and not latex:
+            indices = ",".join(f"@{place}" for place, _ in enumerate(places or "k", 1))
+            latex = Piece.of(line, f"{{{in_tex(short)}}}_{{{indices}}}")
+        own = self.own(name)
+        made = sequence(own, latex, means, **_declared(sort)) if latex else sp.Function(own, **_declared(sort))
         self._name(short, made, line)
 
     def vector(self, line: Line, rest: Piece) -> None:
-        r"""`vector x as point : x_{@}`: called with its indices; `vector x(draw) as here : x_{@}`: with these ones."""
+        r"""`vector x as point : x_{@}`: called with its indices; `vector x(draw) as here : x_{@}`: with these ones.
+
+        `vector x, y, z` are three vectors without indices.
+        """
         head, latex = rest.cut(" : ")
+        if len(several := head.listed(", ")) > 1 and not latex:
+            for one in several:
+                self._name(one, vector(self.own(one), in_tex(one))(), line)
+            return
         taken = re.search(r"\(([\w, ]*)\)(?= as |$)", head)
         named = Piece.of(line, head[: taken.start()] + head[taken.end() :], head.start) if taken else head
         name, short, sort = _names_of(named)
         if sort:
             raise sort.error("a vector has no sort")
-        made = vector(name, latex or name)
+        made = vector(self.own(name), latex or name)
         self._name(short, made(*formulas(taken[1], self.words)) if taken else made, line)
 
     def function(self, line: Line, rest: Piece) -> None:
@@ -179,25 +223,27 @@ class Page:
             if key not in ("smooth", "mu", "lower"):
                 raise key.error(f"{key!r} is not declared of a function: use smooth, mu or lower")
             constants[str(key)] = formula(body, self.words)
-        self._name(short, function(name, latex or name, **constants), line)
+        self._name(short, function(self.own(name), latex or name, **constants), line)
 
     def index(self, line: Line, rest: Piece) -> None:
         """`index l as ell`: of means, sums and maxima."""
         name, short, _ = _names_of(rest)
-        self._name(short, index(name), line)
+        made = index(self.own(name))
+        LATEX.setdefault(made, in_tex(short))
+        self._name(short, made, line)
 
     def mean(self, line: Line, rest: Piece) -> None:
         r"""`mean clients as of_all over i : \LaTeX`: with non-negative weights that sum to one, or an expectation."""
         head, latex = rest.cut(" : ")
         head, over = head.cut(" over ")
         name, short, _ = _names_of(head)
-        self._name(short, mean_over(name, formula(over, self.words), *([latex] if latex else [])), line)
+        self._name(short, mean_over(self.own(name), formula(over, self.words), *([latex] if latex else [])), line)
 
     def setting(self, line: Line, rest: Piece) -> None:
         """`setting NAME = key: relation -- words`: what a named vector or an index is in every run."""
         name, _ = rest.cut(" = ")
         fact = self.read_fact(rest.part(len(name) + 3), line, self.words)
-        self._name(name, setting(fact.name, fact.relation, fact.words), line)
+        self._name(name, setting(self.own(fact.name), fact.relation, fact.words), line)
 
     def fact(self, line: Line, rest: Piece) -> None:
         """`fact NAME = name: relation -- words`, or with places, `fact NAME(a) = ...`, or `fact name: relation`."""
@@ -302,6 +348,12 @@ class Page:
             raise line.error(f"the claim {head[0]} stands on the page twice")
         check(line)
         self.claims[head[0]] = claim_of(self, line, *head)
+
+
+def in_tex(name: str) -> str:
+    """A name as LaTeX, where a page gives none."""
+    text: str = sp.latex(sp.Symbol(name))
+    return text
 
 
 def _flat(found: list[Any]) -> Iterator[Source]:

@@ -213,3 +213,8 @@ def shown(words: str, meant: Callable[[str], Any]) -> str:
         return match[0] if value is None else shown(value, meant) if isinstance(value, str) else str(value)
 
     return re.sub(r"\{(\w+)\}", told, words) if "{" in words else words
+
+
+def bare(text: str) -> str:
+    """A text without what the names of a folder of pages end with."""
+    return re.sub(r" __\d+\b", "", text)
