@@ -179,9 +179,9 @@ class _Family:
             yield name, Range(1, _MEMBERS, kind=INTEGER)
         for symbol in self.reading.symbols:
             if symbol in self.shares:
-                yield f"{symbol.name}_share", Range(0, 1, open="low")
+                yield f"{word(symbol)}_share", Range(0, 1, open="low")
             else:
-                yield symbol.name, self.given.get(symbol.name) or range_of(symbol)
+                yield word(symbol), self.given.get(symbol.name) or range_of(symbol)
         for one in self.means:
             yield f"weights_{word(one)}", Range("1/16", 1, shape=(self.count[one.index],))
         for name, members in self.families.items():
@@ -238,9 +238,9 @@ class _Family:
         return self._seen[1]
 
     def _world(self, draw: Mapping[str, Any]) -> World | None:
-        numbers = {s: draw[s.name] for s in self.reading.symbols if s not in self.shares}
+        numbers = {s: draw[word(s)] for s in self.reading.symbols if s not in self.shares}
         for symbol, largest in self.shares.items():
-            value = draw[f"{symbol.name}_share"] * World(1, numbers).number(largest)
+            value = draw[f"{word(symbol)}_share"] * World(1, numbers).number(largest)
             if not value > 0:
                 return None
             numbers[symbol] = value
