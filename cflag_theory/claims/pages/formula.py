@@ -12,9 +12,23 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import dot, is_vector, norm, norm2
+from cflag_theory.claims.engine.terms import dot, is_vector, norm, norm2, vector
 from cflag_theory.claims.pages.syntax import RELATIONS, FormulaError, Node, is_relation, parsed
 from cflag_theory.claims.pages.text import Piece, said
+
+
+class Vectors:
+    """What `vector` declares: x(k) with its indices, or x alone where its LaTeX has no place for one."""
+
+    def __init__(self, name: str, latex: str) -> None:
+        self.name, self.latex, self.made = name, latex, vector(name, latex)
+
+    def __call__(self, *indices: Any) -> sp.Expr:
+        return self.made(*indices)
+
+    def alone(self) -> Any:
+        """The vector without indices; of a family the family, as a scheme takes it."""
+        return self if "@" in self.latex else self.made()
 
 
 class Words(Mapping[str, Any]):
@@ -218,4 +232,4 @@ class _Meaning:
                 factors.append(values[0])
             else:
                 raise FormulaError(f"{node.value} is no function of {len(values)} places", node.at)
-        return [found, *factors]
+        return [found.alone() if isinstance(found, Vectors) else found, *factors]

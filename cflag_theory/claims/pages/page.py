@@ -22,8 +22,8 @@ from cflag_theory.claims.engine.notation import LATEX, sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, Least, index, mean_over, sum_over
 from cflag_theory.claims.engine.printing import in_text
 from cflag_theory.claims.engine.sorts import Sort
-from cflag_theory.claims.engine.terms import function, ln, vector
-from cflag_theory.claims.pages.formula import Words, formula, formulas, read, relation
+from cflag_theory.claims.engine.terms import function, ln
+from cflag_theory.claims.pages.formula import Vectors, Words, formula, formulas, read, relation
 from cflag_theory.claims.pages.proofs import Scheme
 from cflag_theory.claims.pages.statements import check, claim_of, statement_of
 from cflag_theory.claims.pages.text import Line, Piece, lines, shown
@@ -166,16 +166,21 @@ class Page:
         return dict(zip((str(name) for name, _ in split), (*exact, *late), strict=True))
 
     def symbol(self, line: Line, rest: Piece) -> None:
-        r"""`symbol W positive natural : W`, `symbol least = formula : \LaTeX`; `symbol long as short` has two names."""
+        r"""`symbol W positive natural : W`, `symbol least = formula : \LaTeX`; `symbol long as short` has two names.
+
+        `symbol k, n natural` are two symbols.
+        """
         head, latex = rest.cut(" : ")
         head, body = head.cut(" = ")
-        name, short, sort = _names_of(head)
-        declared = _declared(sort)
-        if not latex and not self.space:
-            self._name(short, sp.Symbol(name, **declared), line)
-            return
-        means = formula(body, self.words) if body else None
-        self._name(short, symbol(self.own(name), latex or in_tex(short), means, **declared), line)
+        found = [_names_of(one) for one in ([head] if body else head.listed(", "))]
+        declared = _declared(found[-1][2])
+        for name, short, _ in found:
+            if latex or self.space:
+                means = formula(body, self.words) if body else None
+                made = symbol(self.own(name), latex or in_tex(short), means, **declared)
+            else:
+                made = sp.Symbol(name, **declared)
+            self._name(short, made, line)
 
     def sequence(self, line: Line, rest: Piece) -> None:
         r"""`sequence drift(k) = formula : \LaTeX`; or with a sort and no meaning, `sequence d nonnegative : d_{@}`."""
@@ -198,20 +203,17 @@ class Page:
     def vector(self, line: Line, rest: Piece) -> None:
         r"""`vector x as point : x_{@}`: called with its indices; `vector x(draw) as here : x_{@}`: with these ones.
 
-        `vector x, y, z` are three vectors without indices.
+        One without "@" has no indices; `vector x, y` are two of them.
         """
         head, latex = rest.cut(" : ")
-        if len(several := head.listed(", ")) > 1 and not latex:
-            for one in several:
-                self._name(one, vector(self.own(one), in_tex(one))(), line)
-            return
-        taken = re.search(r"\(([\w, ]*)\)(?= as |$)", head)
-        named = Piece.of(line, head[: taken.start()] + head[taken.end() :], head.start) if taken else head
-        name, short, sort = _names_of(named)
-        if sort:
-            raise sort.error("a vector has no sort")
-        made = vector(self.own(name), latex or name)
-        self._name(short, made(*formulas(taken[1], self.words)) if taken else made, line)
+        for one in [head] if latex else head.listed(", "):
+            taken = re.search(r"\(([\w, ]*)\)(?= as |$)", one)
+            named = Piece.of(line, one[: taken.start()] + one[taken.end() :], one.start) if taken else one
+            name, short, sort = _names_of(named)
+            if sort:
+                raise sort.error("a vector has no sort")
+            made = Vectors(self.own(name), latex or in_tex(name))
+            self._name(short, made(*formulas(taken[1], self.words)) if taken else made, line)
 
     def function(self, line: Line, rest: Piece) -> None:
         r"""`function f as loss; smooth = L; mu = m; lower = 0 : f`: what is declared of it."""
@@ -227,10 +229,10 @@ class Page:
 
     def index(self, line: Line, rest: Piece) -> None:
         """`index l as ell`: of means, sums and maxima."""
-        name, short, _ = _names_of(rest)
-        made = index(self.own(name))
-        LATEX.setdefault(made, in_tex(short))
-        self._name(short, made, line)
+        for name, short, _ in map(_names_of, rest.listed(", ")):
+            made = index(self.own(name))
+            LATEX.setdefault(made, in_tex(short))
+            self._name(short, made, line)
 
     def mean(self, line: Line, rest: Piece) -> None:
         r"""`mean clients as of_all over i : \LaTeX`: with non-negative weights that sum to one, or an expectation."""
@@ -240,16 +242,18 @@ class Page:
         self._name(short, mean_over(self.own(name), formula(over, self.words), *([latex] if latex else [])), line)
 
     def setting(self, line: Line, rest: Piece) -> None:
-        """`setting NAME = key: relation -- words`: what a named vector or an index is in every run."""
-        name, _ = rest.cut(" = ")
-        fact = self.read_fact(rest.part(len(name) + 3), line, self.words)
-        self._name(name, setting(self.own(fact.name), fact.relation, fact.words), line)
+        """`setting NAME = key: relation -- words`: what a vector or an index is in every run; NAME may be left out."""
+        named = re.match(r"(\w+) = .*?: ", rest)
+        fact = self.read_fact(rest.part(named.end(1) + 3) if named else rest, line, self.words)
+        key = setting(self.own(fact.name), fact.relation, fact.words)
+        if named:
+            self._name(named[1], key, line)
 
     def fact(self, line: Line, rest: Piece) -> None:
         """`fact NAME = name: relation -- words`, or with places, `fact NAME(a) = ...`, or `fact name: relation`."""
         if not re.match(r"\w+(\([\w, ]*\))? = .*?: ", rest):
             made = self.read_fact(rest, line, self.words)
-            if made.name in self.facts and self._named.get(f"fact {made.name}"):
+            if made.name in self.facts and (self.space or self._named.get(f"fact {made.name}")):
                 raise line.error(f"two facts of the page are named {made.name!r}")
             self._named[f"fact {made.name}"] = line
             self.facts[made.name] = made
@@ -262,6 +266,8 @@ class Page:
             return
         made = self.read_fact(body, line, self.words)
         self._name(name, made, line)
+        if self.space and self.facts.get(made.name, made) != made:
+            raise line.error(f"a fact named {made.name!r} is known here already: use another name")
         self.facts.setdefault(made.name, made)
         self.facts[name] = made
 
