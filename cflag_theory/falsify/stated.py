@@ -12,6 +12,7 @@ from cflag_theory.claims.engine.definitions import quantified, running
 from cflag_theory.claims.engine.operators import Index, index
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import Function, Named
+from cflag_theory.claims.pages.text import bare
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 
@@ -53,7 +54,7 @@ def facts(statement: Statement) -> tuple[Fact, ...]:
 
 
 def _for_every(fact: Fact, every: frozenset[sp.Symbol]) -> Fact:
-    turned = {one: one if isinstance(one, Index) else index(f"{one.name}'") for one in sorted(every, key=str)}
+    turned = {one: one if isinstance(one, Index) else index(_marked(one.name)) for one in sorted(every, key=str)}
     one = fact.relation.unfolded
     relation = Relation(one.left.xreplace(turned), one.op, one.right.xreplace(turned))
     left, right = relation.left, relation.right
@@ -61,7 +62,12 @@ def _for_every(fact: Fact, every: frozenset[sp.Symbol]) -> Fact:
         # What it says of the named vector comes first, where both could be meant.
         relation = Relation(right, "==", left)
     free = relation.left.free_symbols | relation.right.free_symbols
-    return replace(fact, relation=relation, forall=tuple(one for one in turned.values() if one in free))
+    return replace(fact, relation=relation, forall=tuple(sorted((s for s in free if isinstance(s, Index)), key=str)))
+
+
+def _marked(name: str) -> str:
+    """k' for k: the index of a fact is not the number of that name in the statement."""
+    return name.replace(bare(name), f"{bare(name)}'")
 
 
 def _settings(statement: Statement) -> list[Fact]:
