@@ -92,11 +92,19 @@ def expected(folder: Folder, id: str) -> tuple[str, ...]:
     """The verdicts that a page expects of a claim.
 
     What stands behind `expect`; without that line what the page has: a repair, a refutation, or neither.
+
+    Raises
+    ------
+    PageError
+        What stands behind `expect` is no verdict.
     """
     line = next(page.blocks[id] for page in folder.pages.values() if id in page.blocks)
-    said = next((one.said.behind("expect") for one in line.inside if one.kind == "expect"), None)
-    if said is not None:
-        return (str(said),)
+    for one in line.inside:
+        if one.kind == "expect":
+            said = one.said.behind("expect")
+            if said not in GRAVITY:
+                raise one.error(f"{said!r} is no verdict: use {', '.join(GRAVITY)}")
+            return (str(said),)
     parts = folder.claims[id].parts
     kinds = [part.repair.kind if part.repair else "false" for part in parts if part.repair or part.refutation]
     return (max(kinds, key=GRAVITY.index),) if kinds else ("holds", "loose")
