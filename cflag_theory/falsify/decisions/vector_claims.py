@@ -11,6 +11,7 @@ import sympy as sp
 from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.decisions.constants import Constant, least
@@ -23,6 +24,7 @@ from cflag_theory.falsify.search.cases import from_text
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
 from cflag_theory.falsify.stated import Stated
 from cflag_theory.falsify.vector_terms.continuing import NoMeaning
+from cflag_theory.falsify.vector_terms.families import word
 from cflag_theory.falsify.vector_terms.instances import instances
 from cflag_theory.falsify.vector_terms.proving import Proved, prove_vectors
 from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
@@ -102,6 +104,9 @@ def _both(
             # What nothing satisfies proves anything.
             return Decision(NEITHER, replace(tried, not_covered=(f"vacuity: a proof was found, and {_NONE}",)))
         finding = replace(tried, status=PROVED, engines=proof.engines, not_covered=())
+        if isinstance(conjecture, Stated):
+            sorts = {word(one): f"the {sort_of(one)} numbers" for one in reading.symbols}
+            finding = replace(finding, ranges=sorts)
         return Decision(PROVED, finding, derivation=derivation(proof.statement) if proof.found else None)
     if not search:
         return Decision(
