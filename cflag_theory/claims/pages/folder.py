@@ -7,18 +7,56 @@ Its pages `use` each other by file name. What they declare has a number in its n
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from cflag_theory.claims.engine import certificates
-from cflag_theory.claims.engine.claim import Claim
-from cflag_theory.claims.pages.page import Page
-from cflag_theory.claims.pages.text import PageError, bare
+from cflag_theory.claims.engine.claim import Claim, Fact
+from cflag_theory.claims.engine.door import TAKEN
+from cflag_theory.claims.pages.page import ALWAYS, Page
+from cflag_theory.claims.pages.text import Line, PageError, Piece, bare
 from cflag_theory.errors import InvalidInput
 
 _SPACES = count(1)
+
+
+class OwnPage(Page):
+    """A page of a folder: its names end with those of its space, and it uses other pages of the folder."""
+
+    of_ledger = False
+
+    def __init__(self, text: str, where: str, space: str, other: Callable[[str], OwnPage | None]) -> None:
+        self.space, self.other = space, other
+        super().__init__(text, where)
+
+    def own(self, name: str) -> str:
+        """The full name, which nobody sees."""
+        if name in TAKEN or bare(name) != name:
+            raise ValueError(f"the name {name} means something else: take another")
+        return f"{name} __{self.space}"
+
+    def use(self, line: Line, rest: Piece) -> None:
+        """`use other`: all that the page `other.page` has, or some of its names."""
+        super().use(line, rest)
+        page = self.other(rest)
+        for name, at in page._named.items() if page else ():
+            if self._named.setdefault(name, at) is not at:
+                raise line.error(f"{name!r} of {rest} has a meaning since {self._named[name].place(line)}: rename one")
+
+    def _theirs(self, place: str, line: Line) -> tuple[list[str], Callable[[str], Any], dict[str, Fact]]:
+        page = self.other(place)
+        if page is None:
+            raise line.error(f"the folder has no page {place!r}, or it uses this one")
+
+        def get(name: str) -> Any:
+            if name not in page.words.page:
+                raise line.error(f"{place} has no {name!r}")
+            return page.words.page[name]
+
+        return [name for name in page.words.page if name not in ALWAYS], get, page.facts
 
 
 @dataclass(frozen=True)
@@ -71,13 +109,13 @@ def read_folder(path: str | Path) -> Folder:
     named = sorted(folder.glob("*.page")) if path.is_dir() else [path]
     if not named or not all(one.is_file() for one in named):
         raise InvalidInput(f"{path} is no page and has none: name a folder with files that end with .page, or one")
-    space, found, open = str(next(_SPACES)), dict[str, Page](), set[str]()
+    space, found, open = str(next(_SPACES)), dict[str, OwnPage](), set[str]()
 
-    def page(name: str) -> Page | None:
+    def page(name: str) -> OwnPage | None:
         place = folder / f"{name}.page"
         if name not in found and name not in open and place.is_file():
             open.add(name)
-            found[name] = Page(place.read_text(encoding="utf-8"), place.name, space=space, other=page)
+            found[name] = OwnPage(place.read_text(encoding="utf-8"), place.name, space, page)
         return found.get(name)
 
     claims: dict[str, Claim] = {}

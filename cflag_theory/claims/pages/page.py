@@ -17,13 +17,23 @@ import sympy as sp
 
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Source, Statement, setting
-from cflag_theory.claims.engine.door import TAKEN
 from cflag_theory.claims.engine.notation import LATEX, sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, Least, index, mean_over, sum_over
 from cflag_theory.claims.engine.printing import in_text
-from cflag_theory.claims.engine.sorts import Sort
 from cflag_theory.claims.engine.terms import function, ln
-from cflag_theory.claims.pages.formula import Vectors, Words, formula, formulas, read, relation
+from cflag_theory.claims.pages.formula import (
+    Vectors,
+    Words,
+    declared_sort,
+    formula,
+    formulas,
+    head_of,
+    in_tex,
+    names_of,
+    read,
+    relation,
+    two_names,
+)
 from cflag_theory.claims.pages.proofs import Scheme
 from cflag_theory.claims.pages.statements import check, claim_of, statement_of
 from cflag_theory.claims.pages.text import Line, Piece, lines, shown
@@ -43,7 +53,6 @@ ALWAYS: Mapping[str, Any] = {
 }
 #: What no page may call anything: formulas and proofs read these words otherwise.
 RESERVED = {*ALWAYS, *rules.__all__, "grad", "hence", "from", "by", "for", "hypothesis", "range"}
-_SORTS = {str(sort): sort for sort in Sort}
 
 
 class Page:
@@ -59,21 +68,13 @@ class Page:
         By name, for the lists of a claim.
     claims : dict of str to callable
         Builders by id; a claim with constants can be built with others.
-
-    What the pages of a folder declare has the folder's `space` in its name, which nobody sees: what they call f is not
-    what the ledger calls f, or another folder. `other` gives the pages that they `use`.
     """
 
-    def __init__(
-        self,
-        text: str,
-        where: str = "page",
-        words: Mapping[str, Any] | None = None,
-        *,
-        space: str = "",
-        other: Callable[[str], Page | None] = lambda name: None,
-    ) -> None:
-        self.where, self.space, self.other = where, space, other
+    #: Whether it belongs to the ledger, whose names are its own, or to a folder.
+    of_ledger = True
+
+    def __init__(self, text: str, where: str = "page", words: Mapping[str, Any] | None = None) -> None:
+        self.where = where
         self.words = Words({**ALWAYS, **(words or {})})
         self.public: dict[str, Any] = {}
         self.facts: dict[str, Fact] = {}
@@ -88,11 +89,7 @@ class Page:
 
     def own(self, name: str) -> str:
         """The full name of a symbol, a vector, a function, a mean or a setting of the page."""
-        if not self.space:
-            return name
-        if name in TAKEN or " __" in name:
-            raise ValueError(f"the name {name} means something else: take another")
-        return f"{name} __{self.space}"
+        return name
 
     def _name(self, name: str, value: Any, line: Line) -> None:
         """Give something its name, which nothing else on the page has."""
@@ -101,7 +98,7 @@ class Page:
         if name in RESERVED:
             raise line.error(f"{name!r} is a word of every page: use another name")
         if name in self._named:
-            raise line.error(f"{name!r} has a meaning since line {self._named[name].number}: use another name")
+            raise line.error(f"{name!r} has a meaning since {self._named[name].place(line)}: use another name")
         self._named[name] = line
         self.public[name] = value
         self.words.define(name, value)
@@ -109,41 +106,37 @@ class Page:
     def use(self, line: Line, rest: Piece) -> None:
         """`use module name other as here`: these names, or all, of a module or of another page."""
         place, *names = re.sub(r" as (\w+)", r"=\1", rest).split()
-        if self.space:
-            theirs = self.other(place)
-            if theirs is None:
-                raise line.error(f"the folder has no page {place!r}, or it uses this one")
-            known: Mapping[str, Any] = theirs.words.page
-            module: Any = None
-            everything = [name for name in known if name not in ALWAYS]
-            self._named.update(
-                {name: at for name, at in theirs._named.items() if name in everything} if not names else {}
-            )
-        else:
-            module = import_module(f"{ROOT}.{place}")
-            theirs = getattr(module, "PAGE", None)
-            known = theirs.words if theirs else {}
-            everything = [name for name in vars(module) if not name.startswith("_")]
-        for both in names or everything:
+        known, get, facts = self._theirs(place, line)
+        for both in names or known:
             name, _, here = both.partition("=")
-            if name not in known and not hasattr(module, name):
-                raise line.error(f"{place} has no {name!r}")
-            value, here = known[name] if name in known else getattr(module, name), here or name
+            value, here = get(name), here or name
             if names and self._named.setdefault(here, line) is not line:
-                raise line.error(
-                    f"{here!r} has a meaning since line {self._named[here].number}: use it as another name"
-                )
+                at = self._named[here].place(line)
+                raise line.error(f"{here!r} has a meaning since {at}: use it as another name")
             if names or here not in self.words:
                 self.words.define(here, value)
             if isinstance(value, Fact):
                 self.facts.setdefault(value.name, value)
                 self.facts.update({here: value} if names else {})
-        self.facts = {**(theirs.facts if theirs else {}), **self.facts}
+        self.facts = {**facts, **self.facts}
+
+    def _theirs(self, place: str, line: Line) -> tuple[list[str], Callable[[str], Any], dict[str, Fact]]:
+        """What a page or a module gives to those that use all of it, what a name of it means, and its facts."""
+        module = import_module(f"{ROOT}.{place}")
+        page = getattr(module, "PAGE", None)
+        words = page.words if page else {}
+
+        def get(name: str) -> Any:
+            if name not in words and not hasattr(module, name):
+                raise line.error(f"{place} has no {name!r}")
+            return words[name] if name in words else getattr(module, name)
+
+        return [name for name in vars(module) if not name.startswith("_")], get, page.facts if page else {}
 
     def let(self, line: Line, rest: Piece) -> None:
         """`let name(a, b) = formula`: an abbreviation; a relation is one too."""
         head, body = rest.cut(" = ")
-        name, places = _head(head)
+        name, places = head_of(head)
         self._name(name, read(body, self.words) if places is None else self._function(places, body), line)
 
     def _function(self, places: list[Piece], body: Piece) -> Callable[..., Any]:
@@ -172,15 +165,16 @@ class Page:
         """
         head, latex = rest.cut(" : ")
         head, body = head.cut(" = ")
-        found = [_names_of(one) for one in ([head] if body else head.listed(", "))]
-        declared = _declared(found[-1][2])
-        for name, short, _ in found:
-            if latex or self.space:
+        *others, last = [head] if body else head.listed(", ")
+        name, short, sort = names_of(last)
+        declared = declared_sort(sort)
+        for each, here in (*(two_names(one, "the sort stands last: k, n natural") for one in others), (name, short)):
+            if latex or not self.of_ledger:
                 means = formula(body, self.words) if body else None
-                made = symbol(self.own(name), latex or in_tex(short), means, **declared)
+                made = symbol(self.own(each), latex or in_tex(here), means, **declared)
             else:
-                made = sp.Symbol(name, **declared)
-            self._name(short, made, line)
+                made = sp.Symbol(each, **declared)
+            self._name(here, made, line)
 
     def sequence(self, line: Line, rest: Piece) -> None:
         r"""`sequence drift(k) = formula : \LaTeX`; or with a sort and no meaning, `sequence d nonnegative : d_{@}`."""
@@ -191,13 +185,13 @@ class Page:
             opened, closed = head.index("("), head.index(")")
             named = Piece.of(line, head[:opened] + head[closed + 1 :], head.start)
             places = head.part(opened + 1, closed).listed(", ")
-        name, short, sort = _names_of(named)
+        name, short, sort = names_of(named)
         means = self._function(places, body) if body and places else None
-        if self.space and not latex:
+        if not (self.of_ledger or latex):
             indices = ",".join(f"@{place}" for place, _ in enumerate(places or "k", 1))
             latex = Piece.of(line, f"{{{in_tex(short)}}}_{{{indices}}}")
         own = self.own(name)
-        made = sequence(own, latex, means, **_declared(sort)) if latex else sp.Function(own, **_declared(sort))
+        made = sequence(own, latex, means, **declared_sort(sort)) if latex else sp.Function(own, **declared_sort(sort))
         self._name(short, made, line)
 
     def vector(self, line: Line, rest: Piece) -> None:
@@ -209,9 +203,7 @@ class Page:
         for one in [head] if latex else head.listed(", "):
             taken = re.search(r"\(([\w, ]*)\)(?= as |$)", one)
             named = Piece.of(line, one[: taken.start()] + one[taken.end() :], one.start) if taken else one
-            name, short, sort = _names_of(named)
-            if sort:
-                raise sort.error("a vector has no sort")
+            name, short = two_names(named, "a vector has no sort, and between several stand commas: vector x, y")
             made = Vectors(self.own(name), latex or in_tex(name))
             self._name(short, made(*formulas(taken[1], self.words)) if taken else made, line)
 
@@ -219,7 +211,7 @@ class Page:
         r"""`function f as loss; smooth = L; mu = m; lower = 0 : f`: what is declared of it."""
         head, latex = rest.cut(" : ")
         named, *declared = head.listed("; ")
-        name, short, _ = _names_of(named)
+        name, short = two_names(named, "write function f; smooth = L; mu = m; lower = 0")
         constants = {}
         for key, body in (one.cut(" = ") for one in declared):
             if key not in ("smooth", "mu", "lower"):
@@ -229,7 +221,8 @@ class Page:
 
     def index(self, line: Line, rest: Piece) -> None:
         """`index l as ell`: of means, sums and maxima."""
-        for name, short, _ in map(_names_of, rest.listed(", ")):
+        for one in rest.listed(", "):
+            name, short = two_names(one, "between indices stand commas: index i, j")
             made = index(self.own(name))
             LATEX.setdefault(made, in_tex(short))
             self._name(short, made, line)
@@ -238,7 +231,7 @@ class Page:
         r"""`mean clients as of_all over i : \LaTeX`: with non-negative weights that sum to one, or an expectation."""
         head, latex = rest.cut(" : ")
         head, over = head.cut(" over ")
-        name, short, _ = _names_of(head)
+        name, short = two_names(head, "write mean clients over i")
         self._name(short, mean_over(self.own(name), formula(over, self.words), *([latex] if latex else [])), line)
 
     def setting(self, line: Line, rest: Piece) -> None:
@@ -253,20 +246,20 @@ class Page:
         """`fact NAME = name: relation -- words`, or with places, `fact NAME(a) = ...`, or `fact name: relation`."""
         if not re.match(r"\w+(\([\w, ]*\))? = .*?: ", rest):
             made = self.read_fact(rest, line, self.words)
-            if made.name in self.facts and (self.space or self._named.get(f"fact {made.name}")):
+            if made.name in self.facts and (not self.of_ledger or self._named.get(f"fact {made.name}")):
                 raise line.error(f"two facts of the page are named {made.name!r}")
             self._named[f"fact {made.name}"] = line
             self.facts[made.name] = made
             return
         head, _ = rest.cut(" = ")
         body = rest.part(rest.index(" = ") + 3)
-        name, places = _head(head)
+        name, places = head_of(head)
         if places is not None:
             self._name(name, lambda *v: self.read_fact(body, line, self.words.with_own(self.bound(places, v))), line)
             return
         made = self.read_fact(body, line, self.words)
         self._name(name, made, line)
-        if self.space and self.facts.get(made.name, made) != made:
+        if not self.of_ledger and self.facts.get(made.name, made) != made:
             raise line.error(f"a fact named {made.name!r} is known here already: use another name")
         self.facts.setdefault(made.name, made)
         self.facts[name] = made
@@ -274,7 +267,7 @@ class Page:
     def several(self, line: Line, rest: Piece) -> None:
         """`facts NAME = name; name`: several under one name; with places, `facts NAME(X) = name(X); name`."""
         head, listed = rest.cut(" = ")
-        name, places = _head(head)
+        name, places = head_of(head)
         if places is None:
             self._name(name, tuple(self.listed(listed, line, self.words)), line)
             return
@@ -330,12 +323,12 @@ class Page:
 
     def scheme(self, line: Line, rest: Piece) -> None:
         """`scheme name(a, b = default)`: steps under a name; `{name}` is the label of the line that uses it."""
-        name, places = _head(rest)
+        name, places = head_of(rest)
         self._name(name, Scheme(self, line, name, places or []), line)
 
     def statement(self, line: Line, rest: Piece) -> None:
         """`statement name(a)`: say, for, where and proof, for repairs and refutations that several claims share."""
-        name, places = _head(rest)
+        name, places = head_of(rest)
         check(line)
 
         def made(*values: Any) -> Statement:
@@ -356,41 +349,9 @@ class Page:
         self.claims[head[0]] = claim_of(self, line, *head)
 
 
-def in_tex(name: str) -> str:
-    """A name as LaTeX, where a page gives none."""
-    text: str = sp.latex(sp.Symbol(name))
-    return text
-
-
 def _flat(found: list[Any]) -> Iterator[Source]:
     for one in found:
         yield from one if isinstance(one, tuple) else (one,)
-
-
-def _head(text: Piece) -> tuple[Piece, list[Piece] | None]:
-    """A name and, in brackets, its places."""
-    place = text.find("(")
-    if place < 0:
-        return text, None
-    return text.part(0, place), text.part(place + 1, text.rindex(")")).listed(", ")
-
-
-def _names_of(text: Piece) -> tuple[str, str, Piece]:
-    """The name in the ledger, that on the page, and the sort behind them."""
-    end = text.find('"', 1) + 1 if text.startswith('"') else len(text.partition(" ")[0])
-    name, rest = str(text.part(0, end).unquoted), text.part(end)
-    if not rest.startswith("as "):
-        return name, name, rest
-    rest = rest.part(3)
-    short = rest.partition(" ")[0]
-    return name, short, rest.part(len(short))
-
-
-def _declared(sort: Piece) -> dict[str, bool]:
-    """What the sort that a line gives lets sympy assume."""
-    if sort and sort not in _SORTS:
-        raise sort.error(f"{sort!r} is no sort: use {', '.join(_SORTS)}")
-    return _SORTS[sort].assumptions if sort else {}
 
 
 _BLOCKS: Mapping[str, Callable[[Page, Line, Piece], None]] = {

@@ -145,6 +145,8 @@ def statement_of(page: Vocabulary, line: Line, words: Words) -> Statement:
     say = blocks["say"][-1]
     with say.placed():
         goal = relation(text, words) if (text := say.said.behind("say")) else None
+        if goal is None and not say.words:
+            raise say.error("nothing is said here: write 'say relation -- words'")
     told = shown(say.words, words.told) or (_told(goal, under) if goal else "")
     proof = None
     if "proof" in blocks:

@@ -129,6 +129,10 @@ class Line:
         """The number of its first line on the page."""
         return self.places[0][1]
 
+    def place(self, other: Line) -> str:
+        """Where it stands, for a reader of another line."""
+        return f"line {self.number}" + (f" of {self.page}" if self.page != other.page else "")
+
     def error(self, words: str, at: int = 0) -> PageError:
         """The exception that names a place in the text."""
         start, number, column = next(one for one in reversed(self.places) if one[0] <= at)

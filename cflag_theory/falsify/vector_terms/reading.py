@@ -124,14 +124,9 @@ def read_vectors(conjecture: Conjecture, free: Fraction | None = None) -> Readin
     if conjecture.free is not None and free is not None:
         value = sp.Rational(free.numerator, free.denominator)
         fixed = {by_name[conjecture.free]: value} if conjecture.free in by_name else {}
-        return Reading(
-            name, _at(goal, fixed), tuple(Fact(f.name, _at(f.relation, fixed), f.words, f.forall) for f in facts)
-        )
+        facts = [Fact(f.name, f.relation.xreplace(fixed), f.words, f.forall) for f in facts]
+        return Reading(name, goal.xreplace(fixed), tuple(facts))
     return read
-
-
-def _at(relation: Relation, values: Mapping[sp.Symbol, sp.Expr]) -> Relation:
-    return Relation(relation.left.xreplace(values), relation.op, relation.right.xreplace(values))
 
 
 def _side(name: str, what: str, value: object) -> sp.Expr:
