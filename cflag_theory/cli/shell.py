@@ -13,6 +13,8 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
+from cflag_theory.claims.pages.text import bare
+
 
 class Format(StrEnum):
     """How results are printed."""
@@ -177,4 +179,4 @@ def say_figures(written: Sequence[Path]) -> None:
 
 def print_json(value: Any) -> None:
     """JSON on standard output; a value that is not finite is an error."""
-    typer.echo(json.dumps(value, indent=1, allow_nan=False))
+    typer.echo(bare(json.dumps(value, indent=1, allow_nan=False)))

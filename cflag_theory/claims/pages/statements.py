@@ -19,7 +19,7 @@ from cflag_theory.claims.pages.text import Line, Piece, only, shown
 _REPAIRS = ("typo", "needs-hypothesis")
 _STATEMENT = {"say", "is", "for", "where", "proof", "alone"}
 _PART = {*_STATEMENT, "repair", "sharp", "refuted", "reading", "kind", "family", "unseen", "prints"}
-_CLAIM = {*_PART, "with", "like", "part", "note", "after", "uses", "headline", "letter"}
+_CLAIM = {*_PART, "with", "like", "part", "note", "after", "uses", "headline", "letter", "expect"}
 
 
 def check(line: Line) -> None:

@@ -16,6 +16,8 @@ from cflag_theory.claims.engine.terms import Basis, Function, Gradient, Norm, Va
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.ranges import BOTH, HIGH, LOW
+from cflag_theory.falsify.stated import Stated
+from cflag_theory.falsify.stated import facts as facts_of
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,8 @@ def read_vectors(conjecture: Conjecture, free: Fraction | None = None) -> Readin
         A side or a hypothesis is not a sympy expression, or takes vectors for numbers.
     """
     name = conjecture.name
+    if isinstance(conjecture, Stated):
+        return Reading(name, Relation(conjecture.left, conjecture.relation, conjecture.right), facts_of(conjecture.statement))
     if conjecture.runs:
         raise InvalidInput(f"{name} is about vectors and about runs: state it for one of the two")
     goal = Relation(_side(name, "left", conjecture.left), conjecture.relation, _side(name, "right", conjecture.right))
