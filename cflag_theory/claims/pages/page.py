@@ -355,7 +355,7 @@ def _flat(found: list[Any]) -> Iterator[Source]:
 
 
 _BLOCKS: Mapping[str, Callable[[Page, Line, Piece], None]] = {
-    "use": Page.use,
+    "use": lambda page, line, rest: page.use(line, rest),
     "let": Page.let,
     "symbol": Page.symbol,
     "sequence": Page.sequence,

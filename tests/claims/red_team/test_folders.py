@@ -89,7 +89,9 @@ def proof(say, *lines, more=""):
     Attack(
         "another's number in a name", page(proof("0 <= 1", "hence", more='symbol "L __1" as a real\n')), "take another"
     ),
-    Attack("a name that is printed as a function", page(proof("0 <= 1", "hence", more="symbol exp as e real\n")), "exp"),
+    Attack(
+        "a name that is printed as a function", page(proof("0 <= 1", "hence", more="symbol exp as e real\n")), "exp"
+    ),
     Attack(
         "one name on two lines",
         page(proof("0 <= 1", "hence", more="symbol f as g positive\nlet g = 1\n")),

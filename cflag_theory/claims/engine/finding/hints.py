@@ -17,7 +17,7 @@ from cflag_theory.claims.engine.claim import Statement
 from cflag_theory.claims.engine.finder import searched
 from cflag_theory.claims.engine.operators import Operator, Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation, at_most
-from cflag_theory.claims.engine.terms import Basis, Dot, is_vector, norm2
+from cflag_theory.claims.engine.terms import Basis, Dot, is_vector, norm2, parts
 from cflag_theory.claims.engine.transcript import asked
 
 #: Coefficients of combinations of vectors; how many vectors, squares and facts in products are tried.
@@ -88,9 +88,17 @@ def _squares(goal: Relation, given: Mapping[str, Relation]) -> list[Square]:
     scales = [s for s in sorted(goal.slack.free_symbols, key=str) if s.is_positive and not s.is_integer][:2]
     found: list[Square] = []
     for operator, bodies in inside.items():
-        vectors = dict.fromkeys(v for body in bodies for dot in sorted(_dots(body), key=str) for v in dot.args)
+        # <mean v_i, w> is the mean of <v_i, w>.
+        around = sides if operator else []
+        dots = [dot for body in (*bodies, *around) for dot in sorted(_dots(body), key=str)]
+        vectors = dict.fromkeys(v for dot in dots for one in dot.args for v in _members(one, operator))
         found += [(v, operator) for v in _combinations(list(vectors)[:_VECTORS], scales)][:_SQUARES]
     return found[: 2 * _SQUARES]
+
+
+def _members(v: Basis, operator: Operator | None) -> list[Basis]:
+    """Of a mean of vectors those vectors, under the same mean."""
+    return list(parts(v.body)) if isinstance(v, TotalVector) and v.operator == operator else [v]
 
 
 def _dots(expr: sp.Expr) -> set[Dot]:
