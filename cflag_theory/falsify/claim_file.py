@@ -99,7 +99,9 @@ def of_page(path: Path) -> list[Conjecture]:
         As `read_folder`; or the page says no relation.
     """
     claims = pages_of(path).claims
-    parts = [(f"{id}.{part.key}" if len(one.parts) > 1 else id, part) for id, one in claims.items() for part in one.parts]
+    parts = [
+        (f"{id}.{part.key}" if len(one.parts) > 1 else id, part) for id, one in claims.items() for part in one.parts
+    ]
     found: list[Conjecture] = [stated(name, part.printed) for name, part in parts if part.printed.relation is not None]
     if not found:
         raise InvalidInput(f"{path} says no relation that could be decided: write a claim with a line 'say'")

@@ -78,9 +78,7 @@ def _settings(statement: Statement) -> list[Fact]:
     found: list[Fact] = []
     while True:
         new = [
-            fact
-            for fact in SETTING.values()
-            if fact not in found and spoken & {*_spoken(fact.relation.unfolded.left)}
+            fact for fact in SETTING.values() if fact not in found and spoken & {*_spoken(fact.relation.unfolded.left)}
         ]
         if not new:
             return found

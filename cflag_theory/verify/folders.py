@@ -39,7 +39,7 @@ from cflag_theory.files import write_text
 from cflag_theory.verify import coq
 from cflag_theory.verify.check import check_words
 from cflag_theory.verify.evidence import numbers_alone, prove, refute
-from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, GRAVITY, Evidence, Verdict, decide
+from cflag_theory.verify.verdict import GRAVITY, REFUTES, SUPPORTS, UNDECIDED, Evidence, Verdict, decide
 from cflag_theory.verify.workers import across
 
 #: Cases that the search may try for a statement, by level; a fifth of them where a proof is accepted.

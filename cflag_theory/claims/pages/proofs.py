@@ -130,7 +130,15 @@ class _Steps:
         if match := re.fullmatch(r'("[^"]*"|.+) at (\w+) = (.+?)(?: within (.+))?', body):
             of, value = (body.part(*match.span(i)) for i in (1, 3))
             end = self._known(body.part(*match.span(4))) if match[4] else ""
-            return [Instance(label, self._known(of), formula(body.part(*match.span(2)), self.words), sp.sympify(formula(value, self.words)), end)]
+            return [
+                Instance(
+                    label,
+                    self._known(of),
+                    formula(body.part(*match.span(2)), self.words),
+                    sp.sympify(formula(value, self.words)),
+                    end,
+                )
+            ]
         if is_relation(body):
             return [Obligation(label, relation(body, self.words), given, certificate)]
         return self._called(label, body, given)
