@@ -54,11 +54,11 @@ class PageFile(pytest.File):
     """The claims of a page."""
 
     def collect(self) -> Iterator[PageClaim]:
-        from cflag_theory.claims.pages.folder import read_folder
         from cflag_theory.errors import InvalidInput
+        from cflag_theory.falsify.claim_file import pages_of
 
         try:
-            folder = read_folder(self.path)
+            folder = pages_of(self.path)
         except InvalidInput as error:
             raise self.CollectError(str(error)) from None
         for id, page in ((id, page) for page in folder.pages.values() for id in page.claims):
@@ -70,10 +70,10 @@ class PageClaim(pytest.Item):
     """A claim: the test passes if its verdict is the one that the page expects."""
 
     def runtest(self) -> None:
-        from cflag_theory.claims.pages.folder import read_folder
+        from cflag_theory.falsify.claim_file import pages_of
         from cflag_theory.verify.folders import expected, verify_folder
 
-        wanted = expected(read_folder(self.path), self.name)
+        wanted = expected(pages_of(self.path), self.name)
         (found,) = verify_folder(self.path, [self.name], jobs=1)
         if found.verdict not in wanted:
             why = "\n".join(f"{item.part} {item.on}, {item.kind}: {item.summary}" for item in found.evidence)

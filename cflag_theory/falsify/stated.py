@@ -11,7 +11,7 @@ from cflag_theory.claims.engine.claim import SETTING, Fact, Statement
 from cflag_theory.claims.engine.definitions import quantified, running
 from cflag_theory.claims.engine.operators import Index, index
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import Function, Named
+from cflag_theory.claims.engine.terms import Function, Named, is_vector
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
@@ -40,6 +40,8 @@ def stated(name: str, statement: Statement) -> Stated:
     if statement.relation is None:
         raise InvalidInput(f"{name} says no relation: nothing can be decided")
     goal = statement.relation.unfolded
+    if is_vector(goal.left) or is_vector(goal.right):
+        raise InvalidInput(f"{name} says what a vector is: take norms, |v|^2, or products, <u, v>")
     given = tuple(fact.relation for fact in facts(statement))
     return Stated(name=name, left=goal.left, relation=goal.op, right=goal.right, given=given, statement=statement)
 
@@ -76,9 +78,7 @@ def _settings(statement: Statement) -> list[Fact]:
     found: list[Fact] = []
     while True:
         new = [
-            fact
-            for fact in SETTING.values()
-            if fact not in found and spoken & {*_spoken(fact.relation.unfolded.left)}
+            fact for fact in SETTING.values() if fact not in found and spoken & {*_spoken(fact.relation.unfolded.left)}
         ]
         if not new:
             return found

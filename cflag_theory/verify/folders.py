@@ -14,14 +14,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import sympy as sp
+
 from cflag_theory.claims import imports
 from cflag_theory.claims.engine import certificates
 from cflag_theory.claims.engine.algebra import certificate_fault
 from cflag_theory.claims.engine.claim import Claim, Part, Repair, Sharp, Statement, statements
+from cflag_theory.claims.engine.finding.hints import hints
 from cflag_theory.claims.engine.transcript import asked
-from cflag_theory.claims.pages.folder import Folder, read_folder
+from cflag_theory.claims.pages.folder import Folder
 from cflag_theory.claims.pages.text import bare
 from cflag_theory.errors import CflagError, InvalidInput
+from cflag_theory.falsify.claim_file import pages_of
 from cflag_theory.falsify.falsifying import falsify
 from cflag_theory.falsify.finding import NoCase
 from cflag_theory.falsify.search.cases import from_text
@@ -35,7 +39,7 @@ from cflag_theory.files import write_text
 from cflag_theory.verify import coq
 from cflag_theory.verify.check import check_words
 from cflag_theory.verify.evidence import numbers_alone, prove, refute
-from cflag_theory.verify.verdict import REFUTES, SUPPORTS, UNDECIDED, GRAVITY, Evidence, Verdict, decide
+from cflag_theory.verify.verdict import GRAVITY, REFUTES, SUPPORTS, UNDECIDED, Evidence, Verdict, decide
 from cflag_theory.verify.workers import across
 
 #: Cases that the search may try for a statement, by level; a fifth of them where a proof is accepted.
@@ -75,7 +79,7 @@ def verify_folder(
         A statement is proved and refuted.
     """
     check_words(level, prover)
-    folder = read_folder(path)
+    folder = pages_of(path)
     wanted = [folder.claim(id) for id in ids or folder.claims]
     calls = [(str(path), _state(folder), one.id, seed, level, prover) for one in wanted]
     verdicts, found = [], dict[str, Any]()
@@ -92,19 +96,11 @@ def expected(folder: Folder, id: str) -> tuple[str, ...]:
     """The verdicts that a page expects of a claim.
 
     What stands behind `expect`; without that line what the page has: a repair, a refutation, or neither.
-
-    Raises
-    ------
-    PageError
-        What stands behind `expect` is no verdict.
     """
     line = next(page.blocks[id] for page in folder.pages.values() if id in page.blocks)
-    for one in line.inside:
-        if one.kind == "expect":
-            said = one.said.behind("expect")
-            if said not in GRAVITY:
-                raise one.error(f"{said!r} is no verdict: use {', '.join(GRAVITY)}")
-            return (str(said),)
+    said = next((str(one.said.behind("expect")) for one in line.inside if one.kind == "expect"), None)
+    if said is not None:
+        return (said,)
     parts = folder.claims[id].parts
     kinds = [part.repair.kind if part.repair else "false" for part in parts if part.repair or part.refutation]
     return (max(kinds, key=GRAVITY.index),) if kinds else ("holds", "loose")
@@ -118,7 +114,7 @@ def _state(folder: Folder) -> tuple[Any, ...]:
 
 @cache
 def _read(path: str, state: tuple[Any, ...]) -> Folder:
-    return read_folder(path)
+    return pages_of(path)
 
 
 def _collected(
@@ -130,7 +126,7 @@ def _collected(
     wrong = imports.faults(subject, folder.claim)
     evidence: list[Evidence] = []
     for part in subject.parts:
-        proofs = prove(part, wrong)
+        proofs = [_with_hints(item, part) for item in prove(part, wrong)]
         evidence += proofs + refute(part, wrong)
         proved = {item.on for item in proofs if item.finding == SUPPORTS}
         for on, statement in statements(part).items():
@@ -144,6 +140,14 @@ def _collected(
     return [Evidence(**item) for item in plain], entries
 
 
+def _with_hints(item: Evidence, part: Part) -> Evidence:
+    """The evidence, with what a proof that is not accepted lacks."""
+    with suppress(CflagError, TypeError, ValueError):
+        if item.finding == UNDECIDED and (lacks := hints(statements(part)[item.on])):
+            return replace(item, data={**item.data, "hints": lacks})
+    return item
+
+
 def completed(subject: Claim) -> Claim:
     """The claim, with a proof for each of its statements that has none and for which one is found."""
 
@@ -153,7 +157,7 @@ def completed(subject: Claim) -> Claim:
         try:
             with time_limit(_PROOF):
                 found = prove_vectors(read_vectors(stated(where, statement)))
-        except (CflagError, TimeUp):
+        except (CflagError, TimeUp, TypeError, sp.PolynomialError):
             found = None
         return statement if found is None else replace(statement, proof=found.statement.proof)
 
@@ -171,8 +175,8 @@ def completed(subject: Claim) -> Claim:
 
 def drawn(name: str, key: str, on: str, statement: Statement, cases: int, seed: int) -> Evidence:
     """What exact instances say of a statement: one that refutes it, or how many agree."""
-    conjecture = stated(name, statement)
     try:
+        conjecture = stated(name, statement)
         found = falsify(conjecture, budget=cases, seed=seed, seconds=_SECONDS)
     except (NoCase, NoMeaning, InvalidInput) as error:
         return Evidence("property", key, on, UNDECIDED, f"No exact instance was drawn: {error}.", {"cases": 0})
@@ -215,7 +219,7 @@ def _certificates(statement: Statement) -> list[tuple[str, Any]]:
 
 def _keep(folder: Folder, found: Mapping[str, Any]) -> None:
     """Put what is new beside the pages; where nothing may be written it is found again the next time."""
-    kept = json.loads(folder.store.read_text(encoding="utf-8")) if folder.store.is_file() else {}
+    kept = folder.kept
     if not found.keys() <= kept.keys():
         with suppress(CflagError):
             write_text(folder.store, json.dumps(dict(sorted({**kept, **found}.items())), indent=1) + "\n")

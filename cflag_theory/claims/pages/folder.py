@@ -6,7 +6,6 @@ Its pages `use` each other by file name. What they declare has a number in its n
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -19,8 +18,12 @@ from cflag_theory.claims.engine.door import TAKEN
 from cflag_theory.claims.pages.page import ALWAYS, Page
 from cflag_theory.claims.pages.text import Line, PageError, Piece, bare
 from cflag_theory.errors import InvalidInput
+from cflag_theory.reading import read_json, read_text
 
 _SPACES = count(1)
+#: Of a page, and the words with which the ids of the ledger begin.
+_MOST_BYTES = 1 << 22
+_LEDGER = ("cflag", "cfl", "ours")
 
 
 class OwnPage(Page):
@@ -83,6 +86,23 @@ class Folder:
         folder = self.path if self.path.is_dir() else self.path.parent
         return folder / "certificates.json"
 
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What its store has.
+
+        Raises
+        ------
+        InvalidInput
+            That is no store of certificates.
+        """
+        try:
+            found = read_json(self.store) if self.store.is_file() else {}
+        except (OSError, ValueError):
+            found = None
+        if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
+            raise InvalidInput(f"{self.store} is no store of certificates: remove it, and they are found again")
+        return found
+
     def claim(self, id: str) -> Claim:
         """The claim with this id.
 
@@ -115,7 +135,7 @@ def read_folder(path: str | Path) -> Folder:
         place = folder / f"{name}.page"
         if name not in found and name not in open and place.is_file():
             open.add(name)
-            found[name] = OwnPage(place.read_text(encoding="utf-8"), place.name, space, page)
+            found[name] = OwnPage(_text(place), place.name, space, page)
         return found.get(name)
 
     claims: dict[str, Claim] = {}
@@ -124,12 +144,24 @@ def read_folder(path: str | Path) -> Folder:
             page(place.stem)
         for one in found.values():
             for id, build in one.claims.items():
+                if id.partition(".")[0] in _LEDGER:
+                    raise one.blocks[id].error(f"{id} is a name of this package's own ledger: begin with another word")
                 if id in claims:
                     raise one.blocks[id].error(f"the claim {id} stands on another page too")
                 claims[id] = build()
     except InvalidInput as error:
         raise (PageError if isinstance(error, PageError) else InvalidInput)(bare(str(error))) from None
+    if not claims:
+        raise InvalidInput(f"{path} has no claim: write 'claim paper.name | where | title' and 'say relation' under it")
     read = Folder(path, found, claims)
     if read.store.is_file():
-        certificates.also(json.loads(read.store.read_text(encoding="utf-8")))
+        certificates.also(read.kept)
     return read
+
+
+def _text(place: Path) -> str:
+    try:
+        return read_text(place, most=_MOST_BYTES).removeprefix("\ufeff")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not text in UTF-8"
+        raise InvalidInput(f"{place} cannot be read ({why}): give a page that is a text file") from None

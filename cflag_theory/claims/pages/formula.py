@@ -17,6 +17,8 @@ from cflag_theory.claims.engine.terms import dot, is_vector, norm, norm2, vector
 from cflag_theory.claims.pages.syntax import RELATIONS, FormulaError, Node, is_relation, parsed
 from cflag_theory.claims.pages.text import Piece, said
 
+#: Of the longest power of numbers that is computed, and the largest exponent.
+_DIGITS = 2000
 _SORTS = {str(sort): sort for sort in Sort}
 
 
@@ -119,6 +121,14 @@ def _placed(text: str, error: FormulaError) -> Exception:
     return text.error(str(error), error.at) if isinstance(text, Piece) else error
 
 
+class Text(str):
+    """What stands in quotes: a name, and no number."""
+
+    def _sympy_(self) -> None:
+        # sympy would run it.
+        raise ValueError(f"the text {str(self)!r} stands where a number should")
+
+
 class _Meaning:
     """Evaluates a tree, with what names mean."""
 
@@ -139,6 +149,8 @@ class _Meaning:
         if node.value[0] == ">":
             left, right = right, left
         made = Relation(sp.sympify(left), RELATIONS[node.value], sp.sympify(right))
+        if any(side.has(sp.zoo, sp.nan, sp.oo, sp.I) for side in (made.left, made.right)):
+            raise FormulaError("a side is no real number: it divides by 0, or takes the root of less than 0", node.at)
         vectors = [is_vector(side) for side in (made.left, made.right)]
         if any(vectors) and (made.op != "==" or not (all(vectors) or made.right == 0)):
             raise FormulaError(
@@ -182,6 +194,8 @@ class _Meaning:
         *before, last = self._factors(base)
         if is_vector(last):
             raise FormulaError("a vector has no powers: write |v|^2 for the square of its norm", base.at)
+        if _long(last, exponent):
+            raise FormulaError("a power of so many digits is not computed: give it a symbol", node.at)
         return [*before, last**exponent, *behind]
 
     def _power(self, node: Node) -> Any:
@@ -204,7 +218,7 @@ class _Meaning:
         return sp.Rational(node.value)
 
     def _text(self, node: Node) -> str:
-        return node.value
+        return Text(node.value)
 
     def _slack(self, node: Node) -> Any:
         if self.given is None:
@@ -244,6 +258,14 @@ class _Meaning:
             else:
                 raise FormulaError(f"{node.value} is no function of {len(values)} places", node.at)
         return [found.alone() if isinstance(found, Vectors) else found, *factors]
+
+
+def _long(base: Any, exponent: Any) -> bool:
+    """Whether a power of numbers has more digits than anybody reads."""
+    if not getattr(exponent, "is_Integer", False):
+        return False
+    digits = len(str(base)) if getattr(base, "is_Rational", False) else 1
+    return bool(abs(exponent) * digits > _DIGITS)
 
 
 def in_tex(name: str) -> str:

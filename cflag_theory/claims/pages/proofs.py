@@ -130,7 +130,15 @@ class _Steps:
         if match := re.fullmatch(r'("[^"]*"|.+) at (\w+) = (.+?)(?: within (.+))?', body):
             of, value = (body.part(*match.span(i)) for i in (1, 3))
             end = self._known(body.part(*match.span(4))) if match[4] else ""
-            return [Instance(label, self._known(of), self.words[match[2]], sp.sympify(formula(value, self.words)), end)]
+            return [
+                Instance(
+                    label,
+                    self._known(of),
+                    formula(body.part(*match.span(2)), self.words),
+                    sp.sympify(formula(value, self.words)),
+                    end,
+                )
+            ]
         if is_relation(body):
             return [Obligation(label, relation(body, self.words), given, certificate)]
         return self._called(label, body, given)
@@ -161,7 +169,7 @@ class _Steps:
         body, end = body.cut(" within ")
         within = self._known(end) if end else ""
         index, text = body.cut(", ")
-        k, goal = self.words[index], read(text, self.words)
+        k, goal = formula(index, self.words), read(text, self.words)
         blocks = {one.kind: one for one in line.inside}
         for one in line.inside:
             if one.kind not in ("start", "step"):

@@ -83,7 +83,7 @@ def own(verdicts: Sequence[Verdict]) -> None:
             on = "" if item.on == "printed" else f"{item.on}, "
             part = f"{item.part}: " if len(verdict.claim.parts) > 1 else ""
             console.say(f"  {part}{on}{item.kind}: {item.summary}")
-            lines = item.data.get("instance", ()) if item.finding == REFUTES else item.data.get("faults", ())
+            lines = item.data.get("instance", ()) if item.finding == REFUTES else item.data.get("hints", ())
             for line in lines:
                 console.say(f"      {line}")
     for paper, found in counts(verdicts).items():

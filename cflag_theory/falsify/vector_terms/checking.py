@@ -78,7 +78,9 @@ def _values(reading: Reading, world: World) -> Iterator[str]:
             yield f"{symbol} = {value} is not {sort_of(symbol)}"
     for one in reading.atoms(Entry):
         of = one.args[0].args[0].name
-        if wrong := [row(entry) for (name, _), entry in world.vectors.items() if name == of and not one.sort.holds(entry[0])]:
+        if wrong := [
+            row(entry) for (name, _), entry in world.vectors.items() if name == of and not one.sort.holds(entry[0])
+        ]:
             yield f"{of} has the member {wrong[0]}, which is not {one.sort}"
     for name, weights in world.weights.items():
         if min(weights) < 0 or sum(weights) != 1:

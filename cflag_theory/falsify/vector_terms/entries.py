@@ -39,7 +39,9 @@ def with_entries(reading: Reading) -> Reading:
 
     def of(side: sp.Expr) -> sp.Expr:
         found = side.atoms(AppliedUndef)
-        return side.xreplace({one: Entry(Named(Str(str(one.func)), *one.args), Str(str(sort_of(one)))) for one in found})
+        return side.xreplace(
+            {one: Entry(Named(Str(str(one.func)), *one.args), Str(str(sort_of(one)))) for one in found}
+        )
 
     def both(one: Relation) -> Relation:
         return Relation(of(one.left), one.op, of(one.right))

@@ -100,7 +100,9 @@ def read_vectors(conjecture: Conjecture, free: Fraction | None = None) -> Readin
     """
     name = conjecture.name
     if isinstance(conjecture, Stated):
-        return Reading(name, Relation(conjecture.left, conjecture.relation, conjecture.right), facts_of(conjecture.statement))
+        return Reading(
+            name, Relation(conjecture.left, conjecture.relation, conjecture.right), facts_of(conjecture.statement)
+        )
     if conjecture.runs:
         raise InvalidInput(f"{name} is about vectors and about runs: state it for one of the two")
     goal = Relation(_side(name, "left", conjecture.left), conjecture.relation, _side(name, "right", conjecture.right))
