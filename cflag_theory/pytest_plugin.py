@@ -61,9 +61,8 @@ class PageFile(pytest.File):
             folder = pages_of(self.path)
         except InvalidInput as error:
             raise self.CollectError(str(error)) from None
-        for id, page in ((id, page) for page in folder.pages.values() for id in page.claims):
-            if page.where == self.path.name:
-                yield PageClaim.from_parent(self, name=id)
+        for id in folder.pages[self.path.stem].claims:
+            yield PageClaim.from_parent(self, name=id)
 
 
 class PageClaim(pytest.Item):

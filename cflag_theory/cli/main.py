@@ -111,8 +111,8 @@ def verify_command(
     are drawn from what is said.
     """
     if (place := place_of(claims or ())) is not None:
-        how = {"level": level, "jobs": jobs, "prover": prover, "seed": seed, "format": format, "out": out}
-        verify_pages(place, (claims or ())[1:], **how)
+        ids = (claims or ())[1:]
+        verify_pages(place, ids, level=level, jobs=jobs, prover=prover, seed=seed, format=format, out=out)
         return
     if out is not None:
         take_folder(out)

@@ -24,7 +24,7 @@ class Stated(Conjecture):
     statement: Statement
 
     @property
-    def about_vectors(self) -> bool:  # type: ignore[override]
+    def about_vectors(self) -> bool:
         """Numbers alone are decided in the same way."""
         return True
 
