@@ -110,11 +110,11 @@ index i, j
 mean clients over i
 vector noise : \xi_{@}
 
-claim own.{name} | 1 | A recursion
-    say {say}
+claim own.d | 1 | A recursion
+    say SAY
     for beta: eta = K beta; small: 2 eta <= 1; step: for every j, d(j + 1) = 2 d(j) + alpha; start: d(0) = 0
 claim own.noise | 2 | Noise
-    say |x + clients(noise(i))|^2 <= {factor} |x|^2
+    say |x + clients(noise(i))|^2 <= FACTOR |x|^2
     for mean: clients(noise(i)) = 0
 """
 
@@ -124,7 +124,7 @@ claim own.noise | 2 | Noise
 )
 def test_instances_have_sequences_and_what_equations_say(tmp_path, say, factor, finding):
     """d_3 = 7 alpha; instances draw k up to 3."""
-    page = write(tmp_path, SEQUENCES.format(name="d", say=say, factor=factor))
+    page = write(tmp_path, SEQUENCES.replace("SAY", say).replace("FACTOR", str(factor)))
     for one in pages_of(page).claims.values():
         (statement,) = statements(one.parts[0]).values()
         found = drawn(one.id, "1", "printed", statement, 300, 0)
