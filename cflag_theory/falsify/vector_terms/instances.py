@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from cflag_theory.claims.engine.algebra import manifestly_nonnegative
-from cflag_theory.claims.engine.operators import Atom, Index, Operator, TotalVector
+from cflag_theory.claims.engine.operators import Index, Operator, TotalVector
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import Function, Gradient, Named, is_vector, parts
 from cflag_theory.errors import InvalidInput
@@ -31,6 +30,7 @@ from cflag_theory.falsify.vector_terms.continuing import row
 from cflag_theory.falsify.vector_terms.entries import Entry, with_entries
 from cflag_theory.falsify.vector_terms.evaluating import Piecewise, World
 from cflag_theory.falsify.vector_terms.families import families, places, range_of, word
+from cflag_theory.falsify.vector_terms.numbers import bounded_numbers, equal_numbers
 from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
 
 #: Coordinates, members of a family, and how far functions may curve where nothing is declared; how
@@ -116,8 +116,8 @@ class _Family:
         self.given = given
         #: Of sequences, whose members are the only entries of theirs.
         self.sorts = {one.args[0].args[0]: one.sort for one in reading.atoms(Entry)}
-        self.equal = self._equal_numbers()
-        self.shares = self._bounded_numbers()
+        self.equal = equal_numbers(reading)
+        self.shares = bounded_numbers(reading, self.equal, given)
         self.families = families(reading)
         self.most = self._universes()
         self.ranges: dict[str, Range] = {}
@@ -156,39 +156,6 @@ class _Family:
             value = sp.expand(pivot - sp.Add(*(c * one for one, c in of.items())) / of[pivot])
             self.defined = {one: sp.expand(known.xreplace({pivot: value})) for one, known in self.defined.items()}
             self.defined[pivot] = value
-
-    def _equal_numbers(self) -> dict[sp.Symbol, sp.Expr]:
-        """Numbers that an equation such as eta = K beta gives, in those that are drawn."""
-        found: dict[sp.Symbol, sp.Expr] = {}
-        for left, op, right in ((f.relation.left, f.relation.op, f.relation.right) for f in self.reading.facts):
-            right = right.xreplace(found)
-            free = right.free_symbols
-            plain = op == "==" and left.is_Symbol and not (left.is_integer or left in found or left in free)
-            if plain and not (right.atoms(*Atom) or any(left in one.free_symbols for one in found.values())):
-                found[left] = right
-        return found
-
-    def _bounded_numbers(self) -> dict[sp.Symbol, sp.Expr]:
-        """Numbers with their largest value, by hypotheses such as alpha L <= 1: worst cases often lie there.
-
-        Instances draw which part of it a number is. The largest values speak of no other number that is here.
-        """
-        found: dict[sp.Symbol, sp.Expr] = {}
-        for fact in self.reading.facts:
-            slack = sp.expand(fact.relation.slack.xreplace(self.equal))
-            numbers = slack.free_symbols
-            if fact.relation.op == "==" or fact.forall or slack.atoms(sp.Function, *Atom) or numbers & found.keys():
-                continue
-            for symbol in sorted(numbers, key=str, reverse=True):
-                by = slack.coeff(symbol)
-                rest = sp.expand(slack - by * symbol)
-                taken = any(symbol in bound.free_symbols for bound in found.values())
-                drawn = symbol.is_positive and not symbol.is_integer and symbol.name not in self.given and not taken
-                linear = by != 0 and not rest.has(symbol) and not by.has(symbol) and manifestly_nonnegative(-by)
-                if drawn and linear and not _constant(symbol, self.reading):
-                    found[symbol] = -rest / by
-                    break
-        return found
 
     def _ranges(self) -> Iterator[tuple[str, Range]]:
         yield "dimension", Range(1, _DIMENSIONS, kind=INTEGER)
@@ -388,12 +355,6 @@ class _Family:
             found.append((gap, (left, right), dict(world.at)))
         _, sides, at = max(found, key=lambda one: one[0])
         return sides, at
-
-
-def _constant(symbol: sp.Symbol, reading: Reading) -> bool:
-    """Whether a number is declared of a function, such as L: other numbers are bounded by it."""
-    declared = [(f.properties.smooth, f.properties.mu, f.properties.lower) for f in reading.functions]
-    return any(symbol in one.free_symbols for three in declared for one in three if one is not None)
 
 
 def _piecewise(f: Function, world: World, shape: Mapping[str, list[Any]]) -> Piecewise | None:
