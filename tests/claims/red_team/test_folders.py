@@ -6,11 +6,13 @@ import json
 import tempfile
 from pathlib import Path
 
+import pytest
 from attacks import Attack, answer, table
 
 from cflag_theory.claims.engine.claim import SETTING
 from cflag_theory.claims.ledger import claim
 from cflag_theory.claims.pages.folder import read_folder
+from cflag_theory.errors import InvalidInput
 
 PROBLEM = """
 symbol L, M nonnegative
@@ -35,7 +37,7 @@ def page(body, *, problem=PROBLEM, beside=""):
         with tempfile.TemporaryDirectory() as place:
             if beside:
                 first = Path(place, "first.page")
-                first.write_text(problem + beside, encoding="utf-8")
+                first.write_text(problem + beside + proof("0 <= 1", "hence"), encoding="utf-8")
                 read_folder(first)
             written = Path(place, "page.page")
             written.write_text(problem + body, encoding="utf-8")
@@ -145,13 +147,16 @@ def test_a_name_means_what_its_own_folder_says(attack):
     assert attack.sentence in answer(attack)
 
 
-def test_a_claim_with_the_id_of_one_of_the_ledger_is_another(tmp_path):
+def test_no_page_has_a_claim_or_a_setting_of_the_ledger(tmp_path):
     before, settings = claim("cflag.lemma13"), dict(SETTING)
-    text = proof("2 <= 1", "hence").replace("red.team", "cflag.lemma13") + "setting x_k: x = y\n"
-    (tmp_path / "page.page").write_text(PROBLEM + text, encoding="utf-8")
-    folder = read_folder(tmp_path)
-    assert claim("cflag.lemma13") is before != folder.claim("cflag.lemma13")
+    text = PROBLEM + proof("2 <= 1", "hence") + "setting x_k: x = y\n"
+    (tmp_path / "page.page").write_text(text, encoding="utf-8")
+    read_folder(tmp_path)
     assert {name: SETTING[name] for name in settings} == settings
+    (tmp_path / "page.page").write_text(text.replace("red.team", "cflag.lemma13"), encoding="utf-8")
+    with pytest.raises(InvalidInput, match="begin with another word"):
+        read_folder(tmp_path)
+    assert claim("cflag.lemma13") is before
 
 
 def test_kept_certificates_are_not_believed(tmp_path):
