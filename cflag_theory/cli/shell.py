@@ -100,7 +100,7 @@ def _spelled(error: UnicodeError) -> tuple[str, int]:
 
 
 @contextmanager
-def progress_bar(words: str, total: float) -> Iterator[Callable[[float, str], None]]:
+def progress_bar(words: str, total: float | None) -> Iterator[Callable[[float, str], None]]:
     """A progress bar on standard error, so that standard output stays clean for results."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn

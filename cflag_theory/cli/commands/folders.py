@@ -33,7 +33,7 @@ def verify_pages(
     from cflag_theory.cli.tables.claims import own
     from cflag_theory.verify.folders import verify_folder
 
-    with progress_bar("claims", 0) as advance:
+    with progress_bar("claims", len(ids) or None) as advance:
         verdicts = verify_folder(
             place, ids, seed=seed, level=level, jobs=jobs, prover=prover, progress=lambda id: advance(1, id)
         )
