@@ -290,7 +290,7 @@ def test_documents_name_files_that_exist():
     folders = {path.name for root in roots for path in root.iterdir() if path.is_dir()}
     for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")
-        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", re.sub(r"(?s)```.*?```", "", text)):
             assert document.parent.joinpath(target).exists(), f"{document}: {target}"
         for name in re.findall(r"`([\w.-]+/[\w./*-]*)`", text):
             if name.partition("/")[0] in folders:

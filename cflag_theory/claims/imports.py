@@ -257,8 +257,7 @@ def _meant(relation: Relation, statement: Statement) -> Relation:
 
 
 def _replaced(relation: Relation, pairs: Iterable[tuple[sp.Expr, sp.Expr]]) -> Relation:
-    changes = dict(pairs)
-    return Relation(relation.left.xreplace(changes), relation.op, relation.right.xreplace(changes))
+    return relation.xreplace(dict(pairs))
 
 
 def _same(one: Relation, other: Relation) -> bool:

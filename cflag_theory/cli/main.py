@@ -14,6 +14,7 @@ from cflag_theory.cli.commands.conform import conform_command
 from cflag_theory.cli.commands.decide import decide_command, prove_command, repair_command
 from cflag_theory.cli.commands.errata import errata_command
 from cflag_theory.cli.commands.falsify import falsify_command
+from cflag_theory.cli.commands.folders import place_of, verify_pages
 from cflag_theory.cli.commands.forgetting import forgetting_command
 from cflag_theory.cli.commands.list import list_command
 from cflag_theory.cli.commands.map import map_command
@@ -86,7 +87,12 @@ def _root(
 @app.command("verify")
 def verify_command(
     claims: Annotated[
-        list[str] | None, typer.Argument(help="Claim ids; default: all claims.", autocompletion=complete_claims)
+        list[str] | None,
+        typer.Argument(
+            metavar="[FOLDER-OR-PAGE] [ID]...",
+            help="Claim ids; default: all claims. Behind a page of your own, or a folder of pages: its claims.",
+            autocompletion=complete_claims,
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Also run the rate experiments and write a report to this folder.")
@@ -99,7 +105,15 @@ def verify_command(
     recheck: RecheckOption = False,
     format: FormatOption = Format.table,
 ) -> None:
-    """Decide the claims of both papers, and write the report."""
+    """Decide the claims of both papers, and write the report; or decide the claims of pages of your own.
+
+    A page is a text file FILE.page: claims with their proofs, or without. Proofs are examined, or looked for; instances
+    are drawn from what is said.
+    """
+    if (place := place_of(claims or ())) is not None:
+        ids = (claims or ())[1:]
+        verify_pages(place, ids, level=level, jobs=jobs, prover=prover, seed=seed, format=format, out=out)
+        return
     if out is not None:
         take_folder(out)
     theorems = read_theory(prover, claims or ())

@@ -13,6 +13,8 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
+from cflag_theory.claims.pages.text import bare
+
 
 class Format(StrEnum):
     """How results are printed."""
@@ -98,7 +100,7 @@ def _spelled(error: UnicodeError) -> tuple[str, int]:
 
 
 @contextmanager
-def progress_bar(words: str, total: float) -> Iterator[Callable[[float, str], None]]:
+def progress_bar(words: str, total: float | None) -> Iterator[Callable[[float, str], None]]:
     """A progress bar on standard error, so that standard output stays clean for results."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -177,4 +179,4 @@ def say_figures(written: Sequence[Path]) -> None:
 
 def print_json(value: Any) -> None:
     """JSON on standard output; a value that is not finite is an error."""
-    typer.echo(json.dumps(value, indent=1, allow_nan=False))
+    typer.echo(bare(json.dumps(value, indent=1, allow_nan=False)))

@@ -8,11 +8,16 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from cflag_theory.claims.pages.folder import Folder, read_folder
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.search.guard import Limit, guarded, time_limit
+from cflag_theory.falsify.search.guard import Limit, TimeUp, guarded, time_limit
+from cflag_theory.falsify.stated import stated
 from cflag_theory.files import as_file_name
 from cflag_theory.reading import read_text
+
+#: Seconds that a page may take to read.
+_READING = 60.0
 
 
 def run_file(path: Path, *, seconds: float, what: str = "conjectures", limit: Limit = time_limit) -> ModuleType:
@@ -43,7 +48,7 @@ def run_file(path: Path, *, seconds: float, what: str = "conjectures", limit: Li
 
 
 def read_claims(file: Path | str, *, seconds: float) -> list[Conjecture]:
-    """The conjectures of a Python file, alone or in lists, in the order in which it names them.
+    """The conjectures of a Python file, alone or in lists, or the claims of a page, in the order of the file.
 
     Raises
     ------
@@ -51,6 +56,8 @@ def read_claims(file: Path | str, *, seconds: float) -> list[Conjecture]:
         As `run_file`; or the file holds no conjecture, or two of one name.
     """
     path = Path(file)
+    if path.suffix == ".page":
+        return of_page(path)
     module = run_file(path, seconds=seconds)
     found: list[Conjecture] = []
     for value in vars(module).values():
@@ -65,6 +72,39 @@ def read_claims(file: Path | str, *, seconds: float) -> list[Conjecture]:
         raise InvalidInput(
             f"{path} holds two conjectures of the name {twice!r}, of which letters and digits count: rename one"
         )
+    return found
+
+
+def pages_of(path: Path | str) -> Folder:
+    """The claims of a page or a folder; as what a user's file runs, reading ends after a time.
+
+    Raises
+    ------
+    InvalidInput
+        As `read_folder`; or it takes too long.
+    """
+    try:
+        with time_limit(_READING):
+            return read_folder(path)
+    except TimeUp:
+        raise InvalidInput(f"{path} takes more than {_READING:g} s to read: see what is long in it") from None
+
+
+def of_page(path: Path) -> list[Conjecture]:
+    """What a page says, as conjectures: "id", or "id.part" where a claim has several parts.
+
+    Raises
+    ------
+    InvalidInput
+        As `read_folder`; or the page says no relation.
+    """
+    claims = pages_of(path).claims
+    parts = [
+        (f"{id}.{part.key}" if len(one.parts) > 1 else id, part) for id, one in claims.items() for part in one.parts
+    ]
+    found: list[Conjecture] = [stated(name, part.printed) for name, part in parts if part.printed.relation is not None]
+    if not found:
+        raise InvalidInput(f"{path} says no relation that could be decided: write a claim with a line 'say'")
     return found
 
 

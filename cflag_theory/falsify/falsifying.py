@@ -276,6 +276,7 @@ class _Work:
             cases=evaluator.cases,
             feasible=evaluator.feasible,
             exact_cases=evaluator.exact_cases,
+            exact_feasible=evaluator.exact_feasible,
             not_covered=tuple([*self.missing, *self._gaps()]),
         )
 

@@ -42,8 +42,8 @@ class Finding(Shown):
         The largest left/right found where the right side is positive, at `worst`, in exact arithmetic.
     worst : mapping
         Where.
-    cases, feasible, exact_cases : int
-        Cases evaluated on floats, how many satisfy the hypotheses, and evaluations in exact arithmetic.
+    cases, feasible, exact_cases, exact_feasible : int
+        Cases evaluated on floats, how many satisfy the hypotheses, and the same in exact arithmetic.
     not_covered : tuple of str
         What the search did not cover.
     interrupted : bool
@@ -71,6 +71,7 @@ class Finding(Shown):
     cases: int = 0
     feasible: int = 0
     exact_cases: int = 0
+    exact_feasible: int = 0
     not_covered: tuple[str, ...] = ()
     interrupted: bool = False
     sides: tuple[str, str] = ("left", "right")

@@ -59,7 +59,7 @@ def run_check(
     InconsistentEvidence
         If the claim is both proved and refuted.
     """
-    _check_words(level, prover)
+    check_words(level, prover)
     return decide(subject, [*_exact(subject, check, seed, level, prover), *_along_runs(subject, check, seed, level)])
 
 
@@ -68,7 +68,7 @@ def all_points(subject: Claim, check: Check) -> list[Point]:
     return [*points_of(subject), *(check.points() if check.points else ())]
 
 
-def _check_words(level: str, prover: str | None) -> None:
+def check_words(level: str, prover: str | None) -> None:
     if level not in LEVELS:
         raise InvalidInput(f"level is {level!r}: use one of {', '.join(LEVELS)}")
     if prover not in (None, *PROVERS):
@@ -161,7 +161,7 @@ def verify(
     TheoryError
         The hand-written theory does not compile.
     """
-    _check_words(level, prover)
+    check_words(level, prover)
     if prover == "coq":
         theorems = theory.compile_theory(ids) if theorems is None else theorems
     if jobs is not None and jobs < 1:

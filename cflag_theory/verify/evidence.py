@@ -147,9 +147,10 @@ def _apart(part: Part) -> str | None:
     """Why a refutation does not contradict the printed statement, or not where that one's hypotheses hold."""
     assert part.refutation is not None
     assert part.refutation.relation is not None
-    never, family = at_most(1, 0), dict(part.family)
+    never = at_most(1, 0)
+    family = {term: sp.sympify(value) for term, value in part.family}
     facts = [fact.relation for fact in part.refutation.facts]
-    assumed = {f.name: f.relation.subs(family) for f in part.printed.facts}
+    assumed = {f.name: f.relation.xreplace(family) for f in part.printed.facts}
     relations = [part.refutation.relation, *facts, *assumed.values()]
     symbols = set().union(*(one.slack.free_symbols for one in relations))
     facts += [at_most(1, symbol) for symbol in symbols if symbol.is_integer and symbol.is_positive]
@@ -162,7 +163,7 @@ def _apart(part: Part) -> str | None:
     for name, relation in assumed.items():
         if relation not in facts and not algebra.follows(relation, facts):
             return f"it need not satisfy {name!r} of the printed statement"
-    printed = part.printed.relation.subs(family)
+    printed = part.printed.relation.xreplace(family)
     if not algebra.follows(never, [*facts, part.refutation.relation, printed]):
         return "what it shows does not contradict the printed statement"
     return None

@@ -65,6 +65,12 @@ MISTAKES = [
     ("    proof", "  proof", "line 17, column 3", "begin in column 5"),
     ("    say", "\tsay", "line 15, column 1", "a tab: indent with blanks"),
     ("f(after) <=", "[step] <=", "line 15, column 9", "in certificates alone"),
+    ("say f(after)", "say after", "line 15, column 9", "compare norms, |v|^2, or products, <u, v>"),
+    ("|grad f(x(0))|^2", "||grad f(x(0))||^2", "line 15, column 38", "write |v| for the norm of v"),
+    ("|grad f(x(0))|^2", "grad f(x(0))^2", "line 15, column 38", "a vector has no powers"),
+    ("say f(after) <= f(x(0)) - half a |grad f(x(0))|^2", "say", "line 15, column 5", "nothing is said here"),
+    ("f_page as f; smooth = L", "f_page as f smooth L", "line 6, column 22", "write function f; smooth = L"),
+    ("index k_page as k", "index k_page k", "line 7, column 14", "commas"),
     ("    note Nesterov.\n", "    note N.\n\nlet L = 2\n", "line 22, column 1", "has a meaning since line 3"),
     (
         "    note Nesterov.\n",
@@ -91,7 +97,7 @@ def test_a_mistake_ends_in_one_sentence_with_its_place(right, wrong, place, sent
     ("right", "wrong"),
     [
         ("smooth f, x(0), after", "smooth f, x(0)"),
-        ("say f(after)", "say after"),
+        ("smooth f, x(0), after", "smooth x(0), f, after"),
         ("a L <= 1", "a L <= 3"),
         ("f_page as f; smooth = L", "f_of_pages as f; mu = L"),
     ],

@@ -22,6 +22,9 @@ from cflag_theory.files import write_text
 
 STORE = Path(__file__).parents[1] / "certificates.json"
 
+#: Entries of other stores: see `also`.
+_BESIDE: dict[str, Any] = {}
+
 Given = tuple[tuple[str, Relation], ...]
 
 
@@ -40,7 +43,8 @@ def certificate_for(check: Callable[..., str | None], goal: Relation, given: Giv
 
 def look_up(goal: Relation, given: Given) -> sp.Expr | None:
     """The kept certificate in the names of `given`, unchecked; None if there is none or it cannot be read."""
-    entry = load().get(key(goal, given))
+    name = key(goal, given)
+    entry = load().get(name) or _BESIDE.get(name)
     if entry is None:
         return None
     try:
@@ -54,6 +58,12 @@ def load() -> Mapping[str, Any]:
     """The store as it stands in the package."""
     entries: Mapping[str, Any] = json.loads(STORE.read_text(encoding="utf-8"))
     return entries
+
+
+def also(entries: Mapping[str, Any]) -> None:
+    """Take entries of another store, such as that of a folder of pages, beside those of the package."""
+    _BESIDE.update(entries)
+    certificate_for.cache_clear()
 
 
 def save(entries: Mapping[str, Any]) -> None:
@@ -127,7 +137,14 @@ def sign(term: sp.Expr) -> str:
 
 @cache
 def as_text(expr: Any) -> str:
-    """The expression in an order that depends on nothing but what is written, for keys and for the store."""
+    """The expression in an order that depends on nothing but what is written, for keys and for the store.
+
+    Names of a folder of pages stand without its number, which another process gives to another folder.
+    """
+    return re.sub(r" __\d+\b", "", _as_text(expr))
+
+
+def _as_text(expr: Any) -> str:
     if isinstance(expr, sp.Add):
         return " + ".join(sorted(map(as_text, expr.args)))
     if isinstance(expr, sp.Mul):
@@ -138,8 +155,9 @@ def as_text(expr: Any) -> str:
         return f"{_factor(expr.base)}**{_factor(expr.exp)}"
     if isinstance(expr, sp.Rational):
         return str(expr)
-    if isinstance(expr, sp.Symbol) and expr.name.isidentifier() and not iskeyword(expr.name):
-        return str(expr.name)
+    name = re.sub(r" __\d+$", "", expr.name) if isinstance(expr, sp.Symbol) else ""
+    if name.isidentifier() and not iskeyword(name):
+        return name
     if isinstance(expr, sp.exp | square):
         return f"{expr.func}({as_text(expr.args[0])})"
     if isinstance(expr, sp.Function):

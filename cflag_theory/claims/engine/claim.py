@@ -262,8 +262,9 @@ class Claim:
 
     @property
     def paper(self) -> str:
-        """Of the id: "C-FLAG", "CFL" or "ours"."""
-        return {"cflag": "C-FLAG", "cfl": "CFL"}.get(self.id.partition(".")[0], "ours")
+        """Of the id: "C-FLAG", "CFL", "ours", or what stands before the point."""
+        name = self.id.partition(".")[0]
+        return {"cflag": "C-FLAG", "cfl": "CFL"}.get(name, name)
 
     @property
     def instead(self) -> tuple[str, ...]:

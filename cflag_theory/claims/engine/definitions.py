@@ -131,12 +131,13 @@ def _is_solution(one: Relation, equations: list[Fact]) -> bool:
 def _said_by(setting: Relation) -> Iterator[Definition]:
     """What a setting can define: its left side, what stands under its mean, or a vector on its right."""
     whole, left, right = setting.left, setting.left, setting.right
-    if isinstance(left, Gradient) and right == 0 and not left.free_symbols:
-        yield Definition(left.args[0], 1, left.args[1], sp.S.One)
     while isinstance(left, TotalVector):
         if not left.operator.total.is_positive and right != 0:
             return  # A sum of no terms is 0.
         left = left.body
+    if isinstance(left, Gradient) and right == 0 and not whole.free_symbols | left.args[1].free_symbols:
+        # A function, or a mean of them, is least there.
+        yield Definition(left.args[0], 1, left.args[1], sp.S.One)
     bound = left.free_symbols - whole.free_symbols
     if isinstance(left, Named) and not bound & right.free_symbols and _determines(left):
         yield Definition(left, 1, right, sp.S.One)

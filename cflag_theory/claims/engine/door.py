@@ -26,7 +26,7 @@ from cflag_theory.claims.engine.terms import Function, Gradient, Named, ln
 _MEANT = (sp.Add, sp.Mul, sp.exp, ln, sp.Max, sp.Min, sp.Abs, *Atom, Gradient, TotalVector, Operator)
 _WORDS = "sums, products, fractions, powers, exp, ln, Max, Min, Abs and terms made of vectors"
 #: Names that a reader takes for what is printed so.
-_TAKEN = {"exp", "ln", "log", "sqrt", "Max", "Min", "Abs", "max", "min", "sum", "pi", "square"}
+TAKEN = {"exp", "ln", "log", "sqrt", "Max", "Min", "Abs", "max", "min", "sum", "pi", "square"}
 
 
 def faults(statement: Statement) -> list[str]:
@@ -105,7 +105,7 @@ def _symbol_fault(symbol: sp.Symbol) -> str | None:
 
 
 def _named(name: str) -> str | None:
-    return f"the name {name} means something else: take another" if name in _TAKEN else name_fault(name)
+    return f"the name {name} means something else: take another" if name in TAKEN else name_fault(name)
 
 
 def _indices_fault(term: Any, indices: Iterable[sp.Expr]) -> str | None:

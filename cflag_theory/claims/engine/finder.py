@@ -102,6 +102,14 @@ def _found(
     return None
 
 
+def searched(goal: Relation, given: Mapping[str, Relation], size: _Size) -> sp.Expr | None:
+    """What one linear program of this size finds, unchecked."""
+    try:
+        return _Search(goal, given, solve=False).certificate(size)
+    except (_Unfit, ZeroDivisionError, sp.PolynomialError):
+        return None
+
+
 class _Unfit(Exception):
     """A term whose denominator is not known to be positive, or that is not a quotient of polynomials."""
 

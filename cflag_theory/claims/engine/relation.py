@@ -36,6 +36,10 @@ class Relation:
         """The relation with symbols or sequence terms replaced, all at once."""
         return Relation(self.left.subs(values, simultaneous=True), self.op, self.right.subs(values, simultaneous=True))
 
+    def xreplace(self, values: Mapping[Any, sp.Expr]) -> Relation:
+        """The relation with terms replaced, vectors too, all at once."""
+        return Relation(self.left.xreplace(values), self.op, self.right.xreplace(values))
+
     def __str__(self) -> str:
         return f"{self.left} {self.op} {self.right}"
 

@@ -12,9 +12,28 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.engine.relation import Relation
-from cflag_theory.claims.engine.terms import dot, is_vector, norm, norm2
+from cflag_theory.claims.engine.sorts import Sort
+from cflag_theory.claims.engine.terms import dot, is_vector, norm, norm2, vector
 from cflag_theory.claims.pages.syntax import RELATIONS, FormulaError, Node, is_relation, parsed
 from cflag_theory.claims.pages.text import Piece, said
+
+#: Of the longest power of numbers that is computed, and the largest exponent.
+_DIGITS = 2000
+_SORTS = {str(sort): sort for sort in Sort}
+
+
+class Vectors:
+    """What `vector` declares: x(k) with its indices, or x alone where its LaTeX has no place for one."""
+
+    def __init__(self, name: str, latex: str) -> None:
+        self.name, self.latex, self.made = name, latex, vector(name, latex)
+
+    def __call__(self, *indices: Any) -> sp.Expr:
+        return self.made(*indices)
+
+    def alone(self) -> Any:
+        """The vector without indices; of a family the family, as a scheme takes it."""
+        return self if "@" in self.latex else self.made()
 
 
 class Words(Mapping[str, Any]):
@@ -102,6 +121,14 @@ def _placed(text: str, error: FormulaError) -> Exception:
     return text.error(str(error), error.at) if isinstance(text, Piece) else error
 
 
+class Text(str):
+    """What stands in quotes: a name, and no number."""
+
+    def _sympy_(self) -> None:
+        # sympy would run it.
+        raise ValueError(f"the text {str(self)!r} stands where a number should")
+
+
 class _Meaning:
     """Evaluates a tree, with what names mean."""
 
@@ -121,7 +148,15 @@ class _Meaning:
         left, right = map(self.of, node.parts)
         if node.value[0] == ">":
             left, right = right, left
-        return Relation(sp.sympify(left), RELATIONS[node.value], sp.sympify(right))
+        made = Relation(sp.sympify(left), RELATIONS[node.value], sp.sympify(right))
+        if any(side.has(sp.zoo, sp.nan, sp.oo, sp.I) for side in (made.left, made.right)):
+            raise FormulaError("a side is no real number: it divides by 0, or takes the root of less than 0", node.at)
+        vectors = [is_vector(side) for side in (made.left, made.right)]
+        if any(vectors) and (made.op != "==" or not (all(vectors) or made.right == 0)):
+            raise FormulaError(
+                "a vector stands beside a relation sign: compare norms, |v|^2, or products, <u, v>", node.at
+            )
+        return made
 
     def _several(self, node: Node) -> list[Any]:
         return [self.of(part) for part in node.parts]
@@ -157,6 +192,10 @@ class _Meaning:
         if base.kind == "bars" and is_vector(inside := self.of(base.parts[0])):
             return [norm2(sp.expand(inside)) if exponent == 2 else norm(sp.expand(inside)) ** exponent, *behind]
         *before, last = self._factors(base)
+        if is_vector(last):
+            raise FormulaError("a vector has no powers: write |v|^2 for the square of its norm", base.at)
+        if _long(last, exponent):
+            raise FormulaError("a power of so many digits is not computed: give it a symbol", node.at)
         return [*before, last**exponent, *behind]
 
     def _power(self, node: Node) -> Any:
@@ -179,7 +218,7 @@ class _Meaning:
         return sp.Rational(node.value)
 
     def _text(self, node: Node) -> str:
-        return node.value
+        return Text(node.value)
 
     def _slack(self, node: Node) -> Any:
         if self.given is None:
@@ -218,4 +257,52 @@ class _Meaning:
                 factors.append(values[0])
             else:
                 raise FormulaError(f"{node.value} is no function of {len(values)} places", node.at)
-        return [found, *factors]
+        return [found.alone() if isinstance(found, Vectors) else found, *factors]
+
+
+def _long(base: Any, exponent: Any) -> bool:
+    """Whether a power of numbers has more digits than anybody reads."""
+    if not getattr(exponent, "is_Integer", False):
+        return False
+    digits = len(str(base)) if getattr(base, "is_Rational", False) else 1
+    return bool(abs(exponent) * digits > _DIGITS)
+
+
+def in_tex(name: str) -> str:
+    """A name as LaTeX, where a page gives none."""
+    text: str = sp.latex(sp.Symbol(name))
+    return text
+
+
+def head_of(text: Piece) -> tuple[Piece, list[Piece] | None]:
+    """A name and, in brackets, its places."""
+    place = text.find("(")
+    if place < 0:
+        return text, None
+    return text.part(0, place), text.part(place + 1, text.rindex(")")).listed(", ")
+
+
+def names_of(text: Piece) -> tuple[str, str, Piece]:
+    """The name in the ledger, that on the page, and the sort behind them."""
+    end = text.find('"', 1) + 1 if text.startswith('"') else len(text.partition(" ")[0])
+    name, rest = str(text.part(0, end).unquoted), text.part(end)
+    if not rest.startswith("as "):
+        return name, name, rest
+    rest = rest.part(3)
+    short = rest.partition(" ")[0]
+    return name, short, rest.part(len(short))
+
+
+def two_names(text: Piece, remedy: str) -> tuple[str, str]:
+    """The names of what has no sort."""
+    name, short, sort = names_of(text)
+    if sort:
+        raise sort.error(remedy)
+    return name, short
+
+
+def declared_sort(sort: Piece) -> dict[str, bool]:
+    """What the sort that a line gives lets sympy assume."""
+    if sort and sort not in _SORTS:
+        raise sort.error(f"{sort!r} is no sort: use {', '.join(_SORTS)}")
+    return _SORTS[sort].assumptions if sort else {}

@@ -17,12 +17,23 @@ import sympy as sp
 
 from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import Claim, Fact, Source, Statement, setting
-from cflag_theory.claims.engine.notation import sequence, symbol
+from cflag_theory.claims.engine.notation import LATEX, sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, Least, index, mean_over, sum_over
 from cflag_theory.claims.engine.printing import in_text
-from cflag_theory.claims.engine.sorts import Sort
-from cflag_theory.claims.engine.terms import function, ln, vector
-from cflag_theory.claims.pages.formula import Words, formula, formulas, read, relation
+from cflag_theory.claims.engine.terms import function, ln
+from cflag_theory.claims.pages.formula import (
+    Vectors,
+    Words,
+    declared_sort,
+    formula,
+    formulas,
+    head_of,
+    in_tex,
+    names_of,
+    read,
+    relation,
+    two_names,
+)
 from cflag_theory.claims.pages.proofs import Scheme
 from cflag_theory.claims.pages.statements import check, claim_of, statement_of
 from cflag_theory.claims.pages.text import Line, Piece, lines, shown
@@ -43,7 +54,6 @@ ALWAYS: Mapping[str, Any] = {
 }
 #: What no page may call anything: formulas and proofs read these words otherwise.
 RESERVED = {*ALWAYS, *rules.__all__, "grad", "hence", "from", "by", "for", "hypothesis", "range"}
-_SORTS = {str(sort): sort for sort in Sort}
 
 
 class Page:
@@ -61,6 +71,9 @@ class Page:
         Builders by id; a claim with constants can be built with others.
     """
 
+    #: Whether it belongs to the ledger, whose names are its own, or to a folder.
+    of_ledger = True
+
     def __init__(self, text: str, where: str = "page", words: Mapping[str, Any] | None = None) -> None:
         self.where = where
         self.words = Words({**ALWAYS, **(words or {})})
@@ -75,6 +88,10 @@ class Page:
             with line.placed():
                 _BLOCKS[line.kind](self, line, line.said.behind(line.kind))
 
+    def own(self, name: str) -> str:
+        """The full name of a symbol, a vector, a function, a mean or a setting of the page."""
+        return name
+
     def _name(self, name: str, value: Any, line: Line) -> None:
         """Give something its name, which nothing else on the page has."""
         if not re.fullmatch(r"[A-Za-z_]\w*'*", name):
@@ -82,7 +99,7 @@ class Page:
         if name in RESERVED:
             raise line.error(f"{name!r} is a word of every page: use another name")
         if name in self._named:
-            raise line.error(f"{name!r} has a meaning since line {self._named[name].number}: use another name")
+            raise line.error(f"{name!r} has a meaning since {self._named[name].place(line)}: use another name")
         self._named[name] = line
         self.public[name] = value
         self.words.define(name, value)
@@ -90,29 +107,37 @@ class Page:
     def use(self, line: Line, rest: Piece) -> None:
         """`use module name other as here`: these names, or all, of a module or of another page."""
         place, *names = re.sub(r" as (\w+)", r"=\1", rest).split()
-        module = import_module(f"{ROOT}.{place}")
-        theirs = getattr(module, "PAGE", None)
-        known = theirs.words if theirs else {}
-        for both in names or [name for name in vars(module) if not name.startswith("_")]:
+        known, get, facts = self._theirs(place, line)
+        for both in names or known:
             name, _, here = both.partition("=")
-            if name not in known and not hasattr(module, name):
-                raise line.error(f"{place} has no {name!r}")
-            value, here = known[name] if name in known else getattr(module, name), here or name
+            value, here = get(name), here or name
             if names and self._named.setdefault(here, line) is not line:
-                raise line.error(
-                    f"{here!r} has a meaning since line {self._named[here].number}: use it as another name"
-                )
+                at = self._named[here].place(line)
+                raise line.error(f"{here!r} has a meaning since {at}: use it as another name")
             if names or here not in self.words:
                 self.words.define(here, value)
             if isinstance(value, Fact):
                 self.facts.setdefault(value.name, value)
                 self.facts.update({here: value} if names else {})
-        self.facts = {**(theirs.facts if theirs else {}), **self.facts}
+        self.facts = {**facts, **self.facts}
+
+    def _theirs(self, place: str, line: Line) -> tuple[list[str], Callable[[str], Any], dict[str, Fact]]:
+        """What a page or a module gives to those that use all of it, what a name of it means, and its facts."""
+        module = import_module(f"{ROOT}.{place}")
+        page = getattr(module, "PAGE", None)
+        words = page.words if page else {}
+
+        def get(name: str) -> Any:
+            if name not in words and not hasattr(module, name):
+                raise line.error(f"{place} has no {name!r}")
+            return words[name] if name in words else getattr(module, name)
+
+        return [name for name in vars(module) if not name.startswith("_")], get, page.facts if page else {}
 
     def let(self, line: Line, rest: Piece) -> None:
         """`let name(a, b) = formula`: an abbreviation; a relation is one too."""
         head, body = rest.cut(" = ")
-        name, places = _head(head)
+        name, places = head_of(head)
         self._name(name, read(body, self.words) if places is None else self._function(places, body), line)
 
     def _function(self, places: list[Piece], body: Piece) -> Callable[..., Any]:
@@ -135,15 +160,22 @@ class Page:
         return dict(zip((str(name) for name, _ in split), (*exact, *late), strict=True))
 
     def symbol(self, line: Line, rest: Piece) -> None:
-        r"""`symbol W positive natural : W`, `symbol least = formula : \LaTeX`; `symbol long as short` has two names."""
+        r"""`symbol W positive natural : W`, `symbol least = formula : \LaTeX`; `symbol long as short` has two names.
+
+        `symbol k, n natural` are two symbols.
+        """
         head, latex = rest.cut(" : ")
         head, body = head.cut(" = ")
-        name, short, sort = _names_of(head)
-        declared = _declared(sort)
-        if not latex:
-            self._name(short, sp.Symbol(name, **declared), line)
-            return
-        self._name(short, symbol(name, latex, formula(body, self.words) if body else None, **declared), line)
+        *others, last = [head] if body else head.listed(", ")
+        name, short, sort = names_of(last)
+        declared = declared_sort(sort)
+        for each, here in (*(two_names(one, "the sort stands last: k, n natural") for one in others), (name, short)):
+            if latex or not self.of_ledger:
+                means = formula(body, self.words) if body else None
+                made = symbol(self.own(each), latex or in_tex(here), means, **declared)
+            else:
+                made = sp.Symbol(each, **declared)
+            self._name(here, made, line)
 
     def sequence(self, line: Line, rest: Piece) -> None:
         r"""`sequence drift(k) = formula : \LaTeX`; or with a sort and no meaning, `sequence d nonnegative : d_{@}`."""
@@ -154,76 +186,89 @@ class Page:
             opened, closed = head.index("("), head.index(")")
             named = Piece.of(line, head[:opened] + head[closed + 1 :], head.start)
             places = head.part(opened + 1, closed).listed(", ")
-        name, short, sort = _names_of(named)
+        name, short, sort = names_of(named)
         means = self._function(places, body) if body and places else None
-        made = sequence(name, latex, means, **_declared(sort)) if latex else sp.Function(name, **_declared(sort))
+        if not (self.of_ledger or latex):
+            indices = ",".join(f"@{place}" for place, _ in enumerate(places or "k", 1))
+            latex = Piece.of(line, f"{{{in_tex(short)}}}_{{{indices}}}")
+        own = self.own(name)
+        made = sequence(own, latex, means, **declared_sort(sort)) if latex else sp.Function(own, **declared_sort(sort))
         self._name(short, made, line)
 
     def vector(self, line: Line, rest: Piece) -> None:
-        r"""`vector x as point : x_{@}`: called with its indices; `vector x(draw) as here : x_{@}`: with these ones."""
+        r"""`vector x as point : x_{@}`: called with its indices; `vector x(draw) as here : x_{@}`: with these ones.
+
+        One without "@" has no indices; `vector x, y` are two of them.
+        """
         head, latex = rest.cut(" : ")
-        taken = re.search(r"\(([\w, ]*)\)(?= as |$)", head)
-        named = Piece.of(line, head[: taken.start()] + head[taken.end() :], head.start) if taken else head
-        name, short, sort = _names_of(named)
-        if sort:
-            raise sort.error("a vector has no sort")
-        made = vector(name, latex or name)
-        self._name(short, made(*formulas(taken[1], self.words)) if taken else made, line)
+        for one in [head] if latex else head.listed(", "):
+            taken = re.search(r"\(([\w, ]*)\)(?= as |$)", one)
+            named = Piece.of(line, one[: taken.start()] + one[taken.end() :], one.start) if taken else one
+            name, short = two_names(named, "a vector has no sort, and between several stand commas: vector x, y")
+            made = Vectors(self.own(name), latex or in_tex(name))
+            self._name(short, made(*formulas(taken[1], self.words)) if taken else made, line)
 
     def function(self, line: Line, rest: Piece) -> None:
         r"""`function f as loss; smooth = L; mu = m; lower = 0 : f`: what is declared of it."""
         head, latex = rest.cut(" : ")
         named, *declared = head.listed("; ")
-        name, short, _ = _names_of(named)
+        name, short = two_names(named, "write function f; smooth = L; mu = m; lower = 0")
         constants = {}
         for key, body in (one.cut(" = ") for one in declared):
             if key not in ("smooth", "mu", "lower"):
                 raise key.error(f"{key!r} is not declared of a function: use smooth, mu or lower")
             constants[str(key)] = formula(body, self.words)
-        self._name(short, function(name, latex or name, **constants), line)
+        self._name(short, function(self.own(name), latex or name, **constants), line)
 
     def index(self, line: Line, rest: Piece) -> None:
         """`index l as ell`: of means, sums and maxima."""
-        name, short, _ = _names_of(rest)
-        self._name(short, index(name), line)
+        for one in rest.listed(", "):
+            name, short = two_names(one, "between indices stand commas: index i, j")
+            made = index(self.own(name))
+            LATEX.setdefault(made, in_tex(short))
+            self._name(short, made, line)
 
     def mean(self, line: Line, rest: Piece) -> None:
         r"""`mean clients as of_all over i : \LaTeX`: with non-negative weights that sum to one, or an expectation."""
         head, latex = rest.cut(" : ")
         head, over = head.cut(" over ")
-        name, short, _ = _names_of(head)
-        self._name(short, mean_over(name, formula(over, self.words), *([latex] if latex else [])), line)
+        name, short = two_names(head, "write mean clients over i")
+        self._name(short, mean_over(self.own(name), formula(over, self.words), *([latex] if latex else [])), line)
 
     def setting(self, line: Line, rest: Piece) -> None:
-        """`setting NAME = key: relation -- words`: what a named vector or an index is in every run."""
-        name, _ = rest.cut(" = ")
-        fact = self.read_fact(rest.part(len(name) + 3), line, self.words)
-        self._name(name, setting(fact.name, fact.relation, fact.words), line)
+        """`setting NAME = key: relation -- words`: what a vector or an index is in every run; NAME may be left out."""
+        named = re.match(r"(\w+) = .*?: ", rest)
+        fact = self.read_fact(rest.part(named.end(1) + 3) if named else rest, line, self.words)
+        key = setting(self.own(fact.name), fact.relation, fact.words)
+        if named:
+            self._name(named[1], key, line)
 
     def fact(self, line: Line, rest: Piece) -> None:
         """`fact NAME = name: relation -- words`, or with places, `fact NAME(a) = ...`, or `fact name: relation`."""
         if not re.match(r"\w+(\([\w, ]*\))? = .*?: ", rest):
             made = self.read_fact(rest, line, self.words)
-            if made.name in self.facts and self._named.get(f"fact {made.name}"):
+            if made.name in self.facts and (not self.of_ledger or self._named.get(f"fact {made.name}")):
                 raise line.error(f"two facts of the page are named {made.name!r}")
             self._named[f"fact {made.name}"] = line
             self.facts[made.name] = made
             return
         head, _ = rest.cut(" = ")
         body = rest.part(rest.index(" = ") + 3)
-        name, places = _head(head)
+        name, places = head_of(head)
         if places is not None:
             self._name(name, lambda *v: self.read_fact(body, line, self.words.with_own(self.bound(places, v))), line)
             return
         made = self.read_fact(body, line, self.words)
         self._name(name, made, line)
+        if not self.of_ledger and self.facts.get(made.name, made) != made:
+            raise line.error(f"a fact named {made.name!r} is known here already: use another name")
         self.facts.setdefault(made.name, made)
         self.facts[name] = made
 
     def several(self, line: Line, rest: Piece) -> None:
         """`facts NAME = name; name`: several under one name; with places, `facts NAME(X) = name(X); name`."""
         head, listed = rest.cut(" = ")
-        name, places = _head(head)
+        name, places = head_of(head)
         if places is None:
             self._name(name, tuple(self.listed(listed, line, self.words)), line)
             return
@@ -279,7 +324,7 @@ class Page:
 
     def scheme(self, line: Line, rest: Piece) -> None:
         """`scheme name(a, b = default)`: steps under a name; `{name}` is the label of the line that uses it."""
-        name, places = _head(rest)
+        name, places = head_of(rest)
         self._name(name, Scheme(self, line, name, places or []), line)
 
     def instances(self, line: Line, rest: Piece) -> None:
@@ -289,7 +334,7 @@ class Page:
 
     def statement(self, line: Line, rest: Piece) -> None:
         """`statement name(a)`: say, for, where and proof, for repairs and refutations that several claims share."""
-        name, places = _head(rest)
+        name, places = head_of(rest)
         check(line)
 
         def made(*values: Any) -> Statement:
@@ -315,34 +360,8 @@ def _flat(found: list[Any]) -> Iterator[Source]:
         yield from one if isinstance(one, tuple) else (one,)
 
 
-def _head(text: Piece) -> tuple[Piece, list[Piece] | None]:
-    """A name and, in brackets, its places."""
-    place = text.find("(")
-    if place < 0:
-        return text, None
-    return text.part(0, place), text.part(place + 1, text.rindex(")")).listed(", ")
-
-
-def _names_of(text: Piece) -> tuple[str, str, Piece]:
-    """The name in the ledger, that on the page, and the sort behind them."""
-    end = text.find('"', 1) + 1 if text.startswith('"') else len(text.partition(" ")[0])
-    name, rest = str(text.part(0, end).unquoted), text.part(end)
-    if not rest.startswith("as "):
-        return name, name, rest
-    rest = rest.part(3)
-    short = rest.partition(" ")[0]
-    return name, short, rest.part(len(short))
-
-
-def _declared(sort: Piece) -> dict[str, bool]:
-    """What the sort that a line gives lets sympy assume."""
-    if sort and sort not in _SORTS:
-        raise sort.error(f"{sort!r} is no sort: use {', '.join(_SORTS)}")
-    return _SORTS[sort].assumptions if sort else {}
-
-
 _BLOCKS: Mapping[str, Callable[[Page, Line, Piece], None]] = {
-    "use": Page.use,
+    "use": lambda page, line, rest: page.use(line, rest),
     "let": Page.let,
     "symbol": Page.symbol,
     "sequence": Page.sequence,

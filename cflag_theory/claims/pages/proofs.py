@@ -21,7 +21,7 @@ from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.steps import Induction, Instance, Obligation, Step, Use, by_induction
 from cflag_theory.claims.pages.formula import Words, formula, formulas, read, relation
 from cflag_theory.claims.pages.syntax import is_relation
-from cflag_theory.claims.pages.text import Line, Piece
+from cflag_theory.claims.pages.text import Line, Piece, bare
 
 FOLLOWS = "the statement follows"
 #: A rule is used by its name, but for `at`: "what at k = E" is an instance of an induction, "put" that of a fact.
@@ -34,6 +34,9 @@ class Vocabulary(Protocol):
 
     words: Words
     blocks: dict[str, Line]
+
+    def own(self, name: str) -> str:
+        """The full name of what the page declares."""
 
     def bound(self, places: list[Piece], values: tuple[Any, ...]) -> dict[str, Any]:
         """Places by name, with what they are given or else their defaults."""
@@ -127,7 +130,15 @@ class _Steps:
         if match := re.fullmatch(r'("[^"]*"|.+) at (\w+) = (.+?)(?: within (.+))?', body):
             of, value = (body.part(*match.span(i)) for i in (1, 3))
             end = self._known(body.part(*match.span(4))) if match[4] else ""
-            return [Instance(label, self._known(of), self.words[match[2]], sp.sympify(formula(value, self.words)), end)]
+            return [
+                Instance(
+                    label,
+                    self._known(of),
+                    formula(body.part(*match.span(2)), self.words),
+                    sp.sympify(formula(value, self.words)),
+                    end,
+                )
+            ]
         if is_relation(body):
             return [Obligation(label, relation(body, self.words), given, certificate)]
         return self._called(label, body, given)
@@ -158,7 +169,7 @@ class _Steps:
         body, end = body.cut(" within ")
         within = self._known(end) if end else ""
         index, text = body.cut(", ")
-        k, goal = self.words[index], read(text, self.words)
+        k, goal = formula(index, self.words), read(text, self.words)
         blocks = {one.kind: one for one in line.inside}
         for one in line.inside:
             if one.kind not in ("start", "step"):
@@ -201,8 +212,10 @@ class _Steps:
         """The full name of what is established."""
         inner = name in ("hypothesis", "range") and bool(self.within)
         found = f"{self.within} ({name})" if inner else self._put(name.unquoted)
-        if self.known is not None and found not in self.known and found not in SETTING:
-            near = get_close_matches(found, [*self.known, *SETTING], n=2)
+        if (self.known is None or found not in self.known) and (own := self.page.own(found)) in SETTING:
+            return own
+        if self.known is not None and found not in self.known:
+            near = get_close_matches(found, [*self.known, *map(bare, SETTING)], n=2)
             meant = f": did you mean {' or '.join(near)}?" if near else ""
             raise name.error(f"nothing before this line is called {found!r}{meant}")
         return found

@@ -18,9 +18,11 @@ from cflag_theory.claims.pages.proofs import Vocabulary, steps_of
 from cflag_theory.claims.pages.text import Line, Piece, only, shown
 
 _REPAIRS = ("typo", "needs-hypothesis")
+#: What `expect` may be followed by: the verdicts of a claim.
+_VERDICTS = ("holds", "loose", "open", "typo", "needs-hypothesis", "false")
 _STATEMENT = {"say", "is", "for", "where", "proof", "alone"}
 _PART = {*_STATEMENT, "repair", "sharp", "refuted", "reading", "kind", "family", "unseen", "prints", "instances"}
-_CLAIM = {*_PART, "with", "like", "part", "note", "after", "uses", "headline", "letter"}
+_CLAIM = {*_PART, "with", "like", "part", "note", "after", "uses", "headline", "letter", "expect"}
 
 
 def check(line: Line) -> None:
@@ -34,6 +36,8 @@ def check(line: Line) -> None:
     known = {"claim": _CLAIM, "part": _PART, "sharp": {*_STATEMENT, "at"}}.get(line.kind, _STATEMENT)
     only(line, known, f"a {line.kind}")
     for one in line.inside:
+        if one.kind == "expect" and one.said.behind("expect") not in _VERDICTS:
+            raise one.error(f"{one.said.behind('expect')!r} is no verdict: use {', '.join(_VERDICTS)}")
         if one.kind in ("part", "repair", "sharp") or (one.kind == "refuted" and one.inside):
             check(one)
 
@@ -116,7 +120,9 @@ def _sharp(page: Vocabulary, line: Line, rest: Piece, words: Words, part: Line) 
         first, second = (sp.sympify(formula(text, words)) for text in (printed, best))
         return Sharp(shown(line.words, words.told), first, second, _nested(page, line, words, part), at)
     name, value = rest.cut(" = ")
-    first, second = sp.sympify(words[name]), sp.sympify(formula(value, words))
+    first, second = sp.sympify(formula(name, words)), sp.sympify(formula(value, words))
+    if not (first / second).is_number:
+        raise line.error(f"{first} and {second} are no two numbers: sharpen a constant of the claim, 'with c = ...'")
     if first == second:
         return None
     return Sharp(line.words, first, second, _nested(page, line, words.with_own({str(name): second}), part), at)
@@ -153,6 +159,8 @@ def statement_of(page: Vocabulary, line: Line, words: Words) -> Statement:
     say = blocks["say"][-1]
     with say.placed():
         goal = relation(text, words) if (text := say.said.behind("say")) else None
+        if goal is None and not say.words:
+            raise say.error("nothing is said here: write 'say relation -- words'")
     told = shown(say.words, words.told) or (_told(goal, under) if goal else "")
     proof = None
     if "proof" in blocks:

@@ -182,6 +182,8 @@ class _Reader:
         at, token = self.at, self.peek
         if token == "|":
             self.next()
+            if self.peek == "|" and self.at == at + 1:
+                raise FormulaError("'||' opens nothing: write |v| for the norm of v", at)
             self.bars += 1
             inside = self.sum()
             self.take("|")

@@ -129,6 +129,10 @@ class Line:
         """The number of its first line on the page."""
         return self.places[0][1]
 
+    def place(self, other: Line) -> str:
+        """Where it stands, for a reader of another line."""
+        return f"line {self.number}" + (f" of {self.page}" if self.page != other.page else "")
+
     def error(self, words: str, at: int = 0) -> PageError:
         """The exception that names a place in the text."""
         start, number, column = next(one for one in reversed(self.places) if one[0] <= at)
@@ -213,3 +217,8 @@ def shown(words: str, meant: Callable[[str], Any]) -> str:
         return match[0] if value is None else shown(value, meant) if isinstance(value, str) else str(value)
 
     return re.sub(r"\{(\w+)\}", told, words) if "{" in words else words
+
+
+def bare(text: str) -> str:
+    """A text without what the names of a folder of pages end with."""
+    return re.sub(r" __\d+\b", "", text)

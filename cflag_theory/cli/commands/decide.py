@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from cflag_theory.falsify.decisions.decision import Decision
 
 FileArgument = Annotated[
-    str, typer.Argument(metavar="FILE", help="A Python file with conjectures at module level, alone or in lists.")
+    str, typer.Argument(metavar="FILE", help="A page FILE.page, or a Python file with conjectures at module level.")
+]
+NamesArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="[ID]...", help="The claims that are meant; default: all of the file.")
 ]
 BudgetOption = Annotated[int, typer.Option(min=1, help="Cases that the search may try, for each claim.")]
 SecondsOption = Annotated[float, typer.Option(help="Time limit in seconds, for one evaluation and for algebra.")]
@@ -30,6 +33,7 @@ OutOption = Annotated[
 
 def decide_command(
     file: FileArgument,
+    names: NamesArgument = None,
     budget: BudgetOption = 3000,
     seconds: SecondsOption = 20.0,
     seed: SeedOption = 0,
@@ -46,12 +50,13 @@ def decide_command(
 
     Exit code 0: nothing was refuted. 1: a claim was refuted. 2: bad input. 130: interrupted.
     """
-    done = _each(file, "decide", budget, seconds, seed, out, format, prover)
+    done = _each(file, names, "decide", budget, seconds, seed, out, format, prover)
     raise typer.Exit(1 if any(found.refuted for found in done) else 0)
 
 
 def prove_command(
     file: FileArgument,
+    names: NamesArgument = None,
     budget: BudgetOption = 3000,
     seconds: SecondsOption = 20.0,
     seed: SeedOption = 0,
@@ -63,12 +68,13 @@ def prove_command(
 
     Exit code 0: all claims were proved. 1: one was not. 2: bad input. 130: interrupted.
     """
-    done = _each(file, "prove", budget, seconds, seed, out, format, prover)
+    done = _each(file, names, "prove", budget, seconds, seed, out, format, prover)
     raise typer.Exit(0 if all(found.outcome == "proved" for found in done) else 1)
 
 
 def repair_command(
     file: FileArgument,
+    names: NamesArgument = None,
     budget: BudgetOption = 3000,
     seconds: SecondsOption = 20.0,
     seed: SeedOption = 0,
@@ -83,12 +89,13 @@ def repair_command(
 
     Exit code 0: nothing was refuted. 1: a claim was refuted. 2: bad input. 130: interrupted.
     """
-    done = _each(file, "repair", budget, seconds, seed, out, format)
+    done = _each(file, names, "repair", budget, seconds, seed, out, format)
     raise typer.Exit(1 if any(found.refuted for found in done) else 0)
 
 
 def _each(
     file: str,
+    names: list[str] | None,
     side: str,
     budget: int,
     seconds: float,
@@ -109,7 +116,7 @@ def _each(
         raise InvalidInput(f"--prover is {prover!r}: use coq, or leave it out")
     path = Path(file)
     with redirect_stdout(sys.stderr):
-        claims, source = claims_of(path, seconds)
+        claims, source = claims_of(path, seconds, names or ())
     home = path.absolute().parent if isinstance(source, Path) else Path.cwd()
     folder = out if out is not None else home / f"{path.stem if isinstance(source, Path) else file}-counterexamples"
     # The usual folder is made with the first counterexample.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 def falsify_command(
     file: Annotated[
         str | None,
-        typer.Argument(metavar="FILE", help="A Python file with conjectures at module level, or a claim id."),
+        typer.Argument(
+            metavar="FILE", help="A page FILE.page, a Python file with conjectures at module level, or a claim id."
+        ),
     ] = None,
     replay: Annotated[
         Path | None, typer.Option(help="Compute a saved counterexample again. FILE replaces the file that it names.")
@@ -106,8 +108,8 @@ def _falsify(file: str, budget: int, seconds: float, seed: int, out: Path | None
     raise typer.Exit(1 if any(found.refuted for found, _ in done) else 0)
 
 
-def claims_of(path: Path, seconds: float) -> tuple[list[Conjecture], Path | str]:
-    """The claims that are meant, and where a replay finds them again."""
+def claims_of(path: Path, seconds: float, names: Sequence[str] = ()) -> tuple[list[Conjecture], Path | str]:
+    """The claims that are meant, or all of the file, and where a replay finds them again."""
     from cflag_theory.falsify.claim_file import read_claims
 
     if path.suffix != ".py" and not path.exists():
@@ -121,7 +123,11 @@ def claims_of(path: Path, seconds: float) -> tuple[list[Conjecture], Path | str]
 
             # It says that the ledger has no such claim, and what it has.
             claim(str(path))
-    return read_claims(path, seconds=seconds), path
+    found = {one.name: one for one in read_claims(path, seconds=seconds)}
+    for name in names:
+        if name not in found:
+            raise InvalidInput(f"{path} has no claim {name!r}: it has {', '.join(found)}")
+    return [found[name] for name in names or found], path
 
 
 def shown(path: Path) -> str:

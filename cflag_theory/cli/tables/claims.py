@@ -9,7 +9,7 @@ from rich.text import Text
 
 from cflag_theory.cli.tables.page import Page
 from cflag_theory.verify.coq import census
-from cflag_theory.verify.verdict import GRAVITY, MEANINGS, Verdict
+from cflag_theory.verify.verdict import GRAVITY, MEANINGS, REFUTES, Verdict
 
 COLOURS = {
     "holds": "green",
@@ -71,6 +71,23 @@ def summary(verdicts: Sequence[Verdict]) -> None:
         console.say(f"{found['ours']['holds']} of {proved} theorems of our own, which replace what fails, are proved")
     _besides(console, verdicts)
     console.say("cflag list TEXT finds a claim, cflag show CLAIM prints its evidence, cflag verify --list lists all")
+
+
+def own(verdicts: Sequence[Verdict]) -> None:
+    """Claims of pages, each with its verdict, what it follows from, and a counterexample whole."""
+    console = Page()
+    for verdict in verdicts:
+        head = Text(f"{verdict.claim.id}  {verdict.claim.where}: ", style="bold")
+        console.say(head + label(verdict, ", "))
+        for item in verdict.evidence:
+            on = "" if item.on == "printed" else f"{item.on}, "
+            part = f"{item.part}: " if len(verdict.claim.parts) > 1 else ""
+            console.say(f"  {part}{on}{item.kind}: {item.summary}")
+            lines = item.data.get("instance", ()) if item.finding == REFUTES else item.data.get("hints", ())
+            for line in lines:
+                console.say(f"      {line}")
+    for paper, found in counts(verdicts).items():
+        console.say(f"{paper}: {', '.join(f'{count} {name}' for name, count in found.items() if count)}")
 
 
 def _besides(console: Page, verdicts: Sequence[Verdict]) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from cflag_theory.claims.pages.text import bare
+
 #: What is no longer than this stays on one line of a table: numbers, intervals, names.
 _WHOLE = 18
 _GAP = 2
@@ -35,7 +37,7 @@ class Page(Console):
 
     def say(self, words: str | Text, style: str = "") -> None:
         """One line, or several; nothing in them is taken for markup, and what is continued is indented."""
-        text = Text(words, style=style) if isinstance(words, str) else words
+        text = Text(bare(words), style=style) if isinstance(words, str) else words
         for line in text.split(allow_blank=True) or [text]:
             self._hang(line, len(line.plain) - len(line.plain.lstrip()))
 
@@ -57,7 +59,7 @@ class Page(Console):
         if title:
             self.say(title, style="bold")
         head = [Text(name, style="bold") for name in columns]
-        body = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
+        body = [[cell if isinstance(cell, Text) else Text(bare(cell)) for cell in row] for row in rows]
         widths = self._widths([list(column) for column in zip(head, *body, strict=True)])
         if widths is None:
             self._records(columns, body)

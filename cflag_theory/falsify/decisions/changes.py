@@ -187,6 +187,19 @@ def coefficients(goal: Relation) -> Iterator[tuple[sp.Rational, Callable[[Fracti
         yield number, changed
 
 
+def subtracted(goal: Relation) -> Iterator[tuple[sp.Rational, Callable[[Fraction], Relation]]]:
+    """The numbers before what is subtracted on the left side, but 1, each with the claim that has another there."""
+    for term in sp.Add.make_args(goal.left):
+        number, rest = term.as_coeff_Mul()
+        if number.is_Rational and number < 0 and number != -1:
+
+            def changed(value: Fraction, term: sp.Expr = term, rest: sp.Expr = rest) -> Relation:
+                other = sp.Rational(value.numerator, value.denominator)
+                return Relation(goal.left - term - other * rest, goal.op, goal.right)
+
+            yield -number, changed
+
+
 # Edits of a relation
 
 

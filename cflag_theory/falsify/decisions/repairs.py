@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
@@ -17,7 +18,7 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.algebra.proving import attempt_formula, box_of, read
 from cflag_theory.falsify.algebra.tracing import NotAlgebra
 from cflag_theory.falsify.conjecture import Conjecture
-from cflag_theory.falsify.decisions.changes import EDIT, HYPOTHESIS, Change, coefficients
+from cflag_theory.falsify.decisions.changes import EDIT, HYPOTHESIS, Change, coefficients, subtracted
 from cflag_theory.falsify.decisions.constants import sandwich
 from cflag_theory.falsify.decisions.deciding import decide
 from cflag_theory.falsify.decisions.decision import Decision
@@ -86,7 +87,7 @@ def repair(
     Parameters
     ----------
     budget, seed, seconds, progress
-        As `falsify` takes them; the search for repairs takes at most three times `seconds`.
+        As `falsify` takes them; the search for repairs takes at most six times `seconds`.
 
     Raises
     ------
@@ -136,6 +137,8 @@ def _of_vectors(conjecture: Conjecture, seconds: float) -> list[Change]:
         except TimeUp:
             return False
 
+    with suppress(TimeUp), time_limit(3 * seconds):
+        found += _constants(reading, given, proves, "left", subtracted(reading.goal))
     try:
         with time_limit(3 * seconds):
             for change, changed in (*_convex(reading), *_assumed(reading)):
@@ -145,7 +148,7 @@ def _of_vectors(conjecture: Conjecture, seconds: float) -> list[Change]:
                 )
                 if not stronger and len(found) < EACH and proves(changed):
                     found.append(change)
-            found += _constants(reading, given, proves)
+            found += _constants(reading, given, proves, "right", coefficients(reading.goal))
     except TimeUp:
         pass
     return found
@@ -186,21 +189,27 @@ def _assumed(reading: Reading) -> Iterator[tuple[Change, Reading]]:
             yield Change(HYPOTHESIS, f"assume {added}", reading.goal, given, added, 12), changed
 
 
-def _constants(reading: Reading, given: tuple[Relation, ...], proves: Callable[[Reading], bool]) -> list[Change]:
-    """The best value of a number on the right side, between its own and 64 times that, or none of it."""
+def _constants(
+    reading: Reading,
+    given: tuple[Relation, ...],
+    proves: Callable[[Reading], bool],
+    side: str,
+    numbers: Iterable[tuple[sp.Rational, Callable[[Fraction], Relation]]],
+) -> list[Change]:
+    """The best value of a number on one side, between its own and 64 times that; of one on the right, or none of it."""
     found = []
-    for number, changed in coefficients(reading.goal):
+    for number, changed in numbers:
         now = Fraction(int(number.p), int(number.q))
 
         def ask(value: Fraction, changed: Callable[[Fraction], Relation] = changed) -> tuple[str, None]:
             return (PROVED if proves(replace(reading, goal=changed(value))) else NOT_BROKEN), None
 
-        for end in (Fraction(0), 64 * now):
+        for end in (64 * now,) if side == "left" else (Fraction(0), 64 * now):
             if end != now and ask(end)[0] == PROVED:
                 reached = sandwich(ask, *sorted((now, end)), steps=10)
                 if reached.proved is not None and reached.proved[0] != 0:
                     value = reached.proved[0]
-                    words = f"right: {value} in place of {number}"
+                    words = f"{side}: {value} in place of {number}"
                     found.append(Change(EDIT, words, changed(value), given, None, 3))
                 break
     return found

@@ -9,7 +9,9 @@ from fractions import Fraction
 import sympy as sp
 
 from cflag_theory.claims.engine.algebra import Atoms, manifestly_nonnegative
+from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.engine.relation import Relation
+from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.decisions.constants import Constant, least
@@ -20,9 +22,11 @@ from cflag_theory.falsify.falsifying import falsify
 from cflag_theory.falsify.finding import NOT_BROKEN, PROVED, REFUTED, Finding, NoCase
 from cflag_theory.falsify.search.cases import from_text
 from cflag_theory.falsify.search.guard import TimeUp, time_limit
+from cflag_theory.falsify.stated import Stated
 from cflag_theory.falsify.vector_terms.continuing import NoMeaning
+from cflag_theory.falsify.vector_terms.families import word
 from cflag_theory.falsify.vector_terms.instances import instances
-from cflag_theory.falsify.vector_terms.proving import prove_vectors
+from cflag_theory.falsify.vector_terms.proving import Proved, prove_vectors
 from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
 
 #: Cases before the proving side is asked, and cases that a proof is tried on.
@@ -86,7 +90,7 @@ def _both(
         return _searched(conjecture, free, first)
     try:
         with time_limit(_PROOF * seconds):
-            proof = prove_vectors(reading)
+            proof = _offered(conjecture) or prove_vectors(reading)
     except TimeUp:
         proof = None
     if proof is not None:
@@ -100,7 +104,10 @@ def _both(
             # What nothing satisfies proves anything.
             return Decision(NEITHER, replace(tried, not_covered=(f"vacuity: a proof was found, and {_NONE}",)))
         finding = replace(tried, status=PROVED, engines=proof.engines, not_covered=())
-        return Decision(PROVED, finding, derivation=derivation(proof.statement))
+        if isinstance(conjecture, Stated):
+            sorts = {word(one): f"the {sort_of(one)} numbers" for one in reading.symbols}
+            finding = replace(finding, ranges=sorts)
+        return Decision(PROVED, finding, derivation=derivation(proof.statement) if proof.found else None)
     if not search:
         return Decision(
             NEITHER, _no_instances(conjecture, budget, seed, "no search for a counterexample was asked for")
@@ -113,6 +120,14 @@ def _both(
         )
         return replace(found, finding=replace(found.finding, not_covered=gaps))
     return found
+
+
+def _offered(conjecture: Conjecture) -> Proved | None:
+    """The proof that a page has, if the examiner accepts it."""
+    if not isinstance(conjecture, Stated) or conjecture.statement.proof is None:
+        return None
+    examined = examine(conjecture.statement)
+    return Proved(conjecture.statement, examined.engines, found=False) if examined.accepted else None
 
 
 def _searched(conjecture: Conjecture, free: Fraction | None, found: Finding) -> Decision:

@@ -19,6 +19,7 @@ from typing import Any
 import cflag_theory
 from cflag_theory.errors import CflagError, InvalidInput
 from cflag_theory.falsify.search.exact_numbers import Undecided
+from cflag_theory.falsify.vector_terms.continuing import NoMeaning
 
 _WEAK = (weakref.WeakSet.__init__.__code__.co_filename, weakref.WeakKeyDictionary.__init__.__code__.co_filename)
 _PACKAGE = str(Path(cflag_theory.__file__).parent)
@@ -186,15 +187,15 @@ def guarded(
         The code raised.
     TookTooLong
         It took longer than `seconds`.
-    Undecided
-        Passed on: no error, but a comparison of enclosures that overlap.
+    Undecided, NoMeaning
+        Passed on: no errors, but a comparison of enclosures that overlap, or what small instances do not give.
     """
     place = f" at {at}" if at else ""
     remedy = "fix it, or exclude the case by a range or a hypothesis" if at else "fix it"
     try:
         with limit(seconds, files):
             yield
-    except Undecided:
+    except (Undecided, NoMeaning):
         raise
     except TimeUp as up:
         raise TookTooLong(

@@ -20,7 +20,8 @@ from cflag_theory.claims.engine.operators import Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.sorts import SortError, sort_of
 from cflag_theory.claims.engine.terms import Function, Named, is_vector, norm2
-from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning, continuations
+from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning, continuations, row
+from cflag_theory.falsify.vector_terms.entries import Entry, head
 from cflag_theory.falsify.vector_terms.evaluating import World
 from cflag_theory.falsify.vector_terms.reading import Reading
 
@@ -75,6 +76,12 @@ def _values(reading: Reading, world: World) -> Iterator[str]:
     for symbol, value in world.numbers.items():
         if not sort_of(symbol).holds(value):
             yield f"{symbol} = {value} is not {sort_of(symbol)}"
+    for one in reading.atoms(Entry):
+        of = one.args[0].args[0].name
+        if wrong := [
+            row(entry) for (name, _), entry in world.vectors.items() if name == of and not one.sort.holds(entry[0])
+        ]:
+            yield f"{of} has the member {wrong[0]}, which is not {one.sort}"
     for name, weights in world.weights.items():
         if min(weights) < 0 or sum(weights) != 1:
             yield f"the weights of {name} are negative or do not sum to one"
@@ -109,7 +116,7 @@ def _hypotheses(reading: Reading, world: World, way: Continuation, stepped: list
             if (fact, place) in held:
                 continue
             world.at, world.asked = dict(zip(fact.forall, place, strict=True)), False
-            if fact in stepped and world.key(fact.relation.left) not in world.vectors:
+            if fact in stepped and world.key(head(fact.relation.left)) not in world.vectors:
                 # It says what that later member is.
                 continue
             if not _holds(relation.op, world.number(relation.left - relation.right)):
@@ -191,7 +198,7 @@ class _Step(NamedTuple):
 
 
 def _step(fact: Fact) -> _Step | None:
-    left, right = fact.relation.left, fact.relation.right
+    left, right = head(fact.relation.left), fact.relation.right
     if fact.relation.op != "==" or not isinstance(left, Named) or not fact.forall or not _total(right):
         return None
     places = [(index, place - index) for place in left.args[1:] for index in fact.forall if place.has(index)]

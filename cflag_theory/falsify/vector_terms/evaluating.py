@@ -15,6 +15,7 @@ from cflag_theory.claims.engine.operators import Index, Largest, Least, Operator
 from cflag_theory.claims.engine.terms import Dot, Function, Gradient, Named, Norm, Value, parts
 from cflag_theory.falsify.search import exact_numbers
 from cflag_theory.falsify.vector_terms.continuing import Continuation, Growing, NoMeaning, start
+from cflag_theory.falsify.vector_terms.entries import Entry
 
 Vector = list[Any]
 
@@ -158,6 +159,8 @@ class World:
             return math.prod(map(self.number, expr.args))
         if isinstance(expr, sp.Pow):
             return self._power(expr)
+        if isinstance(expr, Entry):
+            return self._member(self.vectors, expr.args[0])[0]
         if isinstance(expr, Dot):
             u, v = map(self.vector, expr.args)
             return sum(a * b for a, b in zip(u, v, strict=True))

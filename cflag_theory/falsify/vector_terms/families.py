@@ -6,6 +6,7 @@ import sympy as sp
 
 from cflag_theory.claims.engine.operators import Index
 from cflag_theory.claims.engine.terms import Named
+from cflag_theory.claims.pages.text import bare
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.ranges import INTEGER, Range
 from cflag_theory.falsify.vector_terms.reading import Reading
@@ -42,5 +43,6 @@ def range_of(symbol: sp.Symbol) -> Range:
 
 
 def word(term: sp.Basic) -> str:
-    """The name of a vector, a function or a mean, as a variable's."""
-    return "".join(c if c.isalnum() or c == "_" else "_" for c in term.args[0].name)
+    """The name of a number, a vector, a function or a mean, as a variable's."""
+    name = bare(term.name if term.is_Symbol else term.args[0].name)
+    return "".join(c if c.isalnum() or c == "_" else "_" for c in name)

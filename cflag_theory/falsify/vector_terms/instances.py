@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from cflag_theory.claims.engine.algebra import manifestly_nonnegative
-from cflag_theory.claims.engine.operators import Atom, Index, Operator, TotalVector
+from cflag_theory.claims.engine.operators import Index, Operator, TotalVector
 from cflag_theory.claims.engine.relation import Relation
 from cflag_theory.claims.engine.terms import Function, Gradient, Named, is_vector, parts
 from cflag_theory.errors import InvalidInput
@@ -28,8 +27,10 @@ from cflag_theory.falsify.ranges import INTEGER, Range
 from cflag_theory.falsify.search.exact_numbers import DIGITS
 from cflag_theory.falsify.vector_terms.checking import continuation, fault, of_numbers
 from cflag_theory.falsify.vector_terms.continuing import row
+from cflag_theory.falsify.vector_terms.entries import Entry, with_entries
 from cflag_theory.falsify.vector_terms.evaluating import Piecewise, World
 from cflag_theory.falsify.vector_terms.families import families, places, range_of, word
+from cflag_theory.falsify.vector_terms.numbers import bounded_numbers, equal_numbers
 from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
 
 #: Coordinates, members of a family, and how far functions may curve where nothing is declared; how
@@ -60,7 +61,7 @@ def instances(conjecture: Conjecture, free: Fraction | None = None) -> Instances
     InvalidInput
         It cannot be read.
     """
-    reading = read_vectors(conjecture, free)
+    reading = with_entries(read_vectors(conjecture, free))
     family = _Family(reading, dict(conjecture.variables))
     names = list(family.ranges)
     exists = Quantity("the instance", _function("exists", names, family.lacks), tuple(names))
@@ -107,13 +108,16 @@ class _Family:
         self.means = [one for one in reading.operators if not one.is_sum]
         self.sums = {one.index for one in reading.operators if one.is_sum}
         self.count = {one.index: f"members_{word(one)}" for one in self.means}
-        #: Vectors that equations give, and functions that are at rest: what the search need not look for.
+        #: Vectors that equations give, and functions and means that are at rest: what the search need not look for.
         self.defined: dict[sp.Expr, sp.Expr] = {}
-        self.resting: list[tuple[Relation, Gradient, Operator | None]] = []
+        self.resting: list[tuple[Relation, Gradient | Named, Operator | None]] = []
         for fact in reading.facts:
             self._take_equation(fact.relation)
         self.given = given
-        self.shares = self._bounded_numbers()
+        #: Of sequences, whose members are the only entries of theirs.
+        self.sorts = {one.args[0].args[0]: one.sort for one in reading.atoms(Entry)}
+        self.equal = equal_numbers(reading)
+        self.shares = bounded_numbers(reading, self.equal, given)
         self.families = families(reading)
         self.most = self._universes()
         self.ranges: dict[str, Range] = {}
@@ -128,11 +132,13 @@ class _Family:
     def _take_equation(self, relation: Relation) -> None:
         """An equation of vectors that gives one of them, or that puts a function at rest at a point."""
         left, right = relation.left, relation.right
+        if relation.op == "==" and isinstance(left, Entry):
+            self.defined.setdefault(left.args[0], right)
         if relation.op != "==" or not (is_vector(left) or is_vector(right)):
             return
         if right == 0 and isinstance(left, Gradient):
             self.resting.append((relation, left, None))
-        elif right == 0 and isinstance(left, TotalVector) and isinstance(left.body, Gradient):
+        elif right == 0 and isinstance(left, TotalVector) and isinstance(left.body, Gradient | Named):
             self.resting.append((relation, left.body, left.operator))
         elif any(isinstance(s, Index) for s in (left - right).free_symbols):
             if isinstance(left, Named):
@@ -151,37 +157,17 @@ class _Family:
             self.defined = {one: sp.expand(known.xreplace({pivot: value})) for one, known in self.defined.items()}
             self.defined[pivot] = value
 
-    def _bounded_numbers(self) -> dict[sp.Symbol, sp.Expr]:
-        """Numbers with their largest value, by hypotheses such as alpha L <= 1: worst cases often lie there.
-
-        Instances draw which part of it a number is. The largest values speak of no other number that is here.
-        """
-        found: dict[sp.Symbol, sp.Expr] = {}
-        for fact in self.reading.facts:
-            slack = sp.expand(fact.relation.slack)
-            numbers = slack.free_symbols
-            if fact.relation.op == "==" or fact.forall or slack.atoms(sp.Function, *Atom) or numbers & found.keys():
-                continue
-            for symbol in sorted(numbers, key=str, reverse=True):
-                by = slack.coeff(symbol)
-                rest = sp.expand(slack - by * symbol)
-                taken = any(symbol in bound.free_symbols for bound in found.values())
-                drawn = symbol.is_positive and not symbol.is_integer and symbol.name not in self.given and not taken
-                linear = by != 0 and not rest.has(symbol) and not by.has(symbol) and manifestly_nonnegative(-by)
-                if drawn and linear and not _constant(symbol, self.reading):
-                    found[symbol] = -rest / by
-                    break
-        return found
-
     def _ranges(self) -> Iterator[tuple[str, Range]]:
         yield "dimension", Range(1, _DIMENSIONS, kind=INTEGER)
         for name in dict.fromkeys(self.count.values()):
             yield name, Range(1, _MEMBERS, kind=INTEGER)
         for symbol in self.reading.symbols:
+            if symbol in self.equal:
+                continue
             if symbol in self.shares:
-                yield f"{symbol.name}_share", Range(0, 1, open="low")
+                yield f"{word(symbol)}_share", Range(0, 1, open="low")
             else:
-                yield symbol.name, self.given.get(symbol.name) or range_of(symbol)
+                yield word(symbol), self.given.get(symbol.name) or range_of(symbol)
         for one in self.means:
             yield f"weights_{word(one)}", Range("1/16", 1, shape=(self.count[one.index],))
         for name, members in self.families.items():
@@ -192,7 +178,9 @@ class _Family:
                 if members[0].properties.lower is not None:
                     yield f"{name}_above", Range(0, 1, shape=(*shape, 1))
             elif self._drawn(members):
-                yield name, Range(-2, 2, shape=(*shape, "dimension"))
+                sort = self.sorts.get(members[0].args[0])
+                span = Range(-2, 2) if sort is None else range_of(sp.Dummy(**sort.assumptions))
+                yield name, replace(span, shape=(*shape, "dimension" if sort is None else 1))
 
     def _drawn(self, members: list[sp.Basic]) -> bool:
         return any(one not in self.defined for one in members)
@@ -238,12 +226,13 @@ class _Family:
         return self._seen[1]
 
     def _world(self, draw: Mapping[str, Any]) -> World | None:
-        numbers = {s: draw[s.name] for s in self.reading.symbols if s not in self.shares}
+        numbers = {s: draw[word(s)] for s in self.reading.symbols if s not in {*self.shares, *self.equal}}
         for symbol, largest in self.shares.items():
-            value = draw[f"{symbol.name}_share"] * World(1, numbers).number(largest)
+            value = draw[f"{word(symbol)}_share"] * World(1, numbers).number(largest)
             if not value > 0:
                 return None
             numbers[symbol] = value
+        numbers |= {symbol: World(1, numbers).number(value) for symbol, value in self.equal.items()}
         weights: dict[str, list[Any]] = {}
         for one in self.means:
             drawn = draw[f"weights_{word(one)}"].tolist()
@@ -274,7 +263,8 @@ class _Family:
             before = dict(world.vectors)
             for left, value in self.defined.items():
                 for _ in self._values(world, left):
-                    world.vectors[world.key(left)] = world.vector(value)
+                    entry = left.args[0] in self.sorts
+                    world.vectors[world.key(left)] = [world.number(value)] if entry else world.vector(value)
             if world.vectors == before:
                 return
 
@@ -290,14 +280,19 @@ class _Family:
     def _put_at_rest(self, world: World) -> None:
         """Change slopes so that what is said to be at rest is."""
         for relation, gradient, operator in self.resting:
-            f, point = gradient.args
             for _ in self._values(world, relation.left):
                 now, weight = world.vector(relation.left), 1
                 if operator is not None:
                     shares = world.weights[operator.args[0].name]
                     world.at[operator.index], weight = len(shares) - 1, shares[-1]
+                change = [-one / weight for one in now]
+                if isinstance(gradient, Named):
+                    key = world.key(gradient)
+                    world.vectors[key] = [a + b for a, b in zip(world.vectors[key], change, strict=True)]
+                    continue
+                f, point = gradient.args
                 key = world.key(f)
-                world.functions[key] = world.functions[key].at_rest(world.vector(point), [-one / weight for one in now])
+                world.functions[key] = world.functions[key].at_rest(world.vector(point), change)
 
     def _bounded(self, world: World, draw: Mapping[str, Any]) -> bool:
         """Raise every function to its declared lower bound; False where one has none."""
@@ -360,12 +355,6 @@ class _Family:
             found.append((gap, (left, right), dict(world.at)))
         _, sides, at = max(found, key=lambda one: one[0])
         return sides, at
-
-
-def _constant(symbol: sp.Symbol, reading: Reading) -> bool:
-    """Whether a number is declared of a function, such as L: other numbers are bounded by it."""
-    declared = [(f.properties.smooth, f.properties.mu, f.properties.lower) for f in reading.functions]
-    return any(symbol in one.free_symbols for three in declared for one in three if one is not None)
 
 
 def _piecewise(f: Function, world: World, shape: Mapping[str, list[Any]]) -> Piecewise | None:

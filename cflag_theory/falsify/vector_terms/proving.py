@@ -71,10 +71,11 @@ class _Facts:
 
 
 class Proved(NamedTuple):
-    """A statement with a proof that the examiner accepts, and the engines that agree."""
+    """A statement with a proof that the examiner accepts, the engines that agree, and whether the proof was found."""
 
     statement: Statement
     engines: tuple[str, ...]
+    found: bool = True
 
 
 def prove_vectors(reading: Reading) -> Proved | None:

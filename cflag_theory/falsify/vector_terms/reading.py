@@ -16,6 +16,8 @@ from cflag_theory.claims.engine.terms import Basis, Function, Gradient, Norm, Va
 from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.ranges import BOTH, HIGH, LOW
+from cflag_theory.falsify.stated import Stated
+from cflag_theory.falsify.stated import facts as facts_of
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,10 @@ def read_vectors(conjecture: Conjecture, free: Fraction | None = None) -> Readin
         A side or a hypothesis is not a sympy expression, or takes vectors for numbers.
     """
     name = conjecture.name
+    if isinstance(conjecture, Stated):
+        return Reading(
+            name, Relation(conjecture.left, conjecture.relation, conjecture.right), facts_of(conjecture.statement)
+        )
     if conjecture.runs:
         raise InvalidInput(f"{name} is about vectors and about runs: state it for one of the two")
     goal = Relation(_side(name, "left", conjecture.left), conjecture.relation, _side(name, "right", conjecture.right))
@@ -120,14 +126,9 @@ def read_vectors(conjecture: Conjecture, free: Fraction | None = None) -> Readin
     if conjecture.free is not None and free is not None:
         value = sp.Rational(free.numerator, free.denominator)
         fixed = {by_name[conjecture.free]: value} if conjecture.free in by_name else {}
-        return Reading(
-            name, _at(goal, fixed), tuple(Fact(f.name, _at(f.relation, fixed), f.words, f.forall) for f in facts)
-        )
+        facts = [Fact(f.name, f.relation.xreplace(fixed), f.words, f.forall) for f in facts]
+        return Reading(name, goal.xreplace(fixed), tuple(facts))
     return read
-
-
-def _at(relation: Relation, values: Mapping[sp.Symbol, sp.Expr]) -> Relation:
-    return Relation(relation.left.xreplace(values), relation.op, relation.right.xreplace(values))
 
 
 def _side(name: str, what: str, value: object) -> sp.Expr:

@@ -79,7 +79,11 @@ def concluded(step: Use, premises: list[Known], strict: Mapping[str, Relation] |
         signature(conclude).bind(premises, *step.terms)
     except TypeError as error:
         raise RuleError(f"{step.rule!r} is used with the wrong number of terms: {error}") from None
-    relation = conclude(premises, *step.terms)
+    try:
+        relation = conclude(premises, *step.terms)
+    except (AttributeError, TypeError):
+        listed = ", ".join(map(str, step.terms))
+        raise RuleError(f"{step.rule!r} is not for {listed}: {RULES[step.rule].words}") from None
     if is_vector(relation.left) or is_vector(relation.right):
         raise RuleError("the conclusion is not a relation between numbers")
     return relation
