@@ -38,7 +38,8 @@ from cflag_theory.falsify.vector_terms.reading import read_vectors
 from cflag_theory.files import write_text
 from cflag_theory.verify import coq
 from cflag_theory.verify.check import check_words
-from cflag_theory.verify.evidence import numbers_alone, prove, refute
+from cflag_theory.verify.evidence import numbers_alone, prove, refute, replay
+from cflag_theory.verify.instances import points_of
 from cflag_theory.verify.verdict import GRAVITY, REFUTES, SUPPORTS, UNDECIDED, Evidence, Verdict, decide
 from cflag_theory.verify.workers import across
 
@@ -125,16 +126,17 @@ def _collected(
     subject = completed(folder.claim(id))
     wrong = imports.faults(subject, folder.claim)
     evidence: list[Evidence] = []
+    points = list(points_of(subject))
     for part in subject.parts:
         proofs = [_with_hints(item, part) for item in prove(part, wrong)]
-        evidence += proofs + refute(part, wrong)
+        evidence += proofs + refute(part, wrong) + replay(part, points)
         proved = {item.on for item in proofs if item.finding == SUPPORTS}
         for on, statement in statements(part).items():
             if statement.relation is not None:
                 cases = CASES[level] // (5 if on in proved else 1)
                 evidence.append(drawn(f"{id}.{part.key} ({on})", part.key, on, statement, cases, seed))
     if prover == "coq":
-        evidence = coq.witness(subject, (), evidence)
+        evidence = coq.witness(subject, points, evidence)
     entries = {key: entry for part in subject.parts for one in _all(part) for key, entry in _certificates(one)}
     plain = json.loads(bare(json.dumps([asdict(item) for item in evidence])))
     return [Evidence(**item) for item in plain], entries

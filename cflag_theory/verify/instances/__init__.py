@@ -14,6 +14,9 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.engine.claim import Claim, statements
+from cflag_theory.claims.pages.instances import Instances
+from cflag_theory.claims.pages.text import bare, said
+from cflag_theory.errors import InvalidInput
 from cflag_theory.verify.evidence import Point
 
 
@@ -22,17 +25,27 @@ def points_of(subject: Claim) -> Iterator[Point]:
 
     Raises
     ------
-    KeyError
-        No family has the name that the page gives.
+    InvalidInput
+        A value is none of its symbol's sort; no family has the name that the page gives; it lacks a number.
     """
     for block in subject.instances:
-        named = _named(subject, block.part) if block.family else set()
-        for values, given, story in block.values():
-            if block.family:
-                state, table = _made(block.family, given)
-                values = {symbol: table[symbol](state) for symbol in table if symbol in named} | values
-                story = story or (state.words,)
-            yield Point(values, story, block.part)
+        try:
+            yield from _points(subject, block)
+        except (ValueError, TypeError, KeyError) as error:
+            raise InvalidInput(f"the instances of {subject.id} on its page: {bare(said(error))}") from error
+
+
+def _points(subject: Claim, block: Instances) -> Iterator[Point]:
+    named = _named(subject, block.part) if block.family else set()
+    for values, given, story in block.values():
+        if block.family:
+            state, table = _made(block.family, given)
+            values = {symbol: table[symbol](state) for symbol in table if symbol in named} | values
+            story = story or (state.words,)
+        point = Point(values, story, block.part)
+        # Read now, so that a value that does not fit is told with the claim.
+        _ = point.exact
+        yield point
 
 
 def _made(family: str, given: dict[str, sp.Expr]) -> tuple[Any, Any]:
