@@ -14,6 +14,9 @@ from cflag_theory.falsify.search.guard import Limit, guarded, time_limit
 from cflag_theory.files import as_file_name
 from cflag_theory.reading import read_text
 
+#: Seconds that a file of claims may always take: `seconds` limits what is done with them.
+_READ = 0.5
+
 
 def run_file(path: Path, *, seconds: float, what: str = "conjectures", limit: Limit = time_limit) -> ModuleType:
     """A user's Python file as a module: run as an import would run it, with its own folder first on the path.
@@ -51,7 +54,7 @@ def read_claims(file: Path | str, *, seconds: float) -> list[Conjecture]:
         As `run_file`; or the file holds no conjecture, or two of one name.
     """
     path = Path(file)
-    module = run_file(path, seconds=seconds)
+    module = run_file(path, seconds=max(seconds, _READ))
     found: list[Conjecture] = []
     for value in vars(module).values():
         for one in value if isinstance(value, list | tuple) else (value,):

@@ -48,7 +48,7 @@ def decide_vectors(
                 conjecture, lambda value: _both(conjecture, value, search, part, seed, seconds / 4, progress)
             )
         found = _both(conjecture, None, search, budget, seed, seconds, progress)
-        if found.outcome != NEITHER or found.finding.interrupted:
+        if found.outcome != NEITHER or found.finding.interrupted or found.finding.out_of_time:
             return found
         return replace(found, constant=_factor(read_vectors(conjecture), found.finding, seconds))
     except KeyboardInterrupt:
@@ -72,7 +72,9 @@ def _both(
         nonlocal unmet
         small = instances(conjecture, free)
         try:
-            return falsify(small, budget=cases, seed=seed, seconds=seconds, algebra=False, progress=progress)
+            found = falsify(small, budget=cases, seed=seed, seconds=seconds, algebra=False, progress=progress)
+            unmet = unmet or found.out_of_time
+            return found
         except NoMeaning as error:
             return _no_instances(conjecture, budget, seed, str(error))
         except NoCase:
@@ -98,7 +100,8 @@ def _both(
             )
         if unmet:
             # What nothing satisfies proves anything.
-            return Decision(NEITHER, replace(tried, not_covered=(f"vacuity: a proof was found, and {_NONE}",)))
+            why = tried.not_covered[0] if tried.out_of_time else _NONE
+            return Decision(NEITHER, replace(tried, not_covered=(f"vacuity: a proof was found, and {why}",)))
         finding = replace(tried, status=PROVED, engines=proof.engines, not_covered=())
         return Decision(PROVED, finding, derivation=derivation(proof.statement))
     if not search:
