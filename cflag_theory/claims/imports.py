@@ -23,6 +23,7 @@ from cflag_theory.claims.engine.operators import Atom, Index
 from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.claims.engine.terms import TermError
+from cflag_theory.claims.engine.vacuity import HOLDS
 from cflag_theory.claims.ledger import claim
 from cflag_theory.claims.replacing import heads, here, misfits, names, naming_faults, squares
 
@@ -218,7 +219,7 @@ def _impossible(told: tuple[Relation, ...]) -> bool:
     for positive, other in product((sp.Rational(1, 8), sp.Rational(1, 1000), sp.S.One), (sp.S.Zero, sp.S.One)):
         at = {one: positive if one.is_positive else other for one in symbols}
         values = [(slack.xreplace(at), op) for slack, op in asked]
-        if all(v.is_Rational and (v == 0 or op != "==") and (v > 0 or op != "<") and v >= 0 for v, op in values):
+        if all(value.is_Rational and HOLDS[op](value) for value, op in values):
             return False
     return algebra.follows(at_most(1, 0), told)
 

@@ -7,7 +7,7 @@ called here, as in ||w_t - w*||^2 = d(k), is told to readers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -20,7 +20,7 @@ from cflag_theory.claims.engine.examiner import names_used
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.relation import Relation, at_most, below
 from cflag_theory.claims.engine.sorts import Sort, sort_of
-from cflag_theory.claims.engine.terms import Basis, Function, Named, Norm, Properties, is_vector, norm2
+from cflag_theory.claims.engine.terms import Basis, Function, Named, Norm, is_vector, norm2
 
 #: Whether a relation, for every value of some of its indices, is among the importing statement's facts or follows.
 Has = Callable[[Relation, frozenset[sp.Symbol]], bool]
@@ -93,7 +93,7 @@ def misfits(statement: Statement, fact: Fact, source: Source, origin: Statement,
     shown = here(origin.relation, (*source.at, *source.taken)) if origin.relation else None
     spoken = set() if shown is None else shown.slack.atoms(Function, Named)
     for function in _of(origin, Function):
-        constants = _declared(function).values()
+        constants = function.properties.constants
         if (
             function not in olds
             and function in spoken
@@ -124,18 +124,12 @@ def _function(old: Function, new: Any, at: Pairs) -> Iterator[str]:
     if not isinstance(new, Function) or len(old.args) > 1:
         yield f"{new} stands for {old}: a function that is no member of a family is replaced, by a function"
         return
-    found = _declared(new)
-    for name, constant in _declared(old).items():
+    found = new.properties.declared
+    for name, constant in old.properties.declared.items():
         needed, given = here(Relation(constant, "==", sp.S.Zero), at).left, found.get(name)
         enough = given is not None and (needed - given if name == "smooth" else given - needed).is_nonnegative
         if not enough:
             yield f"{new} stands for {old}, and does not declare that {name} is {needed}"
-
-
-def _declared(function: Function) -> Mapping[str, sp.Expr]:
-    properties: Properties = function.properties
-    found = {name: getattr(properties, name) for name in ("smooth", "mu", "lower")}
-    return {name: constant for name, constant in found.items() if constant is not None}
 
 
 def _called(
@@ -157,7 +151,7 @@ def _called(
     # What the name would be known from: all but the fact itself and what it shows.
     told = [one.relation for one in (*statement.facts, *_settings(statement)) if one != fact]
     told += origin.relations if not any(old.has(_head(new)) for old, _ in source.at) else ()
-    numbers = [value for one in _of(statement, Function) for value in _declared(one).values()]
+    numbers = [value for one in _of(statement, Function) for value in one.properties.constants]
     numbers += [other for term, other in pairs if fixed(term)] + [name for name, _ in names(statement)]
     if _head(new) in heads(*told, *(Relation(one, "==", sp.S.Zero) for one in numbers if isinstance(one, sp.Expr))):
         yield f"{new} stands for {old}, and is known as something else"

@@ -183,7 +183,6 @@ class Sharp:
 
 #: Why no engine can see that a refutation contradicts the printed statement.
 FOR_NO_CONSTANT = "the statement chooses a constant first, and the family leaves none"
-A_LIMIT = "the statement is about a limit"
 
 
 #: What a part is. A claim of a paper, or a theorem of ours, has a verdict. An assumption, which a paper makes, and a

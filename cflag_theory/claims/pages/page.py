@@ -21,7 +21,7 @@ from cflag_theory.claims.engine.notation import sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, Least, index, mean_over, sum_over
 from cflag_theory.claims.engine.printing import in_text
 from cflag_theory.claims.engine.sorts import Sort
-from cflag_theory.claims.engine.terms import function, ln, vector
+from cflag_theory.claims.engine.terms import DECLARED, function, ln, vector
 from cflag_theory.claims.pages.formula import Words, formula, formulas, read, relation
 from cflag_theory.claims.pages.proofs import Scheme
 from cflag_theory.claims.pages.statements import check, claim_of, statement_of
@@ -176,7 +176,7 @@ class Page:
         name, short, _ = _names_of(named)
         constants = {}
         for key, body in (one.cut(" = ") for one in declared):
-            if key not in ("smooth", "mu", "lower"):
+            if key not in DECLARED:
                 raise key.error(f"{key!r} is not declared of a function: use smooth, mu or lower")
             constants[str(key)] = formula(body, self.words)
         self._name(short, function(name, latex or name, **constants), line)
