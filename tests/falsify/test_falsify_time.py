@@ -34,7 +34,7 @@ def _slow(monkeypatch):
     def slow(*_):
         time.sleep(30)
 
-    monkeypatch.setattr(instances, "fault", slow)
+    monkeypatch.setattr(instances, "judged", slow)
     monkeypatch.setattr(quantity, "exact_value", slow)
 
 
