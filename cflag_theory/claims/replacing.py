@@ -18,6 +18,7 @@ from cflag_theory.claims.engine.claim import SETTING, Fact, Pairs, Source, State
 from cflag_theory.claims.engine.definitions import indices
 from cflag_theory.claims.engine.examiner import names_used
 from cflag_theory.claims.engine.notation import unfold
+from cflag_theory.claims.engine.operators import Binder, Index, Total
 from cflag_theory.claims.engine.relation import Relation, at_most, below
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.terms import Basis, Function, Named, Norm, is_vector, norm2
@@ -69,18 +70,18 @@ def fixed(old: sp.Expr) -> bool:
 
 def misfits(statement: Statement, fact: Fact, source: Source, origin: Statement, has: Has) -> Iterator[str]:
     """What is wrong with the pairs of a source, one by one and together."""
-    olds = [old for old, _ in (*source.at, *source.taken)]
+    olds = [old for old, _ in source.replaced]
     if len({*olds}) < len(olds):
         yield "one thing is replaced in two ways"
     for old, new in source.at:
         if isinstance(old, Function):
             yield from _function(old, new, source.at)
         elif isinstance(old, Basis):
-            if not isinstance(old, Named) or len(old.args) > 1 or not is_vector(new):
-                yield f"{new} stands for {old}: a named vector without an index is replaced, by a vector"
+            if not isinstance(old, Named) or not is_vector(new) or _escapes(old, new, origin):
+                yield f"{new} stands for {old}: a named vector is replaced, wherever it stands, by a vector"
         elif not isinstance(old, sp.Expr) or not isinstance(new, sp.Expr) or is_vector(old) or is_vector(new):
             yield f"{new} stands for {old}: a number is replaced by a number"
-        elif not _is(old, new, source.at):
+        elif not _is(old, new, source.at, has):
             if not _within(unfold(new), _sort(old), has):
                 yield f"{new} stands for {old}, which is {_sort(old)}, and need not be {_sort(old)}"
             if not fixed(old):
@@ -90,7 +91,7 @@ def misfits(statement: Statement, fact: Fact, source: Source, origin: Statement,
             yield f"{new} is taken for {old}, a term of sort {_sort(old)}"
     moved = {old for old, new in source.at if fixed(old) and old != new}
     # Functions and vectors that the relation does not speak of any more may be any that fit what is replaced.
-    shown = here(origin.relation, (*source.at, *source.taken)) if origin.relation else None
+    shown = here(origin.relation, source.replaced) if origin.relation else None
     spoken = set() if shown is None else shown.slack.atoms(Function, Named)
     for function in _of(origin, Function):
         constants = function.properties.constants
@@ -100,23 +101,90 @@ def misfits(statement: Statement, fact: Fact, source: Source, origin: Statement,
             and moved & set().union(*(one.free_symbols for one in constants))
         ):
             yield f"{function} is declared with a constant that is replaced"
+    yield from _ends(source, fact, origin)
+    # What a setting says that a vector is, is chosen where nothing here speaks of that vector.
+    known = {one.args[0] for one in (*spoken, *_of(statement, Named), *moved) if isinstance(one, Named)}
     for setting in _settings(origin):
         running = indices(setting)
         others = tuple(pair for pair in source.at if pair[0] in moved - running)
         relation = here(setting.relation, others)
         vectors = relation.slack.atoms(Function, Named)
-        if relation != setting.relation and vectors & spoken and not has(relation, running):
+        free = isinstance(setting.relation.left, Named) and setting.relation.left.args[0] not in known
+        if relation != setting.relation and vectors & spoken and not free and not has(relation, running):
             yield f"its proof uses {setting.name!r}, which is not known of what is replaced"
 
 
-def _is(old: sp.Expr, new: sp.Expr, at: Pairs) -> bool:
-    """Whether a term of the source is what stands for it, the symbols, vectors and functions in it being replaced."""
-    return not fixed(old) and sp.expand(squares(_at_fixed(old, at)) - squares(unfold(new))) == 0
+def _is(old: sp.Expr, new: sp.Expr, at: Pairs, has: Has) -> bool:
+    """Whether a term of the source is what stands for it, the symbols, vectors and functions in it being replaced.
+
+    That the root of a number is another one may be a fact about their squares.
+    """
+    if fixed(old):
+        return False
+    meant, called = _at_fixed(old, at), unfold(new)
+    if sp.expand(squares(meant) - squares(called)) == 0:
+        return True
+    root = isinstance(meant, sp.Pow) and meant.exp == sp.Rational(1, 2) and called.is_nonnegative
+    return bool(root) and has(Relation(meant**2, "==", called**2), frozenset())
 
 
 def _at_fixed(old: sp.Expr, at: Pairs) -> sp.Expr:
     """A term of the source, the symbols, vectors and functions in it being replaced."""
     return here(Relation(unfold(old), "==", sp.S.Zero), tuple(pair for pair in at if fixed(pair[0]))).left
+
+
+def _escapes(old: Named, new: sp.Expr, origin: Statement) -> bool:
+    """Whether a vector stands elsewhere in a source with other indices, or what replaces it has one of a mean more."""
+    places = {*old.args[1:]}
+    others = (one for one in _of(origin, Named) if one.args[0] == old.args[0] and one != old)
+    indexed = len(places) == len(old.args) - 1 and all(isinstance(one, Index) for one in places)
+    return any(True for _ in others) or not indexed or any(isinstance(i, Index) for i in new.free_symbols - places)
+
+
+def _ends(source: Source, fact: Fact, origin: Statement) -> Iterator[str]:
+    """What is wrong with the vectors with which rounds end.
+
+    The next round begins with such a vector: it stands here for what begins a round there, of which no setting says
+    what it is, so that it may be this one. Under expectations over what is new in the round nothing else is new.
+    """
+    for end, new in source.ends:
+        if not isinstance(end, Named) or not is_vector(new) or origin.relation is None:
+            yield f"{new} stands for {end}: a round ends with a named vector"
+            return
+        begins = [old for old, now in source.at for k in fact.forall if now != new and now.xreplace({k: k + 1}) == new]
+        said = {one.args[0] for setting in _settings(origin) for one in setting.relation.left.atoms(Named)}
+        if not any(isinstance(old, Named) and old.args[0] not in said for old in begins):
+            yield f"{new} does not begin the next round"
+        sides = origin.relation.left, origin.relation.right
+        if any(_speaks_of(one, end) for one in origin.facts) or not all(_in_law(side, end, new) for side in sides):
+            yield f"{end} does not stand alone under expectations, where {new} has its law"
+
+
+def _speaks_of(fact: Fact, end: Named) -> bool:
+    return bool(unfold(fact.relation.left).has(end) or unfold(fact.relation.right).has(end))
+
+
+def _in_law(expr: sp.Expr, end: Named, new: sp.Expr) -> bool:
+    """Whether only the law of a vector matters: it is under a mean over each of its indices, as they follow each other.
+
+    So the inner means are factors, and what depends on an index that `new` has not is the vector alone.
+    """
+    fresh = {one for one in end.args[1:] if isinstance(one, Index)} - new.free_symbols
+
+    def fits(part: sp.Expr, indices: frozenset[Any]) -> bool:
+        factors = [one for one in sp.Mul.make_args(part) if one.has(end)]
+        if not any(isinstance(one, Binder) and one.has(end) for one in sp.preorder_traversal(part)):
+            beside = {one for one in part.atoms(Named) if fresh & one.free_symbols}
+            return not indices and beside <= {end}
+        inner = factors[0]
+        mean = isinstance(inner, Total) and not inner.operator.is_sum and inner.bound in indices
+        return mean and len(factors) == 1 and fits(inner.body, indices - {inner.bound})
+
+    outermost = [one for one in sp.preorder_traversal(unfold(expr)) if isinstance(one, Binder) and one.has(end)]
+    inner = {part for one in outermost for part in sp.preorder_traversal(one.body)}
+    bare = unfold(expr).xreplace({one: sp.Dummy() for one in outermost if one not in inner})
+    every = frozenset(one for one in end.args[1:] if isinstance(one, Index))
+    return not bare.has(end) and all(fits(one, every) for one in outermost if one not in inner)
 
 
 def _function(old: Function, new: Any, at: Pairs) -> Iterator[str]:

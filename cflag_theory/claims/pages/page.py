@@ -263,8 +263,10 @@ class Page:
         claim, part, role = (*place, *("", "1", "printed")[len(place) :])
         parts: dict[str, list[Piece]] = {}
         for one in line.inside:
-            if one.kind not in ("at", "here", "taken", "over", "besides", "granted"):
-                raise one.error(f"{one.kind!r} stands under a source: use at, here, taken, over, besides or granted")
+            if one.kind not in ("at", "ends", "here", "taken", "over", "besides", "granted"):
+                raise one.error(
+                    f"{one.kind!r} stands under a source: use at, ends, here, taken, over, besides or granted"
+                )
             parts.setdefault(one.kind, []).extend(Piece.of(one, one.text).behind(one.kind).listed("; "))
 
         def pairs(key: str) -> tuple[Any, ...]:
@@ -273,8 +275,10 @@ class Page:
 
         over = tuple(int(one) if one.isdigit() else formula(one, self.words) for one in parts.get("over", ()))
         besides = tuple(str(one.unquoted) for one in parts.get("besides", ()))
-        granted, taken = "granted" in parts, pairs("taken")
-        self._name(name, Source(claim, part, role, pairs("at"), pairs("here"), over, besides, granted, taken), line)
+        granted, taken, ends = "granted" in parts, pairs("taken"), pairs("ends")
+        self._name(
+            name, Source(claim, part, role, pairs("at"), pairs("here"), over, besides, granted, taken, ends), line
+        )
 
     def scheme(self, line: Line, rest: Piece) -> None:
         """`scheme name(a, b = default)`: steps under a name; `{name}` is the label of the line that uses it."""
