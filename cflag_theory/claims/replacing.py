@@ -18,10 +18,10 @@ from cflag_theory.claims.engine.claim import SETTING, Fact, Pairs, Source, State
 from cflag_theory.claims.engine.definitions import indices
 from cflag_theory.claims.engine.examiner import names_used
 from cflag_theory.claims.engine.notation import unfold
-from cflag_theory.claims.engine.operators import Binder, Index, Total
+from cflag_theory.claims.engine.operators import Binder, Index, Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation, at_most, below
 from cflag_theory.claims.engine.sorts import Sort, sort_of
-from cflag_theory.claims.engine.terms import Basis, Function, Named, Norm, is_vector, norm2
+from cflag_theory.claims.engine.terms import Basis, Dot, Function, Named, Norm, is_vector, norm2
 
 #: Whether a relation, for every value of some of its indices, is among the importing statement's facts or follows.
 Has = Callable[[Relation, frozenset[sp.Symbol]], bool]
@@ -177,7 +177,10 @@ def _in_law(expr: sp.Expr, end: Named, new: sp.Expr) -> bool:
             beside = {one for one in part.atoms(Named) if fresh & one.free_symbols}
             return not indices and beside <= {end}
         inner = factors[0]
-        mean = isinstance(inner, Total) and not inner.operator.is_sum and inner.bound in indices
+        if isinstance(inner, Dot) and sum(one.has(end) for one in inner.args) == 1:
+            # The mean of <v, w> is <mean v, w>, where w has not its index.
+            inner = next(one for one in inner.args if one.has(end))
+        mean = isinstance(inner, Total | TotalVector) and not inner.operator.is_sum and inner.bound in indices
         return mean and len(factors) == 1 and fits(inner.body, indices - {inner.bound})
 
     outermost = [one for one in sp.preorder_traversal(unfold(expr)) if isinstance(one, Binder) and one.has(end)]
