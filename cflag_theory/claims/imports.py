@@ -25,7 +25,7 @@ from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.claims.engine.terms import TermError
 from cflag_theory.claims.engine.vacuity import HOLDS
 from cflag_theory.claims.ledger import claim
-from cflag_theory.claims.replacing import heads, here, misfits, names, naming_faults, squares
+from cflag_theory.claims.replacing import heads, here, misfits, names, naming_faults, replaced, squares
 
 #: Claim, part and role.
 Place = tuple[str, str, str]
@@ -101,7 +101,7 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
                 yield f"{source} has no proof"
             yield from _missing(statement, fact, source, origin)
             besides = [
-                _meant(here(one.relation, source.replaced), statement)
+                _meant(here(one.relation, replaced(source, origin)), statement)
                 for one in _needed(origin)
                 if one.name in source.besides
             ]
@@ -110,7 +110,7 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
             given += besides
         elif source.claim.startswith("ours.") or source.on != "printed" or fact not in statement.hypotheses:
             yield "only what a paper prints is granted, and as a hypothesis"
-        shown.append(_over(_meant(here(origin.relation, source.replaced), statement), source))
+        shown.append(_over(_meant(here(origin.relation, replaced(source, origin)), statement), source))
     goal = _meant(fact.relation, statement)
     if not any(_same(goal, one) for one in shown) and not algebra.follows(goal, [*shown, *given]):
         yield f"it does not follow from {' and '.join(map(str, fact.sources))}: {'; '.join(map(str, shown))}"
@@ -126,7 +126,7 @@ def _missing(statement: Statement, fact: Fact, source: Source, origin: Statement
             continue
         # What holds for every value of an index is needed for every value: the index stays.
         running = quantifiers.get(one, frozenset())
-        moved = tuple(pair for pair in source.replaced if pair[0] not in running)
+        moved = tuple(pair for pair in replaced(source, origin) if pair[0] not in running)
         relation = _meant(here(one.relation, moved), statement)
         captured = running & set().union(
             *(sp.sympify(new).free_symbols for old, new in moved if _speaks(one.relation, old))

@@ -13,6 +13,7 @@ from typing import Any
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
+from sympy.core.symbol import Str
 
 from cflag_theory.claims.engine.claim import SETTING, Fact, Pairs, Source, Statement
 from cflag_theory.claims.engine.definitions import indices
@@ -21,7 +22,7 @@ from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.operators import Binder, Index, Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation, at_most, below
 from cflag_theory.claims.engine.sorts import Sort, sort_of
-from cflag_theory.claims.engine.terms import Basis, Dot, Function, Named, Norm, is_vector, norm2
+from cflag_theory.claims.engine.terms import Basis, Dot, Function, Named, Norm, is_vector, norm2, parts
 
 #: Whether a relation, for every value of some of its indices, is among the importing statement's facts or follows.
 Has = Callable[[Relation, frozenset[sp.Symbol]], bool]
@@ -70,7 +71,7 @@ def fixed(old: sp.Expr) -> bool:
 
 def misfits(statement: Statement, fact: Fact, source: Source, origin: Statement, has: Has) -> Iterator[str]:
     """What is wrong with the pairs of a source, one by one and together."""
-    olds = [old for old, _ in source.replaced]
+    olds = [old for old, _ in replaced(source, origin)]
     if len({*olds}) < len(olds):
         yield "one thing is replaced in two ways"
     for old, new in source.at:
@@ -91,7 +92,7 @@ def misfits(statement: Statement, fact: Fact, source: Source, origin: Statement,
             yield f"{new} is taken for {old}, a term of sort {_sort(old)}"
     moved = {old for old, new in source.at if fixed(old) and old != new}
     # Functions and vectors that the relation does not speak of any more may be any that fit what is replaced.
-    shown = here(origin.relation, source.replaced) if origin.relation else None
+    shown = here(origin.relation, replaced(source, origin)) if origin.relation else None
     spoken = set() if shown is None else shown.slack.atoms(Function, Named)
     for function in _of(origin, Function):
         constants = function.properties.constants
@@ -101,7 +102,7 @@ def misfits(statement: Statement, fact: Fact, source: Source, origin: Statement,
             and moved & set().union(*(one.free_symbols for one in constants))
         ):
             yield f"{function} is declared with a constant that is replaced"
-    yield from _ends(source, fact, origin)
+    yield from _ends(source, origin)
     # What a setting says that a vector is, is chosen where nothing here speaks of that vector.
     known = {one.args[0] for one in (*spoken, *_of(statement, Named), *moved) if isinstance(one, Named)}
     for setting in _settings(origin):
@@ -137,57 +138,82 @@ def _escapes(old: Named, new: sp.Expr, origin: Statement) -> bool:
     """Whether a vector stands elsewhere in a source with other indices, or what replaces it has one of a mean more."""
     places = {*old.args[1:]}
     others = (one for one in _of(origin, Named) if one.args[0] == old.args[0] and one != old)
-    indexed = len(places) == len(old.args) - 1 and all(isinstance(one, Index) for one in places)
+    indexed = len(places) == len(old.args) - 1 and all(isinstance(one, sp.Symbol) for one in places)
     return any(True for _ in others) or not indexed or any(isinstance(i, Index) for i in new.free_symbols - places)
 
 
-def _ends(source: Source, fact: Fact, origin: Statement) -> Iterator[str]:
-    """What is wrong with the vectors with which rounds end.
+def replaced(source: Source, origin: Statement) -> Pairs:
+    """All that is replaced in a source; of a vector with which a round ends, one of those that it is the sum of."""
+    return (*source.at, *source.taken, *filter(None, (_turned(pair, source, origin) for pair in source.ends)))
 
-    The next round begins with such a vector: it stands here for what begins a round there, of which no setting says
-    what it is, so that it may be this one. Under expectations over what is new in the round nothing else is new.
+
+def _turned(pair: tuple[sp.Expr, sp.Expr], source: Source, origin: Statement) -> tuple[sp.Expr, sp.Expr] | None:
+    """A vector of those that one with which a round ends is the sum of, and what it is if that begins the next round.
+
+    Where a statement speaks of the sum alone, and under expectations, only the law of the sum matters.
     """
-    for end, new in source.ends:
-        if not isinstance(end, Named) or not is_vector(new) or origin.relation is None:
-            yield f"{new} stands for {end}: a round ends with a named vector"
-            return
-        begins = [old for old, now in source.at for k in fact.forall if now != new and now.xreplace({k: k + 1}) == new]
-        said = {one.args[0] for setting in _settings(origin) for one in setting.relation.left.atoms(Named)}
-        if not any(isinstance(old, Named) and old.args[0] not in said for old in begins):
-            yield f"{new} does not begin the next round"
-        sides = origin.relation.left, origin.relation.right
-        if any(_speaks_of(one, end) for one in origin.facts) or not all(_in_law(side, end, new) for side in sides):
-            yield f"{end} does not stand alone under expectations, where {new} has its law"
+    end, new = pair
+    given = () if origin.relation is None else (origin.relation.left, origin.relation.right)
+    for one, by in parts(unfold(end)).items():
+        rest = unfold(end) - by * one
+        if (
+            isinstance(one, Named)
+            and by.is_nonzero
+            and all(_in_law(unfold(side), one, rest, by, new) for side in given)
+        ):
+            return one, (new - _at_fixed(rest, source.at)) / _at_fixed(by, source.at)
+    return None
 
 
-def _speaks_of(fact: Fact, end: Named) -> bool:
-    return bool(unfold(fact.relation.left).has(end) or unfold(fact.relation.right).has(end))
+def _in_law(expr: sp.Expr, one: Named, rest: sp.Expr, by: sp.Expr, new: sp.Expr) -> bool:
+    """Whether only the law of rest + by one matters, where something is said of it.
 
-
-def _in_law(expr: sp.Expr, end: Named, new: sp.Expr) -> bool:
-    """Whether only the law of a vector matters: it is under a mean over each of its indices, as they follow each other.
-
-    So the inner means are factors, and what depends on an index that `new` has not is the vector alone.
+    A mean over each of its bound indices stands around it, and the inner ones are factors. What depends on an index
+    that `new` has not is then in this sum alone.
     """
-    fresh = {one for one in end.args[1:] if isinstance(one, Index)} - new.free_symbols
+    bound = {other.bound for other in sp.preorder_traversal(expr) if isinstance(other, Binder)}
+    every = frozenset((rest + one).free_symbols & bound)
+    fresh = every - new.free_symbols
+    begun = (Named(Str("the next round"), *(new.free_symbols & every)) - rest) / by
 
     def fits(part: sp.Expr, indices: frozenset[Any]) -> bool:
-        factors = [one for one in sp.Mul.make_args(part) if one.has(end)]
-        if not any(isinstance(one, Binder) and one.has(end) for one in sp.preorder_traversal(part)):
-            beside = {one for one in part.atoms(Named) if fresh & one.free_symbols}
-            return not indices and beside <= {end}
+        factors = [other for other in sp.Mul.make_args(part) if other.has(one)]
+        if not any(isinstance(other, Binder) and other.has(one) for other in sp.preorder_traversal(part)):
+            return not indices and not any(fresh & v.free_symbols for v in part.xreplace({one: begun}).atoms(Named))
         inner = factors[0]
-        if isinstance(inner, Dot) and sum(one.has(end) for one in inner.args) == 1:
+        if isinstance(inner, Dot) and sum(other.has(one) for other in inner.args) == 1:
             # The mean of <v, w> is <mean v, w>, where w has not its index.
-            inner = next(one for one in inner.args if one.has(end))
+            inner = next(other for other in inner.args if other.has(one))
         mean = isinstance(inner, Total | TotalVector) and not inner.operator.is_sum and inner.bound in indices
         return mean and len(factors) == 1 and fits(inner.body, indices - {inner.bound})
 
-    outermost = [one for one in sp.preorder_traversal(unfold(expr)) if isinstance(one, Binder) and one.has(end)]
-    inner = {part for one in outermost for part in sp.preorder_traversal(one.body)}
-    bare = unfold(expr).xreplace({one: sp.Dummy() for one in outermost if one not in inner})
-    every = frozenset(one for one in end.args[1:] if isinstance(one, Index))
-    return not bare.has(end) and all(fits(one, every) for one in outermost if one not in inner)
+    if not every:
+        return not expr.xreplace({one: begun}).has(one)
+    binders = [other for other in sp.preorder_traversal(expr) if isinstance(other, Binder) and other.has(one)]
+    within = {part for other in binders for part in sp.preorder_traversal(other.body)}
+    outermost = [other for other in binders if other not in within]
+    return not expr.xreplace({other: sp.Dummy() for other in outermost}).has(one) and all(
+        fits(other, every) for other in outermost
+    )
+
+
+def _ends(source: Source, origin: Statement) -> Iterator[str]:
+    """What is wrong with the vectors with which rounds end.
+
+    The next round begins with such a vector. So it is what begins a round there, one round later, and no setting says
+    what that is, or something else of what ends the round.
+    """
+    said = {one.args[0] for setting in _settings(origin) for one in setting.relation.left.atoms(Named)}
+    begin = {_at_fixed(one, source.at) for one in _of(origin, Named) if one.args[0] not in said}
+    told = [fact.relation for fact in origin.facts if fact.name not in source.besides]
+    for end, new in source.ends:
+        turned = _turned((end, new), source, origin) if is_vector(end) and is_vector(new) else None
+        if turned is None:
+            yield f"{end} does not stand alone under expectations, where {new} has its law"
+        elif not any(one != new and one.xreplace({k: k + 1}) == new for one in begin for k in one.free_symbols):
+            yield f"{new} does not begin the next round"
+        elif any(unfold(side).has(turned[0]) for one in told for side in (one.left, one.right)):
+            yield f"{end} is spoken of in what {source.claim} assumes"
 
 
 def _function(old: Function, new: Any, at: Pairs) -> Iterator[str]:

@@ -59,11 +59,6 @@ class Source:
     ends: Pairs = ()
 
     @property
-    def replaced(self) -> Pairs:
-        """All that is replaced in that statement."""
-        return (*self.at, *self.taken, *self.ends)
-
-    @property
     def place(self) -> tuple[str, str, str]:
         """Claim, part and role."""
         return self.claim, self.part, self.on
