@@ -118,12 +118,12 @@ def misfits(statement: Statement, fact: Fact, source: Source, origin: Statement,
 def _is(old: sp.Expr, new: sp.Expr, at: Pairs, has: Has) -> bool:
     """Whether a term of the source is what stands for it, the symbols, vectors and functions in it being replaced.
 
-    That the root of a number is another one may be a fact about their squares.
+    It may be a fact that it is, and that the root of a number is another one a fact about their squares.
     """
     if fixed(old):
         return False
     meant, called = _at_fixed(old, at), unfold(new)
-    if sp.expand(squares(meant) - squares(called)) == 0:
+    if sp.expand(squares(meant) - squares(called)) == 0 or has(Relation(meant, "==", called), frozenset()):
         return True
     root = isinstance(meant, sp.Pow) and meant.exp == sp.Rational(1, 2) and called.is_nonnegative
     return bool(root) and has(Relation(meant**2, "==", called**2), frozenset())
