@@ -19,7 +19,7 @@ from cflag_theory.claims.engine.claim import SETTING, Fact, Pairs, Source, State
 from cflag_theory.claims.engine.definitions import indices
 from cflag_theory.claims.engine.examiner import names_used
 from cflag_theory.claims.engine.notation import unfold
-from cflag_theory.claims.engine.operators import Binder, Index, Total, TotalVector
+from cflag_theory.claims.engine.operators import Binder, Operator, Total, TotalVector
 from cflag_theory.claims.engine.relation import Relation, at_most, below
 from cflag_theory.claims.engine.sorts import Sort, sort_of
 from cflag_theory.claims.engine.terms import Basis, Dot, Function, Named, Norm, is_vector, norm2, parts
@@ -93,7 +93,7 @@ def misfits(statement: Statement, fact: Fact, source: Source, origin: Statement,
     moved = {old for old, new in source.at if fixed(old) and old != new}
     # Functions and vectors that the relation does not speak of any more may be any that fit what is replaced.
     shown = here(origin.relation, replaced(source, origin)) if origin.relation else None
-    spoken = set() if shown is None else shown.slack.atoms(Function, Named)
+    spoken = set() if shown is None else sp.expand(shown.slack).atoms(Function, Named)
     for function in _of(origin, Function):
         constants = function.properties.constants
         if (
@@ -135,11 +135,12 @@ def _at_fixed(old: sp.Expr, at: Pairs) -> sp.Expr:
 
 
 def _escapes(old: Named, new: sp.Expr, origin: Statement) -> bool:
-    """Whether a vector stands elsewhere in a source with other indices, or what replaces it has one of a mean more."""
+    """Whether a vector stands elsewhere in a source with other indices, or what replaces it has one of a mean there."""
     places = {*old.args[1:]}
     others = (one for one in _of(origin, Named) if one.args[0] == old.args[0] and one != old)
     indexed = len(places) == len(old.args) - 1 and all(isinstance(one, sp.Symbol) for one in places)
-    return any(True for _ in others) or not indexed or any(isinstance(i, Index) for i in new.free_symbols - places)
+    bound = {one.bound for one in _of(origin, Binder)} | {one.index for one in _of(origin, Operator)}
+    return any(True for _ in others) or not indexed or bool(bound & (new.free_symbols - places))
 
 
 def replaced(source: Source, origin: Statement) -> Pairs:
@@ -154,7 +155,7 @@ def _turned(pair: tuple[sp.Expr, sp.Expr], source: Source, origin: Statement) ->
     """
     end, new = pair
     given = () if origin.relation is None else (origin.relation.left, origin.relation.right)
-    for one, by in parts(unfold(end)).items():
+    for one, by in parts(unfold(end)).items() if is_vector(end) and is_vector(new) else ():
         rest = unfold(end) - by * one
         if (
             isinstance(one, Named)
@@ -207,8 +208,7 @@ def _ends(source: Source, origin: Statement) -> Iterator[str]:
     begin = {_at_fixed(one, source.at) for one in _of(origin, Named) if one.args[0] not in said}
     told = [fact.relation for fact in origin.facts if fact.name not in source.besides]
     for end, new in source.ends:
-        turned = _turned((end, new), source, origin) if is_vector(end) and is_vector(new) else None
-        if turned is None:
+        if (turned := _turned((end, new), source, origin)) is None:
             yield f"{end} does not stand alone under expectations, where {new} has its law"
         elif not any(one != new and one.xreplace({k: k + 1}) == new for one in begin for k in one.free_symbols):
             yield f"{new} does not begin the next round"
