@@ -193,8 +193,8 @@ def test_a_fact_that_names_a_row_says_what_it_takes_from_it():
 
 
 _ROUND = (
-    "the rates measure from w* and f from its least value, with a function of their own that declares less than the f of "
-    "the round"
+    "the rates measure from w* and f from its least value, with a function of their own that declares less than the f "
+    "of the round"
 )
 _CLASS = "the class of problems of the rate has this value by its words, and no vectors of its own"
 #: Terms of sources that are taken to be something here, with the reason why nothing shows that they are equal.

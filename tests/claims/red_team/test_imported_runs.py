@@ -44,7 +44,7 @@ def squared(relation):
 
 
 ATTACKS = [
-    Attack("a run's vector with an index of another mean", run(RUN, at=((x, of_run(k, other)),)), "wherever it stands"),
+    Attack("a run's vector with an index of another mean", run(RUN, at=((x, of_run(k, other)),)), "does not begin"),
     Attack("a vector that knows the noise", run(RUN, at=((x, of_run(k, fresh)),)), "wherever it stands"),
     Attack(
         "one member of a family for all",
@@ -136,7 +136,7 @@ ATTACKS = [
             source=at_most(AFTER, past(noises(norm2(noise)))),
             at=((x, now), (noise, of_noise(draw, other))),
         ),
-        "wherever it stands",
+        "its proof uses 'red unbiased'",
     ),
 ]
 
