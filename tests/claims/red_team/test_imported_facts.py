@@ -207,7 +207,6 @@ TAKEN = {
     "is that of such bounds: an inequality, and no equation",
     ("cflag.lemma8", "mean_bias"): "one coordinate at a fixed x, and here the length of the vector at x_t",
     ("cflag.overfitting_mean", "mean_B"): "its bias is a mean over a draw of its own; here that draw is among all",
-    ("cflag.thm5", "least"): "least_before is a number of which the hypothesis 'first' speaks",
     **{("ours.cfl_round", term): _ROUND for term in ("next_dist2", "rms_dist", "f_gap")},
     **{("ours.cfl_round", term): _CLASS for term in ("rms_error", "spread_error2", "rms_loss", "round_bias")},
 }
