@@ -23,8 +23,9 @@ from cflag_theory.claims.engine.operators import Atom, Index
 from cflag_theory.claims.engine.relation import Relation, at_most
 from cflag_theory.claims.engine.sorts import sort_of
 from cflag_theory.claims.engine.terms import TermError
+from cflag_theory.claims.engine.vacuity import HOLDS
 from cflag_theory.claims.ledger import claim
-from cflag_theory.claims.replacing import heads, here, misfits, names, naming_faults, squares
+from cflag_theory.claims.replacing import heads, here, misfits, names, naming_faults, replaced, squares
 
 #: Claim, part and role.
 Place = tuple[str, str, str]
@@ -100,7 +101,7 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
                 yield f"{source} has no proof"
             yield from _missing(statement, fact, source, origin)
             besides = [
-                _meant(here(one.relation, (*source.at, *source.taken)), statement)
+                _meant(here(one.relation, replaced(source, origin)), statement)
                 for one in _needed(origin)
                 if one.name in source.besides
             ]
@@ -109,7 +110,7 @@ def _wrong(statement: Statement, fact: Fact, of: Callable[[Place], Statement | N
             given += besides
         elif source.claim.startswith("ours.") or source.on != "printed" or fact not in statement.hypotheses:
             yield "only what a paper prints is granted, and as a hypothesis"
-        shown.append(_over(_meant(here(origin.relation, (*source.at, *source.taken)), statement), source))
+        shown.append(_over(_meant(here(origin.relation, replaced(source, origin)), statement), source))
     goal = _meant(fact.relation, statement)
     if not any(_same(goal, one) for one in shown) and not algebra.follows(goal, [*shown, *given]):
         yield f"it does not follow from {' and '.join(map(str, fact.sources))}: {'; '.join(map(str, shown))}"
@@ -125,7 +126,7 @@ def _missing(statement: Statement, fact: Fact, source: Source, origin: Statement
             continue
         # What holds for every value of an index is needed for every value: the index stays.
         running = quantifiers.get(one, frozenset())
-        moved = tuple(pair for pair in (*source.at, *source.taken) if pair[0] not in running)
+        moved = tuple(pair for pair in replaced(source, origin) if pair[0] not in running)
         relation = _meant(here(one.relation, moved), statement)
         captured = running & set().union(
             *(sp.sympify(new).free_symbols for old, new in moved if _speaks(one.relation, old))
@@ -218,7 +219,7 @@ def _impossible(told: tuple[Relation, ...]) -> bool:
     for positive, other in product((sp.Rational(1, 8), sp.Rational(1, 1000), sp.S.One), (sp.S.Zero, sp.S.One)):
         at = {one: positive if one.is_positive else other for one in symbols}
         values = [(slack.xreplace(at), op) for slack, op in asked]
-        if all(v.is_Rational and (v == 0 or op != "==") and (v > 0 or op != "<") and v >= 0 for v, op in values):
+        if all(value.is_Rational and HOLDS[op](value) for value, op in values):
             return False
     return algebra.follows(at_most(1, 0), told)
 

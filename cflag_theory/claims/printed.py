@@ -12,7 +12,7 @@ from functools import cache
 
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.ledger import LEDGER, claim
-from cflag_theory.claims.pages.records import Record, keys, records
+from cflag_theory.claims.pages.records import Record, keys, records, word
 from cflag_theory.claims.pages.text import Piece
 
 PAPERS = {"C-FLAG": "c_flag", "CFL": "cfl"}
@@ -93,7 +93,7 @@ def _row(record: Record, named: Piece) -> str:
 
 def name(id: str, key: str) -> str:
     """A part as the tables name it: "cflag.eq16.step_size" for a key of two words."""
-    return f"{id}.{key}".replace(" ", "_")
+    return f"{id}.{word(key)}"
 
 
 def of_part(id: str, key: str) -> tuple[Printed, ...]:

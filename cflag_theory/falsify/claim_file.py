@@ -18,6 +18,8 @@ from cflag_theory.reading import read_text
 
 #: Seconds that a page may take to read.
 _READING = 60.0
+#: Seconds that a file of claims may always take: `seconds` limits what is done with them.
+_READ = 0.5
 
 
 def run_file(path: Path, *, seconds: float, what: str = "conjectures", limit: Limit = time_limit) -> ModuleType:
@@ -58,7 +60,7 @@ def read_claims(file: Path | str, *, seconds: float) -> list[Conjecture]:
     path = Path(file)
     if path.suffix == ".page":
         return of_page(path)
-    module = run_file(path, seconds=seconds)
+    module = run_file(path, seconds=max(seconds, _READ))
     found: list[Conjecture] = []
     for value in vars(module).values():
         for one in value if isinstance(value, list | tuple) else (value,):

@@ -23,6 +23,7 @@ from cflag_theory.falsify.search.cases import Case, as_fractions, case_at, entri
 from cflag_theory.falsify.search.directed import Found, Search
 from cflag_theory.falsify.search.evaluation import Evaluator, as_texts, quotient
 from cflag_theory.falsify.search.exact_numbers import Undecided
+from cflag_theory.falsify.search.guard import OutOfTime
 from cflag_theory.falsify.search.shrinking import LADDER, shrink
 from cflag_theory.falsify.vector_terms.instances import instances
 
@@ -77,7 +78,7 @@ def falsify(
     ------
     InvalidInput
         A function of the conjecture raises, takes too long or returns no real number, or no case satisfies the
-        hypotheses.
+        hypotheses. Where time runs out and no function of the conjecture is at work, the finding says so.
     InconsistentEvidence
         A proof and an exact counterexample contradict each other.
     """
@@ -92,7 +93,10 @@ def falsify(
     if conjecture.about_vectors:
         conjecture, algebra = instances(conjecture), False
     work = _Work(conjecture, budget, seed, seconds, progress or (lambda done: None))
-    return work.finding(algebra, search)
+    try:
+        return work.finding(algebra, search)
+    except OutOfTime as up:
+        return work.out_of_time(str(up))
 
 
 class _Work:
@@ -127,6 +131,11 @@ class _Work:
                 return replace(self._not_broken(interrupted=True), interrupted=True)
         except Found as found:
             return self._refuted(found)
+
+    def out_of_time(self, why: str) -> Finding:
+        """What is known when an evaluation took longer than it may."""
+        missing = (f"the rest of the budget, for time ran out: {why}", *self.missing)
+        return replace(self.base, out_of_time=True, cases=self.evaluator.cases, not_covered=missing)
 
     def _stages(self, algebra: bool, search: bool) -> Finding:
         self._first_exact_case()
@@ -367,7 +376,7 @@ class _Work:
     def _refuted(self, found: Found) -> Finding:
         case = found.case
         # After an interrupt what was found stands, only larger than need be.
-        with suppress(KeyboardInterrupt):
+        with suppress(KeyboardInterrupt, OutOfTime):
             case = shrink(self.conjecture, case, self._breaks, tries=_TRIES, tick=lambda: self.progress(0))
         outcome = self.evaluator.exact(case)
         if not outcome.broken:

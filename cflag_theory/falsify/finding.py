@@ -48,6 +48,8 @@ class Finding(Shown):
         What the search did not cover.
     interrupted : bool
         Whether it was stopped before its budget was spent.
+    out_of_time : bool
+        Whether an evaluation that runs none of the user's code took longer than it may: the search ended there.
     sides : tuple of str
         Both sides as they were read; "left" and "right" for Python functions.
     written : bool
@@ -74,6 +76,7 @@ class Finding(Shown):
     exact_feasible: int = 0
     not_covered: tuple[str, ...] = ()
     interrupted: bool = False
+    out_of_time: bool = False
     sides: tuple[str, str] = ("left", "right")
     written: bool = False
 

@@ -201,15 +201,12 @@ def test_evidence_that_only_says_yes_or_no_decides_nothing(kind, data):
 
 STEP = "as a step from what is printed before it"
 _AGAIN = "the line as corrected is proved, under what the source names"
-_ALONE = "the algebra alone; without the lines that it grants the row does not decide this one"
 #: Parts that hold although they use a line that fails as printed, with the reason why that is right.
 USES_FALSE_LINES = {
     "cflag.thm2.anew": "(27) is assumed in the theorem; the row that fails derives it from Assumption 2",
     "cflag.eq63.60": _AGAIN,
     "cflag.eq74.1": _AGAIN,
     "cfl.eq13.2": _AGAIN,
-    "cfl.nc_eq31.1": _ALONE,
-    "cfl.nc_eq32.1": _ALONE,
 }
 
 

@@ -83,4 +83,3 @@ ROUND = setting("round (24)", equal(x(draw, t + 1), x_next), "x_{t+1} = x_t - al
 REFRESHED = setting(
     "refresh", at_most(tau(client, k, j), tau(client, k + 1, j)), "No entry is replaced by an older gradient."
 )
-ROUND_SUM = setting("S", equal(delayed_sum, rho + errors), "(31): S = sum_k rho_k + sum_k e_k.")

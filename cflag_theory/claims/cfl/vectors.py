@@ -8,25 +8,19 @@ Indices. `i` runs over the N clients of the round (mean `clients`), `j` over its
 `tau` over rounds (sum `rounds` of weighted terms, with weights p(tau) of either sign). A fixed but arbitrary client is
 `client`.
 
-A squared distance whose vectors are differences is written E(norm(v)**2), which no one can mistake for negative;
-`rules.norm_squared(name, v, *EXPECTATION)` expands it. A single basis vector needs no such step: norm2(v).
+A squared distance whose vectors are differences is written E(norm(v)**2), which no one can mistake for negative.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import sympy as sp
 
 from cflag_theory.claims.cfl.symbols import K, N, eta, mu, t
-from cflag_theory.claims.engine import rules
 from cflag_theory.claims.engine.claim import setting
 from cflag_theory.claims.engine.notation import L, sequence
 from cflag_theory.claims.engine.operators import index, mean_over, sum_over
-from cflag_theory.claims.engine.relation import at_most, equal
-from cflag_theory.claims.engine.steps import Obligation, Use
-from cflag_theory.claims.engine.terms import function, norm2, vector
+from cflag_theory.claims.engine.relation import equal
+from cflag_theory.claims.engine.terms import function, vector
 
 draw, fresh = index("draw"), index("fresh")
 i, j, tau = index("i"), index("j"), index("tau")
@@ -34,8 +28,6 @@ i, j, tau = index("i"), index("j"), index("tau")
 client = sp.Symbol("client", integer=True, nonnegative=True)
 
 over_past, over_noises = (mean_over("E", over, r"\mathbb{E}") for over in (draw, fresh))
-#: The two expectations, the inner one first, as `averaged` and `rules.norm_squared` take them.
-EXPECTATION = (over_noises, over_past)
 all_clients, all_steps, rounds = sum_over(i, N), sum_over(j, K), sum_over(tau, t)
 
 
@@ -52,16 +44,6 @@ def clients(expr: sp.Expr) -> sp.Expr:
 def steps(expr: sp.Expr) -> sp.Expr:
     """The mean over the local steps."""
     return all_steps(expr) / K
-
-
-def averaged(use: Use, *operators: Any) -> tuple[Use, ...]:
-    """The rule's conclusion under the operators, the first one innermost, under the rule's name."""
-    *earlier, last = operators
-    first = replace(use, name=f"{use.name}: each")
-    found = [first]
-    for number, operator in enumerate(earlier, start=1):
-        found.append(rules.mean(f"{use.name}: {number}", operator, given=found[-1].name))
-    return (*found, rules.mean(use.name, last, given=found[-1].name))
 
 
 #: p_{tau,i} of one client, of any sign.
@@ -147,31 +129,3 @@ MINIMISER = setting("w* minimises f", equal(f.grad(w_star), 0), "w* minimises f.
 LATER_NOISE = setting(
     "noise of a round", equal(over_noises(mean_noise), 0), "The noises of a round have mean zero given w_t."
 )
-
-
-def no_less_than_least(name: str, at: sp.Expr = w_t) -> tuple[Use | Obligation, ...]:
-    """f(w*) <= 𝔼 f(at), from convexity at the minimiser; `at` is touched by no noise of the round."""
-    return (
-        *averaged(rules.convex(f"{name}: convex", f, w_star, at), over_past),
-        *averaged(rules.square(f"{name}: distance", at - w_star), over_past),
-        *averaged(rules.along(f"{name}: no slope", at - w_star, given=MINIMISER), over_past),
-        Obligation(
-            name,
-            at_most(f(w_star), over_past(f(at))),
-            (f"{name}: convex", f"{name}: distance", f"{name}: no slope"),
-        ),
-    )
-
-
-def gradient_by_gap(name: str) -> tuple[Use | Obligation, ...]:
-    """𝔼||grad f(w_t)||^2 <= 2 L (𝔼 f(w_t) - f(w*)): f at w_t - grad f(w_t)/L is no less than f(w*)."""
-    lower = w_t - f.grad(w_t) / L
-    return (
-        *averaged(rules.smooth(f"{name}: descent", f, w_t, lower), over_past),
-        *no_less_than_least(f"{name}: least", lower),
-        Obligation(
-            name,
-            at_most(over_past(norm2(f.grad(w_t))), 2 * L * (over_past(f(w_t)) - f(w_star))),
-            (f"{name}: descent", f"{name}: least"),
-        ),
-    )

@@ -38,6 +38,9 @@ class Source:
     taken : tuple of pairs
         A term of that statement and what it is taken to be here, where nothing shows that they are equal: readers are
         told.
+    ends : tuple of pairs
+        A vector with which the round of that statement ends, and the one here with which the next round begins: they
+        have one law, which is what makes rounds a run. Readers are told.
     here : tuple of pairs
         What a symbol of the importing statement stands for, in the symbols of that one.
     over : tuple of operators and powers
@@ -57,6 +60,7 @@ class Source:
     besides: tuple[str, ...] = ()
     granted: bool = False
     taken: Pairs = ()
+    ends: Pairs = ()
 
     @property
     def place(self) -> tuple[str, str, str]:
@@ -67,7 +71,7 @@ class Source:
         role = ", as printed" if self.granted else "" if self.on == "printed" else f", {self.on}"
         needs = f", which also assumes {', '.join(self.besides)}" if self.besides else ""
         terms = (pair for pair in self.at if isinstance(pair[0], sp.Expr) and unfold(pair[0]) != pair[0] != pair[1])
-        called = (*terms, *self.taken, *((meant, name) for name, meant in self.here))
+        called = (*terms, *self.taken, *self.ends, *((meant, name) for name, meant in self.here))
         where = "".join(f", where {old} is {new}" for old, new in called)
         return f"{self.claim}, part {self.part}{role}{needs}{where}"
 
@@ -187,7 +191,6 @@ class Sharp:
 
 #: Why no engine can see that a refutation contradicts the printed statement.
 FOR_NO_CONSTANT = "the statement chooses a constant first, and the family leaves none"
-A_LIMIT = "the statement is about a limit"
 
 
 #: What a part is. A claim of a paper, or a theorem of ours, has a verdict. An assumption, which a paper makes, and a

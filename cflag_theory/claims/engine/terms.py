@@ -253,9 +253,16 @@ class Properties:
     @property
     def constants(self) -> tuple[sp.Expr, ...]:
         """Those that are declared."""
-        return tuple(one for one in (self.smooth, self.mu, self.lower) if one is not None)
+        return tuple(self.declared.values())
+
+    @property
+    def declared(self) -> dict[str, sp.Expr]:
+        """The same by name."""
+        return {name: one for name in DECLARED if (one := getattr(self, name)) is not None}
 
 
+#: What may be declared of a function.
+DECLARED = "smooth", "mu", "lower"
 _FUNCTIONS: dict[str, Properties] = {}
 
 

@@ -29,7 +29,8 @@ STORE = Path(__file__).parents[1] / "models.json"
 _UNITS = 3_000_000
 # For the facts at several values of their indices: they are many, and a contradiction between them is short.
 _FEW_UNITS = 200_000
-_HOLDS = {"==": lambda e: e == 0, "<=": lambda e: e >= 0, "<": lambda e: e > 0}
+#: What a relation says of its slack.
+HOLDS = {"==": lambda e: e == 0, "<=": lambda e: e >= 0, "<": lambda e: e > 0}
 
 #: Numbers, as "p/q", by the text of what takes them.
 Model = dict[str, str]
@@ -75,7 +76,7 @@ class Facts:
         if not all(sort_of(symbol).holds(value) for symbol, value in values.items()):
             return False
         gaps = [(slack.xreplace(values), op) for slack, op in self.slacks]
-        return all(gap.is_Rational and _HOLDS[op](gap) for gap, op in gaps)
+        return all(gap.is_Rational and HOLDS[op](gap) for gap, op in gaps)
 
     def search(self) -> tuple[str, Model | None]:
         """z3's answer (sat, unsat or unknown) to whether the relations can hold together, and numbers if it has any."""
@@ -102,7 +103,7 @@ class Facts:
         solver.set("rlimit", units)
         variables: dict[sp.Symbol, z3.ArithRef] = {}
         for slack, op in self.slacks:
-            solver.add(_HOLDS[op](to_z3(slack, variables, context)))
+            solver.add(HOLDS[op](to_z3(slack, variables, context)))
         for symbol, variable in variables.items():
             if symbol.is_positive:
                 solver.add(variable > 0)

@@ -20,7 +20,7 @@ from cflag_theory.claims.engine.claim import Claim, Fact, Source, Statement, set
 from cflag_theory.claims.engine.notation import LATEX, sequence, symbol
 from cflag_theory.claims.engine.operators import Largest, Least, index, mean_over, sum_over
 from cflag_theory.claims.engine.printing import in_text
-from cflag_theory.claims.engine.terms import function, ln
+from cflag_theory.claims.engine.terms import DECLARED, function, ln
 from cflag_theory.claims.pages.formula import (
     Vectors,
     Words,
@@ -215,7 +215,7 @@ class Page:
         name, short = two_names(named, "write function f; smooth = L; mu = m; lower = 0")
         constants = {}
         for key, body in (one.cut(" = ") for one in declared):
-            if key not in ("smooth", "mu", "lower"):
+            if key not in DECLARED:
                 raise key.error(f"{key!r} is not declared of a function: use smooth, mu or lower")
             constants[str(key)] = formula(body, self.words)
         self._name(short, function(self.own(name), latex or name, **constants), line)
@@ -309,8 +309,10 @@ class Page:
         claim, part, role = (*place, *("", "1", "printed")[len(place) :])
         parts: dict[str, list[Piece]] = {}
         for one in line.inside:
-            if one.kind not in ("at", "here", "taken", "over", "besides", "granted"):
-                raise one.error(f"{one.kind!r} stands under a source: use at, here, taken, over, besides or granted")
+            if one.kind not in ("at", "ends", "here", "taken", "over", "besides", "granted"):
+                raise one.error(
+                    f"{one.kind!r} stands under a source: use at, ends, here, taken, over, besides or granted"
+                )
             parts.setdefault(one.kind, []).extend(Piece.of(one, one.text).behind(one.kind).listed("; "))
 
         def pairs(key: str) -> tuple[Any, ...]:
@@ -319,8 +321,10 @@ class Page:
 
         over = tuple(int(one) if one.isdigit() else formula(one, self.words) for one in parts.get("over", ()))
         besides = tuple(str(one.unquoted) for one in parts.get("besides", ()))
-        granted, taken = "granted" in parts, pairs("taken")
-        self._name(name, Source(claim, part, role, pairs("at"), pairs("here"), over, besides, granted, taken), line)
+        granted, taken, ends = "granted" in parts, pairs("taken"), pairs("ends")
+        self._name(
+            name, Source(claim, part, role, pairs("at"), pairs("here"), over, besides, granted, taken, ends), line
+        )
 
     def scheme(self, line: Line, rest: Piece) -> None:
         """`scheme name(a, b = default)`: steps under a name; `{name}` is the label of the line that uses it."""

@@ -155,7 +155,12 @@ def keys(id: str) -> tuple[str, ...] | None:
         return None
     like = next((str(one.said.behind("like")) for one in found.line.inside if one.kind == "like"), id)
     inside = [one for one in blocks()[like].line.inside if one.kind == "part"]
-    return tuple(str(one.said.behind("part")).replace(" ", "_") for one in inside) or ("1",)
+    return tuple(word(str(one.said.behind("part"))) for one in inside) or ("1",)
+
+
+def word(key: str) -> str:
+    """The key of a part as one word, which is how records name it."""
+    return key.replace(" ", "_")
 
 
 def records(kind: str) -> tuple[Record, ...]:
@@ -186,5 +191,5 @@ def _of(line: Line, module: str, id: str) -> Iterator[Record]:
         if one.kind in KINDS:
             yield Record(one, module, id)
         elif one.kind == "part":
-            key = str(one.said.behind("part")).replace(" ", "_")
+            key = word(str(one.said.behind("part")))
             yield from (Record(inner, module, id, key) for inner in one.inside if inner.kind == "prints")

@@ -91,7 +91,9 @@ def _decide(
     found = asked(conjecture, budget)
     if found.status != NOT_BROKEN:
         return Decision(found.status, found)
-    return Decision(NEITHER, found, None if found.interrupted else _factor(conjecture, found, seconds))
+    return Decision(
+        NEITHER, found, None if found.interrupted or found.out_of_time else _factor(conjecture, found, seconds)
+    )
 
 
 def _factor(conjecture: Conjecture, found: Finding, seconds: float) -> Constant | None:

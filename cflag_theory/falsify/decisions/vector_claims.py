@@ -52,7 +52,7 @@ def decide_vectors(
                 conjecture, lambda value: _both(conjecture, value, search, part, seed, seconds / 4, progress)
             )
         found = _both(conjecture, None, search, budget, seed, seconds, progress)
-        if found.outcome != NEITHER or found.finding.interrupted:
+        if found.outcome != NEITHER or found.finding.interrupted or found.finding.out_of_time:
             return found
         return replace(found, constant=_factor(read_vectors(conjecture), found.finding, seconds))
     except KeyboardInterrupt:
@@ -76,7 +76,9 @@ def _both(
         nonlocal unmet
         small = instances(conjecture, free)
         try:
-            return falsify(small, budget=cases, seed=seed, seconds=seconds, algebra=False, progress=progress)
+            found = falsify(small, budget=cases, seed=seed, seconds=seconds, algebra=False, progress=progress)
+            unmet = unmet or found.out_of_time
+            return found
         except NoMeaning as error:
             return _no_instances(conjecture, budget, seed, str(error))
         except NoCase:
@@ -102,7 +104,8 @@ def _both(
             )
         if unmet:
             # What nothing satisfies proves anything.
-            return Decision(NEITHER, replace(tried, not_covered=(f"vacuity: a proof was found, and {_NONE}",)))
+            why = tried.not_covered[0] if tried.out_of_time else _NONE
+            return Decision(NEITHER, replace(tried, not_covered=(f"vacuity: a proof was found, and {why}",)))
         finding = replace(tried, status=PROVED, engines=proof.engines, not_covered=())
         if isinstance(conjecture, Stated):
             sorts = {word(one): f"the {sort_of(one)} numbers" for one in reading.symbols}

@@ -255,7 +255,7 @@ ROWS: Mapping[str, Realisation] = {
     ),
     "cfl.eq18.1": Realisation(
         f"{_LINE}, w_t = y; the loss b follows the gradient a",
-        "local_grad2 = (a + b)**2; true_grad2 = a**2; loss_grad2 = b**2; grad_w2 = c**2*(y + w_from_t)**2; "
+        "local_grad2 = (a + b)**2; mixed_grad2 = a**2; loss_grad2 = b**2; grad_w2 = c**2*(y + w_from_t)**2; "
         "f_gap = c*y**2/2; L = c + over",
         _CURVED,
     ),

@@ -20,7 +20,7 @@ from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.quantity import Hypothesis, Quantity, hypothesis
 from cflag_theory.falsify.search.cases import Case, as_fractions, for_exact, for_functions, inside, story
 from cflag_theory.falsify.search.exact_numbers import DIGITS, Enclosure, Undecided, as_float, enclose
-from cflag_theory.falsify.search.guard import TookTooLong, guarded
+from cflag_theory.falsify.search.guard import OutOfTime, TookTooLong, guarded
 from cflag_theory.falsify.search.running import problem_of, run
 from cflag_theory.kernels import Problem, Trace
 
@@ -120,11 +120,14 @@ class Evaluator:
         variables = self.conjecture.variables
         if one.predicate is None or not all(name in variables and not variables[name].shape for name in one.names):
             return (one,)
-        with guarded(self.seconds, self.files, one.words):
-            try:
-                relations = formulas_of(one, self.conjecture)
-            except NotAlgebra:
-                return (one,)
+        try:
+            with guarded(self.seconds, self.files, one.words):
+                try:
+                    relations = formulas_of(one, self.conjecture)
+                except NotAlgebra:
+                    return (one,)
+        except OutOfTime:
+            return (one,)
         return tuple(hypothesis(0, relation) for relation in relations)
 
     @contextmanager

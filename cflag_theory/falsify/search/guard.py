@@ -22,6 +22,8 @@ from cflag_theory.falsify.search.exact_numbers import Undecided
 from cflag_theory.falsify.vector_terms.continuing import NoMeaning
 
 _WEAK = (weakref.WeakSet.__init__.__code__.co_filename, weakref.WeakKeyDictionary.__init__.__code__.co_filename)
+#: Where a block is entered and left: what is raised there would leave the limit in force. It rings again later.
+_ENTERING = {__file__, contextmanager.__code__.co_filename}
 _PACKAGE = str(Path(cflag_theory.__file__).parent)
 
 
@@ -35,6 +37,10 @@ class TimeUp(BaseException):
 
 class TookTooLong(InvalidInput):
     """An evaluation ran out of its time: fix the loop that the message names, or use smaller sizes."""
+
+
+class OutOfTime(TookTooLong):
+    """Time ran out, and not in a loop of the user's own: allow more with --seconds."""
 
 
 def _line(file: str, line: int) -> str:
@@ -70,7 +76,7 @@ def time_limit(seconds: float, files: tuple[str, ...] = ()) -> Iterator[None]:
 
     def ring(number: int, frame: FrameType | None) -> None:
         nonlocal rings
-        if not live or _is_lost_in(frame):
+        if not live or _is_lost_in(frame) or (frame and frame.f_code.co_filename in _ENTERING):
             return
         rings += 1
         up = TimeUp(_where(frame, files))
@@ -79,9 +85,11 @@ def time_limit(seconds: float, files: tuple[str, ...] = ()) -> Iterator[None]:
         raise up
 
     before = signal.signal(signal.SIGALRM, ring)
-    # It rings again, so that a loop around a bare except is left too, and `finally` of a user cannot outlast it.
-    outer, interval = signal.setitimer(signal.ITIMER_REAL, seconds, min(seconds, 1.0))
+    outer, interval = signal.getitimer(signal.ITIMER_REAL)
     try:
+        # It rings again, though not while it is being answered, so that a loop around a bare except is left too, and
+        # `finally` of a user cannot outlast it.
+        signal.setitimer(signal.ITIMER_REAL, seconds, min(max(seconds, 0.05), 1.0))
         yield
     finally:
         try:
@@ -171,6 +179,9 @@ def cpu_limit(seconds: float, files: tuple[str, ...]) -> Iterator[None]:
             sys.settrace(trace_before)
 
 
+#: Seconds that a user's function may need without a loop that does not end.
+_LOOP = 0.1
+
 #: How `guarded` limits a block: by the clock, or by the user's own CPU time.
 Limit = Callable[[float, tuple[str, ...]], AbstractContextManager[None]]
 
@@ -186,7 +197,7 @@ def guarded(
     InvalidInput
         The code raised.
     TookTooLong
-        It took longer than `seconds`.
+        It took longer than `seconds`; `OutOfTime` where these are few, or none of the user's files was at work.
     Undecided, NoMeaning
         Passed on: no errors, but a comparison of enclosures that overlap, or what small instances do not give.
     """
@@ -198,9 +209,12 @@ def guarded(
     except (Undecided, NoMeaning):
         raise
     except TimeUp as up:
+        took = f"{what} took more than {seconds:g} s{place}"
+        mine = tuple(f"{file}, line" for file in files if not file.startswith(_PACKAGE))
+        if seconds < _LOOP or not up.place.startswith(mine):
+            raise OutOfTime(f"{took}: allow more with --seconds") from None
         raise TookTooLong(
-            f"{up.place}: {what} took more than {seconds:g} s{place}: fix the loop, use smaller sizes, or allow more "
-            "with --seconds"
+            f"{up.place}: {took}: fix the loop, use smaller sizes, or allow more with --seconds"
         ) from None
     except CflagError as error:
         where = _where_raised(error.__traceback__, files)

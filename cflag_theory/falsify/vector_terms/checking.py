@@ -10,7 +10,7 @@ t ||u||^2 <= c, or at which a family is a progression, needs more: a polynomial 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, product
+from itertools import chain, islice, product
 from typing import Any, NamedTuple
 
 import sympy as sp
@@ -28,11 +28,11 @@ from cflag_theory.falsify.vector_terms.reading import Reading
 
 def fault(reading: Reading, world: World) -> str | None:
     """What a world has that the claim does not allow; None if it satisfies all that the claim assumes."""
-    return _fault(reading, world)[0]
+    return judged(reading, world)[0]
 
 
-def _fault(reading: Reading, world: World) -> tuple[str | None, Continuation]:
-    """The same, and the first continuation with which there is none; none helps what its members break."""
+def judged(reading: Reading, world: World, ways: int | None = None) -> tuple[str | None, Continuation]:
+    """The same, and the first of so many continuations with which there is none; none helps what its members break."""
     found: list[str] = []
     held: set[tuple[Fact, tuple[int, ...]]] = set()
     stepped = _stepped([fact for fact in reading.facts if fact.forall])
@@ -42,7 +42,7 @@ def _fault(reading: Reading, world: World) -> tuple[str | None, Continuation]:
         for keys in (world.vectors, world.functions)
         for name in {of for of, _ in keys} - own
     }
-    for way in continuations(world.vectors, last):
+    for way in islice(continuations(world.vectors, last), ways):
         world.beyond, world.asked = way, False
         try:
             parts = (
@@ -67,7 +67,7 @@ def continuation(reading: Reading, world: World) -> Iterator[str]:
     """How an instance goes on for ever, a line for each family of which a hypothesis speaks at every index."""
     running = [fact for fact in reading.facts if fact.forall]
     steps = {step.name: fact for fact in _stepped(running) if (step := _step(fact)) is not None}
-    way = _fault(reading, world)[1]
+    _, way = judged(reading, world)
     for name in sorted(set().union(*map(_spoken, running)) if running else ()):
         yield f"{name} goes on for ever by {steps[name].name}" if name in steps else way.words(name)
 

@@ -25,7 +25,7 @@ from cflag_theory.falsify.conjecture import Conjecture
 from cflag_theory.falsify.quantity import Hypothesis, Quantity
 from cflag_theory.falsify.ranges import INTEGER, Range
 from cflag_theory.falsify.search.exact_numbers import DIGITS
-from cflag_theory.falsify.vector_terms.checking import continuation, fault, of_numbers
+from cflag_theory.falsify.vector_terms.checking import continuation, judged, of_numbers
 from cflag_theory.falsify.vector_terms.continuing import row
 from cflag_theory.falsify.vector_terms.entries import Entry, with_entries
 from cflag_theory.falsify.vector_terms.evaluating import Piecewise, World
@@ -38,6 +38,8 @@ from cflag_theory.falsify.vector_terms.reading import Reading, read_vectors
 _DIMENSIONS, _MEMBERS, _CURVED, _PASSES = 2, 2, 2, 8
 #: Terms that a sum may have: numbers of terms are looked for up to three. No family has more members than the second.
 _TERMS, _WIDEST = 5, 12
+#: Of the instances in exact numbers, how many are continued in every way at first, and then each which.
+_AT_FIRST, _SELDOM = 50, 10
 _SHAPE = {"outer": Range(0, 1), "inner": Range(0, 1), "slope": Range(-2, 2), "kink": Range(-2, 2), "width": Range(0, 2)}
 
 
@@ -128,6 +130,7 @@ class _Family:
         #: How many values every index has in the instance that was made last.
         self._size: dict[sp.Symbol, int] = {}
         self._seen: tuple[Any, World | None] = (None, None)
+        self._finished, self._helped = 0, False
 
     def _take_equation(self, relation: Relation) -> None:
         """An equation of vectors that gives one of them, or that puts a function at rest at a point."""
@@ -331,8 +334,14 @@ class _Family:
         if world is None:
             return 1
         numbers = [*world.numbers.values(), *(one for vector in world.vectors.values() for one in vector)]
-        exact = not any(isinstance(one, float) for one in numbers)
-        return 1 if exact and fault(self.reading, world) is not None else 0
+        if any(isinstance(one, float) for one in numbers):
+            return 0
+        # That families stay is seen at once. The other ways are many: where they never helped they are tried seldom.
+        self._finished += 1
+        every = self._helped or self._finished <= _AT_FIRST or self._finished % _SELDOM == 0
+        words, way = judged(self.reading, world, None if every else 1)
+        self._helped = self._helped or (words is None and (way.period > 1 or bool(way.moving)))
+        return 0 if words is None else 1
 
     def side(self, draw: Mapping[str, Any], number: int) -> Any:
         """The left (0) or right (1) side of the claim, at the values of its indices at which it holds least."""

@@ -193,15 +193,10 @@ def test_a_fact_that_names_a_row_says_what_it_takes_from_it():
 
 
 _ROUND = (
-    "the round before and after it, whose vectors are named for one round; a run's have an index, and a family of "
-    "vectors is not replaced"
-)
-_ONE_ROUND = (
-    "a number of that round, called a member of a sequence of which other facts of the run speak: nothing says that "
-    "the sequence is made of the round's vectors"
+    "the rates measure from w* and f from its least value, with a function of their own that declares less than the f "
+    "of the round"
 )
 _CLASS = "the class of problems of the rate has this value by its words, and no vectors of its own"
-_SUM = "the minimum or sum over rounds, which the rate names without saying what it is made of"
 #: Terms of sources that are taken to be something here, with the reason why nothing shows that they are equal.
 TAKEN = {
     ("cfl.eq18", "local_grad2"): "a mean over the past at a point of the past; the local iterate has noises of the "
@@ -210,22 +205,10 @@ TAKEN = {
     ("cfl.eq17", "local_moved2"): "the largest is that of some number of steps, and nothing says of which",
     ("cfl.eq20", "most_moved2"): "the largest of one client bounds the mean over steps, and the mean over the clients "
     "is that of such bounds: an inequality, and no equation",
-    ("cfl.lemB2", "mixed_grad2"): "(5), which makes the two gradients equal, is a definition that no setting has: "
-    "drifts are free there",
-    ("cfl.lemB2_use", "mixed_grad2"): "as for cfl.lemB2",
     ("cflag.lemma8", "mean_bias"): "one coordinate at a fixed x, and here the length of the vector at x_t",
     ("cflag.overfitting_mean", "mean_B"): "its bias is a mean over a draw of its own; here that draw is among all",
-    ("cflag.thm5", "least"): "least_before is a number of which the hypothesis 'first' speaks",
     **{("ours.cfl_round", term): _ROUND for term in ("next_dist2", "rms_dist", "f_gap")},
     **{("ours.cfl_round", term): _CLASS for term in ("rms_error", "spread_error2", "rms_loss", "round_bias")},
-    **{("ours.cfl_strongly_convex", term): _ROUND for term in ("after_second_moment", "x_second_moment", "x_root")},
-    **{("ours.cfl_general_convex", term): _ROUND for term in ("after_second_moment", "x_second_moment", "f_now_gap")},
-    **{("ours.cfl_general_convex", term): _ONE_ROUND for term in ("b_second_moment", "n_second_moment")},
-    **{("ours.adaptive_descent", term): _ONE_ROUND for term in ("f_before", "f_adapted", "grad_f")},
-    **{("ours.cfl_online", term): _ROUND for term in ("after_sum2", "before_sum2", "sum_gap", "sum_distance2(0)")},
-    **{("ours.cfl_online", term): _ONE_ROUND for term in ("mean_on_w", "new_on_y", "drift_apart2", "n_second_moment")},
-    ("ours.cfl_online", "least_sum_gap"): _SUM,
-    **{("ours.cfl_sum_over_rounds", term): _SUM for term in ("f_now_gap", "sum_gap")},
 }
 
 

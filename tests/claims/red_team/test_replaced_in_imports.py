@@ -96,9 +96,7 @@ ATTACKS = [
         "functions and vectors are replaced themselves",
     ),
     Attack("a number for a function", convex(bare, at=((strong, u),)), "by a function"),
-    Attack(
-        "a gradient for another", convex(bare, at=((strong.grad(x), bare.grad(x)),)), "a named vector without an index"
-    ),
+    Attack("a gradient for another", convex(bare, at=((strong.grad(x), bare.grad(x)),)), "a named vector is replaced"),
     Attack(
         "any point for the minimiser",
         takes(at_most(strong(z), strong(x)), sources=named(at=((least, z),)), source=AT_LEAST),

@@ -59,7 +59,7 @@ EXPECTED = {
     "cfl.corollary_2022": Expectation("typo", plants=built("9/10", on="repair")),
     "cfl.nc_eq28": Expectation("needs-hypothesis", reached={"1": 1}, plants=built(1, "3/2", 2 * LESS, on="repair")),
     "cfl.nc_eq31": Expectation(
-        "holds needs-hypothesis needs-hypothesis",
+        "holds needs-hypothesis needs-hypothesis false",
         undrawn={"2": "moments along noisy local steps"},
         plants=(
             *scaled(LESS, verdict="open"),

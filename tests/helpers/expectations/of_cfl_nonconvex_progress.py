@@ -9,7 +9,7 @@ from cflag_theory.claims.cfl.symbols import A2, B2
 
 EXPECTED = {
     "cfl.nc_eq32": Expectation(
-        "holds needs-hypothesis typo",
+        "holds needs-hypothesis typo false",
         plants=(*built((A2, B2), part="3", on="repair"), *without("descent", part="2", on="repair")),
     ),
 }

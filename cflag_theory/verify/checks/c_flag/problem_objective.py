@@ -20,7 +20,7 @@ from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.instances.on_the_line import described, exact_run, on_the_line, visited
 
 _HALF = Fraction(1, 2)
-_COMPONENTS = claim.c1, claim.c2, claim.c3
+COMPONENTS = claim.c1, claim.c2, claim.c3
 #: Sizes (|P^i|, |C^i|) of two clients: shares that differ, at equal and at unequal amounts of data, and shares alike.
 _SIZES = (((1, 3), (3, 1)), ((1, 1), (2, 1)), ((1, 2), (2, 4)), ((2, 2), (1, 1)))
 
@@ -102,7 +102,7 @@ def eq5_points() -> Iterator[Point]:
 
     numbers: dict[Any, Any] = {delayed(k): value for k, value in enumerate(estimates)}
     initial = (claim.c1_initial, claim.c2_initial, claim.c3_initial)
-    for j, (component, first) in enumerate(zip(_COMPONENTS, initial, strict=True)):
+    for j, (component, first) in enumerate(zip(COMPONENTS, initial, strict=True)):
         numbers |= {component(k): at(j, local[k]) for k in range(3)}
         numbers[first] = at(j, problem.start[0])
     numbers[claim.grad_g_i] = gradients(kind, problem.current, later.start)[0, 0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -35,6 +35,77 @@ WORLDS = (
     # The information loss is grad f itself, so that the Young inequality of (26) is an equality.
     DriftRounds(weights=_REMEMBERING, start=_ONE, a=_ONE, b=_ZERO, eta_l=_HALF, R=_HALF),
 )
+
+
+#: On the ray of a draw f' is 5/6 and its own drift 1/3 + 4/3 of what this says, in multiples of U.
+_NEAR, _FAR = Fraction(4), Fraction(8)
+
+
+def _risen(r: Fraction) -> Fraction:
+    """0 up to 4, 1 from 8 on, a line between."""
+    return min(max((r - _NEAR) / (_FAR - _NEAR), _ZERO), _ONE)
+
+
+def _height(r: Fraction) -> Fraction:
+    """The integral of that from 0 to r."""
+    return (_FAR - _NEAR) * _risen(r) ** 2 / 2 + max(r - _FAR, _ZERO)
+
+
+@dataclass(frozen=True)
+class OneMemory:
+    """A run along one remembered objective, drawn from four: w_t = r U of the draw, a place of its own.
+
+    U_1, ..., U_4 in R^4 are e_k - (1/4, ..., 1/4), with |U|^2 = 3/4 and <U_j, U_k> = -1/4. On each ray lies a ball, of
+    radius 15 and from r = 4 on, so that they are disjoint, with a bump: f is 5/6 of all four, and the drift of draw k
+    is the gradient of <U_k, w>/3, of 4/3 of its own bump and of -4/9 of the others.
+    """
+
+    eta: Fraction = _ONE
+    L: Fraction = _THIRD
+
+    def __post_init__(self) -> None:
+        own, other = Fraction(4, 3), -Fraction(4, 9)
+        square = ((own + _THIRD) ** 2 + 3 * (other**2 + _THIRD**2 - 2 * other * _THIRD * _THIRD)) * Fraction(3, 16)
+        slopes = max(abs(Fraction(5, 6) - one) for one in (own, other)) / (_FAR - _NEAR)
+        if own + 3 * other or square > Fraction(3, 4) or slopes > self.L or self.eta > 1 / (2 * self.L):
+            raise AssertionError("the drifts have a mean, or are too long, or f or a draw's objective bends too much")
+
+    def step(self, r: Fraction) -> Fraction:
+        """A round: r U - eta (f' - drift)."""
+        return r + self.eta * (_THIRD + _HALF * _risen(r))
+
+    @property
+    def round(self) -> tuple[Fraction, Fraction]:
+        """r at the start and at the end of the first round from 8 or further out."""
+        now = _ZERO
+        while now < _FAR:
+            now = self.step(now)
+        return now, self.step(now)
+
+    @property
+    def values(self) -> dict[Any, Any]:
+        """Of that round."""
+        (now, after), length2 = self.round, Fraction(3, 4)
+        slope = Fraction(5, 6) * _risen(now)
+        ones = dict.fromkeys((N, K, claim.past, claim.past2, claim.squares), 1)
+        zeros = dict.fromkeys((G2, B2, A2, R2, sigma2, claim.dist2), 0)
+        means = {claim.grad2: slope**2 * length2, claim.inner: slope * (after - now) * length2}
+        return {L: self.L, eta: self.eta, D2: length2, **ones, **zeros, **means}
+
+    @property
+    def heights(self) -> tuple[Fraction, ...]:
+        """f at its start and end."""
+        return tuple(Fraction(5, 6) * Fraction(3, 4) * _height(r) for r in self.round)
+
+    @property
+    def words(self) -> str:
+        """The run in two sentences."""
+        return (
+            f"One objective of four is drawn and followed with weight 1, no loss, no noise, N = K = 1, eta = "
+            f"{self.eta}, L = {self.L}, D^2 = 3/4, G = A = B = 0. In R^4, U_k = e_k - (1/4, ..., 1/4) and w_1 = 0, "
+            "draw k runs along r U_k, where f' = (5/6) s U_k and the drift is (1/3 + (4/3) s) U_k, s from 0 at r "
+            "= 4 to 1 at r = 8 and further out; the other draws' drifts are there (U_j/3 - (4/9) s U_k)."
+        )
 
 
 def points_of(world: DriftRounds) -> list[tuple[int, int]]:

@@ -8,10 +8,10 @@ from typing import Any
 
 from cflag_theory.claims.cfl.nonconvex import descent as nonconvex
 from cflag_theory.claims.cfl.nonconvex import local_drift as claim
-from cflag_theory.claims.cfl.symbols import R2, K, eta_l, sigma2
+from cflag_theory.claims.cfl.symbols import D2, R2, K, eta_l, sigma2
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.nonconvex_descent import WORLDS, moments, points_of
+from cflag_theory.verify.checks.cfl.nonconvex_descent import WORLDS, OneMemory, moments, points_of
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.instances.cfl import WorldRound
 from cflag_theory.verify.instances.drift_rounds import DriftRounds
@@ -64,6 +64,9 @@ def nc_eq31_points() -> Iterator[Point]:
                     nonconvex.dist2: sum(far[i][:k]) / k,
                 }
                 yield Point({**values, **of_step}, (world.words, f"Client {i + 1} after {k} local steps."), "2")
+    run = OneMemory()
+    constants = {claim.c_B: 1, claim.c_G: run.values[D2], claim.c_dist: 0}
+    yield Point({**run.values, **constants}, (run.words,), "run")
     yield from _numbers()
 
 

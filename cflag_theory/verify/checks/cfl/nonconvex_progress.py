@@ -11,7 +11,7 @@ from cflag_theory.claims.cfl.nonconvex import progress as claim
 from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, R2, eta
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.nonconvex_descent import WORLDS, moments, points_of
+from cflag_theory.verify.checks.cfl.nonconvex_descent import WORLDS, OneMemory, moments, points_of
 from cflag_theory.verify.checks.cfl.nonconvex_local_drift import distances, drift_constants
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.instances.drift_rounds import DriftRounds
@@ -42,6 +42,10 @@ def nc_eq32_points() -> Iterator[Point]:
             (world.words,),
             "1",
         )
+    run = OneMemory()
+    constants = {nonconvex_drift.c_B: 1, nonconvex_drift.c_G: run.values[D2], nonconvex_drift.c_dist: 0}
+    heights = dict(zip((claim.f_now, claim.f_next), run.heights, strict=True))
+    yield Point({**run.values, **constants, **heights}, (run.words,), "run")
     for curvature, weight in (
         (Fraction(1), Fraction(1)),
         (_HALF, Fraction(1)),

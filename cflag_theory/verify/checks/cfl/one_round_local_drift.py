@@ -122,7 +122,7 @@ def eq18_points() -> Iterator[Point]:
 
         values = {
             claim.local_grad2: mean("mean_gradient"),
-            claim.true_grad2: mean("weighted_gradient"),
+            claim.mixed2: mean("weighted_gradient"),
             claim.grad_w2: world.slope(w) ** 2,
             claim.from_t: abs(w - start),
             progress.gap: world.f(start) - world.f(world.b / world.a),
@@ -162,7 +162,7 @@ def turning(step: Fraction, outer: Fraction, loss: Fraction) -> Point:
         claim.c_Gi: _ONE,
         claim.rho_i2: loss**2,
         claim.local_grad2: mean(lambda c: c.local[1] ** 2),
-        claim.true_grad2: mean(lambda c: c.true[1] ** 2),
+        claim.mixed2: mean(lambda c: c.true[1] ** 2),
         claim.loss_grad2: mean(lambda c: c.loss[1] ** 2),
         claim.grad_w2: mean(lambda c: c.path[1] ** 2),
         claim.from_t: moved,
@@ -189,7 +189,7 @@ def _second_step(world: DriftRounds) -> Point:
     moved2 = mean(lambda run, w: (w - run.w[t]) ** 2)
     values = {
         claim.local_grad2: mean(lambda run, w: run.mean_gradient(t, 0, w) ** 2),
-        claim.true_grad2: mean(lambda run, w: run.weighted_gradient(t, 0, w) ** 2),
+        claim.mixed2: mean(lambda run, w: run.weighted_gradient(t, 0, w) ** 2),
         claim.grad_w2: mean(lambda run, w: world.slope(w) ** 2),
         claim.from_t: sp.sqrt(sp.Rational(moved2)),
     }

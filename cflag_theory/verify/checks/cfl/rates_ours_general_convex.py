@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from cflag_theory.claims.cfl.rates.floors import apart2, start2
+from cflag_theory.claims.cfl.rates.ours.general_convex import least, total
 from cflag_theory.claims.cfl.rates.ours.strongly_convex import beta, v
-from cflag_theory.claims.cfl.rates.theorems import least, total
 from cflag_theory.claims.cfl.symbols import T, eta
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
