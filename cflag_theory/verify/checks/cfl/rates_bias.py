@@ -61,7 +61,6 @@ def _fixed_step(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
 
 CHECKS = {
     "cfl.phi_rate": Check(
-        phi_points,
         further=_fixed_step,
     )
 }

@@ -177,6 +177,6 @@ def _flat(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
 
 
 CHECKS = {
-    "cfl.sc_rate": Check(linear_points, further=_linear),
-    "cfl.gc_rate": Check(convex_points, further=_flat),
+    "cfl.sc_rate": Check(further=_linear),
+    "cfl.gc_rate": Check(further=_flat),
 }
