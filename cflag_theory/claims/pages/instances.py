@@ -111,6 +111,8 @@ class _Reader:
 
     def lines(self, block: Line) -> None:
         for one in block.inside:
+            if one.inside:
+                raise one.inside[0].error("nothing stands under a line of instances: begin a longer line with a sign")
             with one.placed():
                 self.line(one)
 

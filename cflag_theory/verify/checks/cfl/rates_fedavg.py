@@ -225,7 +225,6 @@ def rate_points() -> Iterator[Point]:
 
 CHECKS = {
     "cfl.fedavg_rates": Check(
-        rate_points,
         further=_floors,
     )
 }

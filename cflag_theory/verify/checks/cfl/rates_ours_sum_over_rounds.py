@@ -57,8 +57,4 @@ def points() -> Iterator[Point]:
             yield Point(values, part=part)
 
 
-CHECKS = {
-    "ours.cfl_sum_over_rounds": Check(
-        points,
-    )
-}
+CHECKS = {}

@@ -79,8 +79,4 @@ def _run(step: Fraction, since: int, more: int, excess: Fraction) -> Point:
     return Point(values, part="iterates")
 
 
-CHECKS = {
-    "ours.cfl_time_drift": Check(
-        points,
-    )
-}
+CHECKS = {}
