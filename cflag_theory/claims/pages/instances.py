@@ -40,7 +40,7 @@ class _Over(sp.Function):  # type: ignore[misc]
 _NO_VALUES = (type(None), Scheme, Fact, tuple, str)
 _FOLDED = (lambda found: sp.Add(*found), lambda found: sp.Max(*found), lambda found: sp.Min(*found))
 #: What these words mean among instances, where everything has a value.
-_WORDS = {"sum": _Over.of(0), "max": _Over.of(1), "min": _Over.of(2)}
+_WORDS = {"sum": _Over.of(0), "max": _Over.of(1), "min": _Over.of(2), "ln": sp.log}
 
 
 @dataclass(frozen=True)

@@ -227,9 +227,4 @@ def lemA5_points() -> Iterator[Point]:
             )
 
 
-CHECKS = {
-    "cfl.assumption1_corollary": Check(corollary_points),
-    "cfl.lemA3": Check(lemA3_points),
-    "cfl.lemA4": Check(lemA4_points),
-    "cfl.lemA5": Check(lemA5_points),
-}
+CHECKS = {}

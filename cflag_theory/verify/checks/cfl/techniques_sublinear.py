@@ -72,8 +72,4 @@ def _sublinear_point(d: tuple[int, ...], v: int, x: int, z: int, largest: int, s
     )
 
 
-CHECKS = {
-    "cfl.lemA2": Check(
-        lemA2_points,
-    )
-}
+CHECKS = {}

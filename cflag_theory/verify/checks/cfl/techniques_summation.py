@@ -44,8 +44,4 @@ def lemA1_points() -> Iterator[Point]:
             )
 
 
-CHECKS = {
-    "cfl.lemA1": Check(
-        lemA1_points,
-    )
-}
+CHECKS = {}

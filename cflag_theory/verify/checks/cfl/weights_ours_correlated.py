@@ -183,5 +183,4 @@ def least_points() -> Iterator[Point]:
 CHECKS = {
     "ours.cfl_correlated_weights": Check(row_points, further=_agreement),
     "ours.cfl_nonnegative_weights": Check(nonnegative_points, further=_agreement_nonnegative),
-    "ours.cfl_least_eigenvalue": Check(least_points),
 }
