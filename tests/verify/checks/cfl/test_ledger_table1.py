@@ -38,9 +38,7 @@ def test_table_1_with_a_mended_row(monkeypatch):
 def test_table_1_with_a_wrong_entry_of_ours(monkeypatch):
     def spoil(rate):
         changed = (table.sigma**3 / table.eps**2, *rate.terms[1:])
-        return (
-            replace(rate, terms=changed) if (rate.algorithm, rate.functions) == ("CFL", table.GENERAL) else rate
-        )
+        return replace(rate, terms=changed) if (rate.algorithm, rate.functions) == ("CFL", table.GENERAL) else rate
 
     monkeypatch.setattr(table, "TABLE_1", _replaced(spoil))
     found = parts_of("cfl.table1")
