@@ -76,7 +76,7 @@ def instances_of(line: Line, words: Words, part: str | None) -> Instances:
     alpha = share 2/(L (1 + m))      what follows from them; names that the page does not know are the instances' own
     h(t + 1) = h(t)/2 for t < T      one after the other, for t = 0, ..., T - 1
     total = sum(t, T)(h(t))          likewise max and min
-    where alpha L <= 1               the others are left out
+    where alpha L <= 1; L = m        the others are left out
     story L = {L}, alpha = {alpha}.  a line of the story, with the values of formulas
     instances NAME                   here the lines of these
 
@@ -128,7 +128,8 @@ class _Reader:
         elif one.kind == "story":
             self.story.append(_told(Piece.of(one, one.text).behind("story"), self.words))
         elif one.kind == "where":
-            self.steps.append(_kept(relation(one.said.behind("where"), self.words)))
+            conditions = one.said.behind("where").listed("; ")
+            self.steps += [_kept(relation(condition, self.words)) for condition in conditions]
         else:
             head, body = one.said.behind("each").cut(" = ")
             body, over = body.cut(" for ")
