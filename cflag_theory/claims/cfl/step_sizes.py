@@ -76,12 +76,14 @@ def _of_ours(text: str) -> Relation:
     )
 
 
-def _conditions(rows: str, paper: str) -> tuple[Condition, ...]:
-    cells = (row.split(" | ") for row in rows.replace("\n    |", " |").strip().splitlines())
+def _condition(row: str, paper: str) -> Condition:
+    name, text, where, unlocks, ids = row.split(" | ")
     read = _of_ours if paper == "ours" else _of_paper
-    return tuple(
-        Condition(name, read(text), *words, tuple(ids.split(", ")), paper) for name, text, *words, ids in cells
-    )
+    return Condition(name, read(text), where, unlocks, tuple(ids.split(", ")), paper)
+
+
+def _conditions(rows: str, paper: str) -> tuple[Condition, ...]:
+    return tuple(_condition(row, paper) for row in rows.replace("\n    |", " |").strip().splitlines())
 
 
 CONDITIONS = _conditions(_OF_CFL, "CFL")

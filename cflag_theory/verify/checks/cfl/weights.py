@@ -222,11 +222,9 @@ def _exponents(claim: Claim, seed: int, count: int) -> Iterator[Evidence]:
     half, d2, r2 = Fraction(1, 2), 4, 1
     pairs = list(product(range(4), repeat=2))
     right = matrix_Q(half, Fraction(d2), Fraction(r2), 4)
-    for on, entry in (
-        ("printed", lambda gap, past: half ** (gap * d2 + past * r2)),
-        ("repair", lambda gap, past: half**gap * d2 + past * r2),
-    ):
-        found = {(i, j): entry(abs(i - j), max(i, j) < 3) for i, j in pairs}
+    printed = {(i, j): half ** (abs(i - j) * d2 + (max(i, j) < 3) * r2) for i, j in pairs}
+    repaired = {(i, j): half ** abs(i - j) * d2 + (max(i, j) < 3) * r2 for i, j in pairs}
+    for on, found in (("printed", printed), ("repair", repaired)):
         equal = sum(found[i, j] == right[i][j] for i, j in pairs)
         words = f"alpha = 1/2, D = 2, R = 1, t = 4: {equal} of 16 entries are those of (34); Q_11 is {found[0, 0]}."
         yield _recomputed("2", on, equal == 16, words, instance=[str(found[i, 0]) for i in range(4)], compared=16)
