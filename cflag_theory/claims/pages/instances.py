@@ -104,6 +104,7 @@ class _Reader:
         self.names: dict[str, sp.Expr] = {}
         self.steps: list[_Step] = []
         self.story: list[Callable[[Values], str]] = []
+        self._open: list[str] = []
 
     @property
     def words(self) -> Words:
@@ -118,9 +119,11 @@ class _Reader:
 
     def shared(self, name: Piece) -> None:
         named = self._words.get(name)
-        if not isinstance(named, Line):
-            raise name.error(f"no instances of the page are named {str(name)!r}")
+        if not isinstance(named, Line) or name in self._open:
+            raise name.error(f"no instances before these are named {str(name)!r}")
+        self._open.append(str(name))
         self.lines(named)
+        self._open.pop()
 
     def line(self, one: Line) -> None:
         if one.kind == "instances":
