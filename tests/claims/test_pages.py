@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,34 @@ def test_a_module_of_a_page_has_the_pages_own_names():
     for name in ("exp", "nothing_like_that"):
         with pytest.raises(AttributeError):
             getattr(similar, name)
+
+
+def _instances(*inside: str) -> list[dict[str, str]]:
+    """Those of the example's claim with these lines, which may use a block of the page."""
+    block = "instances SHARED\n    each a, wide = 1/2, 1; 1/4, 0\ninstances ITSELF\n    instances ITSELF\n"
+    page = Page(GOOD + "".join(f"    {line}\n" for line in inside) + block, "lemma.page")
+    (found,) = page.claims["stranger.descent"]().instances
+    return [{str(term): str(value) for term, value in values.items()} for values, _, _ in found.values()]
+
+
+def test_instances_use_those_of_the_page_and_leave_out_what_a_condition_excludes():
+    shared = _instances("instances SHARED", "    L = 2 + wide")
+    assert shared == [{"a_page": "1/2", "L_page": "3"}, {"a_page": "1/4", "L_page": "2"}]
+    nested = _instances("instances", "    each L and n = 1, 2", "    instances SHARED", "    where a L = 1; n < 2")
+    assert nested == [{"a_page": "1/2", "L_page": "2", "n_page": "1"}]
+
+
+@pytest.mark.parametrize(
+    ("inside", "words"),
+    [
+        (("instances SHARD",), "no instances before these are named 'SHARD'"),
+        (("instances ITSELF",), "no instances before these are named 'ITSELF'"),
+        (("instances", "    L = 2", "        each n = 1"), "nothing stands under a line of instances"),
+        (("instances", "    L = 2, 3"), "write 'each name = ...'"),
+        (("instances", "    each L, n = 2; 3, 1"), "each of L, n needs a value: 2 in a row"),
+        (("instances", "    half = 1/3"), "'half' has a value of its own"),
+    ],
+)
+def test_a_mistake_among_instances_is_told(inside, words):
+    with pytest.raises(PageError, match=re.escape(words)):
+        _instances(*inside)

@@ -90,7 +90,7 @@ def test_the_variables_of_lemma_a4_are_bounded_one_by_one():
 
 
 def test_the_weights_of_theorem_4_9_solve_its_system():
-    from cflag_theory.verify.checks.cfl.weights_correlated import matrix_Q
+    from cflag_theory.verify.checks.cfl.weights import matrix_Q
 
     for draw, values, _ in _instances("cfl.thm4_9", "2"):
         p = [values[name] for name in ("a", "b", "w")]

@@ -10,8 +10,10 @@ from functools import cache
 import pytest
 import sympy as sp
 from expecting import expectations
+from rows import points_of
 
 from cflag_theory.claims import standing
+from cflag_theory.claims.cfl.weights import independent
 from cflag_theory.claims.engine.claim import Claim, Fact, Part, Repair, Sharp, Source, Statement, statements
 from cflag_theory.claims.engine.notation import unfold
 from cflag_theory.claims.engine.printing import to_latex
@@ -19,7 +21,6 @@ from cflag_theory.claims.engine.relation import at_most, below, equal
 from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.claims.printed import of_part
 from cflag_theory.verify.belonging import fault
-from cflag_theory.verify.checks.cfl.weights_independent import _whole_bound
 from cflag_theory.verify.evidence import Point, replay
 from cflag_theory.verify.verdict import Evidence, decide
 
@@ -154,12 +155,12 @@ def test_the_weights_of_rounds_are_all_standing():
 @pytest.mark.parametrize("current", [Fraction(3, 2), Fraction(-1, 2), Fraction(2)])
 def test_a_point_with_negative_weights_refutes_no_row_about_weights(current):
     """Weights -1/2 and 3/2 break the right side of (23) too, which is why other weights have to refute it."""
-    weights = (1 - current, current)
     part = next(part for part in claim("cfl.lemB4").parts if part.key == "4")
-    point = _whole_bound(2, Fraction(1), Fraction(1), weights)
+    honest = next(point for point in points_of("cfl.lemB4") if point.part == "4")
+    sums = {independent.past2: (1 - current) ** 2, independent.p_t: current, independent.past_sum: 1 - current}
+    point = replace(honest, values=honest.values | sums)
     assert [*standing.broken("CFL", point.values)]
     assert {e.finding for e in replay(part, [point], "CFL")} <= {"undecided", "supports"}
-    honest = _whole_bound(2, Fraction(1), Fraction(1), (Fraction(0), Fraction(1)))
     assert [e.finding for e in replay(part, [point, honest], "CFL")] == ["refutes"]
 
 

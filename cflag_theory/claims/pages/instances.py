@@ -40,7 +40,7 @@ class _Over(sp.Function):  # type: ignore[misc]
 _NO_VALUES = (type(None), Scheme, Fact, tuple, str)
 _FOLDED = (lambda found: sp.Add(*found), lambda found: sp.Max(*found), lambda found: sp.Min(*found))
 #: What these words mean among instances, where everything has a value.
-_WORDS = {"sum": _Over.of(0), "max": _Over.of(1), "min": _Over.of(2)}
+_WORDS = {"sum": _Over.of(0), "max": _Over.of(1), "min": _Over.of(2), "ln": sp.log}
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,16 @@ class Instances:
             yield kept, given, tuple(told(values) for told in self.story)
 
 
-def instances_of(line: Line, named: Mapping[str, Line], words: Words, part: str | None) -> Instances:
+def instances_of(line: Line, words: Words, part: str | None) -> Instances:
     """`instances`, `instances NAME` or `instances of FAMILY`, with the lines under it.
 
-    each L, m = 1, 0; 7/3, 1/2       in turn these values; `each m = 0, 1` for one name
+    each L, m = 1, 0; 7/3, 1/2       in turn these values; `each m = 0, 1` for one name, `each L and m = 0, 1` for each
     alpha = share 2/(L (1 + m))      what follows from them; names that the page does not know are the instances' own
     h(t + 1) = h(t)/2 for t < T      one after the other, for t = 0, ..., T - 1
     total = sum(t, T)(h(t))          likewise max and min
-    where alpha L <= 1               the others are left out
+    where alpha L <= 1; L = m        the others are left out
     story L = {L}, alpha = {alpha}.  a line of the story, with the values of formulas
+    instances NAME                   here the lines of these
 
     Raises
     ------
@@ -86,13 +87,10 @@ def instances_of(line: Line, named: Mapping[str, Line], words: Words, part: str 
     """
     rest = line.said.behind("instances")
     family = str(rest.behind("of")) if rest.startswith("of ") else ""
-    if rest and not family and f"instances {rest}" not in named:
-        raise rest.error(f"no instances of the page are named {str(rest)!r}")
-    shared = named[f"instances {rest}"].inside if rest and not family else ()
     read = _Reader(words.with_own(_WORDS))
-    for one in (*shared, *line.inside):
-        with one.placed():
-            read.line(one)
+    if rest and not family:
+        read.shared(rest)
+    read.lines(line)
     own = frozenset(read.own.values())
     return Instances(tuple(read.steps), tuple(read.story), read.names, own, part, family)
 
@@ -106,29 +104,54 @@ class _Reader:
         self.names: dict[str, sp.Expr] = {}
         self.steps: list[_Step] = []
         self.story: list[Callable[[Values], str]] = []
+        self._open: list[str] = []
 
     @property
     def words(self) -> Words:
         return self._words.with_own(self.own)
 
+    def lines(self, block: Line) -> None:
+        for one in block.inside:
+            if one.inside:
+                raise one.inside[0].error("nothing stands under a line of instances: begin a longer line with a sign")
+            with one.placed():
+                self.line(one)
+
+    def shared(self, name: Piece) -> None:
+        named = self._words.get(name)
+        if not isinstance(named, Line) or name in self._open:
+            raise name.error(f"no instances before these are named {str(name)!r}")
+        self._open.append(str(name))
+        self.lines(named)
+        self._open.pop()
+
     def line(self, one: Line) -> None:
-        if one.kind == "story":
+        if one.kind == "instances":
+            self.shared(one.said.behind("instances"))
+        elif one.kind == "story":
             self.story.append(_told(Piece.of(one, one.text).behind("story"), self.words))
         elif one.kind == "where":
-            self.steps.append(_kept(relation(one.said.behind("where"), self.words)))
+            conditions = one.said.behind("where").listed("; ")
+            self.steps += [_kept(relation(condition, self.words)) for condition in conditions]
         else:
             head, body = one.said.behind("each").cut(" = ")
             body, over = body.cut(" for ")
+            *others, head = head.listed(" and ")
+            for other in others:
+                self._each(one, [other], body.listed(", "), over)
             names = head.listed(", ")
-            rows = body.listed("; ") if len(names) > 1 else body.listed(", ")
-            if one.kind != "each" and len(rows) > 1:
-                raise one.error("several values: write 'each name = ...'")
-            found = [[sp.sympify(value) for value in formulas(row, self.words)] for row in rows]
-            if not found or any(len(row) != len(names) for row in found):
-                raise body.error(f"each of {head} needs a value: {len(names)} in a row")
-            targets = [self._target(name) for name in names]
-            given = _given(targets, found)
-            self.steps.append(_repeated(targets, found[0], *map(self._formula, over.cut(" < "))) if over else given)
+            self._each(one, names, body.listed("; " if len(names) > 1 else ", "), over)
+
+    def _each(self, one: Line, names: list[Piece], rows: list[Piece], over: Piece) -> None:
+        if one.kind != "each" and len(rows) > 1:
+            raise one.error("several values: write 'each name = ...'")
+        found = [[sp.sympify(value) for value in formulas(row, self.words)] for row in rows]
+        if not found or any(len(row) != len(names) for row in found):
+            listed = ", ".join(names)
+            raise (rows or names)[0].error(f"each of {listed} needs a value: {len(names)} in a row")
+        targets = [self._target(name) for name in names]
+        given = _given(targets, found)
+        self.steps.append(_repeated(targets, found[0], *map(self._formula, over.cut(" < "))) if over else given)
 
     def _formula(self, text: Piece) -> sp.Expr:
         return sp.sympify(formula(text, self.words))

@@ -17,7 +17,7 @@ from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.nonconvex_progress import star
-from cflag_theory.verify.checks.cfl.rates_fedavg import fresh, fresh_as_enumerated
+from cflag_theory.verify.checks.cfl.rates import fresh, fresh_as_enumerated
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.instances.drift_rounds import DriftRounds, current, even
 from cflag_theory.verify.verdict import REFUTES, SUPPORTS, Evidence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from math import log
 
 import pytest
@@ -21,16 +21,9 @@ from cflag_theory.claims.engine.notation import L
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.engine.relation import at_most
 from cflag_theory.claims.ledger import LEDGER
-from cflag_theory.verify.checks.cfl import rates_bias as bias_checks
-from cflag_theory.verify.checks.cfl import rates_correlated as correlated_checks
-from cflag_theory.verify.checks.cfl import rates_fedavg as fedavg_checks
-from cflag_theory.verify.checks.cfl import rates_theorems as theorem_checks
-from cflag_theory.verify.checks.cfl import rates_weighted_means as rate_checks
+from cflag_theory.verify.checks.cfl import rates as checks
 from cflag_theory.verify.evidence import Point, applies
-from cflag_theory.verify.instances.drift_rounds import DriftRounds
-
-CHECKS = {**rate_checks.CHECKS, **bias_checks.CHECKS, **theorem_checks.CHECKS, **fedavg_checks.CHECKS}
-
+from cflag_theory.verify.instances.drift_rounds import DriftRounds, current, even
 
 TINY = sp.Rational(1, 10**6)
 
@@ -72,7 +65,7 @@ def test_phi_rate_is_refuted_within_the_printed_step_size():
 
 def test_the_subtracted_term_of_phi_is_of_order_one_over_T():
     """T times what is subtracted does not grow, as the proved family has it with 1600 for it."""
-    subtracted = [rounds * (1 - bias_checks.late(rounds)[0]) for rounds in (40, 80, 160)]
+    subtracted = [rounds * (1 - checks.late(rounds)[0]) for rounds in (40, 80, 160)]
     assert subtracted == sorted(subtracted, reverse=True)
     assert subtracted[0] < 1600
 
@@ -103,14 +96,14 @@ def test_a_higher_floor_is_not_proved(page, family):
 
 def test_the_floor_of_fixed_clients_is_attained():
     """One round with the step 1/2 from ||w_0 - w*||^2 = G^2 has E f = G^2/4."""
-    world = DriftRounds(weights=theorem_checks.current(1), start=Fraction(1), eta_l=Fraction(1, 2), G=Fraction(1))
-    assert theorem_checks.gaps(world)[-1] == Fraction(1, 4)
+    world = DriftRounds(weights=current(1), start=Fraction(1), eta_l=Fraction(1, 2), G=Fraction(1))
+    assert checks.gaps(world)[-1] == Fraction(1, 4)
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 4])
 def test_no_step_goes_below_the_floor_of_time_drifts(rounds):
     for eta_l in (Fraction(1, 10), Fraction(1, 2), Fraction(4, 5)):
-        least, floor = theorem_checks.time_drifts(rounds, eta_l)
+        least, floor = checks.time_drifts(rounds, eta_l)
         assert least >= Fraction(1, 8) * Fraction(1, rounds + 1)
         assert rounds != 4 or least >= floor
 
@@ -127,28 +120,28 @@ def test_the_bracket_of_fedavg_falls_faster_than_the_floor_of_its_noise():
 
 def test_with_a_smooth_class_the_sum_over_rounds_is_missed_by_more_than_theorem_B5_has():
     """T^2 (f - f*) of part sum of cfl.sc_rate for D = mu = 1 grows with L."""
-    ratios = [theorem_checks.behind(9, smooth)[0] * 81 for smooth in (1, 2, 3)]
+    ratios = [checks.behind(9, smooth)[0] * 81 for smooth in (1, 2, 3)]
     assert ratios == sorted(ratios)
     assert all(found >= Fraction(2 * smooth, 3) for found, smooth in zip(ratios, (1, 2, 3), strict=True))
 
 
 def test_orthogonal_drifts_leave_the_unit_ball_only_if_T_is_too_small():
-    least, floor = theorem_checks.plateau(10, 500)
+    least, floor = checks.plateau(10, 500)
     assert least > floor
     with pytest.raises(ArithmeticError, match="leaves the unit ball"):
-        theorem_checks.plateau(10, 101)
+        checks.plateau(10, 101)
 
 
 def test_the_largest_step_still_leaves_clients_at_rest():
     """With B = 1 the least gap is 2^-N of the first one, but for what the moving draws add."""
     for clients in (1, 2):
-        least, floor = theorem_checks.at_rest(clients, 30)
+        least, floor = checks.at_rest(clients, 30)
         assert floor <= least < 2 * floor
 
 
 def test_floors_replayed_over_all_draws_refute():
     for id in ("cfl.sc_rate", "cfl.gc_rate", "cfl.fedavg_rates"):
-        found = list(CHECKS[id].further(None, 0, 0))
+        found = list(checks.CHECKS[id].further(None, 0, 0))
         assert len(found) >= 4
         assert {item.finding for item in found} == {"refutes"}
 
@@ -159,14 +152,42 @@ def test_the_family_of_theorem_4_7_leaves_no_more_than_that(share):
     assert not examine(correlated_rates.floor(share)).accepted
 
 
-def test_theorem_4_7_with_a_second_moment_above_its_bound(monkeypatch):
-    assert correlated_checks.second_moment(Fraction(1)) == Fraction(3, 2)
+def _slope(w, client, time):
+    """grad f_{tau,i}(w) = w - delta - xi of the first instance of cfl.thm4_7_cO, for two signs."""
+    half = Fraction(1, 2)
+    return w - client * w / 2 - time * max(-half, min(half, w / 2))
+
+
+def test_theorem_4_7_with_a_second_moment_above_its_bound():
+    """Its story: xi_1 = xi_2, so that the weights do not matter; every objective is convex and 2-smooth."""
+    point = points_of("cfl.thm4_7_cO")[0]
+    assert point.values[correlated_rates.squares] == Fraction(1, 2)
+    signs = list(product((1, -1), repeat=2))
+    assert sum(_slope(Fraction(1), *two) ** 2 for two in signs) / 4 == Fraction(3, 2)
     # The bound itself: c_O + D^2 sum p^2.
-    assert 1 + Fraction(1, 4) + Fraction(1, 4) / 2 == Fraction(11, 8)
-    for w in (Fraction(-3), Fraction(1, 2), Fraction(5)):
-        h2 = min(Fraction(1, 4), w**2 / 4)
-        assert correlated_checks.second_moment(w) == w**2 * Fraction(5, 4) + h2
-    whole = correlated_checks.slope
-    monkeypatch.setattr(correlated_checks, "slope", lambda w, client, time: whole(w, 2 * client, time))
-    with pytest.raises(ArithmeticError, match="rises by"):
-        correlated_checks.second_moment(Fraction(1))
+    assert "= 3/2 over the four draws" in point.story[1]
+    assert point.story[1].endswith("would have 11/8.")
+    for two, (left, right) in product(signs, pairwise(map(Fraction, (-3, -1, 0, 1, 3)))):
+        assert 0 <= _slope(right, *two) - _slope(left, *two) <= 2 * (right - left)
+
+
+def test_the_closed_forms_of_noises_and_fresh_drifts_are_the_enumerated_ones():
+    assert checks.fresh_as_enumerated()
+    third = Fraction(1, 3)
+    world = DriftRounds(current(3), start=Fraction(2), eta_l=third, sigma=Fraction(1))
+    assert checks.gaps(world) == [square / 2 for square in checks.fresh(Fraction(4), third, Fraction(1), 3)]
+
+
+@pytest.mark.parametrize(
+    ("place", "world"),
+    [
+        (0, DriftRounds(even(3), G=Fraction(1), D=Fraction(1, 2), R=Fraction(1, 4))),
+        (1, DriftRounds(even(2), G=Fraction(1, 2), D=Fraction(1), sigma=Fraction(1))),
+        (2, DriftRounds(current(3), G=Fraction(1), D=Fraction(1, 3))),
+        (3, DriftRounds(even(2), G=Fraction(1), D=Fraction(1), clients=2)),
+    ],
+)
+def test_second_moments_on_pages_are_those_of_all_draws(place, world):
+    for part, sizes in (("rounds", {"eta_l": Fraction(1, 3)}), ("local", {"eta_l": Fraction(1, 20), "local_steps": 2})):
+        point = [one for one in points_of("ours.cfl_strongly_convex") if one.part == part][place]
+        assert 2 * checks.gaps(replace(world, start=Fraction(1), **sizes))[-1] == point.values[floors.apart2(T)]

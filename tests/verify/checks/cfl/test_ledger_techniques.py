@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import sympy as sp
-from rows import decided
+from rows import decided, points_of
 
 from cflag_theory.claims.cfl.techniques import norms as techniques
 from cflag_theory.claims.cfl.techniques import sublinear, summation
 from cflag_theory.claims.engine.points import holds_at
-from cflag_theory.verify.checks.cfl import techniques_norms as techniques_checks
-from cflag_theory.verify.checks.cfl import techniques_sublinear as sublinear_checks
 
 
 def test_independent_variables_satisfy_lemma_A4():
     relation = techniques.CLAIMS["cfl.lemA4"]().parts[0].printed.relation
-    broken = {p.story[0].partition(",")[0]: not holds_at(relation, p.values) for p in techniques_checks.lemA4_points()}
-    assert broken["Xi_1 = Xi_2 = s"]
-    assert not broken["Xi_1 = s_1"]
-    assert sum(broken.values()) == 2
+    broken = [not holds_at(relation, point.values) for point in points_of("cfl.lemA4")]
+    assert broken == [True, True, *[False] * 6]
+    correlations = [point.values[techniques.correlations] for point in points_of("cfl.lemA4")]
+    assert [found > 0 for found in correlations] == broken
 
 
 def test_no_step_helps_lemma_A2_at_the_optimum():
@@ -28,6 +26,6 @@ def test_no_step_helps_lemma_A2_at_the_optimum():
 
 
 def test_the_steps_of_lemma_A2_are_at_most_eta_max():
-    for point in sublinear_checks.lemA2_points():
+    for point in points_of("cfl.lemA2"):
         for step in (sublinear.eta, sublinear.eta_sharp):
             assert sp.sympify(point.values[step]) <= point.values[summation.eta_max]

@@ -14,9 +14,7 @@ from cflag_theory.claims.cfl import published
 from cflag_theory.claims.cfl.symbols import p_t
 from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
-from cflag_theory.verify.checks.cfl import weights_correlated as correlated
-from cflag_theory.verify.checks.cfl import weights_independent as plain
-from cflag_theory.verify.checks.cfl import weights_ours_correlated as closed
+from cflag_theory.verify.checks.cfl import weights as correlated
 
 TINY = sp.Rational(1, 10**6)
 
@@ -25,7 +23,7 @@ def test_independent_drifts_exceed_the_bound_of_theorem_4_9():
     first, second = (
         correlated.bounded(Fraction(4, 5), Fraction(1), Fraction(1), correlated.independent(t), "") for t in (3, 4)
     )
-    found = [(point.values[correlated.drift2], point.values[correlated.kms]) for point in (first, second)]
+    found = [(point.values[correlated.page.drift2], point.values[correlated.page.kms]) for point in (first, second)]
     assert found[0] == (Fraction(116331, 121801), Fraction(107019, 121801))
     assert found[1] == (Fraction(136587, 146689), Fraction(120123, 146689))
     # Signs that do not change are not what Assumption 7 allows, nor are signs with a mean.
@@ -85,13 +83,14 @@ def test_lemma_B9_constant_has_no_room_as_t_grows():
 
 @pytest.mark.parametrize("t", [2, 3, 6])
 def test_the_simulator_uses_the_same_weights(t):
-    for a, d2, r2 in product(closed.ALPHAS, (Fraction(1), Fraction(2)), (Fraction(0), Fraction(1, 2), Fraction(3))):
+    for a, d2, r2 in product(correlated.ALPHAS, (Fraction(1), Fraction(2)), (Fraction(0), Fraction(1, 2), Fraction(3))):
         signed = RoundWeights("correlated", D2=d2, R2=r2, alpha=a).at(t)
-        assert list(signed) == closed.closed(a, d2, r2, t)
+        assert list(signed) == correlated.closed(a, d2, r2, t)
         kept = RoundWeights("nonnegative", D2=d2, R2=r2, alpha=a).at(t)
-        assert list(kept) == closed.closed_nonnegative(a, d2, r2, t)
+        assert list(kept) == correlated.closed_nonnegative(a, d2, r2, t)
         shared = RoundWeights("lemma B.4", D2=d2, R2=r2, F2=d2 / 2).at(t)
-        assert tuple(shared) == plain.optimal(t, d2 / 2, r2)
+        past = d2 / 2 / (t * d2 / 2 + (t - 1) * r2)
+        assert list(shared) == [past] * (t - 1) + [1 - (t - 1) * past]
 
 
 def test_a_singular_system_is_refused_by_the_solver():
