@@ -30,7 +30,7 @@ def points_of(subject: Claim) -> Iterator[Point]:
         for values, given, story in block.values():
             if block.family:
                 state, table = _made(block.family, given)
-                values = {symbol: table[symbol](state) for symbol in table if symbol in named} | values
+                values = {symbol: table[symbol](state) for symbol in table if symbol in named - {*values}} | values
                 story = story or (state.words,)
             yield Point(values, story, block.part)
 

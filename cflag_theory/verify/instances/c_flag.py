@@ -17,16 +17,20 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from cflag_theory.claims.c_flag.forgetting import bounds, terms
+from cflag_theory.claims.c_flag.forgetting import average, bounds, terms
 from cflag_theory.claims.c_flag.local_steps import drift, sums
 from cflag_theory.claims.c_flag.past_task import runs
+from cflag_theory.claims.c_flag.past_task.ours import bounded_gradients, first_rounds
 from cflag_theory.claims.c_flag.tracking import L_memory
 from cflag_theory.claims.c_flag.union import surrogate
-from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2, grad_g, k
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2, grad_g, k, t
 from cflag_theory.kernels import Problem, Trace
 from cflag_theory.kernels.numbers import Array
-from cflag_theory.verify.instances.on_the_line import described, exact_run, on_the_line, root
+from cflag_theory.verify.instances.on_the_line import described, exact_run, on_the_line, root, slopes
 from cflag_theory.verify.instances.recursions import LocalWorst
+from cflag_theory.verify.instances.runs import Exact
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 def of(state: Any, *symbols: sp.Expr) -> dict[Any, Any]:
@@ -110,8 +114,44 @@ def concave_round(E: int, n: int, beta: Fraction) -> ExactRound:
     return ExactRound(problem, Fraction(1, 2), beta, E, np.zeros((1, 1, E), dtype=np.int64))
 
 
+@cache
+def averaged_run(
+    alpha: Fraction,
+    beta: Fraction,
+    E: int = 1,
+    T: int = 1,
+    *,
+    root_m: Fraction = _ZERO,
+    past: Fraction = _ONE,
+    kink: Fraction = _ZERO,
+    curve: Fraction = _ZERO,
+    push: Fraction = _ZERO,
+    spread: Fraction = _ZERO,
+    start: Fraction = _ONE,
+    redraw: int = 0,
+    rest: int = 0,
+) -> Exact:
+    """A run over all draws of a memory of one: f = past x^2/2, b = +-(root_m grad f - kink), g = curve x^2/2 - push x.
+
+    The curvatures of the components of g are `spread` away from its own. With `rest` the second memory alone is drawn.
+    """
+    kept = [(past * (1 + root_m), kink), (past * (1 - root_m), -kink)]
+    current = [(curve + spread, push), (curve - spread, push)] if spread else [(curve, push)]
+    problem = on_the_line([kept], [current], start=start, L=1)
+    return Exact(problem, alpha, beta, E, T, bool(redraw), ((1,),) if rest else ())
+
+
+def opposed_run(alpha: Fraction, beta: Fraction) -> Exact:
+    """A round of two clients whose gradients cancel in grad f at 0, and ||b_i||^2 = (1/4) ||grad f_i||^2 everywhere."""
+    half = Fraction(1, 2)
+    clients = [[(3 * half, 3 * half * s), (half, half * s)] for s in (1, -1)]
+    return Exact(on_the_line(clients, [[(0, 1)]] * 2, start=0, L=1), alpha, beta, 1, 1)
+
+
 #: What pages call `instances of`.
-FAMILIES: Mapping[str, Callable[..., Any]] = MappingProxyType({"concave_round": concave_round})
+FAMILIES: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {made.__name__: made for made in (concave_round, averaged_run, opposed_run)}
+)
 
 
 def _root(name: str) -> Callable[[Any], Any]:
@@ -129,7 +169,7 @@ _SUMS = {
         *("grad_f2", "bias2", "memory2", "grad_g2", "S2"),
         *("grad_dot_bias", "grad_dot_S", "bias_dot_S", "memory_dot_S"),
     )
-}
+} | {bounded_gradients.delta2_sum: _sum("delta2")}
 TABLE: Mapping[sp.Expr, Callable[[Any], Any]] = MappingProxyType(
     {
         # What a round is started with. L is that of the components too, and k the last local step.
@@ -155,6 +195,16 @@ TABLE: Mapping[sp.Expr, Callable[[Any], Any]] = MappingProxyType(
         **_SUMS,
         runs.f_mean(0): lambda at: at.sums.f[0],
         runs.f_mean(runs.T): lambda at: at.sums.f[-1],
+        t: attrgetter("t"),
+        runs.f_mean(t): lambda at: at.sums.f[at.t],
+        bounded_gradients.g_mean(0): lambda at: at.sums.g[0],
+        bounded_gradients.g_mean(runs.T): lambda at: at.sums.g[-1],
+        # Where inf f = 0.
+        first_rounds.F: lambda at: at.sums.f[0],
+        first_rounds.W: attrgetter("rounds"),
+        first_rounds.f2(first_rounds.W): _sum("grad_f2"),
+        first_rounds.size_g(0): lambda at: abs(slopes(at.problem)[1]),
+        average.G: lambda at: sp.sqrt(sp.Rational(at.sums.entries["grad_g2"]) / at.rounds),
         runs.least: lambda at: min(at.sums.squares),
         # Of the round and the draw with the largest ratio.
         bias2: lambda at: at.sums.worst[0],
