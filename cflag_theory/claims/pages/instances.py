@@ -69,7 +69,7 @@ class Instances:
             yield kept, given, tuple(told(values) for told in self.story)
 
 
-def instances_of(line: Line, named: Mapping[str, Line], words: Words, part: str | None) -> Instances:
+def instances_of(line: Line, words: Words, part: str | None) -> Instances:
     """`instances`, `instances NAME`, `instances of FAMILY` or `instances NAME of FAMILY`, with the lines under it.
 
     each L, m = 1, 0; 7/3, 1/2       in turn these values; `each m = 0, 1` for one name
@@ -86,9 +86,10 @@ def instances_of(line: Line, named: Mapping[str, Line], words: Words, part: str 
     """
     rest = line.said.behind("instances")
     name, family = (rest.part(0, 0), rest.behind("of")) if rest.startswith("of ") else rest.cut(" of ")
-    if name and f"instances {name}" not in named:
+    named = words.get(name) if name else line
+    if not isinstance(named, Line):
         raise name.error(f"no instances of the page are named {str(name)!r}")
-    shared = named[f"instances {name}"].inside if name else ()
+    shared = () if named is line else named.inside
     read = _Reader(words.with_own(_WORDS))
     for one in (*shared, *line.inside):
         with one.placed():

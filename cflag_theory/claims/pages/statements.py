@@ -64,7 +64,7 @@ def claim_of(page: Vocabulary, line: Line, id: str, where: str, title: str) -> C
                 for one in at.inside
                 if one.kind == "instances"
             )
-            instances = tuple(instances_of(one, page.blocks, words, part) for one, part in places)
+            instances = tuple(instances_of(one, words, part) for one, part in places)
         notes = (Piece.of(one, one.text).behind("note") for one in line.inside if one.kind == "note")
         return Claim(id, where, title, found, tuple(shown(note, words.told) for note in notes), instances)
 

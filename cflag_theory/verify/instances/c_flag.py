@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
+from itertools import pairwise
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
@@ -22,13 +23,15 @@ from cflag_theory.claims.c_flag.local_steps import drift, sums
 from cflag_theory.claims.c_flag.past_task import runs
 from cflag_theory.claims.c_flag.past_task.ours import bounded_gradients, first_rounds
 from cflag_theory.claims.c_flag.tracking import L_memory
-from cflag_theory.claims.c_flag.union import surrogate
-from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2, grad_g, k, t
+from cflag_theory.claims.c_flag.union import lemma3, surrogate
+from cflag_theory.claims.c_flag.union.ours import rounds as union_rounds
+from cflag_theory.claims.engine.notation import E, L, alpha, beta, bias2, grad_f2, grad_g, k, r, t
 from cflag_theory.kernels import Problem, Trace
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.verify.instances.on_the_line import described, exact_run, on_the_line, root, slopes
 from cflag_theory.verify.instances.recursions import LocalWorst
 from cflag_theory.verify.instances.runs import Exact
+from cflag_theory.verify.instances.unions import random_union, uneven_round, union_run
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -150,7 +153,7 @@ def opposed_run(alpha: Fraction, beta: Fraction) -> Exact:
 
 #: What pages call `instances of`.
 FAMILIES: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {made.__name__: made for made in (concave_round, averaged_run, opposed_run)}
+    {made.__name__: made for made in (concave_round, averaged_run, opposed_run, union_run, random_union, uneven_round)}
 )
 
 
@@ -209,14 +212,45 @@ TABLE: Mapping[sp.Expr, Callable[[Any], Any]] = MappingProxyType(
         # Of the round and the draw with the largest ratio.
         bias2: lambda at: at.sums.worst[0],
         grad_f2: lambda at: at.sums.worst[1],
-        # h~ along runs of (67)-(68), or of Algorithm 1.
+        # h~ along runs of (67)-(68), or of Algorithm 1; by clients, and by the sizes of (3) where it is the same.
         surrogate.h(surrogate.t): attrgetter("before"),
         surrogate.h(surrogate.t + 1): attrgetter("after"),
         surrogate.grad_h(surrogate.t): attrgetter("size"),
         surrogate.h(0): attrgetter("first"),
         surrogate.h(surrogate.T): attrgetter("last"),
         surrogate.least: attrgetter("least"),
+        surrogate.printed_sum: lambda at: at.rounds * (at.first - at.last),
+        surrogate.round_sum(surrogate.T): lambda at: sum(here - there for here, there in pairwise(at.losses)),
+        surrogate.h_sizes(0): lambda at: at.by_sizes[0][0],
+        surrogate.h_sizes(surrogate.T): lambda at: at.by_sizes[-1][0],
+        surrogate.least_sizes: lambda at: min(slope**2 for _, slope in at.by_sizes[:-1]),
+        surrogate.share_spread: attrgetter("union.spread"),
         L_memory: attrgetter("L_memory"),
+        # The first round of such a run.
+        lemma3.x: attrgetter("x"),
+        lemma3.grad_g: attrgetter("g"),
+        lemma3.grad_h: attrgetter("h"),
+        lemma3.grad_f_memory: attrgetter("f_memory"),
+        lemma3.S: attrgetter("S_own"),
+        lemma3.S_union: attrgetter("S_union"),
+        union_rounds.x_mean: attrgetter("x_mean"),
+        lemma3.share: attrgetter("union.share"),
+        lemma3.size_g: lambda at: abs(at.g),
+        lemma3.size_h: lambda at: abs(at.union.share * at.f_memory + (1 - at.union.share) * at.g),
+        lemma3.size_memory: lambda at: abs(at.f_memory),
+        lemma3.size_by_client: lambda at: abs(at.h),
+        lemma3.grad_g2: lambda at: at.trace.column("grad_g2")[0, 0],
+        lemma3.grad_h2: lambda at: at.trace.column("grad_h2")[0, 0],
+        lemma3.by_client2: lambda at: at.h**2,
+        lemma3.mean_gap2: attrgetter("union.gap2"),
+        lemma3.omega2: attrgetter("union.omega2"),
+        r: attrgetter("ratio"),
+        union_rounds.memory_dot: lambda at: at.f_memory * at.g,
+        union_rounds.target(0): lambda at: at.targets[0],
+        union_rounds.target(surrogate.T): lambda at: at.targets[-1],
+        union_rounds.least_target: attrgetter("least_target"),
+        union_rounds.mean_g2: lambda at: at.trace.column("grad_g2")[0].sum() / Fraction(at.rounds),
+        union_rounds.L_f_memory: attrgetter("curvature"),
     }
 )
 #: What `runs.Exact` has summed up over its draws and rounds.

@@ -23,7 +23,7 @@ BUILDERS = {**average_forgetting.CLAIMS, **limits.CLAIMS}
 def test_a_constant_far_too_small_is_refuted_by_a_run(id):
     factor, C = Fraction(1, 10**5), average_forgetting.C
     small = [replace(point, values={**point.values, C: factor * point.values[C]}) for point in at_values(points_of(id))]
-    verdict = run_check(BUILDERS[id](factor), Check(lambda: small))
+    verdict = run_check(replace(BUILDERS[id](factor), instances=()), Check(lambda: small))
     assert verdict.verdict == "false"
     assert [e.finding for e in verdict.evidence if (e.on, e.kind) == ("repair", "counterexample")] == ["refutes"]
 
