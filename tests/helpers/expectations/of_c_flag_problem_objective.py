@@ -8,12 +8,12 @@ from planting import related, without
 
 from cflag_theory.claims.c_flag.problem import objective as claim
 from cflag_theory.claims.engine.notation import E
-from cflag_theory.verify.checks.c_flag.problem_objective import _COMPONENTS
+from cflag_theory.verify.checks.c_flag.problem import COMPONENTS
 
 
 def _refreshed(step, *computed, **where):
     """Other steps at which the three components of (5) were computed."""
-    mean = sum(c(k) for c, k in zip(_COMPONENTS, computed, strict=True)) / 3
+    mean = sum(c(k) for c, k in zip(COMPONENTS, computed, strict=True)) / 3
     return related(f"components of steps {computed}", left=delayed(step), right=mean, **where)
 
 
