@@ -57,8 +57,8 @@ def _mean_losses(problem: Problem) -> list[Fraction]:
     return found
 
 
-def eq3_points() -> Iterator[Point]:
-    """Two clients whose data sets have the sizes above, with weights 1/2 and with weights by size, for (3) and ours."""
+def eq3_points(more: bool = False) -> Iterator[Point]:
+    """Two clients whose data sets have the sizes above, with weights 1/2 and by size; `more` for what we prove."""
     for sizes, by_size in product(_SIZES, (False, True)):
         past, current = (sum(pair[task] for pair in sizes) for task in (0, 1))
         p = [Fraction(sum(pair), past + current) if by_size else _HALF for pair in sizes]
@@ -68,24 +68,28 @@ def eq3_points() -> Iterator[Point]:
         problem = on_the_line(tasks[0], tasks[1], start=1, L=1, p=p)
         h_i = _mean_losses(problem)
         f_i, g_i = (values(problem.potential, part, problem.start) for part in (problem.past, problem.current))
-        shares = [Fraction(a, a + b) - Fraction(past, past + current) for a, b in sizes]
         whole = {
             objective.h: problem.p @ np.array(h_i, dtype=object),
             objective.f: problem.p @ f_i,
             objective.g: problem.p @ g_i,
             objective.past: past,
             objective.current: current,
-            ours.remainder: sum(problem.p[i] * shares[i] * (f_i[i] - g_i[i]) for i in (0, 1)),
-            ours.f_by_size: sum(sizes[i][0] * f_i[i] for i in (0, 1)) / past,
-            ours.g_by_size: sum(sizes[i][1] * g_i[i] for i in (0, 1)) / current,
         }
         clients = [
             whole
             | {objective.past_i: a, objective.current_i: b, objective.h_i: h_i[i], objective.f_i: f_i[i]}
-            | {objective.g_i: g_i[i], ours.p_i: problem.p[i], ours.share_i: Fraction(a, a + b)}
+            | {objective.g_i: g_i[i]}
             for i, (a, b) in enumerate(sizes)
         ]
-        yield Point(clients[0], (f"{described(problem)}; x = x_0.",), members={"h_i": clients})
+        members = {"h_i": clients}
+        if more:
+            shares = np.array([Fraction(a, a + b) for a, b in sizes])
+            apart = (shares - Fraction(past, past + current)) * (f_i - g_i)
+            clients[0] |= {ours.remainder: problem.p @ apart, ours.p_i: problem.p[0], ours.share_i: shares[0]}
+            f, g = (sum(pair[task] * own[i] for i, pair in enumerate(sizes)) for task, own in enumerate((f_i, g_i)))
+            clients[0] |= {ours.f_by_size: f / past, ours.g_by_size: g / current}
+            members = {}
+        yield Point(clients[0], (f"{described(problem)}; x = x_0.",), members=members)
 
 
 def _after(problem: Problem, beta: Fraction, order: Sequence[Sequence[int]]) -> Fraction:
@@ -385,7 +389,7 @@ def expected_overfitting(rounds: int = 8, *, start: int | Fraction = 3) -> dict[
 
 CHECKS = {
     "cflag.eq3": Check(eq3_points),
-    "ours.eq3": Check(eq3_points),
+    "ours.eq3": Check(lambda: eq3_points(more=True)),
     "cflag.eq5": Check(_eq5_points),
     "cflag.iag_cost": Check(cost_points),
     **dict.fromkeys(("cflag.eq7", "cflag.alg1", "cflag.eq22", "cflag.eq25"), Check(_update_points)),
