@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cflag_theory.claims.c_flag.forgetting.average import C
-from cflag_theory.claims.c_flag.past_task import averages, descent, runs, theorem5
+from cflag_theory.claims.c_flag.past_task import descent, runs, theorem2, theorem5
 from cflag_theory.claims.c_flag.past_task.ours import first_rounds, rates
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import (
@@ -169,11 +169,11 @@ def _mean_points() -> Iterator[Point]:
         first = replace(run, rounds=1)
         common: dict[Any, Any] = of(run, L, alpha, beta, runs.T, runs.least, runs.grad_f2_sum) | {
             m: scale**2,
-            averages.terms_sum: _terms(run),
-            averages.lost_mean: run.sums.f[0] - run.sums.f[-1],
+            theorem2.terms_sum: _terms(run),
+            theorem2.lost_mean: run.sums.f[0] - run.sums.f[-1],
             t: 0,
-            averages.grad_f2_mean(t): first.sums.entries["grad_f2"],
-            averages.terms_mean(t): _terms(first),
+            theorem2.grad_f2_mean(t): first.sums.entries["grad_f2"],
+            theorem2.terms_mean(t): _terms(first),
             runs.f_mean(t): first.sums.f[0],
             runs.f_mean(t + 1): first.sums.f[1],
         }
@@ -188,9 +188,9 @@ def _mean_points() -> Iterator[Point]:
                 sum2: one["S2"],
                 f_before: f[0],
                 f_after: f[1],
-                averages.f_at(0): f[0],
-                averages.f_at(runs.T): f[-1],
-                averages.lost: sum(here - there for here, there in pairwise(f)),
+                theorem2.f_at(0): f[0],
+                theorem2.f_at(runs.T): f[-1],
+                theorem2.lost: sum(here - there for here, there in pairwise(f)),
             }
             yield Point(common | own, (run.words, f"This run keeps component {kept[0] + 1}."))
 
