@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import isqrt
+from typing import Any
 
 import numpy as np
 
@@ -144,7 +145,7 @@ def rationals(rng: np.random.Generator, size: int, *, span: int = 6, denominator
 
 def random_problem(family: int, clients: int, components: int, dimension: int, seed: int) -> Problem:
     """A random problem: 0 generalized linear, 1 quadratic, 2 separable."""
-    size = {"clients": clients, "dimension": dimension, "seed": seed}
+    size: dict[str, Any] = {"clients": clients, "dimension": dimension, "seed": seed}
     potential = ("cauchy", "geman_mcclure", "cosine")[seed % 3]
     if family == 0:
         return random_glm(components=components, potential=potential, **size)

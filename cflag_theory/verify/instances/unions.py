@@ -191,7 +191,7 @@ class UnionRun:
             found: Fraction = self.trace.column("Lambda")[0, 0] @ np.array(self.union.p, dtype=object) / gradient
             return found
         before, after = self.visited[:2]
-        return (before - after - self.alpha * gradient) / self.beta
+        return Fraction((before - after - self.alpha * gradient) / self.beta)
 
     # Of Algorithm 1, and of (67)-(68) whose memory gradient is grad h~: x_mean takes the last term of (68) away again.
     S_own = property(lambda self: replace(self, separate=True).S)

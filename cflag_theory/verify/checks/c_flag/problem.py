@@ -267,7 +267,7 @@ class World:
     def rounds(self, x: Fraction, draw: Draw) -> list[tuple[Fraction, Fraction, Fraction, Fraction]]:
         """(B, S, b, next x) of a round from x with this memory, one entry for each order of the components."""
         problem = replace(self.problem, start=np.array([x], dtype=object))
-        steps = {"alpha": self.alpha, "beta": self.beta, "local_steps": self.local_steps}
+        steps: dict[str, Any] = {"alpha": self.alpha, "beta": self.beta, "local_steps": self.local_steps}
         seed = _seeds(tuple(int(v) for v in problem.past.client_start), 1)[draw]
         b = Fraction((problem.p * biases(problem, draw)).sum())
         found = []

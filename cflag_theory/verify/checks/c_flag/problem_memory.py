@@ -255,7 +255,7 @@ def _states(seed: int, count: int) -> Iterator[_State]:
     rng = np.random.default_rng([seed, 89])
     for case in range(count):
         clients, n, dimension = int(rng.integers(1, 5)), int(rng.integers(1, 6)), int(rng.integers(2, 5))
-        size = {"clients": clients, "dimension": dimension, "seed": int(rng.integers(1 << 31))}
+        size: dict[str, Any] = {"clients": clients, "dimension": dimension, "seed": int(rng.integers(1 << 31))}
         problem = (
             random_glm(components=n, **size),
             random_quadratic(components=n, **size),

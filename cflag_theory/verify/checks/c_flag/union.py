@@ -19,7 +19,17 @@ from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.instances.c_flag import of
 from cflag_theory.verify.instances.on_the_line import Component, random_problem
-from cflag_theory.verify.instances.unions import APART, AT_REST, SEED, UNEVEN, Union, UnionRun, random_unions, single
+from cflag_theory.verify.instances.unions import (
+    APART,
+    AT_REST,
+    SEED,
+    UNEVEN,
+    Clients,
+    Union,
+    UnionRun,
+    random_unions,
+    single,
+)
 
 _HALF, _SIXTIETH = Fraction(1, 2), Fraction(1, 60)
 #: Memory and current data do not conflict at x_0.
@@ -92,10 +102,7 @@ def _remark_points() -> Iterator[Point]:
 def _lemma11_points() -> Iterator[Point]:
     """Rounds of Algorithm 1 on data that attain the bound, that break it for h~ by (3), and at random."""
     # Every curvature 1, so that omega is finite.
-    flat = [
-        replace(union, **{task: [[(1, b) for _, b in one] for one in getattr(union, task)] for task in _TASKS})
-        for union in _RANDOM[:10]
-    ]
+    flat = [replace(union, memory=_flat(union.memory), current=_flat(union.current)) for union in _RANDOM[:10]]
     for union in (single([(1, 0)], [(1, -1)], 0), UNEVEN, *flat):
         run = _algorithm1(union, 2)
         for t, x in enumerate(run.visited[:-1]):
@@ -104,7 +111,8 @@ def _lemma11_points() -> Iterator[Point]:
                 yield Point(of(run.at(x), *symbols), (f"{run.words} Round {t}: x_t = {x}.",), part)
 
 
-_TASKS = ("memory", "current")
+def _flat(clients: Clients) -> Clients:
+    return [[(1, b) for _, b in components] for components in clients]
 
 
 def _current_points() -> Iterator[Point]:
@@ -168,7 +176,14 @@ def _float_runs(seed: int, count: int, limit: float, *, union: bool) -> Iterator
         scale = max(float(problem.constants[name].value) for name in ("L", "L_component"))
         steps = int(rng.integers(1, 7))
         step = (1.0 if case % 2 == 0 else rng.uniform(0.05, 1)) * limit / (scale * steps)
-        sizes = {"alpha": step, "beta": step, "local_steps": steps, "rounds": 4, "replicas": 2, "threads": 1}
+        sizes: dict[str, Any] = {
+            "alpha": step,
+            "beta": step,
+            "local_steps": steps,
+            "rounds": 4,
+            "replicas": 2,
+            "threads": 1,
+        }
         trace = simulate(problem, "c_flag", memory=everything(), seed=int(rng.integers(1 << 31)), **sizes)
         yield _FloatRun(problem, trace, step, steps, scale)
 
