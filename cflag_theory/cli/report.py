@@ -113,7 +113,7 @@ def _figures(
     )
     from cflag_theory.studies.rates.floors import floors
     from cflag_theory.verify.checks.c_flag.local_steps_drift import constants_along_range
-    from cflag_theory.verify.checks.c_flag.problem_overfitting import expected_overfitting
+    from cflag_theory.verify.checks.c_flag.problem import expected_overfitting
 
     series = floors()
     drawn = [

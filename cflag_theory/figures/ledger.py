@@ -52,7 +52,7 @@ def expectation_figure(data: Mapping[str, Any]) -> Picture:
     Parameters
     ----------
     data : mapping
-        As `verify.checks.c_flag.problem.overfitting.expected_overfitting` gives it: "t", "drawn_once" and
+        As `verify.checks.c_flag.problem.expected_overfitting` gives it: "t", "drawn_once" and
         "drawn_every_round".
     """
     once, every = ([float(value) for value in data[key]] for key in ("drawn_once", "drawn_every_round"))

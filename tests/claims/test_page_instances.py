@@ -72,6 +72,13 @@ def test_a_shared_list_goes_before_the_claims_own_lines():
     assert block.part is None
 
 
+def test_a_family_makes_a_round_of_a_shared_list():
+    text = HEAD + "instances LIST\n    each a = 1, 2\n" + CLAIM + "    instances LIST of some_round\n        n = 5\n"
+    (block,) = Page(text, "page").claims["strange.inst"]().instances
+    assert block.family == "some_round"
+    assert [given for _, given, _ in block.values()] == [{"a": 1, "n": 5}, {"a": 2, "n": 5}]
+
+
 def test_instances_under_a_part_are_for_that_part():
     text = (
         HEAD
@@ -99,7 +106,7 @@ def test_mistakes_end_in_one_sentence(lines, words):
     assert words in str(error.value)
 
 
-def test_unknown_lists_are_refused():
-    text = HEAD + CLAIM + "    instances LIST\n"
-    with pytest.raises(PageError, match="no instances of the page are named 'LIST'"):
-        Page(text, "page").claims["strange.inst"]()
+@pytest.mark.parametrize("line", ["instances LIST", "instances LIST of some_round", "instances double"])
+def test_unknown_lists_are_refused(line):
+    with pytest.raises(PageError, match=r"no instances of the page are named '(LIST|double)'"):
+        Page(HEAD + CLAIM + f"    {line}\n", "page").claims["strange.inst"]()

@@ -25,6 +25,17 @@ def test_a_page_makes_a_claim_that_is_examined_like_any_other():
     assert examine(build(half="499/1000").parts[0].printed).accepted
 
 
+def test_a_proof_may_say_in_its_first_line_what_its_last_follows_from():
+    short = GOOD.replace("    proof\n", "    proof from smooth, step\n").replace(
+        "        hence from smooth, step\n", ""
+    )
+    made, other = (Page(text, "lemma.page").claims["stranger.descent"]() for text in (GOOD, short))
+    assert short != GOOD
+    assert made.parts[0].printed.proof == other.parts[0].printed.proof
+    with pytest.raises(PageError, match="line 17, column 24: nothing before this line is called 'stp'"):
+        Page(short.replace("smooth, step", "smooth, stp"), "lemma.page").claims["stranger.descent"]()
+
+
 def test_a_claim_is_built_with_its_own_constants():
     build = Page(GOOD, "lemma.page").claims["stranger.descent"]
     for wrong in (lambda: build(1, 2), lambda: build(third=1)):

@@ -35,7 +35,7 @@ from cflag_theory.studies.rates import floors
 from cflag_theory.studies.rates.cfl import Model, cfl_rate
 from cflag_theory.studies.stepsize.conditions import step_sizes
 from cflag_theory.verify import rate, write_report
-from cflag_theory.verify.checks.c_flag import problem_overfitting as overfitting
+from cflag_theory.verify.checks.c_flag import problem as overfitting
 
 
 @pytest.fixture(scope="module")

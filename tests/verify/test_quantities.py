@@ -9,7 +9,6 @@ from cflag_theory.claims.c_flag.local_steps.drift import drift, error
 from cflag_theory.claims.c_flag.past_task import runs
 from cflag_theory.claims.cfl.one_round import local_drift, progress, recursion
 from cflag_theory.claims.engine.notation import E, L, alpha, beta, grad_g, k
-from cflag_theory.verify.checks.c_flag.past_task_theorem2 import scaled
 from cflag_theory.verify.instances import c_flag, cfl
 from cflag_theory.verify.instances.drift_rounds import DriftRounds
 from cflag_theory.verify.instances.on_the_line import on_the_line, root
@@ -42,7 +41,7 @@ def test_an_exact_round_of_c_flag_is_read_from_its_trace():
 
 
 def test_a_run_averaged_over_its_draws():
-    run = scaled(HALF, Fraction(1))
+    run = c_flag.averaged_run(Fraction(4, 5), Fraction(4, 5), T=2, root_m=HALF, push=Fraction(1))
     found = c_flag.of(run, *c_flag.SUMS)
     assert found[runs.T] == run.rounds
     assert found[runs.f_mean(0)] == HALF
@@ -54,7 +53,7 @@ def test_a_run_averaged_over_its_draws():
 
 def test_what_no_table_has_and_what_has_no_rational_root():
     with pytest.raises(KeyError):
-        c_flag.of(scaled(HALF, HALF), sp.Symbol("nobody"))
+        c_flag.of(c_flag.averaged_run(HALF, HALF), sp.Symbol("nobody"))
     assert root(Fraction(9, 4)) == Fraction(3, 2)
     with pytest.raises(ValueError, match="2 has no rational root"):
         root(Fraction(2))

@@ -70,7 +70,7 @@ class Instances:
 
 
 def instances_of(line: Line, words: Words, part: str | None) -> Instances:
-    """`instances`, `instances NAME` or `instances of FAMILY`, with the lines under it.
+    """`instances`, `instances NAME`, `instances of FAMILY` or `instances NAME of FAMILY`, with the lines under it.
 
     each L, m = 1, 0; 7/3, 1/2       in turn these values; `each m = 0, 1` for one name, `each L and m = 0, 1` for each
     alpha = share 2/(L (1 + m))      what follows from them; names that the page does not know are the instances' own
@@ -86,13 +86,13 @@ def instances_of(line: Line, words: Words, part: str | None) -> Instances:
         A line that cannot be read, or gives a value to what has none.
     """
     rest = line.said.behind("instances")
-    family = str(rest.behind("of")) if rest.startswith("of ") else ""
+    name, family = (rest.part(0, 0), rest.behind("of")) if rest.startswith("of ") else rest.cut(" of ")
     read = _Reader(words.with_own(_WORDS))
-    if rest and not family:
-        read.shared(rest)
+    if name:
+        read.shared(name)
     read.lines(line)
     own = frozenset(read.own.values())
-    return Instances(tuple(read.steps), tuple(read.story), read.names, own, part, family)
+    return Instances(tuple(read.steps), tuple(read.story), read.names, own, part, str(family))
 
 
 class _Reader:

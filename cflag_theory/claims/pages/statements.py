@@ -165,9 +165,14 @@ def statement_of(page: Vocabulary, line: Line, words: Words) -> Statement:
     proof = None
     if "proof" in blocks:
         known = {fact.name for fact in (*under, *where)}
-        steps = [step for one in blocks["proof"] for step in steps_of(page, one.inside, words, goal=goal, known=known)]
+        steps = [step for one in blocks["proof"] for step in steps_of(page, _proof(one), words, goal=goal, known=known)]
         proof = Proof(tuple(steps))
     return Statement(told, goal, under, proof, where)
+
+
+def _proof(line: Line) -> list[Line]:
+    """`proof from names` is a proof whose last line is `hence from names`; both words are of one length."""
+    return [*line.inside, *([] if line.said == "proof" else [replace(line, text=f"hence{line.text[5:]}", inside=[])])]
 
 
 def _facts(page: Vocabulary, found: list[Line], words: Words) -> tuple[Fact, ...]:

@@ -40,7 +40,7 @@ def _points(subject: Claim, block: Instances) -> Iterator[Point]:
     for values, given, story in block.values():
         if block.family:
             state, table = _made(block.family, given)
-            values = {symbol: table[symbol](state) for symbol in table if symbol in named} | values
+            values = {symbol: table[symbol](state) for symbol in table if symbol in named - {*values}} | values
             story = story or (state.words,)
         point = Point(values, story, block.part)
         # Read now, so that a value that does not fit is told with the claim.

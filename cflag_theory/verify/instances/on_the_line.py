@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import isqrt
+from typing import Any
 
 import numpy as np
 
@@ -142,14 +143,15 @@ def rationals(rng: np.random.Generator, size: int, *, span: int = 6, denominator
     return [Fraction(int(v), denominator) for v in rng.integers(-span, span + 1, size)]
 
 
-_POTENTIALS = ("cauchy", "geman_mcclure", "cosine")
-_FAMILIES: tuple[Callable[[int, int, int, int], Problem], ...] = (
-    lambda N, n, d, seed: random_glm(clients=N, components=n, dimension=d, potential=_POTENTIALS[seed % 3], seed=seed),
-    lambda N, n, d, seed: random_quadratic(clients=N, components=n, dimension=d, seed=seed),
-    lambda N, n, d, seed: random_separable(
-        clients=N, past=n, current=n, dimension=d, potential=_POTENTIALS[seed % 3], conflict=0.5, seed=seed
-    ),
-)
+def random_problem(family: int, clients: int, components: int, dimension: int, seed: int) -> Problem:
+    """A random problem: 0 generalized linear, 1 quadratic, 2 separable."""
+    size: dict[str, Any] = {"clients": clients, "dimension": dimension, "seed": seed}
+    potential = ("cauchy", "geman_mcclure", "cosine")[seed % 3]
+    if family == 0:
+        return random_glm(components=components, potential=potential, **size)
+    if family == 1:
+        return random_quadratic(components=components, **size)
+    return random_separable(past=components, current=components, potential=potential, conflict=0.5, **size)
 
 
 @dataclass(frozen=True)
@@ -212,7 +214,7 @@ def random_runs(seed: int, count: int, *, beta_limit: float, alpha_limit: float 
     for case in range(count):
         clients, components, dimension = int(rng.integers(1, 5)), int(rng.integers(1, 7)), int(rng.integers(2, 5))
         local_steps = int(rng.integers(1, 9))
-        problem = _FAMILIES[case % 3](clients, components, dimension, int(rng.integers(1 << 31)))
+        problem = random_problem(case % 3, clients, components, dimension, int(rng.integers(1 << 31)))
         memory: Memory = (
             everything(),
             uniform(int(rng.integers(1, components + 1)), redraw=bool(case % 2)),

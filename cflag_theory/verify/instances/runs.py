@@ -22,23 +22,16 @@ from cflag_theory.verify.instances.on_the_line import described, exact_run
 
 #: The kept past component of every client, as an index into all past components.
 Kept = tuple[int, ...]
+#: A probability, x_t, and the memories that the rest of the run may have.
+_State = tuple[Fraction, Array, list[Kept]]
 
 
 @dataclass(frozen=True)
 class Exact:
-    """An exact problem with constant step sizes.
+    """An exact problem with constant step sizes, E and T.
 
-    Attributes
-    ----------
-    problem : Problem
-        With `Fraction` arrays.
-    alpha, beta : Fraction
-    local_steps, rounds : int
-        E and T.
-    redraw : bool
-        A fresh memory in every round, or one for the whole run.
-    only : tuple
-        The memories that are possible, all equally likely; by default every one.
+    With `redraw` every round has a fresh memory. `only` are the memories that are possible, all equally likely; by
+    default every one is.
     """
 
     problem: Problem
@@ -93,28 +86,39 @@ class Exact:
         """The run averaged over all draws."""
         every = self.draws()
         total = Sums()
-        # (probability, x_t, memories that the rest of the run may have).
         states = [(Fraction(1), self.problem.start, every)]
         if not self.redraw:
             states = [(Fraction(1, len(every)), self.problem.start, [draw]) for draw in every]
-        for _ in range(self.rounds):
+        for t in range(self.rounds + 1):
+            states = self._round(states, total) if t else states
             total.f.append(sum(weight * self.f(x) for weight, x, _ in states))
-            total.squares.append(Fraction(0))
-            following = []
-            for weight, x, memories in states:
-                for draw in memories:
-                    share, after = weight / len(memories), self.step(x, draw)
-                    grad_f, v, grad_g = self.gradients(x, draw)
-                    total.add(share, grad_f, v, grad_g, (x - after - self.alpha * v) / self.beta)
-                    total.squares[-1] += share * _dot(grad_f, grad_f)
-                    following.append((share, after, memories))
-            states = following
-        total.f.append(sum(weight * self.f(x) for weight, x, _ in states))
+            total.g.append(sum(weight * self.g(x) for weight, x, _ in states))
         return total
+
+    def _round(self, states: list[_State], total: Sums) -> list[_State]:
+        total.squares.append(Fraction(0))
+        following = []
+        for weight, x, memories in states:
+            for draw in memories:
+                share, after = weight / len(memories), self.step(x, draw)
+                grad_f, v, grad_g = self.gradients(x, draw)
+                total.add(share, grad_f, v, grad_g, (x - after - self.alpha * v) / self.beta)
+                total.squares[-1] += share * _dot(grad_f, grad_f)
+                following.append((share, after, memories))
+        return following
 
     def f(self, x: Array) -> Fraction:
         """f(x)."""
         return _dot(self.problem.p, values(self.problem.potential, self.problem.past, x))
+
+    def g(self, x: Array) -> Fraction:
+        """g(x)."""
+        return _dot(self.problem.p, values(self.problem.potential, self.problem.current, x))
+
+    @property
+    def t(self) -> int:
+        """The round in which E f(x_t) is least."""
+        return min(range(self.rounds + 1), key=self.sums.f.__getitem__)
 
     def gradients(self, x: Array, kept: Kept) -> tuple[Array, Array, Array]:
         """grad f, grad f_memory and grad g at x."""
@@ -129,12 +133,13 @@ class Exact:
 
 @dataclass
 class Sums:
-    """Sums over the rounds of expectations over the draws, and E f(x_t) and E||grad f(x_t)||^2 of every round.
+    """Sums over the rounds of expectations over the draws, and E f(x_t), E g(x_t), E||grad f(x_t)||^2 of every round.
 
     `worst` is (||b||^2, ||grad f||^2) of the round and the draw with the largest ratio.
     """
 
     f: list[Any] = field(default_factory=list)
+    g: list[Any] = field(default_factory=list)
     squares: list[Fraction] = field(default_factory=list)
     entries: dict[str, Fraction] = field(default_factory=dict)
     worst: tuple[Fraction, Fraction] = (Fraction(0), Fraction(1))
@@ -147,6 +152,7 @@ class Sums:
             "memory2": _dot(v, v),
             "grad_g2": _dot(grad_g, grad_g),
             "S2": _dot(S, S),
+            "delta2": _dot(v - grad_g, v - grad_g),
             "grad_dot_bias": _dot(grad_f, b),
             "grad_dot_S": _dot(grad_f, S),
             "bias_dot_S": _dot(b, S),

@@ -8,7 +8,7 @@ from planting import related, without
 
 from cflag_theory.claims.c_flag.problem import objective as claim
 from cflag_theory.claims.engine.notation import E
-from cflag_theory.verify.checks.c_flag.problem_objective import COMPONENTS
+from cflag_theory.verify.checks.c_flag.problem import COMPONENTS
 
 
 def _refreshed(step, *computed, **where):

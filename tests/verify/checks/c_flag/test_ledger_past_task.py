@@ -14,8 +14,7 @@ from cflag_theory.claims.c_flag.past_task import theorem5 as limits
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.verify.check import Check, run_check
 from cflag_theory.verify.checks.c_flag import forgetting_average as average_checks
-from cflag_theory.verify.checks.c_flag import past_task_theorem2 as theorem2_checks
-from cflag_theory.verify.checks.c_flag import past_task_theorem5 as limits_checks
+from cflag_theory.verify.checks.c_flag import past_task
 
 BUILDERS = {**average_forgetting.CLAIMS, **limits.CLAIMS}
 
@@ -24,7 +23,7 @@ BUILDERS = {**average_forgetting.CLAIMS, **limits.CLAIMS}
 def test_a_constant_far_too_small_is_refuted_by_a_run(id):
     factor, C = Fraction(1, 10**5), average_forgetting.C
     small = [replace(point, values={**point.values, C: factor * point.values[C]}) for point in at_values(points_of(id))]
-    verdict = run_check(BUILDERS[id](factor), Check(lambda: small))
+    verdict = run_check(replace(BUILDERS[id](factor), instances=()), Check(lambda: small))
     assert verdict.verdict == "false"
     assert [e.finding for e in verdict.evidence if (e.on, e.kind) == ("repair", "counterexample")] == ["refutes"]
 
@@ -47,16 +46,15 @@ def test_the_climbing_family_outgrows_every_bound_of_the_lemmas():
 
 @pytest.mark.parametrize("rounds", [1, 2, 9, 16])
 def test_the_floor_is_what_the_simulator_does(rounds):
-    holds, least = limits_checks.cancelling_family(Fraction(1, 8 * rounds), rounds)
+    holds, least = past_task.cancelling_family(Fraction(1, 8 * rounds), rounds)
     assert holds
     assert least >= Fraction(1, 36)
 
 
 def test_theorem2_is_refuted_by_the_memory_that_is_drawn_once():
     """The same instance with fresh memories and with T = 1 satisfies the bound."""
-    relation = theorem2.bound()
-    for point in theorem2_checks.points():
-        if point.part == "1":
+    for point in points_of("cflag.thm2"):
+        if point.part is None:
             once = "drawn once" in point.story[0] and "T = 1" not in point.story[0]
             biased = point.values[theorem2.bias2_sum] > 0
-            assert holds_at(relation, point.values) or (once and biased)
+            assert holds_at(theorem2.bound(), point.values) or (once and biased)

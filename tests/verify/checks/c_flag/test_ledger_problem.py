@@ -20,29 +20,32 @@ from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.kernels.memory.memory import draw_subset
 from cflag_theory.verify.check import run_check
 from cflag_theory.verify.checks import CHECKS
-from cflag_theory.verify.checks.c_flag import problem_assumptions as checks
+from cflag_theory.verify.checks.c_flag import problem as checks
 from cflag_theory.verify.checks.c_flag import problem_memory as checks_memory
-from cflag_theory.verify.checks.c_flag import problem_objective as checks_problem
-from cflag_theory.verify.checks.c_flag import problem_ours_memory as ours_checks
-from cflag_theory.verify.checks.c_flag import problem_overfitting as checks_overfitting
+from cflag_theory.verify.instances.on_the_line import exact_run, on_the_line, visited
 
 
 def test_memories_that_satisfy_assumption2_by_a_search_over_x():
     """The condition on (kappa, bias at rest) against the largest ratio on a grid of x that contains the minimiser."""
-    for components in (checks._CROSSING, checks._COMMON, ((1, 0), (2, 1), (1, 2)), ((3, 1), (0, 1), (0, 1))):
-        found, _ = checks.satisfying(components)
+    for components in (
+        checks_memory._CROSSING,
+        checks_memory._COMMON,
+        ((1, 0), (2, 1), (1, 2)),
+        ((3, 1), (0, 1), (0, 1)),
+    ):
+        found, _ = checks_memory.satisfying(components)
         for kept in [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]:
-            _, _, rest = checks.shape(components, kept)
+            _, _, rest = checks_memory.shape(components, kept)
             ratio = Fraction(0)
             for x in [rest + Fraction(i, 7) for i in range(-6, 7)]:
-                grad_f, b = checks.bias_at(components, kept, x)
+                grad_f, b = checks_memory.bias_at(components, kept, x)
                 ratio = max(ratio, b**2 / grad_f**2) if grad_f else ratio + (10**6 if b else 0)
             assert (kept in found) is (ratio < 1)
 
 
 def test_eq3_fails_with_weights_by_size_too():
     sizes = {problem.past: 1 + 2, problem.current: 1 + 1}
-    by_size = [point for point in checks_problem.eq3_points() if sizes.items() <= point.values.items()]
+    by_size = [point for point in checks.eq3_points() if sizes.items() <= point.values.items()]
     assert {point.story[0].partition("p = ")[2].partition(", components")[0] for point in by_size} == {
         "1/2, 1/2",
         "2/5, 3/5",
@@ -53,7 +56,7 @@ def test_eq3_fails_with_weights_by_size_too():
 
 def test_iag_cost_is_never_below_its_share():
     """cost / (n E) > 1 / E, with nothing to spare but what n gives."""
-    for point in checks_problem.cost_points():
+    for point in checks.cost_points():
         assert holds_at(at_most(problem.n + E - 1, problem.cost), point.values)
 
 
@@ -86,14 +89,28 @@ def test_lemma9_counterexample_satisfies_assumption2_at_every_x():
         assert all(checks_memory.biases(here, draw) ** 2 == grad_f_i**2 / 4)
 
 
+def test_the_runs_on_the_page_of_assumption3():
+    """x_1 = 1 from x_0 = 2, and a factor 3/4 - slope/2 a round where g = slope x^2/2."""
+    meeting = on_the_line([[(1, 0)]], [[(1, 1)]], start=2, L=1)
+    assert visited(exact_run(meeting, alpha=Fraction(11, 24), beta=Fraction(1, 12), local_steps=1))[1] == 1
+    for slope in (Fraction(1, 3), Fraction(1)):
+        nested = on_the_line([[(1, 0)]], [[(slope, 0)]], start=2, L=1)
+        found = visited(exact_run(nested, alpha=HALF / 2, beta=HALF, local_steps=1, rounds=3))
+        assert found == [2 * (Fraction(3, 4) - slope / 2) ** t for t in range(4)]
+
+
 def test_a_sum_that_does_not_interpolate_is_seen(monkeypatch):
     """If memories with another minimiser passed, the enumeration would say so."""
     every = lambda components: (  # noqa: E731
-        [kept for size in range(1, len(components)) for kept in ours_checks.combinations(range(len(components)), size)],
+        [
+            kept
+            for size in range(1, len(components))
+            for kept in checks_memory.combinations(range(len(components)), size)
+        ],
         0,
     )
-    monkeypatch.setattr(ours_checks, "satisfying", every)
-    (found,) = ours_checks.assumption2_further(LEDGER["ours.assumption2"](), 0, 1)
+    monkeypatch.setattr(checks_memory, "satisfying", every)
+    (found,) = checks_memory.every_small_sum(LEDGER["ours.assumption2"](), 0, 1)
     assert found.finding == "refutes"
 
 
@@ -122,7 +139,7 @@ def recursion(start, L, alpha, rounds, *, redraw, beta=Fraction(1, 4)):
     ("start", "L", "alpha"), [(1, Fraction(8, 5), HALF), (1, Fraction(1), Fraction(4, 5)), (3, Fraction(8, 5), HALF)]
 )
 def test_enumeration_agrees_with_the_recursion(start, L, alpha, redraw):
-    found = checks_overfitting.expected(checks_overfitting.family(start, L, alpha), 5, redraw=redraw)
+    found = checks.expected(checks.family(start, L, alpha), 5, redraw=redraw)
     assert [round_.mean_B for round_ in found] == recursion(Fraction(start), L, alpha, 5, redraw=redraw)
     assert any(round_.mean_B for round_ in found) is not redraw
 
@@ -132,8 +149,8 @@ def test_the_numbers_in_the_notes():
     assert recursion(Fraction(1), Fraction(8, 5), HALF, 40, redraw=False)[1:] == [value] * 39
     assert recursion(Fraction(1), Fraction(1), Fraction(4, 5), 2, redraw=False)[1] == Fraction(419, 5000)
     # At E = 1 the sum that (34) starts at k = 1 is empty: the first term alone.
-    for world in (checks_overfitting.family(), checks_overfitting.family(L=Fraction(1), alpha=Fraction(4, 5))):
-        assert checks_overfitting.expected(world, 2, redraw=False)[1].first_term != 0
+    for world in (checks.family(), checks.family(L=Fraction(1), alpha=Fraction(4, 5))):
+        assert checks.expected(world, 2, redraw=False)[1].first_term != 0
 
 
 def test_two_clients_agree_with_rounds_written_out():
@@ -165,14 +182,14 @@ def test_two_clients_agree_with_rounds_written_out():
         B, x = round_(Fraction(1), kept, first)
         means[0] += B / 16
         means[1] += sum(round_(x, kept, second)[0] for second in pairs) / 64
-    found = checks_overfitting.expected(checks_overfitting.two_clients(), 2, redraw=False)
+    found = checks.expected(checks.two_clients(), 2, redraw=False)
     assert [entry.mean_B for entry in found] == means
     assert means[0] == 0
     assert means[1] != 0
 
 
 def test_the_data_of_the_figure():
-    data = checks_overfitting.expected_overfitting(6)
+    data = checks.expected_overfitting(6)
     assert data["t"] == list(range(6))
     assert data["drawn_once"] == recursion(Fraction(3), Fraction(8, 5), HALF, 6, redraw=False)
     assert data["drawn_every_round"] == [0] * 6

@@ -7,12 +7,11 @@ from dataclasses import replace
 from rows import parts_of
 
 from cflag_theory.claims.c_flag import published
-from cflag_theory.verify.checks.c_flag import experiments_reported as check
-from cflag_theory.verify.checks.c_flag import experiments_text as published_text
+from cflag_theory.verify.checks.c_flag import experiments
 
 
-def plant(monkeypatch, change, where=check):
-    monkeypatch.setattr(where, "TABLES", tuple(map(change, published.TABLES)))
+def plant(monkeypatch, change):
+    monkeypatch.setattr(experiments, "TABLES", tuple(map(change, published.TABLES)))
 
 
 def test_without_the_better_baseline_the_sentence_would_hold(monkeypatch):
@@ -50,34 +49,32 @@ def test_agreeing_numbers_would_be_seen(monkeypatch):
 
 def test_other_class_incremental_numbers_would_be_seen(monkeypatch):
     own = ("C-FLAG", "7")
-    plant(monkeypatch, lambda e: replace(e, accuracy="10") if (e.method, e.table) == own else e, published_text)
+    plant(monkeypatch, lambda e: replace(e, accuracy="10") if (e.method, e.table) == own else e)
     assert parts_of("cflag.class_text") == {"select": "holds", "overall": "false", "everywhere": "false"}
     assert parts_of("cflag.figure6_text") == {"accuracy": "false", "earlier": "open"}
     plant(
         monkeypatch,
         lambda e: replace(e, accuracy="50", forgetting="95") if (e.method, e.table) == own else e,
-        published_text,
     )
     assert parts_of("cflag.class_text") == {"select": "holds", "overall": "false", "everywhere": "holds"}
     plant(
         monkeypatch,
         lambda e: replace(e, accuracy="1", forgetting="95") if (e.method, e.table) == own else e,
-        published_text,
     )
     assert parts_of("cflag.class_text")["select"] == "false"
 
 
 def test_other_numbers_of_figure_2_would_be_seen(monkeypatch):
-    plant(monkeypatch, lambda e: replace(e, accuracy="1") if e.method == "C-FLAG" else e, published_text)
+    plant(monkeypatch, lambda e: replace(e, accuracy="1") if e.method == "C-FLAG" else e)
     assert parts_of("cflag.figure2_text") == {"accuracy": "false", "forgetting": "holds", "earlier": "open"}
-    plant(monkeypatch, lambda e: replace(e, forgetting="99") if e.method == "C-FLAG" else e, published_text)
+    plant(monkeypatch, lambda e: replace(e, forgetting="99") if e.method == "C-FLAG" else e)
     assert parts_of("cflag.figure2_text") == {"accuracy": "holds", "forgetting": "false", "earlier": "open"}
 
 
 def test_other_numbers_of_clients_would_be_seen(monkeypatch):
     def plant_row(**change):
-        rows = [{n: replace(e, **change) if n != 5 else e for n, e in row.items()} for row in published_text.TABLE8]
-        monkeypatch.setattr(published_text, "TABLE8", tuple(rows))
+        rows = [{n: replace(e, **change) if n != 5 else e for n, e in row.items()} for row in experiments.TABLE8]
+        monkeypatch.setattr(experiments, "TABLE8", tuple(rows))
 
     plant_row(accuracy="90")
     assert parts_of("cflag.table8_text") == {"forgetting": "holds", "accuracy": "holds"}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
+import pytest
 import sympy as sp
 from rows import points_of
 
@@ -14,15 +16,15 @@ from cflag_theory.claims.engine import notation
 from cflag_theory.claims.engine.examiner import examine
 from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.kernels import simulate
-from cflag_theory.verify.checks.c_flag.union_data import random_unions, run_union
-from cflag_theory.verify.checks.c_flag.union_lemma3 import at_rest, lemma3_points, lemma11_points
+from cflag_theory.verify.checks.c_flag.union import at_rest
+from cflag_theory.verify.instances.unions import AT_REST, UnionRun, random_unions, union_run
 
 
 def test_the_replay_of_67_and_68_is_the_delayed_method_and_one_full_step():
     """A second witness of how (67)-(68) are run: FedTrack on the union, less beta grad h~."""
     step, steps = Fraction(1, 90), 3
-    (union, _) = next(random_unions(1))
-    x = run_union(union, step, steps, 1).trace.iterates[0, :, 0]
+    union, _ = random_unions()[0]
+    x = UnionRun(union, step, step, steps).visited
     alone = simulate(
         union.problem(),
         "fedtrack",
@@ -39,14 +41,24 @@ def test_the_replay_of_67_and_68_is_the_delayed_method_and_one_full_step():
 
 
 def test_the_two_unions_are_one_function_for_equal_shares():
-    """h~ by total sizes is that of the replayed runs exactly where the shares are equal."""
-    runs = [point for point in points_of("cflag.lemma3_surrogate") if point.part == "2"]
-    even = [point.values for point in runs if point.values[surrogate.share_spread] == 0]
-    assert len(even) == len(runs) - 1
-    for values in even:
-        assert values[surrogate.h_sizes(0)] == values[surrogate.h(0)]
-        assert values[surrogate.h_sizes(surrogate.T)] == values[surrogate.h(surrogate.T)]
-        assert values[surrogate.least_sizes] == values[surrogate.least]
+    """h~ by total sizes is that of the replayed runs where the shares are equal."""
+    even = [union for union, _ in random_unions() if union.spread == 0]
+    assert len(even) > 3
+    for data in (AT_REST, *even):
+        run = UnionRun(data, Fraction(1, 60), Fraction(1, 60), 2, 3)
+        assert [value for value, _ in run.by_sizes] == run.losses
+        assert [slope**2 for _, slope in run.by_sizes[:-1]] == run.sizes2
+
+
+@pytest.mark.parametrize("smoothness", [1, 89])
+def test_every_round_satisfies_73_where_the_kept_components_are_smooth(smoothness):
+    steep = union_run(Fraction(1, 30), 1, kept=smoothness, pull=0, curve=1, push=0, start=1)
+    random = (UnionRun(union, Fraction(1, 30 * E), Fraction(1, 30 * E), E, 3) for union, E in random_unions()[:8])
+    for run in (steep, *random):
+        met = all(
+            size2 <= 60 * (here - there) for size2, (here, there) in zip(run.sizes2, pairwise(run.losses), strict=True)
+        )
+        assert met == (run.L_memory <= 1)
 
 
 def test_instances_against_the_hypotheses():
@@ -77,7 +89,7 @@ def test_a_bound_in_one_round_does_not_sum_up():
 
 def test_lemma3_fails_with_any_constant():
     """The right side is zero where Algorithm 1 rests, so that no constant fixes it."""
-    for point in lemma3_points():
+    for point in points_of("cflag.lemma3"):
         assert point.values[union.h(0)] == point.values[union.h(union.T)]
         assert point.values[union.least] > 0
 
@@ -99,7 +111,7 @@ def test_weights_of_first_order_do_not_save_lemma3():
 
 def test_lemma11_with_equal_shares_uses_them():
     """The two h~ differ on some instances and are the same on others."""
-    whole = [point for point in lemma11_points() if point.part == "2"]
+    whole = [point for point in points_of("cflag.lemma11") if point.part == "2"]
     assert any(point.values[surrogate.share_spread] > 0 for point in whole)
     assert any(point.values[surrogate.share_spread] == 0 for point in whole)
 
