@@ -24,42 +24,6 @@ G2, SIGMA2, SMALL, BIG = Fraction(1, 100), Fraction(1, 100000), Fraction(1, 100)
 eta = sp.Symbol("eta", real=True)
 
 
-def _gradient_points() -> Iterator[Point]:
-    A = [[Fraction(2), Fraction(1)], [Fraction(1), Fraction(3)]]
-    B = [Fraction(1), Fraction(-2)]
-    yield from _at(A, B, [Fraction(1), Fraction(-1)], "w = (1, -1)", None)
-    skew = [[Fraction(2), Fraction(1)], [Fraction(0), Fraction(3)]]
-    yield from _at(skew, B, [Fraction(1), Fraction(-1)], "w = (1, -1)", "1")
-    for factor, words in ((2, "the minimiser of w^T A w + B^T w"), (1, "the minimiser of w^T A w/2 + B^T w")):
-        where = [Fraction(str(v)) for v in -sp.Matrix(A).inv() * sp.Matrix(B) / factor]
-        yield from _at(A, B, where, f"w = ({where[0]}, {where[1]}), {words}", None)
-
-
-def _at(A: list[list[Fraction]], B: list[Fraction], w: list[Fraction], words: str, part: str | None) -> Iterator[Point]:
-    def f(x: list[Fraction], factor: Fraction) -> Fraction:
-        quadratic = sum(x[i] * A[i][j] * x[j] for i in range(2) for j in range(2))
-        return factor * quadratic + sum(b * value for b, value in zip(B, x, strict=True))
-
-    def slope(factor: Fraction) -> Fraction:
-        # The central difference of a quadratic function is its derivative.
-        return (f([w[0] + 1, w[1]], factor) - f([w[0] - 1, w[1]], factor)) / 2
-
-    values = {
-        model.a: A[0][0],
-        model.w: w[0],
-        model.row: A[0][1] * w[1],
-        model.column: A[1][0] * w[1],
-        model.b: B[0],
-        model.gradient_j: slope(Fraction(1)),
-        model.halved_j: slope(Fraction(1, 2)),
-    }
-    story = (
-        f"A = {[[str(v) for v in line] for line in A]}, B = ({B[0]}, {B[1]}), C = 0, {words}",
-        "derivative along w_1 by the central difference, exact for a quadratic function",
-    )
-    yield Point(_sympy(values), story, part)
-
-
 def _sympy(values: Mapping[Any, Fraction | int]) -> dict[Any, sp.Rational]:
     return {key: sp.Rational(str(value)) for key, value in values.items()}
 
@@ -237,7 +201,6 @@ def _recomputed(part: str, on: str, contradictions: list[str], compared: int, wh
 
 
 CHECKS = {
-    "cfl.nqm_gradient": Check(points=_gradient_points),
     "cfl.nqm_table3": Check(further=_table3),
     "cfl.nqm_fig2": Check(points=_figure_points, further=_best_rates),
 }

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from cflag_theory.claims.cfl.moments import gradient_noise as claim
-from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2, eta_g
+from cflag_theory.claims.cfl.symbols import A2, B2, D2, G2
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point
 
@@ -76,33 +76,6 @@ def moments(draws: Sequence[Draw], p: Sequence[Fraction]) -> dict[Any, Fraction]
 def shown(p: Sequence[Fraction]) -> str:
     """Weights in a story."""
     return ", ".join(map(str, p))
-
-
-def aggregation_points() -> Iterator[Point]:
-    """One step of gradient descent on w^2/2 at two clients."""
-    for w, means, step in ((1, _HALF, 1), (1, _HALF, _HALF), (2, 3, Fraction(2, 3))):
-        words = (
-            f"w_t = {w}, the clients' models have the mean {means}, so that the mean update is {means - w}, and eta_g "
-            f"= {step}: the left "
-            "side is w_{t+1} as printed, the right side (1 - eta_g) w_t + eta_g times that mean."
-        )
-        yield Point({claim.w: w, claim.w_mean: means, claim.update: means - w, eta_g: step}, (words,))
-
-
-def lemB1_points() -> Iterator[Point]:
-    """varsigma_i = s_1 A grad f + s_2 B with independent fair signs."""
-    for A, B, slope in ((2, 0, 1), (2, _HALF, 1), (_HALF, 2, 3), (0, 3, 1), (1, 1, 2), (_HALF, _HALF, 1)):
-        draws = [s * Fraction(A) * slope + r * Fraction(B) for s, r in product((1, -1), repeat=2)]
-        second = mean([(slope - x) ** 2 for x in draws])
-        values = {
-            claim.A: A,
-            claim.B: B,
-            claim.grad2: slope**2,
-            claim.noise2: mean([x**2 for x in draws]),
-            claim.noise_cross: mean([slope * x for x in draws]),
-            claim.local2: second,
-        }
-        yield Point(values, (f"grad f = {slope}, varsigma = +-{A} grad f +- {B} with independent fair signs.",))
 
 
 def drifting(G: Any, B: Any, D: Any, A: Any, slope: Any, *, once: bool = False) -> list[Draw]:
@@ -183,8 +156,6 @@ def lemB2_use_points() -> Iterator[Point]:
 
 
 CHECKS = {
-    "cfl.aggregation": Check(aggregation_points),
-    "cfl.lemB1": Check(lemB1_points),
     "cfl.lemB2": Check(lemB2_points),
     "cfl.lemB2_use": Check(lemB2_use_points),
 }

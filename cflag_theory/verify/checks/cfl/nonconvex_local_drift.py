@@ -8,8 +8,7 @@ from typing import Any
 
 from cflag_theory.claims.cfl.nonconvex import descent as nonconvex
 from cflag_theory.claims.cfl.nonconvex import local_drift as claim
-from cflag_theory.claims.cfl.symbols import R2, K, eta_l, sigma2
-from cflag_theory.claims.engine.notation import L
+from cflag_theory.claims.cfl.symbols import eta_l
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.nonconvex_descent import WORLDS, moments, points_of
 from cflag_theory.verify.evidence import Point
@@ -64,35 +63,6 @@ def nc_eq31_points() -> Iterator[Point]:
                     nonconvex.dist2: sum(far[i][:k]) / k,
                 }
                 yield Point({**values, **of_step}, (world.words, f"Client {i + 1} after {k} local steps."), "2")
-    yield from _numbers()
-
-
-def _numbers() -> Iterator[Point]:
-    for smoothness, size, steps, drift in (
-        (Fraction(4, 3), Fraction(1, 3), 1, 1),
-        (Fraction(1, 2), Fraction(1, 3), 1, 1),
-        (Fraction(4, 3), Fraction(1, 4), 1, 1),
-        (Fraction(3), Fraction(1, 12), 1, 2),
-        (Fraction(1, 2), Fraction(1, 4), 4, Fraction(1, 2)),
-        (Fraction(1), Fraction(1, 4), 1, Fraction(1)),
-        (Fraction(2), Fraction(1, 10), 1, Fraction(1)),
-        (Fraction(1), Fraction(1, 4), 1, Fraction(2)),
-        (Fraction(6, 5), Fraction(1, 4), 1, Fraction(2)),
-    ):
-        values = {
-            L: smoothness,
-            eta_l: size,
-            K: steps,
-            claim.c_B: drift,
-            nonconvex.grad2: 1,
-            claim.c_G: 1,
-            nonconvex.past2: Fraction(1, 4),
-            R2: 1,
-            sigma2: 2,
-        }
-        share = steps**2 * size**2
-        above = 4 * share * drift + 2 * share * (1 + Fraction(1, 4)) + 2 * steps * size**2
-        yield Point({**values, claim.iterated: drift * above / (1 - 4 * share * smoothness**2 * drift)}, part="3")
 
 
 CHECKS = {

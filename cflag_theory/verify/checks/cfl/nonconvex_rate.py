@@ -6,17 +6,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from cflag_theory.claims.cfl.nonconvex import descent as nonconvex
-from cflag_theory.claims.cfl.nonconvex import local_drift as nonconvex_drift
-from cflag_theory.claims.cfl.nonconvex import progress as nonconvex_progress
-from cflag_theory.claims.cfl.nonconvex import rate as claim
 from cflag_theory.claims.cfl.nonconvex.ours import fedavg
 from cflag_theory.claims.cfl.nonconvex.ours import rate as nonconvex_runs
-from cflag_theory.claims.cfl.symbols import D2, G2, R2, K, N, T, eta, eta_l, sigma2
+from cflag_theory.claims.cfl.symbols import D2, G2, K, N, T, eta, eta_l, sigma2
 from cflag_theory.claims.engine.claim import Claim
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.nonconvex_progress import star
 from cflag_theory.verify.checks.cfl.rates_fedavg import fresh, fresh_as_enumerated
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.instances.drift_rounds import DriftRounds, current, even
@@ -65,47 +60,7 @@ def _floor(subject: Claim, seed: int, count: int) -> Iterator[Evidence]:
 
 
 def nc_rate_points() -> Iterator[Point]:
-    """c_R1 away from 0 and 1, weights of Lemma B.4, and one gradient step with a positive printed c_0."""
-    for drift2, loss2 in ((1, 1), (4, 1), (1, 4), (1, 0)):
-        share = Fraction(loss2, loss2 + drift2)
-        yield Point({D2: drift2, R2: loss2, claim.shares: share, claim.c_R1: share}, part="2")
-        for past_rounds in (1, 3):
-            past = 1 - star(past_rounds, Fraction(drift2), Fraction(loss2))
-            numbers = {D2: drift2, R2: loss2, nonconvex_progress.earlier: past_rounds, nonconvex.past: past}
-            yield Point(numbers, part="3")
-    for curvature, step in ((Fraction(2), Fraction(1, 4)), (_HALF, _HALF)):
-        # One exact gradient step on f = (L/2) w^2 from w = 1: no drift, no noise, p_t = 1.
-        coefficient = curvature**2 - _HALF
-        moved = 1 - step * curvature
-        for sign in (1, -1):
-            yield Point(
-                {
-                    L: curvature,
-                    eta: step,
-                    nonconvex_drift.c_B: 1,
-                    nonconvex.past: 0,
-                    nonconvex.grad2: curvature**2,
-                    nonconvex_progress.f_now: curvature / 2,
-                    nonconvex_progress.f_next: curvature * moved**2 / 2,
-                    claim.c_0: sign * coefficient,
-                    claim.remainder: 0,
-                },
-                (f"FedAvg with N = K = 1 and exact gradients on f = ({curvature}/2) w^2 from w_t = 1.",),
-                "4",
-            )
-    yield from _step_sizes()
-    yield from _fresh()
-
-
-def _step_sizes() -> Iterator[Point]:
-    """eta = 1/6 by either reading, and the gap f_0 - f_* = 1."""
-    for curvature, rounds in ((2, 18), (2, 9), (1, 36)):
-        values = {L: curvature, T: rounds, K: 1, N: 1, eta: Fraction(1, 6), nonconvex_runs.fall: 1}
-        yield Point(values, part="step")
-
-
-def _fresh() -> Iterator[Point]:
-    """f = w^2/2 with N = K = 1, T = m^2 and eta = 1/m."""
+    """Part 1a: f = w^2/2 with N = K = 1, T = m^2 and eta = 1/m."""
     if not fresh_as_enumerated():
         raise AssertionError("the closed form of fresh drifts disagrees with the enumeration")
     for root, start2, client, time in (

@@ -9,12 +9,11 @@ from typing import Any
 from cflag_theory.claims.cfl.one_round import recursion as claim
 from cflag_theory.claims.cfl.one_round.local_drift import c_Bi, c_Gi, k_steps, moved2, rho_i2
 from cflag_theory.claims.cfl.one_round.progress import c_B, dist, dist2, drift2, gap, move2, next2, pull, rho
-from cflag_theory.claims.cfl.symbols import K, N, eta, eta_l, mu, sigma2
+from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, eta_l, mu, sigma2
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.checks.cfl.one_round_local_drift import CURVATURE, LOSS, STEEP, drifts, steep
 from cflag_theory.verify.checks.cfl.one_round_progress import MOMENTS, WORLDS
-from cflag_theory.verify.checks.cfl.one_round_thresholds import step_values
 from cflag_theory.verify.evidence import Point
 from cflag_theory.verify.instances.cfl import WorldRound
 from cflag_theory.verify.instances.drift_rounds import DriftRounds, current, even
@@ -169,7 +168,8 @@ def solution(s: Fraction, g: Fraction, smoothness: Fraction) -> Point:
     """The printed solution of (22) where sqrt(3 + 4 c eta_g^2) - 2 sqrt(c) eta_g = s."""
     root = (3 / s - s) / 4 / g
     step = g * s / (6 * root * smoothness)
-    return Point(step_values(smoothness, step, g, root**2), ("eta is the printed solution of (22).",), "2")
+    values = {L: smoothness, eta: step, eta_g: g, c_B: root**2}
+    return Point(values, ("eta is the printed solution of (22).",), "2")
 
 
 CHECKS = {
