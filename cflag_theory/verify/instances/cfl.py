@@ -15,6 +15,7 @@ import sympy as sp
 from cflag_theory.claims.cfl import symbols
 from cflag_theory.claims.cfl.nonconvex import descent as nonconvex
 from cflag_theory.claims.cfl.nonconvex import local_drift as nonconvex_drift
+from cflag_theory.claims.cfl.nonconvex import progress as nonconvex_progress
 from cflag_theory.claims.cfl.nonconvex.ours import rate as nonconvex_runs
 from cflag_theory.claims.cfl.one_round import local_drift, progress, recursion
 from cflag_theory.claims.cfl.one_round.ours import local_drift as our_drift
@@ -93,6 +94,17 @@ class WorldRound:
         """E of the mean over clients of a function of (run, i)."""
         N = self.world.clients
         return self.world.expectation(lambda run: sum((function(run, i) for i in range(N)), _ZERO) / N)
+
+    def over_steps(self, function: Callable[[Run, int, Fraction], Fraction]) -> Fraction:
+        """E of the mean over clients and local steps of a function of (run, i, w_{t,i,k})."""
+        K = self.world.local_steps
+        return self.over_clients(lambda run, i: sum((function(run, i, w) for w in run.local[self.t][i][:K]), _ZERO) / K)
+
+    def squared_gradients(self) -> list[Fraction]:
+        """E (f'(w_t))^2 of every round."""
+        runs, world = list(self.world.runs()), self.world
+        rounds = range(1, world.rounds + 1)
+        return [sum((world.slope(run.w[t]) ** 2 for run in runs), _ZERO) / len(runs) for t in rounds]
 
 
 def _drift2(client: Client) -> list[Fraction]:
@@ -177,10 +189,19 @@ TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
         nonconvex.grad2: lambda at: at.mean(lambda r: at.world.slope(r.start) ** 2),
         nonconvex.inner: lambda at: at.mean(lambda r: at.world.slope(r.start) * (r.end - r.start)),
         nonconvex.move2: lambda at: at.mean(lambda r: (r.end - r.start) ** 2),
+        nonconvex.whole2: lambda at: at.over_steps(lambda run, i, w: run.weighted_gradient(at.t, i, w) ** 2),
+        nonconvex.gap2: lambda at: at.over_steps(
+            lambda run, i, w: (at.world.slope(run.w[at.t]) - run.weighted_gradient(at.t, i, w)) ** 2
+        ),
+        nonconvex.dist2: lambda at: at.mean(lambda r: r.mean(_drift2)),
+        nonconvex_drift.c_dist: lambda at: _c_B(at) * at.mean(lambda r: r.mean(_drift2)),
+        nonconvex_progress.f_now: lambda at: at.mean(lambda r: at.world.f(r.start)),
+        nonconvex_progress.f_next: lambda at: at.mean(lambda r: at.world.f(r.end)),
         nonconvex_drift.c_B: _c_B,
         nonconvex_drift.c_G: _c_G,
         nonconvex_runs.noise2: lambda at: at.world.sigma**2,
         nonconvex_runs.steps: attrgetter("world.local_steps"),
+        nonconvex_runs.mean_grad2: lambda at: sum(at.squared_gradients()) / at.world.rounds,
         # f minus its least value, -b^2 / (2 a).
         nonconvex_runs.fall: lambda at: at.world.f(at.world.start) - at.world.f(at.star),
     }
