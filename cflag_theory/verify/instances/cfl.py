@@ -17,7 +17,7 @@ from cflag_theory.claims.cfl.nonconvex import descent as nonconvex
 from cflag_theory.claims.cfl.nonconvex import local_drift as nonconvex_drift
 from cflag_theory.claims.cfl.nonconvex import progress as nonconvex_progress
 from cflag_theory.claims.cfl.nonconvex.ours import rate as nonconvex_runs
-from cflag_theory.claims.cfl.one_round import local_drift, progress, recursion
+from cflag_theory.claims.cfl.one_round import local_drift, phi, progress, recursion
 from cflag_theory.claims.cfl.one_round.ours import local_drift as our_drift
 from cflag_theory.claims.cfl.one_round.ours import round as one_round
 from cflag_theory.claims.cfl.rates import floors
@@ -131,8 +131,27 @@ def _loss2(at: WorldRound) -> Fraction:
     return (at.past * at.world.R) ** 2
 
 
+def _errors(run: Run, at: WorldRound) -> list[Fraction]:
+    """At w_t by client: the gradient of the weighted objective less grad f."""
+    w = run.w[at.t]
+    return [run.weighted_gradient(at.t, i, w) - at.world.slope(w) for i in range(at.world.clients)]
+
+
+def _root(value: Fraction) -> sp.Expr:
+    return sp.sqrt(sp.Rational(value))
+
+
+def second_round(
+    p_1: Fraction, start: Fraction, eta_l: Fraction, D: Fraction = _ZERO, R: Fraction = _ZERO, sigma: Fraction = _ZERO
+) -> WorldRound:
+    """The second round on w^2/2 from w_1 = `start`, one client and one local step, with the weights p_1 and 1 - p_1."""
+    weights = ((Fraction(1),), (Fraction(p_1), 1 - Fraction(p_1)))
+    sizes = {"start": start, "eta_l": eta_l, "D": D, "R": R, "sigma": sigma}
+    return WorldRound(DriftRounds(weights, **{name: Fraction(size) for name, size in sizes.items()}))
+
+
 #: What pages call `instances of`.
-FAMILIES: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+FAMILIES: Mapping[str, Callable[..., Any]] = MappingProxyType({"second_round": second_round})
 TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
     {
         # The algorithm and its steps.
@@ -179,6 +198,17 @@ TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
         progress.pull: lambda at: at.mean(lambda r: r.mean(lambda c: c.local) * (at.star - r.start)),
         progress.true_pull: lambda at: at.mean(lambda r: r.mean(lambda c: c.true) * (at.star - r.start)),
         progress.loss_pull: lambda at: at.mean(lambda r: r.mean(lambda c: c.loss) * (r.start - at.star)),
+        phi.phi_t: lambda at: 2 * at[progress.rho] * at[progress.dist],
+        phi.start_dist: lambda at: abs(at.world.start),
+        one_round.bias: lambda at: at[progress.gap] - at[progress.local_gap],
+        one_round.rms_dist: lambda at: _root(at[progress.dist2]),
+        one_round.rms_error: lambda at: _root(
+            at.world.expectation(lambda run: (sum(_errors(run, at)) / at.world.clients) ** 2)
+        ),
+        one_round.spread: lambda at: at.world.expectation(
+            lambda run: sum(e**2 for e in _errors(run, at)) / at.world.clients
+        ),
+        one_round.round_noise2: lambda at: at.mean(lambda r: r.mean(lambda c: c.noise) ** 2),
         # The non-convex proof, whose constants have names of their own.
         nonconvex.noise2: lambda at: at.world.sigma**2,
         nonconvex.Delta2: lambda at: at.world.R**2,
