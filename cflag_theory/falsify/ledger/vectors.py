@@ -102,12 +102,13 @@ cflag.eq188.1: two clients with sums a and b, memory gradient d
 cflag.table1_interference.feasible: a_i at an angle of cosine -s to the memory gradient
   Lambda_i = -s*a_i*grad_f_memory
   over share s
-cflag.lemma6.1: a_i at an angle of cosine s to the memory gradient
+cflag.table1_interference.lowers; cflag.lemma6.1; cflag.lemma6.equal: a_i at an angle of cosine s to the memory gradient
   Lambda_i = s*a_i*grad_f_memory
   over sign s
-cflag.table1_transference.step size: memory gradient d along a_i
+cflag.table1_transference.average; cflag.table1_transference.worst; cflag.table1_transference.step size;
+    cflag.table1_transference.large m: memory gradient d along a_i
   Lambda_i = d*a_i
-cflag.eq16.step size: S = a and memory gradient d on the line
+cflag.eq16.minimiser; cflag.eq16.step size; cflag.eq16.large m; ours.adaptive_server.interference: S = a and memory gradient d on the line
   sum2 = a**2; Lambda = d*a
 cflag.eq160.1: grad g at a distance d from grad h~ along it
   grad_g = norm_grad_union + d; omega2 = d**2

@@ -14,7 +14,7 @@ from cflag_theory.claims.cfl.techniques import summation
 from cflag_theory.claims.cfl.techniques.ours import noise as claim
 from cflag_theory.claims.engine.notation import L
 from cflag_theory.verify.check import Check
-from cflag_theory.verify.checks.cfl.moments_gradient_noise import Draw, drifting, mean, moments, squared, turning
+from cflag_theory.verify.checks.cfl.moments import Draw, drifting, mean, moments, squared, turning
 from cflag_theory.verify.checks.cfl.techniques_norms import FUNCTIONS, PAIRS, cases, dot, lift, minus, pair_values
 from cflag_theory.verify.checks.cfl.techniques_norms import moments as sums
 from cflag_theory.verify.evidence import Point
