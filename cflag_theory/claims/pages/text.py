@@ -151,7 +151,7 @@ def said(error: Exception) -> str:
 
 
 #: Lines of words, which run on in the lines under them.
-_TOLD = ("note", "prints", "uses", "headline", "letter")
+_TOLD = ("note", "prints", "uses", "headline", "letter", "story")
 #: Lines whose words may run on in the lines under them.
 _PROSE = re.compile(r"(say|is|for|where|fact|setting|refuted by)\b")
 #: How a line begins that continues the one before: with a sign of a formula, with what is given, with words, a
