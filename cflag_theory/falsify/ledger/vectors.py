@@ -108,7 +108,8 @@ cflag.table1_interference.lowers; cflag.lemma6.1; cflag.lemma6.equal: a_i at an 
 cflag.table1_transference.average; cflag.table1_transference.worst; cflag.table1_transference.step size;
     cflag.table1_transference.large m: memory gradient d along a_i
   Lambda_i = d*a_i
-cflag.eq16.minimiser; cflag.eq16.step size; cflag.eq16.large m; ours.adaptive_server.interference: S = a and memory gradient d on the line
+cflag.eq16.minimiser; cflag.eq16.step size; cflag.eq16.large m;
+    ours.adaptive_server.interference: S = a and memory gradient d on the line
   sum2 = a**2; Lambda = d*a
 cflag.eq160.1: grad g at a distance d from grad h~ along it
   grad_g = norm_grad_union + d; omega2 = d**2
@@ -264,7 +265,7 @@ def _read() -> Iterator[tuple[str, Realisation]]:
         head, *lines = block.split("\n  ")
         keys, words = head.split(": ", 1)
         said = dict(line.split(" ", 1) for line in lines if line.startswith(("over ", "only ")))
-        spans = {}
+        spans: dict[str, Span] = {}
         for drawn in filter(None, said.get("over", "").split(", ")):
             kind, *names = drawn.split()
             spans |= dict.fromkeys(names, _SPANS[kind])

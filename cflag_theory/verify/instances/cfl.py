@@ -146,7 +146,7 @@ def second_round(
 ) -> WorldRound:
     """The second round on w^2/2 from w_1 = `start`, one client and one local step, with the weights p_1 and 1 - p_1."""
     weights = ((Fraction(1),), (Fraction(p_1), 1 - Fraction(p_1)))
-    sizes = {"start": start, "eta_l": eta_l, "D": D, "R": R, "sigma": sigma}
+    sizes: dict[str, Any] = {"start": start, "eta_l": eta_l, "D": D, "R": R, "sigma": sigma}
     return WorldRound(DriftRounds(weights, **{name: Fraction(size) for name, size in sizes.items()}))
 
 
@@ -203,10 +203,10 @@ TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
         one_round.bias: lambda at: at[progress.gap] - at[progress.local_gap],
         one_round.rms_dist: lambda at: _root(at[progress.dist2]),
         one_round.rms_error: lambda at: _root(
-            at.world.expectation(lambda run: (sum(_errors(run, at)) / at.world.clients) ** 2)
+            at.world.expectation(lambda run: (sum(_errors(run, at), _ZERO) / at.world.clients) ** 2)
         ),
         one_round.spread: lambda at: at.world.expectation(
-            lambda run: sum(e**2 for e in _errors(run, at)) / at.world.clients
+            lambda run: sum((e**2 for e in _errors(run, at)), _ZERO) / at.world.clients
         ),
         one_round.round_noise2: lambda at: at.mean(lambda r: r.mean(lambda c: c.noise) ** 2),
         # The non-convex proof, whose constants have names of their own.

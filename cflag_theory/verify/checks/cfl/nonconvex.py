@@ -39,10 +39,10 @@ WORLDS = (
     # The information loss is grad f itself, so that the Young inequality of (26) is an equality.
     DriftRounds(weights=_REMEMBERING, start=_ONE, a=_ONE, b=_ZERO, eta_l=_HALF, R=_HALF),
 )
-_CONSTANTS = (eta, eta_l, N, K, G2, B2, D2, A2, R2, sigma2, local_drift.c_B, local_drift.c_G)
+_CONSTANTS: tuple[Any, ...] = (eta, eta_l, N, K, G2, B2, D2, A2, R2, sigma2, local_drift.c_B, local_drift.c_G)
 _CONSTANTS += (descent.noise2, descent.Delta2, descent.past, descent.past2, descent.squares)
 #: Of the whole round, averaged over clients and local steps.
-_WHOLE = (descent.move2, descent.inner, descent.whole2, descent.gap2, descent.loss2, descent.dist2)
+_WHOLE: tuple[Any, ...] = (descent.move2, descent.inner, descent.whole2, descent.gap2, descent.loss2, descent.dist2)
 _WHOLE += (local_drift.c_dist, progress.f_now, progress.f_next)
 
 
@@ -205,7 +205,7 @@ def errors(world: DriftRounds) -> tuple[list[Fraction], Fraction]:
             [world.slope(w) - run.mean_gradient(t, i, w) for i, k in places for w in (run.local[t][i][k],)]
             for run in runs
         ]
-        means.append(sum((sum(row, _ZERO) / len(row)) ** 2 for row in found) / world.draws)
+        means.append(sum(((sum(row, _ZERO) / len(row)) ** 2 for row in found), _ZERO) / world.draws)
         singles += [sum(e**2 for e in column) / world.draws for column in zip(*found, strict=True)]
     return means, max(singles)
 

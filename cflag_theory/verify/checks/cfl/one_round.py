@@ -151,7 +151,9 @@ def eq14_points() -> Iterator[Point]:
             progress.move2: mean(lambda r: (r.end - r.start) ** 2),
             local_drift.noise2: mean(lambda r: r.mean(noise) ** 2),
             local_drift.mean_dot_noise: mean(lambda r: r.mean(local) * r.mean(noise)),
-            local_drift.own_dot: mean(lambda r: sum(sum(c.local) * sum(c.noise) for c in r.clients) / len(r.clients)),
+            local_drift.own_dot: mean(
+                lambda r: sum((sum(c.local) * sum(c.noise) for c in r.clients), _ZERO) / len(r.clients)
+            ),
             local_drift.each2: mean(lambda r: r.mean(_squares("local"))),
             local_drift.true2: mean(lambda r: r.mean(_squares("true"))),
             local_drift.loss2: mean(lambda r: r.mean(_squares("loss"))),
@@ -294,7 +296,7 @@ def bending(step: Fraction, share: Fraction) -> Point:
         eta_l=step / 2,
         sigma=sigma,
         local_steps=2,
-        clients=CLIENTS,  # type: ignore[arg-type]
+        clients=CLIENTS,
     )
     mean = partial(expectation, rounds)
     values = {

@@ -35,7 +35,22 @@ WORLDS = (
 
 def points() -> Iterator[Point]:
     """Every world; in the biased ones beta_t is positive."""
-    named = (L, mu, eta, eta_l, eta_g, K, N, sigma2, next2, gap, local_gap, drift2, rms_loss, claim.lost2)
+    named: tuple[Any, ...] = (
+        L,
+        mu,
+        eta,
+        eta_l,
+        eta_g,
+        K,
+        N,
+        sigma2,
+        next2,
+        gap,
+        local_gap,
+        drift2,
+        rms_loss,
+        claim.lost2,
+    )
     named += (client_loss2(client), claim.bias, claim.rms_dist, claim.rms_error, claim.spread, claim.round_noise2)
     for at in map(WorldRound, WORLDS):
         done = at.world.local_steps - 1
