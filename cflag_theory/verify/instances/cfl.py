@@ -146,8 +146,9 @@ def second_round(
 ) -> WorldRound:
     """The second round on w^2/2 from w_1 = `start`, one client and one local step, with the weights p_1 and 1 - p_1."""
     weights = ((Fraction(1),), (Fraction(p_1), 1 - Fraction(p_1)))
-    sizes: dict[str, Any] = {"start": start, "eta_l": eta_l, "D": D, "R": R, "sigma": sigma}
-    return WorldRound(DriftRounds(weights, **{name: Fraction(size) for name, size in sizes.items()}))
+    sizes = {"start": start, "eta_l": eta_l, "D": D, "R": R, "sigma": sigma}
+    exact: dict[str, Any] = {name: Fraction(size) for name, size in sizes.items()}
+    return WorldRound(DriftRounds(weights, **exact))
 
 
 #: What pages call `instances of`.

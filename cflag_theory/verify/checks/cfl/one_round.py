@@ -152,7 +152,7 @@ def eq14_points() -> Iterator[Point]:
             local_drift.noise2: mean(lambda r: r.mean(noise) ** 2),
             local_drift.mean_dot_noise: mean(lambda r: r.mean(local) * r.mean(noise)),
             local_drift.own_dot: mean(
-                lambda r: sum((sum(c.local) * sum(c.noise) for c in r.clients), _ZERO) / len(r.clients)
+                lambda r: sum((sum(c.local, _ZERO) * sum(c.noise, _ZERO) for c in r.clients), _ZERO) / len(r.clients)
             ),
             local_drift.each2: mean(lambda r: r.mean(_squares("local"))),
             local_drift.true2: mean(lambda r: r.mean(_squares("true"))),
