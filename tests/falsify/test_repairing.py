@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
+from ledger_repairs import parts_about_numbers, repair_part
 
 from cflag_theory.claims.engine.models import look_for_model
 from cflag_theory.claims.engine.points import holds_at
@@ -14,7 +15,6 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.falsify import Conjecture, Range, dot, function, norm2, repair, vectors
 from cflag_theory.falsify.decisions.changes import EDIT, HYPOTHESIS
 from cflag_theory.falsify.decisions.repairing import Repairing
-from cflag_theory.falsify.ledger.repairs import parts_about_numbers, repair_part
 
 a, b, c = sp.symbols("a b c", positive=True)
 u = sp.Symbol("u", real=True)

@@ -90,19 +90,9 @@ def numeric(expressions: Sequence[sp.Expr], symbols: Sequence[sp.Expr]) -> Calla
 class Plan:
     """How a solution of a statement's hypotheses and definitions is drawn.
 
-    Attributes
-    ----------
-    goal : Relation
-        The statement with members of sequences as symbols.
-    free : dict
-        Spans by symbol.
-    solved : list
-        Pairs (symbol, expression) in the order of solving: an expression uses free symbols and symbols solved later.
-    members : frozenset
-        The symbols that stand for members of sequences.
-    left : list of Relation
-        What solving did not build in, and all inequalities once more: a share of a negative bound, or the end of a
-        range that is open, is not an instance.
+    `goal` has symbols in place of members of sequences, which are `members`. An expression in `solved` uses `free`
+    symbols and symbols solved later. `left` is what solving did not build in, and all inequalities once more: a share
+    of a negative bound, or the end of a range that is open, is not an instance.
     """
 
     goal: Relation
@@ -118,18 +108,9 @@ class Plan:
 
 
 def plan(statement: Statement, *, count: int = 2, more: Iterable[Relation] = (), spans: Mapping[str, Span]) -> Plan:
-    """How to draw instances of a statement.
+    """How to draw instances of a statement, with `count` in place of its index.
 
-    Parameters
-    ----------
-    statement : Statement
-        With a relation.
-    count : int
-        What stands in place of the statement's index where it speaks of members of sequences.
-    more : iterable of Relation
-        Equations that make the statement's symbols of underlying numbers.
-    spans : mapping
-        By name, for underlying numbers that have a span of their own.
+    `more` are equations that make its symbols of underlying numbers, some of which have `spans` of their own.
     """
     goal, facts = _instantiated(statement, count)
     facts += more
@@ -186,20 +167,20 @@ def _on_curves(facts: Sequence[Relation]) -> list[Relation]:
     s = sp.Symbol("curve", positive=True)
     kept = list(facts)
     for fact in facts:
+        known: list[Relation] = []
         if "long_root" in named and fact.left == named["long_root"] ** 2:
-            eta_g, root_c = named["eta_g"], named["root_c"]
-            kept.remove(fact)
-            kept = [
-                equal(eta_g, (3 / s - s) / (4 * root_c)),
+            eta_g = named["eta_g"]
+            known = [
+                equal(eta_g, (3 / s - s) / (4 * named["root_c"])),
                 equal(named["long_root"], eta_g * (3 / s + s) / 2),
-                *kept,
             ]
         if "cube_root_D" in named and fact.left == named["cube_root_D"] ** 3:
-            kept.remove(fact)
-            kept = [equal(named["cube_root_D"], s**2), equal(named["root_D"], s**3), *kept]
+            known = [equal(named["cube_root_D"], s**2), equal(named["root_D"], s**3)]
         if "cube_root_2" in named and fact.left == named["cube_root_2"] ** 3:
+            known = [equal(named["cube_root_2"], sp.cbrt(2))]
+        if known:
             kept.remove(fact)
-            kept = [equal(named["cube_root_2"], sp.cbrt(2)), *kept]
+            kept = [*known, *kept]
     return kept
 
 

@@ -36,12 +36,14 @@ def points_of(subject: Claim) -> Iterator[Point]:
 
 
 def _points(subject: Claim, block: Instances) -> Iterator[Point]:
-    named = _named(subject, block.part) if block.family else set()
+    named = _named(subject, block.part)
     for values, given, story in block.values():
         if block.family:
             state, table = _made(block.family, given)
             values = {symbol: table[symbol](state) for symbol in table if symbol in named - {*values}} | values
             story = story or (state.words,)
+        # The statement's h(t + 1) is h(3) at t = 2.
+        values |= {term: values[at] for term in named if (at := term.xreplace(values)) in values}
         point = Point(values, story, block.part)
         # Read now, so that a value that does not fit is told with the claim.
         _ = point.exact

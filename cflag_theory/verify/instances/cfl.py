@@ -15,8 +15,9 @@ import sympy as sp
 from cflag_theory.claims.cfl import symbols
 from cflag_theory.claims.cfl.nonconvex import descent as nonconvex
 from cflag_theory.claims.cfl.nonconvex import local_drift as nonconvex_drift
+from cflag_theory.claims.cfl.nonconvex import progress as nonconvex_progress
 from cflag_theory.claims.cfl.nonconvex.ours import rate as nonconvex_runs
-from cflag_theory.claims.cfl.one_round import local_drift, progress, recursion
+from cflag_theory.claims.cfl.one_round import local_drift, phi, progress, recursion
 from cflag_theory.claims.cfl.one_round.ours import local_drift as our_drift
 from cflag_theory.claims.cfl.one_round.ours import round as one_round
 from cflag_theory.claims.cfl.rates import floors
@@ -94,6 +95,17 @@ class WorldRound:
         N = self.world.clients
         return self.world.expectation(lambda run: sum((function(run, i) for i in range(N)), _ZERO) / N)
 
+    def over_steps(self, function: Callable[[Run, int, Fraction], Fraction]) -> Fraction:
+        """E of the mean over clients and local steps of a function of (run, i, w_{t,i,k})."""
+        K = self.world.local_steps
+        return self.over_clients(lambda run, i: sum((function(run, i, w) for w in run.local[self.t][i][:K]), _ZERO) / K)
+
+    def squared_gradients(self) -> list[Fraction]:
+        """E (f'(w_t))^2 of every round."""
+        runs, world = list(self.world.runs()), self.world
+        rounds = range(1, world.rounds + 1)
+        return [sum((world.slope(run.w[t]) ** 2 for run in runs), _ZERO) / len(runs) for t in rounds]
+
 
 def _drift2(client: Client) -> list[Fraction]:
     return [(x - client.path[0]) ** 2 for x in client.path[:-1]]
@@ -119,8 +131,28 @@ def _loss2(at: WorldRound) -> Fraction:
     return (at.past * at.world.R) ** 2
 
 
+def _errors(run: Run, at: WorldRound) -> list[Fraction]:
+    """At w_t by client: the gradient of the weighted objective less grad f."""
+    w = run.w[at.t]
+    return [run.weighted_gradient(at.t, i, w) - at.world.slope(w) for i in range(at.world.clients)]
+
+
+def _root(value: Fraction) -> sp.Expr:
+    return sp.sqrt(sp.Rational(value))
+
+
+def second_round(
+    p_1: Fraction, start: Fraction, eta_l: Fraction, D: Fraction = _ZERO, R: Fraction = _ZERO, sigma: Fraction = _ZERO
+) -> WorldRound:
+    """The second round on w^2/2 from w_1 = `start`, one client and one local step, with the weights p_1 and 1 - p_1."""
+    weights = ((Fraction(1),), (Fraction(p_1), 1 - Fraction(p_1)))
+    sizes = {"start": start, "eta_l": eta_l, "D": D, "R": R, "sigma": sigma}
+    exact: dict[str, Any] = {name: Fraction(size) for name, size in sizes.items()}
+    return WorldRound(DriftRounds(weights, **exact))
+
+
 #: What pages call `instances of`.
-FAMILIES: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+FAMILIES: Mapping[str, Callable[..., Any]] = MappingProxyType({"second_round": second_round})
 TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
     {
         # The algorithm and its steps.
@@ -167,6 +199,17 @@ TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
         progress.pull: lambda at: at.mean(lambda r: r.mean(lambda c: c.local) * (at.star - r.start)),
         progress.true_pull: lambda at: at.mean(lambda r: r.mean(lambda c: c.true) * (at.star - r.start)),
         progress.loss_pull: lambda at: at.mean(lambda r: r.mean(lambda c: c.loss) * (r.start - at.star)),
+        phi.phi_t: lambda at: 2 * at[progress.rho] * at[progress.dist],
+        phi.start_dist: lambda at: abs(at.world.start),
+        one_round.bias: lambda at: at[progress.gap] - at[progress.local_gap],
+        one_round.rms_dist: lambda at: _root(at[progress.dist2]),
+        one_round.rms_error: lambda at: _root(
+            at.world.expectation(lambda run: (sum(_errors(run, at), _ZERO) / at.world.clients) ** 2)
+        ),
+        one_round.spread: lambda at: at.world.expectation(
+            lambda run: sum((e**2 for e in _errors(run, at)), _ZERO) / at.world.clients
+        ),
+        one_round.round_noise2: lambda at: at.mean(lambda r: r.mean(lambda c: c.noise) ** 2),
         # The non-convex proof, whose constants have names of their own.
         nonconvex.noise2: lambda at: at.world.sigma**2,
         nonconvex.Delta2: lambda at: at.world.R**2,
@@ -177,10 +220,19 @@ TABLE: Mapping[sp.Expr, Quantity] = MappingProxyType(
         nonconvex.grad2: lambda at: at.mean(lambda r: at.world.slope(r.start) ** 2),
         nonconvex.inner: lambda at: at.mean(lambda r: at.world.slope(r.start) * (r.end - r.start)),
         nonconvex.move2: lambda at: at.mean(lambda r: (r.end - r.start) ** 2),
+        nonconvex.whole2: lambda at: at.over_steps(lambda run, i, w: run.weighted_gradient(at.t, i, w) ** 2),
+        nonconvex.gap2: lambda at: at.over_steps(
+            lambda run, i, w: (at.world.slope(run.w[at.t]) - run.weighted_gradient(at.t, i, w)) ** 2
+        ),
+        nonconvex.dist2: lambda at: at.mean(lambda r: r.mean(_drift2)),
+        nonconvex_drift.c_dist: lambda at: _c_B(at) * at.mean(lambda r: r.mean(_drift2)),
+        nonconvex_progress.f_now: lambda at: at.mean(lambda r: at.world.f(r.start)),
+        nonconvex_progress.f_next: lambda at: at.mean(lambda r: at.world.f(r.end)),
         nonconvex_drift.c_B: _c_B,
         nonconvex_drift.c_G: _c_G,
         nonconvex_runs.noise2: lambda at: at.world.sigma**2,
         nonconvex_runs.steps: attrgetter("world.local_steps"),
+        nonconvex_runs.mean_grad2: lambda at: sum(at.squared_gradients()) / at.world.rounds,
         # f minus its least value, -b^2 / (2 a).
         nonconvex_runs.fall: lambda at: at.world.f(at.world.start) - at.world.f(at.star),
     }

@@ -13,7 +13,6 @@ from cflag_theory.claims.cfl import published as model
 from cflag_theory.claims.ledger import claim
 from cflag_theory.kernels.cfl.moments import responses
 from cflag_theory.kernels.cfl.round_weights import RoundWeights
-from cflag_theory.verify.checks.cfl import experiments_ours_quadratic_model as ours_cfl_quadratic
 from cflag_theory.verify.checks.cfl import experiments_quadratic_model as check
 
 
@@ -24,8 +23,7 @@ def test_the_printed_gradient_would_hold_with_one_half():
 
 
 def plant(monkeypatch, method, column, rate):
-    for where in (check, ours_cfl_quadratic):
-        monkeypatch.setattr(where, "PRINTED", {**model.PRINTED, (method, column): rate})
+    monkeypatch.setattr(check, "PRINTED", {**model.PRINTED, (method, column): rate})
 
 
 def test_higher_rates_of_cfl_would_make_the_sentence_true(monkeypatch):

@@ -5,21 +5,38 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from rows import points_of
 
+from cflag_theory.claims.cfl.experiments import splitting as page
 from cflag_theory.verify.checks.cfl import experiments_splitting as check
+
+
+def renormalize(theta, i):
+    """Algorithm 5 line by line, theta changing while the loop runs; theta / theta[i] is theta without theta[i]."""
+    changed = list(theta)
+    for j in range(len(changed)):
+        if j != i:
+            changed[j] /= sum(weight for place, weight in enumerate(changed) if place != i)
+    return changed
+
+
+def test_the_page_has_what_the_algorithm_gives():
+    for values in (point.values for point in points_of("cfl.alg5")):
+        theta = [Fraction(str(values[name])) for name in (page.theta_a, page.theta_b, page.deleted)]
+        assert [values[page.new_theta(0)], values[page.new_theta(1)]] == renormalize(theta, 2)[:2]
 
 
 def test_algorithm5_by_hand():
     quarter = Fraction(1, 4)
-    assert check.renormalize([2 * quarter, quarter, quarter], 2) == [Fraction(2, 3), Fraction(3, 11), quarter]
+    assert renormalize([2 * quarter, quarter, quarter], 2) == [Fraction(2, 3), Fraction(3, 11), quarter]
     # One class left: the loop divides by that class alone.
-    assert check.renormalize([quarter, 3 * quarter], 1)[0] == 1
+    assert renormalize([quarter, 3 * quarter], 1)[0] == 1
 
 
 @pytest.mark.parametrize("small", [Fraction(1, 100), Fraction(1, 10**6)])
 def test_the_printed_sum_can_be_as_small_as_one_likes(small):
     share = Fraction(1, 100)
-    after = check.renormalize([share * small, (1 - share) * small, 1 - small], 2)
+    after = renormalize([share * small, (1 - share) * small, 1 - small], 2)
     assert sum(after[:2]) == share + (1 - share) * small / (share + (1 - share) * small)
 
 
@@ -30,7 +47,7 @@ def test_the_gap_of_algorithm5_as_the_notes_give_it():
         gap *= 1 - weights[j] / running
         weights[j] /= running
         running = sum(weights[:3])
-    assert 1 - sum(check.renormalize(theta, 3)[:3]) == gap > 0
+    assert 1 - sum(renormalize(theta, 3)[:3]) == gap > 0
 
 
 def test_algorithm6_fails_where_it_is_said_to():

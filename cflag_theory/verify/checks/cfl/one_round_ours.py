@@ -7,19 +7,17 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
 from cflag_theory.claims.cfl.one_round.ours import round as claim
 from cflag_theory.claims.cfl.one_round.ours.local_drift import client_loss2, rms_loss
-from cflag_theory.claims.cfl.one_round.progress import dist2, drift2, gap, local_gap, next2
+from cflag_theory.claims.cfl.one_round.progress import drift2, gap, local_gap, next2
 from cflag_theory.claims.cfl.symbols import K, N, eta, eta_g, eta_l, mu, sigma2
 from cflag_theory.claims.cfl.vectors import client
 from cflag_theory.claims.engine.notation import L, k
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.instances.cfl import WorldRound
-from cflag_theory.verify.instances.drift_rounds import DriftRounds, Run, current, even
-from cflag_theory.verify.instances.one_round import Round
+from cflag_theory.verify.instances.drift_rounds import DriftRounds, current, even
 
 _ZERO, _ONE, _HALF, _THIRD, _TENTH = Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 10)
 
@@ -35,40 +33,29 @@ WORLDS = (
 )
 
 
-def _root(value: Fraction) -> sp.Expr:
-    return sp.sqrt(sp.Rational(value.numerator, value.denominator))
-
-
-def values(world: DriftRounds) -> dict[Any, Any]:
-    """Everything that the statements of ours.cfl_round contain."""
-    at, t = WorldRound(world), world.rounds
-    clients = range(world.clients)
-
-    def errors(run: Run) -> list[Fraction]:
-        w = run.w[t]
-        return [run.weighted_gradient(t, i, w) - world.slope(w) for i in clients]
-
-    def noise(found: Round) -> Fraction:
-        return found.mean(lambda client: client.noise) ** 2
-
-    done = world.local_steps - 1
-    named = (L, mu, eta, eta_l, eta_g, K, N, sigma2, next2, gap, local_gap, drift2, rms_loss)
-    return {
-        **at.values(*named, claim.lost2, client_loss2(client)),
-        claim.bias: at[gap] - at[local_gap],
-        claim.rms_dist: _root(at[dist2]),
-        claim.rms_error: _root(world.expectation(lambda run: (sum(errors(run), _ZERO) / world.clients) ** 2)),
-        claim.spread: world.expectation(lambda run: sum((e**2 for e in errors(run)), _ZERO) / world.clients),
-        claim.round_noise2: at.mean(noise),
-        claim.noise_sum2: at.mean(lambda found: sum(found.clients[0].noise[:done], _ZERO) ** 2),
-        claim.lost_sum2: done**2 * at[claim.lost2],
-        k: done,
-    }
-
-
 def points() -> Iterator[Point]:
     """Every world; in the biased ones beta_t is positive."""
-    yield from map(Point, map(values, WORLDS))
+    named: tuple[Any, ...] = (
+        L,
+        mu,
+        eta,
+        eta_l,
+        eta_g,
+        K,
+        N,
+        sigma2,
+        next2,
+        gap,
+        local_gap,
+        drift2,
+        rms_loss,
+        claim.lost2,
+    )
+    named += (client_loss2(client), claim.bias, claim.rms_dist, claim.rms_error, claim.spread, claim.round_noise2)
+    for at in map(WorldRound, WORLDS):
+        done = at.world.local_steps - 1
+        sum2 = at.mean(lambda r, done=done: sum(r.clients[0].noise[:done], _ZERO) ** 2)  # type: ignore[misc]
+        yield Point({**at.values(*named), k: done, claim.noise_sum2: sum2, claim.lost_sum2: done**2 * at[claim.lost2]})
 
 
 def samples(seed: int, count: int) -> Iterator[Sample]:
@@ -122,9 +109,4 @@ def _hessian(rng: np.random.Generator, least: float, most: float) -> np.ndarray[
     return found
 
 
-CHECKS = {
-    "ours.cfl_round": Check(
-        points,
-        samples,
-    )
-}
+CHECKS = {"ours.cfl_round": Check(points, samples)}
