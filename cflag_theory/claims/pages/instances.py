@@ -89,7 +89,7 @@ class Instances:
 
 
 def instances_of(line: Line, named: Mapping[str, Line], words: Words, part: str | None) -> Instances:
-    """`instances`, `instances NAME` or `instances of FAMILY`, with the lines under it.
+    """`instances`, `instances NAME`, `instances of FAMILY` or `instances NAME of FAMILY`, with the lines under it.
 
     each L, m = 1, 0; 7/3, 1/2       in turn these values; `each m = 0, 1` for one name
     alpha = share 2/(L (1 + m))      what follows from them; names that the page does not know are the instances' own
@@ -104,17 +104,17 @@ def instances_of(line: Line, named: Mapping[str, Line], words: Words, part: str 
         A line that cannot be read, or gives a value to what has none.
     """
     rest = line.said.behind("instances")
-    family = str(rest.behind("of")) if rest.startswith("of ") else ""
-    if rest and not family and f"instances {rest}" not in named:
-        raise rest.error(f"no instances of the page are named {str(rest)!r}")
-    shared = named[f"instances {rest}"].inside if rest and not family else ()
+    name, family = (rest.part(0, 0), rest.behind("of")) if rest.startswith("of ") else rest.cut(" of ")
+    if name and f"instances {name}" not in named:
+        raise name.error(f"no instances of the page are named {str(name)!r}")
+    shared = named[f"instances {name}"].inside if name else ()
     read = _Reader(words.with_own(_WORDS))
     for one in (*shared, *line.inside):
         with one.placed():
             read.line(one)
     own = frozenset(read.own.values())
     return Instances(
-        tuple(read.steps), tuple(read.story), read.names, own, read.line_of, frozenset(read.used), part, family
+        tuple(read.steps), tuple(read.story), read.names, own, read.line_of, frozenset(read.used), part, str(family)
     )
 
 

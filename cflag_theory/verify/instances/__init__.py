@@ -1,8 +1,8 @@
 """Exact instances: those that stand on pages, and the families of rounds and runs that pages name.
 
 A family is a function whose arguments are named as on the page; it makes a round or a run, or several one after the
-other, of which the table of its module (`c_flag.TABLE`, `cfl.TABLE`) says what each symbol of a claim is there. Lines of
-the page behind those that give its arguments may use these values.
+other, of which the table of its module (`c_flag.TABLE`, `cfl.TABLE`) says what each symbol of a claim is there. Lines
+behind those that give its arguments may use these values.
 """
 
 from __future__ import annotations
@@ -86,4 +86,4 @@ def _named(subject: Claim, key: str | None) -> set[sp.Expr]:
         for statement in statements(part).values()
         for relation in statement.relations
     ]
-    return set().union(*(one.slack.atoms(sp.Symbol, sp.Function) for one in relations))
+    return set().union(*(side.atoms(sp.Symbol, sp.Function) for one in relations for side in (one.left, one.right)))
