@@ -62,6 +62,7 @@ class Instances:
     used: frozenset[sp.Expr]
     part: str | None = None
     family: str = ""
+    unseen: str = ""
 
     def values(
         self,
@@ -97,6 +98,7 @@ def instances_of(line: Line, named: Mapping[str, Line], words: Words, part: str 
     total = sum(t, T)(h(t))          likewise max and min
     where alpha L <= 1               the others are left out
     story L = {L}, alpha = {alpha}.  a line of the story, with the values of formulas
+    unseen every value is the largest  what a reader must see where one of these refutes
 
     Raises
     ------
@@ -114,7 +116,15 @@ def instances_of(line: Line, named: Mapping[str, Line], words: Words, part: str 
             read.line(one)
     own = frozenset(read.own.values())
     return Instances(
-        tuple(read.steps), tuple(read.story), read.names, own, read.line_of, frozenset(read.used), part, str(family)
+        tuple(read.steps),
+        tuple(read.story),
+        read.names,
+        own,
+        read.line_of,
+        frozenset(read.used),
+        part,
+        str(family),
+        read.unseen,
     )
 
 
@@ -129,6 +139,7 @@ class _Reader:
         self.story: list[Callable[[Values], str]] = []
         self.line_of: dict[str, int] = {}
         self.used: set[sp.Expr] = set()
+        self.unseen = ""
 
     @property
     def words(self) -> Words:
@@ -140,6 +151,8 @@ class _Reader:
                 *(_atoms(self._formula(Piece.of(one, text))) for text in _BRACES.findall(one.text))
             )
             self.story.append(_told(Piece.of(one, one.text).behind("story"), self.words))
+        elif one.kind == "unseen":
+            self.unseen = str(Piece.of(one, one.text).behind("unseen"))
         elif one.kind == "where":
             condition = relation(one.said.behind("where"), self.words)
             self.used |= _atoms(condition.slack)

@@ -31,7 +31,7 @@ def points_of(subject: Claim) -> Iterator[Point]:
         if block.family:
             yield from _of_family(subject, block)
         else:
-            yield from (Point(values, story, block.part) for values, _, story in block.values())
+            yield from (Point(values, story, block.part, unseen=block.unseen) for values, _, story in block.values())
 
 
 def _of_family(subject: Claim, block: Instances) -> Iterator[Point]:
@@ -50,7 +50,7 @@ def _of_family(subject: Claim, block: Instances) -> Iterator[Point]:
             name: [_values(table, one, wanted) for one in family]
             for name, family in getattr(state, "members", {}).items()
         }
-        yield Point(values, (state.words, *story), block.part, members, getattr(state, "unseen", ""))
+        yield Point(values, (state.words, *story), block.part, members, block.unseen)
 
 
 def _values(table: Any, state: Any, wanted: set[sp.Expr]) -> dict[sp.Expr, Any]:

@@ -110,8 +110,15 @@ def concave_round(E: int, n: int, beta: Fraction) -> ExactRound:
     return ExactRound(problem, Fraction(1, 2), beta, E, np.zeros((1, 1, E), dtype=np.int64))
 
 
+def opposed_round(slope: Fraction, alpha: Fraction, beta: Fraction, E: int) -> ExactRound:
+    """The first round on f = x^2/2, all of it kept, and g = x^2/2 - slope x, from x = 1."""
+    return ExactRound(on_the_line([[(1, 0)]], [[(1, slope)]], start=1, L=1), alpha, beta, E)
+
+
 #: What pages call `instances of`.
-FAMILIES: Mapping[str, Callable[..., Any]] = MappingProxyType({"concave_round": concave_round})
+FAMILIES: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {made.__name__: made for made in (concave_round, opposed_round)}
+)
 
 
 def _root(name: str) -> Callable[[Any], Any]:
