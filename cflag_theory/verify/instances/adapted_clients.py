@@ -202,7 +202,7 @@ def clients_of(rounds: Iterable[Round], worst: int, nearest: int, best: int) -> 
         agrees(found)
         chosen: list[int | None] = list(range(found.problem.clients))
         if nearest:
-            moving = [(found.rates(case)[i][1], i) for i in chosen if found.products[i] > 0]
+            moving = [(rate, i) for i, (_, rate) in enumerate(found.rates(case)) if found.products[i] > 0]
             chosen = [min(moving)[1] if moving else None]
         yield from (Client(found, case, i, bool(best)) for i in chosen)
 
