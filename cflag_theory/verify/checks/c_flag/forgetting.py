@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise, product
@@ -22,13 +23,13 @@ from cflag_theory.kernels.problems.problem import Problem
 from cflag_theory.verify.check import Check
 from cflag_theory.verify.evidence import Point, Sample
 from cflag_theory.verify.instances.c_flag import of
-from cflag_theory.verify.instances.on_the_line import described, on_the_line, random_runs, rationals, root
+from cflag_theory.verify.instances.on_the_line import described, on_the_line, random_runs, rationals
 from cflag_theory.verify.instances.paths import Round, norm, walk
 
 _ROUNDS, _SEED = 12, 149
 
 
-def _terms(found: Round, smoothness: Any, step: Any, local: Any) -> dict[Any, Any]:
+def _terms(found: Round, smoothness: Any, step: Any, local: Any, steps: int) -> dict[Any, Any]:
     """The quantities of the statements, for a memory of all past data: b = 0, so that m = 0 will do."""
     S = found.rho_sum + found.error_sum
     memory, size, rho = found.grad_f_memory, norm(found.grad_g), norm(found.rho_sum)
@@ -50,6 +51,8 @@ def _terms(found: Round, smoothness: Any, step: Any, local: Any) -> dict[Any, An
         claim.rho_dot_error: found.rho_sum @ found.error_sum,
         claim.Gamma: forgetting(smoothness, step, local, S @ S, memory @ S),
         claim.gap: abs(q),
+        norm_S: norm(S),
+        sigma: ((1 + local * smoothness) ** steps - 1) / (local * smoothness),
         claim.T1: smoothness * local**2 * rho**2,
         claim.T2: -local * q * (memory @ found.rho_sum),
         claim.T3: -local * q * (memory @ found.error_sum),
@@ -80,7 +83,7 @@ def _omega_squared(problem: Problem) -> Fraction:
 
 def _exact_values(problem: Problem, orders: Ints, *, step: Fraction, local: Fraction) -> dict[Any, Any]:
     """The values of one exact round on the line with L = 1."""
-    values = _terms(walk(problem, beta=local, orders=orders), Fraction(1), step, local)
+    values = _terms(walk(problem, beta=local, orders=orders), Fraction(1), step, local, orders.shape[1])
     # grad h~ is the plain mean over all past and current components, as (3) weighs them. The paper's m is positive, and
     # b = 0 allows any.
     slopes = [slope for lists in _slopes(problem) for one in lists for slope in one]
@@ -155,14 +158,8 @@ def samples(seed: int, count: int) -> Iterator[Sample]:
     for run in random_runs(seed, count, beta_limit=1 / 4):
         orders = np.stack([rng.integers(0, n, run.local_steps) for n in run.problem.current.counts])
         whole = walk(run.problem, beta=run.beta, orders=orders)
-        found.append(_terms(whole, run.L, run.alpha, run.beta) | of(run, E, k, claim.N))
+        found.append(_terms(whole, run.L, run.alpha, run.beta, run.local_steps) | of(run, E, k, claim.N))
     yield Sample({key: np.array([values[key] for values in found], dtype=float) for key in found[0]})
-
-
-def _extended(values: dict[Any, Any]) -> dict[Any, Any]:
-    """With ||S||, sigma and |1 - L alpha|."""
-    power = values[beta] * values[L]
-    return values | {sigma: ((1 + power) ** values[E] - 1) / power, claim.gap: abs(1 - values[L] * values[alpha])}
 
 
 def _steep() -> Iterator[Point]:
@@ -174,30 +171,16 @@ def _steep() -> Iterator[Point]:
         yield Point(_exact_values(problem, np.zeros((1, steps), dtype=int), step=step, local=local))
 
 
-@cache
-def ours_points() -> tuple[Point, ...]:
-    """The instances of the paper's rows and the steep ones; part 3 needs those with a known omega^2."""
-    found = []
-    for point in (*_steep(), *points()):
-        values = _extended(dict(point.values)) | {norm_S: root(point.values[sum2])}
-        parts = ("1", "2", "3") if claim.omega2 in values else ("1", "2")
-        found += [Point(values, part=part) for part in parts]
-    return tuple(found)
+def sums_points() -> Iterator[Point]:
+    """The instances of the paper's rows and the steep ones."""
+    yield from (*_steep(), *points())
 
 
-def of_sums() -> Iterator[Point]:
-    """The same for the sums, whose third part needs no omega^2."""
-    for point in ours_points():
-        yield Point(point.values, part=point.part)
-        if point.part == "2" and claim.omega2 not in point.values:
-            yield Point(point.values, part="3")
-
-
-def ours_samples(seed: int, count: int) -> Iterator[Sample]:
-    """The first round of random runs, with all past data in memory."""
-    for sample in samples(seed, count):
-        values = dict(sample.values)
-        yield Sample(_extended(values) | {norm_S: np.sqrt(values[sum2])})
+def ours_points() -> Iterator[Point]:
+    """The same; part 3 needs those with a known omega^2."""
+    for point in sums_points():
+        known = claim.omega2 in point.values
+        yield from [point] if known else [replace(point, part=part) for part in ("1", "2")]
 
 
 def _memories(past: tuple[int, ...], current: int, alpha: Fraction, rounds: int) -> Iterator[Point]:
@@ -250,6 +233,6 @@ CHECKS = {
     **dict.fromkeys(("cflag.eq90", "cflag.eq151", "cflag.eq156", "cflag.eq158"), Check(points, samples)),
     "cflag.eq160": Check(lambda: (point for point in points() if claim.omega2 in point.values)),
     "cflag.eq166": Check(memory_points),
-    "ours.local_sums": Check(of_sums, ours_samples),
-    "ours.forgetting_step": Check(ours_points, ours_samples),
+    "ours.local_sums": Check(sums_points, samples),
+    "ours.forgetting_step": Check(ours_points, samples),
 }
