@@ -217,7 +217,7 @@ def _biased_step(case: Round, theta: Fraction, share: int) -> Point:
 
 def _exact_run(case: Round) -> Point:
     """Three exact rounds with the common rate and a memory of everything; f >= its value at its minimiser."""
-    how = {"alpha": case.alpha, "beta": case.beta, "local_steps": case.local_steps, "rounds": 3}
+    how: dict[str, Any] = {"alpha": case.alpha, "beta": case.beta, "local_steps": case.local_steps, "rounds": 3}
     trace = exact_run(case.problem, algorithm=algorithm("c_flag", adaptive="server"), **how)
     at_end, first = trace.at_end("f")[0], trace.column("f")[0, 0]
     # Each f_i is c_i ||x||^2 / 2 - <b_i, x> with c_i > 0, so that f - ||grad f||^2 / (2 c) is its least value. The
