@@ -112,7 +112,7 @@ def _figures(
         save,
     )
     from cflag_theory.studies.rates.floors import floors
-    from cflag_theory.verify.checks.c_flag.local_steps_drift import constants_along_range
+    from cflag_theory.verify.checks.c_flag.local_steps import constants_along_range
     from cflag_theory.verify.checks.c_flag.problem import expected_overfitting
 
     series = floors()

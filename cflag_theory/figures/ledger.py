@@ -78,7 +78,7 @@ def drift_figure(data: Mapping[str, Any]) -> Picture:
     Parameters
     ----------
     data : mapping
-        As `verify.checks.c_flag.local_steps.drift.constants_along_range` gives it: for "drift" and "error" the printed
+        As `verify.checks.c_flag.local_steps.constants_along_range` gives it: for "drift" and "error" the printed
         constant, the printed end of the range, the grid `u`, the `proved` constant on it, and instances by E.
     """
     with house_style():

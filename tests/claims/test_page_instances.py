@@ -60,6 +60,25 @@ def test_what_does_not_satisfy_a_condition_is_left_out():
     assert [v["a_inst"] for v, *_ in made(["each a = 0, 1, 2, 3", "where double < 5"])] == [0, 1, 2]
 
 
+def test_what_is_made_of_the_arguments_stands_before_the_lines_that_use_it():
+    text = (
+        HEAD
+        + CLAIM
+        + "    instances of rounds\n        each n = 1, 2\n        a = a/n\n        unseen the reader sees it\n"
+    )
+    (block,) = Page(text, "page").claims["strange.inst"]().instances
+    a, n = sp.Symbol("a_inst", nonnegative=True), sp.Symbol("n_inst", integer=True, nonnegative=True)
+
+    def rounds(values, given):
+        # A round's own n is overruled by the page's.
+        return iter([{a: 6 * given["n"], n: 7, **values}, {a: sp.Integer(1), **values}])
+
+    found = list(block.values({"n": None}, rounds))
+    assert [(values[a], values[n]) for values, *_ in found] == [(6, 1), (1, 1), (6, 2), (sp.Rational(1, 2), 2)]
+    assert block.used == {a, n}
+    assert (block.family, block.unseen) == ("rounds", "the reader sees it")
+
+
 def test_decimals_are_rational_numbers():
     assert made(["a = 0.1"])[0][0]["a_inst"] == sp.Rational(1, 10)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -38,6 +38,8 @@ class _Over(sp.Function):  # type: ignore[misc]
 
 #: What a name of the page may be that instances use for a number of their own: nothing, steps, facts, words.
 _NO_VALUES = (type(None), Scheme, Fact, tuple, str)
+#: Formulas in words.
+_BRACES = re.compile(r"\{([^{}]*)\}")
 _FOLDED = (lambda found: sp.Add(*found), lambda found: sp.Max(*found), lambda found: sp.Min(*found))
 #: What these words mean among instances, where everything has a value.
 _WORDS = {"sum": _Over.of(0), "max": _Over.of(1), "min": _Over.of(2), "ln": sp.log}
@@ -48,25 +50,43 @@ class Instances:
     """What a block of a page gives values to, in the order of its lines, and the words behind them.
 
     `names` are those that it gives values to, and `own` those that only these instances have; `part` is the part that
-    they are for, or None for all; `family` names what makes a round or a run of the values, if anything.
+    they are for, or None for all; `family` names what makes rounds or runs of the values, if anything. `line_of` says
+    behind how many lines a name gets its value, `used` what the lines are made of.
     """
 
     steps: tuple[_Step, ...]
     story: tuple[Callable[[Values], str], ...]
     names: Mapping[str, sp.Expr]
     own: frozenset[Any]
+    line_of: Mapping[str, int]
+    used: frozenset[sp.Expr]
     part: str | None = None
     family: str = ""
+    unseen: str = ""
 
-    def values(self) -> Iterator[tuple[Values, dict[str, sp.Expr], tuple[str, ...]]]:
-        """Of each instance the values of the page's terms, those of all names, and its story."""
+    def values(
+        self,
+        arguments: Iterable[str] = (),
+        made: Callable[[Values, dict[str, sp.Expr]], Iterator[Values]] | None = None,
+    ) -> Iterator[tuple[Values, dict[str, sp.Expr], tuple[str, ...]]]:
+        """Of each instance the values of the page's terms, those of all names, and its story.
+
+        With `made`, behind the last line that gives one of the `arguments`, values become those of rounds or runs.
+        """
+        steps = list(self.steps)
+        if made is not None:
+            last = max((self.line_of[name] + 1 for name in arguments if name in self.line_of), default=0)
+            steps.insert(last, lambda values: made(values, self._given(values)))
         found: Iterator[Values] = iter([{}])
-        for step in self.steps:
+        for step in steps:
             found = chain.from_iterable(map(step, found))
         for values in found:
-            given = {name: values[term] for name, term in self.names.items()}
+            given = self._given(values)
             kept = {term: value for term, value in values.items() if self.own.isdisjoint((term, term.func))}
             yield kept, given, tuple(told(values) for told in self.story)
+
+    def _given(self, values: Values) -> dict[str, sp.Expr]:
+        return {name: values[term] for name, term in self.names.items() if term in values}
 
 
 def instances_of(line: Line, words: Words, part: str | None) -> Instances:
@@ -79,6 +99,7 @@ def instances_of(line: Line, words: Words, part: str | None) -> Instances:
     where alpha L <= 1; L = m        the others are left out
     story L = {L}, alpha = {alpha}.  a line of the story, with the values of formulas
     instances NAME                   here the lines of these
+    unseen it is the largest         what a reader must see where one of these refutes
 
     Raises
     ------
@@ -92,7 +113,17 @@ def instances_of(line: Line, words: Words, part: str | None) -> Instances:
         read.shared(name)
     read.lines(line)
     own = frozenset(read.own.values())
-    return Instances(tuple(read.steps), tuple(read.story), read.names, own, part, str(family))
+    return Instances(
+        tuple(read.steps),
+        tuple(read.story),
+        read.names,
+        own,
+        read.line_of,
+        frozenset(read.used),
+        part,
+        str(family),
+        read.unseen,
+    )
 
 
 class _Reader:
@@ -104,6 +135,9 @@ class _Reader:
         self.names: dict[str, sp.Expr] = {}
         self.steps: list[_Step] = []
         self.story: list[Callable[[Values], str]] = []
+        self.line_of: dict[str, int] = {}
+        self.used: set[sp.Expr] = set()
+        self.unseen = ""
         self._open: list[str] = []
 
     @property
@@ -129,10 +163,17 @@ class _Reader:
         if one.kind == "instances":
             self.shared(one.said.behind("instances"))
         elif one.kind == "story":
+            self.used |= set().union(
+                *(_atoms(self._formula(Piece.of(one, text))) for text in _BRACES.findall(one.text))
+            )
             self.story.append(_told(Piece.of(one, one.text).behind("story"), self.words))
+        elif one.kind == "unseen":
+            self.unseen = str(Piece.of(one, one.text).behind("unseen"))
         elif one.kind == "where":
-            conditions = one.said.behind("where").listed("; ")
-            self.steps += [_kept(relation(condition, self.words)) for condition in conditions]
+            for said in one.said.behind("where").listed("; "):
+                condition = relation(said, self.words)
+                self.used |= _atoms(condition.slack)
+                self.steps.append(_kept(condition))
         else:
             head, body = one.said.behind("each").cut(" = ")
             body, over = body.cut(" for ")
@@ -149,6 +190,7 @@ class _Reader:
         if not found or any(len(row) != len(names) for row in found):
             listed = ", ".join(names)
             raise (rows or names)[0].error(f"each of {listed} needs a value: {len(names)} in a row")
+        self.used |= set().union(*(_atoms(value) for row in found for value in row))
         targets = [self._target(name) for name in names]
         given = _given(targets, found)
         self.steps.append(_repeated(targets, found[0], *map(self._formula, over.cut(" < "))) if over else given)
@@ -165,8 +207,13 @@ class _Reader:
         if not isinstance(meant, sp.Symbol | AppliedUndef):
             raise name.error(f"{str(name)!r} has a value of its own: give values to symbols and terms of sequences")
         if isinstance(meant, sp.Symbol):
-            self.names[bare] = meant
+            self.names[bare], self.line_of[bare] = meant, len(self.steps)
         return meant
+
+
+def _atoms(expr: sp.Expr) -> set[sp.Expr]:
+    found: set[sp.Expr] = expr.atoms(sp.Symbol, AppliedUndef)
+    return found
 
 
 def _at(expr: sp.Expr, values: Values) -> sp.Expr:
@@ -206,6 +253,6 @@ def _kept(condition: Relation) -> _Step:
 
 def _told(text: Piece, words: Words) -> Callable[[Values], str]:
     def told(values: Values) -> str:
-        return re.sub(r"\{([^{}]*)\}", lambda match: str(_at(sp.sympify(formula(match[1], words)), values)), text)
+        return _BRACES.sub(lambda match: str(_at(sp.sympify(formula(match[1], words)), values)), text)
 
     return told

@@ -1,7 +1,8 @@
 """Exact instances: those that stand on pages, and the families of rounds and runs that pages name.
 
-A family is a function whose arguments are named as on the page; it makes a round or a run, of which the table of its
-module (`c_flag.TABLE`, `cfl.TABLE`) says what each symbol of a claim is there.
+A family is a function whose arguments are named as on the page; it makes a round or a run, or several one after the
+other, of which the table of its module (`c_flag.TABLE`, `cfl.TABLE`) says what each symbol of a claim is there. Lines
+behind those that give its arguments may use these values.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import sympy as sp
 
 from cflag_theory.claims.engine.claim import Claim, statements
-from cflag_theory.claims.pages.instances import Instances
+from cflag_theory.claims.pages.instances import Instances, Values
 from cflag_theory.claims.pages.text import bare, said
 from cflag_theory.errors import InvalidInput
 from cflag_theory.verify.evidence import Point
@@ -30,35 +31,63 @@ def points_of(subject: Claim) -> Iterator[Point]:
     """
     for block in subject.instances:
         try:
-            yield from _points(subject, block)
+            for point in _of_family(subject, block) if block.family else _plainly(subject, block):
+                # Read now, so that a value that does not fit is told with the claim.
+                _ = point.exact
+                yield point
         except (ValueError, TypeError, KeyError) as error:
             raise InvalidInput(f"the instances of {subject.id} on its page: {bare(said(error))}") from error
 
 
-def _points(subject: Claim, block: Instances) -> Iterator[Point]:
+def _plainly(subject: Claim, block: Instances) -> Iterator[Point]:
+    """The instances of values alone."""
     named = _named(subject, block.part)
-    for values, given, story in block.values():
-        if block.family:
-            state, table = _made(block.family, given)
-            values = {symbol: table[symbol](state) for symbol in table if symbol in named - {*values}} | values
-            story = story or (state.words,)
-        # The statement's h(t + 1) is h(3) at t = 2.
-        values |= {term: values[at] for term in named if (at := term.xreplace(values)) in values}
-        point = Point(values, story, block.part)
-        # Read now, so that a value that does not fit is told with the claim.
-        _ = point.exact
-        yield point
+    for values, _, story in block.values():
+        yield Point(_with_terms(values, named), story, block.part, unseen=block.unseen)
 
 
-def _made(family: str, given: dict[str, sp.Expr]) -> tuple[Any, Any]:
-    """The round or the run of these numbers, and the table of its symbols."""
-    from cflag_theory.verify.instances import c_flag, cfl
+def _with_terms(values: Values, named: set[sp.Expr]) -> Values:
+    """The values, those of the statement's h(t + 1) among them, which is h(3) at t = 2."""
+    return values | {term: values[at] for term in named if (at := term.xreplace(values)) in values}
 
-    known = {name: (make, module.TABLE) for module in (c_flag, cfl) for name, make in module.FAMILIES.items()}
-    if family not in known:
-        raise KeyError(f"no family of instances is named {family!r}: use {', '.join(known)}")
-    make, table = known[family]
-    return make(**{name: _plain(given[name]) for name in signature(make).parameters if name in given}), table
+
+def _of_family(subject: Claim, block: Instances) -> Iterator[Point]:
+    """The instances of rounds or runs, one by one."""
+    make, table = _family(block.family)
+    arguments, wanted, states = signature(make).parameters, _named(subject, block.part) | block.used, [None]
+
+    def made(values: Values, given: dict[str, sp.Expr]) -> Iterator[Values]:
+        found = make(**{name: _plain(given[name]) for name in arguments if name in given})
+        for states[0] in found if isinstance(found, Iterator) else (found,):
+            yield {**_values(table, states[0], wanted), **values}
+
+    for values, _, story in block.values(arguments, made):
+        state: Any = states[0]
+        members = {
+            name: [_values(table, one, wanted) for one in family]
+            for name, family in getattr(state, "members", {}).items()
+        }
+        yield Point(_with_terms(values, wanted), (state.words, *story), block.part, members, block.unseen)
+
+
+def _values(table: Any, state: Any, wanted: set[sp.Expr]) -> dict[sp.Expr, Any]:
+    """What a state gives the wanted symbols; a table has None for what a symbol does not mean there."""
+    found = {symbol: table[symbol](state) for symbol in table if symbol in wanted}
+    return {symbol: sp.sympify(value) for symbol, value in found.items() if value is not None}
+
+
+def _family(name: str) -> tuple[Any, Any]:
+    """What makes the rounds or the runs of this name, and the table of their symbols."""
+    from cflag_theory.verify.instances import adapted_clients, c_flag, cfl
+
+    known = {
+        name: (make, module.TABLE)
+        for module in (c_flag, adapted_clients, cfl)
+        for name, make in module.FAMILIES.items()
+    }
+    if name not in known:
+        raise KeyError(f"no family of instances is named {name!r}: use {', '.join(known)}")
+    return known[name]
 
 
 def _plain(value: sp.Expr) -> int | Fraction:
@@ -74,4 +103,4 @@ def _named(subject: Claim, key: str | None) -> set[sp.Expr]:
         for statement in statements(part).values()
         for relation in statement.relations
     ]
-    return set().union(*(one.slack.atoms(sp.Symbol, sp.Function) for one in relations))
+    return set().union(*(side.atoms(sp.Symbol, sp.Function) for one in relations for side in (one.left, one.right)))

@@ -151,9 +151,20 @@ def opposed_run(alpha: Fraction, beta: Fraction) -> Exact:
     return Exact(on_the_line(clients, [[(0, 1)]] * 2, start=0, L=1), alpha, beta, 1, 1)
 
 
+def opposed_round(slope: Fraction, alpha: Fraction, beta: Fraction, E: int) -> ExactRound:
+    """The first round on f = x^2/2, all of it kept, and g = x^2/2 - slope x, from x = 1."""
+    return ExactRound(on_the_line([[(1, 0)]], [[(1, slope)]], start=1, L=1), alpha, beta, E)
+
+
 #: What pages call `instances of`.
 FAMILIES: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {made.__name__: made for made in (concave_round, averaged_run, opposed_run, union_run, random_union, uneven_round)}
+    {
+        made.__name__: made
+        for made in (
+            *(concave_round, opposed_round, averaged_run, opposed_run),
+            *(union_run, random_union, uneven_round),
+        )
+    }
 )
 
 

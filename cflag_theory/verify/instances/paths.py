@@ -20,16 +20,9 @@ from cflag_theory.kernels.reference import estimator, local_steps
 
 @dataclass(frozen=True)
 class Path:
-    """What one client does in a round of E local steps.
+    """What one client does in a round of E local steps: x_{t,0}, ..., x_{t,E}, and what it computes at each step.
 
-    Attributes
-    ----------
-    points : (E + 1, d)
-        x_{t,0}, ..., x_{t,E}.
-    delayed, full : (E, d)
-        The delayed gradient and grad g_i at x_{t,0}, ..., x_{t,E-1}.
-    filled : (E, components)
-        tau_{k,j}: the local step at which the table's entry was computed.
+    That is the delayed gradient and grad g_i there; `filled` has for every component the step tau of the table's entry.
     """
 
     points: Array
@@ -85,16 +78,7 @@ def norm(vector: Array) -> Any:
 
 
 def walk(problem: Problem, *, beta: Any, orders: Ints) -> Round:
-    """A round from `problem.start`, with all past data as memory.
-
-    Parameters
-    ----------
-    beta : number
-        Of the number type of the problem.
-    orders : (N, E) int array
-        The component that each client refreshes at each local step, counted within the client; the entry at k = 0 is
-        not read.
-    """
+    """A round from `problem.start`, with all past data as memory."""
     x = problem.start
     clients = gradients(problem.potential, problem.current, x)
     grad_g = problem.p @ clients

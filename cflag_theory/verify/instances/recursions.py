@@ -20,22 +20,11 @@ from cflag_theory.errors import InvalidInput
 
 @dataclass(frozen=True)
 class LocalWorst:
-    """The worst of E local steps for one order, in units of ||grad g(x_t)||, with L = 1.
+    """The worst of E local steps for one order, in units of ||grad g(x_t)||, with L = 1: attained, all by one instance.
 
-    Every number is attained, and all of them by the same instance.
-
-    Attributes
-    ----------
-    n : int
-        Components of the client.
-    step : Fraction
-        beta L.
-    order : tuple of int
-        The component that is refreshed at k = 1, ..., E - 1.
-    drift : tuple of Fraction
-        L ||x_{t,k} - x_t|| / ||grad g(x_t)|| for k = 0, ..., E.
-    table : tuple of Fraction
-        The mean over components of the drift at which the table was filled, k = 0, ..., E - 1.
+    `n` components of the client, `step` beta L; `order` is the component that is refreshed at k = 1, ..., E - 1.
+    `drift` is L ||x_{t,k} - x_t|| / ||grad g(x_t)|| for k = 0, ..., E, and `table` the mean over components of the
+    drift at which the table was filled, for k = 0, ..., E - 1.
     """
 
     n: int
@@ -71,23 +60,7 @@ class LocalWorst:
 
 
 def local_worst(order: Sequence[int], *, n: int, step: Fraction | int) -> LocalWorst:
-    """The exact worst case of E = len(order) + 1 local steps, for clients that all refresh in this order.
-
-    Parameters
-    ----------
-    order : sequence of int
-        The component, 0 to n - 1, that is refreshed at k = 1, ..., E - 1; at k = 0 the table is full of gradients at
-        x_t.
-    n : int
-        Components of a client.
-    step : Fraction or int
-        beta L, not negative.
-
-    Raises
-    ------
-    InvalidInput
-        An order with components that do not exist, n below 1, a step size that is negative or not a rational number.
-    """
+    """The exact worst case of E = len(order) + 1 local steps, for clients that all refresh in this order."""
     size, length = check_size("n", n, 1), check_step(step)
     chosen = check_order(order, size)
     return LocalWorst(size, length, chosen, *_steps(chosen, size, length))
@@ -122,52 +95,28 @@ def _steps(chosen: tuple[int, ...], size: int, length: Fraction) -> tuple[tuple[
 
 
 def check_size(name: str, value: Any, least: int) -> int:
-    """A whole number of at least `least`.
-
-    Raises
-    ------
-    InvalidInput
-        Anything else.
-    """
+    """A whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InvalidInput(f"{name} is {value!r}: use a whole number of at least {least}")
     return int(value)
 
 
 def check_step(step: Any) -> Fraction:
-    """beta L as a Fraction that is not negative.
-
-    Raises
-    ------
-    InvalidInput
-        A float, which would not be exact, or a negative number.
-    """
+    """beta L as a Fraction that is not negative."""
     if isinstance(step, bool) or not isinstance(step, Rational) or step < 0:
         raise InvalidInput(f"beta L is {_shown(step)}: use a Fraction or a whole number that is not negative")
     return Fraction(step)
 
 
 def check_positive(u: Any) -> Fraction:
-    """beta L E as a Fraction that is positive.
-
-    Raises
-    ------
-    InvalidInput
-        A float, which would not be exact, or a number that is not positive.
-    """
+    """beta L E as a Fraction that is positive."""
     if isinstance(u, bool) or not isinstance(u, Rational) or u <= 0:
         raise InvalidInput(f"beta L E is {_shown(u)}: use a Fraction or a whole number that is positive")
     return Fraction(u)
 
 
 def check_order(order: Sequence[Any], n: int) -> tuple[int, ...]:
-    """The order as a tuple, every entry from 0 to n - 1.
-
-    Raises
-    ------
-    InvalidInput
-        An entry that is not a component.
-    """
+    """The order as a tuple, every entry from 0 to n - 1."""
     for j in order:
         if isinstance(j, bool) or not isinstance(j, Integral) or not 0 <= int(j) < n:
             raise InvalidInput(f"the order refreshes component {j!r}: use components from 0 to {n - 1}")

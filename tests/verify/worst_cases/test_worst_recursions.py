@@ -11,8 +11,8 @@ from cflag_theory.errors import InvalidInput
 from cflag_theory.kernels import random_glm, random_separable
 from cflag_theory.kernels.problems.by_name import quadratic
 from cflag_theory.verify.instances import attaining, recursions
-from cflag_theory.verify.instances.attaining import attaining_problem, run_attaining, walk_attaining
-from cflag_theory.verify.instances.on_the_line import exact_run
+from cflag_theory.verify.instances.attaining import attaining_problem, walk_attaining
+from cflag_theory.verify.instances.on_the_line import exact_run, root
 from cflag_theory.verify.instances.orders import cyclic, repeated, settled, up_to_relabelling
 from cflag_theory.verify.instances.paths import norm, walk
 from cflag_theory.verify.instances.recursions import LocalWorst, local_descent, local_worst
@@ -21,6 +21,15 @@ STEPS = (Fraction(1, 100), Fraction(1, 3), Fraction(7, 2))
 SIZES = ((1, 1), (1, 6), (2, 2), (2, 5), (3, 4), (4, 5), (9, 3))
 #: Random rounds that are compared with the closed form.
 RANDOM = 400
+
+
+def run_attaining(order, *, n, step):
+    """What a round on the attaining instance has by the exact reference engine, in units of ||grad g(x_t)|| = L = 1."""
+    orders = np.array([[(0, *order)]])
+    problem, half = attaining_problem(n), Fraction(1, 2)
+    trace = exact_run(problem, alpha=half, beta=step, local_steps=len(order) + 1, orders=orders, diagnostics="all")
+    columns = {"drift": "drift2_max", "error": "iag_error2_max", "gradient_sum": "rho_sum2", "error_sum": "error_sum2"}
+    return {name: root(trace.column(column)[0, 0]) for name, column in columns.items()}
 
 
 @pytest.mark.parametrize(("n", "E"), SIZES)
@@ -184,7 +193,7 @@ def test_towards_a_minimum():
     assert local_descent((), n=4, step=b) == 1
 
 
-@pytest.mark.parametrize("make", [local_worst, walk_attaining, run_attaining])
+@pytest.mark.parametrize("make", [local_worst, walk_attaining])
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 import sympy as sp
+from rows import points_of
 
 from cflag_theory.claims.c_flag.adaptive import lemmas as adaptive_lemmas
 from cflag_theory.claims.c_flag.adaptive import server as adaptive
 from cflag_theory.claims.engine.points import holds_at
 from cflag_theory.claims.ledger import LEDGER
 from cflag_theory.verify.check import Check, run_check
-from cflag_theory.verify.checks.c_flag import adaptive_lemmas as lemmas_checks
-from cflag_theory.verify.checks.c_flag import adaptive_ours_rates as checks
+from cflag_theory.verify.checks.c_flag import adaptive as checks
 
 
 def part_of(subject, key):
@@ -22,9 +22,9 @@ def part_of(subject, key):
 
 def test_lemma_7_read_as_the_sum_of_the_clients_terms():
     # With (195) for Gamma_ad: true in the average case with alpha = beta, and not in the worst.
-    for mode, points in (("average", lemmas_checks.average_points), ("worst", lemmas_checks.worst_points)):
+    for mode in ("average", "worst"):
         found = []
-        for point in points():
+        for point in points_of(f"cflag.lemma7_{mode}"):
             v, c = point.values, adaptive_lemmas
             if v[c.alpha] == v[c.beta]:
                 best = -(1 - v[c.L] * v[c.alpha]) * v[c.Lambda_adapted] / 2
@@ -43,7 +43,7 @@ def test_both_faults_of_the_average_case_are_instances():
     # The raised alpha with orthogonal a_i, and cancelling products that rescaling brings back at the same alpha.
     c = adaptive_lemmas
     relation = part_of(c.CLAIMS["cflag.lemma7_average"](), "1").printed.relation
-    points = list(lemmas_checks.average_points())
+    points = points_of("cflag.lemma7_average")
     broken = [p.values for p in points if p.values[c.cross] == 0 and not holds_at(relation, p.values)]
     assert any(v[c.cross_adapted] == 0 and v[c.alpha_mean] > v[c.alpha] for v in broken)
     assert any(v[c.cross_adapted] > 0 and v[c.alpha_mean] == v[c.alpha] for v in broken)

@@ -16,17 +16,17 @@ from cflag_theory.claims.ledger import LEDGER, claim
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.verify.check import run_check
 from cflag_theory.verify.checks import CHECKS
-from cflag_theory.verify.checks.c_flag import local_steps_ours_worst_order as order_checks
-from cflag_theory.verify.checks.c_flag import local_steps_ours_worst_turns as turn_checks
-from cflag_theory.verify.checks.c_flag import local_steps_sums as checks
+from cflag_theory.verify.checks.c_flag import local_steps_ours as checks
 from cflag_theory.verify.instances.attaining import walk_attaining
+from cflag_theory.verify.instances.c_flag import concave_round
 from cflag_theory.verify.instances.orders import repeated, settled
 
 
 def test_the_closed_forms_of_the_instances():
     # One component: sum rho = ((1 + w)^E - 1) / w. Two, one of them old: sum e = sum ((1 + w/2)^k - 1).
-    assert checks.concave_sums(4, 1, Fraction(8)) == ((9**4 - 1) // 8, 0)
-    assert checks.concave_sums(4, 2, Fraction(12))[1] == sum(7**k - 1 for k in range(4))
+    one, two = concave_round(4, 1, Fraction(8)), concave_round(4, 2, Fraction(12))
+    assert (one.root("rho_sum2"), one.root("error_sum2")) == ((9**4 - 1) // 8, 0)
+    assert two.root("error_sum2") == sum(7**k - 1 for k in range(4))
 
 
 def test_103_as_printed_fails_where_the_table_is_old():
@@ -55,7 +55,7 @@ def test_step_zero_is_covered():
 
 def test_turns_that_end_too_early_or_too_late_are_beaten():
     step, n, E = Fraction(2), 3, 6
-    last = turn_checks.turns(n, E, step)
+    last = checks.turns(n, E, step)
     most = walk_attaining(settled(n, E, last), n=n, step=step).error[-1]
     assert last == 4
     for other in (1, 2, 3, 5):
@@ -63,7 +63,7 @@ def test_turns_that_end_too_early_or_too_late_are_beaten():
 
 
 def test_all_orders_are_enumerated():
-    check = order_checks.CHECKS["ours.worst_order"]
+    check = checks.CHECKS["ours.worst_order"]
     (found,) = check.further(claim("ours.worst_order"), 0, 1)
     assert found.finding == "supports"
     assert found.data["cases"] > 2000
@@ -71,8 +71,8 @@ def test_all_orders_are_enumerated():
 
 
 def test_the_enumeration_rejects_a_wrong_worst_order(monkeypatch):
-    monkeypatch.setattr(order_checks, "worst_order", lambda *_, n, local_steps, step: repeated(local_steps))
-    (found,) = order_checks.enumerated(claim("ours.worst_order"), 0, 1)
+    monkeypatch.setattr(checks.orders, "worst_order", lambda *_, n, local_steps, step: repeated(local_steps))
+    (found,) = checks.enumerated(claim("ours.worst_order"), 0, 1)
     assert found.finding == "refutes"
     # And no verdict is given while a proof and an enumeration disagree.
     with pytest.raises(InconsistentEvidence, match="exceed the one that is the worst"):

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from cflag_theory.claims.c_flag.adaptive import clients, lemmas, server
-from cflag_theory.claims.engine.notation import L, alpha, beta, m, sum2
-from cflag_theory.claims.engine.points import put_in
 from cflag_theory.errors import InconsistentEvidence
 from cflag_theory.kernels import Problem, Trace, algorithm
 from cflag_theory.kernels.numbers import Array
 from cflag_theory.kernels.problems.by_name import quadratic
 from cflag_theory.kernels.problems.objective import gradients
-from cflag_theory.verify.instances.c_flag import of
 from cflag_theory.verify.instances.on_the_line import exact_run
 
+_HALF = Fraction(1, 2)
 #: A component a ||x||^2 / 2 - <b, x>, as (a, b).
 Component = tuple[int | Fraction, Sequence[int | Fraction]]
 
@@ -64,11 +61,12 @@ def with_gradients(
     return in_space([(1, [0] * d)] * N, [(0, [-v for v in a]) for a in current], start=memory, p=p)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Round:
     """One round of C-FLAG from x_t = the problem's start, with a memory of everything: G = grad f, so b = 0 and m = 0.
 
-    a (N, d) holds the a_i, written out here once more: a witness that shares no line with the simulation.
+    a (N, d) holds the a_i, written out here once more: a witness that shares no line with the simulation. What line 4
+    of Algorithm 3 computes for them is `seen`.
     """
 
     problem: Problem
@@ -112,11 +110,35 @@ class Round:
             ends.append(local)
         return np.stack(sums), np.stack(ends)
 
+    @cached_property
+    def S(self) -> Array:
+        """sum_i p_i a_i."""
+        found: Array = self.problem.p @ self.a
+        return found
+
+    @cached_property
+    def products(self) -> Array:
+        """Lambda_i."""
+        found: Array = self.a @ self.G
+        return found
+
+    @cached_property
+    def seen(self) -> Array:
+        """a_i as line 4 computes it."""
+        gap = self.problem.p @ self.grad_g_clients - self.grad_g_clients
+        found: Array = self.problem.start - self.local_steps * self.beta * gap - self.ends
+        return found
+
     @property
     def L(self) -> Fraction:
         """The problem's L."""
         value: Fraction = self.problem.constants["L"].value
         return value
+
+    @property
+    def q(self) -> Fraction:
+        """1 - L alpha."""
+        return 1 - self.L * self.alpha
 
     def simulated(self, adaptive: str = "none", **changes: Any) -> Trace:
         """The round in the exact simulation."""
@@ -129,83 +151,28 @@ class Round:
         )
 
     def rates(self, case: str) -> list[tuple[Fraction, Fraction]]:
-        """(alpha_i, beta_i) of Table 1, beta_i = beta under interference."""
-        q, G, found = 1 - self.L * self.alpha, self.G, []
-        for p, a in zip(self.problem.p, self.a, strict=True):
-            product, w = G @ a, p if case == "average" else p * self.problem.clients
-            if product > 0:
-                found.append((self.alpha, q * product / (self.L * w * (a @ a))))
-            else:
-                found.append((self.alpha * (1 - product / (G @ G)), self.beta))
+        """(alpha_i, beta_i) of Table 1, beta_i = beta under interference; alpha where grad_f_memory is zero."""
+        found, memory2 = [], self.G @ self.G
+        for i, Lambda in enumerate(self.products):
+            raised = self.alpha * (1 - Lambda / memory2) if memory2 else self.alpha
+            found.append((self.alpha, self.best(case, i)) if Lambda > 0 else (raised, self.beta))
         return found
 
-    def transferring(self, case: str) -> dict[str, list[dict[Any, Any]]]:
-        """The values of every client with Lambda_i > 0, for which Table 1's rate is meant: see `Point.members`."""
-        return {"rate": [self.values(case, int(i)) for i in np.flatnonzero(self.a @ self.G > 0)]}
+    def best(self, case: str, i: int) -> Fraction:
+        """The rate at which the client's term of Table 1's case is least."""
+        found: Fraction = self.q * self.products[i] / (self.L * self.weight(case, i) * (self.a[i] @ self.a[i]))
+        return found
 
-    def values(self, case: str = "average", client: int = 0, bias: Fraction = Fraction(0)) -> dict[Any, Any]:
-        """Every symbol of the adaptive claims; `client` is the one that stands for its kind.
+    def weight(self, case: str, i: int) -> Fraction:
+        """p_i in the average case, N p_i in the worst."""
+        found: Fraction = self.problem.p[i] * (1 if case == "average" else self.problem.clients)
+        return found
 
-        Raises
-        ------
-        InconsistentEvidence
-            If the simulation's Lambda, or its Gamma with constant or with adapted rates, is another one.
-        """
-        p, a, G, rates = self.problem.p, self.a, self.G, self.rates(case)
-        N, products = len(p), self.a @ self.G
-        S = p @ a
-        gram = a @ a.T
-        T = [i for i in range(N) if products[i] > 0]
-        inside = [i for i in range(N) if products[i] <= 0]
-        betas = [beta_i for _, beta_i in rates]
-        pairs = [(i, j) for i in range(N) for j in range(N) if i != j]
-        own = [p[i] ** 2 * gram[i, i] for i in range(N)]
-        values: dict[Any, Any] = {
-            **of(self, L),
-            m: bias,
-            **of(self, alpha, beta),
-            sum2: S @ S,
-            server.Lambda: G @ S,
-            clients.sum2: S @ S,
-            clients.Lambda: G @ S,
-            **of(self, clients.N),
-            clients.p_i: p[client],
-            clients.weight: p[client] * (1 if case == "average" else N),
-            clients.a_i: norm(a[client]),
-            clients.Lambda_i: products[client],
-            clients.memory: norm(G),
-            clients.alpha_i: rates[client][0],
-            clients.beta_i: betas[client],
-            clients.own: sum(own, Fraction(0)),
-            clients.cross: sum((p[i] * p[j] * gram[i, j] for i, j in pairs), Fraction(0)),
-            clients.plain: sum((p[i] * gram[i, i] for i in range(N)), Fraction(0)),
-            clients.plain_Lambda: sum(products, Fraction(0)),
-            lemmas.own_I: sum((own[i] for i in inside), Fraction(0)),
-            lemmas.own_T: sum((own[i] for i in T), Fraction(0)),
-            lemmas.own_once: sum((own[i] * betas[i] for i in T), Fraction(0)),
-            lemmas.own_adapted: sum((own[i] * betas[i] ** 2 for i in T), Fraction(0)),
-            lemmas.spread: sum((own[i] * (betas[i] - self.beta) ** 2 for i in T), Fraction(0)),
-            lemmas.cross_adapted: sum((p[i] * p[j] * betas[i] * betas[j] * gram[i, j] for i, j in pairs), Fraction(0)),
-            lemmas.Lambda_I: sum((p[i] * products[i] for i in inside), Fraction(0)),
-            lemmas.Lambda_T: sum((p[i] * products[i] for i in T), Fraction(0)),
-            lemmas.Lambda2_I: sum((p[i] * products[i] ** 2 for i in inside), Fraction(0)),
-            lemmas.raised_I: sum((p[i] * rates[i][0] * products[i] for i in inside), Fraction(0)),
-            lemmas.root_2: sp.sqrt(2),
-            lemmas.N_T: len(T),
-            lemmas.Lambda_adapted: sum((p[i] * betas[i] * products[i] for i in T), Fraction(0)),
-            lemmas.alpha_mean: sum((p[i] * rates[i][0] for i in range(N)), Fraction(0)),
-        }
-        factor = 1 if case == "average" else N
-        each = [self.client_term(i, factor) for i in range(N)]
-        values[clients.Gamma_i] = each[client]
-        values[clients.client_sum] = p @ np.array(each)
-        constant, adapted = self.simulated(), self.simulated(case)
-        values[clients.Gamma] = constant.column("Gamma")[0, 0]
-        self.agree("Lambda", (constant.column("Lambda")[0, 0] == products).all())
-        self.agree("Gamma", put_in(lemmas.constant_forgetting(), values) == sp.sympify(values[clients.Gamma]))
-        taken = put_in(lemmas.adapted_forgetting(), values) == sp.sympify(adapted.column("Gamma")[0, 0])
-        self.agree("Gamma of the adapted step", taken)
-        return values
+    def client_term(self, i: int, case: str) -> Fraction:
+        """Gamma_i,av or Gamma_i,w."""
+        square = self.weight(case, i) * (self.a[i] @ self.a[i])
+        found: Fraction = self.L * self.beta**2 / 2 * square - self.beta * self.q * self.products[i]
+        return found
 
     def agree(self, what: str, same: bool) -> None:
         """Raise unless the simulation and what is written out here are the same.
@@ -218,14 +185,6 @@ class Round:
         if not same:
             raise InconsistentEvidence(f"{what} of the simulation is not the one written out: {self.words()}")
 
-    def client_term(self, i: int, factor: int) -> Fraction:
-        """Gamma_i,av (factor 1) or Gamma_i,w (factor N)."""
-        a, p = self.a[i], self.problem.p[i]
-        found: Fraction = self.L * self.beta**2 / 2 * factor * p * (a @ a) - self.beta * (1 - self.L * self.alpha) * (
-            self.G @ a
-        )
-        return found
-
     def words(self) -> str:
         """The instance in one line."""
         shown = "; ".join(f"({', '.join(map(str, a))})" for a in self.a)
@@ -236,25 +195,13 @@ class Round:
         )
 
 
-def at_rate(values: dict[Any, Any], rate: Fraction) -> dict[Any, Any]:
-    """The values at another beta for the same S, without those that the round's own beta enters."""
-    own = (lemmas.spread, lemmas.cross_adapted, clients.Gamma_i, clients.client_sum, clients.Gamma)
-    return {key: value for key, value in values.items() if key not in own} | {beta: rate}
-
-
 def norm(vector: Array) -> sp.Expr:
     """The Euclidean norm, exact."""
     square: Any = vector @ vector
     return sp.sqrt(sp.Rational(square.numerator, square.denominator))
 
 
-def larger_m(case: Round) -> dict[Any, Any]:
-    """An m above 1 that allows the round's alpha, where there is one: alpha < 2/(L(1 + m)) with m = 1/(L alpha)."""
-    share = case.L * case.alpha
-    return {m: 1 / share} if share < 1 else {}
-
-
-def random_rounds(count: int, seed: int) -> list[Round]:
+def random_problems(count: int, seed: int) -> tuple[Round, ...]:
     """Small exact rounds with curved f and g, every sign of Lambda_i, and step sizes on both sides of 1/L."""
     rng = np.random.default_rng(seed)
     found: list[Round] = []
@@ -275,4 +222,28 @@ def random_rounds(count: int, seed: int) -> list[Round]:
         candidate = Round(problem, step, local, int(rng.integers(1, 3)))
         if candidate.G.any() and candidate.a.any(axis=1).all():
             found.append(candidate)
-    return found
+    return tuple(found)
+
+
+#: grad f_memory, the a_i, alpha and beta: every kind of round on its own.
+_CHOSEN: tuple[tuple[list[Any], list[list[Any]], Fraction, Fraction], ...] = (
+    # One client, with interference of several strengths or with transference; alpha on both sides of 1/L = 1.
+    *(([1], [[a]], _HALF, _HALF) for a in (-2, -1, 1, -4, Fraction(-299, 100), Fraction(-301, 100), Fraction(1, 10))),
+    *(([1], [[a]], Fraction(5, 4), _HALF) for a in (1, -1)),
+    ([1, 0], [[0, 1]], _HALF, _HALF),
+    # The average case, sum_{i != j} p_i p_j C_ij = 0: orthogonal a_i, and a_i whose products cancel.
+    ([Fraction(3, 2), _HALF], [[-1, 1], [2, 2]], _HALF, _HALF),
+    ([Fraction(3, 2), _HALF], [[-1, 1], [2, 2]], _HALF, Fraction(1, 4)),
+    ([2, 3], [[1, 0], [1, 1], [-1, 1]], _HALF, Fraction(1, 4)),
+    # The worst case: nearly orthogonal, parallel and equal a_i.
+    ([1, 1], [[2, 1], [1, 2]], Fraction(2, 5), Fraction(2, 5)),
+    *(([1, 0], [[1, 2], a], _HALF, _HALF) for a in ([3, 6], [2, -1])),
+    *(([1, 1], [[1, 2]] * count, _HALF, _HALF) for count in (1, 2, 3)),
+)
+
+
+@cache
+def rounds_of_every_kind(count: int, seed: int) -> tuple[Round, ...]:
+    """Chosen rounds, and random ones with curved f and g and several local steps."""
+    chosen = (Round(with_gradients(f, rows), step, local) for f, rows, step, local in _CHOSEN)
+    return (*chosen, *random_problems(count, seed))
