@@ -59,7 +59,7 @@ def _of_family(subject: Claim, block: Instances) -> Iterator[Point]:
     def made(values: Values, given: dict[str, sp.Expr]) -> Iterator[Values]:
         found = make(**{name: _plain(given[name]) for name in arguments if name in given})
         for states[0] in found if isinstance(found, Iterator) else (found,):
-            yield {**_values(table, states[0], wanted), **values}
+            yield _values(table, states[0], wanted - {*values}) | values
 
     for values, _, story in block.values(arguments, made):
         state: Any = states[0]
@@ -71,8 +71,16 @@ def _of_family(subject: Claim, block: Instances) -> Iterator[Point]:
 
 
 def _values(table: Any, state: Any, wanted: set[sp.Expr]) -> dict[sp.Expr, Any]:
-    """What a state gives the wanted symbols; a table has None for what a symbol does not mean there."""
-    found = {symbol: table[symbol](state) for symbol in table if symbol in wanted}
+    """What a state gives the wanted symbols; a table may have None for what a symbol does not mean there."""
+    found = {}
+    for symbol in table:
+        if symbol in wanted:
+            try:
+                found[symbol] = table[symbol](state)
+            except AttributeError as error:
+                # A state has what its symbols read; others mean nothing there.
+                if error.obj is not state:
+                    raise
     return {symbol: sp.sympify(value) for symbol, value in found.items() if value is not None}
 
 
